@@ -1,0 +1,280 @@
+"""The command line: thin; everything it does is in the package."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from .errors import DescriptionError, GpmelicaError, MissingToolError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="From a mechanism's description to readable Modelica, a verified FMU and a report.",
+)
+_errors = Console(stderr=True, soft_wrap=True, highlight=False)
+_screen = Console(highlight=False)
+
+File = Annotated[Path, typer.Argument(help="description of the mechanism, TOML")]
+Case = Annotated[str | None, typer.Option(help="case of the description")]
+Out = Annotated[Path | None, typer.Option(help="folder for what is written (default: the model's name)")]
+Json = Annotated[bool, typer.Option("--json", help="print JSON for scripts")]
+
+OK, DISAGREES, BAD_INPUT, MISSING_TOOL = 0, 1, 2, 3
+
+
+def main() -> NoReturn:
+    """Run the command line; exit status 0 ok, 1 check failed, 2 bad input, 3 missing tool."""
+    try:
+        app(standalone_mode=True)
+    except DescriptionError as error:
+        _fail(BAD_INPUT, str(error))
+    except MissingToolError as error:
+        _fail(MISSING_TOOL, str(error))
+    except GpmelicaError as error:
+        _fail(DISAGREES, str(error))
+    except OSError as error:
+        _fail(BAD_INPUT, f"{error.filename or 'file'}: {error.strerror or error}")
+    sys.exit(OK)
+
+
+def _fail(status: int, message: str) -> NoReturn:
+    _errors.print(message, style="red", markup=False)
+    sys.exit(status)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str, float], None]]:
+    """A bar per activity, on standard error and only on a terminal."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=_errors, disable=not _errors.is_terminal) as bars:
+        tasks: dict[str, Any] = {}
+
+        def report(what: str, fraction: float) -> None:
+            if what not in tasks:
+                for task in tasks.values():
+                    bars.update(task, total=1.0, completed=1.0)
+                tasks[what] = bars.add_task(what, total=None if fraction == 0.0 else 1.0)
+            bars.update(tasks[what], total=1.0 if fraction else None, completed=fraction)
+
+        yield report
+
+
+def _model(file: Path, case: str | None) -> Any:
+    from .generator.description import load
+    from .model import prepare
+
+    return prepare(load(file, case), str(file))
+
+
+def _emit(data: Any) -> None:
+    sys.stdout.write(json.dumps(data, indent=2) + "\n")
+
+
+@app.command()
+def check(file: File, case: Case = None, as_json: Json = False) -> None:
+    """Validate a description; show bodies, coordinates, constraints and partition."""
+    from .summary import facts, tables
+
+    model = _model(file, case)
+    if as_json:
+        _emit(facts(model))
+        return
+    for table in tables(model):
+        _screen.print(table)
+
+
+@app.command()
+def modelica(file: File, case: Case = None, out: Out = None, as_json: Json = False) -> None:
+    """Write Name.mo."""
+    from .fmu.files import write_atomically
+
+    model = _model(file, case)
+    path = (out or Path(model.name)) / f"{model.name}.mo"
+    write_atomically(path, model.modelica())
+    _wrote([path], as_json)
+
+
+@app.command()
+def build(
+    file: File,
+    case: Case = None,
+    out: Out = None,
+    compiler: Annotated[str, typer.Option(help="auto | native")] = "auto",
+    fmi: Annotated[str, typer.Option(help="FMI version: 2.0")] = "2.0",
+    as_json: Json = False,
+) -> None:
+    """Write Name.mo and Name.fmu."""
+    from .fmu.runs import validate
+    from .fmu.verify import build as build_fmu
+
+    _choice("--compiler", compiler, ("auto", "native"))
+    _choice("--fmi", fmi, ("2.0",))
+    model = _model(file, case)
+    folder = out or Path(model.name)
+    with _progress() as progress:
+        fmu = build_fmu(model, folder, lambda name: progress("compiling the FMU", 0.0))
+    problems = validate(fmu)
+    _wrote([folder / f"{model.name}.mo", fmu], as_json)
+    if problems:
+        _fail(DISAGREES, "\n".join(["FMPy finds fault with the FMU:", *problems]))
+
+
+@app.command()
+def run(
+    file: File,
+    case: Case = None,
+    out: Out = None,
+    tolerance: Annotated[float, typer.Option(help="admissible error, relative to each signal's range")] = 1e-6,
+    rumoca: Annotated[bool, typer.Option(help="run the Modelica text in rumoca too")] = True,
+    as_json: Json = False,
+) -> None:
+    """Do everything: Modelica, FMU, reference, comparison, report.html and result.json."""
+    from .fmu.result import result
+    from .fmu.verify import Options
+    from .fmu.verify import run as verify
+
+    model = _model(file, case)
+    options = Options(
+        out or Path(model.name),
+        case or "",
+        shlex.join(["gpmelica", "run", str(file), *(["--case", case] if case else [])]),
+        tolerance,
+        rumoca,
+    )
+    with _progress() as progress:
+        report = verify(model, options, progress)
+    if as_json:
+        _emit_strict(result(report))
+    else:
+        _screen.print(_verdict_table(report.comparisons))
+        _screen.print(f"report: {options.out / 'report.html'}", markup=False)
+    raise typer.Exit(OK if report.ok else DISAGREES)
+
+
+@app.command()
+def compare(
+    first: Annotated[Path, typer.Argument(help="result file (CSV) or FMU, taken as the truth")],
+    second: Annotated[Path, typer.Argument(help="result file (CSV) or FMU")],
+    tolerance: Annotated[float, typer.Option(help="admissible error, relative to each signal's range")] = 1e-6,
+    as_json: Json = False,
+) -> None:
+    """Compare two result files or FMUs, signal by signal."""
+    from .fmu.compare import compare as compare_runs
+    from .fmu.result import comparison_data
+    from .fmu.runs import read_or_simulate
+
+    (a, units), (b, _) = read_or_simulate(first), read_or_simulate(second)
+    outcome = compare_runs(a, b, units, tolerance)
+    if as_json:
+        _emit_strict(comparison_data(outcome))
+    else:
+        table = Table("signal", "max abs error", "relative to range")
+        for name, error in sorted(outcome.rel_error.items(), key=lambda item: -item[1]):
+            table.add_row(name, f"{outcome.max_abs_error[name]:.3g}", f"{error:.3g}")
+        _screen.print(table)
+        _screen.print(_verdict_table([outcome]))
+    raise typer.Exit(OK if outcome.ok else DISAGREES)
+
+
+@app.command()
+def evaluate(
+    file: File,
+    state: Annotated[Path, typer.Option(help='JSON file {"t": 0.0, "q": […], "qd": […]}')],
+    case: Case = None,
+) -> None:
+    """M, h, Q, Φ, C, γ and q̈ at one state, by every backend: JSON."""
+    from .evaluation import evaluate as evaluate_model
+    from .evaluation import read_state
+
+    model = _model(file, case)
+    _emit_strict(evaluate_model(model, read_state(state, model.mechanism.n)))
+
+
+@app.command()
+def statics(file: File, case: Case = None, as_json: Json = False) -> None:
+    """Equilibrium of base, beams and free joints."""
+    from .generator.description import load
+    from .generator.mechanism import build as build_mechanism
+    from .reference import equilibrium
+
+    mechanism = build_mechanism(load(file, case))
+    q = equilibrium(mechanism)
+    if as_json:
+        _emit({c.name: float(value) for c, value in zip(mechanism.coordinates, q, strict=True)})
+        return
+    table = Table("coordinate", "equilibrium", "unit")
+    for coordinate, value in zip(mechanism.coordinates, q, strict=True):
+        table.add_row(coordinate.name, f"{value:.9g}", coordinate.unit)
+    _screen.print(table)
+
+
+@app.command()
+def study(
+    file: File,
+    cases: Annotated[bool, typer.Option("--cases", help="all cases of the description")] = False,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Run all cases and compare them in one report."""
+    from .study import study_cases
+
+    if not cases:
+        _fail(BAD_INPUT, "study: say what to vary; --cases runs all cases of the description")
+    with _progress() as progress:
+        outcome = study_cases(file, out, progress)
+    if as_json:
+        _emit_strict(outcome.data())
+    else:
+        _screen.print(outcome.table())
+        _screen.print(f"report: {outcome.report}", markup=False)
+    raise typer.Exit(OK if outcome.ok else DISAGREES)
+
+
+@app.command()
+def schema() -> None:
+    """JSON Schema of the description, for editors."""
+    from .generator.description import schema as description_schema
+
+    _emit(description_schema())
+
+
+def _choice(option: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        _fail(BAD_INPUT, f"{option}: expected one of {', '.join(known)}, got {value!r}")
+
+
+def _wrote(paths: list[Path], as_json: bool) -> None:
+    if as_json:
+        _emit({"files": [str(path) for path in paths]})
+        return
+    for path in paths:
+        _screen.print(f"wrote {path}", markup=False)
+
+
+def _emit_strict(data: Any) -> None:
+    from .fmu.result import strict_json
+
+    sys.stdout.write(strict_json(data))
+
+
+def _verdict_table(comparisons: Any) -> Table:
+    table = Table("run", "wall s", "max rel error", "worst signal", "horizon s", "verdict")
+    for c in comparisons:
+        verdict = "[green]agrees[/green]" if c.ok else "[red]disagrees[/red]"
+        note = f" ({c.note})" if c.note and not c.ok else ""
+        table.add_row(
+            c.name, f"{c.wall_s:.2f}", f"{c.max_rel_error:.2g}", c.worst_signal, f"{c.horizon:.4g}", verdict + note
+        )
+    return table

@@ -1,0 +1,24 @@
+"""Files that are there completely, or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from uuid import uuid4
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Write a file, its folder too; text as UTF-8 with newlines as they are.
+
+    Readers see the old file or the new one, never half of it: the content goes to a temporary file in the
+    same folder, which then takes the name. Raises OSError, and then leaves what was there before.
+    """
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Not `tempfile`: its files are readable by their owner alone, and the result would stay so.
+    partial = path.with_name(f".{path.name}.{uuid4().hex}.part")
+    try:
+        with partial.open("xb") as stream:
+            stream.write(data)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)

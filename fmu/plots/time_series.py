@@ -1,0 +1,115 @@
+"""Coordinates and efforts over time: panels in which the runs lie on the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ...generator.mechanism import Coordinate, Mechanism
+from ...trajectory import Trajectory
+from . import style
+
+_MOST_ELEMENTS = 6  # per beam
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes: what it shows, in which unit, and the signal."""
+
+    title: str
+    unit: str
+    signal: str
+
+
+def joint_coordinates(mechanism: Mechanism, reference: Trajectory, runs: Sequence[Trajectory]) -> Figure | None:
+    """Coordinates of the joints, rad or m, over time in s; None if there are none."""
+    coordinates = _of_role(mechanism, "joint")
+    return draw(_panels(coordinates), _columns(coordinates), reference, runs) if coordinates else None
+
+
+def elastic_coordinates(mechanism: Mechanism, reference: Trajectory, runs: Sequence[Trajectory]) -> Figure | None:
+    """Angles between rigid finite elements, rad, a row per element; None if no link bends.
+
+    Of a beam of many elements some are drawn, the first and the last one among them.
+    """
+    beams: dict[str, list[Coordinate]] = {}
+    for coordinate in _of_role(mechanism, "elastic"):
+        beams.setdefault(coordinate.owner, []).append(coordinate)
+    chosen = [coordinate for beam in beams.values() for coordinate in _some_elements(beam)]
+    return draw(_panels(chosen), 3, reference, runs) if chosen else None
+
+
+def base_motion(mechanism: Mechanism, reference: Trajectory, runs: Sequence[Trajectory]) -> Figure | None:
+    """Translations, m, and rotations, rad, of the base; None if there is no base or it cannot move."""
+    coordinates = [] if mechanism.base_fixed else _of_role(mechanism, "base")
+    translations = [c for c in coordinates if c.unit == "m"]
+    rotations = [c for c in coordinates if c.unit == "rad"]
+    beside = [c for pair in zip(translations, rotations, strict=True) for c in pair]
+    return draw(_panels(beside), 2, reference, runs) if beside else None
+
+
+def driving_efforts(mechanism: Mechanism, reference: Trajectory, runs: Sequence[Trajectory]) -> Figure | None:
+    """What the constraints demand of the joints' drives, N·m or N, over time in s; None without constraints."""
+    driven = [c for c in _of_role(mechanism, "joint") if f"{c.symbol}_effort" in reference.signals]
+    panels = [Panel(c.name, c.effort_unit, f"{c.symbol}_effort") for c in driven]
+    return draw(panels, _columns(driven), reference, runs) if panels else None
+
+
+def draw(panels: Sequence[Panel], columns: int, reference: Trajectory, runs: Sequence[Trajectory]) -> Figure:
+    """Panels row by row, with common time axis and legend."""
+    rows = -(-len(panels) // columns)
+    figure = style.new_figure(0.7 + 1.65 * rows)
+    grid = figure.subplots(rows, columns, squeeze=False, sharex=True)
+    for axes, panel in zip(grid.flat, panels, strict=False):
+        _draw_panel(axes, panel, reference, runs)
+    for axes in grid.flat[len(panels) :]:
+        axes.set_axis_off()
+    for axes in grid.flat[: len(panels)][-columns:]:
+        axes.set_xlabel("time in s")
+        axes.tick_params(labelbottom=True)
+    style.legend(figure, runs)
+    return figure
+
+
+def _of_role(mechanism: Mechanism, role: str) -> list[Coordinate]:
+    return [coordinate for coordinate in mechanism.coordinates if coordinate.role == role]
+
+
+def _panels(coordinates: Sequence[Coordinate]) -> list[Panel]:
+    return [Panel(c.name, c.unit, c.symbol) for c in coordinates]
+
+
+def _columns(coordinates: Sequence[Coordinate]) -> int:
+    return 1 if len(coordinates) <= 3 else 2 if len(coordinates) <= 10 else 3
+
+
+def _some_elements(beam: Sequence[Coordinate]) -> list[Coordinate]:
+    elements = list(dict.fromkeys(_element(c) for c in beam))
+    spread = np.linspace(0, len(elements) - 1, min(len(elements), _MOST_ELEMENTS)).round().astype(int)
+    kept = {elements[k] for k in spread}
+    return [c for c in beam if _element(c) in kept]
+
+
+def _element(coordinate: Coordinate) -> str:
+    """`r2` of `r2_theta`."""
+    return coordinate.key.partition("_")[0]
+
+
+def _draw_panel(axes: Axes, panel: Panel, reference: Trajectory, runs: Sequence[Trajectory]) -> None:
+    signal, lines = panel.signal, style.run_lines(runs)
+    factor = _readable_factor(float(np.nanmax(np.abs(reference.signals[signal]))))
+    axes.plot(reference.time, reference.signals[signal] / factor, **style.reference_line())
+    for run in runs:
+        if signal in run.signals:
+            axes.plot(run.time, run.signals[signal] / factor, **lines[run.name])
+    power = "" if factor == 1.0 else style.power_of_ten(factor) + " "
+    axes.set_title(f"{panel.title}  in {power}{panel.unit.replace('.', '·')}")
+
+
+def _readable_factor(largest: float) -> float:
+    """Power of 1000 that brings small and large values near 1."""
+    return 1.0 if largest == 0 or 0.1 <= largest < 1e4 else float(10.0 ** (3 * np.floor(np.log10(largest) / 3)))

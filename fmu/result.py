@@ -1,0 +1,66 @@
+"""`result.json`: the verdict for scripts (design section 6)."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from .compare import Comparison
+from .context import RunReport
+from .files import write_atomically
+
+
+def write_result(out: Path, report: RunReport) -> Path:
+    """Write `result.json` into the folder; strict JSON, where numbers that are not finite are null."""
+    path = out / "result.json"
+    write_atomically(path, strict_json(result(report)))
+    return path
+
+
+def result(report: RunReport) -> dict[str, Any]:
+    """Contents of `result.json`, keys in the order of design section 6."""
+    return {
+        "model": report.mechanism.name,
+        "case": report.case,
+        "n": report.mechanism.n,
+        "dof": report.dof,
+        "compilers": dict(report.compilers),
+        "runs": [_run(comparison) for comparison in report.comparisons],
+        "tolerance": report.tolerance,
+        "ok": report.ok,
+        "notes": list(report.notes),
+    }
+
+
+def strict_json(data: Any) -> str:
+    """Indented JSON that every parser reads: NaN and infinities become null."""
+    return json.dumps(_finite(data), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _run(comparison: Comparison) -> dict[str, Any]:
+    return {
+        "name": comparison.name,
+        "wall_s": comparison.wall_s,
+        "steps": comparison.steps,
+        "max_abs_error": dict(comparison.max_abs_error),
+        "max_rel_error": comparison.max_rel_error,
+        "violation_position": comparison.violation_position,
+        "ok": comparison.ok,
+        "violation_velocity": comparison.violation_velocity,
+        "worst_signal": comparison.worst_signal,
+        "horizon_s": comparison.horizon,
+        "tolerance": comparison.tolerance,
+        "note": comparison.note,
+    }
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_finite(value) for value in data]
+    if isinstance(data, float):
+        return float(data) if math.isfinite(data) else None
+    return data

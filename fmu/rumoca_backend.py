@@ -1,0 +1,104 @@
+"""The Modelica text run by rumoca, a Modelica compiler that shares nothing with the native backend."""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import BuildError, MissingToolError, SolveError
+from ..trajectory import Trajectory, output_grid
+
+Array = NDArray[np.float64]
+_PROBE = 0.005  # of the horizon: a first run that tells how fast this model is
+_LONGER = 2.0  # each further run is at least this much longer
+
+
+def available() -> bool:
+    """Whether rumoca is installed."""
+    return importlib.util.find_spec("rumoca") is not None
+
+
+def version() -> str:
+    """Version of the installed rumoca."""
+    return str(_rumoca().version())
+
+
+class CompiledModel:
+    """A Modelica model in rumoca's memory.
+
+    Raises BuildError with the compiler's message if it refuses the text, MissingToolError without rumoca.
+    """
+
+    def __init__(self, text: str, name: str) -> None:
+        rumoca = _rumoca()
+        self.name = name
+        try:
+            self._model = rumoca.Session().loads(text, model=name)
+        except rumoca.RumocaError as error:
+            raise BuildError(f"rumoca refuses the Modelica text of {name}: {error}") from None
+        structure = self._model.structure()
+        self.equations, self.unknowns = int(structure.n_equations), int(structure.n_unknowns)
+
+    def values(self, names: Sequence[str], t: float, parameters: Mapping[str, float]) -> Array:
+        """Values of variables at time t, s, right after initialisation; shape (len(names),)."""
+        result = self._run((t, t + 1e-9), 1e-9, 1e-3, parameters, 60.0)
+        return np.array([result[name][0] for name in names], dtype=float)
+
+    def simulate(
+        self, names: Sequence[str], *, stop: float, output_step: float, tolerance: float, budget: float
+    ) -> Trajectory:
+        """Trajectory over as much of [0, stop] as takes about `budget` seconds of wall time.
+
+        tolerance is relative; the trajectory's note says when the horizon is shorter.
+        """
+        begin = time.perf_counter()
+        horizon, result = self._longest_affordable(stop, output_step, tolerance, budget)
+        grid = output_grid(horizon, output_step)
+        recorded = np.asarray(result.time)
+        rows = np.searchsorted(recorded, grid + 1e-9 * horizon, side="right") - 1
+        if np.abs(recorded[rows] - grid).max() > 1e-9 * max(horizon, 1.0):
+            raise SolveError(f"modelica-rumoca: the run stopped at t = {recorded[-1]:.9g} s instead of {horizon:.9g} s")
+        return Trajectory(
+            name="modelica-rumoca",
+            time=grid,
+            signals={name: np.asarray(result[name], dtype=float)[rows] for name in names},
+            wall_s=time.perf_counter() - begin,
+            note="" if horizon == stop else f"first {horizon:.6g} s of {stop:.6g} s",
+        )
+
+    def _longest_affordable(
+        self, stop: float, output_step: float, tolerance: float, budget: float
+    ) -> tuple[float, Any]:
+        """Horizon and result of the last of ever longer runs that fit into the budget together."""
+        horizon, begin = max(_PROBE * stop, 2 * output_step), time.perf_counter()
+        while True:
+            horizon = min(stop, round(horizon / output_step) * output_step)
+            started = time.perf_counter()
+            result = self._run((0.0, horizon), output_step, tolerance, {}, 20.0 * budget)
+            cost, left = time.perf_counter() - started, budget - (time.perf_counter() - begin)
+            if horizon == stop or left < _LONGER * cost:
+                return horizon, result
+            horizon *= min(left / cost / 2, stop / horizon) if left > 2 * _LONGER * cost else _LONGER
+
+    def _run(
+        self, span: tuple[float, float], dt: float, tolerance: float, parameters: Mapping[str, float], wall: float
+    ) -> Any:
+        rumoca = _rumoca()
+        config = rumoca.SimConfig(solver="rk-like", rtol=tolerance, atol=tolerance * 1e-3, max_wall_seconds=wall)
+        try:
+            return self._model.simulate(t=span, dt=dt, config=config, params=dict(parameters))
+        except rumoca.RumocaError as error:
+            raise SolveError(f"modelica-rumoca: {error}") from None
+
+
+def _rumoca() -> Any:
+    if not available():
+        raise MissingToolError("rumoca is not installed; get it with: pip install 'gpmelica[check]'")
+    import rumoca
+
+    return rumoca

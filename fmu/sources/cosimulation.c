@@ -1,0 +1,73 @@
+/* Runs the inner solver from event to event up to the communication point. */
+
+#include "cosimulation.h"
+
+#include "integrator.h"
+
+#include <math.h>
+#include <string.h>
+
+static double *time_of(Model *model) { return model->workspace + equations.blocks.time; }
+
+/* Importers count communication points in their own way, so that ours may differ by some rounding. */
+static bool near(double a, double b) { return fabs(a - b) <= 1e-9 * fmax(1.0, fabs(b)); }
+
+static bool check(Model *model, double point, double size) {
+    const double time = *time_of(model), stop = model->run.stop_time;
+    if (!isfinite(point) || !near(point, time))
+        return model_fail(model, "the communication point is %.15g s, expected the model's time, %.15g s", point,
+                          time);
+    if (!isfinite(size) || size < 0.0)
+        return model_fail(model, "the communication step size is %g s, expected a finite number >= 0", size);
+    if (point + size > stop && !near(point + size, stop))
+        return model_fail(model, "the communication step ends at %.15g s, after the stop time, %.15g s",
+                          point + size, stop);
+    return true;
+}
+
+static void save(Model *model) {
+    memcpy(model->saved, model->workspace + equations.blocks.states, (size_t)equations.n_states * sizeof(double));
+    memcpy(model->saved + equations.n_states, model->workspace + equations.blocks.switches,
+           (size_t)equations.n_switches * sizeof(double));
+}
+
+static void go_back(Model *model, double time, double step, double previous_error) {
+    model_move(model, time, model->saved);
+    memcpy(model->workspace + equations.blocks.switches, model->saved + equations.n_states,
+           (size_t)equations.n_switches * sizeof(double));
+    model->run.step = step;
+    model->run.previous_error = previous_error;
+}
+
+/* A state that nothing depends on can overflow unseen. */
+static bool check_states(Model *model) {
+    const double *states = model->workspace + equations.blocks.states;
+    for (int i = 0; i < equations.n_states; i++)
+        if (!isfinite(states[i]))
+            return model_fail(model, "%s is %g", variable_name(VARIABLE_STATE, i), states[i]);
+    return true;
+}
+
+static bool integrate(Model *model, double end) {
+    const Integrator *integrator = find_integrator(model->run.integer_settings[SETTING_METHOD]);
+    int32_t budget = model->run.integer_settings[SETTING_MAX_STEPS];
+    if (integrator == NULL) return model_fail(model, "the solver's method is not known");
+    while (*time_of(model) < end) {
+        const double landing = fmin(end, model_next_event(model));
+        if (!integrator->advance(model, landing, &budget) || !check_states(model)) return false;
+        model_update_switches(model);
+    }
+    return true;
+}
+
+bool cosimulation_step(Model *model, double point, double size) {
+    if (!check(model, point, size)) return false;
+    const double start = *time_of(model), step = model->run.step, previous_error = model->run.previous_error;
+    char cause[MESSAGE_SIZE];
+    save(model);
+    if (integrate(model, point + size)) return true;
+    memcpy(cause, model->message, MESSAGE_SIZE);
+    go_back(model, start, step, previous_error);
+    return model_fail(model, "the step from t = %.15g s to %.15g s came to t = %.15g s: %s", start, point + size,
+                      model->run.last_successful_time, cause);
+}

@@ -1,0 +1,89 @@
+/* Runs the generated stages: each group at most once after something it depends on has changed. */
+
+#include "linear_solve.h"
+#include "model.h"
+
+#include <math.h>
+#include <string.h>
+
+void model_changed(Model *model, uint32_t groups) { model->run.dirty |= groups; }
+
+static double *block_or_null(const Model *model, int offset) {
+    return offset < 0 ? NULL : model->workspace + offset;
+}
+
+static double time_of(const Model *model) { return model->workspace[equations.blocks.time]; }
+
+static bool solve(Model *model, const Stage *stage) {
+    const LinearSystem *system = &stage->system;
+    double *a = model->workspace + system->matrix, *b = model->workspace + system->rhs;
+    const int code = linear_solve(system->n, system->columns, a, b, model->w);
+    if (code == LINEAR_SOLVE_OK) return true;
+    if (code == LINEAR_SOLVE_NOT_FINITE)
+        return model_fail(model, "the linear system of the %s has no finite solution at t = %.15g s "
+                          "(coordinates: %s)", stage->name, time_of(model), stage->coordinates);
+    return model_fail(model, "the linear system of the %s is singular at t = %.15g s: pivot %d of %d vanishes "
+                      "(coordinates: %s)", stage->name, time_of(model), code, system->n, stage->coordinates);
+}
+
+static bool run_stage(Model *model, const Stage *stage) {
+    for (int i = 0; i < stage->n_inputs; i++) model->arg[i] = block_or_null(model, stage->inputs[i]);
+    for (int i = 0; i < stage->n_outputs; i++) model->res[i] = block_or_null(model, stage->outputs[i]);
+    const int code = stage->function(model->arg, model->res, model->iw, model->w, 0);
+    if (code != 0)
+        return model_fail(model, "the function of the %s failed with code %d at t = %.15g s", stage->name, code,
+                          time_of(model));
+    return stage->system.n == 0 || solve(model, stage);
+}
+
+static bool all_finite(Model *model, VariableKind kind, int offset, int n) {
+    const double *values = model->workspace + offset;
+    for (int i = 0; i < n; i++)
+        if (!isfinite(values[i]))
+            return model_fail(model, "%s is %g at t = %.15g s, expected a finite number", variable_name(kind, i),
+                              values[i], time_of(model));
+    return true;
+}
+
+/* New parameters start the run anew: the start states become the states. They can only be set before its begin. */
+static bool finish_preparation(Model *model) {
+    if (!all_finite(model, VARIABLE_STATE, equations.blocks.start_states, equations.n_states)) return false;
+    model_move(model, time_of(model), model->workspace + equations.blocks.start_states);
+    model_update_switches(model);
+    return true;
+}
+
+static bool finish(Model *model, int group) {
+    switch (group) {
+    case GROUP_PREPARE:
+        return finish_preparation(model);
+    case GROUP_DYNAMICS:
+        model->run.counters[COUNTER_EVALUATIONS]++;
+        return all_finite(model, VARIABLE_DERIVATIVE, equations.blocks.derivatives, equations.n_states);
+    default:
+        return all_finite(model, VARIABLE_OUTPUT, equations.blocks.outputs, equations.n_outputs);
+    }
+}
+
+static bool run_group(Model *model, int group) {
+    const StageGroup *stages = &equations.groups[group];
+    for (int i = 0; i < stages->n_stages; i++)
+        if (!run_stage(model, &stages->stages[i])) return false;
+    return finish(model, group);
+}
+
+bool model_evaluate(Model *model, Group last) {
+    for (int group = 0; group <= (int)last; group++) {
+        const uint32_t bit = 1u << group;
+        if (!(model->run.dirty & bit)) continue;
+        if (!run_group(model, group)) return false;
+        model->run.dirty &= ~bit;
+    }
+    return true;
+}
+
+bool model_derivatives(Model *model, double *values) {
+    if (!model_evaluate(model, GROUP_DYNAMICS)) return false;
+    memcpy(values, model->workspace + equations.blocks.derivatives, (size_t)equations.n_states * sizeof *values);
+    return true;
+}

@@ -1,0 +1,351 @@
+/* The functions of FMI 2.0, model exchange and co-simulation, over the neutral ones of model.h.
+
+   Every error is logged, whether or not debug logging is on; there are no debug messages. The importer's
+   allocateMemory is not used (canNotUseMemoryManagementFunctions): FMI 3.0 has dropped it, and an instance is two
+   pieces of memory. */
+
+#include "cosimulation.h"
+#include "fmi2_instance.h"
+#include "snapshot.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Instances (2.1.5) -------------------------------------------------------------------------------------- */
+
+const char *fmi2GetTypesPlatform(void) { return fmi2TypesPlatform; }
+
+const char *fmi2GetVersion(void) { return fmi2Version; }
+
+static bool check_instantiation(Instance *instance, fmi2Type type, fmi2String token) {
+    if (instance->name[0] == '\0') return model_fail(&instance->model, "the instance has no name");
+    if (token == NULL || strcmp(token, equations.token) != 0)
+        return model_fail(&instance->model, "the GUID is %s, expected %s", token ? token : "NULL",
+                          equations.token);
+    if (type != fmi2ModelExchange && type != fmi2CoSimulation)
+        return model_fail(&instance->model, "the type is %d, expected %d (model exchange) or %d (co-simulation)",
+                          (int)type, (int)fmi2ModelExchange, (int)fmi2CoSimulation);
+    return model_create(&instance->model, type == fmi2CoSimulation);
+}
+
+fmi2Component fmi2Instantiate(fmi2String instanceName, fmi2Type fmuType, fmi2String fmuGUID,
+                              fmi2String fmuResourceLocation, const fmi2CallbackFunctions *functions,
+                              fmi2Boolean visible, fmi2Boolean loggingOn) {
+    (void)fmuResourceLocation, (void)visible, (void)loggingOn;
+    if (functions == NULL) return NULL; /* nobody to tell */
+    const char *name = instanceName ? instanceName : "";
+    Instance *instance = calloc(1, sizeof *instance + strlen(name) + 1);
+    if (instance == NULL) return NULL;
+    strcpy(instance->name, name);
+    instance->logger = functions->logger;
+    instance->environment = functions->componentEnvironment;
+    instance->function = "fmi2Instantiate";
+    if (check_instantiation(instance, fmuType, fmuGUID)) return instance;
+    log_failure(instance);
+    free(instance);
+    return NULL;
+}
+
+void fmi2FreeInstance(fmi2Component c) {
+    if (c == NULL) return;
+    model_destroy(model_of(c));
+    free(c);
+}
+
+fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean loggingOn, size_t nCategories,
+                               const fmi2String categories[]) {
+    (void)loggingOn;
+    return finish_call(c, ALLOWED(fmi2SetDebugLogging) && expect_array(c, "categories", categories, nCategories));
+}
+
+/* ---- Initialisation, end and reset (2.1.6) ------------------------------------------------------------------ */
+
+fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean toleranceDefined, fmi2Real tolerance,
+                               fmi2Real startTime, fmi2Boolean stopTimeDefined, fmi2Real stopTime) {
+    return finish_call(c, ALLOWED(fmi2SetupExperiment) &&
+                              model_set_up(model_of(c), toleranceDefined ? tolerance : 0.0, startTime,
+                                           stopTimeDefined ? stopTime : INFINITY));
+}
+
+fmi2Status fmi2EnterInitializationMode(fmi2Component c) {
+    return finish_call(c, ALLOWED(fmi2EnterInitializationMode) && model_enter_initialization(model_of(c)));
+}
+
+fmi2Status fmi2ExitInitializationMode(fmi2Component c) {
+    return finish_call(c, ALLOWED(fmi2ExitInitializationMode) && model_exit_initialization(model_of(c)));
+}
+
+fmi2Status fmi2Terminate(fmi2Component c) {
+    if (!ALLOWED(fmi2Terminate)) return finish_call(c, false);
+    model_of(c)->run.mode = MODE_TERMINATED;
+    return fmi2OK;
+}
+
+fmi2Status fmi2Reset(fmi2Component c) {
+    if (!ALLOWED(fmi2Reset)) return finish_call(c, false);
+    model_reset(model_of(c));
+    return fmi2OK;
+}
+
+/* ---- Variables (2.1.7) -------------------------------------------------------------------------------------- */
+
+static bool expect_arrays(fmi2Component c, const fmi2ValueReference vr[], size_t nvr, const void *value) {
+    return expect_array(c, "vr", vr, nvr) && expect_array(c, "value", value, nvr);
+}
+
+fmi2Status fmi2GetReal(fmi2Component c, const fmi2ValueReference vr[], size_t nvr, fmi2Real value[]) {
+    bool ok = ALLOWED(fmi2GetReal) && expect_arrays(c, vr, nvr, value);
+    for (size_t i = 0; ok && i < nvr; i++) ok = variable_get_real(model_of(c), vr[i], &value[i]);
+    return finish_call(c, ok);
+}
+
+fmi2Status fmi2SetReal(fmi2Component c, const fmi2ValueReference vr[], size_t nvr, const fmi2Real value[]) {
+    bool ok = ALLOWED(fmi2SetReal) && expect_arrays(c, vr, nvr, value);
+    for (size_t i = 0; ok && i < nvr; i++) ok = variable_set_real(model_of(c), vr[i], value[i]);
+    return finish_call(c, ok);
+}
+
+fmi2Status fmi2GetInteger(fmi2Component c, const fmi2ValueReference vr[], size_t nvr, fmi2Integer value[]) {
+    bool ok = ALLOWED(fmi2GetInteger) && expect_arrays(c, vr, nvr, value);
+    for (size_t i = 0; ok && i < nvr; i++) ok = variable_get_integer(model_of(c), vr[i], &value[i]);
+    return finish_call(c, ok);
+}
+
+fmi2Status fmi2SetInteger(fmi2Component c, const fmi2ValueReference vr[], size_t nvr, const fmi2Integer value[]) {
+    bool ok = ALLOWED(fmi2SetInteger) && expect_arrays(c, vr, nvr, value);
+    for (size_t i = 0; ok && i < nvr; i++) ok = variable_set_integer(model_of(c), vr[i], value[i]);
+    return finish_call(c, ok);
+}
+
+static bool no_variables(fmi2Component c, size_t nvr) {
+    return nvr == 0 || model_fail(model_of(c), "there are no variables of this type, expected nvr = 0");
+}
+
+fmi2Status fmi2GetBoolean(fmi2Component c, const fmi2ValueReference vr[], size_t nvr, fmi2Boolean value[]) {
+    (void)vr, (void)value;
+    return finish_call(c, ALLOWED(fmi2GetBoolean) && no_variables(c, nvr));
+}
+
+fmi2Status fmi2SetBoolean(fmi2Component c, const fmi2ValueReference vr[], size_t nvr, const fmi2Boolean value[]) {
+    (void)vr, (void)value;
+    return finish_call(c, ALLOWED(fmi2SetBoolean) && no_variables(c, nvr));
+}
+
+fmi2Status fmi2GetString(fmi2Component c, const fmi2ValueReference vr[], size_t nvr, fmi2String value[]) {
+    (void)vr, (void)value;
+    return finish_call(c, ALLOWED(fmi2GetString) && no_variables(c, nvr));
+}
+
+fmi2Status fmi2SetString(fmi2Component c, const fmi2ValueReference vr[], size_t nvr, const fmi2String value[]) {
+    (void)vr, (void)value;
+    return finish_call(c, ALLOWED(fmi2SetString) && no_variables(c, nvr));
+}
+
+/* ---- State of the instance (2.1.8) -------------------------------------------------------------------------- */
+
+static bool expect_bytes(fmi2Component c, size_t size) {
+    return size == snapshot_size() || model_fail(model_of(c), "size is %lu bytes, expected %lu",
+                                                 (unsigned long)size, (unsigned long)snapshot_size());
+}
+
+static Snapshot *new_snapshot(fmi2Component c) {
+    Snapshot *snapshot = malloc(snapshot_size());
+    if (snapshot == NULL)
+        model_fail(model_of(c), "there are no %lu bytes of memory", (unsigned long)snapshot_size());
+    return snapshot;
+}
+
+fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *FMUstate) {
+    if (!ALLOWED(fmi2GetFMUstate) || !expect_pointer(c, "FMUstate", FMUstate)) return finish_call(c, false);
+    if (*FMUstate == NULL) *FMUstate = new_snapshot(c);
+    else if (!snapshot_matches(model_of(c), *FMUstate)) return finish_call(c, false);
+    if (*FMUstate != NULL) snapshot_take(model_of(c), *FMUstate);
+    return finish_call(c, *FMUstate != NULL);
+}
+
+fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate FMUstate) {
+    return finish_call(c, ALLOWED(fmi2SetFMUstate) && expect_pointer(c, "FMUstate", FMUstate) &&
+                              snapshot_restore(model_of(c), FMUstate));
+}
+
+fmi2Status fmi2FreeFMUstate(fmi2Component c, fmi2FMUstate *FMUstate) {
+    if (!ALLOWED(fmi2FreeFMUstate)) return finish_call(c, false);
+    if (FMUstate == NULL) return fmi2OK;
+    free(*FMUstate);
+    *FMUstate = NULL;
+    return fmi2OK;
+}
+
+fmi2Status fmi2SerializedFMUstateSize(fmi2Component c, fmi2FMUstate FMUstate, size_t *size) {
+    if (!ALLOWED(fmi2SerializedFMUstateSize) || !expect_pointer(c, "FMUstate", FMUstate) ||
+        !expect_pointer(c, "size", size))
+        return finish_call(c, false);
+    *size = snapshot_size();
+    return fmi2OK;
+}
+
+fmi2Status fmi2SerializeFMUstate(fmi2Component c, fmi2FMUstate FMUstate, fmi2Byte serializedState[], size_t size) {
+    if (!ALLOWED(fmi2SerializeFMUstate) || !expect_pointer(c, "FMUstate", FMUstate) ||
+        !expect_pointer(c, "serializedState", serializedState) || !expect_bytes(c, size))
+        return finish_call(c, false);
+    memcpy(serializedState, FMUstate, size);
+    return fmi2OK;
+}
+
+fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte serializedState[], size_t size,
+                                   fmi2FMUstate *FMUstate) {
+    if (!ALLOWED(fmi2DeSerializeFMUstate) || !expect_pointer(c, "serializedState", serializedState) ||
+        !expect_pointer(c, "FMUstate", FMUstate) || !expect_bytes(c, size))
+        return finish_call(c, false);
+    Snapshot *snapshot = new_snapshot(c);
+    if (snapshot == NULL) return finish_call(c, false);
+    memcpy(snapshot, serializedState, size);
+    if (!snapshot_matches(model_of(c), snapshot)) {
+        free(snapshot);
+        return finish_call(c, false);
+    }
+    free(*FMUstate);
+    *FMUstate = snapshot;
+    return fmi2OK;
+}
+
+fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference vUnknown_ref[], size_t nUnknown,
+                                        const fmi2ValueReference vKnown_ref[], size_t nKnown,
+                                        const fmi2Real dvKnown[], fmi2Real dvUnknown[]) {
+    (void)vUnknown_ref, (void)nUnknown, (void)vKnown_ref, (void)nKnown, (void)dvKnown, (void)dvUnknown;
+    return finish_call(c, ALLOWED(fmi2GetDirectionalDerivative) &&
+                         model_fail(model_of(c), "not provided (providesDirectionalDerivative = false)"));
+}
+
+/* ---- Model exchange (3.2) ----------------------------------------------------------------------------------- */
+
+fmi2Status fmi2EnterEventMode(fmi2Component c) {
+    if (!ALLOWED(fmi2EnterEventMode)) return finish_call(c, false);
+    model_of(c)->run.mode = MODE_EVENT;
+    return fmi2OK;
+}
+
+fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info) {
+    if (!ALLOWED(fmi2NewDiscreteStates) || !expect_pointer(c, "fmi2eventInfo", info)) return finish_call(c, false);
+    model_update_switches(model_of(c));
+    const double next = model_next_event(model_of(c));
+    const bool defined = isfinite(next);
+    *info = (fmi2EventInfo){.nextEventTimeDefined = defined, .nextEventTime = defined ? next : 0.0};
+    return fmi2OK;
+}
+
+fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c) {
+    if (!ALLOWED(fmi2EnterContinuousTimeMode)) return finish_call(c, false);
+    model_of(c)->run.mode = MODE_CONTINUOUS_TIME;
+    return fmi2OK;
+}
+
+fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean noSetFMUStatePriorToCurrentPoint,
+                                       fmi2Boolean *enterEventMode, fmi2Boolean *terminateSimulation) {
+    (void)noSetFMUStatePriorToCurrentPoint;
+    if (!ALLOWED(fmi2CompletedIntegratorStep) || !expect_pointer(c, "enterEventMode", enterEventMode) ||
+        !expect_pointer(c, "terminateSimulation", terminateSimulation))
+        return finish_call(c, false);
+    *enterEventMode = fmi2False;
+    *terminateSimulation = fmi2False;
+    return fmi2OK;
+}
+
+fmi2Status fmi2SetTime(fmi2Component c, fmi2Real time) {
+    return finish_call(c, ALLOWED(fmi2SetTime) && model_set_time(model_of(c), time));
+}
+
+fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real x[], size_t nx) {
+    return finish_call(c, ALLOWED(fmi2SetContinuousStates) && expect_size(c, "x", x, nx, equations.n_states) &&
+                         model_set_states(model_of(c), x));
+}
+
+/* Copies n_states numbers; values is NULL only if there are none. */
+static fmi2Status copy_states(fmi2Real *values, const double *source) {
+    if (equations.n_states > 0) memcpy(values, source, (size_t)equations.n_states * sizeof *values);
+    return fmi2OK;
+}
+
+fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real derivatives[], size_t nx) {
+    if (!ALLOWED(fmi2GetDerivatives) || !expect_size(c, "derivatives", derivatives, nx, equations.n_states) ||
+        !model_evaluate(model_of(c), GROUP_DYNAMICS))
+        return finish_call(c, false);
+    return copy_states(derivatives, model_of(c)->workspace + equations.blocks.derivatives);
+}
+
+fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real eventIndicators[], size_t ni) {
+    return finish_call(c, ALLOWED(fmi2GetEventIndicators) &&
+                              expect_size(c, "eventIndicators", eventIndicators, ni, 0));
+}
+
+fmi2Status fmi2GetContinuousStates(fmi2Component c, fmi2Real x[], size_t nx) {
+    if (!ALLOWED(fmi2GetContinuousStates) || !expect_size(c, "x", x, nx, equations.n_states) ||
+        !model_evaluate(model_of(c), GROUP_PREPARE))
+        return finish_call(c, false);
+    return copy_states(x, model_of(c)->workspace + equations.blocks.states);
+}
+
+fmi2Status fmi2GetNominalsOfContinuousStates(fmi2Component c, fmi2Real x_nominal[], size_t nx) {
+    if (!ALLOWED(fmi2GetNominalsOfContinuousStates) ||
+        !expect_size(c, "x_nominal", x_nominal, nx, equations.n_states))
+        return finish_call(c, false);
+    return copy_states(x_nominal, equations.nominals);
+}
+
+/* ---- Co-simulation (4.2) ------------------------------------------------------------------------------------ */
+
+fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t nvr,
+                                       const fmi2Integer order[], const fmi2Real value[]) {
+    (void)vr, (void)nvr, (void)order, (void)value;
+    return finish_call(c, ALLOWED(fmi2SetRealInputDerivatives) &&
+                         model_fail(model_of(c), "not possible (canInterpolateInputs = false)"));
+}
+
+fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t nvr,
+                                        const fmi2Integer order[], fmi2Real value[]) {
+    (void)vr, (void)nvr, (void)order, (void)value;
+    return finish_call(c, ALLOWED(fmi2GetRealOutputDerivatives) &&
+                         model_fail(model_of(c), "not provided (maxOutputDerivativeOrder = 0)"));
+}
+
+fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2Real communicationStepSize,
+                      fmi2Boolean noSetFMUStatePriorToCurrentPoint) {
+    (void)noSetFMUStatePriorToCurrentPoint;
+    return finish_call(c, ALLOWED(fmi2DoStep) &&
+                         cosimulation_step(model_of(c), currentCommunicationPoint, communicationStepSize));
+}
+
+fmi2Status fmi2CancelStep(fmi2Component c) { return finish_call(c, ALLOWED(fmi2CancelStep)); }
+
+/* What only asynchronous steps have is answered with fmi2Discard (4.2.3). */
+static fmi2Status no_status(fmi2Component c, bool ok) { return ok ? fmi2Discard : finish_call(c, false); }
+
+fmi2Status fmi2GetStatus(fmi2Component c, const fmi2StatusKind s, fmi2Status *value) {
+    (void)s;
+    return no_status(c, ALLOWED(fmi2GetStatus) && expect_pointer(c, "value", value));
+}
+
+fmi2Status fmi2GetRealStatus(fmi2Component c, const fmi2StatusKind s, fmi2Real *value) {
+    const bool ok = ALLOWED(fmi2GetRealStatus) && expect_pointer(c, "value", value);
+    if (!ok || s != fmi2LastSuccessfulTime) return no_status(c, ok);
+    *value = model_of(c)->run.last_successful_time;
+    return fmi2OK;
+}
+
+fmi2Status fmi2GetIntegerStatus(fmi2Component c, const fmi2StatusKind s, fmi2Integer *value) {
+    (void)s;
+    return no_status(c, ALLOWED(fmi2GetIntegerStatus) && expect_pointer(c, "value", value));
+}
+
+fmi2Status fmi2GetBooleanStatus(fmi2Component c, const fmi2StatusKind s, fmi2Boolean *value) {
+    const bool ok = ALLOWED(fmi2GetBooleanStatus) && expect_pointer(c, "value", value);
+    if (!ok || s != fmi2Terminated) return no_status(c, ok);
+    *value = fmi2False;
+    return fmi2OK;
+}
+
+fmi2Status fmi2GetStringStatus(fmi2Component c, const fmi2StatusKind s, fmi2String *value) {
+    (void)s;
+    return no_status(c, ALLOWED(fmi2GetStringStatus) && expect_pointer(c, "value", value));
+}

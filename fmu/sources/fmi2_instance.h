@@ -1,0 +1,83 @@
+/* What the FMI 2.0 functions have in common: the order of calls, the checks of arguments, the logging.
+
+   Clauses: Functional Mock-up Interface 2.0.4. */
+
+#ifndef FMI2_INSTANCE_H
+#define FMI2_INSTANCE_H
+
+#include "fmi2Functions.h"
+#include "model.h"
+
+typedef struct {
+    Model model;
+    fmi2CallbackLogger logger;
+    fmi2ComponentEnvironment environment;
+    const char *function; /* the call that is being served, for messages */
+    char name[];          /* the instance's */
+} Instance;
+
+Model *model_of(fmi2Component c);
+
+/* Checks return false and leave a message in the model if they find something wrong. `name`: of the argument. */
+bool call_allowed(fmi2Component c, const char *function, unsigned modes); /* false, silently, for c == NULL */
+bool expect_pointer(fmi2Component c, const char *name, const void *pointer);
+bool expect_array(fmi2Component c, const char *name, const void *pointer, size_t n); /* n = 0: may be NULL */
+bool expect_size(fmi2Component c, const char *name, const void *pointer, size_t n, int expected);
+
+/* How every call ends: fmi2OK, or the model's message is logged and fmi2Error. */
+fmi2Status finish_call(fmi2Component c, bool ok);
+void log_failure(const Instance *instance);
+
+/* The modes in which each function may be called (2.1.6, 3.2.3, 4.2.4). */
+#define ALLOWED(function) call_allowed(c, #function, MODES_##function)
+
+enum {
+    RUNNING = MODE_EVENT | MODE_CONTINUOUS_TIME | MODE_STEP,
+    INITIALIZED = RUNNING | MODE_TERMINATED,
+    ANY = MODE_INSTANTIATED | MODE_INITIALIZATION | INITIALIZED
+};
+
+#define MODES_fmi2SetDebugLogging ANY
+#define MODES_fmi2SetupExperiment MODE_INSTANTIATED
+#define MODES_fmi2EnterInitializationMode MODE_INSTANTIATED
+#define MODES_fmi2ExitInitializationMode MODE_INITIALIZATION
+#define MODES_fmi2Terminate RUNNING
+#define MODES_fmi2Reset ANY
+#define MODES_fmi2GetReal (MODE_INITIALIZATION | INITIALIZED)
+#define MODES_fmi2GetInteger MODES_fmi2GetReal
+#define MODES_fmi2GetBoolean MODES_fmi2GetReal
+#define MODES_fmi2GetString MODES_fmi2GetReal
+#define MODES_fmi2SetReal (MODE_INSTANTIATED | MODE_INITIALIZATION | RUNNING)
+#define MODES_fmi2SetInteger (MODE_INSTANTIATED | MODE_INITIALIZATION | MODE_EVENT | MODE_STEP)
+#define MODES_fmi2SetBoolean MODES_fmi2SetInteger
+#define MODES_fmi2SetString MODES_fmi2SetInteger
+#define MODES_fmi2GetFMUstate ANY
+#define MODES_fmi2SetFMUstate ANY
+#define MODES_fmi2FreeFMUstate ANY
+#define MODES_fmi2SerializedFMUstateSize ANY
+#define MODES_fmi2SerializeFMUstate ANY
+#define MODES_fmi2DeSerializeFMUstate ANY
+#define MODES_fmi2GetDirectionalDerivative (MODE_INITIALIZATION | INITIALIZED)
+
+#define MODES_fmi2EnterEventMode (MODE_EVENT | MODE_CONTINUOUS_TIME)
+#define MODES_fmi2NewDiscreteStates MODE_EVENT
+#define MODES_fmi2EnterContinuousTimeMode MODE_EVENT
+#define MODES_fmi2CompletedIntegratorStep MODE_CONTINUOUS_TIME
+#define MODES_fmi2SetTime (MODE_EVENT | MODE_CONTINUOUS_TIME)
+#define MODES_fmi2SetContinuousStates MODE_CONTINUOUS_TIME
+#define MODES_fmi2GetDerivatives (MODE_INITIALIZATION | MODE_EVENT | MODE_CONTINUOUS_TIME | MODE_TERMINATED)
+#define MODES_fmi2GetEventIndicators MODES_fmi2GetDerivatives
+#define MODES_fmi2GetContinuousStates MODES_fmi2GetDerivatives
+#define MODES_fmi2GetNominalsOfContinuousStates (MODE_INSTANTIATED | MODES_fmi2GetDerivatives)
+
+#define MODES_fmi2SetRealInputDerivatives (MODE_INSTANTIATED | MODE_INITIALIZATION | MODE_STEP)
+#define MODES_fmi2GetRealOutputDerivatives (MODE_STEP | MODE_TERMINATED)
+#define MODES_fmi2DoStep MODE_STEP
+#define MODES_fmi2CancelStep 0 /* a step is never in progress when another call comes */
+#define MODES_fmi2GetStatus (MODE_STEP | MODE_TERMINATED)
+#define MODES_fmi2GetRealStatus MODES_fmi2GetStatus
+#define MODES_fmi2GetIntegerStatus MODES_fmi2GetStatus
+#define MODES_fmi2GetBooleanStatus MODES_fmi2GetStatus
+#define MODES_fmi2GetStringStatus MODES_fmi2GetStatus
+
+#endif

@@ -1,0 +1,25 @@
+/* The inner solvers of the co-simulation: one file each, listed in integrator.c. */
+
+#ifndef INTEGRATOR_H
+#define INTEGRATOR_H
+
+#include "model.h"
+
+typedef struct {
+    const char *name;
+    int vectors; /* scratch it needs in model->solver, in vectors of n_states numbers */
+    /* Integrates from the model's time to `end`, at which the model stands exactly afterwards. The switches and
+       inputs stay constant. Every tried step is taken off *budget; an empty budget is an error. On failure the
+       model's time and states are those of some trial point. */
+    bool (*advance)(Model *model, double end, int32_t *budget);
+} Integrator;
+
+extern const Integrator runge_kutta_4;
+extern const Integrator dormand_prince_54;
+
+const Integrator *find_integrator(int32_t method); /* by the setting solver_method; NULL: unknown */
+int integrator_vectors(void);                      /* the largest number that any of them needs */
+bool integrator_spend_step(Model *model, int32_t *budget);
+void integrator_accept_step(Model *model); /* notes that the run is good up to where the model stands */
+
+#endif

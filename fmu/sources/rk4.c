@@ -1,0 +1,54 @@
+/* Classical Runge-Kutta method of order 4, fixed step (Hairer, Norsett, Wanner: Solving ODEs I, table II.1.2). */
+
+#include "integrator.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double NODES[4] = {0.0, 0.5, 0.5, 1.0};
+static const double WEIGHTS[4] = {1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0};
+
+typedef struct {
+    double *start, *slope, *sum, *trial;
+} Vectors;
+
+static Vectors vectors_of(const Model *model) {
+    const int n = equations.n_states;
+    double *first = model->solver;
+    return (Vectors){first, first + n, first + 2 * n, first + 3 * n};
+}
+
+static bool step(Model *model, double t, double t_end) {
+    const int n = equations.n_states;
+    const double h = t_end - t;
+    const Vectors v = vectors_of(model);
+    memcpy(v.start, model->workspace + equations.blocks.states, (size_t)n * sizeof(double));
+    for (int i = 0; i < n; i++) v.sum[i] = 0.0;
+    for (int stage = 0; stage < 4; stage++) {
+        if (stage > 0) { /* the first stage is where the model stands, and may have been evaluated there */
+            for (int i = 0; i < n; i++) v.trial[i] = v.start[i] + h * NODES[stage] * v.slope[i];
+            model_move(model, stage == 3 ? t_end : t + NODES[stage] * h, v.trial);
+        }
+        if (!model_derivatives(model, v.slope)) return false;
+        for (int i = 0; i < n; i++) v.sum[i] += WEIGHTS[stage] * v.slope[i];
+    }
+    for (int i = 0; i < n; i++) v.trial[i] = v.start[i] + h * v.sum[i];
+    model_move(model, t_end, v.trial);
+    integrator_accept_step(model);
+    return true;
+}
+
+/* Equal steps, none longer than solver_step (but for rounding, which must not add a step). */
+static bool advance(Model *model, double end, int32_t *budget) {
+    const double start = model->workspace[equations.blocks.time];
+    const double count = fmax(1.0, ceil((end - start) / model->run.real_settings[SETTING_STEP] * (1.0 - 1e-12)));
+    if (!(count <= *budget)) *budget = 0; /* known before the first step */
+    for (double i = 0.0; i < count; i++) {
+        const double t = model->workspace[equations.blocks.time];
+        const double t_end = i + 1.0 < count ? start + (end - start) * ((i + 1.0) / count) : end;
+        if (!integrator_spend_step(model, budget) || !step(model, t, t_end)) return false;
+    }
+    return true;
+}
+
+const Integrator runge_kutta_4 = {"Runge-Kutta 4", 4, advance};

@@ -1,0 +1,274 @@
+"""A program cut into stages: CasADi functions with a dense linear solve after each (see sources/equations.h).
+
+Everything that depends on parameters only is computed in PREPARE, once; what derivatives need in
+DYNAMICS; what only outputs need in OUTPUTS. Between stages, values travel in blocks of one workspace.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+import casadi as ca
+
+from ..generator import ir
+from ..generator.ir import Expr, Shape
+from ..generator.program import Definition, Item, LinearSolve, Program
+from .casadi_eval import SX, Evaluator
+
+GROUPS = ("prepare", "dynamics", "outputs")
+
+
+@dataclass(frozen=True)
+class Block:
+    """Consecutive doubles of the workspace."""
+
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True)
+class System:
+    """A dense n×n system with several right-hand sides, column-major blocks of the workspace."""
+
+    n: int
+    columns: int
+    matrix: Block
+    right: Block
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One function of the model, its argument and result blocks, and the solve that follows it."""
+
+    name: str
+    about: str
+    group: str
+    function: ca.Function
+    inputs: tuple[Block, ...]
+    outputs: tuple[Block, ...]
+    system: System | None
+
+
+@dataclass
+class Staged:
+    """All stages and the blocks that the fixed C layer knows by name."""
+
+    stages: list[Stage] = field(default_factory=list)
+    blocks: dict[str, Block] = field(default_factory=dict)
+    size: int = 0
+
+    def allocate(self, size: int, name: str | None = None) -> Block:
+        """The next block of the workspace."""
+        block = Block(self.size, size)
+        self.size += size
+        if name is not None:
+            self.blocks[name] = block
+        return block
+
+
+def stage(program: Program) -> Staged:
+    """Cut a program into stages."""
+    return _Cutter(program).staged()
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What a stage computes: definitions, then a solve or results (block name → expressions)."""
+
+    group: str
+    items: tuple[Item, ...]
+    results: Mapping[str, Sequence[Expr]]
+
+    @property
+    def solve(self) -> LinearSolve | None:
+        last = self.items[-1] if self.items else None
+        return last if isinstance(last, LinearSolve) else None
+
+    def uses(self) -> set[str]:
+        """Names that the stage's expressions use."""
+        names = {name for item in self.items for name in used(item)}
+        return names | {name for exprs in self.results.values() for e in exprs for name in ir.symbols(e)}
+
+
+class _Cutter:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.result = Staged()
+        self.known: dict[str, SX] = {}  # symbols of base blocks, carried values and solutions
+        self.arguments: list[tuple[SX, Block]] = []
+        self._base_blocks()
+
+    def staged(self) -> Staged:
+        plans = self._plans()
+        for position, plan in enumerate(plans):
+            later = set().union(*(other.uses() for other in plans[position + 1 :]))
+            self._stage(plan, later)
+        return self.result
+
+    # Base blocks ---------------------------------------------------------------------------------------------
+
+    def _base_blocks(self) -> None:
+        program = self.program
+        self._argument("time", [("time", ())])
+        self._argument("states", [(state.name, ()) for state in program.states])
+        self._argument("inputs", [(entry.name, ()) for entry in program.inputs])
+        self.switches = self._argument("switches", [("", (len(program.events),))])
+        self._argument("parameters", [(entry.name, entry.shape) for entry in program.parameters])
+        for name, size in (
+            ("start_states", len(program.states)),
+            ("start_values", len(program.start_values)),
+            ("event_times", len(program.events)),
+            ("derivatives", len(program.states)),
+            ("outputs", len(program.outputs)),
+        ):
+            self.result.allocate(size, name)
+
+    def _argument(self, name: str, members: list[tuple[str, Shape]]) -> SX:
+        """A new block with all members in it; returns its symbol."""
+        self.result.allocate(sum(math.prod(shape) for _, shape in members), name)
+        return self._argument_of(name, members)
+
+    def _argument_of(self, name: str, members: list[tuple[str, Shape]]) -> SX:
+        sizes = [math.prod(shape) for _, shape in members]
+        vector = ca.SX.sym(name, sum(sizes))
+        self.arguments.append((vector, self.result.blocks[name]))
+        ends = list(accumulate(sizes))
+        for (member, _), size, end in zip(members, sizes, ends, strict=True):
+            self.known[member] = vector[end - size : end]
+        return vector
+
+    # Which item goes where -----------------------------------------------------------------------------------
+
+    def _plans(self) -> list[_Plan]:
+        program, groups = self.program, self._groups()
+        results: dict[str, dict[str, list[Expr]]] = {
+            "prepare": {
+                "start_states": [state.start for state in program.states],
+                "event_times": program.events,
+                "start_values": [ir.symbol(value.name) for value in program.start_values],
+            },
+            "dynamics": {"derivatives": [state.derivative for state in program.states]},
+            "outputs": {"outputs": [output.expr for output in program.outputs]},
+        }
+        plans = []
+        for group in GROUPS:
+            *solves, rest = _runs(groups[group])
+            plans += [_Plan(group, tuple(items), {}) for items in solves]
+            plans.append(_Plan(group, tuple(rest), results[group]))
+        return plans
+
+    def _groups(self) -> dict[str, list[Item]]:
+        program = self.program
+        needed = self._needed([state.derivative for state in program.states])
+        wanted = self._needed([output.expr for output in program.outputs])
+        groups: dict[str, list[Item]] = {group: [] for group in GROUPS}
+        for item in program.items:
+            if isinstance(item, Definition) and item.constant:
+                groups["prepare"].append(item)
+            elif item.name in needed:
+                groups["dynamics"].append(item)
+            elif item.name in wanted:
+                groups["outputs"].append(item)
+        return groups
+
+    def _needed(self, roots: Iterable[Expr]) -> set[str]:
+        """Names of all items that expressions depend on."""
+        items = {item.name: item for item in self.program.items}
+        stack = [name for root in roots for name in ir.symbols(root)]
+        found: set[str] = set()
+        while stack:
+            name = stack.pop()
+            if name in items and name not in found:
+                found.add(name)
+                stack.extend(used(items[name]))
+        return found
+
+    # One stage -----------------------------------------------------------------------------------------------
+
+    def _stage(self, plan: _Plan, later: set[str]) -> None:
+        """Add the stage of a plan; `later` are the names that stages after it use."""
+        inputs = list(self.arguments)
+        evaluate = Evaluator(self.program, self.known, self.switches)
+        if plan.group == "prepare":
+            evaluate.known |= self._start_values(evaluate)
+        evaluate.prepare(item.name for item in plan.items)
+        values, blocks = self._solve_or_results(plan, evaluate)
+        carried = [item.name for item in plan.items if isinstance(item, Definition) and item.name in later]
+        entries = self._carry({name: evaluate.known[name] for name in carried})
+        if entries:
+            values.append(ca.vertcat(*entries))
+            blocks.append(self.arguments[-1][1])
+        function = ca.Function(
+            f"{plan.group}_{len(self.result.stages)}",
+            [symbol for symbol, _ in inputs],
+            [ca.densify(value) for value in values],
+        )
+        name, about = (plan.solve.name, plan.solve.about) if plan.solve else (plan.group, "")
+        system = self._add_solution(plan.solve, blocks) if plan.solve else None
+        used_blocks = tuple(block for _, block in inputs)
+        self.result.stages.append(Stage(name, about, plan.group, function, used_blocks, tuple(blocks), system))
+        if plan.group == "prepare":
+            self._argument_of("start_values", [(value.name, ()) for value in self.program.start_values])
+
+    def _solve_or_results(self, plan: _Plan, evaluate: Evaluator) -> tuple[list[SX], list[Block]]:
+        if plan.solve is not None:
+            values = [evaluate(plan.solve.matrix), evaluate(plan.solve.right)]
+            return values, [self.result.allocate(value.numel()) for value in values]
+        names = [name for name, exprs in plan.results.items() if exprs]
+        values = [ca.vertcat(*[evaluate(expr) for expr in plan.results[name]]) for name in names]
+        return values, [self.result.blocks[name] for name in names]
+
+    def _start_values(self, evaluate: Evaluator) -> dict[str, SX]:
+        """Values at the start: all definitions again, with the start values of the states and time 0."""
+        if not self.program.start_values:
+            return {}
+        at_start = {state.name: evaluate(state.start) for state in self.program.states} | {"time": ca.SX(0)}
+        start = Evaluator(self.program, self.known | at_start, None)
+        start.prepare(self._needed([value.expr for value in self.program.start_values]))
+        return {value.name: start(value.expr) for value in self.program.start_values}
+
+    def _carry(self, values: Mapping[str, SX]) -> list[SX]:
+        """Entries that later stages need and that are not plain numbers; their symbols become known."""
+        entries: list[SX] = []
+        places = []
+        for name, value in values.items():
+            for i in range(value.shape[0]):
+                for j in range(value.shape[1]):
+                    if not value[i, j].is_constant():
+                        places.append((name, i, j))
+                        entries.append(value[i, j])
+        symbol = ca.SX.sym(f"carried_{len(self.result.stages)}", len(entries))
+        self.known |= {name: ca.SX(value) for name, value in values.items()}
+        for position, (name, i, j) in enumerate(places):
+            self.known[name][i, j] = symbol[position]
+        if entries:
+            self.arguments.append((symbol, self.result.allocate(len(entries))))
+        return entries
+
+    def _add_solution(self, solve: LinearSolve, blocks: list[Block]) -> System:
+        n, columns = solve.shape[0], (*solve.shape, 1)[1]
+        symbol = ca.SX.sym(solve.name, n * columns)
+        self.arguments.append((symbol, blocks[1]))
+        self.known[solve.name] = ca.reshape(symbol, n, columns)
+        return System(n, columns, blocks[0], blocks[1])
+
+
+def used(item: Item) -> set[str]:
+    """Names that an item's expressions use."""
+    if isinstance(item, LinearSolve):
+        return ir.symbols(item.matrix) | ir.symbols(item.right)
+    return {name for _, expr in item.parts for name in ir.symbols(expr)}
+
+
+def _runs(items: list[Item]) -> list[list[Item]]:
+    """Items up to each solve, and the rest; at least one run, which gives the group's results."""
+    runs: list[list[Item]] = [[]]
+    for item in items:
+        runs[-1].append(item)
+        if isinstance(item, LinearSolve):
+            runs.append([])
+    return runs
+

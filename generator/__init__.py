@@ -1,0 +1,1 @@
+"""Description → mechanism → equations (array IR) → Modelica text and CasADi functions."""

@@ -1,0 +1,32 @@
+"""The whole description."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from .base import Base
+from .link import Link
+from .settings import Case, Constraints, Simulation, Statics
+from .task import Force, Point, Programmed
+from .types import Name, Number, Part, Vector3
+
+
+class Chain(Part):
+    """A mechanism with its task, as the file says it; SI units, radians."""
+
+    version: Literal[1] = Field(alias="schema")
+    name: Name
+    description: str = ""
+    gravity: Vector3 = (0.0, 0.0, -9.81)
+    parameters: dict[Name, Number] = {}
+    base: Base | None = None
+    links: tuple[Link, ...] = ()
+    points: dict[Name, Point] = {}
+    programmed: tuple[Programmed, ...] = ()
+    forces: tuple[Force, ...] = ()
+    constraints: Constraints = Constraints()
+    statics: Statics = Statics()
+    simulation: Simulation = Simulation()
+    cases: tuple[Case, ...] = ()

@@ -1,0 +1,91 @@
+"""A constant frame in its parent's frame."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import model_validator
+
+from .types import Matrix4, Part, Vector3, Vector4
+
+Array = NDArray[np.float64]
+
+
+class Frame(Part):
+    """Joint frame, given one of three ways: `xyz` + `rpy`, a 4×4 `matrix`, or Craig's `dh`.
+
+    rpy   roll, pitch, yaw in rad, R = Rz(yaw)·Ry(pitch)·Rx(roll)
+    dh    a, alpha, d, theta: Rot(x, alpha)·Trans(x, a)·Rot(z, theta)·Trans(z, d)
+    """
+
+    xyz: Vector3 | None = None
+    rpy: Vector3 | None = None
+    matrix: Matrix4 | None = None
+    dh: Vector4 | None = None
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Frame:
+        forms = [self.xyz is not None or self.rpy is not None, self.matrix is not None, self.dh is not None]
+        if sum(forms) > 1:
+            raise ValueError("give a frame in one form only: xyz and rpy, or matrix, or dh")
+        if self.matrix is not None:
+            _check_homogeneous(np.array(self.matrix))
+        return self
+
+    @property
+    def rotation(self) -> Array:
+        """Shape (3, 3): axes of this frame in the parent's frame; exact 0 and ±1 where meant."""
+        return _clean(self._transform()[:3, :3])
+
+    @property
+    def offset(self) -> Array:
+        """Shape (3,): origin in the parent's frame, m."""
+        return self._transform()[:3, 3]
+
+    def _transform(self) -> Array:
+        if self.matrix is not None:
+            return np.array(self.matrix)
+        if self.dh is not None:
+            return _denavit_hartenberg(*self.dh)
+        transform = np.eye(4)
+        transform[:3, :3] = roll_pitch_yaw(*(self.rpy or (0.0, 0.0, 0.0)))
+        transform[:3, 3] = self.xyz or (0.0, 0.0, 0.0)
+        return transform
+
+
+def roll_pitch_yaw(roll: float, pitch: float, yaw: float) -> Array:
+    """Shape (3, 3): Rz(yaw)·Ry(pitch)·Rx(roll), angles in rad."""
+    cr, sr, cp, sp, cy, sy = (f(a) for a in (roll, pitch, yaw) for f in (np.cos, np.sin))
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
+
+
+def _denavit_hartenberg(a: float, alpha: float, d: float, theta: float) -> Array:
+    ca, sa, ct, st = np.cos(alpha), np.sin(alpha), np.cos(theta), np.sin(theta)
+    return np.array(
+        [
+            [ct, -st, 0.0, a],
+            [st * ca, ct * ca, -sa, -sa * d],
+            [st * sa, ct * sa, ca, ca * d],
+            [0.0, 0.0, 0.0, 1.0],
+        ]
+    )
+
+
+def _clean(rotation: Array) -> Array:
+    # cos(pi/2) is 6e-17: such residue would cost operations in every backend and hide the shape of the text.
+    nearest = np.round(rotation)
+    return np.where(np.abs(rotation - nearest) < 1e-15, nearest + 0.0, rotation)
+
+
+def _check_homogeneous(matrix: Array) -> None:
+    rotation = matrix[:3, :3]
+    if np.any(matrix[3] != [0.0, 0.0, 0.0, 1.0]):
+        raise ValueError(f"expected the matrix's last row to be [0, 0, 0, 1], got {matrix[3].tolist()}")
+    if np.abs(rotation.T @ rotation - np.eye(3)).max() > 1e-9 or np.linalg.det(rotation) < 0:
+        raise ValueError("expected the matrix's upper left 3×3 to be a rotation (orthonormal, determinant +1)")

@@ -1,0 +1,99 @@
+"""Links, their joints and beams."""
+
+from __future__ import annotations
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+
+from ..joints import JOINT_TYPES
+from .frame import Frame
+from .inertia import Inertial
+from .types import Name, NonNegative, Number, Numbers, Part, Positive, UnitVector
+
+
+class Joint(Part):
+    """Joint between a link and its parent.
+
+    axis                    unit vector in the joint frame; revolute and prismatic
+    position, velocity      start values, rad or m and rad/s or m/s: one number per coordinate
+    stiffness, rest, damping   spring about `rest` and viscous damper, per coordinate
+    """
+
+    type: str
+    axis: UnitVector | None = None
+    position: Number | Numbers = 0.0
+    velocity: Number | Numbers = 0.0
+    stiffness: NonNegative | tuple[NonNegative, ...] = 0.0
+    rest: Number | Numbers = 0.0
+    damping: NonNegative | tuple[NonNegative, ...] = 0.0
+
+    @field_validator("type")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        if value not in JOINT_TYPES:
+            raise ValueError(f"expected one of {', '.join(JOINT_TYPES)}, got {value!r}")
+        return value
+
+    @field_validator("position", "velocity", "stiffness", "rest", "damping")
+    @classmethod
+    def _one_per_coordinate(
+        cls, value: float | tuple[float, ...], info: ValidationInfo
+    ) -> float | tuple[float, ...]:
+        count = len(JOINT_TYPES.get(info.data.get("type", ""), ()))
+        if isinstance(value, tuple) and "type" in info.data and len(value) != count:
+            raise ValueError(
+                f"a {info.data['type']} joint has {count} coordinate(s), got {len(value)} number(s)"
+            )
+        return value
+
+    @model_validator(mode="after")
+    def _axis_where_needed(self) -> Joint:
+        needed = any(motion.axis is None for motion in JOINT_TYPES[self.type])
+        if needed and self.axis is None:
+            raise ValueError(
+                f"axis: a {self.type} joint needs an axis, for example axis = [0.0, 0.0, 1.0]"
+            )
+        if not needed and self.axis is not None:
+            raise ValueError(f"axis: a {self.type} joint has no free choice of axis; turn its frame instead")
+        return self
+
+    def values(self, key: str) -> tuple[float, ...]:
+        """The key's numbers, one per coordinate of the joint."""
+        value = getattr(self, key)
+        return value if isinstance(value, tuple) else (value,) * len(JOINT_TYPES[self.type])
+
+
+class Beam(Part):
+    """Prismatic beam along the link's x axis (design 4.10): SI units; damping_time in s."""
+
+    length: Positive
+    area: Positive
+    density: Positive
+    E: Positive
+    G: Positive
+    Iy: Positive
+    Iz: Positive
+    J: Positive
+    damping_time: NonNegative = 0.0
+    elements: int = Field(1, strict=True, ge=1, le=64)
+    flexible: bool = Field(True, strict=True)
+
+    @property
+    def count(self) -> int:
+        """Number of rigid finite elements; 1 is a rigid link."""
+        return self.elements if self.flexible else 1
+
+
+class Link(Inertial):
+    name: Name
+    parent: str
+    frame: Frame = Frame()
+    joint: Joint
+    beam: Beam | None = None
+
+    @model_validator(mode="after")
+    def _has_mass(self) -> Link:
+        if self.beam is not None and self.has_inertia:
+            raise ValueError("give a beam, or mass, com and inertia, not both")
+        if self.beam is None and not self.has_inertia:
+            raise ValueError("mass and inertia are missing (or give a beam, or pseudo_inertia)")
+        return self

@@ -1,0 +1,88 @@
+"""What the mechanism has to do: points, programmed constraints, applied forces."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from .frame import Frame
+from .types import Name, Number, Part, Positive, Vector3
+
+
+class Point(Part):
+    """Named point; position in the (undeformed) link's frame, m."""
+
+    link: str
+    position: Vector3 = (0.0, 0.0, 0.0)
+
+
+class Path(Part):
+    """Waypoints that a point passes with rest at each (P0 (28), (29)).
+
+    frame       the path's frame in the world
+    components  which components in that frame are prescribed, one constraint row each
+    waypoints   in that frame, m
+    leg_time    s per leg
+    """
+
+    point: str
+    frame: Frame = Frame()
+    components: tuple[Literal["x", "y", "z"], ...] = ("x", "y", "z")
+    waypoints: tuple[Vector3, ...] = Field(min_length=2)
+    leg_time: Positive
+    profile: Literal["quintic"] = "quintic"
+
+    @field_validator("components")
+    @classmethod
+    def _distinct(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if not value or len(set(value)) != len(value):
+            raise ValueError(f"expected one to three different components, got {list(value)}")
+        return value
+
+
+class Programmed(Part):
+    """Programmed constraint: an expression that is to be zero, or a path. order 1: linear in velocities."""
+
+    name: Name
+    expression: str | None = None
+    order: Literal[0, 1] = 0
+    path: Path | None = None
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Programmed:
+        if (self.expression is None) == (self.path is None):
+            raise ValueError("give either expression or path")
+        if self.path is not None and self.order != 0:
+            raise ValueError("order: a path is a constraint on positions, order 0")
+        return self
+
+
+class Force(Part):
+    """Applied effort on a joint's coordinate (N or N·m) or force at a point of a link (N).
+
+    joint   `column`, or `wrist.psi` where the joint has several coordinates
+    point   in the link's frame, m
+    force   three expressions, components in `frame`
+    input   the value comes from the FMU's user instead of an expression
+    """
+
+    name: Name
+    joint: str | None = None
+    effort: str | Number | None = None
+    link: str | None = None
+    point: Vector3 = (0.0, 0.0, 0.0)
+    force: tuple[str | Number, str | Number, str | Number] | None = None
+    frame: Literal["world", "link"] = "world"
+    input: bool = Field(False, strict=True)
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Force:
+        if (self.joint is None) == (self.link is None):
+            raise ValueError("give either joint (with effort) or link (with point and force)")
+        key, other = ("effort", "force") if self.joint is not None else ("force", "effort")
+        if getattr(self, other) is not None:
+            raise ValueError(f"{other}: does not go with a force on a {'joint' if self.joint else 'link'}")
+        if self.input == (getattr(self, key) is not None):
+            raise ValueError(f"give either {key} or input = true")
+        return self

@@ -1,0 +1,149 @@
+"""The variable table of a model: one list that feeds the FMU's description and its C tables.
+
+A variable's value reference is its position in the table.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from ..errors import DescriptionError, Problem
+from .modelica import digest
+from .program import Parameter, Program
+
+Kind = Literal[
+    "time",
+    "state",
+    "derivative",
+    "output",
+    "parameter",
+    "input",
+    "real_setting",
+    "integer_setting",
+    "counter",
+]
+
+# of the native FMU's own solver: kind, index, name, start value, unit, description
+REAL_SETTINGS = (
+    ("solver_step", 1e-4, "s", "longest step of the fixed-step method"),
+    ("solver_tolerance", 1e-6, "1", "relative tolerance, where the importer gives none"),
+)
+INTEGER_SETTINGS = (
+    ("solver_method", 2, "1: Runge-Kutta of order 4, fixed step; 2: Dormand-Prince 5(4), adaptive"),
+    ("solver_max_steps", 1_000_000, "most inner steps of one communication step"),
+)
+COUNTERS = (
+    ("solver_evaluations", "evaluations of the derivatives since the start"),
+    ("solver_steps", "accepted inner steps of the co-simulation since the start"),
+    ("solver_rejected_steps", "rejected inner steps of the co-simulation since the start"),
+)
+
+# kind → type, causality, variability, initial (FMI 2.0, table 2.2.7)
+_ATTRIBUTES: dict[Kind, tuple[str, str, str, str | None]] = {
+    "time": ("Real", "independent", "continuous", None),
+    "state": ("Real", "output", "continuous", "calculated"),
+    "derivative": ("Real", "local", "continuous", "calculated"),
+    "output": ("Real", "output", "continuous", "calculated"),
+    "parameter": ("Real", "parameter", "fixed", "exact"),
+    "input": ("Real", "input", "continuous", None),
+    "real_setting": ("Real", "parameter", "fixed", "exact"),
+    "integer_setting": ("Integer", "parameter", "fixed", "exact"),
+    "counter": ("Integer", "local", "discrete", "calculated"),
+}
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One scalar variable of the FMU.
+
+    index          position among the variables of its kind
+    start          start value; None where it is calculated
+    derivative_of  position in the table of the state that this one is the derivative of
+    """
+
+    name: str
+    kind: Kind
+    index: int
+    unit: str | None
+    description: str
+    start: float | int | None = None
+    nominal: float | None = None
+    derivative_of: int | None = None
+
+    @property
+    def type(self) -> str:
+        return _ATTRIBUTES[self.kind][0]
+
+    @property
+    def causality(self) -> str:
+        return _ATTRIBUTES[self.kind][1]
+
+    @property
+    def variability(self) -> str:
+        return _ATTRIBUTES[self.kind][2]
+
+    @property
+    def initial(self) -> str | None:
+        return _ATTRIBUTES[self.kind][3]
+
+
+def variables(program: Program) -> tuple[Variable, ...]:
+    """The table. Raises DescriptionError if two names of the description lead to the same variable."""
+    table = [Variable("time", "time", 0, "s", "time")]
+    table += [
+        Variable(s.name, "state", i, s.unit, s.description, nominal=s.nominal)
+        for i, s in enumerate(program.states)
+    ]
+    table += [
+        Variable(f"der({s.name})", "derivative", i, f"{s.unit}/s".replace("/s/s", "/s2"), f"rate of {s.name}", derivative_of=1 + i)
+        for i, s in enumerate(program.states)
+    ]
+    table += [Variable(o.name, "output", i, o.unit, o.description) for i, o in enumerate(program.outputs)]
+    table += [Variable(e.name, "input", i, e.unit, e.description, 0.0) for i, e in enumerate(program.inputs)]
+    count = itertools.count()
+    table += [v for parameter in program.parameters for v in _elements(parameter, count)]
+    table += _solver_variables()
+    _check_names(table)
+    return tuple(table)
+
+
+def _elements(parameter: Parameter, count: Iterator[int]) -> Iterator[Variable]:
+    values, name, text = parameter.value.ravel(), parameter.name, parameter.description
+    for i, value in enumerate(values, start=1):
+        full = f"{name}[{i}]" if parameter.shape else name
+        yield Variable(full, "parameter", next(count), parameter.unit, text, float(value))
+
+
+def _solver_variables() -> list[Variable]:
+    settings = [
+        Variable(name, "real_setting", i, unit, text, start)
+        for i, (name, start, unit, text) in enumerate(REAL_SETTINGS)
+    ]
+    integers = [
+        Variable(name, "integer_setting", i, None, text, start)
+        for i, (name, start, text) in enumerate(INTEGER_SETTINGS)
+    ]
+    counters = [Variable(name, "counter", i, None, text) for i, (name, text) in enumerate(COUNTERS)]
+    return [*settings, *integers, *counters]
+
+
+def _check_names(table: list[Variable]) -> None:
+    seen: set[str] = set()
+    problems = []
+    for variable in table:
+        if variable.name in seen:
+            text = f"two quantities would be called {variable.name!r} in the model; rename one of them"
+            problems.append(Problem(variable.name, text))
+        seen.add(variable.name)
+    if problems:
+        raise DescriptionError("description", problems)
+
+
+def token(program: Program, table: tuple[Variable, ...]) -> str:
+    """Identifies model and interface: changes when an equation, a name, a unit or a start value does."""
+    h = hashlib.sha256((digest(program) + repr(table)).encode()).hexdigest()
+    return f"{{{h[:8]}-{h[8:12]}-{h[12:16]}-{h[16:20]}-{h[20:32]}}}"

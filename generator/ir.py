@@ -1,0 +1,310 @@
+"""Array expressions: the one form of the equations, rendered as Modelica text and as CasADi functions.
+
+An `Expr` is immutable and knows its shape: () scalar, (n,) vector, (n, m) matrix. The set of operations is
+small on purpose: what a renderer has to know is the list in `OPERATIONS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+Shape: TypeAlias = tuple[int, ...]
+Index: TypeAlias = tuple[int | slice, ...]
+
+OPERATIONS = {
+    "constant": "a number or an array of numbers",
+    "symbol": "a parameter, variable or definition, by name",
+    "array": "a vector of scalars or a matrix of rows",
+    "index": "an element or a block",
+    "cat": "vectors one after another",
+    "add": "sum",
+    "sub": "difference",
+    "neg": "negative",
+    "mul": "product of two scalars, or of a scalar and an array",
+    "div": "quotient by a scalar",
+    "pow": "power of a scalar",
+    "matmul": "matrix product, matrix times vector, or scalar product",
+    "transpose": "transposed matrix",
+    "cross": "vector product",
+    "call": "function of scalars, by name",
+    "if": "choice by a comparison, see `choose`",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Expr:
+    """One node; arguments are nodes.
+
+    Parameters:
+        op      one of OPERATIONS
+        shape   (), (n,) or (n, m)
+        args    operands
+        data    what the operation needs besides: value, name, index, comparison
+    """
+
+    op: str
+    shape: Shape
+    args: tuple[Expr, ...] = ()
+    data: Any = None
+
+    # numpy must not take our nodes apart element by element
+    __array_ufunc__ = None
+
+    def __add__(self, other: Any) -> Expr:
+        return add(self, lift(other))
+
+    def __radd__(self, other: Any) -> Expr:
+        return add(lift(other), self)
+
+    def __sub__(self, other: Any) -> Expr:
+        return sub(self, lift(other))
+
+    def __rsub__(self, other: Any) -> Expr:
+        return sub(lift(other), self)
+
+    def __neg__(self) -> Expr:
+        return neg(self)
+
+    def __mul__(self, other: Any) -> Expr:
+        return mul(self, lift(other))
+
+    def __rmul__(self, other: Any) -> Expr:
+        return mul(lift(other), self)
+
+    def __truediv__(self, other: Any) -> Expr:
+        return div(self, lift(other))
+
+    def __rtruediv__(self, other: Any) -> Expr:
+        return div(lift(other), self)
+
+    def __matmul__(self, other: Any) -> Expr:
+        return matmul(self, lift(other))
+
+    def __rmatmul__(self, other: Any) -> Expr:
+        return matmul(lift(other), self)
+
+    def __getitem__(self, key: int | slice | tuple[int | slice, ...]) -> Expr:
+        return index(self, key if isinstance(key, tuple) else (key,))
+
+    def __iter__(self) -> Iterator[Expr]:
+        return (self[i] for i in range(self.shape[0]))
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @property
+    def T(self) -> Expr:
+        """Transposed matrix."""
+        return transpose(self)
+
+
+def constant(value: Any) -> Expr:
+    """A number or array of numbers."""
+    array = np.array(value, dtype=float)
+    return Expr("constant", array.shape, data=array)
+
+
+def symbol(name: str, shape: Shape = ()) -> Expr:
+    """A quantity that has a name."""
+    return Expr("symbol", shape, data=name)
+
+
+def lift(value: Any) -> Expr:
+    """The value itself if it is an expression, otherwise a constant or an array of expressions."""
+    if isinstance(value, Expr):
+        return value
+    if isinstance(value, np.ndarray) or np.isscalar(value):
+        return constant(value)
+    return array(value)
+
+
+def array(items: Sequence[Any]) -> Expr:
+    """Vector of scalars, or matrix of rows; nested sequences allowed."""
+    nodes = tuple(lift(item) for item in items)
+    if all(node.op == "constant" for node in nodes):
+        return constant([node.data for node in nodes])
+    if nodes[0].shape:
+        nodes = tuple(_as_array(node) for node in nodes)
+    return Expr("array", (len(nodes), *nodes[0].shape), nodes)
+
+
+def _as_array(node: Expr) -> Expr:
+    """Rows of a matrix are literal arrays, so that renderers find scalars inside."""
+    if node.op == "array":
+        return node
+    return Expr("array", node.shape, tuple(node[i] for i in range(node.shape[0])))
+
+
+def zeros(*shape: int) -> Expr:
+    """Array of zeros."""
+    return constant(np.zeros(shape))
+
+
+def index(node: Expr, key: Index) -> Expr:
+    """Element or block of an array; zero-based, slices without step."""
+    full = tuple(k if isinstance(k, int) else slice(*k.indices(node.shape[i])) for i, k in enumerate(key))
+    full += tuple(slice(0, size) for size in node.shape[len(full) :])
+    if node.op == "constant":
+        return constant(node.data[full])
+    if node.op == "array" and isinstance(full[0], int):
+        return index(node.args[full[0]], full[1:]) if full[1:] else node.args[full[0]]
+    shape = tuple(k.stop - k.start for k in full if isinstance(k, slice))
+    if shape == node.shape:
+        return node
+    return Expr("index", shape, (node,), full)
+
+
+def cat(*vectors: Expr) -> Expr:
+    """Vectors one after another."""
+    parts = tuple(v for v in vectors if v.shape[0])
+    return parts[0] if len(parts) == 1 else Expr("cat", (sum(v.shape[0] for v in parts),), parts)
+
+
+def is_zero(node: Expr) -> bool:
+    return node.op == "constant" and not np.any(node.data)
+
+
+def is_one(node: Expr) -> bool:
+    return node.op == "constant" and node.shape == () and node.data == 1.0
+
+
+def _is_identity(node: Expr) -> bool:
+    return node.op == "constant" and len(node.shape) == 2 and np.array_equal(node.data, np.eye(*node.shape))
+
+
+def add(a: Expr, b: Expr) -> Expr:
+    if a.op == b.op == "constant":
+        return constant(a.data + b.data)
+    if is_zero(a):
+        return b
+    if is_zero(b):
+        return a
+    if b.op == "neg":
+        return sub(a, b.args[0])
+    return Expr("add", a.shape, (a, b))
+
+
+def sub(a: Expr, b: Expr) -> Expr:
+    if a.op == b.op == "constant":
+        return constant(a.data - b.data)
+    if is_zero(b):
+        return a
+    if is_zero(a):
+        return neg(b)
+    if b.op == "neg":
+        return add(a, b.args[0])
+    return Expr("sub", a.shape, (a, b))
+
+
+def neg(a: Expr) -> Expr:
+    if a.op == "constant":
+        return constant(-a.data)
+    return a.args[0] if a.op == "neg" else Expr("neg", a.shape, (a,))
+
+
+def mul(a: Expr, b: Expr) -> Expr:
+    if a.op == b.op == "constant":
+        return constant(a.data * b.data)
+    shape = a.shape or b.shape
+    if is_zero(a) or is_zero(b):
+        return constant(np.zeros(shape))
+    if is_one(a):
+        return b
+    if is_one(b):
+        return a
+    for x, y in ((a, b), (b, a)):
+        if x.op == "constant" and not x.shape and x.data == -1.0:
+            return neg(y)
+    if a.op == "neg":
+        return neg(mul(a.args[0], b))
+    if b.op == "neg":
+        return neg(mul(a, b.args[0]))
+    return Expr("mul", shape, (a, b))
+
+
+def div(a: Expr, b: Expr) -> Expr:
+    if a.op == b.op == "constant":
+        return constant(a.data / b.data)
+    if is_zero(a) or is_one(b):
+        return a
+    return Expr("div", a.shape, (a, b))
+
+
+def power(a: Expr, b: Expr) -> Expr:
+    """a^b of scalars."""
+    if a.op == b.op == "constant":
+        return constant(a.data**b.data)
+    if is_one(b):
+        return a
+    if is_zero(b):
+        return constant(1.0)
+    return Expr("pow", (), (a, b))
+
+
+def matmul(a: Expr, b: Expr) -> Expr:
+    """Product over the last axis of a and the first of b."""
+    shape = a.shape[:-1] + b.shape[1:]
+    if a.op == b.op == "constant":
+        return constant(a.data @ b.data)
+    if is_zero(a) or is_zero(b):
+        return constant(np.zeros(shape))
+    if _is_identity(a):
+        return b
+    if _is_identity(b):
+        return a
+    return Expr("matmul", shape, (a, b))
+
+
+def transpose(a: Expr) -> Expr:
+    if a.op == "constant":
+        return constant(a.data.T)
+    return Expr("transpose", a.shape[::-1], (a,))
+
+
+def cross(a: Expr, b: Expr) -> Expr:
+    """Vector product of two vectors of shape (3,)."""
+    if a.op == b.op == "constant":
+        return constant(np.cross(a.data, b.data))
+    if is_zero(a) or is_zero(b):
+        return zeros(3)
+    return Expr("cross", (3,), (a, b))
+
+
+def call(name: str, *arguments: Expr) -> Expr:
+    """Function of scalars, by its name in Modelica."""
+    return Expr("call", (), arguments, name)
+
+
+def choose(comparison: str, left: Expr, right: Expr, then: Expr, otherwise: Expr) -> Expr:
+    """`then` where `left comparison right`, else `otherwise`, evaluated as it stands at every instant."""
+    return Expr("if", (), (left, right, then, otherwise), (comparison, None))
+
+
+def switch(
+    comparison: str, left: Expr, right: Expr, then: Expr, otherwise: Expr, number: int, slope: Expr
+) -> Expr:
+    """The same for a condition that changes at a known time: event `number` of the program.
+
+    Between events the comparison keeps its value; slope is the rate of `left − right` in time.
+    """
+    return Expr("if", (), (left, right, then, otherwise, slope), (comparison, number))
+
+
+def symbols(node: Expr) -> set[str]:
+    """Names of all symbols in an expression."""
+    found: set[str] = set()
+    seen: set[int] = set()
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        if current.op == "symbol":
+            found.add(current.data)
+        stack.extend(current.args)
+    return found

@@ -1,0 +1,436 @@
+"""The mechanism: bodies, coordinates, springs and supports, placed in order.
+
+Built from the description with plain numbers (for the reference solver), or with symbols for its
+parameters (for the generator): the same code, another `Algebra`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import expressions, rfem
+from .description import Chain
+from .description.base import Base
+from .description.inertia import Inertial
+from .description.link import Beam, Joint, Link
+from .description.task import Force, Programmed
+from .joints import JOINT_TYPES, Axis, Motion
+
+Value = Any  # float or symbol
+Vector = Any  # numpy array or symbol, shape (3,)
+Matrix = Any
+Array = NDArray[np.float64]
+GROUND = -1
+
+
+class Algebra(Protocol):
+    """Where a mechanism's numbers come from."""
+
+    def scalar(self, name: str, value: float, unit: str, description: str) -> Value: ...
+
+    def vector(self, name: str, value: Sequence[float] | Array, unit: str, description: str) -> Vector: ...
+
+    def array(self, rows: Sequence[Any]) -> Any: ...
+
+
+class Numbers:
+    """Algebra of plain numbers."""
+
+    def scalar(self, name: str, value: float, unit: str, description: str) -> float:
+        del name, unit, description
+        return float(value)
+
+    def vector(self, name: str, value: Sequence[float] | Array, unit: str, description: str) -> Array:
+        del name, unit, description
+        return np.array(value, dtype=float)
+
+    def array(self, rows: Sequence[Any]) -> Array:
+        return np.array(rows, dtype=float)
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """One generalised coordinate.
+
+    owner, key          `column`, `angle`: the name is `column.angle`
+    role                base | joint | elastic (between rigid finite elements)
+    motion, axis        its elementary motion; unit vector in the frame that the motions before it have reached
+    position, velocity  start values in the motion's unit (and per second)
+    stiffness, rest, damping   spring about `rest` and damper on this coordinate, or None
+    """
+
+    owner: str
+    key: str
+    role: Literal["base", "joint", "elastic"]
+    motion: Motion
+    axis: Axis
+    position: float
+    velocity: float
+    stiffness: Value | None = None
+    rest: Value | None = None
+    damping: Value | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.owner}.{self.key}"
+
+    @property
+    def symbol(self) -> str:
+        """The name in Modelica and FMUs."""
+        return f"{self.owner}_{self.key}"
+
+    @property
+    def unit(self) -> str:
+        return self.motion.unit
+
+    @property
+    def effort_unit(self) -> str:
+        return "N.m" if self.unit == "rad" else "N"
+
+
+@dataclass(frozen=True)
+class Body:
+    """A rigid body, or rigid finite element.
+
+    parent        index of the parent body, or GROUND
+    rotation      shape (3, 3), axes of the joint frame in the parent body's frame (constant numbers)
+    offset        shape (3,), origin of the joint frame in the parent body's frame, m
+    coordinates   indices of its coordinates, in order
+    com, inertia  shapes (3,), m, and (3, 3), kg·m², about the com; both in the body's frame
+    """
+
+    name: str
+    link: str
+    parent: int
+    rotation: Array
+    offset: Vector
+    coordinates: tuple[int, ...]
+    mass: Value
+    com: Vector
+    inertia: Matrix
+
+
+@dataclass(frozen=True)
+class Place:
+    """A point fixed to a body: its index (or GROUND) and the position in its frame, shape (3,), m."""
+
+    body: int
+    position: Vector
+
+
+@dataclass(frozen=True)
+class Support:
+    """Base spring-damper; see the description. Shapes (3,): m, N/m, N·s/m."""
+
+    position: Vector
+    stiffness: Vector
+    damping: Vector
+
+
+@dataclass(frozen=True)
+class AppliedForce:
+    """An effort on a coordinate, or a force at a place; values are expression trees or None for FMU inputs."""
+
+    name: str
+    coordinate: int | None
+    place: Place | None
+    in_world: bool
+    values: tuple[expressions.Tree, ...] | None
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """Names of its components, also the FMU's inputs."""
+        if self.coordinate is not None:
+            return (self.name,)
+        return tuple(f"{self.name}_{axis}" for axis in "xyz")
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """Everything the equations need; angles in rad, SI units, world frame 0."""
+
+    chain: Chain
+    gravity: Vector
+    parameters: dict[str, Value]
+    bodies: tuple[Body, ...]
+    coordinates: tuple[Coordinate, ...]
+    supports: tuple[Support, ...]
+    points: dict[str, Place]
+    programmed: tuple[Programmed, ...]
+    forces: tuple[AppliedForce, ...]
+    alpha: Value
+    beta: Value
+
+    @property
+    def name(self) -> str:
+        return self.chain.name
+
+    @property
+    def n(self) -> int:
+        return len(self.coordinates)
+
+    @property
+    def base_fixed(self) -> bool:
+        """Whether q_base = 0 is a constraint (P0 (32))."""
+        return self.chain.base is not None and self.chain.base.support == "rigid"
+
+    def coordinate_index(self, name: str) -> int:
+        return next(k for k, coordinate in enumerate(self.coordinates) if coordinate.name == name)
+
+    def ancestors(self, body: int) -> tuple[int, ...]:
+        """Indices of all coordinates that move the body, ground side first."""
+        chain: list[tuple[int, ...]] = []
+        while body != GROUND:
+            chain.append(self.bodies[body].coordinates)
+            body = self.bodies[body].parent
+        return tuple(k for coordinates in reversed(chain) for k in coordinates)
+
+
+def build(chain: Chain, algebra: Algebra | None = None) -> Mechanism:
+    """Mechanism of a validated description."""
+    return _Builder(chain, algebra or Numbers()).mechanism()
+
+
+def placement_order(links: Sequence[Link]) -> list[Link]:
+    """Links so that parents come first: again and again the first one of the file whose parent is placed.
+
+    Links that hang on a missing parent or on a cycle are left out.
+    """
+    placed, waiting, order = {"ground", "base"}, list(links), []
+    while ready := next((link for link in waiting if link.parent in placed), None):
+        waiting.remove(ready)
+        placed.add(ready.name)
+        order.append(ready)
+    return order
+
+
+class _Builder:
+    """Collects bodies and coordinates while walking the links in placement order."""
+
+    def __init__(self, chain: Chain, algebra: Algebra) -> None:
+        self.chain, self.algebra = chain, algebra
+        self.bodies: list[Body] = []
+        self.coordinates: list[Coordinate] = []
+        self.first_body: dict[str, int] = {"ground": GROUND}
+        self.elements: dict[str, list[rfem.Element]] = {}
+        self.beams: dict[str, Beam] = {}
+
+    def mechanism(self) -> Mechanism:
+        gravity = self.algebra.vector("gravity", self.chain.gravity, "m/s2", "gravity, world frame")
+        parameters = {
+            name: self.algebra.scalar(name, value, "1", f"parameter {name} of the description")
+            for name, value in self.chain.parameters.items()
+        }
+        supports = self._base(self.chain.base) if self.chain.base else ()
+        for link in placement_order(self.chain.links):
+            self._link(link)
+        constraints = self.chain.constraints
+        return Mechanism(
+            chain=self.chain,
+            gravity=gravity,
+            parameters=parameters,
+            bodies=tuple(self.bodies),
+            coordinates=tuple(self.coordinates),
+            supports=supports,
+            points={
+                name: self._place(point.link, point.position, f"{name}_position", f"point {name}")
+                for name, point in self.chain.points.items()
+            },
+            programmed=self.chain.programmed,
+            forces=tuple(self._force(force) for force in self.chain.forces),
+            alpha=self.algebra.scalar("alpha", constraints.alpha, "1/s", "Baumgarte's alpha"),
+            beta=self.algebra.scalar("beta", constraints.beta, "1/s", "Baumgarte's beta"),
+        )
+
+    def _base(self, base: Base) -> tuple[Support, ...]:
+        self.first_body["base"] = len(self.bodies)
+        # The base frame coincides with the world at q_base = 0; a free body's motions lead from one to the other.
+        coordinates = self._coordinates("base", "base", Joint(type="free"), springs=False)
+        # Nothing that can be observed depends on the inertia of a base that does not move.
+        mass, com, inertia = self._inertial("base", base, constant_inertia=base.support == "rigid")
+        self.bodies.append(Body("base", "base", GROUND, np.eye(3), np.zeros(3), coordinates, mass, com, inertia))
+        if base.support == "rigid":
+            return ()
+        return tuple(
+            Support(
+                self.algebra.vector(f"support{i}_position", s.position, "m", f"support {i}, base frame"),
+                self.algebra.vector(f"support{i}_stiffness", s.stiffness, "N/m", f"support {i}, world axes"),
+                self.algebra.vector(f"support{i}_damping", s.damping, "N.s/m", f"support {i}, world axes"),
+            )
+            for i, s in enumerate(base.supports, start=1)
+        )
+
+    def _link(self, link: Link) -> None:
+        place = self._place(link.parent, link.frame.offset, f"{link.name}_offset", f"joint frame of {link.name}")
+        coordinates = self._coordinates(link.name, "joint", link.joint)
+        self.first_body[link.name] = len(self.bodies)
+        if link.beam is not None:
+            self._beam(link, link.beam, place, coordinates)
+            return
+        mass, com, inertia = self._inertial(link.name, link)
+        self.bodies.append(
+            Body(
+                link.name,
+                link.name,
+                place.body,
+                link.frame.rotation,
+                place.position,
+                coordinates,
+                mass,
+                com,
+                inertia,
+            )
+        )
+
+    def _beam(self, link: Link, beam: Beam, place: Place, coordinates: tuple[int, ...]) -> None:
+        data, damping_time = self._beam_data(link.name, beam)
+        parts = rfem.elements(data, beam.count)
+        self.elements[link.name], self.beams[link.name] = parts, beam
+        rotation = link.frame.rotation
+        for r, element in enumerate(parts):
+            name = link.name if beam.count == 1 else f"{link.name}_r{r}"
+            com = self.algebra.array([element.length / 2, 0.0, 0.0])
+            inertia = self.algebra.array(_diagonal(element.moments))
+            self.bodies.append(
+                Body(name, link.name, place.body, rotation, place.position, coordinates, element.mass, com, inertia)
+            )
+            if r + 1 < beam.count:
+                place = Place(len(self.bodies) - 1, self.algebra.array([element.length, 0.0, 0.0]))
+                rotation, coordinates = np.eye(3), self._elastic(link.name, r + 1, data, beam.count, damping_time)
+
+    def _beam_data(self, name: str, beam: Beam) -> tuple[rfem.BeamData, Value]:
+        units = {"length": "m", "area": "m2", "density": "kg/m3", "E": "Pa", "Iy": "m4", "Iz": "m4"}
+        if beam.count > 1:
+            units |= {"G": "Pa", "J": "m4"}
+        else:
+            del units["E"]
+        values = {
+            key: self.algebra.scalar(f"{name}_{key}", getattr(beam, key), units[key], f"{key} of beam {name}")
+            if key in units
+            else getattr(beam, key)
+            for key in ("length", "area", "density", "E", "G", "Iy", "Iz", "J")
+        }
+        damping_time: Value = 0.0
+        if beam.count > 1:
+            damping_time = self.algebra.scalar(
+                f"{name}_damping_time", beam.damping_time, "s", f"Kelvin-Voigt time of beam {name}"
+            )
+        return rfem.BeamData(**values), damping_time
+
+    def _elastic(
+        self, name: str, r: int, data: rfem.BeamData, count: int, damping_time: Value
+    ) -> tuple[int, ...]:
+        first = len(self.coordinates)
+        for motion, stiffness in zip(JOINT_TYPES["spherical"], rfem.stiffnesses(data, count), strict=True):
+            assert motion.axis is not None
+            self.coordinates.append(
+                Coordinate(
+                    name,
+                    f"r{r}_{motion.coordinate}",
+                    "elastic",
+                    motion,
+                    motion.axis,
+                    0.0,
+                    0.0,
+                    stiffness,
+                    0.0,
+                    damping_time * stiffness,
+                )
+            )
+        return tuple(range(first, len(self.coordinates)))
+
+    def _coordinates(
+        self, owner: str, role: Literal["base", "joint"], joint: Joint, springs: bool = True
+    ) -> tuple[int, ...]:
+        first = len(self.coordinates)
+        for i, motion in enumerate(JOINT_TYPES[joint.type]):
+            axis = motion.axis or joint.axis
+            assert axis is not None
+            spring = self._spring(owner, motion, joint, i) if springs else {}
+            self.coordinates.append(
+                Coordinate(
+                    owner,
+                    motion.coordinate,
+                    role,
+                    motion,
+                    axis,
+                    joint.values("position")[i],
+                    joint.values("velocity")[i],
+                    **spring,
+                )
+            )
+        return tuple(range(first, len(self.coordinates)))
+
+    def _spring(self, owner: str, motion: Motion, joint: Joint, i: int) -> dict[str, Value]:
+        stiffness, rest, damping = (joint.values(key)[i] for key in ("stiffness", "rest", "damping"))
+        # A multi-coordinate joint says which coordinate a parameter is about.
+        prefix = owner if len(JOINT_TYPES[joint.type]) == 1 else f"{owner}_{motion.coordinate}"
+        effort = "N.m" if motion.unit == "rad" else "N"
+        spring: dict[str, Value] = {}
+        if stiffness > 0:
+            spring["stiffness"] = self.algebra.scalar(
+                f"{prefix}_stiffness", stiffness, f"{effort}/{motion.unit}", f"joint spring of {owner}"
+            )
+            spring["rest"] = self.algebra.scalar(
+                f"{prefix}_rest", rest, motion.unit, f"where the joint spring of {owner} is relaxed"
+            )
+        if damping > 0:
+            spring["damping"] = self.algebra.scalar(
+                f"{prefix}_damping", damping, f"{effort}.s/{motion.unit}", f"joint damper of {owner}"
+            )
+        return spring
+
+    def _inertial(
+        self, name: str, part: Inertial, constant_inertia: bool = False
+    ) -> tuple[Value, Vector, Matrix]:
+        mass, com, inertia = part.about_com()
+        xx, yy, zz, xy, xz, yz = (inertia[i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)))
+        entries: Any = (xx, yy, zz, xy, xz, yz)
+        if not constant_inertia:
+            entries = self.algebra.vector(
+                f"{name}_inertia", entries, "kg.m2", f"inertia of {name} about its com: xx, yy, zz, xy, xz, yz"
+            )
+        xx, yy, zz, xy, xz, yz = (entries[i] for i in range(6))
+        return (
+            self.algebra.scalar(f"{name}_mass", mass, "kg", f"mass of {name}"),
+            self.algebra.vector(f"{name}_com", com, "m", f"centre of mass of {name}, its frame"),
+            self.algebra.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]),
+        )
+
+    def _place(self, link: str, position: Sequence[float] | Array, name: str, text: str) -> Place:
+        """A point of a link, hung on the rigid element that contains its x."""
+        vector = self.algebra.vector(name, position, "m", f"{text}, in the frame of {link}")
+        body = self.first_body[link]
+        if link not in self.beams:
+            return Place(body, vector)
+        beam, parts = self.beams[link], self.elements[link]
+        r = rfem.element_at(float(position[0]), beam.length, beam.count)
+        if r == 0:
+            return Place(body, vector)
+        return Place(body + r, self.algebra.array([vector[0] - parts[r].start, vector[1], vector[2]]))
+
+    def _force(self, force: Force) -> AppliedForce:
+        if force.joint is not None:
+            values = None if force.effort is None else (expressions.parse(force.effort),)
+            return AppliedForce(force.name, self._joint_coordinate(force.joint), None, True, values)
+        assert force.link is not None
+        place = self._place(force.link, force.point, f"{force.name}_point", f"where {force.name} acts")
+        trees = None if force.force is None else tuple(expressions.parse(x) for x in force.force)
+        return AppliedForce(force.name, None, place, force.frame == "world", trees)
+
+    def _joint_coordinate(self, joint: str) -> int:
+        owner, _, key = joint.partition(".")
+        return next(
+            k
+            for k, coordinate in enumerate(self.coordinates)
+            if coordinate.owner == owner and coordinate.role == "joint" and key in ("", coordinate.key)
+        )
+
+
+def _diagonal(moments: tuple[Value, Value, Value]) -> list[list[Value]]:
+    return [[moments[i] if i == j else 0.0 for j in range(3)] for i in range(3)]

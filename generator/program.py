@@ -1,0 +1,216 @@
+"""A model's equations in order: parameters, states, inputs, definitions, linear solves, outputs.
+
+Nothing here knows Modelica or C; renderers walk the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import ir
+from .expressions import Tree
+from .ir import Expr, Index, Shape
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number or array that the FMU's user may change before the run.
+
+    value  default, an array of the parameter's shape
+    """
+
+    name: str
+    value: NDArray[np.float64]
+    unit: str
+    description: str
+
+    @property
+    def shape(self) -> Shape:
+        return self.value.shape
+
+
+@dataclass(frozen=True)
+class Input:
+    """A quantity that the FMU's user gives during the run; 0 until set."""
+
+    name: str
+    unit: str
+    description: str
+
+
+@dataclass(frozen=True)
+class State:
+    """A continuous state, its start value and derivative; nominal: its magnitude, for absolute tolerances."""
+
+    name: str
+    unit: str
+    description: str
+    start: Expr
+    derivative: Expr
+    nominal: float
+
+
+@dataclass(frozen=True)
+class Definition:
+    """`name = expr`, or block by block.
+
+    parts        blocks (zero-based index, or () for the whole) and their expressions; together they fill the shape
+    unit         one unit for all elements, or None where they differ; the description then says which
+    constant     depends on parameters only
+    symmetric    the parts are the upper triangle of a symmetric matrix
+    """
+
+    name: str
+    shape: Shape
+    unit: str | None
+    description: str
+    parts: tuple[tuple[Index, Expr], ...]
+    section: str
+    constant: bool = False
+    symmetric: bool = False
+
+
+@dataclass(frozen=True)
+class LinearSolve:
+    """`matrix · name = right`: name is the unknown, of the shape of `right`.
+
+    about  what is solved and by which coordinates, for messages
+    """
+
+    name: str
+    shape: Shape
+    unit: str | None
+    description: str
+    matrix: Expr
+    right: Expr
+    about: str
+    section: str
+
+
+@dataclass(frozen=True)
+class StartValue:
+    """A value that an expression of the description has at the start (t = 0).
+
+    expr, tree  the value, for the start's state; as the description has it
+    """
+
+    name: str
+    description: str
+    expr: Expr
+    tree: Tree
+
+
+@dataclass(frozen=True)
+class Output:
+    """A quantity that the FMU's user reads."""
+
+    name: str
+    unit: str
+    description: str
+    expr: Expr
+
+
+Item: TypeAlias = Definition | LinearSolve
+
+
+@dataclass
+class Program:
+    """The equations of one model.
+
+    events  switching times, expressions of parameters, s; the position is the switch's index
+    info    facts for headers: formulation, partition
+    """
+
+    name: str
+    description: str
+    parameters: list[Parameter] = field(default_factory=list)
+    inputs: list[Input] = field(default_factory=list)
+    states: list[State] = field(default_factory=list)
+    start_values: list[StartValue] = field(default_factory=list)
+    events: list[Expr] = field(default_factory=list)
+    items: list[Item] = field(default_factory=list)
+    outputs: list[Output] = field(default_factory=list)
+    info: dict[str, str] = field(default_factory=dict)
+    reserved: set[str] = field(default_factory=set)
+    _section: str = ""
+
+    def section(self, title: str) -> None:
+        """Heading for the definitions that follow."""
+        self._section = title
+
+    def fresh(self, name: str) -> str:
+        """The name, or the name with `_` after it where a user's name would clash."""
+        while name in self.reserved:
+            name += "_"
+        self.reserved.add(name)
+        return name
+
+    def define(self, name: str, expr: Any, unit: str | None, description: str) -> Expr:
+        """Give an expression a name; returns the symbol. Constants and symbols need no name of their own."""
+        expr = ir.lift(expr)
+        if expr.op in ("symbol", "constant"):
+            return expr
+        return self.assemble(name, expr.shape, [((), expr)], unit, description)
+
+    def assemble(
+        self,
+        name: str,
+        shape: Shape,
+        parts: Sequence[tuple[Index, Expr]],
+        unit: str | None,
+        description: str,
+        symmetric: bool = False,
+    ) -> Expr:
+        """A definition block by block; returns the symbol."""
+        name = self.fresh(name)
+        constant = all(self.is_constant(expr) for _, expr in parts)
+        self.items.append(
+            Definition(name, shape, unit, description, tuple(parts), self._section, constant, symmetric)
+        )
+        return ir.symbol(name, shape)
+
+    def solve(
+        self, name: str, matrix: Expr, right: Expr, unit: str | None, description: str, about: str
+    ) -> Expr:
+        """The unknown of a linear system; returns its symbol."""
+        name = self.fresh(name)
+        self.items.append(
+            LinearSolve(name, right.shape, unit, description, matrix, right, about, self._section)
+        )
+        return ir.symbol(name, right.shape)
+
+    def is_constant(self, expr: Expr) -> bool:
+        """Whether an expression depends on parameters only."""
+        fixed = {parameter.name for parameter in self.parameters}
+        fixed |= {item.name for item in self.items if isinstance(item, Definition) and item.constant}
+        fixed |= {value.name for value in self.start_values}
+        return ir.symbols(expr) <= fixed
+
+
+class Symbols:
+    """Algebra of symbols: every number of the mechanism becomes a parameter of the program."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    def scalar(self, name: str, value: float, unit: str, description: str) -> Expr:
+        """Parameter; returns its symbol."""
+        return self._parameter(name, np.array(float(value)), unit, description)
+
+    def vector(self, name: str, value: Any, unit: str, description: str) -> Expr:
+        """Vector parameter; returns its symbol."""
+        return self._parameter(name, np.array(value, dtype=float), unit, description)
+
+    def array(self, rows: Sequence[Any]) -> Expr:
+        """Array of expressions."""
+        return ir.array(rows)
+
+    def _parameter(self, name: str, value: NDArray[np.float64], unit: str, description: str) -> Expr:
+        self.program.parameters.append(Parameter(name, value, unit, description))
+        self.program.reserved.add(name)
+        return ir.symbol(name, value.shape)

@@ -1,0 +1,80 @@
+"""Rigid finite element method: a beam as rigid elements with springs between them (design 4.10, P2 (7)).
+
+The formulas take numbers or symbols alike, so that the generated model keeps the beam's parameters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+Scalar = Any
+
+
+@dataclass(frozen=True)
+class Element:
+    """One rigid finite element; its frame is at its start, x along the beam.
+
+    start    distance from the beam's start, m
+    length   m
+    mass     kg; the com is at length/2
+    moments  about the com, axes of the element, kg·m²
+    """
+
+    start: Scalar
+    length: Scalar
+    mass: Scalar
+    moments: tuple[Scalar, Scalar, Scalar]
+
+
+@dataclass(frozen=True)
+class BeamData:
+    """Length, section, density and moduli of a prismatic beam; SI units."""
+
+    length: Scalar
+    area: Scalar
+    density: Scalar
+    E: Scalar
+    G: Scalar
+    Iy: Scalar
+    Iz: Scalar
+    J: Scalar
+
+
+def element_lengths(length: Scalar, count: int) -> list[Scalar]:
+    """Δ/2, Δ, …, Δ, Δ/2 with Δ = length/(count − 1); m."""
+    if count == 1:
+        return [length]
+    section = length / (count - 1)
+    return [section / 2, *[section] * (count - 2), section / 2]
+
+
+def elements(beam: BeamData, count: int) -> list[Element]:
+    """The beam's rigid finite elements, from its start to its end."""
+    lengths = element_lengths(beam.length, count)
+    starts = [0.0] + [(r - 0.5) * beam.length / (count - 1) for r in range(1, count)]
+    return [_element(beam, start, length) for start, length in zip(starts, lengths, strict=True)]
+
+
+def _element(beam: BeamData, start: Scalar, length: Scalar) -> Element:
+    mass = beam.density * beam.area * length
+    slender = mass * (length * length) / 12
+    moments = (
+        beam.density * (beam.Iy + beam.Iz) * length,
+        beam.density * beam.Iy * length + slender,
+        beam.density * beam.Iz * length + slender,
+    )
+    return Element(start, length, mass, moments)
+
+
+def stiffnesses(beam: BeamData, count: int) -> tuple[Scalar, Scalar, Scalar]:
+    """Springs between elements about z (psi), y (theta) and x (phi), N·m/rad; count ≥ 2."""
+    section = beam.length / (count - 1)
+    return beam.E * beam.Iz / section, beam.E * beam.Iy / section, beam.G * beam.J / section
+
+
+def element_at(x: float, length: float, count: int) -> int:
+    """Index of the element with start ≤ x < end; the ends of the beam belong to the first and last one."""
+    if count == 1 or x <= 0.0:
+        return 0
+    return min(int(x * (count - 1) / length + 0.5), count - 1)

@@ -1,0 +1,113 @@
+"""Whether the task can be done at all: waypoints within reach, constraints independent at the start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import Problem
+from ..generator.description.task import Path
+from ..generator.mechanism import Mechanism
+from .model import Model
+
+Array = NDArray[np.float64]
+_REACHED = 1e-6  # m
+_ITERATIONS = 200
+_RANK = 1e-8  # of C with rows of length 1
+
+
+def unreachable(mechanism: Mechanism, q0: ArrayLike) -> list[Problem]:
+    """Waypoints that the joints cannot reach, and constraint rows that depend on each other at the start.
+
+    q0   shape (n,), rad or m: start configuration; base and elastic coordinates stay as they are in it
+    Each waypoint is sought by damped Gauss–Newton steps (Levenberg–Marquardt) from where the one before it was
+    reached, and from a few other configurations if that ends in a local minimum.
+    """
+    q = np.asarray(q0, dtype=float)
+    model = Model(mechanism, start=(q, np.zeros(mechanism.n)))
+    problems = [
+        problem
+        for index, entry in enumerate(mechanism.programmed)
+        if entry.path is not None
+        for problem in _waypoints(model, entry.path, f"programmed[{index}].path", q)
+    ]
+    return problems + list(_dependent_rows(model, q))
+
+
+def _waypoints(model: Model, path: Path, where: str, q: Array) -> Iterator[Problem]:
+    search = _Search(model, path)
+    for k, waypoint in enumerate(path.waypoints):
+        found, distance = search.nearest(np.array(waypoint), q)
+        if distance <= _REACHED:
+            q = found
+        else:
+            yield Problem(
+                f"{where}.waypoints[{k}]",
+                f"cannot be reached: the closest is {distance:.3g} m away; move the waypoint or the path's frame,"
+                " or change the start configuration",
+            )
+
+
+class _Search:
+    """Brings a point near to a waypoint by moving the joints."""
+
+    def __init__(self, model: Model, path: Path) -> None:
+        self._model = model
+        self._joints = [k for k, c in enumerate(model.mechanism.coordinates) if c.role == "joint"]
+        self._own = ["xyz".index(component) for component in path.components]
+        self._point = model.quantities.point(path.point)
+        self._rotation, self._origin = path.frame.rotation.T, path.frame.offset
+
+    def nearest(self, waypoint: Array, q: Array) -> tuple[Array, float]:
+        """The best configuration found, shape (n,), and its distance, m."""
+        rng = np.random.default_rng(0)
+        best = self._descend(waypoint, q)
+        for spread in (0.1, 0.3, 1.0, 1.0, 3.0, 3.0):
+            if best[1] <= _REACHED:
+                break
+            other = q.copy()
+            other[self._joints] += spread * rng.uniform(-1.0, 1.0, len(self._joints))
+            best = min(best, self._descend(waypoint, other), key=lambda result: result[1])
+        return best
+
+    def _descend(self, waypoint: Array, q: Array) -> tuple[Array, float]:
+        damping = 1e-3
+        gap, jacobian = self._gap(waypoint, q)
+        for _ in range(_ITERATIONS):
+            square = jacobian @ jacobian.T + damping**2 * np.eye(len(gap))
+            trial = q.copy()
+            trial[self._joints] -= jacobian.T @ np.linalg.solve(square, gap)
+            trial_gap, trial_jacobian = self._gap(waypoint, trial)
+            if trial_gap @ trial_gap < gap @ gap:
+                q, gap, jacobian, damping = trial, trial_gap, trial_jacobian, damping / 3
+            else:
+                damping *= 4
+            if np.linalg.norm(gap) <= 0.01 * _REACHED or damping > 1e8:
+                break
+        return q, float(np.linalg.norm(gap))
+
+    def _gap(self, waypoint: Array, q: Array) -> tuple[Array, Array]:
+        """Prescribed components of the way to go, in the path's frame, m, and their Jacobian by the joints."""
+        state = self._model.state(0.0, q, np.zeros(len(q)))
+        position = self._rotation @ (state.x[self._point] - self._origin)
+        jacobian = self._rotation @ state.jacobian[self._point][:, self._joints]
+        return (position - waypoint)[self._own], jacobian[self._own]
+
+
+def _dependent_rows(model: Model, q: Array) -> Iterator[Problem]:
+    """A problem if C has not full row rank at the start."""
+    C = model.constraints(model.state(0.0, q, np.zeros(len(q)))).C
+    lengths = np.linalg.norm(C, axis=1, keepdims=True)
+    left, values, _ = np.linalg.svd(C / np.where(lengths > 0, lengths, 1.0))
+    rank = int(np.count_nonzero(values > _RANK))
+    if rank == len(C):
+        return
+    involved = np.abs(left[:, rank:]).max(axis=1) > 1e-6
+    names = [name for name, used in zip(model.constraints.names, involved, strict=True) if used]
+    yield Problem(
+        "programmed",
+        f"the {len(C)} constraint rows have rank {rank} at the start: {', '.join(names)} depend on each other"
+        " there, or act on nothing that can move; remove one, or change the start values",
+    )

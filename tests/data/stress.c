@@ -1,0 +1,104 @@
+/* An importer that is built with the FMU and the compiler's sanitizers: many lives of an instance, and misuse.
+   Exit status 0: every call did what it should; a sanitizer's finding ends the program with another one. */
+
+#include "fmi2Functions.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static int logged; /* messages of the current check */
+
+static void count(fmi2ComponentEnvironment environment, fmi2String instance, fmi2Status status, fmi2String category,
+                  fmi2String message, ...) {
+    (void)environment, (void)instance, (void)status, (void)category;
+    logged += message[0] != '\0';
+}
+
+static const fmi2CallbackFunctions CALLBACKS = {count, NULL, NULL, NULL, NULL};
+static const char *const TOKEN = "{oscillator}";
+
+#define EXPECT(condition)                                                \
+    do {                                                                 \
+        if (!(condition)) {                                              \
+            printf("line %d: expected %s\n", __LINE__, #condition);      \
+            return 1;                                                    \
+        }                                                                \
+    } while (0)
+
+#define FAILS(call)                  \
+    do {                             \
+        logged = 0;                  \
+        EXPECT((call) == fmi2Error); \
+        EXPECT(logged == 1);         \
+    } while (0)
+
+#define WORKS(call) EXPECT((call) == fmi2OK)
+
+static int one_life(int number) {
+    const fmi2ValueReference input = 18, position = 7;
+    const double force = 0.1 * number;
+    double value = 0.0;
+    fmi2FMUstate state = NULL;
+    fmi2Component c = fmi2Instantiate("life", fmi2CoSimulation, TOKEN, NULL, &CALLBACKS, fmi2False, fmi2False);
+    EXPECT(c != NULL);
+    for (int run = 0; run < 2; run++) {
+        WORKS(fmi2SetupExperiment(c, fmi2True, 1e-6, 0.0, fmi2False, 0.0));
+        WORKS(fmi2EnterInitializationMode(c));
+        WORKS(fmi2ExitInitializationMode(c));
+        WORKS(fmi2GetFMUstate(c, &state));
+        for (int i = 0; i < 5; i++) {
+            WORKS(fmi2SetReal(c, &input, 1, &force));
+            WORKS(fmi2DoStep(c, 0.1 * i, 0.1, fmi2True));
+            WORKS(fmi2GetReal(c, &position, 1, &value));
+        }
+        EXPECT(isfinite(value));
+        WORKS(fmi2SetFMUstate(c, state));
+        WORKS(fmi2Reset(c));
+    }
+    WORKS(fmi2FreeFMUstate(c, &state));
+    fmi2FreeInstance(c);
+    return 0;
+}
+
+static int misuse(void) {
+    const fmi2ValueReference beyond = 100000, time = 0;
+    fmi2FMUstate state = NULL;
+    fmi2Byte bytes[64] = {0};
+    double values[8] = {0};
+    size_t size = 0;
+    EXPECT(fmi2Instantiate("x", fmi2CoSimulation, TOKEN, NULL, NULL, fmi2False, fmi2False) == NULL);
+    EXPECT(fmi2Instantiate(NULL, fmi2CoSimulation, TOKEN, NULL, &CALLBACKS, fmi2False, fmi2False) == NULL);
+    EXPECT(fmi2Instantiate("x", fmi2CoSimulation, NULL, NULL, &CALLBACKS, fmi2False, fmi2False) == NULL);
+    EXPECT(fmi2DoStep(NULL, 0.0, 0.1, fmi2True) == fmi2Error);
+    EXPECT(fmi2GetReal(NULL, NULL, 0, NULL) == fmi2Error);
+    fmi2FreeInstance(NULL);
+    fmi2Component c = fmi2Instantiate("x", fmi2ModelExchange, TOKEN, NULL, &CALLBACKS, fmi2False, fmi2False);
+    EXPECT(c != NULL);
+    FAILS(fmi2SetupExperiment(c, fmi2False, 0.0, NAN, fmi2False, 0.0));
+    FAILS(fmi2SetupExperiment(c, fmi2True, -1.0, 0.0, fmi2False, 0.0));
+    FAILS(fmi2SetupExperiment(c, fmi2False, 0.0, 1.0, fmi2True, 1.0));
+    WORKS(fmi2EnterInitializationMode(c));
+    WORKS(fmi2ExitInitializationMode(c));
+    FAILS(fmi2NewDiscreteStates(c, NULL));
+    FAILS(fmi2GetReal(c, NULL, 1, values));
+    FAILS(fmi2GetReal(c, &time, 1, NULL));
+    FAILS(fmi2GetReal(c, &beyond, 1, values));
+    FAILS(fmi2GetInteger(c, &time, 1, (fmi2Integer *)values));
+    FAILS(fmi2GetString(c, &time, 1, NULL));
+    FAILS(fmi2GetDerivatives(c, values, 3));
+    FAILS(fmi2GetDerivatives(c, NULL, 4));
+    FAILS(fmi2GetFMUstate(c, NULL));
+    FAILS(fmi2SetFMUstate(c, NULL));
+    FAILS(fmi2DeSerializeFMUstate(c, bytes, sizeof bytes, &state));
+    FAILS(fmi2SerializedFMUstateSize(c, NULL, &size));
+    FAILS(fmi2CompletedIntegratorStep(c, fmi2True, NULL, NULL));
+    FAILS(fmi2GetDirectionalDerivative(c, &time, 1, &time, 1, values, values));
+    fmi2FreeInstance(c);
+    return 0;
+}
+
+int main(void) {
+    for (int number = 0; number < 2000; number++)
+        if (one_life(number)) return 1;
+    return misuse();
+}

@@ -1,0 +1,141 @@
+"""Random mechanisms for property tests: raw tables, fit for `description.load.from_data`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+JOINTS = ("revolute", "prismatic", "universal", "spherical", "planar", "free", "fixed")
+COORDINATES = {
+    "revolute": 1,
+    "prismatic": 1,
+    "universal": 2,
+    "spherical": 3,
+    "planar": 3,
+    "free": 6,
+    "fixed": 0,
+}
+
+
+def random_chain(
+    rng: np.random.Generator,
+    links: int = 4,
+    base: str | None = None,
+    *,
+    springs: bool = True,
+    dampers: bool = True,
+    beams: bool = True,
+    joints: tuple[str, ...] = JOINTS,
+) -> dict[str, Any]:
+    """A random tree with at least one coordinate.
+
+    links     how many
+    base      None | "flexible" | "rigid"
+    springs   whether some joints have springs
+    dampers   whether joints, supports and beams have dampers
+    beams     whether some links are beams of one to three elements
+    joints    joint types to draw from
+    The point `E` sits on the last link. Angles stay well away from the singularity of the Euler angles.
+    """
+    parents = ["ground"] if base is None else ["base"]
+    data: dict[str, Any] = {"schema": 1, "name": "Random", "gravity": _vector(rng, 10.0), "links": []}
+    if base is not None:
+        data["base"] = _base(rng, base, dampers)
+    for k in range(links):
+        # A first joint that moves: without any coordinate there is no mechanism.
+        types = joints if k else tuple(t for t in joints if COORDINATES[t])
+        link = {"name": f"link{k}", "parent": str(rng.choice(parents)), "frame": random_frame(rng)}
+        link["joint"] = random_joint(rng, str(rng.choice(types)), springs, dampers)
+        link |= {"beam": _beam(rng, dampers)} if beams and rng.random() < 0.3 else random_inertia(rng)
+        data["links"].append(link)
+        parents.append(link["name"])
+    data["points"] = {"E": {"link": parents[-1], "position": _vector(rng, 0.5)}}
+    return data
+
+
+def random_frame(rng: np.random.Generator) -> dict[str, Any]:
+    """A frame in one of the three forms."""
+    form = rng.integers(3)
+    if form == 0:
+        return {"dh": [*rng.uniform(-1.0, 1.0, 4).tolist()]}
+    xyz, rotation = _vector(rng, 0.6), _rotation(rng)
+    if form == 1:
+        matrix = np.eye(4)
+        matrix[:3, :3], matrix[:3, 3] = rotation, xyz
+        return {"matrix": matrix.tolist()}
+    return {"xyz": xyz, "rpy": _vector(rng, 3.0)}
+
+
+def random_joint(rng: np.random.Generator, kind: str, springs: bool, dampers: bool) -> dict[str, Any]:
+    """A joint with start values, and with springs and dampers on some."""
+    count = COORDINATES[kind]
+    joint: dict[str, Any] = {"type": kind}
+    if kind in ("revolute", "prismatic"):
+        axis = rng.normal(size=3)
+        joint["axis"] = (axis / np.linalg.norm(axis)).tolist()
+    if count:
+        joint["position"] = rng.uniform(-0.6, 0.6, count).tolist()
+        joint["velocity"] = rng.uniform(-1.0, 1.0, count).tolist()
+    if count and springs and rng.random() < 0.6:
+        joint["stiffness"] = rng.uniform(5.0, 50.0, count).tolist()
+        joint["rest"] = rng.uniform(-0.5, 0.5, count).tolist()
+    if count and dampers and rng.random() < 0.6:
+        joint["damping"] = rng.uniform(0.1, 2.0, count).tolist()
+    return joint
+
+
+def random_inertia(rng: np.random.Generator) -> dict[str, Any]:
+    """Mass, com and inertia of a random cloud of points, in one of the three forms."""
+    masses, points = rng.uniform(0.1, 1.0, 6), rng.uniform(-0.4, 0.4, (6, 3))
+    homogeneous = np.hstack([points, np.ones((6, 1))])
+    pseudo = (homogeneous.T * masses) @ homogeneous
+    pseudo = (pseudo + pseudo.T) / 2
+    form = rng.integers(3)
+    if form == 0:
+        return {"pseudo_inertia": pseudo.tolist()}
+    mass, com = float(pseudo[3, 3]), pseudo[:3, 3] / pseudo[3, 3]
+    second = pseudo[:3, :3] - mass * np.outer(com, com)
+    inertia = np.trace(second) * np.eye(3) - second
+    if form == 1:
+        return {"mass": mass, "com": com.tolist(), "inertia": np.linalg.eigvalsh(inertia).tolist()}
+    return {"mass": mass, "com": com.tolist(), "inertia": ((inertia + inertia.T) / 2).tolist()}
+
+
+def _base(rng: np.random.Generator, support: str, dampers: bool) -> dict[str, Any]:
+    table = random_inertia(rng) | {"support": support, "linearized": bool(rng.integers(2))}
+    if support == "flexible":
+        table["supports"] = [
+            {
+                "position": _vector(rng, 1.0),
+                "stiffness": rng.uniform(200.0, 900.0, 3).tolist(),
+                "damping": (dampers * rng.uniform(1.0, 5.0, 3)).tolist(),
+            }
+            for _ in range(4)
+        ]
+    return table
+
+
+def _beam(rng: np.random.Generator, dampers: bool) -> dict[str, Any]:
+    # Soft and light, so that the beam's frequencies are near those of the joints.
+    return {
+        "length": float(rng.uniform(0.5, 1.5)),
+        "area": 1e-3,
+        "density": 1000.0,
+        "E": 1e6,
+        "G": 4e5,
+        "Iy": 2e-5,
+        "Iz": 3e-5,
+        "J": 4e-5,
+        "damping_time": dampers * 1e-2,
+        "elements": int(rng.integers(1, 4)),
+    }
+
+
+def _vector(rng: np.random.Generator, scale: float) -> list[float]:
+    return [float(x) for x in rng.uniform(-scale, scale, 3)]
+
+
+def _rotation(rng: np.random.Generator) -> np.ndarray[Any, Any]:
+    matrix, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+    return matrix if np.linalg.det(matrix) > 0 else -matrix

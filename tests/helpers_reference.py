@@ -1,0 +1,60 @@
+"""Mechanisms and differences that the tests of the reference solver share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from helpers_random import random_chain
+from numpy.typing import NDArray
+
+from gpmelica.generator.description import load
+from gpmelica.generator.description.load import from_data
+from gpmelica.generator.mechanism import Mechanism, build
+
+Array = NDArray[np.float64]
+CRANE = Path(__file__).parents[1] / "examples" / "crane.toml"
+BASES = (None, "flexible", "rigid")
+
+
+def mechanism_of(data: dict[str, Any]) -> Mechanism:
+    """Numeric mechanism of a raw description."""
+    return build(from_data(data))
+
+
+def crane(case: str | None = None) -> Mechanism:
+    """The crane of the examples."""
+    return build(load(CRANE, case))
+
+
+def random_mechanism(seed: int, **options: Any) -> tuple[Mechanism, np.random.Generator]:
+    """A random tree and the generator to go on with; the base is one of BASES by turns."""
+    rng = np.random.default_rng(seed)
+    options = {"links": 4, "base": BASES[seed % 3]} | options
+    return mechanism_of(random_chain(rng, **options)), rng
+
+
+def random_state(mechanism: Mechanism, rng: np.random.Generator) -> tuple[Array, Array]:
+    """(q, qd), each of shape (n,), away from the singularity of the Euler angles."""
+    return rng.uniform(-0.8, 0.8, mechanism.n), rng.uniform(-2.0, 2.0, mechanism.n)
+
+
+def slope(f: Callable[[float], Any], h: float = 1e-3) -> Array:
+    """df/dx at 0 by central differences of order 6."""
+    pairs = [np.asarray(f(k * h)) - np.asarray(f(-k * h)) for k in (1, 2, 3)]
+    return (45 * pairs[0] - 9 * pairs[1] + pairs[2]) / (60 * h)
+
+
+def manipulator(**changes: Any) -> dict[str, Any]:
+    """A planar arm of two links in the vertical x–z plane; its point E is the tip, all angles about −y."""
+    joint = {"type": "revolute", "axis": [0.0, -1.0, 0.0]}
+    arm = {"mass": 2.0, "com": [0.4, 0.0, 0.0], "inertia": [0.01, 0.1, 0.1]}
+    links = [
+        {"name": "upper", "parent": "ground", "joint": joint | {"position": 0.4}} | arm,
+        {"name": "lower", "parent": "upper", "frame": {"xyz": [1.0, 0.0, 0.0]}, "joint": joint | {"position": 0.9}}
+        | arm,
+    ]
+    points = {"E": {"link": "lower", "position": [0.8, 0.0, 0.0]}}
+    return {"schema": 1, "name": "Arm", "links": links, "points": points} | changes

@@ -1,0 +1,282 @@
+"""Comparison of runs: known differences, scales, grids, faults; result files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gpmelica.errors import DescriptionError
+from gpmelica.fmu.compare import compare, compare_files, error_over_time, on_common_grid, scales
+from gpmelica.fmu.csv_file import read_csv, write_csv
+from gpmelica.trajectory import Array, Trajectory
+from numpy.testing import assert_allclose, assert_array_equal
+
+UNITS = {"angle": "rad", "small": "rad", "x": "m", "rest": "s"}
+TIME = np.linspace(0.0, 2.0, 201)
+
+
+def run(name: str = "run", time: Array = TIME, **signals: Array) -> Trajectory:
+    """A run of the given signals."""
+    return Trajectory(name, time, signals)
+
+
+def wave(time: Array) -> Array:
+    """A smooth signal whose largest and smallest value are 1 and −1 on [0, 2]."""
+    return np.sin(2 * np.pi * time)
+
+
+def test_error_of_a_known_offset() -> None:
+    """A constant offset is the absolute error; over the reference's range it is the relative one."""
+    result = compare(run(angle=3 * wave(TIME)), run(angle=3 * wave(TIME) + 6e-7), UNITS, 2e-7)
+    assert result.max_abs_error["angle"] == pytest.approx(6e-7, rel=1e-8)
+    assert result.max_rel_error == result.rel_error["angle"] == pytest.approx(1e-7, rel=1e-8)
+    assert (result.worst_signal, result.ok, result.horizon) == ("angle", True, 2.0)
+    assert not compare(run(angle=3 * wave(TIME)), run(angle=3 * wave(TIME) + 6e-7), UNITS, 0.9e-7).ok
+
+
+def test_identical_runs_have_no_error() -> None:
+    """A run against itself: zero, within any tolerance, no worst signal, no note."""
+    same = run(angle=wave(TIME), rest=0 * TIME)
+    result = compare(same, same, UNITS, 0.0)
+    assert result.max_abs_error == result.rel_error == {"angle": 0.0, "rest": 0.0}
+    assert (result.max_rel_error, result.worst_signal, result.ok, result.note) == (0.0, "", True, "")
+
+
+def test_scales_have_floors_by_unit() -> None:
+    """The range; at least 1e-6 of the unit's largest range; 1 where nothing of the unit moves."""
+    signals = {"angle": 3 * wave(TIME), "small": 1e-12 * wave(TIME), "x": 4 * wave(TIME), "rest": 0 * TIME + 7}
+    expected = {"angle": 6.0, "small": 6e-6, "x": 8.0, "rest": 1.0}
+    assert scales(signals, UNITS) == pytest.approx(expected, rel=1e-12)
+
+
+def test_signals_without_unit_are_measured_alone() -> None:
+    """What has no unit cannot hide behind a large signal of another kind."""
+    signals = {"force": 1e6 * wave(TIME), "angle": 1e-3 * wave(TIME)}
+    assert scales(signals, {}) == pytest.approx({"force": 2e6, "angle": 2e-3}, rel=1e-12)
+
+
+def test_scale_is_taken_over_the_compared_horizon() -> None:
+    """What the reference does after the run has ended does not soften the verdict."""
+    reference = run(angle=np.where(TIME > 1.0, 1e3, wave(TIME)))
+    short = TIME[TIME <= 1.0]
+    result = compare(reference, run(time=short, angle=wave(short) + 2e-3), UNITS, 1e-2)
+    assert result.rel_error["angle"] == pytest.approx(1e-3, rel=1e-9)
+    assert result.horizon == pytest.approx(1.0)
+    assert result.note == "compared over 1 s of 2 s"
+
+
+def test_agrees_with_plain_loops() -> None:
+    """On random signals the errors are those of the definition, written as loops."""
+    random = np.random.default_rng(7)
+    names = [f"s{k}" for k in range(8)]
+    units = {name: "rad" if k < 5 else "m" for k, name in enumerate(names)}
+    first = {name: random.normal(size=50) * 10.0 ** -random.integers(0, 9) for name in names}
+    second = {name: values + random.normal(size=50) * 1e-8 for name, values in first.items()}
+    time = np.cumsum(random.uniform(0.1, 1.0, 50))
+    result = compare(run(time=time, **first), run(time=time, **second), units, 1.0)
+    for name in names:
+        error = max(abs(a - b) for a, b in zip(first[name], second[name], strict=True))
+        ranges = [max(first[other]) - min(first[other]) for other in names if units[other] == units[name]]
+        scale = max(max(first[name]) - min(first[name]), 1e-6 * max(ranges))
+        assert result.rel_error[name] == pytest.approx(error / scale, rel=1e-14)
+    assert result.max_rel_error == max(result.rel_error.values()) == result.rel_error[result.worst_signal]
+
+
+def test_error_over_time_has_the_same_maximum() -> None:
+    """The curve's largest value is the verdict's number."""
+    random = np.random.default_rng(3)
+    reference = run(angle=wave(TIME), x=5 * wave(TIME + 0.1))
+    other = run(angle=wave(TIME) + 1e-6 * random.normal(size=201), x=5 * wave(TIME + 0.1))
+    time, errors = error_over_time(reference, other, UNITS)
+    assert errors.max() == compare(reference, other, UNITS, 1.0).max_rel_error
+    assert_array_equal(time, TIME)
+
+
+def test_absolute_errors_do_not_depend_on_which_run_is_the_reference() -> None:
+    """Exchanging the runs changes scales, not differences; grids that differ included."""
+    first, second = run(angle=wave(TIME)), run(time=TIME[::3], angle=1.1 * wave(TIME[::3]))
+    there, back = compare(first, second, UNITS, 1.0), compare(second, first, UNITS, 1.0)
+    assert there.max_abs_error == back.max_abs_error
+    assert there.max_rel_error == pytest.approx(1.1 * back.max_rel_error, rel=1e-3)
+
+
+def test_interpolation_is_of_fourth_order() -> None:
+    """Against samples between its own, a finer run's interpolation error falls by 2⁴ per halved step."""
+    coarse = np.linspace(0.05, 1.93, 23)
+    errors = []
+    for count in (101, 201, 401):
+        fine = np.linspace(0.0, 2.0, count)
+        result = compare(run(time=coarse, angle=wave(coarse)), run(time=fine, angle=wave(fine)), UNITS, 1.0)
+        errors.append(result.max_abs_error["angle"])
+        assert "interpolated" in result.note
+    orders = np.log2(np.array(errors[:-1]) / errors[1:])
+    assert_allclose(orders, 4.0, atol=0.35)
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_common_grid_is_the_coarser_one_inside_the_overlap(swapped: bool) -> None:
+    """Times come from the run with fewer samples there, and none lies outside of either run."""
+    coarse, fine = np.arange(-1.0, 1.6, 0.07), np.arange(0.013, 3.0, 0.01)
+    pair = [run("a", coarse, angle=wave(coarse)), run("b", fine, angle=wave(fine))]
+    grid = on_common_grid(*(pair[::-1] if swapped else pair))
+    assert_array_equal(grid.time, coarse[(coarse >= fine[0]) & (coarse <= fine[-1])])
+    assert_allclose(grid.run["angle"], grid.reference["angle"], atol=1e-5)
+
+
+def test_samples_outside_of_the_overlap_do_not_count() -> None:
+    """A run that is wrong only where the reference has no samples agrees with it."""
+    late = TIME + 1.0
+    result = compare(
+        run(angle=np.where(TIME < 1.0, 50.0, wave(TIME))),
+        run(time=late, angle=np.where(late > 2.0, np.nan, wave(late))),
+        UNITS,
+        1e-12,
+    )
+    assert result.ok and result.horizon == pytest.approx(1.0)
+
+
+def test_accumulated_times_are_the_same_times() -> None:
+    """Output times summed step by step differ by rounding alone, which is not a reason to interpolate."""
+    summed = np.cumsum(np.full(201, 0.01)) - 0.01
+    assert np.any(summed != TIME)
+    result = compare(run(angle=wave(TIME)), run(time=summed, angle=wave(TIME)), UNITS, 0.0)
+    assert result.ok and result.max_rel_error == 0.0 and result.note == ""
+
+
+@pytest.mark.parametrize("fault", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("where", ["reference", "run"])
+@pytest.mark.parametrize("step", [1, 3])
+def test_what_is_not_finite_fails(fault: float, where: str, step: int) -> None:
+    """One bad sample makes the error infinite and the run fail, whoever has it and whatever the grid."""
+    broken = wave(TIME)
+    broken[33] = fault
+    good = run("good", TIME[::step], angle=wave(TIME[::step]), x=TIME[::step])
+    bad = run("bad", angle=broken, x=TIME)
+    result = compare(bad, good, UNITS, 1.0) if where == "reference" else compare(good, bad, UNITS, 1.0)
+    assert (result.max_abs_error["angle"], result.max_rel_error, result.ok) == (np.inf, np.inf, False)
+    assert result.worst_signal == "angle"
+    assert result.max_abs_error["x"] < 1e-12
+    assert where == "reference" or "not finite: angle" in result.note
+
+
+def test_violations_are_reported_and_not_compared() -> None:
+    """They ought to be zero in every run, so their maxima count and their differences do not."""
+    reference = run(angle=wave(TIME), violation_position=0 * TIME)
+    other = run(angle=wave(TIME), violation_position=-2e-5 * TIME, violation_velocity=1e-4 * TIME)
+    result = compare(reference, other, UNITS, 1e-9)
+    assert result.ok and list(result.max_abs_error) == ["angle"]
+    assert result.violation_position == 4e-5
+    assert result.violation_velocity == 2e-4
+    assert compare(reference, reference, UNITS, 1e-9).violation_velocity is None
+
+
+def test_a_violation_that_is_not_finite_fails() -> None:
+    """The rest of such a run may agree, but it cannot be trusted."""
+    reference = run(angle=wave(TIME), violation_position=0 * TIME)
+    other = run(angle=wave(TIME), violation_position=np.where(TIME > 1, np.nan, 0.0))
+    result = compare(reference, other, UNITS, 1e-9)
+    assert (result.max_rel_error, result.violation_position, result.ok) == (0.0, np.inf, False)
+    assert "not finite: violation_position" in result.note
+
+
+def test_missing_signals_are_named() -> None:
+    """Signals that a run does not have are not silently left out."""
+    reference = run(angle=wave(TIME), **{f"force{k}": TIME for k in range(6)})
+    result = compare(reference, run(angle=wave(TIME)), UNITS, 1e-9)
+    assert result.note == "not among its signals: force0, force1, force2, force3 and 2 more"
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        (run(y=TIME), "reference and run: expected signals of the same name, got angle, violation_position and y"),
+        (run(violation_position=TIME), "expected signals of the same name"),
+        (run(time=TIME + 2.0, angle=TIME), "two instants .* 0 to 2 s and 2 to 4 s"),
+        (run(time=TIME[:0], angle=TIME[:0]), "two instants .* no time at all"),
+        (
+            run(time=TIME[::-1], angle=TIME),
+            r"run: time: expected time to increase, got 1.99 s after 2 s \(sample 2",
+        ),
+        (run(time=np.where(TIME > 1, np.nan, TIME), angle=TIME), "expected time to increase, got nan s after 1 s"),
+    ],
+)
+def test_runs_that_cannot_be_compared(other: Trajectory, message: str) -> None:
+    """The error names both runs and what they lack."""
+    with pytest.raises(DescriptionError, match=message):
+        compare(run("reference", angle=wave(TIME), violation_position=TIME), other, UNITS, 1e-6)
+
+
+def test_csv_round_trip_is_exact(tmp_path: Path) -> None:
+    """Every float comes back with the same bits, and names in the same order."""
+    random = np.random.default_rng(11)
+    hard = [0.1, -0.0, 5e-324, -2.2250738585072014e-308, 1.7976931348623157e308, np.nan, np.inf, -np.inf, 1 / 3]
+    values = np.concatenate([hard, random.normal(size=91) * 10.0 ** random.integers(-300, 300, 91)])
+    written = Trajectory("native", np.cumsum(random.uniform(size=100)), {"z": values, "a": values[::-1]})
+    write_csv(tmp_path / "native.csv", written)
+    read = read_csv(tmp_path / "native.csv")
+    assert (tmp_path / "native.csv").read_text().startswith("time,z,a\n")
+    assert (read.name, list(read.signals)) == ("native", ["z", "a"])
+    assert read.time.tobytes() == written.time.tobytes()
+    for name in written.signals:
+        assert_array_equal(
+            read.signals[name].view(np.uint64), np.ascontiguousarray(written.signals[name]).view(np.uint64)
+        )
+
+
+def test_files_compare_like_runs(tmp_path: Path) -> None:
+    """Two files give the errors of the runs they hold; a file against itself gives none."""
+    reference, other = run(angle=wave(TIME)), run(angle=wave(TIME) + 2e-5)
+    write_csv(tmp_path / "a.csv", reference)
+    write_csv(tmp_path / "b.csv", other)
+    result = compare_files(tmp_path / "a.csv", tmp_path / "b.csv", 1e-6)
+    assert result.max_abs_error == compare(reference, other, {}, 1e-6).max_abs_error
+    assert not result.ok
+    assert compare_files(tmp_path / "a.csv", tmp_path / "a.csv", 0.0).ok
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"time","x","y"\n0,1,2\n0.5,3,4\n0.5,5,6\n1,7,8\n',
+        "x;Time;y\r\n1;0.0;2\r\n5;0.5;6\r\n7;1e0;8\r\n",
+        "\ufefftime\tx\ty\n0\t1\t2\n\n0.5\t5\t6\n1\t7\t8",
+    ],
+    ids=["quotes and an event", "semicolons", "tabs and an empty line"],
+)
+def test_files_of_other_tools(tmp_path: Path, text: str) -> None:
+    """Separators, quotes, place and case of the time column differ; at an event the last row counts."""
+    path = tmp_path / "other.csv"
+    path.write_bytes(text.encode())
+    read = read_csv(path)
+    assert_array_equal(read.time, [0.0, 0.5, 1.0])
+    assert_array_equal(read.signals["x"], [1.0, 5.0, 7.0])
+    assert_array_equal(read.signals["y"], [2.0, 6.0, 8.0])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "line 1: expected headers with one column 'time', got nothing"),
+        (b"t,x\n0,1\n", "line 1: expected headers with one column 'time', got t, x"),
+        (b"time,x,x\n0,1,2\n", "line 1: expected every header once, got twice: x"),
+        (b"time,x\n", "expected at least one line of numbers"),
+        (b"time,x\n0,1\n\n1,2,3\n", "line 4: expected 2 values, one per header, got 3"),
+        (b"time,x\n0,1\n1,fast\n", "line 3: x: expected a number, got 'fast'"),
+        (b"time,x\n0,\xff\n", r"is not UTF-8 text \(byte 9\)"),
+        (b"time,x\n0,1\n1,2\n0.5,3\n", "time: expected time to increase, got 0.5 s after 1 s"),
+    ],
+)
+def test_files_that_cannot_be_used(tmp_path: Path, content: bytes, message: str) -> None:
+    """The message says which file, which line, what was expected."""
+    good, bad = tmp_path / "good.csv", tmp_path / "bad.csv"
+    write_csv(good, run(x=wave(TIME)))
+    bad.write_bytes(content)
+    with pytest.raises(DescriptionError, match="bad.csv.*" + message):
+        compare_files(good, bad, 1e-6)
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    """The message names it."""
+    with pytest.raises(DescriptionError, match=r"none.csv: cannot be read: No such file"):
+        read_csv(tmp_path / "none.csv")

@@ -1,0 +1,222 @@
+"""Constraints and the GPME of the reference: levels against differences, partition, Baumgarte."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers_random import random_chain
+from helpers_reference import crane, manipulator, mechanism_of, random_state, slope
+from numpy.typing import NDArray
+
+from gpmelica.errors import SolveError
+from gpmelica.generator.mechanism import Mechanism
+from gpmelica.reference import Evaluation, Model, choose_dependent, evaluate, simulate, start_state
+
+Array = NDArray[np.float64]
+PATH = {
+    "name": "rectangle",
+    "path": {
+        "point": "E",
+        "frame": {"xyz": [0.3, 0.2, -0.1], "rpy": [0.4, -0.7, 1.1]},
+        "components": ["z", "x"],
+        "waypoints": [[0.0, 0.1, 0.2], [0.3, -0.4, 0.5], [0.9, 0.4, -0.2]],
+        "leg_time": 0.5,
+    },
+}
+EXPRESSIONS = [
+    "(E.x/2)^2 + E.y*E.z - start(E.x) - quintic(t, 0, 1, 0, 0.2)",
+    "atan2(E.y, 3 + E.x)*sin(t) + exp(link0.{key}*t) - k",
+    "sqrt(4 + E.x^2) - t^3 + (E.y^2 if t < 0.7 else E.z)",
+]
+
+
+def _constrained(seed: int, **changes: Any) -> tuple[Mechanism, np.random.Generator]:
+    rng = np.random.default_rng(seed)
+    data = random_chain(rng, 4, (None, "flexible", "rigid")[seed % 3], beams=False)
+    data["links"][0]["joint"] = {"type": "universal"}
+    data |= {"parameters": {"k": 0.3}, "simulation": {"start": "description"}}
+    entries = [{"name": f"e{k}", "expression": text.format(key="psi")} for k, text in enumerate(EXPRESSIONS)]
+    return mechanism_of(data | {"programmed": [entries[0], PATH, *entries[1:]]} | changes), rng
+
+
+def _along(mechanism: Mechanism, rng: np.random.Generator, t: float) -> tuple[Callable[[float], Any], Array]:
+    """Constraint rows along q(t + x) = q + q̇ x + a x²/2, and a."""
+    q, qd = random_state(mechanism, rng)
+    acceleration = rng.normal(size=mechanism.n)
+    start = (np.zeros(mechanism.n), np.zeros(mechanism.n))
+    model = Model(mechanism, start=start)
+
+    def rows(x: float) -> Any:
+        at = q + x * qd + x * x / 2 * acceleration
+        return model.constraints(model.state(t + x, at, qd + x * acceleration, since=t))
+
+    return rows, acceleration
+
+
+@pytest.mark.parametrize("seed", range(9))
+@pytest.mark.parametrize("t", [0.2, 0.77, 1.4])
+def test_levels(seed: int, t: float) -> None:
+    """Φ̇ and C q̈ − γ are the first and second derivatives of Φ along any motion."""
+    mechanism, rng = _constrained(seed)
+    rows, acceleration = _along(mechanism, rng, t)
+    now = rows(0.0)
+    assert np.abs(now.Phi_dot - slope(lambda x: rows(x).Phi)).max() < 1e-8 * np.abs(now.Phi_dot).max()
+    second = now.C @ acceleration - now.gamma
+    assert np.abs(second - slope(lambda x: rows(x).Phi_dot)).max() < 1e-8 * np.abs(second).max()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_velocity_constraint_levels(seed: int) -> None:
+    """For order 1, Ψ is linear in q̇ with C = ∂Ψ/∂q̇, and Ψ̇ = C q̈ − γ along any motion."""
+    entry = {"name": "speed", "expression": "E.x*E.vy + link0.psi_dot*E.z - sin(t)*E.vx - k*t", "order": 1}
+    mechanism, rng = _constrained(seed, programmed=[entry])
+    rows, acceleration = _along(mechanism, rng, 0.3)
+    now, count = rows(0.0), len(mechanism.programmed)
+    assert not now.Phi[:count].any()
+    Psi_dot = slope(lambda x: rows(x).Phi_dot[:count])
+    assert (now.C @ acceleration - now.gamma)[:count] == pytest.approx(Psi_dot, rel=1e-8)
+    model, (q, qd) = Model(mechanism), random_state(mechanism, rng)
+    change = rng.normal(size=mechanism.n)
+    before, after = (model.constraints(model.state(0.3, q, v)) for v in (qd, qd + change))
+    assert after.Phi_dot[:count] - before.Phi_dot[:count] == pytest.approx((before.C @ change)[:count], rel=1e-10)
+
+
+def test_rows_and_their_names() -> None:
+    """Programmed rows come in file order, a path with one per component, then the six of the fixed base."""
+    mechanism, _ = _constrained(2)
+    zero = np.zeros(mechanism.n)
+    base = tuple(f"base_{key}" for key in ("x", "y", "z", "psi", "theta", "phi"))
+    rows = evaluate(mechanism, 0.0, zero + 0.1, zero, dependent="auto").rows
+    assert rows == ("e0", "rectangle_z", "rectangle_x", "e1", "e2", *base)
+
+
+def test_path_passes_its_waypoints() -> None:
+    """At k·leg_time Φ is the way from waypoint k, in the path's axes; after the last it stays (P0 (28), (29))."""
+    entry = {"name": "p", "path": PATH["path"] | {"components": ["x", "y", "z"]}}
+    mechanism, rng = _constrained(0, programmed=[entry])
+    model, (q, qd) = Model(mechanism), random_state(mechanism, rng)
+    frame = mechanism.programmed[0].path.frame
+    for t, waypoint in ((0.0, 0), (0.5, 1), (1.0, 2), (7.0, 2)):
+        state = model.state(t, q, qd)
+        target = frame.offset + frame.rotation @ PATH["path"]["waypoints"][waypoint]
+        expected = frame.rotation.T @ (state.x[:3] - target)
+        assert model.constraints(state).Phi == pytest.approx(expected, abs=1e-14)
+
+
+def _multipliers(mechanism: Mechanism, found: Evaluation) -> Array:
+    """q̈ of [M Cᵀ; C 0][q̈; λ] = [Q − h; γ − 2αΦ̇ − β²Φ]."""
+    m = len(found.Phi)
+    A = np.block([[found.M, found.C.T], [found.C, np.zeros((m, m))]])
+    wanted = found.gamma - 2 * mechanism.alpha * found.Phi_dot - mechanism.beta**2 * found.Phi
+    return np.linalg.solve(A, np.concatenate([found.Q - found.h, wanted]))[: mechanism.n]
+
+
+@pytest.mark.parametrize("seed", range(9))
+def test_gpme_is_the_multiplier_solution(seed: int) -> None:
+    """The multiplier-free q̈ is that of the multiplier equations, and the effort lies in the span of Cᵀ."""
+    mechanism, rng = _constrained(seed, programmed=[PATH])
+    q, qd = random_state(mechanism, rng)
+    found = evaluate(mechanism, 0.3, q, qd)
+    expected = _multipliers(mechanism, found)
+    assert np.abs(found.qdd - expected).max() < 1e-8 * np.abs(expected).max()
+    multipliers = np.linalg.lstsq(found.C.T, found.effort)[0]
+    assert np.abs(found.C.T @ multipliers - found.effort).max() < 1e-8 * np.abs(found.effort).max()
+
+
+def test_partition_does_not_matter() -> None:
+    """q̈ is the same for all regular choices of dependent coordinates (P1 (14))."""
+    mechanism, rng = crane(), np.random.default_rng(0)
+    q, qd = start_state(mechanism)
+    q, qd = q + 0.05 * rng.normal(size=mechanism.n), 0.3 * rng.normal(size=mechanism.n)
+    reference = evaluate(mechanism, 0.4, q, qd)
+    tried = 0
+    for pair in combinations(range(mechanism.n), 2):
+        if np.linalg.cond(reference.C[:, pair]) < 100:
+            names = [mechanism.coordinates[k].name for k in pair]
+            other = evaluate(mechanism, 0.4, q, qd, dependent=names)
+            assert np.abs(other.qdd - reference.qdd).max() < 1e-10 * np.abs(reference.qdd).max()
+            tried += 1
+    assert tried > 50
+
+
+def test_automatic_partition_prefers_joints() -> None:
+    """`auto` takes joints, with a fixed base all six base coordinates, and others only if joints do not do."""
+    mechanism = crane()
+    found = evaluate(mechanism, 0.0, *start_state(mechanism), dependent="auto")
+    assert found.dependent == ("boom.angle", "jib.angle")
+    fixed, rng = _constrained(2, programmed=[PATH])
+    names = evaluate(fixed, 0.0, *random_state(fixed, rng)).dependent
+    assert len(names) == 8
+    assert {f"base.{key}" for key in ("x", "y", "z", "psi", "theta", "phi")} < set(names)
+    C = np.zeros((2, mechanism.n))
+    C[0, mechanism.coordinate_index("jib.angle")] = C[1, mechanism.coordinate_index("jib.angle")] = 1.0
+    C[1, mechanism.coordinate_index("boom.r2_theta")] = 1e-3
+    chosen = [mechanism.coordinates[k].name for k in choose_dependent(mechanism, C)]
+    assert chosen == ["boom.r2_theta", "jib.angle"]
+
+
+def test_contradictory_rows_have_no_partition() -> None:
+    """Two equal rows leave no regular choice; the error says so."""
+    C = np.ones((2, crane().n))
+    with pytest.raises(SolveError, match="2 constraint rows have rank 1"):
+        choose_dependent(crane(), C)
+
+
+def test_singular_partition_is_named() -> None:
+    """Where C_d is singular the error names time, row and coordinate."""
+    mechanism = mechanism_of(manipulator(programmed=[{"name": "reach", "expression": "E.x - 1"}]))
+    with pytest.raises(SolveError, match=r"reach cannot be solved for lower\.angle at t = 0\.5 s"):
+        evaluate(mechanism, 0.5, [0.4, -0.4], [0.0, 0.0], dependent=["lower.angle"])
+
+
+def test_wrong_dependent_names() -> None:
+    """Unknown names and a wrong count are refused."""
+    mechanism = mechanism_of(manipulator(programmed=[{"name": "reach", "expression": "E.x - 1"}]))
+    with pytest.raises(SolveError, match=r"no coordinate is called elbow; known are: upper\.angle"):
+        evaluate(mechanism, 0.0, [0.4, 0.9], [0.0, 0.0], dependent=["elbow"])
+    with pytest.raises(SolveError, match="expected 1 dependent coordinates"):
+        evaluate(mechanism, 0.0, [0.4, 0.9], [0.0, 0.0], dependent=["upper.angle", "lower.angle"])
+
+
+def test_run_that_crosses_a_singular_partition_stops() -> None:
+    """An arm whose dependent joint loses its grip on the constraint on the way ends in an error with the time."""
+    sweep = {"name": "sweep", "expression": "upper.angle + 0.01*(E.x - start(E.x)) - 0.4 - quintic(t, 0, 1, 0, 2)"}
+    lever = {"name": "lower_only", "expression": "E.z - start(E.z)"}
+    data = manipulator(programmed=[sweep, lever], simulation={"start": "description"})
+    data["links"][1] |= {"joint": {"type": "prismatic", "axis": [0.0, 1.0, 0.0]}}
+    data["links"].append(data["links"][0] | {"name": "tail", "parent": "lower"})
+    data["points"]["E"]["link"] = "tail"
+    with pytest.raises(SolveError, match=r"cannot be solved for|DOP853 stopped at t = "):
+        simulate(mechanism_of(data), stop=1.5, dependent=["upper.angle", "tail.angle"])
+
+
+def test_violation_decays_at_baumgartes_slow_root() -> None:
+    """Overcritical stabilisation: the violation falls at −α + √(α² − β²) = −5.01 1/s (P0 Fig. 8)."""
+    entry = {"name": "height", "expression": "E.z - start(E.z) - 0.005"}
+    data = manipulator(
+        programmed=[entry],
+        constraints={"alpha": 1e3, "beta": 1e2},
+        simulation={"start": "description", "method": "Radau", "tolerance": 1e-9, "stop": 0.4},
+    )
+    run = simulate(mechanism_of(data))
+    violation = run.signals["violation_position"]
+    assert violation[0] == pytest.approx(0.005, rel=1e-9)
+    rate = np.polyfit(run.time[5:], np.log(violation[5:]), 1)[0]
+    assert rate == pytest.approx(-1e3 + np.sqrt(1e6 - 1e4), rel=1e-4)
+    assert rate == pytest.approx(-5.01, abs=5e-3)
+
+
+def test_velocity_constraint_in_motion() -> None:
+    """A point that is to move at a programmed speed does so; a speed missed at the start decays with 2α."""
+    entry = {"name": "speed", "expression": "E.vx + 0.2*(1 + t)", "order": 1}
+    data = manipulator(programmed=[entry], constraints={"alpha": 10.0, "beta": 0.0})
+    data["simulation"] = {"start": "description", "stop": 0.5, "tolerance": 1e-10}
+    run = simulate(mechanism_of(data))
+    expected = 0.2 * np.exp(-20 * run.time)
+    assert not run.signals["violation_position"].any()
+    assert np.abs(run.signals["violation_velocity"] - expected).max() < 1e-8
+    assert run.signals["E_vx"] + 0.2 * (1 + run.time) == pytest.approx(expected, abs=1e-8)

@@ -1,0 +1,140 @@
+"""Expressions of the reference: automatic derivatives against differences, switches on time."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from helpers_reference import slope
+
+from gpmelica.errors import SolveError
+from gpmelica.generator.expressions import FUNCTIONS, parse
+from gpmelica.reference.expression import Instant, compile_tree, evaluate, stops
+from gpmelica.reference.jet import Jet, constant, plain, variables
+
+NAMES = ("t", "E.x", "E.y", "a.angle_dot")
+VALUES = (0.3, 0.7, -0.4, 0.9)
+EXPRESSIONS = [
+    "E.x*E.y + t/E.x - E.y/t - 2/E.x + E.x/3",
+    "-(E.x - E.y)^3 + E.x**-2 + (E.x/2)^2 + E.x^1 + E.x^0",
+    "E.x^E.x + 2^t + E.x^t",
+    "sin(E.x*t) + cos(E.y)*tan(E.x - E.y)",
+    "asin(E.x*E.y) + acos(E.y^2) + atan(E.x/E.y)",
+    "atan2(E.y, E.x*t) + atan2(E.y, 2) + atan2(-1, E.x) + atan2(1, 2)",
+    "sqrt(E.x^2 + E.y^2) + exp(E.x*E.y) + log(E.x + t)",
+    "abs(E.y^3) + tanh(E.x*E.y) + sign(E.y)*E.x^2",
+    "min(E.x^2, E.y) * max(E.x*E.y, t^2)",
+    "quintic(t, 0.1, E.x, E.y, E.x^2) + quintic(E.x, 0, 1, 2, 3)",
+    "quintic(t, 1, 2, E.x*E.y, 0) + quintic(t, 0, 0.1, 0, E.x^3)",
+    "a.angle_dot*sin(E.x) + (E.x^2 if E.x*E.y < t else 5) + (1 if E.y > 0 else E.y^2)",
+    "k*E.x + pi*E.y^2",
+]
+PARAMETERS = {"k": 1.7}
+
+
+def _value(text: str, values: list[float] | np.ndarray) -> float:
+    node = compile_tree(parse(text), PARAMETERS, None)
+    return plain(node.value(Instant(dict(zip(NAMES, map(float, values), strict=True)), float(values[0]))))
+
+
+def _jet(text: str, values: list[float] | np.ndarray) -> Jet:
+    node = compile_tree(parse(text), PARAMETERS, None)
+    seeds = variables([float(x) for x in values])
+    return constant(node.value(Instant(dict(zip(NAMES, seeds, strict=True)), float(values[0]))), len(NAMES))
+
+
+def test_every_function_is_tried() -> None:
+    """The expressions of these tests use every function of the language."""
+    missing = [name for name in FUNCTIONS if not any(f"{name}(" in text for text in EXPRESSIONS)]
+    assert missing == ["start"]
+
+
+@pytest.mark.parametrize("text", EXPRESSIONS)
+def test_jets(text: str) -> None:
+    """Value, gradient and Hessian agree with numbers and their differences."""
+    at = np.array(VALUES)
+    jet, unit = _jet(text, at), np.eye(len(at))
+    assert jet.value == pytest.approx(_value(text, at), rel=1e-14)
+    gradient = [slope(lambda x, e=e: _value(text, at + x * e)) for e in unit]
+    hessian = [slope(lambda x, e=e: _jet(text, at + x * e).gradient) for e in unit]
+    assert np.abs(jet.gradient - gradient).max() < 1e-9 * max(1.0, np.abs(gradient).max())
+    assert np.abs(jet.hessian - hessian).max() < 1e-8 * max(1.0, np.abs(hessian).max())
+    assert np.abs(jet.hessian - jet.hessian.T).max() < 1e-12 * max(1.0, np.abs(hessian).max())
+
+
+def test_powers_at_zero() -> None:
+    """x, x² and x³ have derivatives at 0, though 1/x has not."""
+    (x,) = variables([0.0])
+    for text, expected in (("E.x^1", (1.0, 0.0)), ("E.x^2", (0.0, 2.0)), ("E.x^3", (0.0, 0.0)), ("E.x^0", (0, 0))):
+        jet = constant(compile_tree(parse(text), {}, None).value(Instant({"E.x": x}, 0.0)), 1)
+        assert (jet.gradient[0], jet.hessian[0, 0]) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["sqrt(E.x)", "log(E.x)", "1/(E.x + 1)", "asin(2*E.x)", "E.x^0.5", "exp(-900*E.x)"]
+)
+def test_outside_of_the_domain(text: str) -> None:
+    """Where a function is not defined, the error names the expression and the time."""
+    node = compile_tree(parse(text), {}, None)
+    with pytest.raises(SolveError, match=r"force f has no value at t = 0\.25 s: "):
+        evaluate(node, Instant({"t": 0.25, "E.x": -1.0}, 0.25), "force f")
+
+
+def test_quintic_is_a_smooth_step() -> None:
+    """quintic goes from s0 to s1, flat to second order at both ends, with value (s0 + s1)/2 midway."""
+    node = compile_tree(parse("quintic(t, 1, 3, -2, 6)"), {}, None)
+    values = [plain(node.value(Instant({"t": t}, t))) for t in (-5.0, 1.0, 2.0, 3.0, 9.0)]
+    assert values == pytest.approx([-2, -2, 2, 6, 6], abs=1e-14)
+    for t in (1.0, 3.0):
+        jet = constant(node.value(Instant({"t": variables([t])[0]}, t)), 1)
+        assert jet.gradient[0] == 0
+        assert jet.hessian[0, 0] == pytest.approx(0, abs=1e-14)
+
+
+def test_start_values() -> None:
+    """start(x) is a constant where the start is known, and x itself where the present state is the start."""
+    tree = parse("E.x - start(E.x + k)")
+    known = compile_tree(tree, PARAMETERS, lambda node: plain(node.value(Instant({"E.x": 5.0}, 0.0))))
+    unknown = compile_tree(tree, PARAMETERS, None)
+    now = Instant({"E.x": 8.0}, 0.0)
+    assert known.value(now) == pytest.approx(8.0 - (5.0 + 1.7))
+    assert unknown.value(now) == pytest.approx(-1.7)
+
+
+@pytest.mark.parametrize(
+    ("condition", "time", "before"),
+    [
+        ("t <= 0.1", 0.1, 1),
+        ("t < 0.1", 0.1, 1),
+        ("t > 0.1", 0.1, 2),
+        ("0.1 >= t", 0.1, 1),
+        ("2*(t - k) >= -t/2 - 1", (2 * 1.7 - 1) / 2.5, 2),
+        ("-t < -pi", math.pi, 2),
+    ],
+)
+def test_switches(condition: str, time: float, before: int) -> None:
+    """A comparison affine in t keeps its truth of before t* until the segment that begins at t*."""
+    node = compile_tree(parse(f"1 if {condition} else 2"), PARAMETERS, None)
+    (found,) = stops(node)
+    assert found == pytest.approx(time, rel=1e-15)
+    after = 3 - before
+    # Only the begin of the segment counts, not the time: an integrator's stages may reach beyond the switch.
+    for since, expected in ((0.0, before), (found - 1e-9, before), (found, after), (found + 1, after)):
+        for t in (found - 1.0, found, found + 1.0):
+            assert node.value(Instant({"t": t}, since)) == expected
+
+
+def test_what_is_no_switch() -> None:
+    """Conditions on the state are evaluated as they are, constant ones are decided once."""
+    free = compile_tree(parse("1 if t*E.x < 1 else 2"), {}, None)
+    assert not list(stops(free))
+    assert [free.value(Instant({"t": 2.0, "E.x": x}, 0.0)) for x in (0.4, 0.6)] == [1, 2]
+    fixed = compile_tree(parse("1 if 2*k > t - t else 2"), PARAMETERS, None)
+    assert (fixed.value(Instant({}, 0.0)), list(stops(fixed))) == (1, [])
+
+
+def test_stops() -> None:
+    """Integrators stop at switches, breakpoints and kinks in time, wherever they hide in the expression."""
+    text = "E.x*quintic(t, k, 2*k, 0, 1) + (abs(t - 1) if t > 4 and t < 5 else min(t, E.y)) + max(2*t, 5)"
+    assert sorted(stops(compile_tree(parse(text), PARAMETERS, None))) == pytest.approx([1, 1.7, 2.5, 3.4, 4, 5])

@@ -1,0 +1,166 @@
+"""Trajectories of the reference: accuracy, events, signals."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers_reference import crane, manipulator, mechanism_of
+
+from gpmelica.errors import SolveError
+from gpmelica.reference import evaluate, simulate, start_state
+from gpmelica.trajectory import Trajectory
+
+METHODS = {"RK4": 1e-7, "DOP853": 1e-9, "Radau": 1e-7, "BDF": 1e-5, "LSODA": 1e-7}
+
+
+def _slider(effort: str | None = None) -> dict[str, Any]:
+    """A mass of 2 kg on a horizontal slide."""
+    joint = {"type": "prismatic", "axis": [1.0, 0.0, 0.0]}
+    link = {"name": "mass", "parent": "ground", "joint": joint, "mass": 2.0, "inertia": [1.0, 1.0, 1.0]}
+    force = {"name": "f", "joint": "mass"} | ({"effort": effort} if effort else {"input": True})
+    return {"schema": 1, "name": "Slide", "links": [link], "forces": [force]}
+
+
+def _largest_difference(a: Trajectory, b: Trajectory) -> float:
+    return max(float(np.abs(a.signals[key] - b.signals[key]).max()) for key in ("upper_angle", "lower_angle_dot"))
+
+
+def test_runge_kutta_has_order_four() -> None:
+    """Halving RK4's step divides the error by 16."""
+    mechanism = mechanism_of(manipulator())
+    options: dict[str, Any] = {"stop": 1.0, "output_step": 0.1}
+    exact = simulate(mechanism, method="DOP853", tolerance=1e-12, **options)
+    errors = [
+        _largest_difference(simulate(mechanism, method="RK4", step=h, **options), exact)
+        for h in (0.02, 0.01, 0.005)
+    ]
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(4.0, abs=0.25)
+    assert np.log2(errors[1] / errors[2]) == pytest.approx(4.0, abs=0.15)
+
+
+def test_runge_kutta_between_its_steps() -> None:
+    """Output times that are no steps are interpolated with order 4, too."""
+    mechanism = mechanism_of(manipulator())
+    options: dict[str, Any] = {"stop": 0.99, "output_step": 0.033}
+    exact = simulate(mechanism, method="DOP853", tolerance=1e-12, **options)
+    errors = [
+        _largest_difference(simulate(mechanism, method="RK4", step=h, **options), exact) for h in (0.02, 0.01)
+    ]
+    assert errors[0] / errors[1] > 12
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_methods_agree(method: str) -> None:
+    """All integrators give the same motion of the same constrained arm, within their tolerances."""
+    entry = {"name": "height", "expression": "E.z - start(E.z) - quintic(t, 0, 0.5, 0, -0.2)"}
+    mechanism = mechanism_of(manipulator(programmed=[entry]))
+    exact = simulate(mechanism, method="DOP853", tolerance=1e-12, stop=0.6)
+    run = simulate(mechanism, method=method, tolerance=1e-9, step=2e-3, stop=0.6)
+    assert _largest_difference(run, exact) < METHODS[method]
+    assert run.steps > 10
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_switches_are_not_stepped_over(method: str) -> None:
+    """A force that ends at 0.1 s leaves exactly F/m · 0.1 s of speed; outputs at 0.1 s have the value after it."""
+    mechanism = mechanism_of(_slider("6 if t <= 0.1 else 0"))
+    # RK4's step divides neither 0.1 nor 0.3: it has to land on the switch by itself.
+    run = simulate(mechanism, method=method, step=0.03, stop=0.3, output_step=0.05, tolerance=1e-10)
+    assert run.signals["mass_position_ddot"] == pytest.approx([3, 3, 0, 0, 0, 0, 0], abs=1e-12)
+    assert run.signals["mass_position_dot"][2:] == pytest.approx(0.3, rel=1e-8)
+    expected = np.where(run.time < 0.1, 1.5 * run.time**2, 0.015 + 0.3 * (run.time - 0.1))
+    assert run.signals["mass_position"] == pytest.approx(expected, rel=1e-8, abs=1e-9)
+
+
+def test_a_pulse_shorter_than_any_step_is_seen() -> None:
+    """A narrow pulse in the middle of a smooth run has its full effect."""
+    mechanism = mechanism_of(_slider("2e4 if t > 0.5 and t <= 0.5001 else 0"))
+    run = simulate(mechanism, stop=1.0, output_step=0.25)
+    assert run.signals["mass_position_dot"] == pytest.approx([0, 0, 0, 1, 1], abs=1e-8)
+
+
+def test_inputs_drive() -> None:
+    """An FMU input given as a function of time acts like a force of the description."""
+    driven = simulate(mechanism_of(_slider()), inputs={"f": lambda t: 6 * np.cos(t)}, stop=0.5, tolerance=1e-10)
+    assert driven.signals["mass_position_dot"] == pytest.approx(3 * np.sin(driven.time), abs=1e-9)
+
+
+def test_signals() -> None:
+    """Every coordinate, point and driven joint has its signals, and they are those of `evaluate` at these states."""
+    mechanism = crane("rigid_boom")
+    start = start_state(mechanism)
+    run = simulate(mechanism, stop=0.05)
+    joints = {f"{name}_angle" for name in ("column", "boom", "jib")}
+    coordinates = joints | {f"base_{key}" for key in ("x", "y", "z", "psi", "theta", "phi")}
+    assert set(run.signals) == (
+        {c + suffix for c in coordinates for suffix in ("", "_dot", "_ddot")}
+        | {f"E_{key}" for key in ("x", "y", "z", "vx", "vy", "vz")}
+        | {"violation_position", "violation_velocity"}
+        | {f"{joint}_effort" for joint in joints}
+    )
+    q, qd = (
+        np.array([run.signals[c.symbol + suffix][-1] for c in mechanism.coordinates]) for suffix in ("", "_dot")
+    )
+    found = evaluate(mechanism, 0.05, q, qd, start=start)
+    for k, c in enumerate(mechanism.coordinates):
+        assert run.signals[f"{c.symbol}_ddot"][-1] == pytest.approx(found.qdd[k], rel=1e-9, abs=1e-12)
+    assert run.signals["violation_position"][-1] == pytest.approx(np.linalg.norm(found.Phi), abs=1e-14)
+    assert run.signals["violation_velocity"][-1] == pytest.approx(np.linalg.norm(found.Phi_dot), abs=1e-14)
+    assert run.signals["jib_angle_effort"][-1] == pytest.approx(found.effort[-1], rel=1e-9)
+    assert run.extra["min_det"] == pytest.approx(abs(np.linalg.det(found.C[:, -2:])), rel=1e-3)
+    assert 0.0 <= run.extra["min_det_time"] <= 0.05
+
+
+def test_fixed_base() -> None:
+    """A fixed base stays where it is, and its efforts carry the arm's weight."""
+    base = {"mass": 5.0, "inertia": [1.0, 1.0, 1.0], "support": "rigid"}
+    data = manipulator(base=base)
+    data["links"][0]["parent"] = "base"
+    alone, based = simulate(mechanism_of(manipulator()), stop=0.3), simulate(mechanism_of(data), stop=0.3)
+    assert _largest_difference(alone, based) < 1e-7
+    assert np.abs(based.signals["base_z"]).max() < 1e-12
+    com = 0.5 * (based.signals["upper_angle_ddot"] != 0)  # moving, so the effort is not the weight alone
+    assert com.any()
+    assert based.signals["base_z_effort"][0] == pytest.approx(_vertical_force(based), rel=1e-9)
+
+
+def _vertical_force(run: Trajectory) -> float:
+    """Newton's second law for the arm and its base at t = 0, at rest, N: Σ m (z̈ + g)."""
+    a, b = (run.signals[f"{name}_angle"][0] for name in ("upper", "lower"))
+    a_ddot, b_ddot = (run.signals[f"{name}_angle_ddot"][0] for name in ("upper", "lower"))
+    upper = 0.4 * np.cos(a) * a_ddot
+    lower = np.cos(a) * a_ddot + 0.4 * np.cos(a + b) * (a_ddot + b_ddot)
+    return float(2.0 * (upper + lower) + 9.81 * 9.0)
+
+
+def test_progress_and_grid() -> None:
+    """Progress rises to 1 and is not reported at every step; the output grid is the description's."""
+    seen: list[float] = []
+    run = simulate(mechanism_of(manipulator()), method="RK4", step=5e-4, stop=0.5, progress=seen.append)
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
+    assert 20 < len(seen) <= 101 < run.steps
+    assert run.time == pytest.approx(np.linspace(0, 0.5, 51))
+
+
+def test_two_mechanisms_at_once() -> None:
+    """Runs of two mechanisms in two threads are those of one after the other: there is no shared state."""
+    mechanisms = [mechanism_of(manipulator(gravity=[0.0, 0.0, -g])) for g in (9.81, 1.62)]
+    alone = [simulate(mechanism, stop=0.2) for mechanism in mechanisms]
+    with ThreadPoolExecutor(2) as pool:
+        together = list(pool.map(lambda mechanism: simulate(mechanism, stop=0.2), mechanisms))
+    for a, b in zip(alone, together, strict=True):
+        assert all(np.array_equal(a.signals[key], b.signals[key]) for key in a.signals)
+
+
+def test_failures_name_the_time() -> None:
+    """A force that ceases to be defined, and a method that does not exist, end in errors that say so."""
+    with pytest.raises(SolveError, match=r"force f has no value at t = 0\.2\d*"):
+        simulate(mechanism_of(_slider("sqrt(0.2 - t)")), stop=1.0)
+    with pytest.raises(SolveError, match="expected a method out of RK4, DOP853"):
+        simulate(mechanism_of(_slider("0")), method="Euler")
+    with pytest.raises(SolveError, match=r"RK4 diverged at t = [\d.]+ s"):
+        simulate(mechanism_of(_slider("-1e9*mass.position_dot + 1")), method="RK4", step=1e-2, stop=9.0)

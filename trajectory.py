@@ -1,0 +1,40 @@
+"""What a run leaves behind: signals over time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """Signals of one run on its output grid.
+
+    Parameters:
+        name     reference | fmu-native-me | fmu-native-cs | modelica-rumoca | …
+        time     shape (N,), s, increasing
+        signals  FMU variable name → values of shape (N,), in the variable's unit
+        wall_s   wall time of the run, s
+        steps    accepted steps of the integrator, or 0 where it does not say
+        note     what a reader must know, such as a shorter horizon
+    """
+
+    name: str
+    time: Array
+    signals: Mapping[str, Array]
+    wall_s: float = 0.0
+    steps: int = 0
+    note: str = ""
+    extra: Mapping[str, float] = field(default_factory=dict)
+
+
+def output_grid(stop: float, step: float) -> Array:
+    """Output times 0, step, 2·step, …, stop; s."""
+    count = int(np.floor(stop / step + 1e-9))
+    grid = np.arange(count + 1) * step
+    return grid if abs(grid[-1] - stop) < 1e-9 * stop else np.append(grid, stop)
