@@ -37,4 +37,5 @@ def output_grid(stop: float, step: float) -> Array:
     """Output times 0, step, 2·step, …, stop; s."""
     count = int(np.floor(stop / step + 1e-9))
     grid = np.arange(count + 1) * step
-    return grid if abs(grid[-1] - stop) < 1e-9 * stop else np.append(grid, stop)
+    exact = abs(grid[-1] - stop) < 1e-9 * stop
+    return np.asarray(grid if exact else np.append(grid, stop), dtype=np.float64)

@@ -82,7 +82,9 @@ class CommonGrid:
         return {name: np.abs(self.run[name] - self.reference[name]) for name in self.compared}
 
 
-def compare(reference: Trajectory, run: Trajectory, units: Mapping[str, str], tolerance: float) -> Comparison:
+def compare(
+    reference: Trajectory, run: Trajectory, units: Mapping[str, str], tolerance: float, horizon: float = 0.0
+) -> Comparison:
     """Largest absolute and relative difference of each signal that the two runs share.
 
     A relative error is the largest absolute difference over the signal's scale (`scales`). A value that is not
@@ -91,6 +93,7 @@ def compare(reference: Trajectory, run: Trajectory, units: Mapping[str, str], to
     Parameters:
         units      signal → unit; a signal without one is a group of its own
         tolerance  largest admissible relative error
+        horizon    time span that the run must cover to agree, s
 
     Raises DescriptionError if the runs share no signal or less than two instants, or if time does not increase.
     """
@@ -99,6 +102,7 @@ def compare(reference: Trajectory, run: Trajectory, units: Mapping[str, str], to
     absolute = {name: _largest(values) for name, values in grid.differences().items()}
     relative = {name: error / scale[name] for name, error in absolute.items()}
     worst = max(relative, key=relative.__getitem__)
+    span = float(grid.time[-1] - grid.time[0])
     violations = {name: _largest(run.signals[name]) for name in run.signals if name.startswith(VIOLATION)}
     return Comparison(
         name=run.name,
@@ -106,8 +110,8 @@ def compare(reference: Trajectory, run: Trajectory, units: Mapping[str, str], to
         steps=run.steps,
         max_rel_error=relative[worst],
         tolerance=tolerance,
-        ok=relative[worst] <= tolerance and all(np.isfinite(list(violations.values()))),
-        horizon=float(grid.time[-1] - grid.time[0]),
+        ok=relative[worst] <= tolerance and _covers(span, horizon) and all(np.isfinite([*violations.values()])),
+        horizon=span,
         max_abs_error=absolute,
         rel_error=relative,
         worst_signal=worst if relative[worst] > 0 else "",
@@ -231,11 +235,15 @@ def _largest(values: Array) -> float:
     return largest if np.isfinite(largest) else np.inf
 
 
+def _covers(span: float, horizon: float) -> bool:
+    return span >= horizon * (1 - 1e-9)
+
+
 def _note(reference: Trajectory, run: Trajectory, grid: CommonGrid) -> str:
     notes = [run.note] if run.note else []
-    horizon, full = grid.time[-1] - grid.time[0], reference.time[-1] - reference.time[0]
-    if horizon < full * (1 - 1e-9):
-        notes.append(f"compared over {horizon:.6g} s of {full:.6g} s")
+    span, full = float(grid.time[-1] - grid.time[0]), float(reference.time[-1] - reference.time[0])
+    if not _covers(span, full):
+        notes.append(f"compared over {span:.6g} s of {full:.6g} s")
     if grid.interpolated:
         notes.append("output times differ, interpolated by a cubic spline")
     missing = [name for name in reference.signals if name not in run.signals]

@@ -18,7 +18,7 @@ class RunReport:
         mechanism             of plain numbers, the case applied
         case                  its name, or empty
         reference             the reference solver's run, on the whole horizon
-        runs                  the others, in the order of presentation
+        runs                  the others that could be compared, in the order of presentation
         comparisons           one per run, the reference's own first; a run that broke off has one too
         units                 signal → unit
         tolerance             admissible relative error (a comparison may have been granted another one)

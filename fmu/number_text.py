@@ -1,4 +1,4 @@
-"""Numbers as people read them, with a true minus sign."""
+"""Numbers and units as people read them."""
 
 from __future__ import annotations
 
@@ -21,6 +21,11 @@ def scientific(value: float | None) -> str:
 def decimal(value: float, digits: int = 5) -> str:
     """`4.7124`: so many significant digits, trailing zeros left out, no negative zero."""
     return _with_minus(f"{value + 0.0:.{digits}g}") if math.isfinite(value) else "not finite"
+
+
+def unit_text(unit: str) -> str:
+    """`kg·m²/s²` for Modelica's `kg.m2/s2`."""
+    return unit.replace(".", "·").translate(str.maketrans("234", "²³⁴"))
 
 
 def _with_minus(text: str) -> str:

@@ -13,7 +13,7 @@ from ..generator.mechanism import GROUND, Body, Coordinate, Mechanism
 from ..trajectory import Trajectory
 from .compare import Comparison
 from .context import RunReport
-from .number_text import NOTHING, decimal, scientific
+from .number_text import NOTHING, decimal, scientific, unit_text
 
 T = TypeVar("T")
 Kind = Literal["text", "code", "expression", "number", "verdict", "link"]
@@ -68,10 +68,10 @@ def coordinates(mechanism: Mechanism, reference: Trajectory, dependent: Iterable
         ("motion", "text", lambda c: c.motion.kind),
         ("in the partition", "text", lambda c: "dependent" if c.name in chosen else "independent"),
         ("unit", "text", lambda c: c.unit),
-        ("as described", "number", lambda c: decimal(c.position)),
-        ("at the start", "number", lambda c: decimal(reference.signals[c.symbol][0])),
-        ("smallest", "number", lambda c: decimal(np.min(reference.signals[c.symbol]), 4)),
-        ("largest", "number", lambda c: decimal(np.max(reference.signals[c.symbol]), 4)),
+        ("as described", "number", lambda c: decimal(c.position, 4)),
+        ("at the start", "number", lambda c: _rounded(reference.signals[c.symbol][0])),
+        ("smallest", "number", lambda c: _rounded(np.min(reference.signals[c.symbol]))),
+        ("largest", "number", lambda c: _rounded(np.max(reference.signals[c.symbol]))),
     ]
     return _table(columns, mechanism.coordinates)
 
@@ -112,12 +112,12 @@ def signals(report: RunReport, relative: bool) -> Table:
     errors = [c.rel_error if relative else c.max_abs_error for c in runs]
     names = dict.fromkeys(name for of_run in errors for name in of_run)
     rows = [
-        (name, report.units.get(name, NOTHING), *(scientific(of_run.get(name)) for of_run in errors))
+        (name, unit_text(report.units.get(name, NOTHING)), *(scientific(of_run.get(name)) for of_run in errors))
         for name in names
     ]
     headers = ("signal", "unit", *(run.name for run in runs))
-    kinds: list[Kind] = ["code", "text", *(["number"] * len(runs))]
-    return Table(headers, tuple(kinds), tuple(rows))
+    numbers: tuple[Kind, ...] = tuple("number" for _ in runs)
+    return Table(headers, ("code", "text", *numbers), tuple(rows))
 
 
 def pairs(left: str, right: str, kinds: tuple[Kind, Kind], content: Mapping[str, str]) -> Table:
@@ -138,7 +138,12 @@ def _verdict(comparison: Comparison, report: RunReport) -> str:
 
 def _worst_error(comparison: Comparison, units: Mapping[str, str]) -> str:
     error = comparison.max_abs_error.get(comparison.worst_signal)
-    return scientific(error) + (f" {units.get(comparison.worst_signal, '')}" if error else "")
+    return f"{scientific(error)} {unit_text(units.get(comparison.worst_signal, ''))}" if error else NOTHING
+
+
+def _rounded(value: float) -> str:
+    """Four digits; what only rounding has put there is not worth its digits."""
+    return "≈ 0" if 0 < abs(value) < 1e-15 else decimal(float(value), 4)
 
 
 def _held_by(mechanism: Mechanism, body: Body) -> str:

@@ -27,7 +27,7 @@ def result(report: RunReport) -> dict[str, Any]:
         "n": report.mechanism.n,
         "dof": report.dof,
         "compilers": dict(report.compilers),
-        "runs": [_run(comparison) for comparison in report.comparisons],
+        "runs": [comparison_data(comparison) for comparison in report.comparisons],
         "tolerance": report.tolerance,
         "ok": report.ok,
         "notes": list(report.notes),
@@ -39,7 +39,8 @@ def strict_json(data: Any) -> str:
     return json.dumps(_finite(data), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _run(comparison: Comparison) -> dict[str, Any]:
+def comparison_data(comparison: Comparison) -> dict[str, Any]:
+    """One entry of `runs`."""
     return {
         "name": comparison.name,
         "wall_s": comparison.wall_s,

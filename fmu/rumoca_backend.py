@@ -14,8 +14,7 @@ from ..errors import BuildError, MissingToolError, SolveError
 from ..trajectory import Trajectory, output_grid
 
 Array = NDArray[np.float64]
-_PROBE = 0.005  # of the horizon: a first run that tells how fast this model is
-_LONGER = 2.0  # each further run is at least this much longer
+_PROBES = (0.005, 0.05)  # of the horizon: two short runs tell the cost of the start and of going on
 
 
 def available() -> bool:
@@ -74,22 +73,24 @@ class CompiledModel:
     def _longest_affordable(
         self, stop: float, output_step: float, tolerance: float, budget: float
     ) -> tuple[float, Any]:
-        """Horizon and result of the last of ever longer runs that fit into the budget together."""
-        horizon, begin = max(_PROBE * stop, 2 * output_step), time.perf_counter()
-        while True:
-            horizon = min(stop, round(horizon / output_step) * output_step)
-            started = time.perf_counter()
-            result = self._run((0.0, horizon), output_step, tolerance, {}, 20.0 * budget)
-            cost, left = time.perf_counter() - started, budget - (time.perf_counter() - begin)
-            if horizon == stop or left < _LONGER * cost:
-                return horizon, result
-            horizon *= min(left / cost / 2, stop / horizon) if left > 2 * _LONGER * cost else _LONGER
+        """Horizon and result of a run that takes about the budget, by the cost of two short ones."""
+        short, longer = (max(part * stop, output_step) for part in _PROBES)
+        costs = [self._cost(horizon, tolerance, budget) for horizon in (short, longer)]
+        rate = max(costs[1] - costs[0], 0.01 * costs[1]) / (longer - short) if longer > short else costs[1] / longer
+        affordable = max((budget - costs[0]) / rate, output_step)
+        horizon = min(stop, int(affordable / output_step) * output_step)
+        return horizon, self._run((0.0, horizon), output_step, tolerance, {}, 20.0 * budget)
+
+    def _cost(self, horizon: float, tolerance: float, budget: float) -> float:
+        begin = time.perf_counter()
+        self._run((0.0, horizon), horizon, tolerance, {}, 20.0 * budget)
+        return time.perf_counter() - begin
 
     def _run(
         self, span: tuple[float, float], dt: float, tolerance: float, parameters: Mapping[str, float], wall: float
     ) -> Any:
         rumoca = _rumoca()
-        config = rumoca.SimConfig(solver="rk-like", rtol=tolerance, atol=tolerance * 1e-3, max_wall_seconds=wall)
+        config = rumoca.SimConfig(solver="bdf", rtol=tolerance, atol=tolerance * 1e-3, max_wall_seconds=wall)
         try:
             return self._model.simulate(t=span, dt=dt, config=config, params=dict(parameters))
         except rumoca.RumocaError as error:

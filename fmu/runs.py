@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,14 +13,16 @@ import numpy as np
 from fmpy.fmi1 import FMICallException
 from fmpy.validation import validate_fmu
 
-from ..errors import SolveError
+from ..errors import DescriptionError, Problem, SolveError
 from ..trajectory import Trajectory, output_grid
+from .csv_file import read_csv
 
 Mode = Literal["me", "cs"]
 _MODES = {"me": "ModelExchange", "cs": "CoSimulation"}
 _COUNTERS = ("solver_evaluations", "solver_steps")
 # FMPy lets its solver take at most 500 steps per output interval, too few for stiff beams at tight tolerance.
 _SUBSTEPS = 10
+_REAL = ("Real", "Float64")
 
 
 def validate(fmu: Path) -> list[str]:
@@ -110,3 +113,25 @@ def _trajectory(
         steps=int(counts.get("solver_steps", 0)),
         extra=counts,
     )
+
+
+def read_or_simulate(path: Path) -> tuple[Trajectory, dict[str, str]]:
+    """A result file, or an FMU run as its default experiment says (co-simulation if it can); with units."""
+    if path.suffix.lower() != ".fmu":
+        return replace(read_csv(path), name=str(path)), {}
+    try:
+        description = fmpy.read_model_description(str(path))
+    except Exception as error:  # FMPy raises bare exceptions
+        raise DescriptionError(str(path), [Problem("", f"is not an FMU that FMPy can read: {error}")]) from None
+    experiment = description.defaultExperiment
+    outputs = [v for v in description.modelVariables if v.causality == "output" and v.type in _REAL]
+    trajectory = simulate(
+        path,
+        "cs" if description.coSimulation is not None else "me",
+        [v.name for v in outputs],
+        name=str(path),
+        stop=float(getattr(experiment, "stopTime", None) or 1.0),
+        output_step=float(getattr(experiment, "stepSize", None) or 0.01),
+        tolerance=float(getattr(experiment, "tolerance", None) or 1e-6),
+    )
+    return trajectory, {v.name: v.unit for v in outputs if v.unit}

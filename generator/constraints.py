@@ -6,10 +6,11 @@ points and coordinates, whose own rates and bias accelerations come from the kin
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 
 from . import differentiate, expressions, ir
+from .description.consistency import is_velocity
 from .description.task import Path
 from .differentiate import add, mul
 from .expressions import Apply, Name, Number, Tree
@@ -25,18 +26,25 @@ _AXES = "xyz"
 
 @dataclass(frozen=True)
 class Row:
-    """One constraint: `position` is Φ (None for order 1), `velocity` is Φ̇ or Ψ; trees over known names."""
+    """One constraint; trees over known names.
+
+    Parameters:
+        position  Φ, or None for order 1
+        velocity  Φ̇, or Ψ for order 1
+        fixes     index of the coordinate that the row alone holds at a value, or None
+    """
 
     name: str
     position: Tree | None
     velocity: Tree
+    fixes: int | None = None
 
 
 @dataclass(frozen=True)
 class Constraints:
-    """Symbols of C, shape (m, n), and of Φ, Φ̇ and γ, shape (m,); units follow the rows'."""
+    """The rows; symbols of C, shape (m, n), and of Φ, Φ̇ and γ, shape (m,); units follow the rows'."""
 
-    rows: tuple[str, ...]
+    rows: tuple[Row, ...]
     C: Expr
     Phi: Expr
     Phi_dot: Expr
@@ -108,43 +116,44 @@ def _level_and_axis(quantity: str) -> tuple[int, int]:
     return level, _AXES.index(quantity.removesuffix(_BIAS)[-1])
 
 
-def rate(tree: Tree) -> Tree:
-    """Time derivative of a tree for q̈ = 0, by the chain rule over its names."""
+def rate(tree: Tree, points: Container[str]) -> Tree:
+    """Time derivative of a tree for q̈ = 0, by the chain rule over its names; `points` are the owners that are points."""
     total: Tree = differentiate.derivative(tree, "t")
     for name in dict.fromkeys(expressions.running_names(tree)):
         if "." in name:
-            total = add(total, mul(differentiate.derivative(tree, name), Name(_next(name))))
+            total = add(total, mul(differentiate.derivative(tree, name), Name(_next(name, points))))
     return total
 
 
-def _next(name: str) -> str:
+def _next(name: str, points: Container[str]) -> str:
     """Name of a moving name's rate."""
     owner, _, quantity = name.partition(".")
-    if quantity in _AXES:
-        return f"{owner}.v{quantity}"
-    if quantity.startswith("v") and quantity[1:] in ("x", "y", "z"):
+    if is_velocity(name):
         return f"{name}{_BIAS}"
-    return f"{name}{_BIAS}" if quantity.endswith("_dot") else f"{name}_dot"
+    return f"{owner}.v{quantity}" if owner in points else f"{name}_dot"
 
 
 def rows(mechanism: Mechanism) -> list[Row]:
-    """All constraint rows: programmed ones in the file's order, then base fixation."""
+    """All constraint rows: programmed ones in the file's order, then those that hold a coordinate."""
     found: list[Row] = []
     for entry in mechanism.programmed:
         if entry.path is not None:
-            found += [_row(f"{entry.name}_{axis}", tree) for axis, tree in _path_trees(entry.path)]
+            trees = _path_trees(entry.path)
+            found += [_row(f"{entry.name}_{axis}", tree, mechanism.points) for axis, tree in trees]
             continue
         tree = differentiate.expand(expressions.parse(entry.expression or ""))
-        found.append(_row(entry.name, tree) if entry.order == 0 else Row(entry.name, None, tree))
+        row = _row(entry.name, tree, mechanism.points) if entry.order == 0 else Row(entry.name, None, tree)
+        found.append(row)
     if mechanism.base_fixed:
         for k in mechanism.bodies[0].coordinates:
             coordinate = mechanism.coordinates[k]
-            found.append(_row(coordinate.symbol, Name(coordinate.name)))
+            held = Name(coordinate.name)
+            found.append(Row(coordinate.symbol, held, rate(held, ()), fixes=k))
     return found
 
 
-def _row(name: str, tree: Tree) -> Row:
-    return Row(name, tree, rate(tree))
+def _row(name: str, tree: Tree, points: Container[str]) -> Row:
+    return Row(name, tree, rate(tree, points))
 
 
 def _path_trees(path: Path) -> list[tuple[str, Tree]]:
@@ -195,8 +204,8 @@ def derive(program: Program, mechanism: Mechanism, points: Points, lower: Loweri
         ((i, slice(0, n)), _jacobian_row(row, points, lower, n)) for i, row in enumerate(found)
     ]
     C = program.assemble("C", (m, n), C_parts, None, "constraint Jacobian")
-    gamma = column("gamma", lambda row: differentiate.negative(rate(row.velocity)), "C*qdd = gamma")
-    return Constraints(tuple(row.name for row in found), C, Phi, Phi_dot, gamma)
+    gamma = column("gamma", lambda row: differentiate.negative(rate(row.velocity, mechanism.points)), "C*qdd = gamma")
+    return Constraints(tuple(found), C, Phi, Phi_dot, gamma)
 
 
 def _jacobian_row(row: Row, points: Points, lower: Lowering, n: int) -> Expr:
@@ -204,7 +213,7 @@ def _jacobian_row(row: Row, points: Points, lower: Lowering, n: int) -> Expr:
     total: Expr = ir.zeros(n)
     level = expressions.running_names(row.position or row.velocity)
     for name in dict.fromkeys(level):
-        if "." in name and (row.position is not None or _is_velocity(name)):
+        if "." in name and (row.position is not None or is_velocity(name)):
             slope = lower(differentiate.derivative(row.position or row.velocity, name))
             total = total + slope * points.jacobian(name)
     return total
@@ -213,11 +222,7 @@ def _jacobian_row(row: Row, points: Points, lower: Lowering, n: int) -> Expr:
 def is_linear(expression: str) -> bool:
     """Whether an expression of order 1 is linear in the velocities: no slope by one has another in it."""
     tree = differentiate.expand(expressions.parse(expression))
-    velocities = {name for name in expressions.running_names(tree) if _is_velocity(name)}
+    velocities = {name for name in expressions.running_names(tree) if is_velocity(name)}
     slopes = [differentiate.derivative(tree, name) for name in velocities]
     return not any(velocities & set(expressions.running_names(slope)) for slope in slopes)
 
-
-def _is_velocity(name: str) -> bool:
-    quantity = name.partition(".")[2]
-    return quantity in ("vx", "vy", "vz") or quantity.endswith("_dot")

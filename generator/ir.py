@@ -155,7 +155,25 @@ def index(node: Expr, key: Index) -> Expr:
     shape = tuple(k.stop - k.start for k in full if isinstance(k, slice))
     if shape == node.shape:
         return node
+    if node.op == "index":
+        return index(node.args[0], _compose(node.data, full))
     return Expr("index", shape, (node,), full)
+
+
+def _compose(outer: Index, inner: Index) -> Index:
+    """The index that does what `inner` does after `outer`."""
+    rest = iter(inner)
+    combined: list[int | slice] = []
+    for key in outer:
+        if isinstance(key, int):
+            combined.append(key)
+            continue
+        chosen = next(rest)
+        if isinstance(chosen, int):
+            combined.append(key.start + chosen)
+        else:
+            combined.append(slice(key.start + chosen.start, key.start + chosen.stop))
+    return tuple(combined)
 
 
 def cat(*vectors: Expr) -> Expr:

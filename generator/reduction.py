@@ -30,26 +30,38 @@ def gpme(
 ) -> Expr:
     """Accelerations of the GPME; `dependent` are indices, one per row; returns the symbol of q̈, shape (n,)."""
     n, m = mechanism.n, len(constraints.rows)
-    independent = [k for k in range(n) if k not in dependent]
     program.section("reduction to independent coordinates")
-    D = _dependence(program, mechanism, constraints.C, dependent, independent) if independent else None
     f = program.define("f", Q - dynamics.h, None, "applied minus inertia forces; N or N.m")
-    Md = _rows(program, "Md", dynamics.M, dependent, "rows of M of the dependent coordinates")
-    fd = _rows(program, "fd", f, dependent, "f of the dependent coordinates")
+    projected = _projected(program, mechanism, dynamics.M, f, constraints, dependent)
     program.section("accelerations")
-    A_parts: list[tuple[Index, Expr]] = []
-    b_parts: list[tuple[Index, Expr]] = []
-    for here, there in _runs(independent):
-        assert D is not None
-        reduced = ir.transpose(D[:, here])
-        A_parts.append(((here, slice(0, n)), dynamics.M[there, :] + reduced @ Md))
-        b_parts.append(((here,), f[there] + reduced @ fd))
+    A_parts: list[tuple[Index, Expr]] = [((i, slice(0, n)), row) for i, (row, _) in enumerate(projected)]
+    b_parts: list[tuple[Index, Expr]] = [((i,), force) for i, (_, force) in enumerate(projected)]
     last = slice(n - m, n)
     A_parts.append(((last, slice(0, n)), constraints.C))
     b_parts.append(((last,), _stabilised(mechanism, constraints)))
     A = program.assemble("A", (n, n), A_parts, None, "reduced mass matrix above the constraint Jacobian")
     b = program.assemble("b", (n,), b_parts, None, "reduced forces above the stabilised constraint accelerations")
     return program.solve("qdd", A, b, None, "accelerations; m/s2 or rad/s2", _all_names(mechanism))
+
+
+def _projected(
+    program: Program, mechanism: Mechanism, M: Expr, f: Expr, constraints: Constraints, dependent: Sequence[int]
+) -> list[tuple[Expr, Expr]]:
+    """Rows of Vᵀ M and Vᵀ f with V = [1; D], one per independent coordinate.
+
+    Row by row, because compilers expand a product of blocks element by element, each with the whole product in it.
+    """
+    independent = [k for k in range(mechanism.n) if k not in dependent]
+    # A coordinate that a row holds does not follow the independent ones: its row of D is zero and left out.
+    held = {row.fixes for row in constraints.rows}
+    following = [k for k in dependent if k not in held]
+    if not independent or not following:
+        return [(M[k, :], f[k]) for k in independent]
+    acting = sum(row.fixes is None for row in constraints.rows)
+    D = _dependence(program, mechanism, constraints.C[0:acting, :], following, independent)
+    Md = _rows(program, "Md", M, following, "rows of M of the dependent coordinates")
+    fd = _rows(program, "fd", f, following, "f of the dependent coordinates")
+    return [(M[k, :] + D[:, i] @ Md, f[k] + D[:, i] @ fd) for i, k in enumerate(independent)]
 
 
 def _stabilised(mechanism: Mechanism, constraints: Constraints) -> Expr:

@@ -95,9 +95,10 @@ class _ExpressionRow:
         self.order, self.reading = order, reading
 
     def rows(self, state: State) -> Rows:
+        return self._velocity_row(state) if self.order else self._position_row(state)
+
+    def _position_row(self, state: State) -> Rows:
         jet, used = self.reading.jet(state), self.reading.positions
-        if self.order:
-            return self._velocity_row(state)
         gradient = jet.gradient[1:]
         C = gradient @ state.jacobian[used]
         direction = np.concatenate([[1.0], state.x_dot[used]])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
-from scipy.linalg.lapack import dgetrf, dgetrs
+from scipy.linalg.lapack import dgesv  # not dgetrs: its threads wait for each other on small matrices
 
 from ..errors import SolveError
 from ..generator.mechanism import Mechanism
@@ -32,8 +32,8 @@ def choose_dependent(mechanism: Mechanism, C: Array) -> tuple[int, ...]:
     chosen += _independent(scaled, [k for k in range(mechanism.n) if k not in preferred], chosen)
     if len(chosen) < len(C):
         raise SolveError(
-            f"the {len(C)} constraint rows have rank {len(chosen)} at the start, so no choice of dependent"
-            " coordinates is regular; remove or change contradictory constraints, or change the start values"
+            f"the {len(C)} constraint rows have rank {len(chosen)}, so no choice of dependent coordinates is"
+            " regular; remove or change constraints that depend on each other, or change the start values"
         )
     return tuple(sorted(chosen))
 
@@ -99,10 +99,9 @@ class Partition:
         if not len(C):
             return np.zeros((0, len(self.independent)))
         scaled = _scaled(C)
-        factors, pivots, _ = dgetrf(scaled[:, self.dependent])
+        factors, _, solution, _ = dgesv(scaled[:, self.dependent], scaled[:, self.independent])
         if not np.abs(np.diag(factors)).min() > _SINGULAR:
             raise SolveError(self.singular(t))
-        solution, _ = dgetrs(factors, pivots, scaled[:, self.independent])
         return -np.asarray(solution)
 
     def singular(self, t: float) -> str:
@@ -120,9 +119,11 @@ class Partition:
         Raises SolveError where C_d or the whole system is singular.
         """
         alpha, beta = baumgarte
+        wanted = rows.gamma - 2 * alpha * rows.Phi_dot - beta**2 * rows.Phi
+        if not (np.isfinite(force).all() and np.isfinite(wanted).all()):
+            raise SolveError(f"the motion has diverged at t = {t:.9g} s: forces or constraints are not finite")
         D, i, d = self.ratios(t, rows.C), self.independent, self.dependent
         A = np.vstack([M[i] + D.T @ M[d], rows.C])
-        wanted = rows.gamma - 2 * alpha * rows.Phi_dot - beta**2 * rows.Phi
         b = np.concatenate([force[i] + D.T @ force[d], wanted])
         return self._solved(t, A, b, 1 / np.sqrt(np.diag(M))) if len(b) else b
 
@@ -130,13 +131,12 @@ class Partition:
         """x of A x = b, shape (n,); scale makes the columns comparable."""
         A = A * scale
         lengths = np.linalg.norm(A, axis=1)
-        factors, pivots, _ = dgetrf(A / lengths[:, None])
+        factors, _, solution, _ = dgesv(A / lengths[:, None], b / lengths)
         sizes = np.abs(np.diag(factors))
         if not sizes.min() > _ROUNDING:
-            name = self._coordinates[int(np.argmin(np.nan_to_num(sizes)))]
+            name = self._coordinates[int(np.argmin(sizes))]
             raise SolveError(
-                f"the equations of motion are singular at t = {t:.9g} s, where {name} has no acceleration of its own;"
-                " Euler angles are singular at theta = ±π/2: turn the joint's frame"
+                f"the equations of motion are singular at t = {t:.9g} s, where {name} has no acceleration of its"
+                " own; Euler angles are singular at theta = ±π/2: turn the joint's frame"
             )
-        solution, _ = dgetrs(factors, pivots, b / lengths)
         return np.asarray(scale * solution, dtype=np.float64)

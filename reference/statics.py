@@ -12,7 +12,9 @@ from .model import Model, Start
 Array = NDArray[np.float64]
 _ITERATIONS = 100
 _STEP = 1e-6  # rad or m, of the differences in the stiffness matrix
-_SMALLEST = 1e-12  # stiffness relative to the largest; below it a coordinate is taken as indifferent
+_LONGEST = 0.3  # rad or m, of a step in each eigenvector of the stiffness
+_TINY = 1e-300
+_SMALLEST = 1e-12  # stiffness relative to the largest, force relative to those that act: below it is rounding
 
 
 def free_coordinates(mechanism: Mechanism) -> tuple[int, ...]:
@@ -52,22 +54,22 @@ def start_state(mechanism: Mechanism) -> Start:
 def equilibrium(mechanism: Mechanism) -> Array:
     """q0, shape (n,), where the generalised forces Q of the free coordinates vanish at t = 0 and rest.
 
-    Programmed constraints do not act, FMU inputs are zero. Newton's method, damped by the natural
-    monotonicity test (Deuflhard 2011, Newton Methods for Nonlinear Problems, section 3.3), with
-    central differences; indifferent coordinates stay where they are.
+    Programmed constraints do not act, FMU inputs are zero. Newton's method with central differences. Where a step
+    would be long, or the stiffness is not positive definite, it takes short steps downhill along the stiffness's
+    eigenvectors instead: away from unstable equilibria, and no steps along indifferent coordinates.
     Raises SolveError with the worst coordinate if there is no convergence.
     """
     balance = _Balance(mechanism)
     q = described_state(mechanism)[0]
     if not balance.free:
         return q
+    acting = balance.acting(q)
     for _ in range(_ITERATIONS):
-        inverse = np.asarray(np.linalg.pinv(balance.stiffness(q), rcond=_SMALLEST), dtype=np.float64)
-        step = inverse @ balance.residual(q)
-        q = balance.damped(q, step, inverse)
+        step = balance.step(q, acting)
+        q[balance.free] += step
         if np.abs(step).max() < 1e-13 * max(1.0, np.abs(q).max()):
             break
-    balance.check(q)
+    balance.check(q, max(acting, balance.acting(q)))
     return q
 
 
@@ -89,24 +91,32 @@ class _Balance:
         columns = [self.residual(q - shift) - self.residual(q + shift) for shift in shifts]
         return np.array(columns).T / (2 * _STEP)
 
-    def damped(self, q: Array, step: Array, inverse: Array) -> Array:
-        """q after as much of the step as brings the equilibrium nearer."""
-        for exponent in range(12):
-            factor = 0.5**exponent
-            trial = q.copy()
-            trial[self.free] += factor * step
-            nearer = np.linalg.norm(inverse @ self.residual(trial))
-            if nearer <= (1 - factor / 4) * np.linalg.norm(step):
-                break
-        return trial
+    def step(self, q: Array, acting: float) -> Array:
+        """Change of the free coordinates towards a stable equilibrium, shape (f,), rad or m."""
+        stiffness, residual = self.stiffness(q), self.residual(q)
+        values, vectors = np.linalg.eigh((stiffness + stiffness.T) / 2)
+        smallest = _SMALLEST * float(np.abs(values).max())
+        if values[0] > smallest:
+            step = np.asarray(np.linalg.solve(stiffness, residual), dtype=np.float64)
+            if np.abs(step).max() <= _LONGEST:
+                return step
+        along = vectors.T @ residual
+        along[np.abs(along) < _SMALLEST * acting] = 0.0
+        steps = along / np.maximum(np.abs(values), max(smallest, _TINY))
+        return np.asarray(vectors @ np.clip(steps, -_LONGEST, _LONGEST), dtype=np.float64)
 
-    def check(self, q: Array) -> None:
-        """Raises SolveError if the forces in q are not in balance, to 1e-9 of those that act."""
+    def acting(self, q: Array) -> float:
+        """The largest force or moment that acts, the whole weight (on a lever of 1 m) included; N or N·m."""
         loads = self._model.loads(self._model.state(0.0, q, self._rest))
-        acting = max(float(np.abs(part).max()) for part in (loads.gravity, loads.elastic, loads.applied))
-        residual = np.abs(loads.total[self.free])
+        mass = sum(float(body.mass) for body in self.mechanism.bodies)
+        weight = mass * float(np.linalg.norm(self.mechanism.gravity))
+        return max(weight, float(np.abs(loads.elastic).max()), float(np.abs(loads.applied).max()))
+
+    def check(self, q: Array, acting: float) -> None:
+        """Raises SolveError if the forces in q are not in balance, to 1e-9 of those that act."""
+        residual = np.abs(self.residual(q))
         worst = int(np.argmax(residual))
-        if not residual[worst] <= 1e-9 * max(acting, 1e-9):
+        if not residual[worst] <= 1e-9 * acting:
             c = self.mechanism.coordinates[self.free[worst]]
             raise SolveError(
                 f"no static equilibrium found in {_ITERATIONS} iterations: {residual[worst]:.3g} {c.effort_unit}"

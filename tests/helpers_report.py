@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from gpmelica.fmu.compare import compare
 from gpmelica.fmu.context import RunReport
+from gpmelica.fmu.plots import Picture, pictures
 from gpmelica.generator.description import load
+from gpmelica.generator.description.load import from_data
 from gpmelica.generator.mechanism import GROUND, Coordinate, Mechanism, build
 from gpmelica.trajectory import Array, Trajectory, output_grid
+from scipy.integrate import solve_ivp
 
+RUNS = ("reference", "fmu-native-me", "fmu-native-cs", "modelica-rumoca")
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
@@ -132,3 +137,51 @@ def crane_report(case: str = "flexible_boom", **changes: Any) -> RunReport:
         files={"Crane.mo": "Modelica source", "Crane.fmu": "FMU (FMI 2.0)", "result.json": "verdict for scripts"},
     )
     return replace(report, **changes)
+
+
+@cache
+def crane_run() -> RunReport:
+    """Flexible crane, four runs."""
+    return crane_report()
+
+
+@cache
+def crane_pictures() -> tuple[Picture, ...]:
+    """Its figures."""
+    return tuple(pictures(crane_run()))
+
+
+def pendulum_report() -> RunReport:
+    """The least that a report can be about: one body, no constraint, no point, no other run."""
+    link = {
+        "name": "rod",
+        "parent": "ground",
+        "mass": 2.0,
+        "com": [0.5, 0.0, 0.0],
+        "inertia": [0.01, 0.2, 0.2],
+        "joint": {"type": "revolute", "axis": [0.0, 1.0, 0.0]},
+    }
+    mechanism = build(from_data({"schema": 1, "name": "Pendulum", "links": [link]}))
+    time = np.linspace(0.0, 3.0, 151)
+    inertia, moment = 0.2 + 2.0 * 0.5**2, 2.0 * 9.81 * 0.5
+
+    def rate(_: float, y: Array) -> list[float]:
+        return [y[1], moment * np.cos(y[0]) / inertia]
+
+    angle, angle_dot = solve_ivp(rate, (0.0, 3.0), [0.0, 0.0], t_eval=time, rtol=1e-9).y
+    reference = Trajectory("reference", time, {"rod_angle": angle, "rod_angle_dot": angle_dot})
+    units = {"rod_angle": "rad", "rod_angle_dot": "rad/s"}
+    return RunReport(
+        mechanism=mechanism,
+        case="",
+        reference=reference,
+        runs=(),
+        comparisons=(compare(reference, reference, units, 1e-6),),
+        units=units,
+        tolerance=1e-6,
+        constraints=(),
+        dependent=(),
+        dof=1,
+        smallest_determinant=None,
+        poses=poses(mechanism),
+    )

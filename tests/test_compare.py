@@ -66,6 +66,15 @@ def test_scale_is_taken_over_the_compared_horizon() -> None:
     assert result.note == "compared over 1 s of 2 s"
 
 
+def test_a_run_that_stops_early_can_be_made_to_fail() -> None:
+    """It agrees as far as it goes; where a longer horizon is required, that is not enough."""
+    reference, short = run(angle=wave(TIME)), run(time=TIME[:101], angle=wave(TIME[:101]))
+    assert compare(reference, short, UNITS, 1e-9).ok
+    assert compare(reference, short, UNITS, 1e-9, horizon=1.0).ok
+    assert not compare(reference, short, UNITS, 1e-9, horizon=1.01).ok
+    assert compare(reference, reference, UNITS, 1e-9, horizon=2.0).ok
+
+
 def test_agrees_with_plain_loops() -> None:
     """On random signals the errors are those of the definition, written as loops."""
     random = np.random.default_rng(7)

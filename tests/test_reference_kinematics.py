@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers_reference import crane, mechanism_of, random_mechanism, random_state, slope
-
 from gpmelica.generator.description.frame import roll_pitch_yaw
 from gpmelica.generator.mechanism import Place
 from gpmelica.reference.kinematics import Kinematics, Places
+from helpers_reference import crane, mechanism_of, random_mechanism, random_state, slope
 
 SEEDS = range(12)
 
@@ -28,7 +27,7 @@ def test_first_derivatives(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_second_derivatives(seed: int) -> None:
-    """T_b,mn, read from the quadratic form Σ T_b,mn q̇_m q̇_n by polarisation, is the derivative of T_b,m along q_n."""
+    """T_b,mn, read from Σ T_b,mn q̇_m q̇_n by polarisation, is the derivative of T_b,m along q_n."""
     mechanism, rng = random_mechanism(seed)
     kinematics, (q, _) = Kinematics(mechanism), random_state(mechanism, rng)
     unit = np.eye(mechanism.n)

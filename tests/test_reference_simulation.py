@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers_reference import crane, manipulator, mechanism_of
-
 from gpmelica.errors import SolveError
 from gpmelica.reference import evaluate, simulate, start_state
 from gpmelica.trajectory import Trajectory
+from helpers_reference import crane, manipulator, mechanism_of
 
 METHODS = {"RK4": 1e-7, "DOP853": 1e-9, "Radau": 1e-7, "BDF": 1e-5, "LSODA": 1e-7}
 
@@ -31,11 +30,11 @@ def _largest_difference(a: Trajectory, b: Trajectory) -> float:
 def test_runge_kutta_has_order_four() -> None:
     """Halving RK4's step divides the error by 16."""
     mechanism = mechanism_of(manipulator())
-    options: dict[str, Any] = {"stop": 1.0, "output_step": 0.1}
+    options: dict[str, Any] = {"stop": 0.5, "output_step": 0.1}
     exact = simulate(mechanism, method="DOP853", tolerance=1e-12, **options)
     errors = [
         _largest_difference(simulate(mechanism, method="RK4", step=h, **options), exact)
-        for h in (0.02, 0.01, 0.005)
+        for h in (0.01, 0.005, 0.0025)
     ]
     assert np.log2(errors[0] / errors[1]) == pytest.approx(4.0, abs=0.25)
     assert np.log2(errors[1] / errors[2]) == pytest.approx(4.0, abs=0.15)
@@ -44,10 +43,10 @@ def test_runge_kutta_has_order_four() -> None:
 def test_runge_kutta_between_its_steps() -> None:
     """Output times that are no steps are interpolated with order 4, too."""
     mechanism = mechanism_of(manipulator())
-    options: dict[str, Any] = {"stop": 0.99, "output_step": 0.033}
+    options: dict[str, Any] = {"stop": 0.495, "output_step": 0.033}
     exact = simulate(mechanism, method="DOP853", tolerance=1e-12, **options)
     errors = [
-        _largest_difference(simulate(mechanism, method="RK4", step=h, **options), exact) for h in (0.02, 0.01)
+        _largest_difference(simulate(mechanism, method="RK4", step=h, **options), exact) for h in (0.01, 0.005)
     ]
     assert errors[0] / errors[1] > 12
 
@@ -89,7 +88,7 @@ def test_inputs_drive() -> None:
 
 
 def test_signals() -> None:
-    """Every coordinate, point and driven joint has its signals, and they are those of `evaluate` at these states."""
+    """Every coordinate, point and driven joint has its signals, those of `evaluate` at the same states."""
     mechanism = crane("rigid_boom")
     start = start_state(mechanism)
     run = simulate(mechanism, stop=0.05)
@@ -162,5 +161,5 @@ def test_failures_name_the_time() -> None:
         simulate(mechanism_of(_slider("sqrt(0.2 - t)")), stop=1.0)
     with pytest.raises(SolveError, match="expected a method out of RK4, DOP853"):
         simulate(mechanism_of(_slider("0")), method="Euler")
-    with pytest.raises(SolveError, match=r"RK4 diverged at t = [\d.]+ s"):
+    with pytest.raises(SolveError, match=r"the motion has diverged at t = [\d.]+ s"):
         simulate(mechanism_of(_slider("-1e9*mass.position_dot + 1")), method="RK4", step=1e-2, stop=9.0)

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers_reference import crane, manipulator, mechanism_of, slope
-from scipy.linalg import eigh
-
 from gpmelica.errors import SolveError
 from gpmelica.reference import Model, equilibrium, evaluate, start_state
+from helpers_reference import crane, manipulator, mechanism_of, slope
+from scipy.linalg import eigh
 
 BEAM = {
     "length": 2.0,
@@ -44,7 +43,7 @@ def test_supports_carry_the_weight() -> None:
 
 
 def test_locked_joints_stay_and_the_others_rest() -> None:
-    """Locked joints keep their start values; all other coordinates start without acceleration if they are let go."""
+    """Locked joints keep their start values; on all other coordinates the forces are in balance."""
     mechanism = crane()
     q = equilibrium(mechanism)
     found = evaluate(mechanism, 0.0, q, 0 * q)
@@ -65,12 +64,30 @@ def test_springs_decide_what_is_free() -> None:
     assert 30.0 * (q[1] - 0.2) == pytest.approx(-moment, rel=1e-9)
 
 
-def test_unlocked_pendulum_hangs() -> None:
-    """Joints that are not locked find the configuration where gravity has no lever, large angles included."""
-    mechanism = mechanism_of(manipulator(statics={"locked": []}))
-    q = equilibrium(mechanism)
-    com = [np.cos(q[0]), np.cos(q[0] + q[1])]
-    assert com == pytest.approx([0.0, 0.0], abs=1e-9)
+@pytest.mark.parametrize("start", [(0.4, 0.9), (1.5, 0.1), (0.0, 0.0), (-2.0, 3.0), (2.5, 2.5)])
+def test_unlocked_arm_hangs(start: tuple[float, float]) -> None:
+    """Joints that are not locked settle where the arm hangs straight down, not where it stands upright."""
+    data = manipulator(statics={"locked": []})
+    for link, angle in zip(data["links"], start, strict=True):
+        link["joint"] = link["joint"] | {"position": angle}
+    q = equilibrium(mechanism_of(data))
+    assert [np.sin(q[0]), np.sin(q[0] + q[1])] == pytest.approx([-1.0, -1.0], abs=1e-12)
+    assert np.abs(q).max() < 2 * np.pi
+
+
+def test_large_deflections_settle() -> None:
+    """A soft cantilever bent far beyond small angles by a follower force: its free end takes F times the lever."""
+    force = {"name": "f", "link": "beam", "point": [2.0, 0.0, 0.0], "force": [0.0, 0.0, 150.0], "frame": "link"}
+    mechanism = mechanism_of(_cantilever(8, forces=[force]))
+    model, q = Model(mechanism), equilibrium(mechanism)
+    state = model.state(0.0, q, 0 * q)
+    assert abs(np.sum(q)) > 1.0
+    first = mechanism.bodies[1]
+    lever = np.linalg.inv(np.vstack([state.posture.T[:3, 2], [0, 0, 0, 1]])) @ [*state.x[:3], 1.0]
+    R = state.posture.T[:3, 2, :3].T @ state.posture.T[:3, 8, :3]
+    moment = np.cross(lever[:3], R @ [0.0, 0.0, 150.0])
+    theta = first.coordinates[1]
+    assert mechanism.coordinates[theta].stiffness * q[theta] == pytest.approx(moment[1], rel=1e-9)
 
 
 def test_applied_forces_take_part() -> None:

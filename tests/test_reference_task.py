@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers_reference import crane, manipulator, mechanism_of
-
 from gpmelica.reference import programmed_target, simulate, start_state, unreachable
+from helpers_reference import crane, manipulator, mechanism_of
 
 PATH: dict[str, Any] = {
     "point": "E",

@@ -16,7 +16,6 @@ from .path import point_path
 from .schematic import schematic
 from .style import render, styled
 
-
 # File name, title, caption, and how to draw it.
 _Entry = tuple[str, str, str, Callable[[], Figure | None]]
 

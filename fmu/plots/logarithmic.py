@@ -76,4 +76,4 @@ def _tolerance_line(axes: Axes, tolerance: float) -> None:
 
 def _positive(axes: Axes, time: Array, values: Array, line: Mapping[str, Any]) -> None:
     """A line with gaps where the value is zero, which has no logarithm."""
-    axes.plot(time, np.where(np.abs(values) > 0, np.abs(values), np.nan), **line)
+    axes.plot(time, style.drawable(np.where(np.abs(values) > 0, np.abs(values), np.nan)), **line)

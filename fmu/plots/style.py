@@ -10,16 +10,18 @@ from itertools import cycle
 from typing import Any
 
 import matplotlib
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from ...trajectory import Trajectory
+from ...trajectory import Array, Trajectory
 
 # The report maps these to its own light and dark colours, so a figure uses them for nothing else.
 INK, MUTED, GRID, PAPER, REFERENCE, BLUE = "#1f2733", "#667080", "#e3e6eb", "#fffffe", "#b4bac5", "#0072b2"
+_LARGEST = 1e30
 WIDTH = 8.6  # inches, of every figure
 
 # Colours of Okabe and Ito, which people with colour-blindness tell apart.
@@ -106,6 +108,11 @@ def reference_line() -> dict[str, Any]:
     return {"color": REFERENCE, "linewidth": 4.0, "solid_capstyle": "round", "zorder": 2}
 
 
+def programmed_line() -> dict[str, Any]:
+    """Line style of what the task prescribes, above all runs."""
+    return {"color": INK, "linestyle": (0, (1.2, 1.6)), "linewidth": 1.3, "zorder": 4}
+
+
 def run_lines(runs: Sequence[Trajectory]) -> dict[str, dict[str, Any]]:
     """Line style of each run: its share of a common dash pattern.
 
@@ -132,6 +139,11 @@ def legend_of(figure: Figure, handles: Sequence[Line2D]) -> None:
     rows = -(-characters // 110)
     columns = -(-len(handles) // rows)
     figure.legend(handles=handles, loc="outside upper left", ncols=columns, handlelength=1.8, columnspacing=1.6)
+
+
+def drawable(values: Array) -> Array:
+    """Values that matplotlib can scale: a run that has diverged leaves the picture instead of overflowing it."""
+    return np.clip(values, -_LARGEST, _LARGEST)
 
 
 def log_axis(axes: Axes) -> None:

@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ...generator.mechanism import Coordinate, Mechanism
-from ...trajectory import Trajectory
+from ...trajectory import Array, Trajectory
+from ..number_text import unit_text
 from . import style
 
 _MOST_ELEMENTS = 6  # per beam
@@ -65,7 +66,7 @@ def draw(panels: Sequence[Panel], columns: int, reference: Trajectory, runs: Seq
     figure = style.new_figure(0.7 + 1.65 * rows)
     grid = figure.subplots(rows, columns, squeeze=False, sharex=True)
     for axes, panel in zip(grid.flat, panels, strict=False):
-        _draw_panel(axes, panel, reference, runs)
+        draw_panel(axes, panel, reference, runs)
     for axes in grid.flat[len(panels) :]:
         axes.set_axis_off()
     for axes in grid.flat[: len(panels)][-columns:]:
@@ -73,6 +74,36 @@ def draw(panels: Sequence[Panel], columns: int, reference: Trajectory, runs: Seq
         axes.tick_params(labelbottom=True)
     style.legend(figure, runs)
     return figure
+
+
+def draw_panel(
+    axes: Axes,
+    panel: Panel,
+    reference: Trajectory,
+    runs: Sequence[Trajectory],
+    programmed: Array | None = None,
+) -> None:
+    """Reference, runs on it, and programmed values at the reference's times, shape (N,), in the signal's unit."""
+    wanted = reference.signals[panel.signal]
+    factor, lines = _readable_factor(float(np.nanmax(np.abs(wanted)))), style.run_lines(runs)
+    axes.plot(reference.time, wanted / factor, **style.reference_line())
+    for run in runs:
+        if panel.signal in run.signals:
+            axes.plot(run.time, style.drawable(run.signals[panel.signal] / factor), **lines[run.name])
+    if programmed is not None:
+        axes.plot(reference.time, programmed / factor, **style.programmed_line())
+        wanted = np.append(wanted, programmed)
+    _stay_near(axes, wanted / factor)
+    power = "" if factor == 1.0 else style.power_of_ten(factor) + " "
+    axes.set_title(f"{panel.title}  in {power}{unit_text(panel.unit)}")
+
+
+def _stay_near(axes: Axes, wanted: Array) -> None:
+    """No farther from these values than their range: a run that has diverged must not flatten the rest."""
+    low, high = float(np.nanmin(wanted)), float(np.nanmax(wanted))
+    bottom, top = axes.get_ylim()
+    if high > low:
+        axes.set_ylim(max(bottom, 2 * low - high), min(top, 2 * high - low))
 
 
 def _of_role(mechanism: Mechanism, role: str) -> list[Coordinate]:
@@ -97,17 +128,6 @@ def _some_elements(beam: Sequence[Coordinate]) -> list[Coordinate]:
 def _element(coordinate: Coordinate) -> str:
     """`r2` of `r2_theta`."""
     return coordinate.key.partition("_")[0]
-
-
-def _draw_panel(axes: Axes, panel: Panel, reference: Trajectory, runs: Sequence[Trajectory]) -> None:
-    signal, lines = panel.signal, style.run_lines(runs)
-    factor = _readable_factor(float(np.nanmax(np.abs(reference.signals[signal]))))
-    axes.plot(reference.time, reference.signals[signal] / factor, **style.reference_line())
-    for run in runs:
-        if signal in run.signals:
-            axes.plot(run.time, run.signals[signal] / factor, **lines[run.name])
-    power = "" if factor == 1.0 else style.power_of_ten(factor) + " "
-    axes.set_title(f"{panel.title}  in {power}{panel.unit.replace('.', '·')}")
 
 
 def _readable_factor(largest: float) -> float:

@@ -64,13 +64,13 @@ bool model_exit_initialization(Model *model);
 /* model.c: time, states and events */
 bool model_set_time(Model *model, double time);
 bool model_set_states(Model *model, const double *states);
-void model_update_switches(Model *model);          /* sets those whose event time has come */
-double model_next_event(const Model *model);       /* s; INFINITY: none */
+void model_update_switches(Model *model);    /* sets those whose event time has come */
+double model_next_event(const Model *model); /* s; INFINITY: none */
 void model_move(Model *model, double time, const double *states); /* unchecked, for inner solvers */
 
 /* evaluation.c */
-void model_changed(Model *model, uint32_t groups);   /* marks groups, bits as in RunState.dirty */
-bool model_evaluate(Model *model, Group last);       /* runs the dirty groups up to and including `last` */
+void model_changed(Model *model, uint32_t groups);    /* marks groups, bits as in RunState.dirty */
+bool model_evaluate(Model *model, Group last);        /* runs the dirty groups up to and including `last` */
 bool model_derivatives(Model *model, double *values); /* evaluates; copies to n_states values */
 
 /* variables.c: by value reference */

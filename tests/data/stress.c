@@ -1,4 +1,5 @@
-/* An importer that is built with the FMU and the compiler's sanitizers: many lives of an instance, and misuse.
+/* An importer that is built with the FMU and the compiler's sanitizers: many lives of an instance, misuse, and
+   calls in any order.
    Exit status 0: every call did what it should; a sanitizer's finding ends the program with another one. */
 
 #include "fmi2Functions.h"
@@ -97,8 +98,59 @@ static int misuse(void) {
     return 0;
 }
 
+static unsigned draw(unsigned below) { /* a linear congruential generator: the same calls in every run */
+    static unsigned seed = 1;
+    seed = seed * 1664525u + 1013904223u;
+    return (seed >> 16) % below;
+}
+
+/* Any call in any mode, with arguments of any kind. What counts is what the sanitizers see. */
+static void any_call(fmi2Component c, fmi2FMUstate *state) {
+    static const double NUMBERS[] = {0.0, 1e-12, 0.01, 0.37, 1.0, -1.0, 1e9, NAN, INFINITY, -INFINITY};
+    const double a = NUMBERS[draw(10)], b = NUMBERS[draw(5)];
+    const fmi2ValueReference references[2] = {draw(27), draw(27)};
+    const size_t n = draw(3);
+    double values[4] = {a, b, a, b}, now = 0.0;
+    fmi2Integer integers[2] = {(int)draw(4), 100};
+    fmi2Boolean booleans[2];
+    fmi2EventInfo info;
+    fmi2GetRealStatus(c, fmi2LastSuccessfulTime, &now);
+    switch (draw(21)) {
+    case 0: fmi2SetupExperiment(c, draw(2), a, b, draw(2), a); break;
+    case 1: fmi2EnterInitializationMode(c); break;
+    case 2: fmi2ExitInitializationMode(c); break;
+    case 3: fmi2Terminate(c); break;
+    case 4: fmi2Reset(c); break;
+    case 5: fmi2SetReal(c, references, n, values); break;
+    case 6: fmi2GetReal(c, references, n, values); break;
+    case 7: fmi2SetInteger(c, references, n, integers); break;
+    case 8: fmi2GetInteger(c, references, n, integers); break;
+    case 9: fmi2GetFMUstate(c, state); break;
+    case 10: fmi2SetFMUstate(c, *state); break;
+    case 11: fmi2EnterEventMode(c); break;
+    case 12: fmi2NewDiscreteStates(c, draw(4) ? &info : NULL); break;
+    case 13: fmi2EnterContinuousTimeMode(c); break;
+    case 14: fmi2SetTime(c, a); break;
+    case 15: fmi2SetContinuousStates(c, values, 3 + n); break;
+    case 16: fmi2GetDerivatives(c, values, 4); break;
+    case 17: fmi2CompletedIntegratorStep(c, fmi2True, booleans, booleans + 1); break;
+    case 18: fmi2GetNominalsOfContinuousStates(c, values, 4); break;
+    default: fmi2DoStep(c, now, a < 1e6 ? a : b, fmi2True); break;
+    }
+}
+
+static int any_calls(fmi2Type type) {
+    fmi2FMUstate state = NULL;
+    fmi2Component c = fmi2Instantiate("any", type, TOKEN, NULL, &CALLBACKS, fmi2False, fmi2False);
+    EXPECT(c != NULL);
+    for (int i = 0; i < 50000; i++) any_call(c, &state);
+    WORKS(fmi2FreeFMUstate(c, &state));
+    fmi2FreeInstance(c);
+    return 0;
+}
+
 int main(void) {
     for (int number = 0; number < 2000; number++)
         if (one_life(number)) return 1;
-    return misuse();
+    return misuse() || any_calls(fmi2CoSimulation) || any_calls(fmi2ModelExchange);
 }

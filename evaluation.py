@@ -1,0 +1,115 @@
+"""Everything at one state, by every backend (design section 6, `evaluate`)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import reference
+from .errors import DescriptionError, Problem
+from .fmu import native, rumoca_backend
+from .fmu.instance import Instance
+from .model import Model
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class State:
+    """t in s; q and qd of shape (n,), rad or m and per second."""
+
+    t: float
+    q: Array
+    qd: Array
+
+
+def read_state(path: Path, n: int) -> State:
+    """State file `{"t": 0.0, "q": […], "qd": […]}`; `z` may be there and must be empty.
+
+    Raises DescriptionError with all that is wrong with it.
+    """
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DescriptionError(str(path), [Problem("", f"cannot be read: {error.strerror}")]) from None
+    except (UnicodeDecodeError, ValueError) as error:
+        raise DescriptionError(str(path), [Problem("", f"is not JSON: {error}")]) from None
+    problems = _problems(data, n)
+    if problems:
+        raise DescriptionError(str(path), problems)
+    return State(float(data.get("t", 0.0)), np.array(data["q"], float), np.array(data["qd"], float))
+
+
+def _problems(data: Any, n: int) -> list[Problem]:
+    if not isinstance(data, dict):
+        return [Problem("", 'expected an object {"t": 0.0, "q": […], "qd": […]}')]
+    unknown = [Problem(str(key), "unknown key; known are t, q, qd, z") for key in set(data) - {"t", "q", "qd", "z"}]
+    lengths = {"q": n, "qd": n, "z": 0}
+    wrong = [
+        Problem(key, f"expected a list of {size} finite number(s), got {str(data.get(key))[:60]}")
+        for key, size in lengths.items()
+        if not _is_vector(data.get(key, [] if key == "z" else None), size)
+    ]
+    if not _is_vector([data.get("t", 0.0)], 1):
+        wrong.append(Problem("t", f"expected a finite number, got {str(data['t'])[:60]}"))
+    return unknown + wrong
+
+
+def _is_vector(value: Any, size: int) -> bool:
+    numbers = isinstance(value, list) and all(
+        isinstance(x, int | float) and not isinstance(x, bool) and abs(x) < np.inf for x in value
+    )
+    return numbers and len(value) == size
+
+
+def evaluate(model: Model, state: State) -> dict[str, Any]:
+    """Coordinates, and what each backend says: JSON-ready; see design section 6."""
+    truth = reference.evaluate(
+        model.mechanism, state.t, state.q, state.qd, start=model.start, dependent=model.dependent
+    )
+    backends: dict[str, Any] = {
+        "reference": {
+            "M": truth.M.tolist(),
+            "h": truth.h.tolist(),
+            "Q": truth.Q.tolist(),
+            "Phi": truth.Phi.tolist(),
+            "C": truth.C.tolist(),
+            "gamma": truth.gamma.tolist(),
+            "qdd": truth.qdd.tolist(),
+        },
+        "native": {"qdd": _native(model, state).tolist()},
+    }
+    if rumoca_backend.available():
+        backends["modelica-rumoca"] = {"qdd": RumocaEvaluator(model)(state).tolist()}
+    return {"coordinates": [c.name for c in model.mechanism.coordinates], "backends": backends}
+
+
+def _native(model: Model, state: State) -> Array:
+    with TemporaryDirectory() as folder:
+        fmu = Path(folder) / f"{model.name}.fmu"
+        native.build(native.generate(model.program, model.chain), fmu, model.modelica())
+        with Instance(fmu) as instance:
+            x = np.concatenate([state.q, state.qd])
+            return instance.derivatives(state.t, x)[model.mechanism.n :]
+
+
+class RumocaEvaluator:
+    """q̈ of the Modelica text at any state; compiled once."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        text = model.modelica(start_values=model.start_values())
+        self._compiled = rumoca_backend.CompiledModel(text, model.name)
+
+    def __call__(self, state: State) -> Array:
+        """q̈, shape (n,)."""
+        symbols = [c.symbol for c in self._model.mechanism.coordinates]
+        start = {f"{s}_start": float(v) for s, v in zip(symbols, state.q, strict=True)}
+        start |= {f"{s}_dot_start": float(v) for s, v in zip(symbols, state.qd, strict=True)}
+        return self._compiled.values([f"{s}_ddot" for s in symbols], state.t, start)

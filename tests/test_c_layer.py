@@ -1,0 +1,250 @@
+"""The fixed C layer of the FMU with hand-written models: solvers, events, model exchange, the binary.
+
+The models' exact solutions: tests/data/oscillator.c is linear (matrix exponential), tests/data/singular.c has the
+solution in its header.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers_c_layer import DATA, HEADERS, SOURCES, Fmu, Make, compile_c, compiler, layer, nonlinear, zig
+from scipy.integrate import solve_ivp
+from scipy.linalg import expm
+
+pytest_plugins = ["fixtures_c_layer"]
+
+RK4, DORMAND_PRINCE = 1, 2
+STATES = ("q1", "q2", "v1", "v2")
+
+
+def oscillator(t: float, x: np.ndarray, force: float) -> np.ndarray:
+    """States after time t of the oscillator with default parameters and a constant force; x, shape (4,)."""
+    mass_inverse = np.linalg.inv([[3.0, 1.0], [1.0, 1.0]])
+    a = np.zeros((5, 5))
+    a[:2, 2:4] = np.eye(2)
+    a[2:4, :4] = mass_inverse @ np.hstack([-30.0 * np.eye(2), -0.4 * np.eye(2)])
+    a[2:4, 4] = mass_inverse @ [force, 0.0]
+    return (expm(a * t) @ [*x, 1.0])[:4]
+
+
+def exact(t: float, t_on: float = 0.37, u: float = 0.0) -> np.ndarray:
+    """States of the oscillator at time t with its default start; the force of 5 N comes at t_on."""
+    x = oscillator(min(t, t_on), np.array([0.1, 0, 0, 0]), u)
+    return oscillator(t - t_on, x, 5.0 + u) if t > t_on else x
+
+
+def slope(errors: list[float], factor: float = 2.0) -> float:
+    """Observed order from errors at steps that shrink by `factor`."""
+    return float(-np.polyfit(np.arange(len(errors)), np.log(errors), 1)[0] / np.log(factor))
+
+
+# ---- Solvers of the co-simulation ----------------------------------------------------------------------------
+
+
+def test_rk4_has_order_4(make: Make) -> None:
+    """Halving solver_step divides the error by 16."""
+    errors = []
+    for step in (0.1, 0.05, 0.025, 0.0125):
+        fmu = make("singular").start(solver_method=RK4, solver_step=step)
+        fmu.run(np.array([0.0, 2.0]))
+        assert fmu.count("solver_steps") == round(2 / step)
+        errors.append(np.abs(fmu.get("x1", "x2") - nonlinear(2)).max())
+    assert slope(errors) == pytest.approx(4, abs=0.25)
+
+
+def test_dormand_prince_has_order_5(make: Make) -> None:
+    """With steps as long as the communication step, halving them divides the error by 32."""
+    errors = []
+    for n in (8, 16, 32, 64):
+        fmu = make("singular").start(tolerance=1e3)
+        fmu.run(np.linspace(0, 1, n + 1))
+        assert fmu.count("solver_steps") == n
+        errors.append(np.abs(fmu.get("x1", "x2") - nonlinear(1)).max())
+    assert slope(errors) == pytest.approx(5, abs=0.3)
+
+
+@pytest.mark.parametrize("importer", [True, False])
+def test_error_follows_the_tolerance(make: Make, importer: bool) -> None:
+    """Tolerances of the importer or of the setting give errors in their order and near their size."""
+    errors = []
+    for tolerance in (1e-4, 1e-6, 1e-8, 1e-10):
+        settings = {} if importer else {"solver_tolerance": tolerance}
+        fmu = make("singular").start(tolerance=tolerance if importer else None, **settings)
+        fmu.run(np.linspace(0, 3, 4))
+        errors.append(np.abs(fmu.get("x1", "x2") - nonlinear(3)).max() / tolerance)
+        assert errors[-1] < 20
+    assert np.all(np.diff(np.log10(errors)) < 1)
+
+
+def test_communication_step_changes_nothing_beyond_the_tolerance(make: Make) -> None:
+    """Short communication steps, cut out of the solver's own, neither spoil the result nor its step size."""
+    results, steps = [], []
+    for n in (1, 7, 50):
+        fmu = make("singular").start(tolerance=1e-7)
+        fmu.run(np.linspace(0, 3, n + 1))
+        results.append(fmu.get("x1", "x2"))
+        steps.append(fmu.count("solver_steps"))
+    assert np.ptp(results, axis=0).max() < 1e-6
+    assert steps[2] <= steps[0] + 50
+
+
+@pytest.mark.parametrize(("method", "tolerance"), [(RK4, 1e-8), (DORMAND_PRINCE, 1e-8)])
+def test_steps_land_on_events(make: Make, method: int, tolerance: float) -> None:
+    """A force that starts inside a communication step leaves the accuracy of a smooth problem."""
+    fmu = make("oscillator").start(solver_method=method, solver_step=1e-3, tolerance=1e-10)
+    fmu.run(np.linspace(0, 2, 4))
+    assert fmu.get(*STATES) == pytest.approx(exact(2), abs=tolerance)
+    assert fmu.get("time")[0] == 2.0
+
+
+@pytest.mark.parametrize(("t_on", "t_off", "forces"), [
+    (0.5, -1.0, [0, 0, 5, 5]),        # never off
+    (0.25, 0.5, [0, 5, 0, 0]),        # at communication points: the value after the event
+    (0.6, 0.3, [0, 0, -5, 0]),        # in the other order, inside of steps
+    (-3.0, 0.5, [5, 5, 0, 0]),        # past: on from the begin
+    (0.0, 0.5 + 2e-16, [5, 5, 0, 0]),  # at the begin; rounding of a communication point
+])
+def test_switches_keep_their_times(make: Make, t_on: float, t_off: float, forces: list[float]) -> None:
+    """Switches have the value after the event from the event time on, in any order of the events."""
+    fmu = make("oscillator").start(t_on=t_on, t_off=t_off)
+    seen = [fmu.get("total_force")[0]]
+    for t in (0.0, 0.25, 0.5):
+        fmu.fmi.doStep(t, 0.25)
+        seen.append(fmu.get("total_force")[0])
+    assert seen == forces
+
+
+def test_inputs_are_constant_over_a_step(make: Make) -> None:
+    """An input that changes between the steps gives the piecewise exact solution."""
+    fmu, x = make("oscillator").start(tolerance=1e-10, t_on=1e3), np.array([0.1, 0, 0, 0])
+    for i, u in enumerate((1.0, -3.0, 2.0)):
+        fmu.set(u=u)
+        fmu.fmi.doStep(0.3 * i, 0.3)
+        x = oscillator(0.3, x, u)
+        assert fmu.get("total_force")[0] == u
+    assert fmu.get(*STATES) == pytest.approx(x, abs=1e-8)
+
+
+def test_values_are_computed_once_per_change(make: Make) -> None:
+    """RK4 evaluates four times per step; reading, and setting what is set already, cost nothing."""
+    fmu = make("oscillator").start(solver_method=RK4, solver_step=0.1, t_on=1e3)
+    for i in range(3):
+        fmu.set(u=0.0)
+        fmu.fmi.doStep(0.1 * i, 0.1)
+        fmu.get("acceleration", "position", "der(v1)", *STATES)
+        fmu.get("acceleration")
+    assert fmu.count("solver_evaluations") == 3 * 4
+
+
+def test_dormand_prince_evaluates_six_times_per_step(make: Make) -> None:
+    """The last stage serves as the next step's first; one more for the first step size, one after the event."""
+    fmu = make("oscillator").start(t_on=0.25)
+    fmu.run(np.linspace(0, 1, 11))
+    tried = fmu.count("solver_steps") + fmu.count("solver_rejected_steps")
+    assert fmu.count("solver_evaluations") == 6 * tried + 2
+
+
+def test_start_parameters_and_derivatives_in_initialization_mode(make: Make) -> None:
+    """Parameters set in initialisation mode act at once on start states and calculated values."""
+    fmu = make("oscillator")
+    fmu.fmi.setupExperiment(startTime=1.0)
+    fmu.fmi.enterInitializationMode()
+    assert fmu.get("q1", "time").tolist() == [0.1, 1.0]
+    fmu.set(start=0.2, m2=2.0, t_on=1e3)
+    a = np.linalg.solve([[4.0, 2.0], [2.0, 2.0]], [-30 * 0.2, 0.0])
+    assert fmu.get("q1", "der(v1)", "der(v2)", "acceleration") == pytest.approx([0.2, *a, a[0]], rel=1e-14)
+
+
+def test_null_blocks_and_several_right_hand_sides(make: Make) -> None:
+    """Offset -1 passes NULL; the second column of the solution arrives."""
+    assert make("singular").start().get("y1", "y2") == pytest.approx([1.0, 2.0], rel=1e-14)
+
+
+# ---- Model exchange ------------------------------------------------------------------------------------------
+
+
+def enter_continuous_time(fmu: Fmu) -> float:
+    """One event iteration; returns the next event time, infinity if there is none."""
+    needed, terminate, nominals, values, defined, t = fmu.fmi.newDiscreteStates()
+    assert not (needed or terminate or nominals or values)
+    fmu.fmi.enterContinuousTimeMode()
+    return t if defined else np.inf
+
+
+def test_model_exchange_between_events(make: Make) -> None:
+    """An outside solver that follows the reported events gets the exact solution."""
+    fmu = make("oscillator", co_simulation=False).start(t_on=0.37)
+
+    def derivatives(t: float, x: np.ndarray) -> np.ndarray:
+        fmu.fmi.setTime(t)
+        fmu.set_states(x)
+        return fmu.vector("getDerivatives", 4)
+
+    t, x = 0.0, fmu.vector("getContinuousStates", 4)
+    assert x.tolist() == [0.1, 0, 0, 0]
+    seen = []
+    while t < 1.0:
+        t_next = min(enter_continuous_time(fmu), 1.0)
+        seen.append(t_next)
+        x = solve_ivp(derivatives, (t, t_next), x, rtol=1e-10, atol=1e-12).y[:, -1]
+        derivatives(t_next, x)
+        assert fmu.fmi.completedIntegratorStep() == (0, 0)
+        fmu.fmi.enterEventMode()
+        t = t_next
+    assert seen == [0.37, 1.0]
+    assert x == pytest.approx(exact(1.0), abs=1e-8)
+    assert fmu.vector("getNominalsOfContinuousStates", 4).tolist() == [1, 1, 1, 1]
+
+
+def test_switches_are_frozen_in_continuous_time_mode(make: Make) -> None:
+    """A solver that looks beyond an event sees the equations of before, until event mode."""
+    fmu = make("oscillator", co_simulation=False).start(t_on=0.5)
+    assert enter_continuous_time(fmu) == 0.5
+    fmu.fmi.setTime(0.7)
+    assert fmu.get("total_force")[0] == 0.0
+    fmu.fmi.setTime(0.5)
+    fmu.fmi.enterEventMode()
+    assert enter_continuous_time(fmu) == np.inf
+    assert fmu.get("total_force")[0] == 5.0
+
+
+# ---- The binary ----------------------------------------------------------------------------------------------
+
+
+def test_exports_the_standards_functions_and_nothing_else(libraries: dict[str, Path]) -> None:
+    """Every function of fmi2Functions.h can be loaded; the layer's own symbols are hidden."""
+    names = re.findall(r"TYPE\s+(fmi2\w+);", (HEADERS / "fmi2Functions.h").read_text())
+    lib = ctypes.CDLL(str(libraries["oscillator"]))
+    assert len(names) == 44
+    assert [name for name in names if not hasattr(lib, name)] == []
+    own = re.findall(r"^\w[\w *]*?\b(\w+)\(", "".join(h.read_text() for h in SOURCES.glob("*.h")), re.MULTILINE)
+    assert {"model_evaluate", "linear_solve", "find_integrator"} <= set(own)
+    assert [name for name in (*own, "equations") if hasattr(lib, name)] == []
+
+
+def test_ziglang_compiles_without_warnings(tmp_path: Path) -> None:
+    """The compiler that is used for other platforms takes the same sources under the same flags."""
+    command = zig()
+    if command is None:
+        pytest.skip("ziglang is not installed")
+    compile_c(command, tmp_path / "oscillator.so", layer("oscillator"), "-O2", "-shared", "-fPIC")
+
+
+def test_sanitizers_find_nothing(tmp_path: Path) -> None:
+    """2,000 lives and misuse under AddressSanitizer and UndefinedBehaviorSanitizer: no finding, no leak."""
+    cc = compiler()
+    flags = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    probe = tmp_path / "probe.c"
+    probe.write_text("int main(void) { return 0; }\n")
+    if cc is None or subprocess.run([*cc, *flags, str(probe), "-o", str(tmp_path / "probe")], check=False,
+                                    capture_output=True).returncode:
+        pytest.skip("no C compiler with address and undefined-behaviour sanitizers")
+    program = compile_c(cc, tmp_path / "stress", [*layer("oscillator"), DATA / "stress.c"], "-O1", *flags)
+    done = subprocess.run([str(program)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

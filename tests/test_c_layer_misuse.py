@@ -1,0 +1,226 @@
+"""The C layer under failures and misuse; its state: restore, reset, several instances."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import psutil
+import pytest
+from fmpy.fmi1 import FMICallException
+from fmpy.fmi2 import fmi2LastSuccessfulTime, fmi2Terminated
+from helpers_c_layer import Fmu, Make, fails, nonlinear
+
+pytest_plugins = ["fixtures_c_layer"]
+
+RK4, DORMAND_PRINCE = 1, 2
+STATES = ("q1", "q2", "v1", "v2")
+
+
+def test_singular_partition_stops_with_time_and_coordinates(make: Make) -> None:
+    """RK4's grid meets t = 1 exactly: the message names the time, the system and the coordinates."""
+    fmu = make("singular").start(t_singular=1.0, solver_method=RK4, solver_step=0.25)
+    fmu.run(np.array([0.0, 0.5]))
+    before = fmu.get("x1", "x2")
+    fails(fmu, lambda: fmu.fmi.doStep(0.5, 1.0),
+          r"fmi2DoStep: the step from t = 0.5 s to 1.5 s came to t = 0.75 s: the linear system of the partition "
+          r"is singular at t = 1 s: pivot 2 of 2 vanishes \(coordinates: boom, 100%% rope\)")
+    assert fmu.fmi.getRealStatus(fmi2LastSuccessfulTime) == 0.75
+    assert fmu.get("x1", "x2").tolist() == before.tolist()
+    fmu.fmi.doStep(0.5, 0.25)
+    assert fmu.get("x1", "x2") == pytest.approx(nonlinear(0.75), abs=1e-3)
+
+
+@pytest.mark.parametrize(("cause", "match"), [
+    ({"t_singular": 1.0}, r"the linear system of the partition is singular at t = (1|0\.9{12}\d*) s"),
+    ({"domain": 0.6}, r"the linear system of the partition has no finite solution at t = 0\.6\d* s"),
+    ({"failure": 0.6}, r"the function of the partition failed with code 7 at t = 0\.6\d* s"),
+])
+def test_adaptive_solver_gives_up_before_the_failure(make: Make, cause: dict[str, float], match: str) -> None:
+    """Dormand-Prince shortens its steps up to the point of failure, and the state before the step stays valid."""
+    fmu = make("singular").start(**cause)
+    fmu.run(np.array([0.0, 0.5]))
+    before = fmu.get("x1", "x2")
+    fails(fmu, lambda: fmu.fmi.doStep(0.5, 0.5), match)
+    point = next(iter(cause.values()))
+    assert fmu.fmi.getRealStatus(fmi2LastSuccessfulTime) == pytest.approx(point, abs=1e-12)
+    assert fmu.get("x1", "x2").tolist() == before.tolist()
+    fmu.fmi.doStep(0.5, 0.05)
+    assert fmu.get("x1", "x2") == pytest.approx(nonlinear(0.55), abs=1e-7)
+
+
+def test_a_model_that_cannot_start_says_so(make: Make) -> None:
+    """Start states that are not finite, and equations that fail at the start, end the initialisation."""
+    fmu = make("singular")
+    fmu.set(inverse_start=0.0)
+    fails(fmu, fmu.fmi.enterInitializationMode, "x1 is inf at t = 0 s, expected a finite number")
+    fmu.set(inverse_start=1.0, t_singular=0.0)
+    fmu.fmi.enterInitializationMode()
+    fails(fmu, fmu.fmi.exitInitializationMode, "partition is singular at t = 0 s")
+
+
+@pytest.mark.parametrize(("step", "match"), [
+    ((0.5, 0.1), r"the communication point is 0\.5 s, expected the model's time, 0 s"),
+    ((np.nan, 0.1), "the communication point is -?nan"),
+    ((0.0, -0.1), r"step size is -0\.1 s, expected a finite number >= 0"),
+    ((0.0, np.nan), "step size is -?nan s"),
+    ((0.0, np.inf), "step size is inf s"),
+    ((0.0, 2.1), r"ends at 2\.1 s, after the stop time, 2 s"),
+])
+def test_bad_communication_steps(make: Make, step: tuple[float, float], match: str) -> None:
+    """A step that makes no sense is an error that changes nothing."""
+    fmu = make("oscillator").start(stop_time=2.0)
+    fails(fmu, lambda: fmu.fmi.doStep(*step), match)
+    assert fmu.get("time", "q1").tolist() == [0.0, 0.1]
+
+
+def test_very_short_and_very_long_steps(make: Make) -> None:
+    """Steps of 0 and 1e-12 s work; one of 1e6 s ends with the limit of steps, not with the importer's patience."""
+    for method in (RK4, DORMAND_PRINCE):
+        fmu = make("oscillator").start(solver_method=method, solver_max_steps=1000)
+        fmu.fmi.doStep(0.0, 0.0)
+        fmu.fmi.doStep(0.0, 1e-12)
+        assert fmu.get("time")[0] == 1e-12
+        fails(fmu, lambda fmu=fmu: fmu.fmi.doStep(1e-12, 1e6), "more than 1000 inner steps")
+        assert fmu.get("time")[0] == 1e-12
+
+
+@pytest.mark.parametrize(("values", "match"), [
+    ({"q1": 1.0}, r"q1 \(value reference 1\) is a state, which cannot be set"),
+    ({"position": 1.0}, "position .* is an output, which cannot be set"),
+    ({"m1": 1.0}, "m1 .* is a parameter, which can only be set before the end of the initialization"),
+    ({"solver_step": 1.0}, "solver_step .* which can only be set before"),
+    ({"u": np.nan}, "u is set to -?nan, expected a finite number"),
+    ({"u": 1}, "u .* is not an integer variable"),
+    ({"solver_steps": 1}, "solver_steps .* is a counter, which cannot be set"),
+])
+def test_variables_that_cannot_be_set(make: Make, values: dict[str, float], match: str) -> None:
+    """Setting the wrong variable, type or value is an error that names the variable."""
+    fmu = make("oscillator").start()
+    fails(fmu, lambda: fmu.set(**values), match)
+
+
+@pytest.mark.parametrize(("values", "match"), [
+    ({"solver_step": 0.0}, "solver_step is set to 0, expected a number > 0"),
+    ({"solver_method": 3}, r"set to 3, expected 1 \(Runge-Kutta 4\) or 2 \(Dormand-Prince 5\(4\)\)"),
+    ({"solver_max_steps": 0}, "solver_max_steps is set to 0, expected a number > 0"),
+])
+def test_settings_are_checked(make: Make, values: dict[str, float], match: str) -> None:
+    """A solver setting without meaning is refused at once."""
+    fmu = make("oscillator")
+    fails(fmu, lambda: fmu.set(**values), match)
+
+
+def test_calls_out_of_order(make: Make) -> None:
+    """A call in the wrong mode names the mode and the expected ones, and does nothing."""
+    slave = make("oscillator")
+    fails(slave, lambda: slave.fmi.doStep(0.0, 0.1),
+          "fmi2DoStep: called in the mode: instantiated; expected one of: step complete")
+    fails(slave, lambda: slave.get("q1"), "fmi2GetReal: called in the mode: instantiated; expected one of: init")
+    fails(slave, slave.fmi.exitInitializationMode, "expected one of: initialization")
+    slave.start()
+    fails(slave, slave.fmi.enterInitializationMode, "in the mode: step complete; expected one of: instantiated")
+    fails(slave, slave.fmi.cancelStep, "expected one of: none")
+    slave.fmi.terminate()
+    fails(slave, lambda: slave.fmi.doStep(0.0, 0.1), "in the mode: terminated")
+    model = make("oscillator", co_simulation=False).start()
+    fails(model, lambda: model.set_states(np.zeros(4)), "in the mode: event; expected one of: continuous-time")
+    model.fmi.enterContinuousTimeMode()
+    fails(model, lambda: model.set_states(np.zeros(3)), "x has 3 elements, expected 4")
+    fails(model, lambda: model.set_states(np.full(4, np.inf)), "q1 is set to inf, expected a finite number")
+    fails(model, lambda: model.fmi.setTime(np.nan), "the time is -?nan, expected a finite number")
+
+
+def test_wrong_guid(make: Make) -> None:
+    """An FMU that does not belong to the description is refused with both tokens, percent signs escaped."""
+    fmu = make("oscillator")
+    fmu.fmi.guid = "{100%#}"
+    with pytest.raises(Exception, match="Failed to instantiate"):
+        fmu.fmi.instantiate(callbacks=fmu.callbacks)
+    assert fmu.messages == ["fmi2Instantiate: the GUID is {100%%##}, expected {oscillator}"]
+    fmu.fmi.guid = "{oscillator}"
+    fmu.fmi.instantiate(callbacks=fmu.callbacks)
+
+
+def test_status_functions(make: Make) -> None:
+    """What the standard asks of a slave without asynchronous steps."""
+    fmu = make("oscillator").start()
+    assert fmu.fmi.getBooleanStatus(fmi2Terminated) == 0
+    with pytest.raises(FMICallException, match="status 2"):
+        fmu.fmi.getIntegerStatus(fmi2Terminated)
+
+
+# ---- State, reset, instances ---------------------------------------------------------------------------------
+
+
+def test_restored_state_goes_on_to_the_last_bit(make: Make) -> None:
+    """Going on, going on again after a restore, and in another instance from bytes: the same numbers."""
+    fmu, other = make("oscillator").start(t_on=0.4), make("oscillator")
+    fmu.run(np.array([0.0, 0.33]))
+    state = fmu.fmi.getFMUstate()
+    copy = other.fmi.deSerializeFMUstate(fmu.fmi.serializeFMUstate(state))
+
+    def ending(instance: Fmu) -> tuple[float, ...]:
+        instance.run(np.array([0.33, 0.8, 1.1]))
+        return *instance.get(*STATES, "time"), instance.count("solver_steps")
+
+    expected = ending(fmu)
+    for instance, stored in ((fmu, state), (other, copy)):
+        instance.fmi.setFMUstate(stored)
+        assert ending(instance) == expected
+        instance.fmi.freeFMUstate(stored)
+
+
+def test_state_of_another_kind_is_refused(make: Make) -> None:
+    """A state is only taken by an instance of the same model and kind."""
+    state = make("oscillator").start().fmi.getFMUstate()
+    for model, co_simulation in (("oscillator", False), ("singular", True)):
+        fmu = make(model, co_simulation=co_simulation)
+        fails(fmu, lambda fmu=fmu: fmu.fmi.setFMUstate(state), "the state is not one of (Oscillator|Singular)")
+
+
+def test_reset_gives_the_defaults_back(make: Make) -> None:
+    """After a reset, parameters, inputs and settings are as instantiated, and a run gives the same numbers."""
+    fmu = make("oscillator").start()
+    fmu.run(np.array([0.0, 0.5]))
+    first = fmu.get(*STATES).tolist()
+    fmu.fmi.reset()
+    fmu.set(u=3.0)
+    fmu.start(m1=9.0, tolerance=1e-3, solver_method=RK4)
+    fmu.run(np.array([0.0, 0.5]))
+    assert fmu.get(*STATES).tolist() != first
+    fmu.fmi.reset()
+    fmu.start().run(np.array([0.0, 0.5]))
+    assert fmu.get(*STATES).tolist() == first
+
+
+def test_instances_in_threads_do_not_disturb_each_other(make: Make) -> None:
+    """Eight instances run at the same time give what each gives alone."""
+    points = np.linspace(0, 2, 201)
+
+    def result(fmu: Fmu) -> list[float]:
+        fmu.run(points)
+        return fmu.get(*STATES).tolist()
+
+    starts = [0.1 * i for i in range(8)]
+    alone = [result(make("oscillator").start(start=start)) for start in starts]
+    fmus = [make("oscillator").start(start=start) for start in starts]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(result, fmus)) == alone
+
+
+def test_many_instances_leave_no_memory_behind(make: Make) -> None:
+    """After a warm-up, 1,500 lives of an instance, each with a reset, do not let the process grow."""
+    fmu = make("oscillator")
+
+    def live(n: int) -> int:
+        for _ in range(n):
+            fmu.free()
+            fmu.fmi.instantiate(callbacks=fmu.callbacks)
+            for _ in range(2):
+                fmu.fmi.reset()
+                fmu.start().fmi.doStep(0.0, 0.01)
+        return psutil.Process().memory_info().rss
+
+    before = live(300)
+    assert live(1500) - before < 2**19

@@ -1,0 +1,63 @@
+"""The C layer's dense linear solver against numpy."""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest_plugins = ["fixtures_c_layer"]
+
+
+def linear_solve(library: Path, a: np.ndarray, b: np.ndarray) -> tuple[int, np.ndarray]:
+    """Return code and X of A X = B; a, shape (n, n); b, shape (n, columns)."""
+    lib = ctypes.CDLL(str(library))
+    n, columns = b.shape
+    factors, x, scratch = np.array(a, order="F"), np.array(b, order="F"), np.empty(n)
+    pointers = [v.ctypes.data_as(ctypes.POINTER(ctypes.c_double)) for v in (factors, x, scratch)]
+    return lib.linear_solve(n, columns, *pointers), x
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7, 8, 9, 18, 33, 100])
+def test_lu_agrees_with_numpy(libraries: dict[str, Path], n: int) -> None:
+    """X is backward stable for badly scaled rows and columns: residual small against |A| |X|."""
+    rng = np.random.default_rng(n)
+    for columns in (1, 3, 16):
+        a = rng.normal(size=(n, n)) * 10.0 ** rng.uniform(-8, 8, (n, 1)) * 10.0 ** rng.uniform(-3, 3, n)
+        b = rng.normal(size=(n, columns))
+        code, x = linear_solve(libraries["lu"], a, b)
+        assert code == 0
+        assert np.all(np.abs(a @ x - b) <= 1e-13 * n * (np.abs(a) @ np.abs(x) + np.abs(b)))
+        rows = np.abs(a).max(1, keepdims=True)
+        expected = np.linalg.solve(a / rows, b / rows)
+        assert np.linalg.norm(x - expected) <= 1e-12 * np.linalg.cond(a / rows) * np.linalg.norm(x)
+
+
+@pytest.mark.parametrize("n", [1, 2, 6, 18, 50])
+def test_lu_finds_rank_deficiency_whatever_the_scales(libraries: dict[str, Path], n: int) -> None:
+    """A matrix of rank n - 1 is refused although rounding makes its last pivot nonzero."""
+    rng = np.random.default_rng(n)
+    a = rng.normal(size=(n, max(n - 1, 1))) @ rng.normal(size=(max(n - 1, 1), n)) * (n > 1)
+    a *= 10.0 ** rng.uniform(-6, 6, (n, 1)) * 10.0 ** rng.uniform(-6, 6, n)
+    assert linear_solve(libraries["lu"], a, np.ones((n, 1)))[0] > 0
+
+
+def test_lu_accepts_a_mass_matrix_of_very_unequal_bodies(libraries: dict[str, Path]) -> None:
+    """Inertias that differ by 16 powers of ten are no singularity."""
+    a = np.array([[1e10, 1e2, 0], [1e2, 2e-6, 1e-7], [0, 1e-7, 1e-6]])
+    code, x = linear_solve(libraries["lu"], a, a @ np.array([[1.0], [2.0], [3.0]]))
+    assert code == 0
+    assert x[:, 0] == pytest.approx([1, 2, 3], rel=1e-7)  # the right-hand side alone is rounded by 1e-8 of 2
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_lu_reports_numbers_that_are_not_finite(libraries: dict[str, Path], bad: float) -> None:
+    """NaN or infinity anywhere in A or B ends in an error code."""
+    for i, j in ((0, 0), (4, 1), (1, 4), (4, 4)):
+        a, b = np.random.default_rng(1).normal(size=(5, 5)), np.ones((5, 2))
+        a[i, j] = bad
+        assert linear_solve(libraries["lu"], a, b)[0] != 0
+    b[3, 1] = bad
+    assert linear_solve(libraries["lu"], np.eye(5), b)[0] == -1

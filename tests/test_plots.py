@@ -1,0 +1,192 @@
+"""Figures of a run: what they hold, what they show, what they leave out."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import matplotlib
+import numpy as np
+import pytest
+from gpmelica.fmu.compare import compare
+from gpmelica.fmu.plots import Picture, pictures
+from gpmelica.fmu.plots.logarithmic import errors, violations
+from gpmelica.fmu.plots.path import point_path
+from gpmelica.fmu.plots.schematic import schematic
+from gpmelica.fmu.plots.style import BLUE, colours, styled
+from gpmelica.fmu.plots.time_series import base_motion, elastic_coordinates, joint_coordinates
+from gpmelica.generator.mechanism import build
+from gpmelica.trajectory import Array
+from helpers_report import RUNS, crane_pictures, crane_report, crane_run, pendulum_report
+from matplotlib.figure import Figure
+from matplotlib.image import imread
+from numpy.testing import assert_allclose
+
+FIGURES = (
+    "schematic", "joint_coordinates", "path_E", "base_motion", "elastic_coordinates", "violations", "errors",
+)  # fmt: skip
+
+
+def named(name: str) -> Picture:
+    """One figure of the crane."""
+    return next(picture for picture in crane_pictures() if picture.name == name)
+
+
+def pixels(picture: Picture) -> Array:
+    """Colours of shape (rows, columns, 3), 0 to 255."""
+    return np.rint(imread(io.BytesIO(picture.png), format="png")[..., :3] * 255)
+
+
+def test_all_figures_of_the_crane_are_drawn() -> None:
+    """Everything that this mechanism has is shown once."""
+    assert tuple(picture.name for picture in crane_pictures()) == FIGURES
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figures_are_not_blank(name: str) -> None:
+    """150 dpi, many colours, and neither empty nor black: 1 to 30 % of the pixels carry something."""
+    image = pixels(named(name))
+    shades = np.unique(image.reshape(-1, 3), axis=0)
+    drawn = np.any(np.abs(image - 255.0) > 8, axis=2).mean()
+    assert image.shape[1] == round(8.6 * 150)
+    assert len(shades) > 100
+    assert 0.01 < drawn < 0.3
+
+
+def test_every_run_shows_its_colour() -> None:
+    """Runs that agree do not hide each other: each colour takes a fair share of the striped line."""
+    image = pixels(named("joint_coordinates"))
+    counts = []
+    for colour in colours(RUNS[1:]).values():
+        rgb = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)])
+        counts.append(np.sum(np.all(np.abs(image - rgb) < 12, axis=2)))
+    assert min(counts) > 300, counts
+
+
+def test_run_names_keep_their_colours() -> None:
+    """A run looks the same in every report, and no two runs of a report look the same."""
+    assert colours(["fmu-native-me"])["fmu-native-me"] == colours(RUNS)["fmu-native-me"] == BLUE
+    names = ["x", "fmu-native-cs", "fmu-openmodelica-me", "y", "fmu-openmodelica-cs", "modelica-rumoca", "z"]
+    assert len(set(colours(names).values())) == len(names)
+
+
+@pytest.fixture
+def in_style() -> Iterator[None]:
+    """What `pictures` does around every figure."""
+    with styled():
+        yield
+
+
+def lines(figure: Figure | None) -> list[list[Array]]:
+    """Curves of each panel, each of shape (2, N)."""
+    assert figure is not None
+    return [[np.array(line.get_data()) for line in axes.lines] for axes in figure.axes]
+
+
+@pytest.mark.usefixtures("in_style")
+def test_panels_hold_the_signals() -> None:
+    """A panel's first curve is the reference, then come the runs, in the unit that the title names."""
+    report = crane_run()
+    panels = lines(joint_coordinates(report.mechanism, report.reference, report.runs))
+    for curves, symbol in zip(panels, ("column_angle", "boom_angle", "jib_angle"), strict=True):
+        assert len(curves) == 4
+        for (time, values), run in zip(curves, (report.reference, *report.runs), strict=True):
+            assert_allclose(time, run.time)
+            assert_allclose(values, run.signals[symbol])
+    elastic = elastic_coordinates(report.mechanism, report.reference, report.runs)
+    assert elastic is not None and elastic.axes[0].get_title(loc="left") == "boom.r1_psi  in 10⁻⁶ rad"
+    assert_allclose(lines(elastic)[0][0][1] * 1e-6, report.reference.signals["boom_r1_psi"], atol=1e-18)
+
+
+@pytest.mark.usefixtures("in_style")
+@pytest.mark.parametrize(("elements", "rows"), [(2, 1), (4, 3), (9, 6)])
+def test_long_beams_show_some_of_their_elements(elements: int, rows: int) -> None:
+    """A row per element up to six; then a choice with the first and the last one."""
+    report = crane_report()
+    chain = report.mechanism.chain
+    beam = chain.links[1].beam
+    assert beam is not None
+    boom = chain.links[1].model_copy(update={"beam": beam.model_copy(update={"elements": elements})})
+    mechanism = build(chain.model_copy(update={"links": (chain.links[0], boom, chain.links[2])}))
+    signals = {c.symbol: report.reference.time for c in mechanism.coordinates}
+    figure = elastic_coordinates(mechanism, replace(report.reference, signals=signals), ())
+    assert figure is not None
+    titles = [axes.get_title(loc="left").partition(" ")[0] for axes in figure.axes]
+    assert len(titles) == 3 * rows
+    assert (titles[0], titles[-1]) == ("boom.r1_psi", f"boom.r{elements - 1}_phi")
+
+
+@pytest.mark.usefixtures("in_style")
+def test_space_has_equal_scales_and_the_programmed_path() -> None:
+    """A metre is as long on all axes, and the programmed curve is the one given."""
+    report = crane_run()
+    target = report.targets["E"] + [0.0, 0.0, 1e-3]
+    target[7:9, 1] = np.nan
+    for figure in (
+        point_path("E", report.reference, report.runs, target),
+        schematic(report.mechanism, report.reference, report.poses),
+    ):
+        assert figure is not None
+        axes: Any = figure.axes[0]
+        extents = np.ptp([axes.get_xlim(), axes.get_ylim(), axes.get_zlim()], axis=1)
+        assert_allclose(extents / axes._box_aspect, extents[0] / axes._box_aspect[0])
+    panels = lines(point_path("E", report.reference, report.runs, target))
+    for k in range(3):
+        assert_allclose(panels[1 + k][-1][1], target[:, k])
+        assert_allclose(panels[1 + k][0][1], report.reference.signals[f"E_{'xyz'[k]}"])
+    assert point_path("F", report.reference, report.runs) is None
+
+
+@pytest.mark.usefixtures("in_style")
+def test_logarithmic_axes_skip_zeros() -> None:
+    """Violations and errors stand on logarithmic axes, zeros are gaps, tolerances are lines."""
+    report = crane_run()
+    figure = violations(report.reference, report.runs)
+    assert figure is not None and {axes.get_yscale() for axes in figure.axes} == {"log"}
+    position = lines(figure)[0][0][1]
+    expected = report.reference.signals["violation_position"]
+    assert np.isnan(position[0]) and expected[0] == 0.0
+    assert_allclose(position[1:], expected[1:])
+    curves = lines(errors(report.reference, report.runs, report.comparisons, report.units))[0]
+    largest = [np.nanmax(curve[1]) for curve in curves]
+    assert largest[:3] == [comparison.max_rel_error for comparison in report.comparisons[1:]]
+    assert largest[3:] == [1e-6, 1e-5]
+
+
+def test_what_a_mechanism_does_not_have_is_not_drawn() -> None:
+    """A pendulum without runs: the mechanism and its joint, no base, beam, constraint or error."""
+    report = pendulum_report()
+    assert [picture.name for picture in pictures(report)] == ["schematic", "joint_coordinates"]
+    fixed = crane_report()
+    base = fixed.mechanism.chain.base
+    assert base is not None
+    rigid = fixed.mechanism.chain.model_copy(update={"base": base.model_copy(update={"support": "rigid"})})
+    assert base_motion(build(rigid), fixed.reference, fixed.runs) is None
+
+
+@pytest.mark.usefixtures("in_style")
+def test_a_run_that_diverges_leaves_the_picture() -> None:
+    """Its 1e300 neither overflows the figures nor flattens the curves that one wants to see."""
+    report = crane_run()
+    late = report.reference.time > 1.9
+    signals = {name: np.where(late, 1e300, values) for name, values in report.reference.signals.items()}
+    wild = replace(report.reference, name="fmu-native-me", signals=signals)
+    comparison = compare(report.reference, wild, report.units, 1e-6)
+    spoilt = replace(report, runs=(wild,), comparisons=(report.comparisons[0], comparison))
+    assert tuple(picture.name for picture in pictures(spoilt)) == FIGURES
+    figure = joint_coordinates(report.mechanism, report.reference, (wild,))
+    assert figure is not None
+    for axes, symbol in zip(figure.axes, ("column_angle", "boom_angle", "jib_angle"), strict=True):
+        values = report.reference.signals[symbol]
+        assert axes.get_ylim()[0] <= values.min() and axes.get_ylim()[1] >= values.max()
+        assert np.ptp(axes.get_ylim()) <= 3 * np.ptp(values) + 1e-12
+
+
+def test_figures_are_reproducible_and_leave_no_trace() -> None:
+    """The same run gives the same bytes, and the process' own figures keep their style."""
+    before = dict(matplotlib.rcParams)
+    again = next(pictures(crane_run()))
+    assert (again.png, again.svg) == (crane_pictures()[0].png, crane_pictures()[0].svg)
+    assert dict(matplotlib.rcParams) == before
