@@ -49,7 +49,8 @@ def read_state(path: Path, n: int) -> State:
 def _problems(data: Any, n: int) -> list[Problem]:
     if not isinstance(data, dict):
         return [Problem("", 'expected an object {"t": 0.0, "q": […], "qd": […]}')]
-    unknown = [Problem(str(key), "unknown key; known are t, q, qd, z") for key in set(data) - {"t", "q", "qd", "z"}]
+    known = ("t", "q", "qd", "z")
+    unknown = [Problem(str(key), f"unknown key; known are {', '.join(known)}") for key in data if key not in known]
     lengths = {"q": n, "qd": n, "z": 0}
     wrong = [
         Problem(key, f"expected a list of {size} finite number(s), got {str(data.get(key))[:60]}")

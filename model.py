@@ -50,7 +50,8 @@ class Model:
     @property
     def units(self) -> dict[str, str]:
         """Unit of each state and output."""
-        return {v.name: v.unit for v in (*self.program.states, *self.program.outputs)}
+        states = {state.name: state.unit for state in self.program.states}
+        return states | {output.name: output.unit for output in self.program.outputs}
 
     def start_values(self) -> dict[str, float]:
         """What each `start(x)` of the description stands for, by its name in the program."""
@@ -88,7 +89,7 @@ def _dependent(numbers: mechanism.Mechanism, start: tuple[Array, Array], source:
 def _nonlinear(numbers: mechanism.Mechanism) -> list[Problem]:
     """Constraints of order 1 that are not linear in the velocities."""
     return [
-        Problem(f"programmed[{i}].expression", "expected an expression that is linear in the velocities (order = 1)")
+        Problem(f"programmed[{i}].expression", "order = 1: expected an expression linear in the velocities")
         for i, entry in enumerate(numbers.programmed)
         if entry.order == 1 and not constraints.is_linear(entry.expression or "")
     ]

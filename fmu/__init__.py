@@ -1,0 +1,1 @@
+"""FMUs: the native backend, runs, comparison, figures and report."""

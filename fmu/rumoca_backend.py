@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import time
 from collections.abc import Mapping, Sequence
@@ -61,7 +62,8 @@ class CompiledModel:
         recorded = np.asarray(result.time)
         rows = np.searchsorted(recorded, grid + 1e-9 * horizon, side="right") - 1
         if np.abs(recorded[rows] - grid).max() > 1e-9 * max(horizon, 1.0):
-            raise SolveError(f"modelica-rumoca: the run stopped at t = {recorded[-1]:.9g} s instead of {horizon:.9g} s")
+            reached = f"t = {recorded[-1]:.9g} s instead of {horizon:.9g} s"
+            raise SolveError(f"modelica-rumoca: the run stopped at {reached}")
         return Trajectory(
             name="modelica-rumoca",
             time=grid,
@@ -76,7 +78,7 @@ class CompiledModel:
         """Horizon and result of a run that takes about the budget, by the cost of two short ones."""
         short, longer = (max(part * stop, output_step) for part in _PROBES)
         costs = [self._cost(horizon, tolerance, budget) for horizon in (short, longer)]
-        rate = max(costs[1] - costs[0], 0.01 * costs[1]) / (longer - short) if longer > short else costs[1] / longer
+        rate = max(costs[1] - costs[0], 0.01 * costs[1]) / max(longer - short, output_step)
         affordable = max((budget - costs[0]) / rate, output_step)
         horizon = min(stop, int(affordable / output_step) * output_step)
         return horizon, self._run((0.0, horizon), output_step, tolerance, {}, 20.0 * budget)
@@ -100,6 +102,4 @@ class CompiledModel:
 def _rumoca() -> Any:
     if not available():
         raise MissingToolError("rumoca is not installed; get it with: pip install 'gpmelica[check]'")
-    import rumoca
-
-    return rumoca
+    return importlib.import_module("rumoca")

@@ -6,7 +6,7 @@ points and coordinates, whose own rates and bias accelerations come from the kin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 
 from . import differentiate, expressions, ir
@@ -117,7 +117,7 @@ def _level_and_axis(quantity: str) -> tuple[int, int]:
 
 
 def rate(tree: Tree, points: Container[str]) -> Tree:
-    """Time derivative of a tree for q̈ = 0, by the chain rule over its names; `points` are the owners that are points."""
+    """Time derivative of a tree for q̈ = 0, by the chain rule over its names; `points` are names of points."""
     total: Tree = differentiate.derivative(tree, "t")
     for name in dict.fromkeys(expressions.running_names(tree)):
         if "." in name:
@@ -156,7 +156,7 @@ def _row(name: str, tree: Tree, points: Container[str]) -> Row:
     return Row(name, tree, rate(tree, points))
 
 
-def _path_trees(path: Path) -> list[tuple[str, Tree]]:
+def _path_trees(path: Path) -> Sequence[tuple[str, Tree]]:
     """Component of R_Pᵀ(r_E − r_P(t)) for each prescribed component (P0 (29))."""
     rotation, origin = path.frame.rotation, path.frame.offset
     trees = []
@@ -204,7 +204,8 @@ def derive(program: Program, mechanism: Mechanism, points: Points, lower: Loweri
         ((i, slice(0, n)), _jacobian_row(row, points, lower, n)) for i, row in enumerate(found)
     ]
     C = program.assemble("C", (m, n), C_parts, None, "constraint Jacobian")
-    gamma = column("gamma", lambda row: differentiate.negative(rate(row.velocity, mechanism.points)), "C*qdd = gamma")
+    bias = {row.name: differentiate.negative(rate(row.velocity, mechanism.points)) for row in found}
+    gamma = column("gamma", lambda row: bias[row.name], "C*qdd = gamma")
     return Constraints(tuple(found), C, Phi, Phi_dot, gamma)
 
 

@@ -26,10 +26,7 @@ def derive(chain: Chain, start: tuple[Array, Array], dependent: Sequence[str]) -
     """
     program = Program(chain.name, chain.description)
     mechanism = build(chain, Symbols(program))
-    for coordinate in mechanism.coordinates:
-        program.reserved |= {f"{coordinate.symbol}{suffix}" for suffix in ("", "_dot", "_ddot", "_effort")}
-    program.reserved |= {symbol for force in mechanism.forces for symbol in force.symbols if force.values is None}
-    program.reserved |= {f"{name}_{quantity}" for name in mechanism.points for quantity in ("x", "y", "z", "vx", "vy", "vz")}
+    program.reserved |= _public_names(mechanism)
     motion = kinematics.derive(program, mechanism)
     inertia = dynamics.derive(program, mechanism, motion)
     program.section("points")
@@ -48,6 +45,14 @@ def derive(chain: Chain, start: tuple[Array, Array], dependent: Sequence[str]) -
     if rows is not None:
         _constraint_outputs(program, mechanism, inertia, Q, rows, qdd)
     return program
+
+
+def _public_names(mechanism: Mechanism) -> set[str]:
+    """Names of states, outputs and inputs, which definitions must leave to them."""
+    suffixes = ("", "_dot", "_ddot", "_effort", "_start", "_dot_start")
+    names = {f"{coordinate.symbol}{suffix}" for coordinate in mechanism.coordinates for suffix in suffixes}
+    names |= {f"{point}_{key}" for point in mechanism.points for key in ("x", "y", "z", "vx", "vy", "vz")}
+    return names | {symbol for force in mechanism.forces for symbol in force.symbols if force.values is None}
 
 
 def _info(mechanism: Mechanism, dependent: Sequence[str]) -> dict[str, str]:

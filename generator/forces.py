@@ -90,7 +90,9 @@ def _linearized_supports(program: Program, mechanism: Mechanism) -> dict[int, Ex
 def _small_angle_matrix(position: Expr) -> Expr:
     x, y, z = position
     one, zero = ir.constant(1.0), ir.constant(0.0)
-    return ir.array([[one, zero, zero, -y, z, zero], [zero, one, zero, x, zero, -z], [zero, zero, one, zero, -x, y]])
+    return ir.array(
+        [[one, zero, zero, -y, z, zero], [zero, one, zero, x, zero, -z], [zero, zero, one, zero, -x, y]]
+    )
 
 
 def _apply(
@@ -112,7 +114,8 @@ def _apply(
     if not force.in_world:
         F = kinematics.motion(force.place.body).R @ F
     F = program.define(f"F_{force.name}", F, "N", f"force {force.name}, world axes")
-    N = program.define(f"N_{force.name}", ir.cross(r, F), "N.m", f"moment of {force.name} about the world's origin")
+    about = f"moment of {force.name} about the world's origin"
+    N = program.define(f"N_{force.name}", ir.cross(r, F), "N.m", about)
     wrenches.append(Wrench(force.place.body, N, F))
 
 

@@ -76,18 +76,22 @@ class Variable:
 
     @property
     def type(self) -> str:
+        """Real or Integer."""
         return _ATTRIBUTES[self.kind][0]
 
     @property
     def causality(self) -> str:
+        """As FMI 2.0 has it."""
         return _ATTRIBUTES[self.kind][1]
 
     @property
     def variability(self) -> str:
+        """As FMI 2.0 has it."""
         return _ATTRIBUTES[self.kind][2]
 
     @property
     def initial(self) -> str | None:
+        """As FMI 2.0 has it."""
         return _ATTRIBUTES[self.kind][3]
 
 
@@ -99,7 +103,7 @@ def variables(program: Program) -> tuple[Variable, ...]:
         for i, s in enumerate(program.states)
     ]
     table += [
-        Variable(f"der({s.name})", "derivative", i, f"{s.unit}/s".replace("/s/s", "/s2"), f"rate of {s.name}", derivative_of=1 + i)
+        Variable(f"der({s.name})", "derivative", i, _per_second(s.unit), f"rate of {s.name}", derivative_of=1 + i)
         for i, s in enumerate(program.states)
     ]
     table += [Variable(o.name, "output", i, o.unit, o.description) for i, o in enumerate(program.outputs)]
@@ -109,6 +113,10 @@ def variables(program: Program) -> tuple[Variable, ...]:
     table += _solver_variables()
     _check_names(table)
     return tuple(table)
+
+
+def _per_second(unit: str) -> str:
+    return unit.replace("/s", "/s2") if unit.endswith("/s") else f"{unit}/s"
 
 
 def _elements(parameter: Parameter, count: Iterator[int]) -> Iterator[Variable]:

@@ -183,10 +183,12 @@ def cat(*vectors: Expr) -> Expr:
 
 
 def is_zero(node: Expr) -> bool:
+    """Whether all elements are the number 0."""
     return node.op == "constant" and not np.any(node.data)
 
 
 def is_one(node: Expr) -> bool:
+    """Whether it is the scalar 1."""
     return node.op == "constant" and node.shape == () and node.data == 1.0
 
 
@@ -195,6 +197,7 @@ def _is_identity(node: Expr) -> bool:
 
 
 def add(a: Expr, b: Expr) -> Expr:
+    """a + b, same shapes."""
     if a.op == b.op == "constant":
         return constant(a.data + b.data)
     if is_zero(a):
@@ -207,6 +210,7 @@ def add(a: Expr, b: Expr) -> Expr:
 
 
 def sub(a: Expr, b: Expr) -> Expr:
+    """a − b, same shapes."""
     if a.op == b.op == "constant":
         return constant(a.data - b.data)
     if is_zero(b):
@@ -219,12 +223,14 @@ def sub(a: Expr, b: Expr) -> Expr:
 
 
 def neg(a: Expr) -> Expr:
+    """−a."""
     if a.op == "constant":
         return constant(-a.data)
     return a.args[0] if a.op == "neg" else Expr("neg", a.shape, (a,))
 
 
 def mul(a: Expr, b: Expr) -> Expr:
+    """Product, one of them a scalar."""
     if a.op == b.op == "constant":
         return constant(a.data * b.data)
     shape = a.shape or b.shape
@@ -245,6 +251,7 @@ def mul(a: Expr, b: Expr) -> Expr:
 
 
 def div(a: Expr, b: Expr) -> Expr:
+    """a over the scalar b."""
     if a.op == b.op == "constant":
         return constant(a.data / b.data)
     if is_zero(a) or is_one(b):
@@ -278,6 +285,7 @@ def matmul(a: Expr, b: Expr) -> Expr:
 
 
 def transpose(a: Expr) -> Expr:
+    """Transposed matrix."""
     if a.op == "constant":
         return constant(a.data.T)
     return Expr("transpose", a.shape[::-1], (a,))

@@ -21,7 +21,7 @@ class Motion:
     Parameters:
         coordinate  the coordinate's name within its link, such as `psi`
         kind        rotation (rad) or translation (m)
-        axis        unit vector in the frame that the motions before it have reached; None: the description gives it
+        axis        unit vector in the frame that the motions before it have reached; None: see the description
     """
 
     coordinate: str
@@ -30,6 +30,7 @@ class Motion:
 
     @property
     def unit(self) -> str:
+        """Rad or m."""
         return "rad" if self.kind == "rotation" else "m"
 
 

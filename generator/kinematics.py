@@ -61,7 +61,7 @@ class Kinematics:
     def position(self, place: Place) -> Expr:
         """Shape (3,), m, world frame."""
         motion = self.motion(place.body)
-        return motion.p + motion.R @ place.position
+        return motion.p + motion.R @ ir.lift(place.position)
 
     def velocity(self, place: Place, position: Expr) -> Expr:
         """Shape (3,), m/s, world frame, of the point at `position`."""

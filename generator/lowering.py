@@ -68,11 +68,12 @@ class Lowering:
         return self._events[time]
 
     def _conditional(self, tree: Conditional) -> Expr:
-        parts = [self(child) for child in expressions.children(tree)]
+        left, right, then, otherwise = (self(child) for child in expressions.children(tree))
         time = differentiate.switching_time(tree, self.is_constant)
         if time is None:
-            return ir.choose(tree.comparison, *parts)
-        return ir.switch(tree.comparison, *parts, self._event(time), self(differentiate.slope(tree)))
+            return ir.choose(tree.comparison, left, right, then, otherwise)
+        slope = self(differentiate.slope(tree))
+        return ir.switch(tree.comparison, left, right, then, otherwise, self._event(time), slope)
 
     def _start(self, tree: Tree) -> Expr:
         if tree not in self._started:

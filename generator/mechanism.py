@@ -31,25 +31,31 @@ GROUND = -1
 class Algebra(Protocol):
     """Where a mechanism's numbers come from."""
 
-    def scalar(self, name: str, value: float, unit: str, description: str) -> Value: ...
+    def scalar(self, name: str, value: float, unit: str, description: str) -> Value:
+        """A number that has a name."""
 
-    def vector(self, name: str, value: Sequence[float] | Array, unit: str, description: str) -> Vector: ...
+    def vector(self, name: str, value: Sequence[float] | Array, unit: str, description: str) -> Vector:
+        """A vector that has a name."""
 
-    def array(self, rows: Sequence[Any]) -> Any: ...
+    def array(self, rows: Sequence[Any]) -> Any:
+        """Vector of numbers, or matrix of rows."""
 
 
 class Numbers:
     """Algebra of plain numbers."""
 
     def scalar(self, name: str, value: float, unit: str, description: str) -> float:
+        """The number itself."""
         del name, unit, description
         return float(value)
 
     def vector(self, name: str, value: Sequence[float] | Array, unit: str, description: str) -> Array:
+        """The vector itself."""
         del name, unit, description
         return np.array(value, dtype=float)
 
     def array(self, rows: Sequence[Any]) -> Array:
+        """Array of the numbers."""
         return np.array(rows, dtype=float)
 
 
@@ -77,6 +83,7 @@ class Coordinate:
 
     @property
     def name(self) -> str:
+        """The name in descriptions and messages."""
         return f"{self.owner}.{self.key}"
 
     @property
@@ -86,10 +93,12 @@ class Coordinate:
 
     @property
     def unit(self) -> str:
+        """Rad or m."""
         return self.motion.unit
 
     @property
     def effort_unit(self) -> str:
+        """N.m or N."""
         return "N.m" if self.unit == "rad" else "N"
 
 
@@ -168,10 +177,12 @@ class Mechanism:
 
     @property
     def name(self) -> str:
+        """Of the model and the FMU."""
         return self.chain.name
 
     @property
     def n(self) -> int:
+        """Number of coordinates."""
         return len(self.coordinates)
 
     @property
@@ -180,6 +191,7 @@ class Mechanism:
         return self.chain.base is not None and self.chain.base.support == "rigid"
 
     def coordinate_index(self, name: str) -> int:
+        """Position of a coordinate by its full name."""
         return next(k for k, coordinate in enumerate(self.coordinates) if coordinate.name == name)
 
     def ancestors(self, body: int) -> tuple[int, ...]:
@@ -297,7 +309,9 @@ class _Builder:
             com = self.algebra.array([element.length / 2, 0.0, 0.0])
             inertia = self.algebra.array(_diagonal(element.moments))
             self.bodies.append(
-                Body(name, link.name, place.body, rotation, place.position, coordinates, element.mass, com, inertia)
+                Body(
+                    name, link.name, place.body, rotation, place.position, coordinates, element.mass, com, inertia
+                )
             )
             if r + 1 < beam.count:
                 place = Place(len(self.bodies) - 1, self.algebra.array([element.length, 0.0, 0.0]))

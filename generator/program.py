@@ -31,6 +31,7 @@ class Parameter:
 
     @property
     def shape(self) -> Shape:
+        """Of the value."""
         return self.value.shape
 
 
@@ -152,10 +153,10 @@ class Program:
 
     def define(self, name: str, expr: Any, unit: str | None, description: str) -> Expr:
         """Give an expression a name; returns the symbol. Constants and symbols need no name of their own."""
-        expr = ir.lift(expr)
-        if expr.op in ("symbol", "constant"):
-            return expr
-        return self.assemble(name, expr.shape, [((), expr)], unit, description)
+        lifted = ir.lift(expr)
+        if lifted.op in ("symbol", "constant"):
+            return lifted
+        return self.assemble(name, lifted.shape, [((), lifted)], unit, description)
 
     def assemble(
         self,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from . import ir
 from .constraints import Constraints
 from .dynamics import Dynamics
 from .ir import Expr, Index
@@ -66,7 +65,7 @@ def _projected(
 
 def _stabilised(mechanism: Mechanism, constraints: Constraints) -> Expr:
     """γ − 2αΦ̇ − β²Φ (Baumgarte)."""
-    alpha, beta = mechanism.alpha, mechanism.beta
+    alpha, beta = ir.lift(mechanism.alpha), ir.lift(mechanism.beta)
     return constraints.gamma - 2.0 * alpha * constraints.Phi_dot - beta * beta * constraints.Phi
 
 

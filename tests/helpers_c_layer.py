@@ -14,11 +14,12 @@ from itertools import pairwise
 from pathlib import Path
 
 import fmpy
-import gpmelica.fmu
 import numpy as np
 import pytest
 from fmpy.fmi1 import FMICallException
 from fmpy.fmi2 import FMU2Model, FMU2Slave, defaultCallbacks, fmi2CallbackFunctions, fmi2CallbackLoggerTYPE
+
+import gpmelica.fmu
 
 SOURCES = Path(gpmelica.fmu.__file__).parent / "sources"
 DATA = Path(__file__).parent / "data"

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from helpers_random import random_chain
+from numpy.typing import NDArray
+
 from gpmelica.generator.description import load
 from gpmelica.generator.description.load import from_data
 from gpmelica.generator.mechanism import Mechanism, build
-from helpers_random import random_chain
-from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 CRANE = Path(__file__).parents[1] / "examples" / "crane.toml"

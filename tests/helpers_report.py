@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.integrate import solve_ivp
+
 from gpmelica.fmu.compare import compare
 from gpmelica.fmu.context import RunReport
 from gpmelica.fmu.plots import Picture, pictures
@@ -16,7 +18,6 @@ from gpmelica.generator.description import load
 from gpmelica.generator.description.load import from_data
 from gpmelica.generator.mechanism import GROUND, Coordinate, Mechanism, build
 from gpmelica.trajectory import Array, Trajectory, output_grid
-from scipy.integrate import solve_ivp
 
 RUNS = ("reference", "fmu-native-me", "fmu-native-cs", "modelica-rumoca")
 EXAMPLES = Path(__file__).parent.parent / "examples"

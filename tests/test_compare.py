@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
 from gpmelica.errors import DescriptionError
 from gpmelica.fmu.compare import compare, compare_files, error_over_time, on_common_grid, scales
 from gpmelica.fmu.csv_file import read_csv, write_csv
 from gpmelica.trajectory import Array, Trajectory
-from numpy.testing import assert_allclose, assert_array_equal
 
 UNITS = {"angle": "rad", "small": "rad", "x": "m", "rest": "s"}
 TIME = np.linspace(0.0, 2.0, 201)

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from gpmelica.fmu.files import write_atomically
 
 _DISK_FULL = """

@@ -10,6 +10,11 @@ from typing import Any
 import matplotlib
 import numpy as np
 import pytest
+from helpers_report import RUNS, crane_pictures, crane_report, crane_run, pendulum_report
+from matplotlib.figure import Figure
+from matplotlib.image import imread
+from numpy.testing import assert_allclose
+
 from gpmelica.fmu.compare import compare
 from gpmelica.fmu.plots import Picture, pictures
 from gpmelica.fmu.plots.logarithmic import errors, violations
@@ -19,10 +24,6 @@ from gpmelica.fmu.plots.style import BLUE, colours, styled
 from gpmelica.fmu.plots.time_series import base_motion, elastic_coordinates, joint_coordinates
 from gpmelica.generator.mechanism import build
 from gpmelica.trajectory import Array
-from helpers_report import RUNS, crane_pictures, crane_report, crane_run, pendulum_report
-from matplotlib.figure import Figure
-from matplotlib.image import imread
-from numpy.testing import assert_allclose
 
 FIGURES = (
     "schematic", "joint_coordinates", "path_E", "base_motion", "elastic_coordinates", "violations", "errors",

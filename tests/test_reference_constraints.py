@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gpmelica.errors import SolveError
-from gpmelica.generator.mechanism import Mechanism
-from gpmelica.reference import Evaluation, Model, choose_dependent, evaluate, simulate, start_state
 from helpers_random import random_chain
 from helpers_reference import CRANE, crane, manipulator, mechanism_of, random_state, slope
 from numpy.typing import NDArray
+
+from gpmelica.errors import SolveError
+from gpmelica.generator.mechanism import Mechanism
+from gpmelica.reference import Evaluation, Model, choose_dependent, evaluate, simulate, start_state
 
 Array = NDArray[np.float64]
 PATH = {

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gpmelica.errors import SolveError
-from gpmelica.generator.mechanism import Mechanism
-from gpmelica.reference import Energy, Model, energy, evaluate, simulate, start_state
-from gpmelica.trajectory import Trajectory
 from helpers_random import random_chain
 from helpers_reference import (
     BASES,
@@ -20,6 +16,11 @@ from helpers_reference import (
 )
 from numpy.typing import NDArray
 from scipy.integrate import simpson
+
+from gpmelica.errors import SolveError
+from gpmelica.generator.mechanism import Mechanism
+from gpmelica.reference import Energy, Model, energy, evaluate, simulate, start_state
+from gpmelica.trajectory import Trajectory
 
 Array = NDArray[np.float64]
 SEEDS = range(12)

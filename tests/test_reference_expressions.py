@@ -6,11 +6,12 @@ import math
 
 import numpy as np
 import pytest
+from helpers_reference import slope
+
 from gpmelica.errors import SolveError
 from gpmelica.generator.expressions import FUNCTIONS, parse
 from gpmelica.reference.expression import Instant, compile_tree, evaluate, stops
 from gpmelica.reference.jet import Jet, constant, plain, variables
-from helpers_reference import slope
 
 NAMES = ("t", "E.x", "E.y", "a.angle_dot")
 VALUES = (0.3, 0.7, -0.4, 0.9)

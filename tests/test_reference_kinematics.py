@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from helpers_reference import crane, mechanism_of, random_mechanism, random_state, slope
+
 from gpmelica.generator.description.frame import roll_pitch_yaw
 from gpmelica.generator.mechanism import Place
 from gpmelica.reference.kinematics import Kinematics, Places
-from helpers_reference import crane, mechanism_of, random_mechanism, random_state, slope
 
 SEEDS = range(12)
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers_reference import crane, manipulator, mechanism_of
+
 from gpmelica.errors import SolveError
 from gpmelica.reference import evaluate, simulate, start_state
 from gpmelica.trajectory import Trajectory
-from helpers_reference import crane, manipulator, mechanism_of
 
 METHODS = {"RK4": 1e-7, "DOP853": 1e-9, "Radau": 1e-7, "BDF": 1e-5, "LSODA": 1e-7}
 

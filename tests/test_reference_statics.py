@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gpmelica.errors import SolveError
-from gpmelica.reference import Model, equilibrium, evaluate, start_state
 from helpers_reference import crane, manipulator, mechanism_of, slope
 from scipy.linalg import eigh
+
+from gpmelica.errors import SolveError
+from gpmelica.reference import Model, equilibrium, evaluate, start_state
 
 BEAM = {
     "length": 2.0,

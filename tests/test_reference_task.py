@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gpmelica.reference import programmed_target, simulate, start_state, unreachable
 from helpers_reference import crane, manipulator, mechanism_of
+
+from gpmelica.reference import programmed_target, simulate, start_state, unreachable
 
 PATH: dict[str, Any] = {
     "point": "E",

@@ -8,12 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 KEYWORDS = frozenset(
-    """algorithm and annotation assert block break class connect connector constant constrainedby der
-    discrete each else elseif elsewhen encapsulated end enumeration equation expandable extends external
-    false final flow for function if import impure in initial inner input loop model not operator or outer
-    output package parameter partial protected public pure record redeclare replaceable return stream then
-    time true type when while within Real Integer Boolean String abs sign sqrt min max sum sin cos tan asin
-    acos atan atan2 sinh cosh tanh exp log pi t start quintic cross transpose zeros cat noEvent ground""".split()
+    ["algorithm", "and", "annotation", "assert", "block", "break", "class", "connect", "connector", "constant", "constrainedby", "der", "discrete", "each", "else", "elseif", "elsewhen", "encapsulated", "end", "enumeration", "equation", "expandable", "extends", "external", "false", "final", "flow", "for", "function", "if", "import", "impure", "in", "initial", "inner", "input", "loop", "model", "not", "operator", "or", "outer", "output", "package", "parameter", "partial", "protected", "public", "pure", "record", "redeclare", "replaceable", "return", "stream", "then", "time", "true", "type", "when", "while", "within", "Real", "Integer", "Boolean", "String", "abs", "sign", "sqrt", "min", "max", "sum", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "log", "pi", "t", "start", "quintic", "cross", "transpose", "zeros", "cat", "noEvent", "ground"]
 )
 
 
