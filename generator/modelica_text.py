@@ -1,6 +1,8 @@
-"""Array expressions → Modelica text."""
+"""Array expressions → Modelica text, and its layout in lines."""
 
 from __future__ import annotations
+
+import textwrap
 
 import numpy as np
 
@@ -9,6 +11,7 @@ from .ir import Expr, Index, Shape
 # binding strength: sums, products, powers, names and calls
 _SUM, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4
 _STRENGTH = {"add": _SUM, "sub": _SUM, "neg": _SUM, "mul": _PRODUCT, "matmul": _PRODUCT, "div": _PRODUCT, "pow": _POWER}
+_WIDTH = 112
 _SIGNS = {"add": "+", "sub": "-", "mul": "*", "matmul": "*", "div": "/", "pow": "^"}
 
 
@@ -104,7 +107,28 @@ def _one(key: int | slice, size: int) -> str:
     return f"{key.start + 1}:{key.stop}"
 
 
+def escaped(value: str) -> str:
+    """What stands between the quotes of a Modelica string that may run over several lines."""
+    return value.replace("\r", "").replace("\\", "\\\\").replace('"', '\\"')
+
+
 def quoted(value: str) -> str:
-    """Modelica string literal."""
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + escaped.replace("\n", "\\n").replace("\r", "").replace("\t", "\\t") + '"'
+    """Modelica string literal on one line."""
+    return '"' + escaped(value).replace("\n", "\\n").replace("\t", "\\t") + '"'
+
+
+def layout(code: str, indent: int, description: str = "") -> str:
+    """One statement in as many indented lines as it needs, broken at spaces; a description stays in one piece."""
+    margin = " " * indent
+    statement = f"{margin}{code} {description};" if description else f"{margin}{code};"
+    if len(statement) <= _WIDTH:
+        return statement
+    lines = textwrap.wrap(
+        code if description else f"{code};",
+        _WIDTH,
+        initial_indent=margin,
+        subsequent_indent=margin + "    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return "\n".join([*lines, f"{margin}    {description};"] if description else lines)

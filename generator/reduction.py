@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
+from . import ir
 from .constraints import Constraints
 from .dynamics import Dynamics
 from .ir import Expr, Index

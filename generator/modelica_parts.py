@@ -1,0 +1,237 @@
+"""The parts of a Modelica model: declarations and equations under the headings that say where they come from.
+
+A heading names the link, constraint or force of the description; `modelica_origin` reads it back from the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from . import constraints, mechanism
+from . import modelica_text as mo
+from .description import Chain
+from .ir import Shape
+from .program import Definition, Item, Program
+
+_PER_ROW = ("Phi", "Phi_dot", "C", "gamma")  # what a constraint row is made of
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """`prefix name[shape](modifiers) = binding "description"`, in pieces."""
+
+    prefix: str
+    name: str
+    modifiers: str
+    binding: str
+    description: str
+
+    def text(self, indent: int) -> str:
+        """Lines of the text."""
+        code = f"{self.prefix}{self.name}{self.modifiers}{self.binding}"
+        return mo.layout(code, indent, mo.quoted(self.description))
+
+
+@dataclass(frozen=True)
+class Group:
+    """Declarations or equations under one heading."""
+
+    title: str
+    members: tuple[Declaration | str, ...]
+
+    def text(self, indent: int) -> str:
+        """Lines of the text, without the heading."""
+        return "\n".join(m.text(indent) if isinstance(m, Declaration) else mo.layout(m, indent) for m in self.members)
+
+
+class Headings:
+    """Where the parts of a program come from, in the description's words."""
+
+    def __init__(self, chain: Chain, program: Program) -> None:
+        numbers = mechanism.build(chain)
+        self.rows = tuple(row.name for row in constraints.rows(numbers))
+        self._bodies = {body.name: _body_heading(body) for body in numbers.bodies}
+        self._exact = {name: "parameters of the description" for name in chain.parameters}
+        self._exact |= {str(s.start.data): "start values" for s in program.states if s.start.op == "symbol"}
+        self._prefixes = {"base": "base"} | {link.name: f"link {link.name}" for link in chain.links}
+        self._prefixes |= {point: f"point {point}" for point in chain.points}
+        self._prefixes |= {force.name: f"applied force {force.name}" for force in chain.forces}
+
+    def section(self, title: str) -> str:
+        """Of a section of the program."""
+        return self._bodies.get(title, title)
+
+    def parameter(self, name: str) -> str:
+        """Of a parameter: the longest name of the description that it begins with."""
+        if name in self._exact:
+            return self._exact[name]
+        if re.match(r"support\d+_", name):
+            return "base supports"
+        owners = [owner for owner in self._prefixes if name.startswith(f"{owner}_")]
+        return self._prefixes[max(owners, key=len)] if owners else "general"
+
+
+def _body_heading(body: mechanism.Body) -> str:
+    if body.link == "base":
+        return "base"
+    element = "" if body.name == body.link else f", element {body.name.removeprefix(f'{body.link}_')}"
+    return f"link {body.link}{element}"
+
+
+def is_applied(item: Item) -> bool:
+    """Whether an item is an applied force's value, which the description gives as an expression."""
+    return item.section.startswith("applied force ") and item.description == item.section
+
+
+def applied(program: Program) -> list[Definition]:
+    """The values of all applied forces that the description gives as expressions."""
+    return [item for item in program.items if isinstance(item, Definition) and is_applied(item)]
+
+
+def parameters(program: Program, headings: Headings) -> list[Group]:
+    """What a user may change."""
+    found: dict[str, list[Declaration]] = {}
+    for p in program.parameters:
+        # `zeros(3)` would hide what may be changed
+        value = "{" + ", ".join(map(mo.number, p.value)) + "}" if p.shape else mo.number(float(p.value))
+        declaration = Declaration(
+            "parameter Real ", p.name + _dimensions(p.shape), _modifiers(p.shape, p.unit), f" = {value}", p.description
+        )
+        found.setdefault(headings.parameter(p.name), []).append(declaration)
+    return [Group(f"{title}: parameters", tuple(members)) for title, members in found.items()]
+
+
+def derived_parameters(program: Program, headings: Headings) -> list[Group]:
+    """What follows from the parameters alone."""
+    return _grouped(
+        (
+            headings.section(item.section),
+            _declaration("final parameter Real ", item, f" = {mo.text(item.parts[0][1])}"),
+        )
+        for item in program.items
+        if isinstance(item, Definition) and item.constant and not is_applied(item)
+    )
+
+
+def start_parameters(program: Program, given: Mapping[str, float] | None) -> list[Declaration]:
+    """What `start(x)` stands for: calculated at the start, or given."""
+    declarations = []
+    for value in program.start_values:
+        others = ["fixed = false"] if given is None else []
+        binding = "" if given is None else f" = {mo.number(given[value.name])}"
+        modifiers = _modifiers((), "1", *others)
+        declarations.append(Declaration("parameter Real ", value.name, modifiers, binding, value.description))
+    return declarations
+
+
+def inputs(program: Program, at_any_state: bool) -> list[Declaration]:
+    """The FMU's inputs; parameters that are 0 where the model is to be evaluated at any state."""
+    return [
+        Declaration("parameter Real ", e.name, _modifiers((), e.unit), " = 0.0", e.description)
+        if at_any_state
+        else Declaration("RealInput ", e.name, _modifiers((), e.unit, "start = 0.0"), "", e.description)
+        for e in program.inputs
+    ]
+
+
+def plant_inputs(program: Program) -> dict[str, Declaration]:
+    """Applied force → the plant's input for it."""
+    declarations, taken = {}, set(program.reserved)
+    for item in applied(program):
+        name = f"{item.name}_input"
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        modifiers = _modifiers((), item.unit, "start = 0.0")
+        declarations[item.name] = Declaration("RealInput ", name, modifiers, "", item.description)
+    return declarations
+
+
+def states(program: Program) -> list[Declaration]:
+    """Coordinates and their rates, which are outputs too."""
+    declarations = []
+    for s in program.states:
+        start = f"start = {mo.text(s.start)}"
+        modifiers = _modifiers((), s.unit, start, "fixed = true", f"nominal = {mo.number(s.nominal)}")
+        declarations.append(Declaration("output Real ", s.name, modifiers, "", s.description))
+    return declarations
+
+
+def outputs(program: Program) -> list[Declaration]:
+    """What a user reads besides the states."""
+    return [Declaration("output Real ", o.name, _modifiers((), o.unit), "", o.description) for o in program.outputs]
+
+
+def variables(program: Program, headings: Headings) -> list[Group]:
+    """Everything in between, section by section."""
+    return _grouped(
+        (headings.section(item.section), _declaration("Real ", item))
+        for item in program.items
+        if is_applied(item) or not _is_constant(item)
+    )
+
+
+def equations(program: Program, headings: Headings) -> list[Group]:
+    """All equations but the applied forces' values; those of a constraint row stand together."""
+    ordinary: list[tuple[str, str]] = []
+    rows: dict[int, list[str]] = {i: [] for i in range(len(headings.rows))}
+    for item in program.items:
+        if _is_constant(item) or is_applied(item):
+            continue
+        lines = list(item_equations(item))
+        if item.name.rstrip("_") in _PER_ROW and len(lines) == len(rows):
+            for i, line in enumerate(lines):
+                rows[i].append(line)
+        else:
+            ordinary += [(headings.section(item.section), line) for line in lines]
+    groups = _grouped(ordinary)
+    after = next((i + 1 for i, group in enumerate(groups) if group.title == "constraints"), len(groups))
+    by_row = [Group(f"constraint {name}", tuple(rows[i])) for i, name in enumerate(headings.rows)]
+    return [*groups[:after], *by_row, *groups[after:]]
+
+
+def item_equations(item: Item) -> Iterator[str]:
+    """Equations of one definition or linear system, without the semicolon."""
+    if not isinstance(item, Definition):
+        yield f"{_factor(mo.text(item.matrix))}*{item.name} = {mo.text(item.right)}"
+        return
+    for index, expr in item.parts:
+        name = item.name + (mo.subscript(index, item.shape) if index else "")
+        yield f"{name} = {mo.text(expr)}"
+    if item.symmetric:
+        for k in range(1, item.shape[0]):
+            yield f"{item.name}[{k + 1},1:{k}] = {item.name}[1:{k},{k + 1}]"
+
+
+def _is_constant(item: Item) -> bool:
+    return isinstance(item, Definition) and item.constant
+
+
+def _grouped(members: Iterable[tuple[str, Declaration | str]]) -> list[Group]:
+    found: dict[str, list[Declaration | str]] = {}
+    for title, member in members:
+        found.setdefault(title, []).append(member)
+    return [Group(title, tuple(group)) for title, group in found.items()]
+
+
+def _declaration(prefix: str, item: Item, binding: str = "") -> Declaration:
+    text = item.description
+    if item.unit is None and ";" not in text:
+        text += "; units differ by element"
+    return Declaration(prefix, item.name + _dimensions(item.shape), _modifiers(item.shape, item.unit), binding, text)
+
+
+def _modifiers(shape: Shape, unit: str | None, *others: str) -> str:
+    each = "each " if shape else ""
+    parts = [*others, *([f'{each}unit = "{unit}"'] if unit else [])]
+    return f"({', '.join(parts)})" if parts else ""
+
+
+def _dimensions(shape: Shape) -> str:
+    return f"[{', '.join(map(str, shape))}]" if shape else ""
+
+
+def _factor(matrix: str) -> str:
+    return matrix if matrix.isidentifier() else f"({matrix})"
