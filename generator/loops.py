@@ -1,0 +1,145 @@
+"""Conditions between two frames: value, rate, bias acceleration, and the unit wrench that belongs to them.
+
+A condition's rate is linear in the coordinates' rates. Its coefficient for coordinate k is the power of the
+condition's unit wrench: (F, N_b) on the body of frame b and (−F, −N_a) on that of frame a, about the world's
+origin. The same wrench therefore gives the constraint Jacobian's row and, times a multiplier or a spring
+force, what the closure does to the two bodies.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import ir
+from .closures import Condition
+from .ir import Expr
+from .kinematics import Kinematics
+from .mechanism import Closure, JointFrame
+from .program import Program
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A condition as expressions; world axes, wrenches about the world's origin.
+
+    value, rate  the condition and its rate
+    bias         its second derivative for q̈ = 0
+    F            shape (3,): unit force on body b, and opposite on body a
+    N_a, N_b     shape (3,): the unit wrench's moments on b, and opposite on a
+    """
+
+    value: Expr
+    rate: Expr
+    bias: Expr
+    F: Expr
+    N_a: Expr
+    N_b: Expr
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """A closure's frame in motion: origin r, its velocity and bias acceleration; axes R; w and z of its body."""
+
+    r: Expr
+    v: Expr
+    a: Expr
+    R: Expr
+    w: Expr
+    z: Expr
+
+    def axis(self, i: int) -> tuple[Expr, Expr, Expr]:
+        """Axis i, its rate and its second derivative for q̈ = 0; shape (3,) each."""
+        axis = self.R[:, i]
+        rate = ir.cross(self.w, axis)
+        return axis, rate, ir.cross(self.z, axis) + ir.cross(self.w, rate)
+
+
+class Loop:
+    """The two frames of a closure, defined in the program."""
+
+    def __init__(self, program: Program, kinematics: Kinematics, closure: Closure) -> None:
+        self.program, self.closure = program, closure
+        self.a = _frame(program, kinematics, closure.a, f"{closure.name}_a")
+        self.b = _frame(program, kinematics, closure.b, f"{closure.name}_b")
+        name = closure.name
+        self.rho = program.define(f"rho_{name}", self.b.r - self.a.r, "m", f"{name}: from frame a to frame b")
+        self.rho_dot = program.define(f"rho_{name}_dot", self.b.v - self.a.v, "m/s", f"{name}: its rate")
+        self.rho_bias = program.define(
+            f"rho_{name}_bias", self.b.a - self.a.a, "m/s2", f"{name}: its acceleration without the coordinates'"
+        )
+
+    def relation(self, condition: Condition) -> Relation:
+        """The condition between the two frames."""
+        match condition.kind:
+            case "along":
+                return self._along(*self.a.axis(condition.a), moving=True)
+            case "along_world":
+                axis = ir.constant(np.eye(3)[condition.a])
+                return self._along(axis, ir.zeros(3), ir.zeros(3), moving=False)
+            case "between":
+                return self._between(condition.a, condition.b)
+            case "distance":
+                return self._distance()
+
+    def _along(self, axis: Expr, rate: Expr, bias: Expr, *, moving: bool) -> Relation:
+        """ρ·axis; an axis that moves with body a carries the force to b's origin on both bodies."""
+        N_b = ir.cross(self.b.r, axis)
+        return Relation(
+            axis @ self.rho,
+            axis @ self.rho_dot + rate @ self.rho,
+            axis @ self.rho_bias + 2.0 * (rate @ self.rho_dot) + bias @ self.rho,
+            axis,
+            N_b if moving else ir.cross(self.a.r, axis),
+            N_b,
+        )
+
+    def _between(self, a: int, b: int) -> Relation:
+        """axis_a·axis_b: a moment about axis_b × axis_a turns b so that it grows."""
+        (e, e_dot, e_bias), (f, f_dot, f_bias) = self.a.axis(a), self.b.axis(b)
+        N = ir.cross(f, e)
+        bias = e_bias @ f + 2.0 * (e_dot @ f_dot) + e @ f_bias
+        return Relation(e @ f, e_dot @ f + e @ f_dot, bias, ir.zeros(3), N, N)
+
+    def _distance(self) -> Relation:
+        length = ir.lift(self.closure.length)
+        F = self.program.define(
+            f"direction_{self.closure.name}", self.rho / length, "1", f"{self.closure.name}: along the distance"
+        )
+        N = ir.cross(self.b.r, F)
+        return Relation(
+            (F @ self.rho - length) / 2.0,
+            F @ self.rho_dot,
+            F @ self.rho_bias + (self.rho_dot @ self.rho_dot) / length,
+            F,
+            N,
+            N,
+        )
+
+
+def _frame(program: Program, kinematics: Kinematics, frame: JointFrame, name: str) -> _Frame:
+    motion = kinematics.motion(frame.place.body)
+    r = program.define(f"r_{name}", kinematics.position(frame.place), "m", f"origin of frame {name}")
+    v = program.define(f"v_{name}", kinematics.velocity(frame.place, r), "m/s", f"velocity of {name}")
+    a = kinematics.bias_acceleration(frame.place, r, v)
+    R = program.define(f"R_{name}", motion.R @ ir.constant(frame.rotation), "1", f"axes of frame {name}")
+    bias = program.define(f"a_{name}", a, "m/s2", f"acceleration of {name} without the coordinates'")
+    return _Frame(r, v, bias, R, motion.w, motion.z)
+
+
+def jacobian_row(kinematics: Kinematics, closure: Closure, relation: Relation) -> dict[int, Expr]:
+    """Coordinate → the condition's rate per coordinate rate."""
+    mechanism = kinematics.mechanism
+    behind_a = set(mechanism.ancestors(closure.a.place.body))
+    behind_b = set(mechanism.ancestors(closure.b.place.body))
+    row: dict[int, Expr] = {}
+    for k in sorted(behind_a | behind_b):
+        axis = kinematics.axes[k]
+        total: Expr = ir.constant(0.0)
+        if k in behind_b:
+            total = total + axis.e @ relation.N_b + axis.u @ relation.F
+        if k in behind_a:
+            total = total - axis.e @ relation.N_a - axis.u @ relation.F
+        row[k] = total
+    return row
