@@ -135,11 +135,12 @@ def jacobian_row(kinematics: Kinematics, closure: Closure, relation: Relation) -
     behind_b = set(mechanism.ancestors(closure.b.place.body))
     row: dict[int, Expr] = {}
     for k in sorted(behind_a | behind_b):
-        axis = kinematics.axes[k]
-        total: Expr = ir.constant(0.0)
+        N, F = ir.zeros(3), ir.zeros(3)
         if k in behind_b:
-            total = total + axis.e @ relation.N_b + axis.u @ relation.F
+            N, F = relation.N_b, relation.F
         if k in behind_a:
-            total = total - axis.e @ relation.N_a - axis.u @ relation.F
-        row[k] = total
+            # a coordinate that moves both bodies alike does not change the condition
+            N = N - relation.N_a if N is not relation.N_a else ir.zeros(3)
+            F = F - relation.F if F is not relation.F else ir.zeros(3)
+        row[k] = kinematics.axes[k].e @ N + kinematics.axes[k].u @ F
     return row

@@ -14,8 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import expressions, rfem
+from .closures import CLOSURE_TYPES, DEFORMATIONS, Condition
 from .description import Chain
 from .description.base import Base
+from .description import closure as described
+from .description.friction import LuGre
 from .description.inertia import Inertial
 from .description.link import Beam, Joint, Link
 from .description.task import Force, Programmed
@@ -60,6 +63,28 @@ class Numbers:
 
 
 @dataclass(frozen=True)
+class Friction:
+    """Friction on a coordinate (design 4.8): effort μ·f_n·arm against its motion.
+
+    model         lugre: μ = σ0 z + σ1 ż + σ2 q̇ | dahl: μ = σ0 z
+    arm           half the journal's diameter, m, or 1 where the coordinate is a length
+    normal_force  f_n, N, or None: the normal component of the joint's load
+    mu_k, v_s     of LuGre; gamma of Dahl
+    """
+
+    model: Literal["lugre", "dahl"]
+    sigma0: Value
+    sigma1: Value
+    sigma2: Value
+    mu_s: Value
+    mu_k: Value
+    v_s: Value
+    gamma: Value
+    arm: Value
+    normal_force: Value | None
+
+
+@dataclass(frozen=True)
 class Coordinate:
     """One generalised coordinate.
 
@@ -80,6 +105,7 @@ class Coordinate:
     stiffness: Value | None = None
     rest: Value | None = None
     damping: Value | None = None
+    friction: Friction | None = None
 
     @property
     def name(self) -> str:
@@ -133,6 +159,37 @@ class Place:
 
 
 @dataclass(frozen=True)
+class JointFrame:
+    """A frame fixed to a body: its origin, and shape (3, 3), its axes in the body's frame (constant numbers)."""
+
+    place: Place
+    rotation: Array
+
+
+@dataclass(frozen=True)
+class Closure:
+    """The last joint of a loop between frames a and b.
+
+    conditions           constraint rows, or with springs the deformations that have a stiffness or damping
+    stiffness, damping   one per condition, N/m or N·m/rad and per second; None: conditions are constraints
+    length               m, of a distance condition
+    """
+
+    name: str
+    a: JointFrame
+    b: JointFrame
+    conditions: tuple[Condition, ...]
+    stiffness: tuple[Value, ...] | None
+    damping: tuple[Value, ...] | None
+    length: Value | None
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """Names of its constraint rows; none for springs."""
+        return () if self.stiffness is not None else tuple(f"{self.name}_{c.name}" for c in self.conditions)
+
+
+@dataclass(frozen=True)
 class Support:
     """Base spring-damper; see the description. Shapes (3,): m, N/m, N·s/m."""
 
@@ -170,6 +227,7 @@ class Mechanism:
     coordinates: tuple[Coordinate, ...]
     supports: tuple[Support, ...]
     points: dict[str, Place]
+    closures: tuple[Closure, ...]
     programmed: tuple[Programmed, ...]
     forces: tuple[AppliedForce, ...]
     alpha: Value
@@ -253,6 +311,7 @@ class _Builder:
                 name: self._place(point.link, point.position, f"{name}_position", f"point {name}")
                 for name, point in self.chain.points.items()
             },
+            closures=tuple(self._closure(closure) for closure in self.chain.closures),
             programmed=self.chain.programmed,
             forces=tuple(self._force(force) for force in self.chain.forces),
             alpha=self.algebra.scalar("alpha", constraints.alpha, "1/s", "Baumgarte's alpha"),
@@ -366,6 +425,7 @@ class _Builder:
             axis = motion.axis or joint.axis
             assert axis is not None
             spring = self._spring(owner, motion, joint, i) if springs else {}
+            friction = self._friction(owner, joint) if joint.friction is not None else None
             self.coordinates.append(
                 Coordinate(
                     owner,
@@ -376,9 +436,32 @@ class _Builder:
                     joint.values("position")[i],
                     joint.values("velocity")[i],
                     **spring,
+                    friction=friction,
                 )
             )
         return tuple(range(first, len(self.coordinates)))
+
+    def _friction(self, owner: str, joint: Joint) -> Friction:
+        described_friction, length = joint.friction, JOINT_TYPES[joint.type][0].unit
+        assert described_friction is not None
+
+        def value(key: str, unit: str, text: str) -> Value:
+            number = getattr(described_friction, key)
+            return self.algebra.scalar(f"{owner}_{key}", number, unit, f"friction of {owner}: {text}")
+
+        lugre, bar = isinstance(described_friction, LuGre), f"s/{length}"
+        return Friction(
+            model=described_friction.model,
+            sigma0=value("sigma0", f"1/{length}", "stiffness of the bristles"),
+            sigma1=value("sigma1", bar, "damping of the bristles") if lugre else 0.0,
+            sigma2=value("sigma2", bar, "viscous coefficient") if lugre else 0.0,
+            mu_s=value("mu_s", "1", "static coefficient"),
+            mu_k=value("mu_k", "1", "kinetic coefficient") if lugre else 0.0,
+            v_s=value("v_s", f"{length}/s", "Stribeck velocity") if lugre else 1.0,
+            gamma=1.0 if lugre else value("gamma", "1", "Dahl's exponent"),
+            arm=value("diameter", "m", "diameter of the journal") / 2 if described_friction.diameter else 1.0,
+            normal_force=value("normal_force", "N", "normal force") if described_friction.normal_force else None,
+        )
 
     def _spring(self, owner: str, motion: Motion, joint: Joint, i: int) -> dict[str, Value]:
         stiffness, rest, damping = (joint.values(key)[i] for key in ("stiffness", "rest", "damping"))
@@ -428,6 +511,39 @@ class _Builder:
             return Place(body, vector)
         return Place(body + r, self.algebra.array([vector[0] - parts[r].start, vector[1], vector[2]]))
 
+    def _closure(self, closure: described.Closure) -> Closure:
+        conditions, springs = CLOSURE_TYPES[closure.type], None
+        if closure.stiffness is not None:
+            conditions = DEFORMATIONS[closure.axes or "local"]
+            springs = self._closure_springs(closure)
+            acting = [i for i, pair in enumerate(zip(*springs[1], strict=True)) if any(pair)]
+            conditions = tuple(conditions[i] for i in acting)
+            springs = tuple(tuple(values[i] for i in acting) for values in springs[0])
+        name, length = closure.name, None
+        if closure.length is not None:
+            length = self.algebra.scalar(f"{name}_length", closure.length, "m", f"distance that {name} keeps")
+        stiffness, damping = springs or (None, None)
+        frames = [self._joint_frame(getattr(closure, side), f"{name}_{side}") for side in "ab"]
+        return Closure(name, frames[0], frames[1], conditions, stiffness, damping, length)
+
+    def _joint_frame(self, frame: described.ClosureFrame, name: str) -> JointFrame:
+        place = self._place(frame.link, frame.offset, f"{name}_offset", f"frame {name}")
+        return JointFrame(place, frame.rotation)
+
+    def _closure_springs(self, closure: described.Closure) -> tuple[list[Any], list[Any]]:
+        """Stiffness and damping as values of the algebra, and as the description's numbers."""
+        numbers = [closure.stiffness or (0.0,) * 6, closure.damping or (0.0,) * 6]
+        values = [
+            [
+                self.algebra.scalar(f"{closure.name}_{key}_{axis}", number, unit, f"{key} of {closure.name}, {axis}")
+                if number
+                else 0.0
+                for axis, number, unit in zip(_DEFORMATION_NAMES, row, units, strict=True)
+            ]
+            for key, row, units in zip(("stiffness", "damping"), numbers, _DEFORMATION_UNITS, strict=True)
+        ]
+        return values, numbers
+
     def _force(self, force: Force) -> AppliedForce:
         if force.joint is not None:
             values = None if force.effort is None else (expressions.parse(force.effort),)
@@ -444,6 +560,10 @@ class _Builder:
             for k, coordinate in enumerate(self.coordinates)
             if coordinate.owner == owner and coordinate.role == "joint" and key in ("", coordinate.key)
         )
+
+
+_DEFORMATION_NAMES = ("x", "y", "z", "phi", "theta", "psi")
+_DEFORMATION_UNITS = (("N/m",) * 3 + ("N.m/rad",) * 3, ("N.s/m",) * 3 + ("N.m.s/rad",) * 3)
 
 
 def _diagonal(moments: tuple[Value, Value, Value]) -> list[list[Value]]:

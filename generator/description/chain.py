@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from .base import Base
+from .closure import Closure
 from .link import Link
 from .settings import Case, Constraints, Simulation, Statics
 from .task import Force, Point, Programmed
@@ -24,6 +25,7 @@ class Chain(Part):
     base: Base | None = None
     links: tuple[Link, ...] = ()
     points: dict[Name, Point] = {}
+    closures: tuple[Closure, ...] = ()
     programmed: tuple[Programmed, ...] = ()
     forces: tuple[Force, ...] = ()
     constraints: Constraints = Constraints()

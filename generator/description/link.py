@@ -6,6 +6,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from ..joints import JOINT_TYPES
 from .frame import Frame
+from .friction import Friction
 from .inertia import Inertial
 from .types import Name, NonNegative, Number, Numbers, Part, Positive, UnitVector
 
@@ -25,6 +26,7 @@ class Joint(Part):
     stiffness: NonNegative | tuple[NonNegative, ...] = 0.0
     rest: Number | Numbers = 0.0
     damping: NonNegative | tuple[NonNegative, ...] = 0.0
+    friction: Friction | None = None
 
     @field_validator("type")
     @classmethod
@@ -54,6 +56,16 @@ class Joint(Part):
             )
         if not needed and self.axis is not None:
             raise ValueError(f"axis: a {self.type} joint has no free choice of axis; turn its frame instead")
+        return self
+
+    @model_validator(mode="after")
+    def _friction_fits(self) -> Joint:
+        if self.friction is None:
+            return self
+        if self.type not in ("revolute", "prismatic"):
+            raise ValueError(f"friction: expected a revolute or prismatic joint, got {self.type}")
+        if (self.type == "revolute") != (self.friction.diameter is not None):
+            raise ValueError("friction: a revolute joint needs the journal's diameter, a prismatic one has none")
         return self
 
     def values(self, key: str) -> tuple[float, ...]:
