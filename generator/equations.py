@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from . import constraints, dynamics, forces, ir, kinematics, reduction
+from . import accelerations, constraints, dynamics, forces, friction, ir, kinematics, loads, reduction
 from .description import Chain
 from .ir import Expr
 from .lowering import Lowering
 from .mechanism import Coordinate, Mechanism, build
+from .points import Points
 from .program import Output, Parameter, Program, State, Symbols
 
 Array = NDArray[np.float64]
@@ -30,26 +31,38 @@ def derive(chain: Chain, start: tuple[Array, Array], dependent: Sequence[str]) -
     motion = kinematics.derive(program, mechanism)
     inertia = dynamics.derive(program, mechanism, motion)
     program.section("points")
-    points = constraints.Points(program, mechanism, motion)
+    points = Points(program, mechanism, motion)
     lower = Lowering(program, mechanism.parameters, points)
-    Q = forces.derive(program, mechanism, motion, lower)
-    rows = constraints.derive(program, mechanism, points, lower)
+    bristles = friction.bristles(program, mechanism)
+    Q, wrenches = forces.derive(program, mechanism, motion, lower)
+    rows = constraints.derive(program, mechanism, motion, points, lower)
     if rows is None:
-        qdd = reduction.free(program, mechanism, inertia, Q)
+        system = reduction.free(program, mechanism, inertia, Q)
     else:
         indices = sorted(mechanism.coordinate_index(name) for name in dependent)
-        qdd = reduction.gpme(program, mechanism, inertia, Q, rows, indices)
+        system = reduction.gpme(program, mechanism, inertia, Q, rows, indices)
+    known = loads.Loads(program, motion, inertia, wrenches, rows.reactions if rows else ())
+    solution = accelerations.derive(program, motion, inertia, system, known, bristles, _asked(mechanism))
     program.info |= _info(mechanism, dependent)
-    _states(program, mechanism, start, qdd)
-    _outputs(program, mechanism, points, qdd)
+    _states(program, mechanism, start, solution.qdd)
+    friction.states(program, mechanism, bristles)
+    _outputs(program, mechanism, points, solution.qdd)
     if rows is not None:
-        _constraint_outputs(program, mechanism, inertia, Q, rows, qdd)
+        _constraint_outputs(program, mechanism, inertia, Q, rows, solution)
+    loads.outputs(program, motion, known, solution, _asked(mechanism))
     return program
+
+
+def _asked(mechanism: Mechanism) -> tuple[str, ...]:
+    """Names of the links whose joint loads are outputs."""
+    chosen = mechanism.chain.outputs.loads
+    names = dict.fromkeys(body.link for body in mechanism.bodies if body.link != "base")
+    return tuple(names) if chosen == "all" else tuple(name for name in names if name in chosen)
 
 
 def _public_names(mechanism: Mechanism) -> set[str]:
     """Names of states, outputs and inputs, which definitions must leave to them."""
-    suffixes = ("", "_dot", "_ddot", "_effort", "_start", "_dot_start")
+    suffixes = ("", "_dot", "_ddot", "_effort", "_start", "_dot_start", "_z", "_z_start")
     names = {f"{coordinate.symbol}{suffix}" for coordinate in mechanism.coordinates for suffix in suffixes}
     names |= {f"{point}_{key}" for point in mechanism.points for key in ("x", "y", "z", "vx", "vy", "vz")}
     return names | {symbol for force in mechanism.forces for symbol in force.symbols if force.values is None}
@@ -81,7 +94,7 @@ def _state(
     program.states.append(State(name, unit, text, ir.symbol(f"{name}_start"), derivative, nominal))
 
 
-def _outputs(program: Program, mechanism: Mechanism, points: constraints.Points, qdd: Expr) -> None:
+def _outputs(program: Program, mechanism: Mechanism, points: Points, qdd: Expr) -> None:
     for k, coordinate in enumerate(mechanism.coordinates):
         program.outputs.append(
             Output(
@@ -107,12 +120,13 @@ def _constraint_outputs(
     inertia: dynamics.Dynamics,
     Q: Expr,
     rows: constraints.Constraints,
-    qdd: Expr,
+    solution: accelerations.Solution,
 ) -> None:
     program.section("constraint forces and violations")
-    effort = program.define(
-        "effort", inertia.M @ qdd + inertia.h - Q, None, "generalised constraint forces; N or N.m"
-    )
+    effort = inertia.M @ solution.qdd + inertia.h - Q
+    if solution.friction is not None:
+        effort = effort + solution.friction
+    effort = program.define("effort", effort, None, "generalised constraint forces; N or N.m")
     for k, coordinate in enumerate(mechanism.coordinates):
         if coordinate.role == "joint" or (coordinate.role == "base" and mechanism.base_fixed):
             text = f"constraint force on {coordinate.name}: what its drive has to deliver"

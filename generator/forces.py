@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from . import differentiate, ir
+from . import differentiate, ir, loops
 from .ir import Expr, Index
 from .kinematics import Kinematics
 from .lowering import Lowering
-from .mechanism import AppliedForce, Coordinate, Mechanism, Place, Support
+from .mechanism import AppliedForce, Closure, Coordinate, Mechanism, Place, Support
 from .program import Input, Program
 
 
@@ -21,21 +21,45 @@ class Wrench:
     F: Expr
 
 
-def derive(program: Program, mechanism: Mechanism, kinematics: Kinematics, lower: Lowering) -> Expr:
-    """Define Q, shape (n,), N or N·m; returns its symbol."""
+def derive(
+    program: Program, mechanism: Mechanism, kinematics: Kinematics, lower: Lowering
+) -> tuple[Expr, list[Wrench]]:
+    """Define Q, shape (n,), N or N·m, without friction; returns its symbol, and the wrenches on bodies."""
     efforts: dict[int, Expr] = {}
     wrenches: list[Wrench] = []
     if mechanism.supports and not _linearized(mechanism):
         wrenches.append(_supports(program, mechanism, kinematics))
     if mechanism.supports and _linearized(mechanism):
         efforts |= _linearized_supports(program, mechanism)
+    for closure in mechanism.closures:
+        if closure.stiffness is not None:
+            wrenches += _closure_springs(program, kinematics, closure)
     for force in mechanism.forces:
         _apply(program, kinematics, lower, force, efforts, wrenches)
     program.section("generalised forces")
     parts: list[tuple[Index, Expr]] = [
         ((k,), _on_coordinate(mechanism, kinematics, k, efforts, wrenches)) for k in range(mechanism.n)
     ]
-    return program.assemble("Q", (mechanism.n,), parts, None, "generalised forces; N or N.m")
+    return program.assemble("Q", (mechanism.n,), parts, None, "generalised forces; N or N.m"), wrenches
+
+
+def _closure_springs(program: Program, kinematics: Kinematics, closure: Closure) -> list[Wrench]:
+    """Spring-dampers between the frames of a closure (P3 (13), (14)): a force for each deformation."""
+    assert closure.stiffness is not None and closure.damping is not None
+    program.section(f"closure {closure.name}")
+    loop, name = loops.Loop(program, kinematics, closure), closure.name
+    F: Expr = ir.zeros(3)
+    N_a: Expr = ir.zeros(3)
+    N_b: Expr = ir.zeros(3)
+    for condition, stiffness, damping in zip(closure.conditions, closure.stiffness, closure.damping, strict=True):
+        relation, unit = loop.relation(condition), "N" if condition.unit == "m" else "N.m"
+        force = -(ir.lift(stiffness) * relation.value + ir.lift(damping) * relation.rate)
+        effort = program.define(f"spring_{name}_{condition.name}", force, unit, f"spring of {name}, {condition.name}")
+        F, N_a, N_b = F + effort * relation.F, N_a + effort * relation.N_a, N_b + effort * relation.N_b
+    F = program.define(f"F_{name}", F, "N", f"force of closure {name} on its frame b")
+    N_b = program.define(f"N_{name}_b", N_b, "N.m", "its moment about the world's origin on frame b")
+    N_a = program.define(f"N_{name}_a", N_a, "N.m", "the opposite of its moment on frame a")
+    return [Wrench(closure.b.place.body, N_b, F), Wrench(closure.a.place.body, -N_a, -F)]
 
 
 def _linearized(mechanism: Mechanism) -> bool:

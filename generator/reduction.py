@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
 from . import ir
@@ -13,11 +14,38 @@ from .mechanism import Mechanism
 from .program import Program
 
 
-def free(program: Program, mechanism: Mechanism, dynamics: Dynamics, Q: Expr) -> Expr:
-    """Accelerations without constraints: M q̈ = Q − h; returns the symbol of q̈, shape (n,)."""
+@dataclass(frozen=True)
+class System:
+    """Equations for the accelerations, A q̈ = b + Vᵀ(further generalised forces); symbols.
+
+    f            shape (n,): Q − h
+    independent  indices of the independent coordinates: the first rows of A
+    following    indices of the dependent coordinates that follow them: the rows of D, or none
+    D, Cd        ∂q̇_following/∂q̇_independent, and the columns of C that it was solved with
+    """
+
+    A: Expr
+    b: Expr
+    f: Expr
+    independent: tuple[int, ...]
+    following: tuple[int, ...] = ()
+    D: Expr | None = None
+    Cd: Expr | None = None
+
+    def unit_force(self, k: int) -> list[Expr]:
+        """Right-hand side, one entry per row of A, of a unit generalised force on coordinate k."""
+        column = [ir.constant(1.0 if i == k else 0.0) for i in self.independent]
+        if k in self.following and self.D is not None:
+            row = self.following.index(k)
+            column = [self.D[row, i] for i in range(len(self.independent))]
+        return column + [ir.constant(0.0)] * (self.b.shape[0] - len(column))
+
+
+def free(program: Program, mechanism: Mechanism, dynamics: Dynamics, Q: Expr) -> System:
+    """Without constraints: M q̈ = Q − h."""
     program.section("accelerations")
-    b = program.define("b", Q - dynamics.h, None, "right-hand side; N or N.m")
-    return program.solve("qdd", dynamics.M, b, None, "accelerations; m/s2 or rad/s2", _all_names(mechanism))
+    b = program.define("b", Q - dynamics.h, None, "applied minus inertia forces; N or N.m")
+    return System(dynamics.M, b, b, tuple(range(mechanism.n)))
 
 
 def gpme(
@@ -27,41 +55,73 @@ def gpme(
     Q: Expr,
     constraints: Constraints,
     dependent: Sequence[int],
-) -> Expr:
-    """Accelerations of the GPME; `dependent` are indices, one per row; returns the symbol of q̈, shape (n,)."""
+) -> System:
+    """GPME; `dependent` are indices, one per row."""
     n, m = mechanism.n, len(constraints.rows)
     program.section("reduction to independent coordinates")
     f = program.define("f", Q - dynamics.h, None, "applied minus inertia forces; N or N.m")
-    projected = _projected(program, mechanism, dynamics.M, f, constraints, dependent)
+    independent = [k for k in range(n) if k not in dependent]
+    # A coordinate that a row holds does not follow the independent ones: its row of D is zero and left out.
+    held = {row.fixes for row in constraints.rows}
+    following = [k for k in dependent if k not in held]
+    D = Cd = None
+    rows, forces = [dynamics.M[k, :] for k in independent], [f[k] for k in independent]
+    if following:
+        Cd, D = _dependence(program, mechanism, constraints, following, independent)
+    if D is not None:
+        # row by row: compilers expand a product of blocks element by element, each with the whole product in it
+        Md = _rows(program, "Md", dynamics.M, following, "rows of M of the dependent coordinates")
+        fd = _rows(program, "fd", f, following, "f of the dependent coordinates")
+        rows = [row + D[:, i] @ Md for i, row in enumerate(rows)]
+        forces = [force + D[:, i] @ fd for i, force in enumerate(forces)]
     program.section("accelerations")
-    A_parts: list[tuple[Index, Expr]] = [((i, slice(0, n)), row) for i, (row, _) in enumerate(projected)]
-    b_parts: list[tuple[Index, Expr]] = [((i,), force) for i, (_, force) in enumerate(projected)]
     last = slice(n - m, n)
+    A_parts: list[tuple[Index, Expr]] = [((i, slice(0, n)), row) for i, row in enumerate(rows)]
+    b_parts: list[tuple[Index, Expr]] = [((i,), force) for i, force in enumerate(forces)]
     A_parts.append(((last, slice(0, n)), constraints.C))
     b_parts.append(((last,), _stabilised(mechanism, constraints)))
     A = program.assemble("A", (n, n), A_parts, None, "reduced mass matrix above the constraint Jacobian")
     b = program.assemble("b", (n,), b_parts, None, "reduced forces above the stabilised constraint accelerations")
-    return program.solve("qdd", A, b, None, "accelerations; m/s2 or rad/s2", _all_names(mechanism))
+    return System(A, b, f, tuple(independent), tuple(following), D, Cd)
 
 
-def _projected(
-    program: Program, mechanism: Mechanism, M: Expr, f: Expr, constraints: Constraints, dependent: Sequence[int]
-) -> list[tuple[Expr, Expr]]:
-    """Rows of Vᵀ M and Vᵀ f with V = [1; D], one per independent coordinate.
+def solve(program: Program, mechanism: Mechanism, system: System) -> Expr:
+    """Accelerations; returns the symbol of q̈, shape (n,)."""
+    about = _all_names(mechanism)
+    return program.solve("qdd", system.A, system.b, None, "accelerations; m/s2 or rad/s2", about)
 
-    Row by row, because compilers expand a product of blocks element by element, each with the whole product in it.
+
+def responses(program: Program, mechanism: Mechanism, system: System, forces: Sequence[int]) -> Expr:
+    """Accelerations without, and per, unit force on some coordinates; symbol of shape (n, 1 + len(forces))."""
+    n, count = mechanism.n, len(forces)
+    columns: list[tuple[Index, Expr]] = [((slice(0, n), 0), system.b)]
+    columns += [((slice(0, n), j), ir.array(system.unit_force(k))) for j, k in enumerate(forces, start=1)]
+    right = program.assemble("B", (n, 1 + count), columns, None, "right-hand sides: b, and unit friction efforts")
+    text = "accelerations without friction, and per friction effort"
+    return program.solve("X", system.A, right, None, text, _all_names(mechanism))
+
+
+def multipliers(
+    program: Program, dynamics: Dynamics, system: System, X: Expr, forces: Sequence[int]
+) -> Expr:
+    """Multipliers of the acting rows for each column of X (see `responses`): C_dᵀ λ = (M q̈ − f)_d.
+
+    Returns a symbol of shape (m, columns).
     """
-    independent = [k for k in range(mechanism.n) if k not in dependent]
-    # A coordinate that a row holds does not follow the independent ones: its row of D is zero and left out.
-    held = {row.fixes for row in constraints.rows}
-    following = [k for k in dependent if k not in held]
-    if not independent or not following:
-        return [(M[k, :], f[k]) for k in independent]
-    acting = sum(row.fixes is None for row in constraints.rows)
-    D = _dependence(program, mechanism, constraints.C[0:acting, :], following, independent)
-    Md = _rows(program, "Md", M, following, "rows of M of the dependent coordinates")
-    fd = _rows(program, "fd", f, following, "f of the dependent coordinates")
-    return [(M[k, :] + D[:, i] @ Md, f[k] + D[:, i] @ fd) for i, k in enumerate(independent)]
+    assert system.Cd is not None
+    m, columns = len(system.following), X.shape[1]
+    parts: list[tuple[Index, Expr]] = []
+    for i, k in enumerate(system.following):
+        parts.append(((i, 0), dynamics.M[k, :] @ X[:, 0] - system.f[k]))
+        for j in range(1, columns):
+            acting = 1.0 if forces[j - 1] == k else 0.0
+            parts.append(((i, j), dynamics.M[k, :] @ X[:, j] - ir.constant(acting)))
+    right = program.assemble(
+        "Ed", (m, columns), parts, None, "constraint forces on the dependent coordinates, per column of X"
+    )
+    return program.solve(
+        "Lambda", ir.transpose(system.Cd), right, None, "multipliers, per column of X", "constraint multipliers"
+    )
 
 
 def _stabilised(mechanism: Mechanism, constraints: Constraints) -> Expr:
@@ -71,15 +131,22 @@ def _stabilised(mechanism: Mechanism, constraints: Constraints) -> Expr:
 
 
 def _dependence(
-    program: Program, mechanism: Mechanism, C: Expr, dependent: Sequence[int], independent: Sequence[int]
-) -> Expr:
-    """D = ∂q̇_d/∂q̇_i = −C_d⁻¹ C_i, shape (m, n − m)."""
-    Cd = _columns(program, "Cd", C, dependent, "columns of C of the dependent coordinates")
+    program: Program,
+    mechanism: Mechanism,
+    constraints: Constraints,
+    following: Sequence[int],
+    independent: Sequence[int],
+) -> tuple[Expr, Expr | None]:
+    """C_d, and D = ∂q̇_d/∂q̇_i = −C_d⁻¹ C_i of shape (m, n − m), or None if nothing is independent."""
+    acting = sum(row.fixes is None for row in constraints.rows)
+    C = constraints.C[0:acting, :]
+    Cd = _columns(program, "Cd", C, following, "columns of C of the dependent coordinates")
+    if not independent:
+        return Cd, None
     Ci = _columns(program, "Ci", C, independent, "columns of C of the independent coordinates")
-    names = ", ".join(mechanism.coordinates[k].name for k in dependent)
-    return program.solve(
-        "D", Cd, -Ci, None, "dependent velocities per independent velocity", f"dependent coordinates {names}"
-    )
+    names = ", ".join(mechanism.coordinates[k].name for k in following)
+    text = "dependent velocities per independent velocity"
+    return Cd, program.solve("D", Cd, -Ci, None, text, f"dependent coordinates {names}")
 
 
 def _columns(program: Program, name: str, matrix: Expr, chosen: Sequence[int], text: str) -> Expr:

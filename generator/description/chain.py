@@ -9,7 +9,7 @@ from pydantic import Field
 from .base import Base
 from .closure import Closure
 from .link import Link
-from .settings import Case, Constraints, Simulation, Statics
+from .settings import Case, Constraints, Outputs, Simulation, Statics
 from .task import Force, Point, Programmed
 from .types import Name, Number, Part, Vector3
 
@@ -31,4 +31,5 @@ class Chain(Part):
     constraints: Constraints = Constraints()
     statics: Statics = Statics()
     simulation: Simulation = Simulation()
+    outputs: Outputs = Outputs()
     cases: tuple[Case, ...] = ()

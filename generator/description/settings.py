@@ -36,6 +36,12 @@ class Simulation(Part):
     start: Literal["statics", "description"] = "statics"
 
 
+class Outputs(Part):
+    """What the FMU gives besides coordinates, points and efforts: joint loads of all or some links."""
+
+    loads: Literal["all"] | tuple[str, ...] = ()
+
+
 class Case(Part):
     """A variant: dotted keys of the description and their new values."""
 
