@@ -199,7 +199,8 @@ def evaluate(
     from .evaluation import read_state
 
     model = _model(file, case)
-    _emit_strict(evaluate_model(model, read_state(state, model.mechanism.n)))
+    rubbing = [c for c in model.mechanism.coordinates if c.friction is not None]
+    _emit_strict(evaluate_model(model, read_state(state, model.mechanism.n, len(rubbing))))
 
 
 @app.command()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,15 +22,18 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class State:
-    """t in s; q and qd of shape (n,), rad or m and per second."""
+    """t in s; q and qd of shape (n,), rad or m and per second; z of shape (f,), friction states, rad or m."""
 
     t: float
     q: Array
     qd: Array
+    z: Array = field(default_factory=lambda: np.zeros(0))
 
 
-def read_state(path: Path, n: int) -> State:
-    """State file `{"t": 0.0, "q": […], "qd": […]}`; `z` may be there and must be empty.
+def read_state(path: Path, n: int, f: int) -> State:
+    """State file `{"t": 0.0, "q": […], "qd": […], "z": […]}` of n coordinates and f friction states.
+
+    `z` may be left out; the bristles are then undeformed.
 
     Raises DescriptionError with all that is wrong with it.
     """
@@ -40,22 +43,23 @@ def read_state(path: Path, n: int) -> State:
         raise DescriptionError(str(path), [Problem("", f"cannot be read: {error.strerror}")]) from None
     except (UnicodeDecodeError, ValueError) as error:
         raise DescriptionError(str(path), [Problem("", f"is not JSON: {error}")]) from None
-    problems = _problems(data, n)
+    problems = _problems(data, n, f)
     if problems:
         raise DescriptionError(str(path), problems)
-    return State(float(data.get("t", 0.0)), np.array(data["q"], float), np.array(data["qd"], float))
+    q, qd, z = (np.array(data.get(key, [0.0] * f), float) for key in ("q", "qd", "z"))
+    return State(float(data.get("t", 0.0)), q, qd, z)
 
 
-def _problems(data: Any, n: int) -> list[Problem]:
+def _problems(data: Any, n: int, f: int) -> list[Problem]:
     if not isinstance(data, dict):
         return [Problem("", 'expected an object {"t": 0.0, "q": […], "qd": […]}')]
     known = ("t", "q", "qd", "z")
     unknown = [Problem(str(key), f"unknown key; known are {', '.join(known)}") for key in data if key not in known]
-    lengths = {"q": n, "qd": n, "z": 0}
+    lengths = {"q": n, "qd": n, "z": f}
     wrong = [
         Problem(key, f"expected a list of {size} finite number(s), got {str(data.get(key))[:60]}")
         for key, size in lengths.items()
-        if not _is_vector(data.get(key, [] if key == "z" else None), size)
+        if not (key == "z" and key not in data) and not _is_vector(data.get(key), size)
     ]
     if not _is_vector([data.get("t", 0.0)], 1):
         wrong.append(Problem("t", f"expected a finite number, got {str(data['t'])[:60]}"))
@@ -72,7 +76,7 @@ def _is_vector(value: Any, size: int) -> bool:
 def evaluate(model: Model, state: State) -> dict[str, Any]:
     """Coordinates, and what each backend says: JSON-ready; see design section 6."""
     truth = reference.evaluate(
-        model.mechanism, state.t, state.q, state.qd, start=model.start, dependent=model.dependent
+        model.mechanism, state.t, state.q, state.qd, state.z, start=model.start, dependent=model.dependent
     )
     backends: dict[str, Any] = {
         "reference": {
@@ -96,8 +100,8 @@ def _native(model: Model, state: State) -> Array:
         fmu = Path(folder) / f"{model.name}.fmu"
         native.build(native.generate(model.program, model.chain), fmu, model.modelica())
         with Instance(fmu) as instance:
-            x = np.concatenate([state.q, state.qd])
-            return instance.derivatives(state.t, x)[model.mechanism.n :]
+            n, x = model.mechanism.n, np.concatenate([state.q, state.qd, state.z])
+            return instance.derivatives(state.t, x)[n : 2 * n]
 
 
 class RumocaEvaluator:
@@ -113,4 +117,6 @@ class RumocaEvaluator:
         symbols = [c.symbol for c in self._model.mechanism.coordinates]
         start = {f"{s}_start": float(v) for s, v in zip(symbols, state.q, strict=True)}
         start |= {f"{s}_dot_start": float(v) for s, v in zip(symbols, state.qd, strict=True)}
+        rubbing = [c.symbol for c in self._model.mechanism.coordinates if c.friction is not None]
+        start |= {f"{s}_z_start": float(v) for s, v in zip(rubbing, state.z, strict=True)}
         return self._compiled.values([f"{s}_ddot" for s in symbols], state.t, start)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from . import reference
 from ._version import __version__
 from .errors import DescriptionError, Problem, SolveError
-from .generator import constraints, equations, mechanism, modelica
+from .generator import constraints, equations, mechanism, modelica, programmed
 from .generator.description import Chain
 from .generator.program import Program
 
@@ -40,7 +40,7 @@ class Model:
     @property
     def rows(self) -> tuple[str, ...]:
         """Names of the constraint rows."""
-        return tuple(row.name for row in constraints.rows(self.mechanism))
+        return constraints.row_names(self.mechanism)
 
     @property
     def degrees_of_freedom(self) -> int:
@@ -91,5 +91,5 @@ def _nonlinear(numbers: mechanism.Mechanism) -> list[Problem]:
     return [
         Problem(f"programmed[{i}].expression", "order = 1: expected an expression linear in the velocities")
         for i, entry in enumerate(numbers.programmed)
-        if entry.order == 1 and not constraints.is_linear(entry.expression or "")
+        if entry.order == 1 and not programmed.is_linear(entry.expression or "")
     ]

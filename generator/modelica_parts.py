@@ -51,7 +51,7 @@ class Headings:
 
     def __init__(self, chain: Chain, program: Program) -> None:
         numbers = mechanism.build(chain)
-        self.rows = tuple(row.name for row in constraints.rows(numbers))
+        self.rows = constraints.row_names(numbers)
         self._bodies = {body.name: _body_heading(body) for body in numbers.bodies}
         self._exact = {name: "parameters of the description" for name in chain.parameters}
         self._exact |= {str(s.start.data): "start values" for s in program.states if s.start.op == "symbol"}
