@@ -1,11 +1,13 @@
 """Independent reference solver: the papers' 4×4 formulas, no code shared with the generator's equations."""
 
+from .assembly import assemble
 from .balance import Energy, energy
-from .evaluation import evaluate
+from .evaluation import closure_wrenches, evaluate, joint_loads
 from .gpme import choose_dependent
 from .kinematics import poses
 from .model import Evaluation, Model
 from .reachability import unreachable
+from .signals import rms
 from .simulation import simulate
 from .statics import equilibrium, start_state
 from .target import programmed_target
@@ -14,12 +16,16 @@ __all__ = [
     "Energy",
     "Evaluation",
     "Model",
+    "assemble",
     "choose_dependent",
+    "closure_wrenches",
     "energy",
     "equilibrium",
     "evaluate",
+    "joint_loads",
     "poses",
     "programmed_target",
+    "rms",
     "simulate",
     "start_state",
     "unreachable",

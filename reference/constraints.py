@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Protocol
 
 import numpy as np
@@ -12,26 +11,12 @@ from numpy.typing import NDArray
 from ..generator import expressions
 from ..generator.description.task import Path, Programmed
 from ..generator.mechanism import Mechanism
+from .closures import Conditions
 from .expression import stops
 from .quantities import Quantities, Reader, Reading, State
+from .rows import Rows, stack
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Rows:
-    """m constraint rows in one state.
-
-    Phi      shape (m,): Φ(t, q); 0 for rows of order 1
-    Phi_dot  shape (m,): C q̇ + ∂Φ/∂t; for rows of order 1 their expression Ψ(t, q, q̇) itself
-    C        shape (m, n): ∂Φ/∂q; ∂Ψ/∂q̇ for rows of order 1
-    gamma    shape (m,): the constraint's second derivative (of order 1: first) is C q̈ − γ
-    """
-
-    Phi: Array
-    Phi_dot: Array
-    C: Array
-    gamma: Array
 
 
 class Block(Protocol):
@@ -49,10 +34,19 @@ class Block(Protocol):
 
 
 class Constraints:
-    """All constraints of a mechanism, compiled: programmed ones in file order, then the fixed base."""
+    """All constraints of a mechanism, compiled: programmed ones in file order, closures likewise, the fixed base.
+
+    loops          the closures' conditions
+    closure_rows   where they are among the rows
+    """
 
     def __init__(self, mechanism: Mechanism, quantities: Quantities, reader: Reader) -> None:
         self._blocks: list[Block] = [programmed(entry, quantities, reader) for entry in mechanism.programmed]
+        first = sum(len(block.names) for block in self._blocks)
+        closures = _Closures(mechanism)
+        self.loops, self.closure_rows = closures.conditions, slice(first, first + len(closures.names))
+        if closures.names:
+            self._blocks.append(closures)
         if mechanism.base_fixed:
             self._blocks.append(_FixedBase(mechanism))
         self.names = tuple(name for block in self._blocks for name in block.names)
@@ -66,16 +60,6 @@ class Constraints:
         """Times at which a row or one of its derivatives jumps, s."""
         for block in self._blocks:
             yield from block.stops()
-
-
-def stack(parts: Sequence[Rows]) -> Rows:
-    """The parts' rows one below the other."""
-    return Rows(
-        np.concatenate([part.Phi for part in parts]),
-        np.concatenate([part.Phi_dot for part in parts]),
-        np.concatenate([part.C for part in parts]),
-        np.concatenate([part.gamma for part in parts]),
-    )
 
 
 def programmed(entry: Programmed, quantities: Quantities, reader: Reader) -> Block:
@@ -154,6 +138,21 @@ def waypoint_motion(path: Path, t: float) -> tuple[Array, Array, Array]:
         step * (30 * (x * (1 - x)) ** 2 / T),
         step * (60 * x * (1 - x) * (1 - 2 * x) / T**2),
     )
+
+
+class _Closures:
+    """Cut joints: one row per condition."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        cut = [closure for closure in mechanism.closures if closure.rows]
+        self.conditions = Conditions(mechanism, cut)
+        self.names = tuple(row for closure in cut for row in closure.rows)
+
+    def rows(self, state: State) -> Rows:
+        return self.conditions.rows(state.posture)
+
+    def stops(self) -> Iterator[float]:
+        return iter(())
 
 
 class _FixedBase:

@@ -11,7 +11,6 @@ from scipy.linalg.lapack import dgesv  # not dgetrs: its threads wait for each o
 
 from ..errors import SolveError
 from ..generator.mechanism import Mechanism
-from .constraints import Rows
 
 Array = NDArray[np.float64]
 _ROUNDING = 1e-13
@@ -111,27 +110,35 @@ class Partition:
             " C_d is singular there; choose other dependent coordinates, or change the motion"
         )
 
-    def accelerations(self, t: float, M: Array, force: Array, rows: Rows, baumgarte: tuple[float, float]) -> Array:
-        """q̈, shape (n,), from Vᵀ(M q̈ − force) = 0 and C q̈ = γ − 2αΦ̇ − β²Φ, one n×n system.
+    def accelerations(self, t: float, M: Array, force: Array, C: Array, wanted: Array) -> Array:
+        """q̈, shape (n,), from Vᵀ(M q̈ − force) = 0 and C q̈ = wanted, one n×n system.
 
-        force      shape (n,): Q − h
-        baumgarte  α and β, 1/s
+        force    shape (n,): Q − h
+        wanted   shape (m,): γ − 2αΦ̇ − β²Φ
+        Both may have columns, shape (n, c) and (m, c); q̈ has them, too.
         Raises SolveError where C_d or the whole system is singular.
         """
-        alpha, beta = baumgarte
-        wanted = rows.gamma - 2 * alpha * rows.Phi_dot - beta**2 * rows.Phi
         if not (np.isfinite(force).all() and np.isfinite(wanted).all()):
             raise SolveError(f"the motion has diverged at t = {t:.9g} s: forces or constraints are not finite")
-        D, i, d = self.ratios(t, rows.C), self.independent, self.dependent
-        A = np.vstack([M[i] + D.T @ M[d], rows.C])
+        D, i, d = self.ratios(t, C), self.independent, self.dependent
+        A = np.vstack([M[i] + D.T @ M[d], C])
         b = np.concatenate([force[i] + D.T @ force[d], wanted])
         return self._solved(t, A, b, 1 / np.sqrt(np.diag(M))) if len(b) else b
 
+    def multipliers(self, C: Array, effort: Array) -> Array:
+        """λ, shape (m,), from C_dᵀ λ = effort_d, effort = M q̈ + h − Q of shape (n,); or with columns.
+
+        With C q̈ = wanted and the independent equations fulfilled, effort = Cᵀ λ holds for all coordinates.
+        """
+        if not len(C):
+            return np.zeros((0, *effort.shape[1:]))
+        return np.asarray(np.linalg.solve(C[:, self.dependent].T, effort[self.dependent]), dtype=np.float64)
+
     def _solved(self, t: float, A: Array, b: Array, scale: Array) -> Array:
-        """x of A x = b, shape (n,); scale makes the columns comparable."""
+        """x of A x = b, shape (n,) or (n, c); scale makes the columns comparable."""
         A = A * scale
         lengths = np.linalg.norm(A, axis=1)
-        factors, _, solution, _ = dgesv(A / lengths[:, None], b / lengths)
+        factors, _, solution, _ = dgesv(A / lengths[:, None], (b.T / lengths).T)
         sizes = np.abs(np.diag(factors))
         if not sizes.min() > _ROUNDING:
             name = self._coordinates[int(np.argmin(sizes))]
@@ -139,4 +146,4 @@ class Partition:
                 f"the equations of motion are singular at t = {t:.9g} s, where {name} has no acceleration of its"
                 " own; Euler angles are singular at theta = ±π/2: turn the joint's frame"
             )
-        return np.asarray(scale * solution, dtype=np.float64)
+        return np.asarray((scale * solution.T).T, dtype=np.float64)

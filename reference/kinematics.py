@@ -51,8 +51,8 @@ def _derivative(S: Array, moves: Array, product: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class PlaceMotion:
-    """Motion of points fixed to bodies, in world axes.
+class VectorMotion:
+    """Motion of vectors fixed to bodies, in world axes; of points unless said otherwise.
 
     position   shape (3, P), m
     jacobian   shape (n, 3, P), ∂position/∂q_i, m/rad or 1
@@ -66,21 +66,31 @@ class PlaceMotion:
     bias: Array
 
 
-class Places:
+class Vectors:
+    """P sums Σ_b T_b x̃_b, compiled.
+
+    homogeneous   shape (B, 4, P): x̃_b, whose last entry is 0 for an axis, 1 for a point
+    """
+
+    def __init__(self, homogeneous: Array) -> None:
+        self._homogeneous = homogeneous.reshape(4 * len(homogeneous), homogeneous.shape[2])
+
+    def motion(self, posture: Posture) -> VectorMotion:
+        """Positions, velocities and Jacobians of the sums."""
+        rows = (posture.T, posture.T_dot, posture.T_bias, posture.T_q.reshape(-1, *posture.T.shape[1:]))
+        stacked = np.concatenate(rows).reshape(-1, self._homogeneous.shape[0]) @ self._homogeneous
+        blocks = stacked.reshape(len(stacked) // 4, 4, stacked.shape[1])[:, :3]
+        return VectorMotion(position=blocks[0], velocity=blocks[1], bias=blocks[2], jacobian=blocks[3:])
+
+
+class Places(Vectors):
     """Points fixed to bodies, compiled."""
 
     def __init__(self, places: Sequence[Place], slots: int) -> None:
         homogeneous = np.zeros((slots, 4, len(places)))
         for k, place in enumerate(places):
             homogeneous[place.body + 1, :, k] = [*place.position, 1.0]
-        self._homogeneous = homogeneous.reshape(4 * slots, len(places))
-
-    def motion(self, posture: Posture) -> PlaceMotion:
-        """Positions, velocities and Jacobians of the points."""
-        rows = (posture.T, posture.T_dot, posture.T_bias, posture.T_q.reshape(-1, *posture.T.shape[1:]))
-        stacked = np.concatenate(rows).reshape(-1, self._homogeneous.shape[0]) @ self._homogeneous
-        blocks = stacked.reshape(len(stacked) // 4, 4, stacked.shape[1])[:, :3]
-        return PlaceMotion(position=blocks[0], velocity=blocks[1], bias=blocks[2], jacobian=blocks[3:])
+        super().__init__(homogeneous)
 
 
 class Kinematics:

@@ -1,8 +1,11 @@
-"""Generalised forces Q = −∂E_p/∂q − ∂R/∂q̇ + f_ext and the energy behind them (design 4.1; P2 (14)–(16))."""
+"""Generalised forces Q = −∂E_p/∂q − ∂R/∂q̇ + f_ext and the energy behind them.
+
+Design 4.1; P2 (14)–(16), P3 (13), (14).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -12,6 +15,7 @@ from numpy.typing import NDArray
 from ..errors import SolveError
 from ..generator.expressions import Tree
 from ..generator.mechanism import AppliedForce, Mechanism, Place
+from .closures import Conditions
 from .quantities import Reader, Reading, State
 
 Array = NDArray[np.float64]
@@ -23,7 +27,7 @@ Component: TypeAlias = Callable[[State], float]
 class Loads:
     """Generalised forces by origin, each of shape (n,), N·m or N, and the energy they stem from.
 
-    elastic      springs of coordinates and supports
+    elastic      springs of coordinates, supports and closures
     dissipative  their dampers
     potential    J, of gravity and springs
     """
@@ -50,8 +54,9 @@ def load_places(mechanism: Mechanism) -> list[Place]:
 class LoadModel:
     """All loads of a mechanism, compiled.
 
-    first    index of the first of `load_places` among the state's places
-    inputs   values of the FMU inputs by their symbols; those without one are zero
+    first        index of the first of `load_places` among the state's places
+    inputs       values of the FMU inputs by their symbols; those without one are zero
+    replacement  the spring-damper closures
     """
 
     def __init__(
@@ -61,6 +66,7 @@ class LoadModel:
         self._gravity = _weights(mechanism)
         self._springs = _Springs(mechanism)
         self._supports = _Supports(mechanism, first)
+        self.replacement = ReplacementJoints(mechanism)
         column = first + len(mechanism.supports)
         self.readings: list[Reading] = []
         self._forces: list[tuple[AppliedForce, tuple[Component, ...], int]] = []
@@ -82,26 +88,47 @@ class LoadModel:
     def __call__(self, state: State) -> Loads:
         """All generalised forces in the state."""
         n = len(state.q)
-        springs, supports = self._springs(state), self._supports(state)
+        springs = [self._springs(state), self._supports(state)]
+        if self.replacement.closures:
+            springs.append(self.replacement.reaction(state))
         return Loads(
             gravity=state.posture.T_q.reshape(n, -1) @ self._gravity.ravel(),
-            elastic=springs.elastic + supports.elastic,
-            dissipative=springs.dissipative + supports.dissipative,
+            elastic=sum((part.elastic for part in springs), np.zeros(n)),
+            dissipative=sum((part.dissipative for part in springs), np.zeros(n)),
             applied=self._applied(state),
-            potential=springs.energy + supports.energy - float(np.vdot(state.posture.T, self._gravity)),
+            potential=sum(part.energy for part in springs) - float(np.vdot(state.posture.T, self._gravity)),
         )
 
     def _applied(self, state: State) -> Array:
         effort = np.zeros(len(state.q))
         for force, components, column in self._forces:
-            values = np.array([component(state) for component in components])
+            values = _values(force, components, state)
             if force.coordinate is not None:
                 effort[force.coordinate] += values[0]
-            elif force.place is not None:
-                if not force.in_world:
-                    values = state.posture.T[:3, force.place.body + 1, :3] @ values
+            else:
                 effort += values @ state.places.jacobian[:, :, column].T
         return effort
+
+    def wrenches(self, state: State) -> Array:
+        """What point forces and spring-damper closures do to each slot, shape (B, 6).
+
+        Force, then moment about the world's origin; world axes, N and N·m.
+        """
+        total: Array = self.replacement.wrenches(state).sum(axis=0)
+        for force, components, column in self._forces:
+            if force.place is not None:
+                values = _values(force, components, state)
+                moment = np.cross(state.places.position[:, column], values)
+                total[force.place.body + 1] += np.concatenate([values, moment])
+        return total
+
+
+def _values(force: AppliedForce, components: Sequence[Component], state: State) -> Array:
+    """An effort, shape (1,), or a force in world axes, shape (3,)."""
+    values = np.array([component(state) for component in components])
+    if force.place is None or force.in_world:
+        return values
+    return np.asarray(state.posture.T[:3, force.place.body + 1, :3] @ values)
 
 
 def _check_inputs(mechanism: Mechanism, inputs: Mapping[str, Input]) -> None:
@@ -141,6 +168,30 @@ class _Springs:
         deflection = state.q - self._rest
         elastic = -self._stiffness * deflection
         return _Reaction(elastic, -self._damping * state.qd, -0.5 * float(elastic @ deflection))
+
+
+class ReplacementJoints:
+    """Spring-damper closures: deformations d, forces −(C d + B ḋ), so Q = −(∂d/∂q)ᵀ(C d + B ḋ) (P3 (13), (14))."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.closures = tuple(closure for closure in mechanism.closures if closure.stiffness is not None)
+        self.conditions = Conditions(mechanism, self.closures)
+        self._stiffness, self._damping = (
+            np.array([x for closure in self.closures for x in getattr(closure, key)], dtype=float)
+            for key in ("stiffness", "damping")
+        )
+
+    def reaction(self, state: State) -> _Reaction:
+        """Generalised forces and energy."""
+        rows = self.conditions.rows(state.posture)
+        spring, damper = self._stiffness * rows.Phi, self._damping * rows.Phi_dot
+        return _Reaction(-spring @ rows.C, -damper @ rows.C, 0.5 * float(spring @ rows.Phi))
+
+    def wrenches(self, state: State) -> Array:
+        """What each deformation's spring and damper do to the slots, (K, B, 6); see `Conditions.wrenches`."""
+        rows = self.conditions.rows(state.posture)
+        forces = -(self._stiffness * rows.Phi + self._damping * rows.Phi_dot)
+        return forces[:, None, None] * self.conditions.wrenches(state.posture)
 
 
 class _Supports:

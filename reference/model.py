@@ -1,4 +1,4 @@
-"""The mechanism ready for evaluation: M q̈ + h = Q and its constraints (design 4.1, 4.3, 4.4)."""
+"""The mechanism ready for evaluation: M q̈ + h = Q and its constraints (design 4.1, 4.3, 4.4, 4.6 to 4.8)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..generator.mechanism import Body, Mechanism
-from .constraints import Constraints, Rows
+from .constraints import Constraints
 from .expression import stops
+from .friction import FrictionModel
 from .gpme import Partition, choose_dependent, dependent_indices
+from .joint_loads import JointLoads, closure_wrench
 from .kinematics import Kinematics, Places, Posture
 from .loads import Input, LoadModel, Loads, load_places
 from .quantities import Quantities, Reader, State
+from .rows import Rows
 
 Array = NDArray[np.float64]
 Start = tuple[Array, Array]
@@ -22,19 +25,25 @@ Start = tuple[Array, Array]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Everything at one state. n coordinates in the order of `mechanism.coordinates`, m constraint rows.
+    """Everything at one state. n coordinates in the order of `mechanism.coordinates`, m rows, f friction states.
 
-    M          shape (n, n), kg, kg·m or kg·m²
-    h          shape (n,), N or N·m: M q̈ + h = Q + effort
-    Q          shape (n,), N or N·m: gravity, springs, dampers, supports, applied forces
-    Phi        shape (m,), see `constraints.Rows` for these four
-    Phi_dot    shape (m,)
-    C          shape (m, n)
-    gamma      shape (m,)
-    qdd        shape (n,), rad/s² or m/s²
-    effort     shape (n,), N or N·m: M q̈ + h − Q, what the constraints exert on each coordinate
-    rows       m names
-    dependent  m names of the dependent coordinates
+    M                   shape (n, n), kg, kg·m or kg·m²
+    h                   shape (n,), N or N·m: M q̈ + h = Q + effort
+    Q                   shape (n,), N or N·m: gravity, springs, dampers, supports, applied forces, friction
+    Phi                 shape (m,), see `rows.Rows` for these four
+    Phi_dot             shape (m,)
+    C                   shape (m, n)
+    gamma               shape (m,)
+    qdd                 shape (n,), rad/s² or m/s²
+    effort              shape (n,), N or N·m: M q̈ + h − Q = Cᵀ λ, what the constraints exert on each coordinate
+    drive               shape (n,), N or N·m: effort without the closures' part: what drives realise the programmed
+                        constraints, and what holds a fixed base
+    multipliers         shape (m,), λ: N or N·m where the row is in m or rad
+    rows                m names
+    dependent           m names of the dependent coordinates
+    friction            shape (n,), N or N·m: friction efforts, part of Q
+    z_dot               shape (f,), rad/s or m/s: rates of the friction states
+    friction_residual   |τ − μ·arm·f_n(τ)|/|τ| that is left of the loop between friction τ and joint loads
     """
 
     M: Array
@@ -46,8 +55,34 @@ class Evaluation:
     gamma: Array
     qdd: Array
     effort: Array
+    drive: Array
+    multipliers: Array
     rows: tuple[str, ...]
     dependent: tuple[str, ...]
+    friction: Array
+    z_dot: Array
+    friction_residual: float
+
+
+@dataclass(frozen=True)
+class _Equations:
+    """M q̈ + h = Q + Cᵀ λ without friction, and C q̈ = wanted."""
+
+    M: Array
+    h: Array
+    Q: Array
+    rows: Rows
+    wanted: Array
+
+
+@dataclass(frozen=True)
+class _Motion:
+    """Their solution; see `Evaluation`."""
+
+    qdd: Array
+    friction: Array
+    z_dot: Array
+    residual: float
 
 
 class Model:
@@ -70,6 +105,8 @@ class Model:
         self._loads = LoadModel(mechanism, self.reader, len(mechanism.points), inputs)
         self.constraints = Constraints(mechanism, self.quantities, self.reader)
         self._baumgarte = float(mechanism.alpha), float(mechanism.beta)
+        self._friction = FrictionModel(mechanism)
+        self._rubbing = self.joint_loads(self._friction.loaded)
 
     def state(self, t: float, q: Array, qd: Array, since: float | None = None) -> State:
         """Kinematics at t, s; q and qd of shape (n,).
@@ -102,31 +139,95 @@ class Model:
             chosen = dependent_indices(self.mechanism, choice, len(rows))
         return Partition(self.mechanism, chosen, rows)
 
-    def accelerations(self, state: State, partition: Partition) -> Array:
-        """q̈, shape (n,); raises SolveError where C_d is singular."""
-        return self._solve(state, partition)[-1]
+    @property
+    def friction_coordinates(self) -> list[int]:
+        """Indices of the f coordinates with friction: each has a friction state."""
+        return self._friction.coordinates
 
-    def evaluate(self, state: State, partition: Partition) -> Evaluation:
-        """Everything in the state; raises SolveError where C_d is singular."""
-        M, h, Q, rows, qdd = self._solve(state, partition)
+    def rates(self, state: State, partition: Partition, z: Array | None = None) -> tuple[Array, Array]:
+        """q̈, shape (n,), and ż, shape (f,), at z, shape (f,), rad or m, default 0.
+
+        Raises SolveError where C_d is singular.
+        """
+        motion = self._solve(state, partition, z)[1]
+        return motion.qdd, motion.z_dot
+
+    def accelerations(self, state: State, partition: Partition, z: Array | None = None) -> Array:
+        """q̈, shape (n,), at z, shape (f,), default 0; raises SolveError where C_d is singular."""
+        return self.rates(state, partition, z)[0]
+
+    def evaluate(self, state: State, partition: Partition, z: Array | None = None) -> Evaluation:
+        """Everything in the state, at z, shape (f,), default 0; raises SolveError where C_d is singular."""
+        given, motion = self._solve(state, partition, z)
+        Q, C, own = given.Q + motion.friction, given.rows.C, self.constraints.closure_rows
+        effort = given.M @ motion.qdd + given.h - Q
+        multipliers = partition.multipliers(C, effort)
         return Evaluation(
-            M=M,
-            h=h,
+            M=given.M,
+            h=given.h,
             Q=Q,
-            Phi=rows.Phi,
-            Phi_dot=rows.Phi_dot,
-            C=rows.C,
-            gamma=rows.gamma,
-            qdd=qdd,
-            effort=M @ qdd + h - Q,
+            Phi=given.rows.Phi,
+            Phi_dot=given.rows.Phi_dot,
+            C=C,
+            gamma=given.rows.gamma,
+            qdd=motion.qdd,
+            effort=effort,
+            drive=effort - multipliers[own] @ C[own],
+            multipliers=multipliers,
             rows=self.constraints.names,
             dependent=partition.names,
+            friction=motion.friction,
+            z_dot=motion.z_dot,
+            friction_residual=motion.residual,
         )
 
-    def _solve(self, state: State, partition: Partition) -> tuple[Array, Array, Array, Rows, Array]:
+    def joint_loads(self, links: Sequence[str]) -> JointLoads:
+        """Loads of the links' joints, compiled; raises SolveError for unknown links."""
+        return JointLoads(self.mechanism, links, self._inertia, self.constraints.loops)
+
+    def loads_at(self, joints: JointLoads, state: State, found: Evaluation) -> Array:
+        """Loads of shape (links, 6), fx fy fz nx ny nz, N and N·m: about the links' origins, in their axes."""
+        affine = joints.affine(state.posture, self._loads.wrenches(state))
+        loads = affine.at(found.qdd, found.multipliers[self.constraints.closure_rows])
+        return joints.local(state.posture, loads)
+
+    def closure_wrenches(self, state: State, found: Evaluation) -> dict[str, Array]:
+        """Force and moment of each closure on its body b, shape (6,); see `evaluation.closure_wrenches`."""
+        loops, replacement = self.constraints.loops, self._loads.replacement
+        reactions = found.multipliers[self.constraints.closure_rows, None, None] * loops.wrenches(state.posture)
+        parts = ((loops, reactions), (replacement.conditions, replacement.wrenches(state)))
+        return {
+            closure.name: closure_wrench(state.posture, closure, wrenches[conditions.owner == i])
+            for conditions, wrenches in parts
+            for i, closure in enumerate(conditions.closures)
+        }
+
+    def _solve(self, state: State, partition: Partition, z: Array | None) -> tuple[_Equations, _Motion]:
+        given = self._equations(state)
+        if self._friction.coordinates:
+            return given, self._rubbing_motion(state, partition, z, given)
+        M, C, force = given.M, given.rows.C, given.Q - given.h
+        qdd = partition.accelerations(state.t, M, force, C, given.wanted)
+        return given, _Motion(qdd, np.zeros_like(force), np.zeros(0), 0.0)
+
+    def _equations(self, state: State) -> _Equations:
         M, h = self.mass(state.posture)
         Q, rows = self._loads(state).total, self.constraints(state)
-        return M, h, Q, rows, partition.accelerations(state.t, M, Q - h, rows, self._baumgarte)
+        alpha, beta = self._baumgarte
+        return _Equations(M, h, Q, rows, rows.gamma - 2 * alpha * rows.Phi_dot - beta**2 * rows.Phi)
+
+    def _rubbing_motion(self, state: State, partition: Partition, z: Array | None, given: _Equations) -> _Motion:
+        """q̈ and λ are affine in the friction efforts; so the loop of these with the joint loads is a small one."""
+        M, C, units = given.M, given.rows.C, self._friction.units
+        force = np.column_stack([given.Q - given.h, units])
+        wanted = np.column_stack([given.wanted, np.zeros((len(C), units.shape[1]))])
+        qdd = partition.accelerations(state.t, M, force, C, wanted)
+        multipliers = partition.multipliers(C, M @ qdd - force)[self.constraints.closure_rows]
+        bristles = self._friction.bristles(state.qd, np.zeros(units.shape[1]) if z is None else z)
+        loads = self._rubbing.affine(state.posture, self._loads.wrenches(state))
+        found = self._friction.efforts(state.posture, bristles.mu, loads, qdd, multipliers)
+        friction = units @ found.tau
+        return _Motion(qdd[:, 0] + qdd[:, 1:] @ found.tau, friction, bristles.z_dot, found.residual)
 
     def stops(self, end: float) -> list[float]:
         """Times in (0, end), s, increasing, where an integrator has to stop and start anew."""

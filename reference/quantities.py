@@ -15,7 +15,7 @@ from ..generator.expressions import Tree
 from ..generator.mechanism import Mechanism
 from .expression import Instant, Node, compile_tree, evaluate, names
 from .jet import Jet, Value, constant, plain, variables
-from .kinematics import PlaceMotion, Posture
+from .kinematics import Posture, VectorMotion
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -38,7 +38,7 @@ class State:
     q: Array
     qd: Array
     posture: Posture
-    places: PlaceMotion
+    places: VectorMotion
     x: Array
     x_dot: Array
     bias: Array
@@ -60,7 +60,7 @@ class Quantities:
         self._still = np.zeros(self.n)
 
     def state(
-        self, when: tuple[float, float], q: Array, qd: Array, posture: Posture, places: PlaceMotion
+        self, when: tuple[float, float], q: Array, qd: Array, posture: Posture, places: VectorMotion
     ) -> State:
         """The state with the values of all quantities; when: t and since."""
         own = slice(0, self.points)

@@ -16,12 +16,14 @@ Array = NDArray[np.float64]
 _REACHED = 1e-6  # m
 _ITERATIONS = 200
 _RANK = 1e-8  # of C with rows of length 1
+_LOOP = 100.0  # weight of an open loop against a missed waypoint
 
 
 def unreachable(mechanism: Mechanism, q0: ArrayLike) -> list[Problem]:
     """Waypoints that the joints cannot reach, and constraint rows that depend on each other at the start.
 
     q0   shape (n,), rad or m: start configuration; base and elastic coordinates stay as they are in it
+    Loops stay closed.
     Each waypoint is sought by damped Gauss–Newton steps (Levenberg–Marquardt) from where the one before it was
     reached, and from a few other configurations if that ends in a local minimum.
     """
@@ -89,11 +91,16 @@ class _Search:
         return q, float(np.linalg.norm(gap))
 
     def _gap(self, waypoint: Array, q: Array) -> tuple[Array, Array]:
-        """Prescribed components of the way to go, in the path's frame, m, and their Jacobian by the joints."""
+        """Prescribed components of the way to go, in the path's frame, m, and their Jacobian by the joints.
+
+        What the loops lack stands below, m or rad.
+        """
         state = self._model.state(0.0, q, np.zeros(len(q)))
+        loops = self._model.constraints.loops.rows(state.posture)
         position = self._rotation @ (state.x[self._point] - self._origin)
-        jacobian = self._rotation @ state.jacobian[self._point][:, self._joints]
-        return (position - waypoint)[self._own], jacobian[self._own]
+        jacobian = self._rotation @ state.jacobian[self._point]
+        gap = np.concatenate([(position - waypoint)[self._own], _LOOP * loops.Phi])
+        return gap, np.concatenate([jacobian[self._own], _LOOP * loops.C])[:, self._joints]
 
 
 def _dependent_rows(model: Model, q: Array) -> Iterator[Problem]:

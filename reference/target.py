@@ -13,9 +13,10 @@ from ..generator import expressions
 from ..generator.description.task import Programmed
 from ..generator.mechanism import Mechanism
 from ..trajectory import Trajectory
-from .constraints import Rows, programmed, stack
+from .constraints import programmed
 from .model import Model
 from .quantities import State
+from .rows import Rows, stack
 
 Array = NDArray[np.float64]
 _ITERATIONS = 50

@@ -8,11 +8,19 @@ from pathlib import Path
 import gpmelica.reference
 
 FOLDER = Path(gpmelica.reference.__file__).parent
-SHARED = {"generator", "generator.mechanism", "generator.expressions", "generator.joints", "errors", "trajectory"}
+SHARED = {
+    "generator",
+    "generator.closures",
+    "generator.mechanism",
+    "generator.expressions",
+    "generator.joints",
+    "errors",
+    "trajectory",
+}
 
 
 def test_imports() -> None:
-    """The reference takes the mechanism's data, expression trees, joint types and description, no more."""
+    """The reference takes the mechanism's data, expression trees, joint and closure types and description, no more."""
     modules = sorted(FOLDER.glob("*.py"))
     imported = {
         node.module or ""

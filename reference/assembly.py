@@ -1,0 +1,173 @@
+"""Closing the loops: positions and velocities that fulfil the closures, as near to the given ones as possible.
+
+Only joints move: base, elastic coordinates and the joints of links in `statics.locked` stay as they are. The
+smallest change is that of least Σ (ℓ Δangle)² + Σ (Δlength)², ℓ the mechanism's extent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import SolveError
+from ..generator.mechanism import GROUND, Closure, JointFrame, Mechanism
+from .closures import Conditions, frame_pose
+from .kinematics import Kinematics, Posture
+from .rows import Rows
+
+Array = NDArray[np.float64]
+_ITERATIONS = 100
+_LONGEST = 0.5  # of the extent: how far a coordinate moves in one step
+_SHORTEST = 2.0**-20  # fraction of a step that is still tried
+_CLOSED = 1e-9  # m, rad and per second: what a closed loop may lack
+_RANK = 1e-9  # relative: below it, conditions depend on each other
+
+
+def assemble(mechanism: Mechanism, q: Array) -> Array:
+    """Positions that close all loops, shape (n,), rad or m, from q by the smallest change.
+
+    Gauss–Newton steps of minimum norm, shortened where the gap would grow; conditions may depend on each other.
+    Raises SolveError with the closures that stay open, and by how much.
+    """
+    loops, q = _Loops(mechanism, q), q.copy()
+    rows = loops.rows(q)
+    for _ in range(_ITERATIONS):
+        step = -loops.scale * loops.change(rows.C, rows.Phi)
+        fraction = min(1.0, _LONGEST * loops.extent / max(float(np.abs(step / loops.unit).max()), _RANK))
+        while np.linalg.norm(loops.rows(q + fraction * step).Phi) >= np.linalg.norm(rows.Phi):
+            fraction /= 2
+            if fraction < _SHORTEST:
+                loops.check(q)
+                return q
+        q = q + fraction * step
+        rows = loops.rows(q)
+    loops.check(q)
+    return q
+
+
+def closing_velocities(mechanism: Mechanism, q: Array, qd: Array) -> Array:
+    """Velocities that keep all loops closed at q, shape (n,), rad/s or m/s, from qd by the smallest change.
+
+    Raises SolveError with the closures that open, and how fast.
+    """
+    loops = _Loops(mechanism, q)
+    C = loops.rows(q).C
+    kept: Array = qd - loops.scale * loops.change(C, C @ qd)
+    loops.check_velocities(q, kept)
+    return kept
+
+
+def units_of_change(mechanism: Mechanism, posture: Posture) -> tuple[float, Array]:
+    """The mechanism's extent ℓ, m, and shape (n,): how much of each coordinate counts as much as 1 m, rad or m."""
+    frames = [frame for closure in mechanism.closures for frame in (closure.a, closure.b)]
+    points = [posture.T[:3, 1:, 3].T, *(frame_pose(posture, frame)[None, :3, 3] for frame in frames)]
+    extent = float(np.linalg.norm(np.ptp(np.concatenate(points), axis=0))) or 1.0
+    return extent, np.array([1.0 / extent if c.unit == "rad" else 1.0 for c in mechanism.coordinates])
+
+
+@dataclass(frozen=True)
+class _Gap:
+    """What a closure lacks: m and rad, or m/s and rad/s."""
+
+    closure: Closure
+    length: float
+    angle: float
+
+    @property
+    def closed(self) -> bool:
+        return max(self.length, self.angle) <= _CLOSED
+
+
+class _Loops:
+    """The loops' conditions, all in m: cosines are multiplied by the extent.
+
+    unit    shape (n,), see `units_of_change`
+    scale   the same, but 0 for coordinates that stay
+    """
+
+    def __init__(self, mechanism: Mechanism, q: Array) -> None:
+        cut = [closure for closure in mechanism.closures if closure.rows]
+        self._mechanism, self._conditions = mechanism, Conditions(mechanism, cut)
+        self._kinematics, self._rest = Kinematics(mechanism), np.zeros(mechanism.n)
+        self.extent, self.unit = units_of_change(mechanism, self._kinematics(q, self._rest))
+        locked = mechanism.chain.statics.locked or ()
+        moves = [c.role == "joint" and c.owner not in locked for c in mechanism.coordinates]
+        self.scale = self.unit * np.array(moves)
+        self._is_angle = np.array([c.unit == "rad" for closure in cut for c in closure.conditions], dtype=bool)
+
+    def rows(self, q: Array) -> Rows:
+        """The conditions at q, shape (n,), at rest."""
+        rows = self._conditions.rows(self._kinematics(q, self._rest))
+        weight = np.where(self._is_angle, self.extent, 1.0)
+        return Rows(weight * rows.Phi, weight * rows.Phi_dot, weight[:, None] * rows.C, weight * rows.gamma)
+
+    def change(self, C: Array, gap: Array) -> Array:
+        """The smallest x, shape (n,), with (C·scale) x = gap."""
+        return np.asarray(np.linalg.pinv(C * self.scale, rcond=_RANK) @ gap, dtype=np.float64)
+
+    def check(self, q: Array) -> None:
+        """Raises SolveError if a loop is open."""
+        posture = self._kinematics(q, self._rest)
+        values = self._conditions.rows(posture).Phi
+        gaps = [
+            _gap(posture, closure, values[self._conditions.owner == i])
+            for i, closure in enumerate(self._conditions.closures)
+        ]
+        open_ones = [
+            f"closure {g.closure.name} cannot be closed: {g.length:.3g} m and {g.angle:.3g} rad remain between its"
+            f" frames on {self._link(g.closure.a)} and {self._link(g.closure.b)}"
+            for g in gaps
+            if not g.closed
+        ]
+        if open_ones:
+            advice = "change the links' lengths or frames, or start nearer to a closed position"
+            self._fail(open_ones, advice)
+
+    def check_velocities(self, q: Array, qd: Array) -> None:
+        """Raises SolveError if a loop opens."""
+        rates, owner = self._conditions.rows(self._kinematics(q, qd)).Phi_dot, self._conditions.owner
+        gaps = [
+            _Gap(
+                closure,
+                float(np.linalg.norm(rates[(owner == i) & ~self._is_angle])),
+                float(np.linalg.norm(rates[(owner == i) & self._is_angle])),
+            )
+            for i, closure in enumerate(self._conditions.closures)
+        ]
+        opening = [
+            f"closure {g.closure.name} opens at {g.length:.3g} m/s and {g.angle:.3g} rad/s at the start"
+            for g in gaps
+            if not g.closed
+        ]
+        if opening:
+            self._fail(opening, "change the start velocities")
+
+    def _fail(self, found: Sequence[str], advice: str) -> None:
+        locked = ", ".join(self._mechanism.chain.statics.locked or ())
+        unlock = f", or unlock {locked} in [statics]" if locked else ""
+        raise SolveError(f"{'; '.join(found)}; {advice}{unlock}")
+
+    def _link(self, frame: JointFrame) -> str:
+        return "ground" if frame.place.body == GROUND else self._mechanism.bodies[frame.place.body].link
+
+
+def _gap(posture: Posture, closure: Closure, values: Array) -> _Gap:
+    """Gap of a closure with these values of its conditions."""
+    a, b = frame_pose(posture, closure.a), frame_pose(posture, closure.b)
+    angles = np.array([value for value, c in zip(values, closure.conditions, strict=True) if c.unit == "rad"])
+    sine = float(np.linalg.norm(angles))
+    if len(angles) == 3:
+        # Three cosines vanish, too, where the frames are turned by 120° or 180°: only the whole rotation tells.
+        sine = float(np.linalg.norm(a[:3, :3].T @ b[:3, :3] - np.eye(3))) / np.sqrt(8.0)
+        return _Gap(closure, _length(a, b, closure, values), 2.0 * float(np.arcsin(min(1.0, sine))))
+    return _Gap(closure, _length(a, b, closure, values), float(np.arcsin(min(1.0, sine))))
+
+
+def _length(a: Array, b: Array, closure: Closure, values: Array) -> float:
+    if closure.length is not None:
+        return abs(float(np.linalg.norm(b[:3, 3] - a[:3, 3])) - float(closure.length))
+    lengths = [value for value, c in zip(values, closure.conditions, strict=True) if c.unit == "m"]
+    return float(np.linalg.norm(lengths))

@@ -1,0 +1,121 @@
+"""Friction of revolute and prismatic joints, with the joint's own load as normal force (design 4.8; P0 (19)–(22)).
+
+Bristles deflect by z, a state. The friction effort μ·arm·f_n depends on the load, the load on the accelerations,
+and these on the friction; all are affine in the friction efforts τ, so the loop is solved in τ alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..generator.mechanism import FRICTION_SWEEPS, Friction, Mechanism
+from .joint_loads import AffineLoads
+from .kinematics import Posture
+
+Array = NDArray[np.float64]
+_SMOOTH = 1e-12  # N², under the root of the normal force
+
+
+@dataclass(frozen=True)
+class Bristles:
+    """Rate of the friction states and friction coefficients, each of shape (f,)."""
+
+    z_dot: Array
+    mu: Array
+
+
+@dataclass(frozen=True)
+class FrictionEfforts:
+    """Friction efforts τ against the motion, shape (f,), N·m or N, and |τ − μ·arm·f_n(τ)|/|τ| that is left."""
+
+    tau: Array
+    residual: float
+
+
+def _lugre(friction: Friction, rate: float, z: float) -> tuple[float, float]:
+    """Bristle rate and coefficient (Canudas de Wit et al., 1995)."""
+    steady = friction.mu_k + (friction.mu_s - friction.mu_k) * math.exp(-((rate / friction.v_s) ** 2))
+    z_dot = rate - friction.sigma0 * abs(rate) * z / steady
+    return z_dot, friction.sigma0 * z + friction.sigma1 * z_dot + friction.sigma2 * rate
+
+
+def _dahl(friction: Friction, rate: float, z: float) -> tuple[float, float]:
+    """Bristle rate and coefficient (Dahl, 1968)."""
+    free = 1.0 - friction.sigma0 * z * np.sign(rate) / friction.mu_s
+    return float(rate * abs(free) ** friction.gamma * np.sign(free)), friction.sigma0 * z
+
+
+_MODELS: dict[str, Callable[[Friction, float, float], tuple[float, float]]] = {"lugre": _lugre, "dahl": _dahl}
+
+
+class FrictionModel:
+    """Friction of a mechanism's joints, compiled; f of them.
+
+    coordinates   their indices, in order
+    units         shape (n, f): unit efforts against them
+    loaded        links of those whose normal force is the joint's load
+    """
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.coordinates = [k for k, c in enumerate(mechanism.coordinates) if c.friction is not None]
+        self._friction = [c.friction for c in mechanism.coordinates if c.friction is not None]
+        self.units = -np.eye(mechanism.n)[:, self.coordinates]
+        self._arm = np.array([friction.arm for friction in self._friction], dtype=float)
+        self._loaded = [i for i, friction in enumerate(self._friction) if friction.normal_force is None]
+        moving = [mechanism.coordinates[self.coordinates[i]] for i in self._loaded]
+        self.loaded = tuple(coordinate.owner for coordinate in moving)
+        self._axes = np.array([coordinate.axis for coordinate in moving], dtype=float).reshape(-1, 3)
+        self._given = np.array([friction.normal_force or 0.0 for friction in self._friction], dtype=float)
+        self._bodies = [
+            next(b for b, body in enumerate(mechanism.bodies) if self.coordinates[i] in body.coordinates)
+            for i in self._loaded
+        ]
+
+    def bristles(self, qd: Array, z: Array) -> Bristles:
+        """Rates and coefficients at q̇, shape (n,), and z, shape (f,)."""
+        pairs = [
+            _MODELS[friction.model](friction, float(qd[k]), float(deflection))
+            for friction, k, deflection in zip(self._friction, self.coordinates, z, strict=True)
+        ]
+        z_dot, mu = np.array(pairs, dtype=float).reshape(-1, 2).T
+        return Bristles(z_dot, mu)
+
+    def efforts(
+        self, posture: Posture, mu: Array, loads: AffineLoads, qdd: Array, multipliers: Array
+    ) -> FrictionEfforts:
+        """τ after FRICTION_SWEEPS sweeps τ ← μ·arm·f_n(τ), begun with f_n(0).
+
+        loads         of the joints of `loaded`
+        qdd           shape (n, 1 + f): q̈ without friction, and its change per τ of each joint
+        multipliers   shape (rows, 1 + f), of the closures, likewise
+        """
+        normal_force = self._normal_force(posture, loads, qdd, multipliers)
+        lever = mu * self._arm
+        tau = lever * normal_force(np.zeros(len(lever)))
+        for _ in range(FRICTION_SWEEPS):
+            tau = lever * normal_force(tau)
+        left, size = np.linalg.norm(tau - lever * normal_force(tau)), np.linalg.norm(tau)
+        return FrictionEfforts(tau, float(left / size) if size > 0 else 0.0)
+
+    def _normal_force(
+        self, posture: Posture, loads: AffineLoads, qdd: Array, multipliers: Array
+    ) -> Callable[[Array], Array]:
+        R = posture.T[:3, np.array(self._bodies, dtype=int) + 1, :3].transpose(1, 0, 2)
+        e = np.einsum("jxy,jy->jx", R, self._axes)
+        across = np.eye(3) - e[:, :, None] * e[:, None, :]
+        force = loads.change(qdd, multipliers)[:, :3]
+        force[:, :, 0] += loads.constant[:, :3]
+        force = across @ force
+
+        def normal_force(tau: Array) -> Array:
+            found = self._given.copy()
+            at_tau = force[:, :, 0] + force[:, :, 1:] @ tau
+            found[self._loaded] = np.sqrt(_SMOOTH + np.sum(at_tau**2, axis=1))
+            return found
+
+        return normal_force

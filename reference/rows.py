@@ -1,0 +1,37 @@
+"""Constraint rows in one state (design 4.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """m constraint rows in one state; those of a spring-damper closure are its deformations.
+
+    Phi      shape (m,): Φ(t, q); 0 for rows of order 1
+    Phi_dot  shape (m,): C q̇ + ∂Φ/∂t; for rows of order 1 their expression Ψ(t, q, q̇) itself
+    C        shape (m, n): ∂Φ/∂q; ∂Ψ/∂q̇ for rows of order 1
+    gamma    shape (m,): the constraint's second derivative (of order 1: first) is C q̈ − γ
+    """
+
+    Phi: Array
+    Phi_dot: Array
+    C: Array
+    gamma: Array
+
+
+def stack(parts: Sequence[Rows]) -> Rows:
+    """The parts' rows one below the other."""
+    return Rows(
+        np.concatenate([part.Phi for part in parts]),
+        np.concatenate([part.Phi_dot for part in parts]),
+        np.concatenate([part.C for part in parts]),
+        np.concatenate([part.gamma for part in parts]),
+    )
