@@ -71,51 +71,90 @@ def states(program: Program, mechanism: Mechanism, found: Sequence[Bristle]) -> 
 
 @dataclass(frozen=True)
 class Response:
-    """Force through a joint, world axes: F0 − F1·τ; e is the joint's axis. Shapes (3,), (3, f), (3,)."""
+    """Force through a joint across its axis, world axes: N0 − N1·τ. Shapes (3,) and (3, f)."""
 
-    F0: Expr
-    F1: Expr
-    e: Expr
+    N0: Expr
+    N1: Expr
 
-    def normal(self, tau: Expr | None) -> Expr:
-        """Length of the force's part perpendicular to the axis, N; τ of shape (f,), or None for zero."""
-        F = self.F0 if tau is None else self.F0 - self.F1 @ tau
-        square = F @ F - (F @ self.e) * (F @ self.e)
-        return ir.call("sqrt", ir.constant(_SMALLEST) + square)
+
+def across(force: Expr, e: Expr) -> Expr:
+    """Part of a force, shape (3,), perpendicular to the unit vector e."""
+    return force - (force @ e) * e
 
 
 def efforts(
-    program: Program,
-    mechanism: Mechanism,
-    found: Sequence[Bristle],
-    responses: dict[int, Response],
+    program: Program, mechanism: Mechanism, found: Sequence[Bristle], responses: dict[int, Response]
 ) -> Expr:
-    """Define the friction efforts τ, shape (f,), N or N·m, against the motion; responses by coordinate."""
+    """Define the friction efforts τ, shape (f,), N or N·m, against the motion; responses by coordinate.
+
+    Newton's method on τ_i = μ_i·arm_i·f_n,i(τ), a fixed number of sweeps from the normal forces without friction.
+    """
     program.section("friction")
-    f = len(found)
-    sweeps = FRICTION_SWEEPS if responses else 0
-    name, tau = "", None
-    for sweep in range(sweeps + 1):
-        parts: list[tuple[Index, Expr]] = [
-            ((i,), _effort(mechanism, bristle, responses, tau)) for i, bristle in enumerate(found)
-        ]
-        name = "tau" if sweep == sweeps else f"tau_{sweep}"
-        text = "friction efforts" if sweep == sweeps else f"friction efforts, sweep {sweep}"
-        tau = program.assemble(name, (f,), parts, None, f"{text}; N or N.m")
-    assert tau is not None
+    f, text = len(found), "friction efforts; N or N.m"
+    factors = [_factor(program, mechanism, bristle) for bristle in found]
+    if not responses:
+        given = [factor * _given(mechanism, bristle) for factor, bristle in zip(factors, found, strict=True)]
+        return program.define("tau", ir.array(given), None, text)
+    tau: Expr = ir.zeros(f)
+    for sweep in range(FRICTION_SWEEPS + 1):
+        residual, slope = [], []
+        for i, (factor, bristle) in enumerate(zip(factors, found, strict=True)):
+            value, row = _normal(program, mechanism, bristle, responses, tau, sweep)
+            residual.append(tau[i] - factor * value)
+            slope.append([ir.constant(float(i == j)) - factor * row[j] for j in range(f)])
+        if sweep == 0:
+            # without friction the slope is not asked for: the first guess is a plain evaluation
+            tau = program.define("tau_0", -ir.array(residual), None, f"first guess of the {text}")
+            continue
+        J = program.assemble(f"J_{sweep}", (f, f), _rows(slope), None, f"slope of the friction loop, sweep {sweep}")
+        step = program.solve(
+            f"step_{sweep}", J, ir.array(residual), None, f"change in sweep {sweep}; N or N.m", "friction efforts"
+        )
+        name = "tau" if sweep == FRICTION_SWEEPS else f"tau_{sweep}"
+        tau = program.define(name, tau - step, None, text)
     return tau
 
 
-def _effort(
-    mechanism: Mechanism, bristle: Bristle, responses: dict[int, Response], tau: Expr | None
-) -> Expr:
+def _rows(rows: Sequence[Sequence[Expr]]) -> list[tuple[Index, Expr]]:
+    return [((i, j), value) for i, row in enumerate(rows) for j, value in enumerate(row)]
+
+
+def _factor(program: Program, mechanism: Mechanism, bristle: Bristle) -> Expr:
+    """Effort per normal force, μ·arm."""
+    coordinate = mechanism.coordinates[bristle.coordinate]
+    assert coordinate.friction is not None
+    return program.define(
+        f"grip_{coordinate.symbol}",
+        bristle.mu * ir.lift(coordinate.friction.arm),
+        "m" if coordinate.unit == "rad" else "1",
+        f"friction effort of {coordinate.name} per normal force",
+    )
+
+
+def _given(mechanism: Mechanism, bristle: Bristle) -> Expr:
     friction = mechanism.coordinates[bristle.coordinate].friction
     assert friction is not None
-    if friction.normal_force is not None:
-        normal = ir.lift(friction.normal_force)
-    else:
-        normal = responses[bristle.coordinate].normal(tau)
-    return bristle.mu * ir.lift(friction.arm) * normal
+    return ir.lift(friction.normal_force)
+
+
+def _normal(
+    program: Program,
+    mechanism: Mechanism,
+    bristle: Bristle,
+    responses: dict[int, Response],
+    tau: Expr,
+    sweep: int,
+) -> tuple[Expr, list[Expr]]:
+    """Normal force at τ, N, and its slopes by τ."""
+    f = tau.shape[0]
+    if bristle.coordinate not in responses:
+        return _given(mechanism, bristle), [ir.constant(0.0)] * f
+    response, symbol = responses[bristle.coordinate], mechanism.coordinates[bristle.coordinate].symbol
+    N = response.N0 - response.N1 @ tau
+    N = program.define(f"N_{symbol}_{sweep}", N, "N", f"force across the joint of {symbol}, sweep {sweep}")
+    value = ir.call("sqrt", ir.constant(_SMALLEST) + N @ N)
+    value = program.define(f"normal_{symbol}_{sweep}", value, "N", f"normal force of {symbol}, sweep {sweep}")
+    return value, [-(N @ response.N1[:, j]) / value for j in range(f)]
 
 
 def axis(kinematics: Kinematics, k: int) -> Expr:

@@ -29,7 +29,7 @@ Vector = Any  # numpy array or symbol, shape (3,)
 Matrix = Any
 Array = NDArray[np.float64]
 GROUND = -1
-FRICTION_SWEEPS = 12  # of the loop between friction and joint load, in every backend
+FRICTION_SWEEPS = 6  # Newton steps of the loop between friction and joint load, the same in every backend
 
 
 class Algebra(Protocol):

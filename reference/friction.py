@@ -88,7 +88,9 @@ class FrictionModel:
     def efforts(
         self, posture: Posture, mu: Array, loads: AffineLoads, qdd: Array, multipliers: Array
     ) -> FrictionEfforts:
-        """τ after FRICTION_SWEEPS sweeps τ ← μ·arm·f_n(τ), begun with f_n(0).
+        """τ after FRICTION_SWEEPS Newton steps on τ = μ·arm·f_n(τ), begun with f_n(0).
+
+        A fixed point would not do: where friction locks a mechanism, f_n grows faster than τ.
 
         loads         of the joints of `loaded`
         qdd           shape (n, 1 + f): q̈ without friction, and its change per τ of each joint
@@ -96,15 +98,17 @@ class FrictionModel:
         """
         normal_force = self._normal_force(posture, loads, qdd, multipliers)
         lever = mu * self._arm
-        tau = lever * normal_force(np.zeros(len(lever)))
-        for _ in range(FRICTION_SWEEPS):
-            tau = lever * normal_force(tau)
-        left, size = np.linalg.norm(tau - lever * normal_force(tau)), np.linalg.norm(tau)
+        tau = lever * normal_force(np.zeros(len(lever)))[0]
+        for _ in range(FRICTION_SWEEPS if self._loaded else 0):
+            found, slope = normal_force(tau)
+            tau = tau - np.linalg.solve(np.eye(len(lever)) - lever[:, None] * slope, tau - lever * found)
+        left, size = np.linalg.norm(tau - lever * normal_force(tau)[0]), np.linalg.norm(tau)
         return FrictionEfforts(tau, float(left / size) if size > 0 else 0.0)
 
     def _normal_force(
         self, posture: Posture, loads: AffineLoads, qdd: Array, multipliers: Array
-    ) -> Callable[[Array], Array]:
+    ) -> Callable[[Array], tuple[Array, Array]]:
+        """Normal forces, shape (f,), N, and their slopes by τ, shape (f, f), as a function of τ."""
         R = posture.T[:3, np.array(self._bodies, dtype=int) + 1, :3].transpose(1, 0, 2)
         e = np.einsum("jxy,jy->jx", R, self._axes)
         across = np.eye(3) - e[:, :, None] * e[:, None, :]
@@ -112,10 +116,12 @@ class FrictionModel:
         force[:, :, 0] += loads.constant[:, :3]
         force = across @ force
 
-        def normal_force(tau: Array) -> Array:
-            found = self._given.copy()
+        def normal_force(tau: Array) -> tuple[Array, Array]:
+            found, slope = self._given.copy(), np.zeros((len(tau), len(tau)))
             at_tau = force[:, :, 0] + force[:, :, 1:] @ tau
-            found[self._loaded] = np.sqrt(_SMOOTH + np.sum(at_tau**2, axis=1))
-            return found
+            length = np.sqrt(_SMOOTH + np.sum(at_tau**2, axis=1))
+            found[self._loaded] = length
+            slope[self._loaded] = np.einsum("jx,jxk->jk", at_tau / length[:, None], force[:, :, 1:])
+            return found, slope
 
         return normal_force

@@ -98,10 +98,12 @@ class Partition:
         if not len(C):
             return np.zeros((0, len(self.independent)))
         scaled = _scaled(C)
-        factors, _, solution, _ = dgesv(scaled[:, self.dependent], scaled[:, self.independent])
+        # a column of zeros in front: where nothing is independent, LAPACK still has something to solve
+        right = np.insert(scaled[:, self.independent], 0, 0.0, axis=1)
+        factors, _, solution, _ = dgesv(scaled[:, self.dependent], right)
         if not np.abs(np.diag(factors)).min() > _SINGULAR:
             raise SolveError(self.singular(t))
-        return -np.asarray(solution)
+        return -np.asarray(solution)[:, 1:]
 
     def singular(self, t: float) -> str:
         """What to say where C_d is singular."""
