@@ -19,9 +19,9 @@ from .kinematics import Kinematics, Posture
 from .rows import Rows
 
 Array = NDArray[np.float64]
-_ITERATIONS = 100
+_ITERATIONS = 300
 _LONGEST = 0.5  # of the extent: how far a coordinate moves in one step
-_SHORTEST = 2.0**-20  # fraction of a step that is still tried
+_STALLED = 1e-9  # relative decrease of the gap at which no more is expected
 _CLOSED = 1e-9  # m, rad and per second: what a closed loop may lack
 _RANK = 1e-9  # relative: below it, conditions depend on each other
 
@@ -29,23 +29,27 @@ _RANK = 1e-9  # relative: below it, conditions depend on each other
 def assemble(mechanism: Mechanism, q: Array) -> Array:
     """Positions that close all loops, shape (n,), rad or m, from q by the smallest change.
 
-    Gauss–Newton steps of minimum norm, shortened where the gap would grow; conditions may depend on each other.
+    Newton steps of minimum norm, damped where the gap would grow (Levenberg–Marquardt, whose steps are normal to
+    the motions of the closed loops, too); conditions may depend on each other.
     Raises SolveError with the closures that stay open, and by how much.
     """
-    loops, q = _Loops(mechanism, q), q.copy()
+    loops, damping = _Loops(mechanism, q), 0.0
     rows = loops.rows(q)
+    gap = float(np.linalg.norm(rows.Phi))
     for _ in range(_ITERATIONS):
-        step = -loops.scale * loops.change(rows.C, rows.Phi)
-        fraction = min(1.0, _LONGEST * loops.extent / max(float(np.abs(step / loops.unit).max()), _RANK))
-        while np.linalg.norm(loops.rows(q + fraction * step).Phi) >= np.linalg.norm(rows.Phi):
-            fraction /= 2
-            if fraction < _SHORTEST:
-                loops.check(q)
-                return q
-        q = q + fraction * step
-        rows = loops.rows(q)
+        trial = q + loops.step(rows, damping)
+        trial_rows = loops.rows(trial)
+        trial_gap = float(np.linalg.norm(trial_rows.Phi))
+        if trial_gap < gap:
+            stalled = trial_gap > (1 - _STALLED) * gap
+            q, rows, gap, damping = trial, trial_rows, trial_gap, damping / 10
+        else:
+            stalled = damping > 1.0 / _RANK
+            damping = max(4.0 * damping, _RANK)
+        if stalled:
+            break
     loops.check(q)
-    return q
+    return q.copy()
 
 
 def closing_velocities(mechanism: Mechanism, q: Array, qd: Array) -> Array:
@@ -55,7 +59,7 @@ def closing_velocities(mechanism: Mechanism, q: Array, qd: Array) -> Array:
     """
     loops = _Loops(mechanism, q)
     C = loops.rows(q).C
-    kept: Array = qd - loops.scale * loops.change(C, C @ qd)
+    kept: Array = qd - loops.change(C, C @ qd)
     loops.check_velocities(q, kept)
     return kept
 
@@ -104,9 +108,19 @@ class _Loops:
         weight = np.where(self._is_angle, self.extent, 1.0)
         return Rows(weight * rows.Phi, weight * rows.Phi_dot, weight[:, None] * rows.C, weight * rows.gamma)
 
-    def change(self, C: Array, gap: Array) -> Array:
-        """The smallest x, shape (n,), with (C·scale) x = gap."""
-        return np.asarray(np.linalg.pinv(C * self.scale, rcond=_RANK) @ gap, dtype=np.float64)
+    def step(self, rows: Rows, damping: float) -> Array:
+        """Change towards closed loops, shape (n,), not too long; damping relative to C's largest singular value."""
+        step = -self.change(rows.C, rows.Phi, damping)
+        return step * min(1.0, _LONGEST * self.extent / max(float(np.abs(step / self.unit).max()), _RANK))
+
+    def change(self, C: Array, gap: Array, damping: float = 0.0) -> Array:
+        """The smallest x, shape (n,), with C x = gap as nearly as possible and 0 for coordinates that stay."""
+        left, values, right = np.linalg.svd(C * self.scale, full_matrices=False)
+        largest = float(values.max(initial=0.0))
+        values = np.where(values > _RANK * largest, values, 0.0)
+        weight = values**2 + (damping * largest) ** 2
+        factors = values / np.where(weight > 0, weight, 1.0)
+        return np.asarray(self.scale * (right.T @ (factors * (left.T @ gap))), dtype=np.float64)
 
     def check(self, q: Array) -> None:
         """Raises SolveError if a loop is open."""

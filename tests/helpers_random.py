@@ -54,6 +54,34 @@ def random_chain(
     return data
 
 
+def random_closure(rng: np.random.Generator, kind: str, links: tuple[str, str]) -> dict[str, Any]:
+    """A closure of random frames on two links; nothing says that it is closed."""
+    a, b = ({"link": link} | random_frame(rng) for link in links)
+    length = {"length": float(rng.uniform(0.5, 1.5))} if kind == "distance" else {}
+    return {"name": "ring", "type": kind, "a": a, "b": b} | length
+
+
+def closing_motion(rng: np.random.Generator, kind: str, length: float) -> np.ndarray[Any, Any]:
+    """Frame b in frame a, shape (4, 4), m, of a closed closure: some motion that the type leaves free."""
+    motion, free = np.eye(4), rng.uniform(-1.0, 1.0, 3)
+    if kind in ("spherical", "distance", "point_on_line"):
+        motion[:3, :3] = _rotation(rng)
+    if kind == "revolute":
+        motion[:3, :3] = _about_z(free[0])
+    if kind == "universal":
+        motion[:3, :3] = _about_z(free[0]) @ np.array([[1, 0, 0], [0, 0, -1], [0, 1, 0]]) @ _about_z(free[1])
+    if kind in ("prismatic", "point_on_line"):
+        motion[2, 3] = free[2]
+    if kind == "distance":
+        motion[:3, 3] = length * free / np.linalg.norm(free)
+    return motion
+
+
+def _about_z(angle: float) -> np.ndarray[Any, Any]:
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
 def random_frame(rng: np.random.Generator) -> dict[str, Any]:
     """A frame in one of the three forms."""
     form = rng.integers(3)

@@ -20,7 +20,7 @@ SHARED = {
 
 
 def test_imports() -> None:
-    """The reference takes the mechanism's data, expression trees, joint and closure types and description, no more."""
+    """The reference takes the mechanism's data and description, expression trees, joint and closure types."""
     modules = sorted(FOLDER.glob("*.py"))
     imported = {
         node.module or ""
