@@ -222,6 +222,24 @@ def statics(file: File, case: Case = None, as_json: Json = False) -> None:
 
 
 @app.command()
+def loads(file: File, case: Case = None, out: Out = None, as_json: Json = False) -> None:
+    """What the joints bear over a run: root mean square and peak, closure forces, drives; writes loads.csv."""
+    from .fmu.csv_file import write_csv
+    from .joint_loads import loads as joint_loads
+
+    model = _model(file, case)
+    with _progress() as progress:
+        summary = joint_loads(model, lambda fraction: progress("reference solver", fraction))
+    path = (out or Path(model.name)) / "loads.csv"
+    write_csv(path, summary.run)
+    if as_json:
+        _emit_strict(summary.data())
+        return
+    _screen.print(summary.table())
+    _wrote([path], as_json)
+
+
+@app.command()
 def study(
     file: File,
     cases: Annotated[bool, typer.Option("--cases", help="all cases of the description")] = False,

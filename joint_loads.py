@@ -1,0 +1,79 @@
+"""Joint loads over a run: root mean square and peak per joint, closure forces, drives (P0 (34), design 4.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+
+from . import reference
+from .model import Model
+from .trajectory import Trajectory
+
+_PARTS = ("axial", "normal", "fx", "fy", "fz", "nx", "ny", "nz")
+
+
+@dataclass(frozen=True)
+class LoadSummary:
+    """Loads of a run.
+
+    Parameters:
+        run       the reference's run, with all joint loads among its signals
+        joints    link → part (`axial`, `fx`, …) → {"rms", "max"}, N or N·m
+        drives    coordinate → {"rms", "max"} of the effort that its drive delivers, N or N·m
+        closures  closure → its force (x, y, z) and moment on frame b at the end of the run, world axes, N and N·m
+    """
+
+    run: Trajectory
+    joints: dict[str, dict[str, dict[str, float]]]
+    drives: dict[str, dict[str, float]]
+    closures: dict[str, list[float]]
+
+    def data(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {"joints": self.joints, "drives": self.drives, "closures": self.closures}
+
+    def table(self) -> Table:
+        """For a terminal."""
+        table = Table("joint", "axial rms N", "normal rms N", "force max N", "moment max N.m")
+        for link, parts in self.joints.items():
+            rms = [f"{parts[key]['rms']:.4g}" if key in parts else "" for key in ("axial", "normal")]
+            peak = [np.linalg.norm([parts[f"{letter}{axis}"]["max"] for axis in "xyz"]) for letter in "fn"]
+            table.add_row(link, *rms, *(f"{value:.4g}" for value in peak))
+        return table
+
+
+def loads(model: Model, progress: Callable[[float], None] | None = None) -> LoadSummary:
+    """Run the reference solver and sum up what the joints bear."""
+    run = reference.simulate(
+        model.mechanism, start=model.start, dependent=model.dependent, loads="all", progress=progress
+    )
+    links = dict.fromkeys(body.link for body in model.mechanism.bodies if body.link != "base")
+    joints = {
+        link: {part: _numbers(run, name) for part in _PARTS if (name := f"{link}_load_{part}") in run.signals}
+        for link in links
+    }
+    efforts = {c.name: f"{c.symbol}_effort" for c in model.mechanism.coordinates}
+    drives = {name: _numbers(run, signal) for name, signal in efforts.items() if signal in run.signals}
+    return LoadSummary(run, joints, drives, _closures(model, run))
+
+
+def _numbers(run: Trajectory, name: str) -> dict[str, float]:
+    values = run.signals[name]
+    mean = np.trapezoid(values**2, run.time) / (run.time[-1] - run.time[0])
+    return {"rms": float(np.sqrt(mean)), "max": float(np.max(np.abs(values)))}
+
+
+def _closures(model: Model, run: Trajectory) -> dict[str, list[float]]:
+    if not model.mechanism.closures:
+        return {}
+    coordinates = model.mechanism.coordinates
+    q, qd = ([run.signals[f"{c.symbol}{suffix}"][-1] for c in coordinates] for suffix in ("", "_dot"))
+    z = [run.signals[f"{c.symbol}_z"][-1] for c in coordinates if c.friction is not None]
+    wrenches = reference.closure_wrenches(
+        model.mechanism, float(run.time[-1]), q, qd, z, start=model.start, dependent=model.dependent
+    )
+    return {name: wrench.tolist() for name, wrench in wrenches.items()}
