@@ -109,7 +109,7 @@ class _Loops:
         return Rows(weight * rows.Phi, weight * rows.Phi_dot, weight[:, None] * rows.C, weight * rows.gamma)
 
     def step(self, rows: Rows, damping: float) -> Array:
-        """Change towards closed loops, shape (n,), not too long; damping relative to C's largest singular value."""
+        """Change towards closed loops, (n,), not too long; damping is relative to C's largest singular value."""
         step = -self.change(rows.C, rows.Phi, damping)
         return step * min(1.0, _LONGEST * self.extent / max(float(np.abs(step / self.unit).max()), _RANK))
 

@@ -1,0 +1,284 @@
+"""Friction of the reference: bristle models, the loop with the joint loads, work, stick-slip."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers_absolute import AbsoluteModel
+from helpers_loops import four_bar, random_loop, spatial_linkage
+from helpers_random import random_chain
+from helpers_reference import manipulator, mechanism_of, random_state
+from numpy.typing import NDArray
+from scipy.integrate import simpson, solve_ivp
+
+from gpmelica.generator.mechanism import Friction, Mechanism
+from gpmelica.reference import Model, energy, evaluate, joint_loads, simulate, start_state
+from gpmelica.trajectory import Trajectory
+
+Array = NDArray[np.float64]
+LUGRE = {"model": "lugre", "sigma0": 40.0, "sigma1": 0.5, "sigma2": 0.02, "mu_s": 0.25, "mu_k": 0.15, "v_s": 0.3}
+DAHL = {"model": "dahl", "sigma0": 40.0, "mu_s": 0.2, "gamma": 1.5}
+
+
+def _bristles(friction: Friction, v: float, z: float) -> tuple[float, float]:
+    """ż and μ as design 4.8 writes them."""
+    if friction.model == "lugre":
+        steady = friction.mu_k + (friction.mu_s - friction.mu_k) * np.exp(-((v / friction.v_s) ** 2))
+        z_dot = v - friction.sigma0 * abs(v) * z / steady
+        return z_dot, friction.sigma0 * z + friction.sigma1 * z_dot + friction.sigma2 * v
+    x = 1 - friction.sigma0 * z * np.sign(v) / friction.mu_s
+    return v * abs(x) ** friction.gamma * np.sign(x), friction.sigma0 * z
+
+
+def _rubbing(seed: int, kind: str | None) -> tuple[Mechanism, Array, Array, Array]:
+    """A random tree or loop, some of whose joints rub; q, q̇, z."""
+    rng = np.random.default_rng(seed)
+    options: dict[str, Any] = {"joints": ("revolute", "prismatic", "revolute", "spherical")}
+    if kind is None:
+        data = random_chain(rng, 5, (None, "flexible", "rigid")[seed % 3], **options)
+        mechanism = mechanism_of(data)
+        q, qd = random_state(mechanism, rng)
+    else:
+        mechanism, q, qd, rng = random_loop(seed, kind, links=6, **options)
+    data = mechanism.chain.model_dump(by_alias=True, exclude_none=True)
+    if "base" in data:
+        data["base"]["linearized"] = False
+    for i, link in enumerate(data["links"]):
+        if link["joint"]["type"] in ("revolute", "prismatic"):
+            size = {"diameter": 0.08} if link["joint"]["type"] == "revolute" else {}
+            given = {"normal_force": 5.0} if i % 3 == 2 else {}
+            link["joint"]["friction"] = (LUGRE if i % 2 else DAHL) | size | given
+    mechanism = mechanism_of(data)
+    if mechanism.base_fixed:
+        q[:6] = qd[:6] = 0.0
+    count = sum(c.friction is not None for c in mechanism.coordinates)
+    return mechanism, q, qd, rng.uniform(-0.005, 0.005, count)
+
+
+def _converged(mechanism: Mechanism, q: Array, qd: Array, z: Array) -> Array:
+    """Friction efforts of the absolute model, whose loads they fit to rounding; shape (n,)."""
+    rubbing = [k for k, c in enumerate(mechanism.coordinates) if c.friction is not None]
+    efforts = np.zeros(mechanism.n)
+    for _ in range(60):
+        model = AbsoluteModel(mechanism, q, qd)
+        joints = model.solve(efforts).joints
+        following = np.zeros(mechanism.n)
+        for k, deflection in zip(rubbing, z, strict=True):
+            c, b = mechanism.coordinates[k], next(b for b, x in enumerate(mechanism.bodies) if k in x.coordinates)
+            assert c.friction is not None
+            e = model.frames[b].R @ np.array(c.axis)
+            normal = c.friction.normal_force or np.linalg.norm(np.cross(e, joints[b, :3]))
+            following[k] = -_bristles(c.friction, qd[k], deflection)[1] * c.friction.arm * normal
+        change, efforts = np.abs(following - efforts).max(), following
+    assert change < 1e-13 * np.abs(efforts).max()
+    return efforts
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("kind", [None, "revolute", "distance"])
+def test_friction_fits_the_loads(kind: str | None, seed: int) -> None:
+    """Friction efforts, found by sweeps, are those of an absolute model whose own loads they fit; ż likewise."""
+    mechanism, q, qd, z = _rubbing(seed, kind)
+    found, efforts = evaluate(mechanism, 0.0, q, qd, z), _converged(mechanism, q, qd, z)
+    assert found.friction_residual < 1e-8
+    assert np.abs(found.friction - efforts).max() < 2e-8 * np.abs(efforts).max()
+    rubbing = [k for k, c in enumerate(mechanism.coordinates) if c.friction is not None]
+    expected = [_bristles(mechanism.coordinates[k].friction, qd[k], x)[0] for k, x in zip(rubbing, z, strict=True)]
+    assert found.z_dot == pytest.approx(expected, rel=1e-12)
+    assert not np.delete(found.friction, rubbing).any()
+    result = AbsoluteModel(mechanism, q, qd).solve(efforts)
+    link = mechanism.bodies[-1].link
+    first = next(b for b, body in enumerate(mechanism.bodies) if body.link == link)
+    load = joint_loads(mechanism, 0.0, q, qd, z, links=[link])[link]
+    assert np.linalg.norm(load[:3]) == pytest.approx(np.linalg.norm(result.joints[first, :3]), rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", [None, "revolute"])
+def test_equations_hold_with_friction(kind: str | None) -> None:
+    """M q̈ + h = Q + Cᵀ λ with the friction in Q, and C q̈ as without."""
+    mechanism, q, qd, z = _rubbing(3, kind)
+    found = evaluate(mechanism, 0.0, q, qd, z)
+    free = mechanism_of(_without_friction(mechanism))
+    smooth = evaluate(free, 0.0, q, qd)
+    assert found.Q - found.friction == pytest.approx(smooth.Q, rel=1e-12)
+    assert np.abs(found.qdd - smooth.qdd).max() > 1e-3 * np.abs(smooth.qdd).max()
+    assert found.C @ found.qdd == pytest.approx(smooth.C @ smooth.qdd, abs=1e-9)
+    left = found.M @ found.qdd + found.h - found.Q - found.C.T @ found.multipliers
+    assert np.abs(left).max() < 1e-9 * np.abs(found.Q).max()
+    assert (smooth.friction_residual, len(smooth.z_dot), smooth.friction.any()) == (0.0, 0, False)
+
+
+def _without_friction(mechanism: Mechanism) -> dict[str, Any]:
+    data = mechanism.chain.model_dump(by_alias=True, exclude_none=True)
+    for link in data["links"]:
+        link["joint"].pop("friction", None)
+    return data
+
+
+def _slider(friction: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """A mass of 1 kg on a horizontal slide with a given normal force of 1 N."""
+    joint = {"type": "prismatic", "axis": [1.0, 0.0, 0.0], "friction": friction | {"normal_force": 1.0}}
+    link = {"name": "mass", "parent": "ground", "joint": joint, "mass": 1.0, "inertia": [1.0, 1.0, 1.0]}
+    return {"schema": 1, "name": "Slide", "gravity": [0.0, 0.0, -9.81], "links": [link]} | changes
+
+
+def test_normal_force_of_a_slide_is_the_weight() -> None:
+    """Without a given normal force, a horizontal slide rubs with μ m g; a vertical one hangs free."""
+    for axis, normal in (([1.0, 0.0, 0.0], 9.81), ([0.0, 0.0, 1.0], 0.0)):
+        data = _slider(LUGRE)
+        data["links"][0]["joint"] |= {"axis": axis, "friction": LUGRE}
+        found = evaluate(mechanism_of(data), 0.0, [0.0], [0.2], [0.001])
+        mu = _bristles(mechanism_of(data).coordinates[0].friction, 0.2, 0.001)[1]
+        assert found.friction[0] == pytest.approx(-mu * normal, rel=1e-9, abs=1e-6)
+
+
+STICK_SLIP = {
+    "model": "lugre",
+    "sigma0": 1e5,
+    "sigma1": np.sqrt(1e5),
+    "sigma2": 0.4,
+    "mu_k": 1.0,
+    "mu_s": 1.5,
+    "v_s": 0.001,
+}
+
+
+def _pulled(t: float, y: Array) -> list[float]:
+    """Canudas de Wit et al. (1995): M = 1 kg pulled over K = 2 N/m at 0.1 m/s; x, v, z."""
+    _, v, z = y
+    z_dot = v - 1e5 * abs(v) * z / (1.0 + 0.5 * np.exp(-((v / 0.001) ** 2)))
+    return [v, 2.0 * (0.1 * t - y[0]) - (1e5 * z + np.sqrt(1e5) * z_dot + 0.4 * v), z_dot]
+
+
+def test_stick_slip() -> None:
+    """The benchmark of Canudas de Wit et al. (1995) has its limit cycle, that of a converged solution.
+
+    The mass sticks until the spring pulls with nearly F_s = 1.5 N, slips once with F_c = 1 N and viscous friction,
+    and sticks again with a spring force as far below F_c, less what viscous friction has taken.
+    """
+    forces = [{"name": "pull", "joint": "mass", "effort": "2*(0.1*t - mass.position)"}]
+    mechanism = mechanism_of(_slider(STICK_SLIP, forces=forces))
+    run = simulate(mechanism, method="Radau", tolerance=1e-8, stop=30.0, output_step=0.02)
+    exact = solve_ivp(_pulled, (0.0, 30.0), [0.0, 0.0, 0.0], "Radau", run.time, rtol=1e-10, atol=1e-13)
+    x, v, z = (run.signals[f"mass_position{part}"] for part in ("", "_dot", "_z"))
+    for found, expected, tolerance in ((x, exact.y[0], 1e-5), (v, exact.y[1], 1e-4), (z, exact.y[2], 1e-8)):
+        assert np.abs(found - expected).max() < tolerance
+    _check_limit_cycle(run.time, x, v)
+    friction = 2.0 * (0.1 * run.time - x) - run.signals["mass_position_ddot"]
+    assert 1.45 < friction.max() < 1.505
+
+
+def _check_limit_cycle(t: Array, x: Array, v: Array) -> None:
+    slipping = v > 0.02
+    starts = np.flatnonzero(slipping[1:] & ~slipping[:-1])
+    ends = np.flatnonzero(~slipping[1:] & slipping[:-1])
+    spring = 2.0 * (0.1 * t - x)
+    assert len(starts) >= 3
+    # It breaks loose just below F_s, for the bristles creep; the first time after 7.5 s.
+    assert spring[starts] == pytest.approx(1.5, abs=0.05)
+    assert t[starts[0]] == pytest.approx(7.5, abs=0.2)
+    # In a slip of m ẍ + 0.4 ẋ + 2 x = const, the force falls as far as the damped half swing takes it.
+    root = np.sqrt(2.0 - 0.04)
+    left = 1.0 - 0.5 * np.exp(-0.2 * np.pi / root)
+    assert spring[ends] == pytest.approx(left, abs=0.1)
+    # The cycle repeats.
+    periods = np.diff(t[starts])
+    assert np.ptp(periods[-2:]) < 0.05
+    assert np.abs(v[~slipping]).max() < 0.021
+
+
+def _driven(friction: dict[str, Any], amplitude: float, stop: float) -> tuple[Mechanism, Trajectory]:
+    """The slide moved as x = A sin t by a programmed equation; m = 1 kg."""
+    program = [{"name": "swing", "expression": f"mass.position - {amplitude}*sin(t)"}]
+    data = _slider(friction, programmed=program)
+    data["links"][0]["joint"]["velocity"] = amplitude
+    data["simulation"] = {"stop": stop, "output_step": 2 * np.pi / 400, "method": "Radau", "tolerance": 1e-9}
+    mechanism = mechanism_of(data)
+    return mechanism, simulate(mechanism)
+
+
+def test_dahls_hysteresis_loop() -> None:
+    """With γ = 1, x = A sin t gives the closed loop of Dahl's exponential: F(±A) = ±μ_s tanh(σ0 A/μ_s), and its area."""
+    amplitude, sigma0, mu_s = 0.01, 40.0, 0.2
+    friction = {"model": "dahl", "sigma0": sigma0, "mu_s": mu_s, "gamma": 1.0}
+    _, run = _driven(friction, amplitude, 8 * np.pi)
+    x, force = run.signals["mass_position"], sigma0 * run.signals["mass_position_z"]
+    # The drive overcomes inertia and friction.
+    drive = run.signals["mass_position_effort"]
+    assert drive == pytest.approx(run.signals["mass_position_ddot"] + force, abs=1e-9)
+    last = slice(-401, None)
+    ends = mu_s * np.tanh(sigma0 * amplitude / mu_s)
+    assert force[last][np.argmax(x[last])] == pytest.approx(ends, rel=1e-4)
+    assert force[last][np.argmin(x[last])] == pytest.approx(-ends, rel=1e-4)
+    taken = simpson(force[last] * run.signals["mass_position_dot"][last], x=run.time[last])
+    decay = 1 - np.exp(-2 * sigma0 * amplitude / mu_s)
+    assert taken == pytest.approx(2 * (2 * amplitude * mu_s - (mu_s + ends) * mu_s / sigma0 * decay), rel=1e-4)
+
+
+@pytest.mark.parametrize("friction", [LUGRE, DAHL, LUGRE | {"sigma1": 0.0, "sigma2": 0.0}])
+@pytest.mark.parametrize("amplitude", [0.002, 0.02])
+def test_work_over_closed_cycles(friction: dict[str, Any], amplitude: float) -> None:
+    """Over every stretch that ends with the bristles as they were at its begin, friction takes work, never gives."""
+    mechanism, run = _driven(friction, amplitude, 6 * np.pi)
+    model = Model(mechanism)
+    z = run.signals["mass_position_z"]
+    power = [
+        energy(model, t, [x], [v], [b]).friction
+        for t, x, v, b in zip(
+            run.time, run.signals["mass_position"], run.signals["mass_position_dot"], z, strict=True
+        )
+    ]
+    work = np.concatenate([[0.0], np.cumsum(np.diff(run.time) * (np.array(power)[1:] + power[:-1]) / 2)])
+    assert min(power) < 0 < max(power)
+    crossings = np.flatnonzero(z[1:] * z[:-1] <= 0)
+    assert len(crossings) >= 5
+    assert np.all(np.diff(work[crossings]) > 0)
+
+
+def test_energy_balance_with_friction() -> None:
+    """A linkage with rubbing joints under gravity loses exactly the work of its friction, by its own loads."""
+    data = four_bar(0.9, statics={"locked": ["crank"]})
+    for link, friction in zip(data["links"], (LUGRE, DAHL, LUGRE), strict=True):
+        link["joint"]["friction"] = friction | {"diameter": 0.1}
+    data["simulation"] = {"stop": 1.0, "output_step": 0.0025, "tolerance": 1e-11}
+    mechanism = mechanism_of(data)
+    run, model = simulate(mechanism), Model(mechanism)
+    rows = [[run.signals[c.symbol + part] for c in mechanism.coordinates] for part in ("", "_dot", "_z")]
+    q, qd, z = (np.array(part).T for part in rows)
+    balance = [energy(model, t, *state) for t, *state in zip(run.time, q, qd, z, strict=True)]
+    taken = simpson([e.friction for e in balance], x=run.time)
+    assert taken > 0.5
+    assert balance[0].total - balance[-1].total == pytest.approx(taken, rel=1e-5)
+    assert run.extra["friction_residual"] < 1e-8
+
+
+def test_states_start_undeformed() -> None:
+    """z begins at 0, is a signal of its coordinate alone, and `evaluate` takes it for 0 where it is not given."""
+    data = manipulator()
+    data["links"][1]["joint"] = data["links"][1]["joint"] | {"friction": LUGRE | {"diameter": 0.1}, "velocity": 1.0}
+    mechanism = mechanism_of(data)
+    run = simulate(mechanism, stop=0.05)
+    assert [name for name in run.signals if name.endswith("_z") and "angle" in name] == ["lower_angle_z"]
+    assert run.signals["lower_angle_z"][0] == 0.0
+    assert run.signals["lower_angle_z"][-1] > 0.0
+    q, qd = start_state(mechanism)
+    first = evaluate(mechanism, 0.0, q, qd)
+    assert first.qdd == pytest.approx(evaluate(mechanism, 0.0, q, qd, [0.0]).qdd, rel=1e-15)
+    assert first.z_dot == pytest.approx([1.0], rel=1e-15)
+
+
+def test_friction_does_not_depend_on_the_cut() -> None:
+    """The crank's journal rubs alike, whether the linkage is cut at its spherical or at its universal joint."""
+    found = []
+    for cut in ("spherical", "universal"):
+        data = spatial_linkage(cut, crank=0.5, speed=2.0)
+        (crank,) = (link for link in data["links"] if link["name"] == "crank")
+        crank["joint"]["friction"] = LUGRE | {"diameter": 0.1}
+        mechanism = mechanism_of(data)
+        evaluation = evaluate(mechanism, 0.0, *start_state(mechanism), [0.004])
+        k = mechanism.coordinate_index("crank.angle")
+        found.append([evaluation.friction[k], evaluation.qdd[k]])
+    assert abs(found[0][0]) > 0.01
+    assert found[0] == pytest.approx(found[1], rel=1e-9)

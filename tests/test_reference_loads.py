@@ -1,0 +1,246 @@
+"""Joint loads and closure forces of the reference, against a model in absolute coordinates and in plain statics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers_absolute import AbsoluteModel, Result
+from helpers_loops import CLOSURES, FOUR_BAR_ENDS, four_bar, random_loop, spatial_linkage
+from helpers_random import random_chain, random_closure
+from helpers_reference import BASES, manipulator, mechanism_of, random_state
+from numpy.typing import NDArray
+
+from gpmelica.errors import SolveError
+from gpmelica.generator.mechanism import Mechanism
+from gpmelica.reference import (
+    Evaluation,
+    Model,
+    closure_wrenches,
+    evaluate,
+    joint_loads,
+    rms,
+    simulate,
+    start_state,
+)
+from gpmelica.reference.closures import frame_pose
+from gpmelica.trajectory import Trajectory
+
+Array = NDArray[np.float64]
+PUSHES = [
+    {"name": "gust", "link": "link1", "point": [0.2, -0.1, 0.3], "force": [3.0, -7.0, 5.0]},
+    {"name": "jet", "link": "link3", "point": [-0.3, 0.2, 0.1], "force": [4.0, 6.0, -2.0], "frame": "link"},
+]
+
+
+def _pushed(model: AbsoluteModel) -> AbsoluteModel:
+    """The model with the mechanism's point forces acting."""
+    for force, given in zip(model.mechanism.forces, model.mechanism.chain.forces, strict=True):
+        assert force.place is not None and given.force is not None
+        frame = model.frame(force.place.body)
+        vector = np.array(given.force, dtype=float)
+        at = frame.r + frame.R @ np.asarray(force.place.position)
+        model.push(force.place.body, at, vector if force.in_world else frame.R @ vector)
+    return model
+
+
+def _in_link_axes(mechanism: Mechanism, model: AbsoluteModel, result: Result) -> dict[str, Array]:
+    """Wrench on the first body of each link, in the link's axes."""
+    found: dict[str, Array] = {}
+    for b, body in enumerate(mechanism.bodies):
+        R = model.frames[b].R
+        if body.link not in found and body.link != "base":
+            found[body.link] = np.concatenate([R.T @ result.joints[b, :3], R.T @ result.joints[b, 3:]])
+    return found
+
+
+def _largest_error(found: dict[str, Array], expected: dict[str, Array]) -> float:
+    """Relative to the largest of all."""
+    assert found.keys() == expected.keys()
+    scale = max(np.abs(x).max() for x in expected.values())
+    return float(max(np.abs(found[key] - x).max() for key, x in expected.items()) / scale)
+
+
+def _check(mechanism: Mechanism, q: Array, qd: Array) -> Evaluation:
+    """Accelerations, loads and closure forces are those of the absolute model."""
+    found = evaluate(mechanism, 0.0, q, qd)
+    model = _pushed(AbsoluteModel(mechanism, q, qd))
+    result = model.solve(found.drive * np.array([c.role != "base" for c in mechanism.coordinates]))
+    posture = Model(mechanism).state(0.0, q, qd).posture
+    T_ddot = np.tensordot(found.qdd, posture.T_q, (0, 0)) + posture.T_bias
+    error = np.abs(T_ddot[:3, 1:, 3].T - result.acceleration[:, :3]).max()
+    assert error < 1e-9 * np.abs(result.acceleration).max()
+    assert _largest_error(joint_loads(mechanism, 0.0, q, qd), _in_link_axes(mechanism, model, result)) < 1e-9
+    if mechanism.closures:
+        assert _largest_error(closure_wrenches(mechanism, 0.0, q, qd), result.closures) < 1e-9
+    return found
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_loads_of_trees(seed: int) -> None:
+    """Loads of random trees with springs, dampers, beams and point forces are those of the absolute model."""
+    rng = np.random.default_rng(seed)
+    data = random_chain(rng, 5, BASES[seed % 3]) | {"forces": PUSHES}
+    if "base" in data:
+        data["base"]["linearized"] = False
+    mechanism = mechanism_of(data)
+    q, qd = random_state(mechanism, rng)
+    if mechanism.base_fixed:
+        q[:6] = qd[:6] = 0.0
+    _check(mechanism, q, qd)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", CLOSURES)
+def test_loads_of_loops(kind: str, seed: int) -> None:
+    """Loads and closure forces of random loops, on every kind of base, are those of the absolute model."""
+    mechanism, q, qd, _ = random_loop(seed, kind, changes={"forces": PUSHES})
+    _check(mechanism, q, qd)
+
+
+@pytest.mark.parametrize("axes", ["local", "world"])
+@pytest.mark.parametrize("seed", range(3))
+def test_loads_with_replacement_joints(seed: int, axes: str) -> None:
+    """The same where spring-dampers close the loops."""
+    rng = np.random.default_rng(seed)
+    closure = random_closure(rng, "spherical", ("link0" if seed else "ground", "link3")) | {
+        "model": "spring_damper",
+        "axes": axes,
+        "stiffness": [300.0, 500.0, 0.0, 20.0, 30.0, 10.0],
+        "damping": [3.0, 0.0, 4.0, 0.2, 0.3, 0.1],
+    }
+    data = random_chain(rng, 4, BASES[seed], beams=seed == 2) | {"forces": PUSHES, "closures": [closure]}
+    if "base" in data:
+        data["base"]["linearized"] = False
+    mechanism = mechanism_of(data)
+    q, qd = random_state(mechanism, rng)
+    if mechanism.base_fixed:
+        q[:6] = qd[:6] = 0.0
+    _check(mechanism, q, qd)
+
+
+def test_drives_bring_about_programmed_motion() -> None:
+    """Driven by the `drive` efforts, the absolute model has the programmed motion, and the same loads."""
+    data = spatial_linkage("universal", crank=0.4, speed=2.0)
+    data["programmed"] = [{"name": "spin", "expression": "crank.angle - 0.4 - 2*t - 3*t^2"}]
+    mechanism = mechanism_of(data)
+    q, qd = start_state(mechanism)
+    found = _check(mechanism, q, qd)
+    crank = mechanism.coordinate_index("crank.angle")
+    assert found.qdd[crank] == pytest.approx(6.0, rel=1e-12)
+    assert np.flatnonzero(found.drive).tolist() == [crank] or np.abs(np.delete(found.drive, crank)).max() < 1e-12
+    assert abs(found.drive[crank]) > 0.1
+    # The joint transmits the drive's moment about its axis, and no other.
+    load = joint_loads(mechanism, 0.0, q, qd)
+    assert load["crank"][5] == pytest.approx(found.drive[crank], rel=1e-10)
+    assert load["slider"][2] == pytest.approx(0.0, abs=1e-10)
+
+
+@pytest.mark.parametrize("kind", CLOSURES)
+def test_efforts_are_the_multipliers(kind: str) -> None:
+    """Cᵀ λ is the effort on every coordinate, not only on those that λ was found from."""
+    mechanism, q, qd, _ = random_loop(2, kind)
+    found = evaluate(mechanism, 0.0, q, qd)
+    assert found.C.T @ found.multipliers == pytest.approx(found.effort, abs=1e-9 * np.abs(found.effort).max())
+    assert len(found.multipliers) == len(found.rows)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in CLOSURES if kind != "point_on_line"])
+def test_actio_is_reactio(kind: str) -> None:
+    """With its frames exchanged, a closure exerts the opposite wrench, about the other frame's origin."""
+    mechanism, q, qd, _ = random_loop(0, kind, base=None)
+    raw = mechanism.chain.model_dump(by_alias=True, exclude_none=True)
+    (closure,) = raw["closures"]
+    other = mechanism_of(raw | {"closures": [closure | {"a": closure["b"], "b": closure["a"]}]})
+    on_b, on_a = (closure_wrenches(m, 0.0, q, qd)["ring"] for m in (mechanism, other))
+    posture = Model(mechanism).state(0.0, q, qd).posture
+    a, b = (frame_pose(posture, frame)[:3, 3] for frame in (mechanism.closures[0].a, mechanism.closures[0].b))
+    moment = on_b[3:] + np.cross(b - a, on_b[:3])
+    assert np.abs(on_b[:3]).max() > 0.1
+    assert on_a == pytest.approx([*-on_b[:3], *-moment], abs=1e-9 * np.abs(on_b).max())
+
+
+def test_pendulum() -> None:
+    """A bob of mass m at length l transmits m (g cos φ + l φ̇²) along the rod and m (g sin φ + l φ̈) = 0 across."""
+    link = {"name": "rod", "parent": "ground", "mass": 2.0, "com": [0.0, 0.0, -0.5], "inertia": [1e-9, 1e-9, 1e-9]}
+    joint = {"type": "revolute", "axis": [0.0, 1.0, 0.0]}
+    mechanism = mechanism_of({"schema": 1, "name": "P", "links": [link | {"joint": joint}]})
+    load = joint_loads(mechanism, 0.0, [0.6], [3.0])["rod"]
+    tension = 2.0 * (9.81 * np.cos(0.6) + 0.5 * 9.0)
+    assert load == pytest.approx([0.0, 0.0, tension, 0.0, 0.0, 0.0], abs=1e-6)
+
+
+def test_joint_springs_and_drives_are_transmitted() -> None:
+    """Springs, dampers and applied efforts of a joint are part of what it transmits about its axis."""
+    force = {"name": "motor", "joint": "upper", "effort": 7.0}
+    data = manipulator(forces=[force])
+    data["links"][0]["joint"] |= {"stiffness": 30.0, "rest": 0.1, "damping": 2.0}
+    mechanism = mechanism_of(data)
+    load = joint_loads(mechanism, 0.0, [0.4, 0.9], [1.5, -0.5])
+    assert -load["upper"][4] == pytest.approx(7.0 - 30.0 * 0.3 - 2.0 * 1.5, rel=1e-12)
+    assert load["lower"][4] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_loads_at_rest_are_the_weight() -> None:
+    """A loop at rest on its base hands its weight down: the joints to the base bear all of it together."""
+    data = four_bar(statics={"locked": ["crank"]})
+    data["programmed"] = [{"name": "hold", "expression": "crank.angle - start(crank.angle)"}]
+    mechanism = mechanism_of(data)
+    q, qd = start_state(mechanism)
+    load, posture = joint_loads(mechanism, 0.0, q, qd), Model(mechanism).state(0.0, q, qd).posture
+    down = sum(posture.T[:3, b, :3] @ load[link][:3] for link, b in (("crank", 1), ("rocker", 3)))
+    assert down == pytest.approx([0.0, 9.81 * 4.4, 0.0], abs=1e-9)
+
+
+def test_replacement_joint_carries_like_the_cut_joint() -> None:
+    """In motion the loads of a stiff replacement joint differ from the cut joint's in proportion to 1/stiffness."""
+    data = four_bar(statics={"locked": ["crank"]})
+    data["programmed"] = [{"name": "spin", "expression": "crank.angle - 0.7 - quintic(t, 0, 1, 0, 2)"}]
+    data["simulation"] = {"stop": 0.5, "output_step": 0.05, "tolerance": 1e-8}
+    exact = simulate(mechanism_of(data), loads=["rocker"]).signals["rocker_load_normal"]
+    errors = []
+    for stiffness in (1e4, 1e5):
+        soft = {"type": "spherical", "model": "spring_damper", "stiffness": [stiffness] * 3 + [0.0] * 3}
+        # Damped well, so that what remains is the deformation, not a vibration.
+        soft |= {"damping": [0.8 * np.sqrt(stiffness)] * 3 + [0.0] * 3}
+        run = simulate(mechanism_of(data | {"closures": [{"name": "pin"} | soft | FOUR_BAR_ENDS]}), loads="all")
+        errors.append(np.abs(run.signals["rocker_load_normal"] - exact).max())
+    assert errors[0] < 0.05 * exact.max()
+    assert errors[1] < 0.2 * errors[0]
+
+
+def test_signals() -> None:
+    """Loads are signals when asked for, by the caller or the description; single-axis joints have two more."""
+    data = spatial_linkage("universal", crank=0.4, speed=2.0) | {"simulation": {"stop": 0.02}}
+    parts = ("fx", "fy", "fz", "nx", "ny", "nz")
+    wanted = {f"{link}_load_{part}" for link in ("crank", "coupler", "slider") for part in parts}
+    wanted |= {f"{link}_load_{part}" for link in ("crank", "slider") for part in ("axial", "normal")}
+    plain, described = mechanism_of(data), mechanism_of(data | {"outputs": {"loads": "all"}})
+    without, with_all = simulate(plain), simulate(described)
+    assert set(with_all.signals) - set(without.signals) == wanted
+    one = simulate(described, loads=["slider"])
+    assert {name for name in one.signals if "_load_" in name} == {n for n in wanted if n.startswith("slider")}
+    q, qd = (
+        np.array([with_all.signals[c.symbol + part][-1] for c in plain.coordinates]) for part in ("", "_dot")
+    )
+    load = joint_loads(plain, 0.02, q, qd, links=["crank"])["crank"]
+    last = {name: with_all.signals[f"crank_load_{name}"][-1] for name in (*parts, "axial", "normal")}
+    assert [last[part] for part in parts] == pytest.approx(load, rel=1e-9, abs=1e-12)
+    assert (last["axial"], last["normal"]) == pytest.approx((load[2], np.hypot(*load[:2])), rel=1e-12)
+
+
+def test_rms() -> None:
+    """The root mean square of F = a + b t over [0, T] is √(a² + abT + b²T²/3) (P0 (34)); other signals have none."""
+    t = np.linspace(0.0, 2.0, 2001)
+    signals: dict[str, Any] = {"arm_load_normal": 3.0 + 4.0 * t, "arm_load_nx": 0 * t, "arm_angle": t}
+    found = rms(Trajectory("reference", t, signals))
+    assert set(found) == {"arm_load_normal", "arm_load_nx"}
+    assert found["arm_load_normal"] == pytest.approx(np.sqrt(9.0 + 3.0 * 4.0 * 2.0 + 16.0 * 4.0 / 3.0), rel=1e-6)
+    assert found["arm_load_nx"] == 0.0
+
+
+def test_unknown_link() -> None:
+    """A link that does not exist is refused by name."""
+    with pytest.raises(SolveError, match="joint loads: there is no link 'elbow'; known are: upper, lower"):
+        joint_loads(mechanism_of(manipulator()), 0.0, [0.0, 0.0], [0.0, 0.0], links=["elbow"])
