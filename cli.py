@@ -225,6 +225,7 @@ def study(
     file: File,
     cases: Annotated[bool, typer.Option("--cases", help="all cases of the description")] = False,
     out: Out = None,
+    rumoca: Annotated[bool, typer.Option(help="run the Modelica text in rumoca too")] = True,
     as_json: Json = False,
 ) -> None:
     """Run all cases and compare them in one report."""
@@ -233,7 +234,7 @@ def study(
     if not cases:
         _fail(BAD_INPUT, "study: say what to vary; --cases runs all cases of the description")
     with _progress() as progress:
-        outcome = study_cases(file, out, progress)
+        outcome = study_cases(file, out, progress, rumoca)
     if as_json:
         _emit_strict(outcome.data())
     else:

@@ -12,6 +12,7 @@ from pathlib import Path
 from .. import reference
 from .._version import __version__
 from ..errors import BuildError, SolveError
+from ..generator import modelica
 from ..model import Model
 from ..trajectory import Trajectory
 from . import compiler, native, rumoca_backend, runs
@@ -134,7 +135,7 @@ def _rumoca_run(model: Model) -> Trajectory:
     simulation = model.chain.simulation
     # the variant without inputs: rumoca cannot be given any yet, and without a user they are zero
     text = model.modelica(start_values=model.start_values())
-    return rumoca_backend.CompiledModel(text, model.name).simulate(
+    return rumoca_backend.CompiledModel(text, modelica.experiment(model.name)).simulate(
         list(model.units),
         stop=simulation.stop,
         output_step=simulation.output_step,
