@@ -46,37 +46,34 @@ expression = "E.z - start(E.z)"
 [simulation]
 stop = 1.0
 """
-# what is changed in it, and what is said to that
+
+# by their names: what is changed in it, and what is said to that
 WRONG: dict[str, dict[str, Any]] = tomllib.loads(
     (Path(__file__).parent / "data" / "wrong_descriptions.toml").read_text(encoding="utf-8")
 )
-_BODY = "mass = 1.5\ncom = [0.3, 0.0, 0.0]\ninertia = [0.01, 0.08, 0.08]"
-_JOINT = '{ type = "revolute", axis = [0.0, -1.0, 0.0], position = 0.9 }'
 _EXPRESSION = 'expression = "E.z - start(E.z)"'
 _PATH = 'path = { point = "E", components = ["x", "z"], waypoints = [[1, 0, 0], [1.2, 0, 0]], leg_time = 1.0 }'
+# what the changes stand for: a piece of the text (or "", its end), and what takes its place
+_SHORTHANDS = {
+    "append": ("", "{}"),
+    "body": ("mass = 1.5\ncom = [0.3, 0.0, 0.0]\ninertia = [0.01, 0.08, 0.08]", "{}"),
+    "joint": ('{ type = "revolute", axis = [0.0, -1.0, 0.0], position = 0.9 }', "{{ {} }}"),
+    "expression": (_EXPRESSION, "expression = '''{}'''"),
+    "order": ('name = "height"', 'name = "height"\norder = {}'),
+    "force": ("", '[[forces]]\nname = "f"\n{}'),
+    "case": ("", '[[cases]]\nname = "varied"\nset = {{ {} }}'),
+}
 
 
 def wrong_text(name: str) -> str:
     """One of the wrong descriptions."""
     entry = WRONG[name]
-    pieces = [(old, new) for old, new in entry.get("replace", [])]
-    for key, value in entry.items():
-        match key:
-            case "append":
-                pieces.append(("", value))
-            case "body":
-                pieces.append((_BODY, value))
-            case "joint":
-                pieces.append((_JOINT, f"{{ {value} }}"))
-            case "expression":
-                pieces.append((_EXPRESSION, f"expression = '''{value}'''\norder = {entry.get('order', 0)}"))
-            case "path":
-                assert _PATH.count(value[0]) == 1
-                pieces.append((_EXPRESSION, _PATH.replace(*value)))
-            case "force":
-                pieces.append(("", f'[[forces]]\nname = "f"\n{value}'))
-            case "case":
-                pieces.append(("", f'[[cases]]\nname = "varied"\nset = {{ {value} }}'))
+    pieces = [(old, new) for old, new in entry.get("replace", ())]
+    pieces += [(old, new.format(entry[key])) for key, (old, new) in _SHORTHANDS.items() if key in entry]
+    if "path" in entry:
+        old, new = entry["path"]
+        assert _PATH.count(old) == 1
+        pieces.append((_EXPRESSION, _PATH.replace(old, new)))
     return changed(*pieces)
 
 

@@ -55,8 +55,8 @@ EXCESSES = {
         "links: nothing can move: there is neither a base nor a joint",
     ),
     "links is a table": (
-        (ARM[ARM.index("[[links]]") : ARM.index("[points]")], "links = { }\n"),
-        "links: expected an array",
+        (ARM[ARM.index("[[links]]") : ARM.index("[points]")], "[links]\n"),
+        "links: expected an array, got {}",
     ),
 }
 
