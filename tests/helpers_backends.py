@@ -46,6 +46,8 @@ class Compiled:
         return fmpy.read_model_description(str(self.fmu))
 
 
+# The fixtures of conftest.py.
+Once = Callable[[str, Callable[[Path], None]], Path]
 Compile = Callable[[str, str], Compiled]
 CompileData = Callable[[dict[str, Any]], Compiled]
 

@@ -7,12 +7,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from helpers_backends import Once
 
 from gpmelica import cli, reference
 from gpmelica.fmu import rumoca_backend, runs
@@ -101,13 +102,17 @@ def arm(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Answer]:
+def finished(once: Once) -> tuple[Path, Answer]:
     """Folder and answer of `run --json`, in a process of its own."""
-    folder = tmp_path_factory.mktemp("run")
-    (folder / "arm.toml").write_text(ARM, encoding="utf-8")
-    return folder / "out", _process(
-        "run", folder / "arm.toml", "--case", "heavy", "--out", folder / "out", "--json"
-    )
+
+    def run(folder: Path) -> None:
+        (folder / "arm.toml").write_text(ARM, encoding="utf-8")
+        options = ("--case", "heavy", "--out", folder / "out", "--json")
+        answer = _process("run", folder / "arm.toml", *options)
+        (folder / "answer.json").write_text(json.dumps(asdict(answer)), encoding="utf-8")
+
+    folder = once("cli_run", run)
+    return folder / "out", Answer(**json.loads((folder / "answer.json").read_text(encoding="utf-8")))
 
 
 def _process(*arguments: object, **environment: str) -> Answer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,6 @@ import pytest
 from helpers_reference import manipulator
 from helpers_stages import StagedModel
 from hypothesis import given, settings
-from hypothesis import strategies as st
-from numpy.typing import NDArray
 from strategies import descriptions
 
 from gpmelica import reference
@@ -26,11 +25,9 @@ from gpmelica.generator.joints import JOINT_TYPES
 from gpmelica.generator.mechanism import build
 from gpmelica.model import prepare
 
-Array = NDArray[np.float64]
 PROFILE = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.toml"))
 BODY = {"mass": 1.0, "inertia": [0.1, 0.1, 0.1]}
-angles = st.floats(-3.0, 3.0)
 
 
 def _with_case(**changes: Any) -> dict[str, Any]:
@@ -198,32 +195,30 @@ def test_schema_describes_the_description() -> None:
     assert found["properties"]["name"]["pattern"].startswith("^[A-Za-z]")
 
 
+@cache
+def _validator() -> Any:
+    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
+    jsonschema.Draft202012Validator.check_schema(schema())
+    return jsonschema.Draft202012Validator(schema())
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_schema_accepts_the_examples(path: Path) -> None:
     """The schema is a schema, and the examples fulfil it; with a wrong key or value they do not."""
-    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
-    validator = jsonschema.Draft202012Validator
-    validator.check_schema(schema())
     data = tomllib.loads(path.read_text(encoding="utf-8"))
-    validator(schema()).validate(data)
+    _validator().validate(data)
     for key, value in (("mass", "heavy"), ("weight", 1.0), ("name", "two words"), ("joint", {"type": "loose"})):
         wrong = copy.deepcopy(data)
         wrong["links"][0][key] = value
-        assert not validator(schema()).is_valid(wrong)
+        assert not _validator().is_valid(wrong)
 
 
 @PROFILE
 @given(descriptions())
 def test_schema_accepts_valid_descriptions(data: dict[str, Any]) -> None:
     """What loads fulfils the schema."""
-    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
     from_data(data)
-    SCHEMA.setdefault("validator", jsonschema.Draft202012Validator(schema()))
-    errors = [error.message for error in SCHEMA["validator"].iter_errors(data)]
-    assert errors == []
-
-
-SCHEMA: dict[str, Any] = {}
+    assert [error.message for error in _validator().iter_errors(data)] == []
 
 
 @pytest.mark.parametrize(

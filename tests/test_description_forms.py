@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from itertools import permutations, product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,12 +23,11 @@ from gpmelica.generator.mechanism import Mechanism, build, placement_order
 
 Array = NDArray[np.float64]
 PROFILE = settings(max_examples=60, deadline=None, derandomize=True, database=None)
-EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.toml"))
 BODY = {"mass": 1.0, "inertia": [0.1, 0.1, 0.1]}
 angles = st.floats(-3.0, 3.0)
 
 
-def _body(mechanism: Mechanism, seed: int = 0) -> tuple[Array, Array]:
+def _behaviour(mechanism: Mechanism, seed: int = 0) -> tuple[Array, Array]:
     """q̈ and world frames at a random state."""
     rng = np.random.default_rng(seed)
     q, qd = rng.uniform(-0.6, 0.6, mechanism.n), rng.normal(size=mechanism.n)
@@ -86,7 +84,7 @@ def test_frames_in_all_forms_are_the_same(dh: list[float], joint: dict[str, Any]
     results = []
     for frame in forms:
         link = {"name": "a", "parent": "ground", "frame": frame, "joint": joint} | body
-        results.append(_body(build(from_data({"schema": 1, "name": "Frames", "links": [link]}))))
+        results.append(_behaviour(build(from_data({"schema": 1, "name": "Frames", "links": [link]}))))
     for qdd, poses in results[1:]:
         assert poses == pytest.approx(results[0][1], abs=1e-12)
         assert qdd == pytest.approx(results[0][0], rel=1e-9, abs=1e-9)
