@@ -31,6 +31,10 @@ Case = Annotated[str | None, typer.Option(help="case of the description")]
 Out = Annotated[Path | None, typer.Option(help="folder for what is written (default: the model's name)")]
 Json = Annotated[bool, typer.Option("--json", help="print JSON for scripts")]
 
+CompilerName = Annotated[str, typer.Option(help="auto | native | openmodelica")]
+OmcPath = Annotated[str | None, typer.Option(help="omc to use: a path, or docker:IMAGE")]
+Timeout = Annotated[float, typer.Option(help="longest time that omc may take, s")]
+
 OK, DISAGREES, BAD_INPUT, MISSING_TOOL = 0, 1, 2, 3
 
 
@@ -97,13 +101,11 @@ def check(file: File, case: Case = None, as_json: Json = False) -> None:
 
 @app.command()
 def modelica(file: File, case: Case = None, out: Out = None, as_json: Json = False) -> None:
-    """Write Name.mo."""
-    from .fmu.files import write_atomically
+    """Write Name.mo, and Name.mos that simulates it in omc."""
+    from .fmu.backends import write_modelica
 
     model = _model(file, case)
-    path = (out or Path(model.name)) / f"{model.name}.mo"
-    write_atomically(path, model.modelica())
-    _wrote([path], as_json)
+    _wrote(write_modelica(model, out or Path(model.name)), as_json)
 
 
 @app.command()
@@ -111,24 +113,26 @@ def build(
     file: File,
     case: Case = None,
     out: Out = None,
-    compiler: Annotated[str, typer.Option(help="auto | native")] = "auto",
-    fmi: Annotated[str, typer.Option(help="FMI version: 2.0")] = "2.0",
+    compiler: CompilerName = "auto",
+    fmi: Annotated[str, typer.Option(help="FMI version: 2.0, or 3.0 by OpenModelica")] = "2.0",
+    omc: OmcPath = None,
+    timeout: Timeout = 600.0,
     as_json: Json = False,
 ) -> None:
-    """Write Name.mo and Name.fmu."""
-    from .fmu.runs import validate
-    from .fmu.verify import build as build_fmu
+    """Write Name.mo, Name.mos and Name.fmu."""
+    from .fmu.backends import build as build_fmu
 
-    _choice("--compiler", compiler, ("auto", "native"))
-    _choice("--fmi", fmi, ("2.0",))
+    compilers = _compilers(compiler, omc, timeout)
+    _choice("--fmi", fmi, ("2.0",) if compilers.omc is None else ("2.0", "3.0"))
     model = _model(file, case)
     folder = out or Path(model.name)
     with _progress() as progress:
-        fmu = build_fmu(model, folder, lambda name: progress("compiling the FMU", 0.0))
-    problems = validate(fmu)
-    _wrote([folder / f"{model.name}.mo", fmu], as_json)
-    if problems:
-        _fail(DISAGREES, "\n".join(["FMPy finds fault with the FMU:", *problems]))
+        fmu = build_fmu(model, folder, compilers, fmi, lambda what: progress(f"compiling: {what}", 0.0))
+    _wrote([folder / f"{model.name}.mo", folder / f"{model.name}.mos", fmu.path], as_json)
+    if not as_json:
+        _screen.print(f"{fmu.backend}, {fmu.compiler}: {fmu.solver}", markup=False)
+    if fmu.problems:
+        _fail(DISAGREES, "\n".join(["FMPy finds fault with the FMU:", *fmu.problems]))
 
 
 @app.command()
@@ -138,6 +142,9 @@ def run(
     out: Out = None,
     tolerance: Annotated[float, typer.Option(help="admissible error, relative to each signal's range")] = 1e-6,
     rumoca: Annotated[bool, typer.Option(help="run the Modelica text in rumoca too")] = True,
+    compiler: CompilerName = "auto",
+    omc: OmcPath = None,
+    timeout: Timeout = 600.0,
     as_json: Json = False,
 ) -> None:
     """Do everything: Modelica, FMU, reference, comparison, report.html and result.json."""
@@ -145,6 +152,7 @@ def run(
     from .fmu.verify import Options
     from .fmu.verify import run as verify
 
+    compilers = _compilers(compiler, omc, timeout)
     model = _model(file, case)
     options = Options(
         out or Path(model.name),
@@ -152,6 +160,7 @@ def run(
         shlex.join(["gpmelica", "run", str(file), *(["--case", case] if case else [])]),
         tolerance,
         rumoca,
+        compilers,
     )
     with _progress() as progress:
         report = verify(model, options, progress)
@@ -244,6 +253,7 @@ def study(
     file: File,
     cases: Annotated[bool, typer.Option("--cases", help="all cases of the description")] = False,
     out: Out = None,
+    rumoca: Annotated[bool, typer.Option(help="run the Modelica text in rumoca too")] = True,
     as_json: Json = False,
 ) -> None:
     """Run all cases and compare them in one report."""
@@ -252,7 +262,7 @@ def study(
     if not cases:
         _fail(BAD_INPUT, "study: say what to vary; --cases runs all cases of the description")
     with _progress() as progress:
-        outcome = study_cases(file, out, progress)
+        outcome = study_cases(file, out, progress, rumoca)
     if as_json:
         _emit_strict(outcome.data())
     else:
@@ -272,6 +282,13 @@ def schema() -> None:
 def _choice(option: str, value: str, known: tuple[str, ...]) -> None:
     if value not in known:
         _fail(BAD_INPUT, f"{option}: expected one of {', '.join(known)}, got {value!r}")
+
+
+def _compilers(choice: str, omc: str | None, timeout: float) -> Any:
+    from .fmu.backends import CHOICES, choose
+
+    _choice("--compiler", choice, CHOICES)
+    return choose(choice, omc, timeout)  # type: ignore[arg-type]
 
 
 def _wrote(paths: list[Path], as_json: bool) -> None:

@@ -15,6 +15,7 @@ from . import reference
 from .errors import DescriptionError, Problem
 from .fmu import native, rumoca_backend
 from .fmu.instance import Instance
+from .generator import modelica
 from .model import Model
 
 Array = NDArray[np.float64]
@@ -110,7 +111,7 @@ class RumocaEvaluator:
     def __init__(self, model: Model) -> None:
         self._model = model
         text = model.modelica(start_values=model.start_values())
-        self._compiled = rumoca_backend.CompiledModel(text, model.name)
+        self._compiled = rumoca_backend.CompiledModel(text, modelica.experiment(model.name))
 
     def __call__(self, state: State) -> Array:
         """q̈, shape (n,)."""

@@ -15,7 +15,7 @@ from ..trajectory import Array, Trajectory
 from .csv_file import read_csv
 
 VIOLATION = "violation_"  # such signals ought to be zero, so their difference means nothing
-_FLOOR = 1e-6  # smallest scale of a signal, as a fraction of the largest range among signals of its unit
+_FLOOR = 1e-4  # smallest scale of a signal, as a fraction of the largest range among signals of its unit
 _ROUNDING = 1e-12  # times that differ by less than this fraction of the horizon are the same
 
 
@@ -143,7 +143,7 @@ def error_over_time(reference: Trajectory, run: Trajectory, units: Mapping[str, 
 def scales(signals: Mapping[str, Array], units: Mapping[str, str]) -> dict[str, float]:
     """What a difference of each signal is measured by, in the signal's unit.
 
-    The signal's own range (largest minus smallest value), but at least 1e-6 of the largest range among the
+    The signal's own range (largest minus smallest value), but at least 1e-4 of the largest range among the
     signals of its unit, so that rounding noise of a signal at rest does not count; 1 if none of them moves.
     Violations are left out.
     """

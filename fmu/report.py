@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import numpy as np
 
 from . import report_tables as tables
@@ -16,6 +14,7 @@ from .context import RunReport
 from .files import write_atomically
 from .inline_svg import inline_svg
 from .number_text import decimal, scientific
+from .page import render_page
 from .plots import Picture, pictures, save
 
 __all__ = ["RunReport", "write_report"]
@@ -39,11 +38,7 @@ def write_report(out: Path, report: RunReport, advance: Callable[[str], None] = 
 
 def render(report: RunReport, drawn: list[Picture]) -> str:
     """The page's text."""
-    source = resources.files(__package__).joinpath("report.html.jinja").read_text(encoding="utf-8")
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    return environment.from_string(source).render(_content(report, drawn))
+    return render_page("report.html.jinja", _content(report, drawn))
 
 
 def _content(report: RunReport, drawn: list[Picture]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from .context import RunReport
 from .number_text import NOTHING, decimal, scientific, unit_text
 
 T = TypeVar("T")
-Kind = Literal["text", "code", "expression", "number", "verdict", "link"]
+Kind = Literal["text", "code", "expression", "number", "verdict", "link", "open"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def verdicts(report: RunReport) -> Table:
         ("wall, s", "number", lambda c: decimal(c.wall_s, 2)),
         ("steps", "number", lambda c: str(c.steps or NOTHING)),
     ]
-    return _table(columns, report.comparisons)
+    return tabulate(columns, report.comparisons)
 
 
 def bodies(mechanism: Mechanism) -> Table:
@@ -56,7 +56,7 @@ def bodies(mechanism: Mechanism) -> Table:
         ("centre of mass, m", "number", lambda b: _numbers(b.com)),
         ("Ixx, Iyy, Izz about it, kg·m²", "number", lambda b: _numbers(np.diag(np.asarray(b.inertia)))),
     ]
-    return _table(columns, mechanism.bodies)
+    return tabulate(columns, mechanism.bodies)
 
 
 def coordinates(mechanism: Mechanism, reference: Trajectory, dependent: Iterable[str]) -> Table:
@@ -73,7 +73,7 @@ def coordinates(mechanism: Mechanism, reference: Trajectory, dependent: Iterable
         ("smallest", "number", lambda c: _rounded(np.min(reference.signals[c.symbol]))),
         ("largest", "number", lambda c: _rounded(np.max(reference.signals[c.symbol]))),
     ]
-    return _table(columns, mechanism.coordinates)
+    return tabulate(columns, mechanism.coordinates)
 
 
 def task(mechanism: Mechanism) -> Table:
@@ -83,7 +83,7 @@ def task(mechanism: Mechanism) -> Table:
         ("level", "text", lambda p: ("position", "velocity")[p.order]),
         ("condition", "expression", _condition),
     ]
-    return _table(columns, mechanism.programmed)
+    return tabulate(columns, mechanism.programmed)
 
 
 def forces(mechanism: Mechanism) -> Table:
@@ -93,7 +93,7 @@ def forces(mechanism: Mechanism) -> Table:
         ("acts on", "code", lambda f: str(f.joint or f.link)),
         ("value, N or N·m", "expression", _force_value),
     ]
-    return _table(columns, mechanism.chain.forces)
+    return tabulate(columns, mechanism.chain.forces)
 
 
 def supports(mechanism: Mechanism) -> Table:
@@ -125,7 +125,8 @@ def pairs(left: str, right: str, kinds: tuple[Kind, Kind], content: Mapping[str,
     return Table((left, right), kinds, tuple(content.items()))
 
 
-def _table(columns: Iterable[tuple[str, Kind, Callable[[T], str]]], items: Iterable[T]) -> Table:
+def tabulate(columns: Iterable[tuple[str, Kind, Callable[[T], str]]], items: Iterable[T]) -> Table:
+    """One row per item; a column is its header, its kind, and the text that it shows of an item."""
     headers, kinds, cells = zip(*columns, strict=True)
     return Table(headers, kinds, tuple(tuple(cell(item) for cell in cells) for item in items))
 

@@ -29,7 +29,7 @@ def version() -> str:
 
 
 class CompiledModel:
-    """A Modelica model in rumoca's memory.
+    """A Modelica model in rumoca's memory; `name` is the class to run, such as `Crane.Experiment`.
 
     Raises BuildError with the compiler's message if it refuses the text, MissingToolError without rumoca.
     """
@@ -77,7 +77,11 @@ class CompiledModel:
     ) -> tuple[float, Any]:
         """Horizon and result of a run that takes about the budget, by the cost of two short ones."""
         short, longer = (max(part * stop, output_step) for part in _PROBES)
-        costs = [self._cost(horizon, tolerance, budget) for horizon in (short, longer)]
+        costs = [self._cost(short, tolerance, budget)]
+        if costs[0] > budget / 3:  # the start alone takes its time: no second probe
+            horizon = min(stop, output_step * max(round(short / output_step), 1))
+            return horizon, self._run((0.0, horizon), output_step, tolerance, {}, 20.0 * budget)
+        costs.append(self._cost(longer, tolerance, budget))
         rate = max(costs[1] - costs[0], 0.01 * costs[1]) / max(longer - short, output_step)
         affordable = max((budget - costs[0]) / rate, output_step)
         horizon = min(stop, int(affordable / output_step) * output_step)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -60,23 +62,42 @@ def simulate(
     counters = [counter for counter in _COUNTERS if counter in known]
     begin = time.perf_counter()
     try:
-        result = fmpy.simulate_fmu(
-            str(fmu),
-            fmi_type=_MODES[mode],
-            model_description=description,
-            stop_time=stop,
-            output_interval=output_step / (_SUBSTEPS if mode == "me" else 1),
-            relative_tolerance=tolerance,
-            start_values=dict(parameters or {}),
-            input=inputs,
-            output=[*names, *counters],
-            logger=_logger(messages),
-            step_finished=_reporter(progress, stop),
-        )
+        with _quiet_callbacks():
+            result = fmpy.simulate_fmu(
+                str(fmu),
+                fmi_type=_MODES[mode],
+                model_description=description,
+                stop_time=stop,
+                output_interval=output_step / (_SUBSTEPS if mode == "me" else 1),
+                relative_tolerance=tolerance,
+                start_values=dict(parameters or {}),
+                input=inputs,
+                output=[*names, *counters],
+                logger=_logger(messages),
+                step_finished=_reporter(progress, stop),
+            )
     except (FMICallException, RuntimeError) as error:
-        raise SolveError(f"{name}: {' '.join(messages) or error}") from None
+        raise SolveError(f"{name}: {messages[0] if messages else error}") from None
+    if messages:  # a callback cannot tell FMPy's solver of a failure, so it may have gone on with any numbers
+        raise SolveError(f"{name}: {messages[0]}")
     wall = time.perf_counter() - begin
     return _trajectory(result, name, output_grid(stop, output_step), names, counters, wall)
+
+
+@contextmanager
+def _quiet_callbacks() -> Iterator[None]:
+    """Inside, Python does not print the FMU's failures in FMPy's callbacks: the run reports them at its end."""
+    previous = sys.unraisablehook
+
+    def hook(unraisable: sys.UnraisableHookArgs) -> None:
+        if not isinstance(unraisable.exc_value, FMICallException):
+            previous(unraisable)
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = previous
 
 
 def _logger(messages: list[str]) -> Callable[..., None]:

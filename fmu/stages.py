@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, product
 
 import casadi as ca
 
@@ -231,22 +231,24 @@ class _Cutter:
         return {value.name: start(value.expr) for value in self.program.start_values}
 
     def _carry(self, values: Mapping[str, SX]) -> list[SX]:
-        """Entries that later stages need and that are not plain numbers; their symbols become known."""
-        entries: list[SX] = []
-        places = []
+        """What is computed here and needed later, each node once; the symbols that carry it become known."""
+        nodes: dict[int, SX] = {}
+        places: list[tuple[str, int, int, int]] = []
         for name, value in values.items():
-            for i in range(value.shape[0]):
-                for j in range(value.shape[1]):
-                    if not value[i, j].is_constant():
-                        places.append((name, i, j))
-                        entries.append(value[i, j])
-        symbol = ca.SX.sym(f"carried_{len(self.result.stages)}", len(entries))
+            for i, j in product(range(value.shape[0]), range(value.shape[1])):
+                entry = value[i, j]
+                # numbers and arguments are known anyway; the two halves of a symmetric matrix are the same nodes
+                if not (entry.is_constant() or entry.is_symbolic()):
+                    nodes.setdefault(entry.element_hash(), entry)
+                    places.append((name, i, j, entry.element_hash()))
+        symbol = ca.SX.sym(f"carried_{len(self.result.stages)}", len(nodes))
+        positions = {node: position for position, node in enumerate(nodes)}
         self.known |= {name: ca.SX(value) for name, value in values.items()}
-        for position, (name, i, j) in enumerate(places):
-            self.known[name][i, j] = symbol[position]
-        if entries:
-            self.arguments.append((symbol, self.result.allocate(len(entries))))
-        return entries
+        for name, i, j, node in places:
+            self.known[name][i, j] = symbol[positions[node]]
+        if nodes:
+            self.arguments.append((symbol, self.result.allocate(len(nodes))))
+        return list(nodes.values())
 
     def _add_solution(self, solve: LinearSolve, blocks: list[Block]) -> System:
         n, columns = solve.shape[0], (*solve.shape, 1)[1]
@@ -271,4 +273,3 @@ def _runs(items: list[Item]) -> list[list[Item]]:
         if isinstance(item, LinearSolve):
             runs.append([])
     return runs
-

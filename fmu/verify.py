@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
+import numpy as np
+
 from .. import reference
 from .._version import __version__
 from ..errors import BuildError, SolveError
+from ..generator import modelica
 from ..model import Model
 from ..trajectory import Trajectory
-from . import compiler, native, rumoca_backend, runs
+from . import rumoca_backend, runs
+from .backends import Compilers, Fmu, build_native, build_openmodelica, write_modelica
 from .compare import Comparison, compare
 from .context import RunReport
 from .csv_file import write_csv
-from .files import write_atomically
 from .report import write_report
 from .result import write_result
 
 TOLERANCE = 1e-6  # of each signal's range, FMU against reference
 RUMOCA_TOLERANCE = 1e-5
+OMC_CS_TOLERANCE = 1e-4  # CVODE restarts at every communication step
+_OMC_STEP = 1e-3  # s, communication step of omc's co-simulation
 _RUMOCA_BUDGET = 12.0  # s of wall time; rumoca interprets the model
 _SOLVER_MARGIN = 0.1  # the FMU's solver is asked for this much more accuracy than the reference
 
@@ -40,6 +45,7 @@ class Options:
         command    command line that repeats the run, for the report
         tolerance  admissible error of the FMU, relative to each signal's range
         rumoca     whether to run the Modelica text in rumoca, if it is installed
+        compilers  what makes the FMUs
     """
 
     out: Path
@@ -47,24 +53,24 @@ class Options:
     command: str = ""
     tolerance: float = TOLERANCE
     rumoca: bool = True
+    compilers: Compilers = field(default_factory=Compilers)
 
 
 def run(model: Model, options: Options, progress: Progress = lambda what, fraction: None) -> RunReport:
-    """Modelica, FMU, reference, comparison, figures; writes them all below `options.out`.
+    """Modelica, FMUs, reference, comparison, figures; writes them all below `options.out`.
 
     Raises GpmelicaError if the model cannot be built or the reference fails; a failed run of a backend is
     reported, not raised.
     """
-    fmu = build(model, options.out, lambda name: progress("compiling the FMU", 0.0))
-    problems = runs.validate(fmu)
+    write_modelica(model, options.out)
+    fmus = _fmus(model, options, progress)
     truth = reference.simulate(
         model.mechanism,
         start=model.start,
         dependent=model.dependent,
         progress=lambda fraction: progress("reference solver", fraction),
     )
-    attempts = _backends(model, fmu, options, progress)
-    report = _report(model, options, truth, attempts, problems)
+    report = _report(model, options, truth, _attempts(model, fmus, options, progress), fmus)
     for trajectory in (truth, *report.runs):
         write_csv(options.out / f"{trajectory.name}.csv", trajectory)
     write_result(options.out, report)
@@ -73,13 +79,24 @@ def run(model: Model, options: Options, progress: Progress = lambda what, fracti
 
 
 def build(model: Model, out: Path, progress: Callable[[str], None] | None = None) -> Path:
-    """Write `Name.mo` and the native `Name.fmu`; returns the FMU's path."""
-    text = model.modelica()
-    sources = native.generate(model.program, model.chain)
-    write_atomically(out / f"{model.name}.mo", text)
-    fmu = out / f"{model.name}.fmu"
-    native.build(sources, fmu, text, progress)
-    return fmu
+    """Write the Modelica text and the native `Name.fmu`; returns the FMU's path."""
+    write_modelica(model, out)
+    return build_native(model, out, progress).path
+
+
+def _fmus(model: Model, options: Options, progress: Progress) -> list[Fmu]:
+    """OpenModelica's FMU where there is an omc, and the native one; the first is `Name.fmu` in the folder."""
+    made, compilers = [], options.compilers
+    if compilers.omc is not None:
+        made.append(
+            build_openmodelica(
+                model, options.out, compilers, progress=lambda what: progress(f"omc: {what}", 0.0)
+            )
+        )
+    if compilers.native:
+        folder = options.out / "native" if made else options.out
+        made.append(build_native(model, folder, lambda name: progress("compiling the FMU", 0.0)))
+    return made
 
 
 @dataclass(frozen=True)
@@ -104,37 +121,60 @@ def _attempt(name: str, tolerance: float, action: Callable[[], Trajectory]) -> _
         return _Attempt(name, tolerance, None, str(error))
 
 
-def _backends(model: Model, fmu: Path, options: Options, progress: Progress) -> list[_Attempt]:
+def _attempts(model: Model, fmus: list[Fmu], options: Options, progress: Progress) -> list[_Attempt]:
     modes: tuple[runs.Mode, ...] = ("me", "cs")
-    attempts = [
-        _attempt(f"fmu-native-{mode}", options.tolerance, partial(_fmu_run, model, fmu, mode, progress))
-        for mode in modes
-    ]
+    attempts = []
+    for fmu in fmus:
+        for mode in modes:
+            omc_steps = fmu.backend == "openmodelica" and mode == "cs"
+            tolerance = max(options.tolerance, OMC_CS_TOLERANCE) if omc_steps else options.tolerance
+            name = f"fmu-{fmu.backend}-{mode}"
+            attempts.append(_attempt(name, tolerance, partial(_fmu_run, model, fmu, mode, name, progress)))
     if options.rumoca and rumoca_backend.available():
         progress("Modelica text in rumoca", 0.0)
         attempts.append(_attempt("modelica-rumoca", RUMOCA_TOLERANCE, partial(_rumoca_run, model)))
     return attempts
 
 
-def _fmu_run(model: Model, fmu: Path, mode: runs.Mode, progress: Progress) -> Trajectory:
-    simulation, name = model.chain.simulation, f"fmu-native-{mode}"
-    return runs.simulate(
-        fmu,
+def _fmu_run(model: Model, fmu: Fmu, mode: runs.Mode, name: str, progress: Progress) -> Trajectory:
+    simulation = model.chain.simulation
+    omc = fmu.backend == "openmodelica"
+    # omc's CVODE has no step control across communication steps and gives up after 1000 steps in one of them
+    every = max(round(simulation.output_step / _OMC_STEP), 1) if omc and mode == "cs" else 1
+    trajectory = runs.simulate(
+        fmu.path,
         mode,
         list(model.units),
         name=name,
         stop=simulation.stop,
-        output_step=simulation.output_step,
+        output_step=simulation.output_step / every,
         tolerance=simulation.tolerance * _SOLVER_MARGIN,
         progress=lambda fraction: progress(f"FMPy, {name}", fraction),
     )
+    # at a switching time omc may report what was before it or what is after
+    return _thinned(trajectory, every, _switching_times(model) if omc else [])
+
+
+def _switching_times(model: Model) -> list[float]:
+    numbers = reference.Model(model.mechanism, start=model.start)
+    return [float(t) for t in numbers.stops(model.chain.simulation.stop)]
+
+
+def _thinned(trajectory: Trajectory, every: int, without: list[float]) -> Trajectory:
+    """Every so many samples, but none at the times `without`."""
+    kept = np.zeros(len(trajectory.time), dtype=bool)
+    kept[::every] = True
+    for t in without:
+        kept &= np.abs(trajectory.time - t) > 1e-9 * max(t, 1.0)
+    signals = {name: values[kept] for name, values in trajectory.signals.items()}
+    return replace(trajectory, time=trajectory.time[kept], signals=signals)
 
 
 def _rumoca_run(model: Model) -> Trajectory:
     simulation = model.chain.simulation
     # the variant without inputs: rumoca cannot be given any yet, and without a user they are zero
     text = model.modelica(start_values=model.start_values())
-    return rumoca_backend.CompiledModel(text, model.name).simulate(
+    return rumoca_backend.CompiledModel(text, modelica.experiment(model.name)).simulate(
         list(model.units),
         stop=simulation.stop,
         output_step=simulation.output_step,
@@ -144,7 +184,7 @@ def _rumoca_run(model: Model) -> Trajectory:
 
 
 def _report(
-    model: Model, options: Options, truth: Trajectory, attempts: list[_Attempt], problems: list[str]
+    model: Model, options: Options, truth: Trajectory, attempts: list[_Attempt], fmus: list[Fmu]
 ) -> RunReport:
     chain, name = model.chain, model.name
     own = compare(truth, truth, model.units, options.tolerance)
@@ -165,24 +205,25 @@ def _report(
         smallest_determinant=determinant,
         poses=partial(reference.poses, model.mechanism),
         targets=reference.programmed_target(model.mechanism, truth),
-        compilers=_versions(),
+        compilers=_versions(fmus),
         command=options.command,
         files={
             f"{name}.mo": "the model as Modelica text",
-            f"{name}.fmu": "the model as an FMU (FMI 2.0, model exchange and co-simulation)",
+            f"{name}.mos": "script for omc that simulates and plots it",
+            **{str(fmu.path.relative_to(options.out)): f"FMU 2.0 by {fmu.backend}, both modes" for fmu in fmus},
             "result.json": "this verdict, for scripts",
             "reference.csv": "the reference solver's signals",
             **{f"{t.name}.csv": f"signals of {t.name}" for t in trajectories},
         },
-        facts={"Reference": f"{chain.simulation.method}, relative tolerance {chain.simulation.tolerance:g}"},
-        notes=tuple(f"FMPy's validation of the FMU: {problem}" for problem in problems),
+        facts={f"FMU, {fmu.backend}": fmu.facts() for fmu in fmus},
+        notes=tuple(f"FMPy on the FMU by {fmu.backend}: {problem}" for fmu in fmus for problem in fmu.problems),
     )
 
 
-def _versions() -> dict[str, str]:
+def _versions(fmus: list[Fmu]) -> dict[str, str]:
     versions = {"gpmelica": __version__, "Python": platform.python_version()}
     versions |= {package: version(package) for package in ("FMPy", "casadi", "numpy", "scipy")}
-    versions["C compiler"] = compiler.find().version
+    versions |= {"C compiler" if fmu.backend == "native" else "omc": fmu.compiler for fmu in fmus}
     if rumoca_backend.available():
         versions["rumoca"] = rumoca_backend.version()
     return versions

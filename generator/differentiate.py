@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from .expressions import Apply, Conditional, Name, Number, Tree, children, names
 
@@ -11,18 +12,27 @@ ZERO, ONE, TIME = Number(0.0), Number(1.0), Name("t")
 
 
 def add(a: Tree, b: Tree) -> Tree:
+    """a + b, simplified."""
+    if isinstance(a, Number) and isinstance(b, Number):
+        return Number(a.value + b.value)
     if a == ZERO:
         return b
     return a if b == ZERO else Apply("+", (a, b))
 
 
 def sub(a: Tree, b: Tree) -> Tree:
+    """a − b, simplified."""
+    if isinstance(a, Number) and isinstance(b, Number):
+        return Number(a.value - b.value)
     if b == ZERO:
         return a
     return negative(b) if a == ZERO else Apply("-", (a, b))
 
 
 def mul(a: Tree, b: Tree) -> Tree:
+    """a·b, simplified."""
+    if isinstance(a, Number) and isinstance(b, Number):
+        return Number(a.value * b.value)
     if ZERO in (a, b):
         return ZERO
     if a == ONE:
@@ -31,27 +41,39 @@ def mul(a: Tree, b: Tree) -> Tree:
 
 
 def div(a: Tree, b: Tree) -> Tree:
+    """a/b, simplified."""
+    if isinstance(a, Number) and isinstance(b, Number) and b != ZERO:
+        return Number(a.value / b.value)
     return a if a == ZERO or b == ONE else Apply("/", (a, b))
 
 
 def negative(a: Tree) -> Tree:
-    if isinstance(a, Number):
-        return Number(-a.value)
-    return Apply("neg", (a,))
+    """−a, simplified."""
+    return Number(-a.value) if isinstance(a, Number) else Apply("neg", (a,))
 
 
 def power(a: Tree, exponent: float) -> Tree:
+    """a to a constant exponent, simplified."""
     if exponent == 1.0:
         return a
     return ONE if exponent == 0.0 else Apply("^", (a, Number(exponent)))
 
 
 def call(function: str, *arguments: Tree) -> Tree:
+    """Function of its arguments, as it stands."""
     return Apply(function, arguments)
 
 
+# Constants must be folded: a rate of (1 − 1)·t that does not look like 0 would become a division by zero.
+_ARITHMETIC: dict[str, Callable[..., Tree]] = {"+": add, "-": sub, "*": mul, "/": div, "neg": negative}
+
+
 def expand(tree: Tree) -> Tree:
-    """`quintic(t, t0, t1, s0, s1)` by `quintic_0(tau)`, the step from 0 to 1 that clamps tau; pi as a number."""
+    """The tree in the form that `derivative` takes.
+
+    Constants are folded, pi is a number, and `quintic(t, t0, t1, s0, s1)` is expressed by `quintic_0(tau)`, the
+    step from 0 to 1 that clamps tau.
+    """
     if tree == Name("pi"):
         return Number(math.pi)
     if isinstance(tree, Conditional):
@@ -60,7 +82,7 @@ def expand(tree: Tree) -> Tree:
         return tree
     arguments = tuple(expand(argument) for argument in tree.arguments)
     if tree.function != "quintic":
-        return Apply(tree.function, arguments)
+        return _ARITHMETIC.get(tree.function, partial(call, tree.function))(*arguments)
     time, t0, t1, s0, s1 = arguments
     return add(s0, mul(sub(s1, s0), call("quintic_0", div(sub(time, t0), sub(t1, t0)))))
 
@@ -129,17 +151,9 @@ _BINARY: dict[str, Callable[[Tree, Tree, Tree, Tree], Tree]] = {
     "/": lambda a, b, da, db: div(sub(da, mul(db, div(a, b))), b),
     "^": _power_rule,
     "atan2": lambda a, b, da, db: div(sub(mul(b, da), mul(a, db)), add(_square(a), _square(b))),
-    "min": lambda a, b, da, db: Conditional("<", a, b, da, db),
-    "max": lambda a, b, da, db: Conditional(">", a, b, da, db),
+    "min": lambda a, b, da, db: Conditional("<=", a, b, da, db),
+    "max": lambda a, b, da, db: Conditional(">=", a, b, da, db),
 }
-
-
-def conditions(tree: Tree) -> Iterator[Conditional]:
-    """All conditionals in a tree."""
-    if isinstance(tree, Conditional):
-        yield tree
-    for child in children(tree):
-        yield from conditions(child)
 
 
 def switching_time(condition: Conditional, is_constant: Callable[[str], bool]) -> Tree | None:
@@ -177,8 +191,5 @@ def at_time_zero(tree: Tree) -> Tree:
         return Conditional(tree.comparison, *(at_time_zero(child) for child in children(tree)))
     if isinstance(tree, Apply) and tree.function != "start":
         arguments = tuple(at_time_zero(argument) for argument in tree.arguments)
-        if tree.function == "-":
-            return sub(*arguments)
-        return add(*arguments) if tree.function == "+" else Apply(tree.function, arguments)
+        return _ARITHMETIC.get(tree.function, partial(call, tree.function))(*arguments)
     return tree
-

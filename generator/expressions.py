@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -34,11 +34,16 @@ _OPERATORS: dict[type[ast.operator], str] = {
     ast.Pow: "^",
 }
 _COMPARISONS: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
-_LONGEST = 10_000
+_LONGEST = 10_000  # characters
+_DEEPEST = 50  # levels: derivatives are three times as deep, and renderers recurse
+_MOST_PARTS = 1000  # the size of derivatives grows with its cube
+_TOO_DEEP = f"expected at most {_DEEPEST} levels; a sum of n terms has n levels, and fewer with parentheses in it"
 
 
 @dataclass(frozen=True)
 class Number:
+    """A constant."""
+
     value: float
 
 
@@ -76,16 +81,56 @@ def parse(text: str | float) -> Tree:
 
     Raises ValueError with what was expected if the text is not in the language.
     """
-    if isinstance(text, int | float):
+    if not isinstance(text, str):
         return Number(float(text))
     if len(text) > _LONGEST:
         raise ValueError(f"expected at most {_LONGEST} characters, got {len(text)}")
+    if "#" in text:
+        raise ValueError("an expression has no comments ('#')")
+    line = " ".join(text.split()).replace("^", "**")
     try:
-        return _tree(ast.parse(text.strip().replace("^", "**"), mode="eval").body)
+        tree = _tree(ast.parse(line, mode="eval").body)
     except SyntaxError as error:
-        raise ValueError(f"cannot read {text!r}: {error.msg} near character {error.offset}") from None
+        raise ValueError(f"cannot read {_short(text)!r}: {error.msg}{_near(line, error)}") from None
     except (RecursionError, MemoryError):
-        raise ValueError("the expression is nested too deeply") from None
+        raise ValueError(_TOO_DEEP) from None
+    _check_size(tree)
+    return _with_plain_starts(tree)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _near(line: str, error: SyntaxError) -> str:
+    """Where a syntax error is, in the description's notation."""
+    rest = line[error.offset - 1 :] if error.offset else ""
+    return f" near {_short(rest.replace('**', '^'))!r}" if rest else " at its end"
+
+
+def _check_size(tree: Tree) -> None:
+    stack, parts = [(tree, 1)], 0
+    while stack:
+        node, level = stack.pop()
+        parts += 1
+        if level > _DEEPEST:
+            raise ValueError(_TOO_DEEP)
+        if parts > _MOST_PARTS:
+            raise ValueError(f"expected at most {_MOST_PARTS} numbers, names and operations; simplify it")
+        stack.extend((child, level + 1) for child in children(node))
+
+
+def _with_plain_starts(tree: Tree, inside: bool = False) -> Tree:
+    """The tree without `start` inside of `start`: at the start, start(x) is x."""
+    match tree:
+        case Apply("start", (argument,)):
+            value = _with_plain_starts(argument, inside=True)
+            return value if inside else Apply("start", (value,))
+        case Apply(function, arguments):
+            return Apply(function, tuple(_with_plain_starts(argument, inside) for argument in arguments))
+        case Conditional(comparison):
+            return Conditional(comparison, *(_with_plain_starts(child, inside) for child in children(tree)))
+    return tree
 
 
 def names(tree: Tree) -> Iterator[str]:
@@ -97,6 +142,7 @@ def names(tree: Tree) -> Iterator[str]:
 
 
 def children(tree: Tree) -> tuple[Tree, ...]:
+    """Operands of the tree's root; of a conditional left, right, then, otherwise."""
     if isinstance(tree, Apply):
         return tree.arguments
     if isinstance(tree, Conditional):
@@ -112,6 +158,37 @@ def running_names(tree: Tree) -> Iterator[str]:
         yield tree.text
     for child in children(tree):
         yield from running_names(child)
+
+
+def is_velocity(name: str) -> bool:
+    """Whether a name is a velocity: `E.vx`, `column.angle_dot`."""
+    quantity = name.partition(".")[2]
+    return quantity in ("vx", "vy", "vz") or quantity.endswith("_dot")
+
+
+def degree(tree: Tree, variables: Container[str]) -> int:
+    """0 if the tree does not depend on the variables, 1 if it is affine in them by its form, else 2."""
+    match tree:
+        case Number() | Apply("start", _):
+            return 0
+        case Name(text):
+            return int(text in variables)
+        case Conditional(_, left, right, then, otherwise):
+            if degree(left, variables) or degree(right, variables):
+                return 2
+            return max(degree(then, variables), degree(otherwise, variables))
+        case Apply(function, arguments):
+            return _degree_of(function, [degree(argument, variables) for argument in arguments])
+
+
+def _degree_of(function: str, degrees: list[int]) -> int:
+    if function in ("+", "-", "neg"):
+        return max(degrees)
+    if function == "*":
+        return min(sum(degrees), 2)
+    if function == "/" and not degrees[1]:
+        return degrees[0]
+    return 2 if any(degrees) else 0
 
 
 def _tree(node: ast.expr) -> Tree:
@@ -133,8 +210,8 @@ def _tree(node: ast.expr) -> Tree:
         case ast.IfExp(test=test, body=body, orelse=orelse):
             return _condition(test, _tree(body), _tree(orelse))
     raise ValueError(
-        f"{ast.unparse(node)!r} is not part of the expression language; it has numbers, t, pi, + - * / ^,"
-        f" 'a if x < y else b', names such as E.x or column.angle_dot, and {', '.join(FUNCTIONS)}"
+        f"{_short(ast.unparse(node))!r} is not part of the expression language: numbers, t, pi, parameters, names"
+        f" such as E.x and column.angle_dot, + - * / ^, 'a if x < y else b', {', '.join(FUNCTIONS)}"
     )
 
 
@@ -146,10 +223,10 @@ def _number(value: float) -> Number:
 
 def _call(function: str, arguments: list[ast.expr]) -> Tree:
     if function not in FUNCTIONS:
-        raise ValueError(f"unknown function {function!r}; known are {', '.join(FUNCTIONS)}")
+        raise ValueError(f"unknown function {_short(function)!r}; known are: {', '.join(FUNCTIONS)}")
     expected = FUNCTIONS[function]
     if len(arguments) != expected:
-        raise ValueError(f"{function} takes {expected} argument(s), got {len(arguments)}")
+        raise ValueError(f"{function} takes {expected} argument{'s' * (expected > 1)}, got {len(arguments)}")
     return Apply(function, tuple(_tree(argument) for argument in arguments))
 
 
@@ -170,4 +247,4 @@ def _condition(test: ast.expr, then: Tree, otherwise: Tree) -> Tree:
             for a, op, b in reversed(list(zip(lefts, ops, rights, strict=False))):
                 then = Conditional(_COMPARISONS[type(op)], _tree(a), _tree(b), then, otherwise)
             return then
-    raise ValueError(f"{ast.unparse(test)!r} is not a condition; expected a comparison with <, <=, > or >=")
+    raise ValueError(f"{_short(ast.unparse(test))!r} is not a condition: expected a comparison by < <= > >=")

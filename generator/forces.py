@@ -152,8 +152,9 @@ def _values(program: Program, mechanism: Mechanism, lower: Lowering, force: Appl
     trees = [differentiate.expand(tree) for tree in force.values]
     for tree in trees:
         lower.add_breakpoints(tree)
+    # always a variable of its own, also where the expression is just a number: the Modelica plant has an input for it
     return [
-        program.define(symbol, lower(tree), unit, f"applied force {force.name}")
+        program.assemble(symbol, (), [((), lower(tree))], unit, f"applied force {force.name}", variable=True)
         for symbol, tree in zip(force.symbols, trees, strict=True)
     ]
 

@@ -1,7 +1,7 @@
 """Program → Modelica source, through the templates.
 
-A package: `Mechanism` has the equations, `Plant` takes the applied forces as inputs, `Experiment` gives them as the
-description does. The FMU is built from `Experiment`.
+A package: `Mechanism` has the equations, `Plant` takes the applied forces as inputs, `Experiment` gives them as
+the description does. The FMU is built from `Experiment`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from . import mechanism
 from . import modelica_parts as parts
 from . import modelica_text as mo
 from .description import Chain
-from .program import Definition, Program
+from .program import Program
 
 
 def experiment(name: str) -> str:
@@ -24,38 +24,45 @@ def experiment(name: str) -> str:
     return f"{name}.Experiment"
 
 
-def render(
-    program: Program, chain: Chain, version: str, start_values: Mapping[str, float] | None = None
-) -> str:
+def render(program: Program, chain: Chain, version: str, start_values: Mapping[str, float] | None = None) -> str:
     """Modelica source of a package, self-contained (no library needed); simulate its `experiment`.
 
     start_values  given numbers for what `start(x)` stands for. The model then has no initial equations and its
                   inputs are parameters: it can be evaluated at any state.
     """
-    at_any_state, headings = start_values is not None, parts.Headings(chain, program)
+    headings, forces = parts.Headings(chain, program), parts.applied_forces(program)
     equations = parts.equations(program, headings)
-    forces = [parts.Group(item.section, tuple(parts.item_equations(item))) for item in parts.applied(program)]
-    plant_inputs = parts.plant_inputs(program)
-    return _environment().get_template("package.mo.jinja").render(
-        program=program,
-        version=version,
-        digest=digest(program),
-        parameters=parts.parameters(program, headings),
-        derived=parts.derived_parameters(program, headings),
-        starts=parts.start_parameters(program, start_values),
-        inputs=parts.inputs(program, at_any_state),
-        states=parts.states(program),
-        outputs=parts.outputs(program),
-        variables=parts.variables(program, headings),
-        initial_equations=[f"{v.name} = {mo.text(v.expr)}" for v in program.start_values if not at_any_state],
-        equations=equations,
-        state_equations=[f"der({s.name}) = {mo.text(s.derivative)}" for s in program.states],
-        output_equations=[f"{o.name} = {mo.text(o.expr)}" for o in program.outputs],
-        forces=forces,
-        plant_inputs=plant_inputs,
-        uses_quintic=any("quintic_" in str(line) for group in (*equations, *forces) for line in group.members),
-        simulation=chain.simulation,
-        facts=program.info,
+    simulation = chain.simulation
+    return (
+        _environment()
+        .get_template("package.mo.jinja")
+        .render(
+            program=program,
+            version=version,
+            digest=digest(program),
+            parameters=parts.parameters(program, headings),
+            starts=parts.start_parameters(program, start_values),
+            inputs=parts.inputs(program, at_any_state=start_values is not None),
+            states=parts.states(program),
+            outputs=parts.outputs(program),
+            hidden=[*parts.derived_parameters(program, headings), *parts.variables(program, headings)],
+            initial_equations=[
+                f"{v.name} = {mo.text(v.expr)}" for v in program.start_values if start_values is None
+            ],
+            equations=equations,
+            state_equations=[f"der({s.name}) = {mo.text(s.derivative)}" for s in program.states],
+            output_equations=[f"{o.name} = {mo.text(o.expr)}" for o in program.outputs],
+            forces=[parts.Group(f.section, tuple(parts.item_equations(f))) for f in forces],
+            plant_inputs=parts.plant_inputs(program),
+            plant_equations=parts.plant_equations(program),
+            uses_quintic=_uses(program, "quintic_"),
+            experiment={
+                "StartTime": 0.0,
+                "StopTime": simulation.stop,
+                "Tolerance": simulation.tolerance,
+                "Interval": simulation.output_step,
+            },
+        )
     )
 
 
@@ -64,13 +71,17 @@ def script(program: Program, chain: Chain) -> str:
     coordinates = mechanism.build(chain).coordinates
     plotted = [c.symbol for c in coordinates if c.role == "joint"] or [c.symbol for c in coordinates]
     simulation = chain.simulation
-    return _environment().get_template("simulate.mos.jinja").render(
-        name=program.name,
-        experiment=experiment(program.name),
-        plotted=plotted,
-        points=list(chain.points),
-        simulation=simulation,
-        intervals=max(1, round(simulation.stop / simulation.output_step)),
+    return (
+        _environment()
+        .get_template("simulate.mos.jinja")
+        .render(
+            name=program.name,
+            experiment=experiment(program.name),
+            plotted=plotted,
+            points=list(chain.points),
+            simulation=simulation,
+            intervals=max(1, round(simulation.stop / simulation.output_step)),
+        )
     )
 
 
@@ -84,6 +95,10 @@ def digest(program: Program) -> str:
     lines += [line for item in program.items for line in parts.item_equations(item)]
     lines += [f"{o.name} {o.unit} {mo.text(o.expr)}" for o in program.outputs]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def _uses(program: Program, function: str) -> bool:
+    return any(function in line for item in program.items for line in parts.item_equations(item))
 
 
 def _environment() -> Environment:
@@ -100,6 +115,7 @@ def _environment() -> Environment:
         "escaped": mo.escaped,
         "html": escape,
         "number": mo.number,
-        "statement": mo.layout,
+        "lines": parts.lines,
+        "groups": parts.groups,
     }
     return environment

@@ -15,6 +15,7 @@ from .description import Chain
 from .ir import Shape
 from .program import Definition, Item, Program
 
+_INDENT = 4  # of everything inside a model of the package
 _PER_ROW = ("Phi", "Phi_dot", "C", "gamma")  # what a constraint row is made of
 
 
@@ -28,10 +29,10 @@ class Declaration:
     binding: str
     description: str
 
-    def text(self, indent: int) -> str:
-        """Lines of the text."""
-        code = f"{self.prefix}{self.name}{self.modifiers}{self.binding}"
-        return mo.layout(code, indent, mo.quoted(self.description))
+    @property
+    def code(self) -> str:
+        """All but the description."""
+        return f"{self.prefix}{self.name}{self.modifiers}{self.binding}"
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,21 @@ class Group:
     title: str
     members: tuple[Declaration | str, ...]
 
-    def text(self, indent: int) -> str:
-        """Lines of the text, without the heading."""
-        return "\n".join(m.text(indent) if isinstance(m, Declaration) else mo.layout(m, indent) for m in self.members)
+
+def lines(members: Iterable[Declaration | str]) -> str:
+    """Text of declarations or equations, without a newline at the end."""
+    return "\n".join(_laid_out(member) for member in members)
+
+
+def _laid_out(member: Declaration | str) -> str:
+    if isinstance(member, str):
+        return mo.layout(member, _INDENT)
+    return mo.layout(member.code, _INDENT, mo.quoted(member.description))
+
+
+def groups(found: Iterable[Group]) -> str:
+    """Text of groups, each under its heading, without a newline at the end."""
+    return "\n\n".join(f"{' ' * _INDENT}// {group.title}\n{lines(group.members)}" for group in found)
 
 
 class Headings:
@@ -53,24 +66,24 @@ class Headings:
         numbers = mechanism.build(chain)
         self.rows = constraints.row_names(numbers)
         self._bodies = {body.name: _body_heading(body) for body in numbers.bodies}
-        self._exact = {name: "parameters of the description" for name in chain.parameters}
-        self._exact |= {str(s.start.data): "start values" for s in program.states if s.start.op == "symbol"}
-        self._prefixes = {"base": "base"} | {link.name: f"link {link.name}" for link in chain.links}
-        self._prefixes |= {point: f"point {point}" for point in chain.points}
-        self._prefixes |= {force.name: f"applied force {force.name}" for force in chain.forces}
+        self._exact = dict.fromkeys(chain.parameters, "parameters of the description")
+        self._exact |= {str(s.start.data): "start values of the states" for s in program.states}
+        self._owners = {"base": "base"} | {link.name: f"link {link.name}" for link in chain.links}
+        self._owners |= {point: f"point {point}" for point in chain.points}
+        self._owners |= {force.name: f"applied force {force.name}" for force in chain.forces}
 
     def section(self, title: str) -> str:
         """Of a section of the program."""
         return self._bodies.get(title, title)
 
     def parameter(self, name: str) -> str:
-        """Of a parameter: the longest name of the description that it begins with."""
+        """Of a parameter: by the longest name of the description that it begins with."""
         if name in self._exact:
             return self._exact[name]
         if re.match(r"support\d+_", name):
-            return "base supports"
-        owners = [owner for owner in self._prefixes if name.startswith(f"{owner}_")]
-        return self._prefixes[max(owners, key=len)] if owners else "general"
+            return "parameters of base supports"
+        owners = [owner for owner in self._owners if name.startswith(f"{owner}_")]
+        return f"parameters of {self._owners[max(owners, key=len)]}" if owners else "general parameters"
 
 
 def _body_heading(body: mechanism.Body) -> str:
@@ -85,7 +98,7 @@ def is_applied(item: Item) -> bool:
     return item.section.startswith("applied force ") and item.description == item.section
 
 
-def applied(program: Program) -> list[Definition]:
+def applied_forces(program: Program) -> list[Definition]:
     """The values of all applied forces that the description gives as expressions."""
     return [item for item in program.items if isinstance(item, Definition) and is_applied(item)]
 
@@ -96,18 +109,17 @@ def parameters(program: Program, headings: Headings) -> list[Group]:
     for p in program.parameters:
         # `zeros(3)` would hide what may be changed
         value = "{" + ", ".join(map(mo.number, p.value)) + "}" if p.shape else mo.number(float(p.value))
-        declaration = Declaration(
-            "parameter Real ", p.name + _dimensions(p.shape), _modifiers(p.shape, p.unit), f" = {value}", p.description
-        )
+        name, modifiers = p.name + _dimensions(p.shape), _modifiers(p.shape, p.unit)
+        declaration = Declaration("parameter Real ", name, modifiers, f" = {value}", p.description)
         found.setdefault(headings.parameter(p.name), []).append(declaration)
-    return [Group(f"{title}: parameters", tuple(members)) for title, members in found.items()]
+    return [Group(title, tuple(members)) for title, members in found.items()]
 
 
 def derived_parameters(program: Program, headings: Headings) -> list[Group]:
     """What follows from the parameters alone."""
     return _grouped(
         (
-            headings.section(item.section),
+            f"derived parameters of {headings.section(item.section)}",
             _declaration("final parameter Real ", item, f" = {mo.text(item.parts[0][1])}"),
         )
         for item in program.items
@@ -131,22 +143,29 @@ def inputs(program: Program, at_any_state: bool) -> list[Declaration]:
     return [
         Declaration("parameter Real ", e.name, _modifiers((), e.unit), " = 0.0", e.description)
         if at_any_state
-        else Declaration("RealInput ", e.name, _modifiers((), e.unit, "start = 0.0"), "", e.description)
+        else Declaration("RealInput ", e.name, _input_modifiers(e.unit), "", e.description)
         for e in program.inputs
     ]
 
 
-def plant_inputs(program: Program) -> dict[str, Declaration]:
-    """Applied force → the plant's input for it."""
-    declarations, taken = {}, set(program.reserved)
-    for item in applied(program):
-        name = f"{item.name}_input"
-        while name in taken:
-            name += "_"
-        taken.add(name)
-        modifiers = _modifiers((), item.unit, "start = 0.0")
-        declarations[item.name] = Declaration("RealInput ", name, modifiers, "", item.description)
-    return declarations
+def plant_inputs(program: Program) -> list[Declaration]:
+    """The plant's inputs, one for each applied force."""
+    return [
+        Declaration("RealInput ", _input_name(program, f), _input_modifiers(f.unit), "", f.description)
+        for f in applied_forces(program)
+    ]
+
+
+def plant_equations(program: Program) -> list[Group]:
+    """What connects the plant's inputs to the applied forces."""
+    return [Group(f.section, (f"{f.name} = {_input_name(program, f)}",)) for f in applied_forces(program)]
+
+
+def _input_name(program: Program, force: Definition) -> str:
+    name = f"{force.name}_input"
+    while name in program.reserved:
+        name += "_"
+    return name
 
 
 def states(program: Program) -> list[Declaration]:
@@ -161,7 +180,9 @@ def states(program: Program) -> list[Declaration]:
 
 def outputs(program: Program) -> list[Declaration]:
     """What a user reads besides the states."""
-    return [Declaration("output Real ", o.name, _modifiers((), o.unit), "", o.description) for o in program.outputs]
+    return [
+        Declaration("output Real ", o.name, _modifiers((), o.unit), "", o.description) for o in program.outputs
+    ]
 
 
 def variables(program: Program, headings: Headings) -> list[Group]:
@@ -180,16 +201,15 @@ def equations(program: Program, headings: Headings) -> list[Group]:
     for item in program.items:
         if _is_constant(item) or is_applied(item):
             continue
-        lines = list(item_equations(item))
-        if item.name.rstrip("_") in _PER_ROW and len(lines) == len(rows):
-            for i, line in enumerate(lines):
+        for i, line in enumerate(item_equations(item)):
+            if item.name.rstrip("_") in _PER_ROW:
                 rows[i].append(line)
-        else:
-            ordinary += [(headings.section(item.section), line) for line in lines]
-    groups = _grouped(ordinary)
-    after = next((i + 1 for i, group in enumerate(groups) if group.title == "constraints"), len(groups))
+            else:
+                ordinary.append((headings.section(item.section), line))
+    found = _grouped(ordinary)
+    after = next((i + 1 for i, group in enumerate(found) if group.title == "constraints"), len(found))
     by_row = [Group(f"constraint {name}", tuple(rows[i])) for i, name in enumerate(headings.rows)]
-    return [*groups[:after], *by_row, *groups[after:]]
+    return [*found[:after], *by_row, *found[after:]]
 
 
 def item_equations(item: Item) -> Iterator[str]:
@@ -220,7 +240,12 @@ def _declaration(prefix: str, item: Item, binding: str = "") -> Declaration:
     text = item.description
     if item.unit is None and ";" not in text:
         text += "; units differ by element"
-    return Declaration(prefix, item.name + _dimensions(item.shape), _modifiers(item.shape, item.unit), binding, text)
+    name, modifiers = item.name + _dimensions(item.shape), _modifiers(item.shape, item.unit)
+    return Declaration(prefix, name, modifiers, binding, text)
+
+
+def _input_modifiers(unit: str | None) -> str:
+    return _modifiers((), unit, "start = 0.0")
 
 
 def _modifiers(shape: Shape, unit: str | None, *others: str) -> str:

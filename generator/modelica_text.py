@@ -10,7 +10,8 @@ from .ir import Expr, Index, Shape
 
 # binding strength: sums, products, powers, names and calls
 _SUM, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4
-_STRENGTH = {"add": _SUM, "sub": _SUM, "neg": _SUM, "mul": _PRODUCT, "matmul": _PRODUCT, "div": _PRODUCT, "pow": _POWER}
+_STRENGTH = {"add": _SUM, "sub": _SUM, "neg": _SUM, "pow": _POWER}
+_STRENGTH |= {"mul": _PRODUCT, "matmul": _PRODUCT, "div": _PRODUCT}
 _WIDTH = 112
 _SIGNS = {"add": "+", "sub": "-", "mul": "*", "matmul": "*", "div": "/", "pow": "^"}
 

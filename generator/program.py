@@ -165,11 +165,13 @@ class Program:
         parts: Sequence[tuple[Index, Expr]],
         unit: str | None,
         description: str,
+        *,
         symmetric: bool = False,
+        variable: bool = False,
     ) -> Expr:
-        """A definition block by block; returns the symbol."""
+        """A definition block by block; returns the symbol. `variable`: not a constant, whatever the expression."""
         name = self.fresh(name)
-        constant = all(self.is_constant(expr) for _, expr in parts)
+        constant = not variable and all(self.is_constant(expr) for _, expr in parts)
         self.items.append(
             Definition(name, shape, unit, description, tuple(parts), self._section, constant, symmetric)
         )

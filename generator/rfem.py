@@ -5,6 +5,7 @@ The formulas take numbers or symbols alike, so that the generated model keeps th
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,11 +50,15 @@ def element_lengths(length: Scalar, count: int) -> list[Scalar]:
     return [section / 2, *[section] * (count - 2), section / 2]
 
 
+def element_starts(length: Scalar, count: int) -> list[Scalar]:
+    """Where the elements begin, from the beam's start, m."""
+    return [0.0, *[(r - 0.5) * length / (count - 1) for r in range(1, count)]]
+
+
 def elements(beam: BeamData, count: int) -> list[Element]:
     """The beam's rigid finite elements, from its start to its end."""
-    lengths = element_lengths(beam.length, count)
-    starts = [0.0] + [(r - 0.5) * beam.length / (count - 1) for r in range(1, count)]
-    return [_element(beam, start, length) for start, length in zip(starts, lengths, strict=True)]
+    places = zip(element_starts(beam.length, count), element_lengths(beam.length, count), strict=True)
+    return [_element(beam, start, length) for start, length in places]
 
 
 def _element(beam: BeamData, start: Scalar, length: Scalar) -> Element:
@@ -75,6 +80,4 @@ def stiffnesses(beam: BeamData, count: int) -> tuple[Scalar, Scalar, Scalar]:
 
 def element_at(x: float, length: float, count: int) -> int:
     """Index of the element with start ≤ x < end; the ends of the beam belong to the first and last one."""
-    if count == 1 or x <= 0.0:
-        return 0
-    return min(int(x * (count - 1) / length + 0.5), count - 1)
+    return max(bisect_right(element_starts(length, count), x) - 1, 0)

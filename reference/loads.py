@@ -114,7 +114,9 @@ class LoadModel:
 
         Force, then moment about the world's origin; world axes, N and N·m.
         """
-        total: Array = self.replacement.wrenches(state).sum(axis=0)
+        total = np.zeros((state.posture.T.shape[1], 6))
+        if self.replacement.closures:
+            total += self.replacement.wrenches(state).sum(axis=0)
         for force, components, column in self._forces:
             if force.place is not None:
                 values = _values(force, components, state)

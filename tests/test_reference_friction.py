@@ -61,7 +61,8 @@ def _converged(mechanism: Mechanism, q: Array, qd: Array, z: Array) -> Array:
     """Friction efforts of the absolute model, whose loads they fit to rounding; shape (n,)."""
     rubbing = [k for k, c in enumerate(mechanism.coordinates) if c.friction is not None]
     efforts = np.zeros(mechanism.n)
-    for _ in range(60):
+    change = np.inf
+    while not change < 1e-13 * np.abs(efforts).max():
         model = AbsoluteModel(mechanism, q, qd)
         joints = model.solve(efforts).joints
         following = np.zeros(mechanism.n)
@@ -72,7 +73,6 @@ def _converged(mechanism: Mechanism, q: Array, qd: Array, z: Array) -> Array:
             normal = c.friction.normal_force or np.linalg.norm(np.cross(e, joints[b, :3]))
             following[k] = -_bristles(c.friction, qd[k], deflection)[1] * c.friction.arm * normal
         change, efforts = np.abs(following - efforts).max(), following
-    assert change < 1e-13 * np.abs(efforts).max()
     return efforts
 
 
@@ -83,7 +83,7 @@ def test_friction_fits_the_loads(kind: str | None, seed: int) -> None:
     mechanism, q, qd, z = _rubbing(seed, kind)
     found, efforts = evaluate(mechanism, 0.0, q, qd, z), _converged(mechanism, q, qd, z)
     assert found.friction_residual < 1e-8
-    assert np.abs(found.friction - efforts).max() < 2e-8 * np.abs(efforts).max()
+    assert np.abs(found.friction - efforts).max() < 1e-8 * np.abs(efforts).max()
     rubbing = [k for k, c in enumerate(mechanism.coordinates) if c.friction is not None]
     expected = [_bristles(mechanism.coordinates[k].friction, qd[k], x)[0] for k, x in zip(rubbing, z, strict=True)]
     assert found.z_dot == pytest.approx(expected, rel=1e-12)
@@ -103,7 +103,7 @@ def test_equations_hold_with_friction(kind: str | None) -> None:
     free = mechanism_of(_without_friction(mechanism))
     smooth = evaluate(free, 0.0, q, qd)
     assert found.Q - found.friction == pytest.approx(smooth.Q, rel=1e-12)
-    assert np.abs(found.qdd - smooth.qdd).max() > 1e-3 * np.abs(smooth.qdd).max()
+    assert np.abs(found.qdd - smooth.qdd).max() > 0.1
     assert found.C @ found.qdd == pytest.approx(smooth.C @ smooth.qdd, abs=1e-9)
     left = found.M @ found.qdd + found.h - found.Q - found.C.T @ found.multipliers
     assert np.abs(left).max() < 1e-9 * np.abs(found.Q).max()
@@ -134,6 +134,33 @@ def test_normal_force_of_a_slide_is_the_weight() -> None:
         assert found.friction[0] == pytest.approx(-mu * normal, rel=1e-9, abs=1e-6)
 
 
+@pytest.mark.parametrize("mu", [0.5, 1.5, 3.0])
+def test_a_pushed_rod_that_digs_in(mu: float) -> None:
+    """A slide that is pushed at an angle past its cone of friction: the loop is solved where sweeps would diverge.
+
+    A block of mass m on a slide is accelerated sideways by its base, which rubs, too: a = F/(m + M) shared by both.
+    """
+    friction = {"model": "dahl", "sigma0": 100.0, "mu_s": 10.0}
+    slides = [{"type": "prismatic", "axis": axis} for axis in ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0])]
+    body = {"mass": 1.0, "inertia": [1.0, 1.0, 1.0]}
+    links = [
+        {"name": "wedge", "parent": "ground", "joint": slides[0] | {"friction": friction}} | body,
+        {"name": "block", "parent": "wedge", "joint": slides[1] | {"friction": friction}} | body,
+    ]
+    forces = [{"name": "f", "link": "block", "force": [30.0, 40.0, 0.0]}]
+    data = {"schema": 1, "name": "Wedge", "gravity": [0.0, 0.0, -9.81], "links": links, "forces": forces}
+    mechanism, z = mechanism_of(data), [mu / 100.0, mu / 100.0]
+    found = evaluate(mechanism, 0.0, [0.0, 0.0], [1.0, 1.0], z)
+    assert found.friction_residual < 1e-8
+    load = joint_loads(mechanism, 0.0, [0.0, 0.0], [1.0, 1.0], z)
+    for name, k in (("wedge", 0), ("block", 1)):
+        across = np.delete(load[name][:3], k)
+        assert found.friction[k] == pytest.approx(-mu * np.linalg.norm(across), rel=1e-8)
+    # Newton's law for both bodies along x, and for the block along y.
+    assert 2.0 * found.qdd[0] == pytest.approx(30.0 + found.friction[0], rel=1e-10)
+    assert found.qdd[1] == pytest.approx(40.0 + found.friction[1], rel=1e-10)
+
+
 STICK_SLIP = {
     "model": "lugre",
     "sigma0": 1e5,
@@ -160,10 +187,10 @@ def test_stick_slip() -> None:
     """
     forces = [{"name": "pull", "joint": "mass", "effort": "2*(0.1*t - mass.position)"}]
     mechanism = mechanism_of(_slider(STICK_SLIP, forces=forces))
-    run = simulate(mechanism, method="Radau", tolerance=1e-8, stop=30.0, output_step=0.02)
-    exact = solve_ivp(_pulled, (0.0, 30.0), [0.0, 0.0, 0.0], "Radau", run.time, rtol=1e-10, atol=1e-13)
+    run = simulate(mechanism, method="Radau", tolerance=1e-7, stop=30.0, output_step=0.05)
+    exact = solve_ivp(_pulled, (0.0, 30.0), [0.0, 0.0, 0.0], "Radau", run.time, rtol=1e-11, atol=1e-14)
     x, v, z = (run.signals[f"mass_position{part}"] for part in ("", "_dot", "_z"))
-    for found, expected, tolerance in ((x, exact.y[0], 1e-5), (v, exact.y[1], 1e-4), (z, exact.y[2], 1e-8)):
+    for found, expected, tolerance in ((x, exact.y[0], 1e-6), (v, exact.y[1], 1e-6), (z, exact.y[2], 1e-10)):
         assert np.abs(found - expected).max() < tolerance
     _check_limit_cycle(run.time, x, v)
     friction = 2.0 * (0.1 * run.time - x) - run.signals["mass_position_ddot"]
@@ -194,21 +221,21 @@ def _driven(friction: dict[str, Any], amplitude: float, stop: float) -> tuple[Me
     program = [{"name": "swing", "expression": f"mass.position - {amplitude}*sin(t)"}]
     data = _slider(friction, programmed=program)
     data["links"][0]["joint"]["velocity"] = amplitude
-    data["simulation"] = {"stop": stop, "output_step": 2 * np.pi / 400, "method": "Radau", "tolerance": 1e-9}
+    data["simulation"] = {"stop": stop, "output_step": 2 * np.pi / 200, "method": "DOP853", "tolerance": 1e-8}
     mechanism = mechanism_of(data)
     return mechanism, simulate(mechanism)
 
 
 def test_dahls_hysteresis_loop() -> None:
-    """With γ = 1, x = A sin t gives the closed loop of Dahl's exponential: F(±A) = ±μ_s tanh(σ0 A/μ_s), and its area."""
+    """With γ = 1, x = A sin t gives a loop of exponentials with ends ±μ_s tanh(σ0 A/μ_s), and its area is the work."""
     amplitude, sigma0, mu_s = 0.01, 40.0, 0.2
     friction = {"model": "dahl", "sigma0": sigma0, "mu_s": mu_s, "gamma": 1.0}
-    _, run = _driven(friction, amplitude, 8 * np.pi)
+    _, run = _driven(friction, amplitude, 6 * np.pi)
     x, force = run.signals["mass_position"], sigma0 * run.signals["mass_position_z"]
     # The drive overcomes inertia and friction.
     drive = run.signals["mass_position_effort"]
     assert drive == pytest.approx(run.signals["mass_position_ddot"] + force, abs=1e-9)
-    last = slice(-401, None)
+    last = slice(-201, None)
     ends = mu_s * np.tanh(sigma0 * amplitude / mu_s)
     assert force[last][np.argmax(x[last])] == pytest.approx(ends, rel=1e-4)
     assert force[last][np.argmin(x[last])] == pytest.approx(-ends, rel=1e-4)
@@ -220,8 +247,8 @@ def test_dahls_hysteresis_loop() -> None:
 @pytest.mark.parametrize("friction", [LUGRE, DAHL, LUGRE | {"sigma1": 0.0, "sigma2": 0.0}])
 @pytest.mark.parametrize("amplitude", [0.002, 0.02])
 def test_work_over_closed_cycles(friction: dict[str, Any], amplitude: float) -> None:
-    """Over every stretch that ends with the bristles as they were at its begin, friction takes work, never gives."""
-    mechanism, run = _driven(friction, amplitude, 6 * np.pi)
+    """Over every stretch that ends with the bristles as they were at its begin, friction takes work."""
+    mechanism, run = _driven(friction, amplitude, 4 * np.pi)
     model = Model(mechanism)
     z = run.signals["mass_position_z"]
     power = [
@@ -233,7 +260,7 @@ def test_work_over_closed_cycles(friction: dict[str, Any], amplitude: float) -> 
     work = np.concatenate([[0.0], np.cumsum(np.diff(run.time) * (np.array(power)[1:] + power[:-1]) / 2)])
     assert min(power) < 0 < max(power)
     crossings = np.flatnonzero(z[1:] * z[:-1] <= 0)
-    assert len(crossings) >= 5
+    assert len(crossings) >= 4
     assert np.all(np.diff(work[crossings]) > 0)
 
 
@@ -257,7 +284,7 @@ def test_energy_balance_with_friction() -> None:
 def test_states_start_undeformed() -> None:
     """z begins at 0, is a signal of its coordinate alone, and `evaluate` takes it for 0 where it is not given."""
     data = manipulator()
-    data["links"][1]["joint"] = data["links"][1]["joint"] | {"friction": LUGRE | {"diameter": 0.1}, "velocity": 1.0}
+    data["links"][1]["joint"] |= {"friction": LUGRE | {"diameter": 0.1}, "velocity": 1.0}
     mechanism = mechanism_of(data)
     run = simulate(mechanism, stop=0.05)
     assert [name for name in run.signals if name.endswith("_z") and "angle" in name] == ["lower_angle_z"]

@@ -1,4 +1,4 @@
-"""Joint loads and closure forces of the reference, against a model in absolute coordinates and in plain statics."""
+"""Joint loads and closure forces of the reference, against a model in absolute coordinates and plain statics."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def test_loads_at_rest_are_the_weight() -> None:
 
 
 def test_replacement_joint_carries_like_the_cut_joint() -> None:
-    """In motion the loads of a stiff replacement joint differ from the cut joint's in proportion to 1/stiffness."""
+    """In motion the loads of a replacement joint approach the cut joint's in proportion to 1/stiffness."""
     data = four_bar(statics={"locked": ["crank"]})
     data["programmed"] = [{"name": "spin", "expression": "crank.angle - 0.7 - quintic(t, 0, 1, 0, 2)"}]
     data["simulation"] = {"stop": 0.5, "output_step": 0.05, "tolerance": 1e-8}
@@ -231,7 +231,7 @@ def test_signals() -> None:
 
 
 def test_rms() -> None:
-    """The root mean square of F = a + b t over [0, T] is √(a² + abT + b²T²/3) (P0 (34)); other signals have none."""
+    """The root mean square of F = a + b t over [0, T] is √(a² + abT + b²T²/3) (P0 (34)); only loads have one."""
     t = np.linspace(0.0, 2.0, 2001)
     signals: dict[str, Any] = {"arm_load_normal": 3.0 + 4.0 * t, "arm_load_nx": 0 * t, "arm_angle": t}
     found = rms(Trajectory("reference", t, signals))

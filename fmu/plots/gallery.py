@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from ..context import RunReport
@@ -17,7 +18,7 @@ from .schematic import schematic
 from .style import render, styled
 
 # File name, title, caption, and how to draw it.
-_Entry = tuple[str, str, str, Callable[[], Figure | None]]
+Entry = tuple[str, str, str, Callable[[], Figure | None]]
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,12 @@ class Picture:
 
 def pictures(report: RunReport) -> Iterator[Picture]:
     """Draw the figures that make sense for this mechanism, one after the other."""
-    for name, title, caption, draw in _figures(report):
+    return drawn(_figures(report))
+
+
+def drawn(entries: Iterable[Entry]) -> Iterator[Picture]:
+    """Draw figures in the common style, one after the other; those that come to nothing are left out."""
+    for name, title, caption, draw in entries:
         with styled():
             figure = draw()
             if figure is not None:
@@ -52,12 +58,12 @@ def save(picture: Picture, folder: Path) -> None:
     write_atomically(folder / f"{picture.name}.svg", picture.svg)
 
 
-def _figures(report: RunReport) -> Iterator[_Entry]:
+def _figures(report: RunReport) -> Iterator[Entry]:
     yield from _of_the_motion(report)
     yield from _of_the_agreement(report)
 
 
-def _of_the_motion(report: RunReport) -> Iterator[_Entry]:
+def _of_the_motion(report: RunReport) -> Iterator[Entry]:
     mechanism, of_runs = report.mechanism, (report.mechanism, report.reference, report.runs)
     yield (
         "schematic",
@@ -69,12 +75,12 @@ def _of_the_motion(report: RunReport) -> Iterator[_Entry]:
     )
     yield "joint_coordinates", "Joint coordinates", "", partial(time_series.joint_coordinates, *of_runs)
     for point in mechanism.points:
-        target = report.targets.get(point)
+        target, gravity = report.targets.get(point), np.asarray(mechanism.gravity)
         yield (
             f"path_{point}",
             f"Path of point {point}",
             "In space, with equal scales, and by components." + ("" if target is None else " Dotted: programmed."),
-            partial(point_path, point, report.reference, report.runs, target),
+            partial(point_path, point, report.reference, report.runs, target, gravity),
         )
     yield (
         "base_motion",
@@ -96,7 +102,7 @@ def _of_the_motion(report: RunReport) -> Iterator[_Entry]:
     )
 
 
-def _of_the_agreement(report: RunReport) -> Iterator[_Entry]:
+def _of_the_agreement(report: RunReport) -> Iterator[Entry]:
     yield (
         "violations",
         "Constraint violation",

@@ -10,24 +10,31 @@ from matplotlib.lines import Line2D
 
 from ...trajectory import Array, Trajectory
 from . import style
-from .space import Axes3D, axes_in_space, equal_scale, write_at
+from .space import Axes3D, axes_in_space, equal_scale, face, write_at
 from .time_series import Panel, draw_panel
+
+_DOWN = np.array([0.0, 0.0, -1.0])
 
 
 def point_path(
-    point: str, reference: Trajectory, runs: Sequence[Trajectory], target: Array | None = None
+    point: str,
+    reference: Trajectory,
+    runs: Sequence[Trajectory],
+    target: Array | None = None,
+    gravity: Array = _DOWN,
 ) -> Figure | None:
     """Path of a point in space and its components over time; None if the reference has no such signals.
 
     Parameters:
-        target  programmed positions at the reference's times, shape (N, 3), world frame, m; NaN leaves a gap
+        target   programmed positions at the reference's times, shape (N, 3), world frame, m; NaN leaves a gap
+        gravity  shape (3,), world frame: what is down in the picture
     """
     if position(reference, point) is None:
         return None
     figure = style.new_figure(4.6)
     # The middle column is for the labels of the axes in space, which the layout does not know of.
     columns = figure.add_gridspec(1, 3, width_ratios=(1.2, 0.1, 1.0))
-    _in_space(axes_in_space(figure, columns[0]), point, reference, runs, target)
+    _in_space(axes_in_space(figure, columns[0]), point, reference, runs, target, gravity)
     axes = None
     rows = columns[2].subgridspec(3, 1)
     for k, axis in enumerate("xyz"):
@@ -51,12 +58,19 @@ def _programmed_handles(target: Array | None) -> list[Line2D]:
 
 
 def _in_space(
-    axes: Axes3D, point: str, reference: Trajectory, runs: Sequence[Trajectory], target: Array | None
+    axes: Axes3D,
+    point: str,
+    reference: Trajectory,
+    runs: Sequence[Trajectory],
+    target: Array | None,
+    gravity: Array,
 ) -> None:
     there = position(reference, point)
     assert there is not None
     axes.plot(*there.T, **style.reference_line())
-    equal_scale(axes, there if target is None else np.vstack([there, target[np.isfinite(target).all(axis=1)]]))
+    shown = there if target is None else np.vstack([there, target[np.isfinite(target).all(axis=1)]])
+    face(axes, shown, gravity)
+    equal_scale(axes, shown)
     for run in runs:
         positions = position(run, point)
         if positions is not None:

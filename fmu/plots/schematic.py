@@ -12,7 +12,7 @@ from ...generator.mechanism import GROUND, Mechanism, Place
 from ...trajectory import Array, Trajectory
 from . import style
 from .path import position
-from .space import Axes3D, axes_in_space, equal_scale, write_at
+from .space import Axes3D, axes_in_space, equal_scale, face, write_at
 
 _LATER = ("#8ec3e6", "#3d94d1", "#0b66b0")  # paler is earlier
 
@@ -40,6 +40,7 @@ def schematic(mechanism: Mechanism, reference: Trajectory, poses: Callable[[Arra
         if path is not None:
             axes.plot(*path.T, color=style.MUTED, linewidth=0.9, linestyle=(0, (3, 3)), zorder=1)
             drawn.append(path)
+    face(axes, np.vstack(drawn), np.asarray(mechanism.gravity))
     equal_scale(axes, np.vstack(drawn))
     colours = zip(samples, (style.INK, *_LATER), strict=True)
     labels = [(f"t = {reference.time[sample]:.3g} s", colour) for sample, colour in colours]

@@ -12,9 +12,12 @@ from mpl_toolkits.mplot3d.axes3d import Axes3D  # type: ignore[import-untyped]
 from ...trajectory import Array
 from . import style
 
-__all__ = ["Axes3D", "axes_in_space", "equal_scale", "write_at"]
+__all__ = ["Axes3D", "axes_in_space", "equal_scale", "face", "write_at"]
 
 _SMALLEST = 0.25  # of the largest extent: what even a flat thing gets
+_ELEVATION = 30.0  # degrees above the ground
+_AZIMUTHS = (-60.0, -30.0, -120.0, -150.0, 30.0, 60.0, 120.0, 150.0)  # degrees, as preferred
+_OBLIQUE = 0.45  # cosine between the line of sight and a plane's normal from which on the plane shows
 
 
 def axes_in_space(figure: Figure, place: SubplotSpec) -> Axes3D:
@@ -28,6 +31,25 @@ def axes_in_space(figure: Figure, place: SubplotSpec) -> Axes3D:
         axis.labelpad = 5
         axis._axinfo["grid"] |= {"color": style.GRID, "linewidth": 0.7}
     return axes
+
+
+def face(axes: Axes3D, points: Array, gravity: Array) -> None:
+    """Look from above, gravity of shape (3,) down, so that points of shape (N, 3), m, in a plane show as an area.
+
+    To be called before `equal_scale`.
+    """
+    vertical = int(np.argmax(np.abs(gravity))) if np.any(gravity) else 2
+    normal = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[2][-1]
+    area = [abs(float(normal @ _line_of_sight(azimuth, vertical))) for azimuth in _AZIMUTHS]
+    best = next((k for k, cosine in enumerate(area) if cosine >= _OBLIQUE), int(np.argmax(area)))
+    axes.view_init(elev=_ELEVATION, azim=_AZIMUTHS[best], vertical_axis="xyz"[vertical])
+
+
+def _line_of_sight(azimuth: float, vertical: int) -> Array:
+    """Unit vector towards the viewer, shape (3,); the vertical axis by its index."""
+    up, around = np.radians([_ELEVATION, azimuth])
+    towards = np.array([np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)])
+    return np.roll(towards, vertical - 2)
 
 
 def equal_scale(axes: Axes3D, points: Array) -> None:

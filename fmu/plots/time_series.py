@@ -28,8 +28,8 @@ class Panel:
 
 def joint_coordinates(mechanism: Mechanism, reference: Trajectory, runs: Sequence[Trajectory]) -> Figure | None:
     """Coordinates of the joints, rad or m, over time in s; None if there are none."""
-    coordinates = _of_role(mechanism, "joint")
-    return draw(_panels(coordinates), _columns(coordinates), reference, runs) if coordinates else None
+    coordinates = of_role(mechanism, "joint")
+    return draw(panels_of(coordinates), columns_for(coordinates), reference, runs) if coordinates else None
 
 
 def elastic_coordinates(mechanism: Mechanism, reference: Trajectory, runs: Sequence[Trajectory]) -> Figure | None:
@@ -38,42 +38,48 @@ def elastic_coordinates(mechanism: Mechanism, reference: Trajectory, runs: Seque
     Of a beam of many elements some are drawn, the first and the last one among them.
     """
     beams: dict[str, list[Coordinate]] = {}
-    for coordinate in _of_role(mechanism, "elastic"):
+    for coordinate in of_role(mechanism, "elastic"):
         beams.setdefault(coordinate.owner, []).append(coordinate)
     chosen = [coordinate for beam in beams.values() for coordinate in _some_elements(beam)]
-    return draw(_panels(chosen), 3, reference, runs) if chosen else None
+    return draw(panels_of(chosen), 3, reference, runs) if chosen else None
 
 
 def base_motion(mechanism: Mechanism, reference: Trajectory, runs: Sequence[Trajectory]) -> Figure | None:
     """Translations, m, and rotations, rad, of the base; None if there is no base or it cannot move."""
-    coordinates = [] if mechanism.base_fixed else _of_role(mechanism, "base")
+    coordinates = [] if mechanism.base_fixed else of_role(mechanism, "base")
     translations = [c for c in coordinates if c.unit == "m"]
     rotations = [c for c in coordinates if c.unit == "rad"]
     beside = [c for pair in zip(translations, rotations, strict=True) for c in pair]
-    return draw(_panels(beside), 2, reference, runs) if beside else None
+    return draw(panels_of(beside), 2, reference, runs) if beside else None
 
 
 def driving_efforts(mechanism: Mechanism, reference: Trajectory, runs: Sequence[Trajectory]) -> Figure | None:
     """What the constraints demand of the joints' drives, N·m or N, over time in s; None without constraints."""
-    driven = [c for c in _of_role(mechanism, "joint") if f"{c.symbol}_effort" in reference.signals]
+    driven = [c for c in of_role(mechanism, "joint") if f"{c.symbol}_effort" in reference.signals]
     panels = [Panel(c.name, c.effort_unit, f"{c.symbol}_effort") for c in driven]
-    return draw(panels, _columns(driven), reference, runs) if panels else None
+    return draw(panels, columns_for(driven), reference, runs) if panels else None
 
 
 def draw(panels: Sequence[Panel], columns: int, reference: Trajectory, runs: Sequence[Trajectory]) -> Figure:
     """Panels row by row, with common time axis and legend."""
-    rows = -(-len(panels) // columns)
-    figure = style.new_figure(0.7 + 1.65 * rows)
-    grid = figure.subplots(rows, columns, squeeze=False, sharex=True)
-    for axes, panel in zip(grid.flat, panels, strict=False):
+    figure, grid = panel_grid(len(panels), columns)
+    for axes, panel in zip(grid, panels, strict=True):
         draw_panel(axes, panel, reference, runs)
-    for axes in grid.flat[len(panels) :]:
-        axes.set_axis_off()
-    for axes in grid.flat[: len(panels)][-columns:]:
-        axes.set_xlabel("time in s")
-        axes.tick_params(labelbottom=True)
     style.legend(figure, runs)
     return figure
+
+
+def panel_grid(count: int, columns: int) -> tuple[Figure, list[Axes]]:
+    """A figure with so many axes, row by row, that share the time axis."""
+    rows = -(-count // columns)
+    figure = style.new_figure(0.7 + 1.65 * rows)
+    cells = list(figure.subplots(rows, columns, squeeze=False, sharex=True).flat)
+    for axes in cells[count:]:
+        axes.set_axis_off()
+    for axes in cells[:count][-columns:]:
+        axes.set_xlabel("time in s")
+        axes.tick_params(labelbottom=True)
+    return figure, cells[:count]
 
 
 def draw_panel(
@@ -85,7 +91,7 @@ def draw_panel(
 ) -> None:
     """Reference, runs on it, and programmed values at the reference's times, shape (N,), in the signal's unit."""
     wanted = reference.signals[panel.signal]
-    factor, lines = _readable_factor(float(np.nanmax(np.abs(wanted)))), style.run_lines(runs)
+    factor, lines = readable_factor(float(np.nanmax(np.abs(wanted)))), style.run_lines(runs)
     axes.plot(reference.time, wanted / factor, **style.reference_line())
     for run in runs:
         if panel.signal in run.signals:
@@ -93,28 +99,37 @@ def draw_panel(
     if programmed is not None:
         axes.plot(reference.time, programmed / factor, **style.programmed_line())
         wanted = np.append(wanted, programmed)
-    _stay_near(axes, wanted / factor)
+    stay_near(axes, wanted / factor)
+    set_title(axes, panel, factor)
+
+
+def set_title(axes: Axes, panel: Panel, factor: float) -> None:
+    """What the panel shows and its unit, times the factor that its values were divided by."""
     power = "" if factor == 1.0 else style.power_of_ten(factor) + " "
     axes.set_title(f"{panel.title}  in {power}{unit_text(panel.unit)}")
 
 
-def _stay_near(axes: Axes, wanted: Array) -> None:
-    """No farther from these values than their range: a run that has diverged must not flatten the rest."""
+def stay_near(axes: Axes, wanted: Array, margin: float = 1.0) -> None:
+    """No farther from these values than so many of their ranges: what has diverged must not flatten the rest."""
     low, high = float(np.nanmin(wanted)), float(np.nanmax(wanted))
     bottom, top = axes.get_ylim()
     if high > low:
-        axes.set_ylim(max(bottom, 2 * low - high), min(top, 2 * high - low))
+        room = margin * (high - low)
+        axes.set_ylim(max(bottom, low - room), min(top, high + room))
 
 
-def _of_role(mechanism: Mechanism, role: str) -> list[Coordinate]:
+def of_role(mechanism: Mechanism, role: str) -> list[Coordinate]:
+    """Coordinates of the base, of the joints or of the elastic elements, in order."""
     return [coordinate for coordinate in mechanism.coordinates if coordinate.role == role]
 
 
-def _panels(coordinates: Sequence[Coordinate]) -> list[Panel]:
+def panels_of(coordinates: Sequence[Coordinate]) -> list[Panel]:
+    """A panel for each coordinate."""
     return [Panel(c.name, c.unit, c.symbol) for c in coordinates]
 
 
-def _columns(coordinates: Sequence[Coordinate]) -> int:
+def columns_for(coordinates: Sequence[Coordinate]) -> int:
+    """How many panels go side by side."""
     return 1 if len(coordinates) <= 3 else 2 if len(coordinates) <= 10 else 3
 
 
@@ -130,6 +145,6 @@ def _element(coordinate: Coordinate) -> str:
     return coordinate.key.partition("_")[0]
 
 
-def _readable_factor(largest: float) -> float:
+def readable_factor(largest: float) -> float:
     """Power of 1000 that brings small and large values near 1."""
     return 1.0 if largest == 0 or 0.1 <= largest < 1e4 else float(10.0 ** (3 * np.floor(np.log10(largest) / 3)))

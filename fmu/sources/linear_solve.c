@@ -1,9 +1,8 @@
 /* LU with partial pivoting on row-equilibrated magnitudes (Golub and Van Loan, Matrix Computations, 4th ed., 3.4
-   and 3.5).
+   and 3.5), in Crout's form: U has the unit diagonal, L the pivots, stored as their inverses.
 
-   Left-looking: a column of A, and later one of B, receives the updates of all finished columns at once, four at a
-   time, so that it is loaded and stored once per four columns. Rows are not scaled, only compared as if they were:
-   A and B keep their digits. */
+   Right-looking, two columns at a time: what is left of A, and B, is loaded and stored once per two columns of L.
+   Rows are not scaled, only compared as if they were: A and B keep their digits. */
 
 #include "linear_solve.h"
 
@@ -14,45 +13,9 @@
 static const double SINGULAR = 1e-13;
 
 /* The inner loops run over a constant number of lanes: gcc vectorises at -O2 only where no remainder is left. */
-enum { LANES = 4 };
+enum { LANES = 2 };
 
 static double larger(double a, double b) { return a > b ? a : b; }
-
-static void subtract_one(int n, double *restrict y, const double *restrict a, double factor) {
-    int i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (int lane = 0; lane < LANES; lane++) y[i + lane] -= a[i + lane] * factor;
-    for (; i < n; i++) y[i] -= a[i] * factor;
-}
-
-/* y -= a f0 + b f1 + c f2 + d f3 */
-static void subtract_four(int n, double *restrict y, const double *restrict a, const double *restrict b,
-                          const double *restrict c, const double *restrict d, const double f[4]) {
-    const double f0 = f[0], f1 = f[1], f2 = f[2], f3 = f[3];
-    int i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (int lane = 0; lane < LANES; lane++)
-            y[i + lane] -= a[i + lane] * f0 + b[i + lane] * f1 + c[i + lane] * f2 + d[i + lane] * f3;
-    for (; i < n; i++) y[i] -= a[i] * f0 + b[i] * f1 + c[i] * f2 + d[i] * f3;
-}
-
-/* Applies the columns k..k+3 of L, which start at l, to the column y: their triangle, then the rows below it. */
-static void eliminate_four(int n, int k, const double *restrict l, double *restrict y) {
-    const double *a = l + k, *b = a + n, *c = b + n, *d = c + n;
-    double f[4] = {y[k], y[k + 1], y[k + 2], y[k + 3]};
-    f[1] -= a[1] * f[0];
-    f[2] -= a[2] * f[0] + b[2] * f[1];
-    f[3] -= a[3] * f[0] + b[3] * f[1] + c[3] * f[2];
-    for (int i = 1; i < 4; i++) y[k + i] = f[i];
-    subtract_four(n - k - 4, y + k + 4, a + 4, b + 4, c + 4, d + 4, f);
-}
-
-/* Applies the first `finished` columns of L to the column y. */
-static void eliminate(int n, int finished, const double *restrict a, double *restrict y) {
-    int k = 0;
-    for (; k + 4 <= finished; k += 4) eliminate_four(n, k, a + (size_t)k * (size_t)n, y);
-    for (; k < finished; k++) subtract_one(n - k - 1, y + k + 1, a + (size_t)k * (size_t)n + k + 1, y[k]);
-}
 
 /* Sets scale to the inverse of each row's largest magnitude: infinite for a row of zeros, which gives no pivot. */
 static void equilibrate(int n, const double *restrict a, double *restrict scale) {
@@ -68,20 +31,25 @@ static void equilibrate(int n, const double *restrict a, double *restrict scale)
     for (int i = 0; i < n; i++) scale[i] = 1.0 / scale[i];
 }
 
-/* Row of the pivot of column j, -1 if there is none. What is left below the diagonal is judged against the part
+/* The largest scaled magnitude of n rows. */
+static double largest(int n, const double *column, const double *scale) {
+    double size[LANES] = {0.0};
+    int i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int lane = 0; lane < LANES; lane++)
+            size[lane] = larger(fabs(column[i + lane]) * scale[i + lane], size[lane]);
+    for (; i < n; i++) size[0] = larger(fabs(column[i]) * scale[i], size[0]);
+    return larger(size[0], size[1]);
+}
+
+/* Row of the pivot of column k, -1 if there is none. What is left below the diagonal is judged against the part
    above it: cancellation cannot have come from numbers larger than those. */
-static int find_pivot(int n, int j, const double *column, const double *scale) {
-    double above = 0.0, best = 0.0;
-    int pivot = -1;
-    for (int i = 0; i < j; i++) above = larger(fabs(column[i]) * scale[i], above);
-    for (int i = j; i < n; i++) {
-        const double size = fabs(column[i]) * scale[i];
-        if (size > best) {
-            best = size;
-            pivot = i;
-        }
-    }
-    return best > SINGULAR * above ? pivot : -1;
+static int find_pivot(int n, int k, const double *column, const double *scale) {
+    const double best = largest(n - k, column + k, scale + k);
+    if (!(best > SINGULAR * largest(k, column, scale))) return -1;
+    int pivot = k;
+    while (pivot + 1 < n && fabs(column[pivot]) * scale[pivot] != best) pivot++;
+    return pivot;
 }
 
 static void swap_rows(int n, int columns, double *matrix, int i, int k) {
@@ -93,12 +61,38 @@ static void swap_rows(int n, int columns, double *matrix, int i, int k) {
     }
 }
 
-/* Solves U x = y in place; the diagonal of the factors holds the inverse pivots. */
+/* Applies column k of L, which starts at l, to the column y. */
+static void eliminate_one(int n, int k, const double *restrict l, double *restrict y) {
+    const double f = y[k] * l[k];
+    y[k] = f;
+    for (int i = k + 1; i < n; i++) y[i] -= l[i] * f;
+}
+
+/* Applies the columns k and k + 1 of L. */
+static void eliminate_two(int n, int k, const double *restrict l, double *restrict y) {
+    const double *m = l + n, f = y[k] * l[k], g = (y[k + 1] - l[k + 1] * f) * m[k + 1];
+    y[k] = f;
+    y[k + 1] = g;
+    int i = k + 2;
+    for (; i + LANES <= n; i += LANES)
+        for (int lane = 0; lane < LANES; lane++) y[i + lane] -= l[i + lane] * f + m[i + lane] * g;
+    for (; i < n; i++) y[i] -= l[i] * f + m[i] * g;
+}
+
+/* Applies `count` columns of L, at most two. */
+static void eliminate(int n, int k, int count, const double *restrict l, double *restrict y) {
+    if (count == 1) eliminate_one(n, k, l, y);
+    if (count == 2) eliminate_two(n, k, l, y);
+}
+
+/* Solves U x = y in place. */
 static void substitute_back(int n, const double *restrict a, double *restrict y) {
-    for (int j = n - 1; j >= 0; j--) {
-        const double *column = a + (size_t)j * (size_t)n;
-        y[j] *= column[j];
-        subtract_one(j, y, column, y[j]);
+    for (int j = n - 1; j > 0; j--) {
+        const double *column = a + (size_t)j * (size_t)n, f = y[j];
+        int i = 0;
+        for (; i + LANES <= j; i += LANES)
+            for (int lane = 0; lane < LANES; lane++) y[i + lane] -= column[i + lane] * f;
+        for (; i < j; i++) y[i] -= column[i] * f;
     }
 }
 
@@ -110,22 +104,27 @@ static int is_finite(int n, const double *y) {
 
 int linear_solve(int n, int columns, double *restrict a, double *restrict b, double *restrict scale) {
     equilibrate(n, a, scale);
-    for (int j = 0; j < n; j++) {
-        double *column = a + (size_t)j * (size_t)n;
-        eliminate(n, j, a, column);
-        const int pivot = find_pivot(n, j, column, scale);
-        if (pivot < 0) return is_finite(n, column) ? j + 1 : LINEAR_SOLVE_NOT_FINITE;
-        if (pivot != j) {
-            swap_rows(n, n, a, pivot, j);
-            swap_rows(n, columns, b, pivot, j);
-            swap_rows(n, 1, scale, pivot, j);
+    for (int first = 0; first < n; first += 2) {
+        const int width = first + 1 < n ? 2 : 1;
+        double *l = a + (size_t)first * (size_t)n;
+        for (int k = first; k < first + width; k++) {
+            double *column = a + (size_t)k * (size_t)n;
+            eliminate(n, first, k - first, l, column);
+            const int pivot = find_pivot(n, k, column, scale);
+            if (pivot < 0) return is_finite(n, column) ? k + 1 : LINEAR_SOLVE_NOT_FINITE;
+            if (pivot != k) {
+                swap_rows(n, n - first, l, k, pivot);
+                swap_rows(n, columns, b, k, pivot);
+                swap_rows(n, 1, scale, k, pivot);
+            }
+            scale[k] *= fabs(column[k]); /* of the row of U, which is divided by the pivot */
+            column[k] = 1.0 / column[k];
         }
-        column[j] = 1.0 / column[j];
-        for (int i = j + 1; i < n; i++) column[i] *= column[j];
+        for (int j = first + width; j < n; j++) eliminate(n, first, width, l, a + (size_t)j * (size_t)n);
+        for (int j = 0; j < columns; j++) eliminate(n, first, width, l, b + (size_t)j * (size_t)n);
     }
     for (int k = 0; k < columns; k++) {
         double *y = b + (size_t)k * (size_t)n;
-        eliminate(n, n, a, y);
         substitute_back(n, a, y);
         if (!is_finite(n, y)) return LINEAR_SOLVE_NOT_FINITE;
     }

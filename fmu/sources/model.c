@@ -121,10 +121,12 @@ bool model_set_states(Model *model, const double *states) {
         if (!isfinite(states[i]))
             return model_fail(model, "%s is set to %g, expected a finite number", variable_name(VARIABLE_STATE, i),
                               states[i]);
+    bool moved = false;
     for (int i = 0; i < equations.n_states; i++) {
-        if (states[i] != current[i]) model_changed(model, AFTER_POINT);
+        moved |= states[i] != current[i];
         current[i] = states[i];
     }
+    if (moved) model_changed(model, AFTER_POINT);
     return true;
 }
 

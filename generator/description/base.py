@@ -35,7 +35,5 @@ class Base(Inertial):
         if not self.has_inertia:
             raise ValueError("mass and inertia of the base are missing (or give pseudo_inertia)")
         if self.support == "flexible" and not self.supports:
-            raise ValueError(
-                'support = "flexible" needs at least one [[base.supports]]; or set support = "rigid"'
-            )
+            raise ValueError('support = "flexible" needs at least one [[base.supports]]; or set support = "rigid"')
         return self

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from pydantic import Field
 
 from .base import Base
 from .closure import Closure
 from .link import Link
+from .names import Name
 from .settings import Case, Constraints, Outputs, Simulation, Statics
 from .task import Force, Point, Programmed
-from .types import Name, Number, Part, Vector3
+from .types import Number, Part, Vector3, Version
 
 
 class Chain(Part):
     """A mechanism with its task, as the file says it; SI units, radians."""
 
-    version: Literal[1] = Field(alias="schema")
+    version: Version = Field(alias="schema")
     name: Name
     description: str = ""
     gravity: Vector3 = (0.0, 0.0, -9.81)
-    parameters: dict[Name, Number] = {}
+    parameters: dict[Name, Number] = Field({})
     base: Base | None = None
     links: tuple[Link, ...] = ()
-    points: dict[Name, Point] = {}
+    points: dict[Name, Point] = Field({})
     closures: tuple[Closure, ...] = ()
     programmed: tuple[Programmed, ...] = ()
     forces: tuple[Force, ...] = ()

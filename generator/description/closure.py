@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from ..closures import CLOSURE_TYPES
 from .frame import Frame
-from .types import Name, NonNegative, Part, Positive
+from .names import Name
+from .types import KeyProblem, NonNegative, Part, Positive
 
 NonNegative6 = tuple[NonNegative, NonNegative, NonNegative, NonNegative, NonNegative, NonNegative]
 
@@ -29,7 +30,7 @@ class Closure(Part):
     """
 
     name: Name
-    type: str
+    type: str = Field(json_schema_extra={"enum": list(CLOSURE_TYPES)})
     a: ClosureFrame
     b: ClosureFrame
     model: Literal["constraint", "spring_damper"] = "constraint"
@@ -37,6 +38,13 @@ class Closure(Part):
     stiffness: NonNegative6 | None = None
     damping: NonNegative6 | None = None
     axes: Literal["local", "world"] | None = None
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """Names of its constraint rows; a replacement joint has none."""
+        if self.model == "spring_damper":
+            return ()
+        return tuple(f"{self.name}_{condition.name}" for condition in CLOSURE_TYPES[self.type])
 
     @field_validator("type")
     @classmethod
@@ -49,13 +57,13 @@ class Closure(Part):
     def _complete(self) -> Closure:
         springs = self.model == "spring_damper"
         if springs != (self.stiffness is not None):
-            raise ValueError("stiffness: goes with model = \"spring_damper\", six numbers, and only with it")
+            raise KeyProblem("stiffness", 'six numbers go with model = "spring_damper", and only with it')
         if not springs and (self.damping is not None or self.axes is not None):
-            raise ValueError('damping and axes go with model = "spring_damper" only')
+            raise KeyProblem("damping", 'damping and axes go with model = "spring_damper" only')
         if (self.type == "distance") != (self.length is not None):
-            raise ValueError("length: goes with a distance closure, and only with it")
+            raise KeyProblem("length", "goes with a distance closure, and only with it")
         if springs and self.type == "distance":
-            raise ValueError("a distance closure is a constraint; use a spherical spring_damper for springs")
+            raise KeyProblem("model", "a distance closure is a constraint; use a spherical spring_damper for springs")
         if self.a.link == self.b.link:
-            raise ValueError(f"expected two different links, got {self.a.link!r} twice")
+            raise KeyProblem("b.link", f"expected another link than that of a, {self.a.link!r}")
         return self

@@ -2,215 +2,196 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
 
 from ...errors import Problem
-from .. import expressions
+from .. import constants, expressions
+from ..expressions import is_velocity
 from ..joints import JOINT_TYPES
 from .chain import Chain
+from .draft import Draft
 from .link import Link
+from .references import References
+from .suggest import unknown
+
+__all__ = ["constraint_rows", "is_velocity", "problems_of"]
 
 
-def problems_of(chain: Chain, data: Mapping[str, Any]) -> list[Problem]:
-    """All problems between parts; `data` is the file, for the names of parts that are faulty themselves."""
-    names = _Names(chain, data)
+def problems_of(draft: Draft) -> list[Problem]:
+    """All problems between parts."""
+    names = References(draft)
     found = [
-        *_duplicates(chain),
-        *_parents(chain, names),
-        *_points(chain, names),
-        *_programmed(chain, names),
-        *_forces(chain, names),
-        *_settings(chain, names),
+        *_clashes(draft, names),
+        *_parents(draft, names),
+        *_points(draft, names),
+        *_programmed(draft, names),
+        *_closures(draft, names),
+        *_forces(draft, names),
+        *_settings(draft, names),
+        *([] if draft.faulty else _whole(draft.chain, names)),
     ]
     return list(dict.fromkeys(found))
 
 
-class _Names:
-    """What the parts may refer to. Faulty parts count as known: they have been reported already."""
-
-    def __init__(self, chain: Chain, data: Mapping[str, Any]) -> None:
-        self.links = {link.name: link for link in chain.links}
-        self.faulty = _raw_names(data.get("links")) - set(self.links)
-        self.points = set(chain.points) | set(data.get("points") or {})
-        self.parameters = set(chain.parameters) | set(data.get("parameters") or {})
-        self.has_base = chain.base is not None or "base" in data
-
-    def is_body(self, name: str) -> bool:
-        return (
-            name in self.links
-            or name in self.faulty
-            or name == "ground"
-            or (name == "base" and self.has_base)
-        )
-
-    def bodies(self) -> str:
-        return ", ".join(["ground", *(["base"] if self.has_base else []), *self.links])
-
-    def coordinates(self) -> set[str]:
-        """Full names of all coordinates, elastic ones included."""
-        names = {f"base.{m.coordinate}" for m in JOINT_TYPES["free"]} if self.has_base else set()
-        for link in self.links.values():
-            names |= {f"{link.name}.{m.coordinate}" for m in JOINT_TYPES[link.joint.type]}
-            if link.beam is not None:
-                names |= {
-                    f"{link.name}.r{r}_{m.coordinate}"
-                    for r in range(1, link.beam.count)
-                    for m in JOINT_TYPES["spherical"]
-                }
-        return names
-
-    def expression_problem(self, name: str) -> str | None:
-        """Why a name in an expression is wrong, or None."""
-        if name in ("t", "pi") or name in self.parameters:
-            return None
-        owner, _, quantity = name.partition(".")
-        if owner in self.faulty or (owner in self.points and quantity in ("x", "y", "z", "vx", "vy", "vz")):
-            return None
-        if quantity and name.removesuffix("_dot") in self.coordinates():
-            return None
-        return (
-            f"unknown name {name!r}; expected t, pi, a parameter, <point>.x/.y/.z/.vx/.vy/.vz,"
-            " or <link>.<coordinate> and <link>.<coordinate>_dot"
-        )
+def constraint_rows(chain: Chain) -> list[str]:
+    """Names of the constraint rows: programmed, closures, and six for a rigid base."""
+    return [*(row for entry in (*chain.programmed, *chain.closures) for row in entry.rows), *_base_rows(chain)]
 
 
-def is_velocity(name: str) -> bool:
-    """Whether a name of an expression is a velocity: `E.vx`, `column.angle_dot`."""
-    owner, _, quantity = name.partition(".")
-    return bool(quantity) and (quantity in ("vx", "vy", "vz") or quantity.endswith("_dot"))
+def _base_rows(chain: Chain) -> list[str]:
+    fixed = chain.base is not None and chain.base.support == "rigid"
+    return [f"base_{motion.coordinate}" for motion in JOINT_TYPES["free"] if fixed]
 
 
-def _raw_names(items: Any) -> set[str]:
-    if not isinstance(items, list):
-        return set()
-    return {str(item["name"]) for item in items if isinstance(item, dict) and "name" in item}
+def _clashes(draft: Draft, names: References) -> Iterator[Problem]:
+    for key in ("links", "closures", "forces", "cases"):
+        yield from _repeated(draft.names(key))
+    entries = [*draft.entries("programmed"), *draft.entries("closures")]
+    rows = [(where, row) for where, entry in entries for row in entry.rows]
+    yield from _repeated([*(("base", row) for row in _base_rows(draft.chain)), *rows])
+    for where, name in draft.names("links"):
+        if name == "base":
+            yield Problem(f"{where}.name", "'base' means the table [base]; choose another name")
+    for where, name in draft.names("points"):
+        if name == "base" or name in names.all_links:
+            yield Problem(where, f"a link or the base is called {name!r} too; rename one of them")
 
 
-def _duplicates(chain: Chain) -> Iterator[Problem]:
-    for key in ("links", "programmed", "forces", "cases"):
-        counts = Counter(item.name for item in getattr(chain, key))
-        for name, count in counts.items():
-            if count > 1:
-                yield Problem(key, f"{count} entries are called {name!r}; names must be unique")
-    for index, link in enumerate(chain.links):
-        if link.name in ("base", "ground"):
-            yield Problem(f"links[{index}].name", f"{link.name!r} is reserved; choose another name")
-    if chain.base is None and not chain.links:
-        yield Problem("links", "the description has neither a base nor a link")
+def _repeated(named: Iterable[tuple[str, str]]) -> Iterator[Problem]:
+    first: dict[str, str] = {}
+    for where, name in named:
+        if name in first:
+            yield Problem(f"{where}.name", f"the name {name!r} is taken by {first[name]}; names must be unique")
+        first.setdefault(name, where)
 
 
-def _parents(chain: Chain, names: _Names) -> Iterator[Problem]:
-    for index, link in enumerate(chain.links):
-        if not names.is_body(link.parent):
-            yield Problem(
-                f"links[{index}].parent", f"there is no {link.parent!r}; known are: {names.bodies()}"
-            )
-        elif _on_cycle(link, names):
-            yield Problem(
-                f"links[{index}].parent", f"{link.name!r} is its own ancestor; links must form a tree"
-            )
+def _parents(draft: Draft, names: References) -> Iterator[Problem]:
+    reported: set[str] = set()
+    for where, link in draft.entries("links"):
+        if link.parent not in names.bodies:
+            yield Problem(f"{where}.parent", unknown("link", link.parent, names.bodies))
+        elif names.links[link.name] is link and link.name not in reported:
+            cycle = _cycle(link, names.links)
+            reported |= set(cycle)
+            if cycle:
+                ring = " → ".join([*cycle, link.name])
+                yield Problem(f"{where}.parent", f"the parents {ring} form a cycle; links must form a tree")
 
 
-def _on_cycle(link: Link, names: _Names) -> bool:
-    seen, parent = {link.name}, link.parent
-    while parent in names.links and parent not in seen:
-        seen.add(parent)
-        parent = names.links[parent].parent
-    return parent == link.name
+def _cycle(link: Link, links: Mapping[str, Link]) -> list[str]:
+    """Names from a link up to the one whose parent it is; none if it is not its own ancestor."""
+    seen, parent = [link.name], link.parent
+    while parent in links and parent not in seen:
+        seen.append(parent)
+        parent = links[parent].parent
+    return seen if parent == link.name else []
 
 
-def _points(chain: Chain, names: _Names) -> Iterator[Problem]:
-    for name, point in chain.points.items():
-        if not names.is_body(point.link):
-            yield Problem(
-                f"points.{name}.link", f"there is no {point.link!r}; known are: {names.bodies()}"
-            )
-        if name in names.links or name == "base":
-            yield Problem(f"points.{name}", "a link has the same name; rename one of them")
+def _points(draft: Draft, names: References) -> Iterator[Problem]:
+    for name, point in draft.chain.points.items():
+        if point.link not in names.bodies:
+            yield Problem(f"points.{name}.link", unknown("link", point.link, names.bodies))
 
 
-def _programmed(chain: Chain, names: _Names) -> Iterator[Problem]:
-    for index, entry in enumerate(chain.programmed):
-        where = f"programmed[{index}]"
+def _programmed(draft: Draft, names: References) -> Iterator[Problem]:
+    for where, entry in draft.entries("programmed"):
         if entry.path is not None and entry.path.point not in names.points:
-            yield Problem(f"{where}.path.point", f"there is no point {entry.path.point!r}")
-        if entry.expression is None:
-            continue
-        found = list(_expression(entry.expression, f"{where}.expression", names))
-        yield from found
-        if not found:
-            yield from _order(entry.expression, entry.order, where)
+            yield Problem(f"{where}.path.point", unknown("point", entry.path.point, names.points))
+        if entry.expression is not None:
+            found = list(_expression(entry.expression, f"{where}.expression", draft, names))
+            yield from found or _order(entry.expression, entry.order, where)
+
+
+def _closures(draft: Draft, names: References) -> Iterator[Problem]:
+    for where, closure in draft.entries("closures"):
+        for side in ("a", "b"):
+            link = getattr(closure, side).link
+            if link not in names.bodies:
+                yield Problem(f"{where}.{side}.link", unknown("link", link, names.bodies))
 
 
 def _order(text: str, order: int, where: str) -> Iterator[Problem]:
-    used = set(expressions.running_names(expressions.parse(text)))
-    moving = {name for name in used if "." in name}
+    tree = expressions.parse(text)
+    moving = {name for name in expressions.running_names(tree) if "." in name}
+    velocities = {name for name in moving if is_velocity(name)}
     if not moving:
         yield Problem(f"{where}.expression", "expected at least one point or coordinate that moves")
-    elif order == 0 and any(is_velocity(name) for name in moving):
+    elif order == 0 and velocities:
         yield Problem(f"{where}.order", "the expression has velocities; set order = 1")
-    elif order == 1 and not any(is_velocity(name) for name in moving):
+    elif order == 1 and not velocities:
         yield Problem(f"{where}.order", "order = 1 needs a velocity in the expression; or set order = 0")
+    elif expressions.degree(tree, velocities) > 1:
+        yield Problem(f"{where}.expression", "order = 1: expected an expression linear in the velocities")
 
 
-def _expression(text: str | float, where: str, names: _Names) -> Iterator[Problem]:
+def _expression(text: str | float, where: str, draft: Draft, names: References) -> Iterator[Problem]:
     try:
         tree = expressions.parse(text)
+        unknown_names = [names.expression_problem(name) for name in dict.fromkeys(expressions.names(tree))]
+        constants.check(tree, draft.chain.parameters)
     except ValueError as error:
         yield Problem(where, str(error))
-        return
-    for name in dict.fromkeys(expressions.names(tree)):
-        message = names.expression_problem(name)
-        if message:
-            yield Problem(where, message)
+    else:
+        yield from (Problem(where, message) for message in unknown_names if message)
 
 
-def _forces(chain: Chain, names: _Names) -> Iterator[Problem]:
-    for index, force in enumerate(chain.forces):
-        where = f"forces[{index}]"
+def _forces(draft: Draft, names: References) -> Iterator[Problem]:
+    for where, force in draft.entries("forces"):
         if force.joint is not None:
             yield from _force_joint(force.joint, f"{where}.joint", names)
-        if force.link is not None and not names.is_body(force.link):
-            yield Problem(f"{where}.link", f"there is no {force.link!r}; known are: {names.bodies()}")
+        if force.link is not None and force.link not in names.bodies[1:]:
+            yield Problem(f"{where}.link", unknown("link", force.link, names.bodies[1:]))
         if force.effort is not None:
-            yield from _expression(force.effort, f"{where}.effort", names)
+            yield from _expression(force.effort, f"{where}.effort", draft, names)
         for i, component in enumerate(force.force or ()):
-            yield from _expression(component, f"{where}.force[{i}]", names)
+            yield from _expression(component, f"{where}.force[{i}]", draft, names)
 
 
-def _force_joint(joint: str, where: str, names: _Names) -> Iterator[Problem]:
+def _force_joint(joint: str, where: str, names: References) -> Iterator[Problem]:
     owner, _, key = joint.partition(".")
     if owner in names.faulty:
         return
     if owner not in names.links:
-        yield Problem(where, f"there is no link {owner!r}; known are: {', '.join(names.links)}")
+        yield Problem(where, unknown("link", owner, names.all_links))
         return
     keys = [motion.coordinate for motion in JOINT_TYPES[names.links[owner].joint.type]]
     if not (key in keys or (not key and len(keys) == 1)):
-        choice = ", ".join(f"{owner}.{k}" for k in keys) or "no coordinate"
+        choice = ", ".join(f"{owner}.{k}" for k in keys) or "a fixed one has none"
         yield Problem(where, f"expected one coordinate of the joint ({choice}), got {joint!r}")
 
 
-def _settings(chain: Chain, names: _Names) -> Iterator[Problem]:
-    for index, name in enumerate(chain.statics.locked or ()):
-        if name not in names.links and name not in names.faulty:
-            yield Problem(f"statics.locked[{index}]", f"there is no link {name!r}")
-    if chain.constraints.dependent == "auto":
+def _settings(draft: Draft, names: References) -> Iterator[Problem]:
+    for index, name in enumerate(draft.chain.statics.locked or ()):
+        if name not in names.all_links:
+            yield Problem(f"statics.locked[{index}]", unknown("link", name, names.all_links))
+    loads = draft.chain.outputs.loads
+    for index, name in enumerate(() if isinstance(loads, str) else loads):
+        if name not in names.all_links:
+            yield Problem(f"outputs.loads[{index}]", unknown("link", name, names.all_links))
+    chosen = _chosen(draft.chain)
+    for index, name in enumerate(chosen):
+        where = f"constraints.dependent[{index}]"
+        if name in chosen[:index]:
+            yield Problem(where, f"{name!r} is listed twice")
+        elif name not in names.coordinates and name.partition(".")[0] not in names.faulty:
+            yield Problem(where, unknown("coordinate", name, names.coordinates))
+
+
+def _chosen(chain: Chain) -> tuple[str, ...]:
+    """Dependent coordinates that the description lists."""
+    dependent = chain.constraints.dependent
+    return () if isinstance(dependent, str) else dependent
+
+
+def _whole(chain: Chain, names: References) -> Iterator[Problem]:
+    """Problems that cannot be told while parts are faulty."""
+    if not names.coordinates:
+        yield Problem("links", "nothing can move: there is neither a base nor a joint other than fixed ones")
         return
-    for index, name in enumerate(chain.constraints.dependent):
-        if name.partition(".")[0] not in names.faulty and name not in names.coordinates():
-            yield Problem(f"constraints.dependent[{index}]", f"there is no coordinate {name!r}")
-    rows = constraint_rows(chain)
-    given = len(set(chain.constraints.dependent))
-    if given != rows:
+    n, rows, listed = len(names.coordinates), len(constraint_rows(chain)), len(_chosen(chain))
+    if rows > n:
+        yield Problem("programmed", f"expected at most {n} constraint rows, one per coordinate, got {rows}")
+    if chain.constraints.dependent != "auto" and listed != rows:
         yield Problem(
-            "constraints.dependent", f"expected {rows} different coordinates, one per constraint row, got {given}"
+            "constraints.dependent", f"expected one coordinate per constraint row, {rows} in all, got {listed}"
         )
-
-
-def constraint_rows(chain: Chain) -> int:
-    """Number of constraint rows: programmed, and six for a rigid base."""
-    programmed = sum(len(entry.path.components) if entry.path else 1 for entry in chain.programmed)
-    return programmed + (6 if chain.base is not None and chain.base.support == "rigid" else 0)

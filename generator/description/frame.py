@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
-from .types import Matrix4, Part, Vector3, Vector4
+from .types import KeyProblem, Matrix4, Part, Vector3, Vector4
 
 Array = NDArray[np.float64]
+_ORTHONORMAL = 1e-9
 
 
 class Frame(Part):
@@ -86,6 +87,13 @@ def _clean(rotation: Array) -> Array:
 def _check_homogeneous(matrix: Array) -> None:
     rotation = matrix[:3, :3]
     if np.any(matrix[3] != [0.0, 0.0, 0.0, 1.0]):
-        raise ValueError(f"expected the matrix's last row to be [0, 0, 0, 1], got {matrix[3].tolist()}")
-    if np.abs(rotation.T @ rotation - np.eye(3)).max() > 1e-9 or np.linalg.det(rotation) < 0:
-        raise ValueError("expected the matrix's upper left 3×3 to be a rotation (orthonormal, determinant +1)")
+        raise KeyProblem("matrix", f"expected the last row to be [0, 0, 0, 1], got {matrix[3].tolist()}")
+    error = float(np.abs(rotation.T @ rotation - np.eye(3)).max())
+    if error > _ORTHONORMAL:
+        raise KeyProblem(
+            "matrix",
+            f"expected the upper left 3×3 to be a rotation, but it is off from orthonormal by {error:.2g}"
+            f" (at most {_ORTHONORMAL:g}); correct it, give more digits, or use rpy",
+        )
+    if np.linalg.det(rotation) < 0:
+        raise KeyProblem("matrix", "expected the upper left 3×3 to be a rotation, but it is a reflection")

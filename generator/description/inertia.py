@@ -6,22 +6,26 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
-from .types import Matrix3, Matrix4, Part, Positive, Vector3
+from .types import KeyProblem, Matrix4, Moments, Part, Positive, Vector3
+
+Array = NDArray[np.float64]
+_ROUNDING = 1e-9  # relative; a flat body's moments add up exactly
 
 
 class Inertial(Part):
     """mass (kg), com (m, link frame) and inertia about the com (kg·m², axes of the link frame).
 
-    `inertia` is a diagonal or a full 3×3; `pseudo_inertia` (P0 (10)), 4×4 about the frame's origin, replaces all three.
+    `inertia` is a diagonal or a full 3×3; `pseudo_inertia` (P0 (10)), 4×4 about the frame's origin, replaces all.
     """
 
     mass: Positive | None = None
     com: Vector3 | None = None
-    inertia: Vector3 | Matrix3 | None = None
+    inertia: Moments | None = None
     pseudo_inertia: Matrix4 | None = None
 
     @property
     def has_inertia(self) -> bool:
+        """Whether any of its keys is given."""
         return any(x is not None for x in (self.mass, self.com, self.inertia, self.pseudo_inertia))
 
     @model_validator(mode="after")
@@ -29,13 +33,13 @@ class Inertial(Part):
         if self.pseudo_inertia is not None:
             if any(x is not None for x in (self.mass, self.com, self.inertia)):
                 raise ValueError("give pseudo_inertia alone, or mass, com and inertia")
-            check_pseudo_inertia(np.array(self.pseudo_inertia))
+            _check_pseudo_inertia(np.array(self.pseudo_inertia))
         elif self.has_inertia:
             _check_mass_and_inertia(self)
         return self
 
-    def about_com(self) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-        """Mass in kg, com of shape (3,) in m (link frame), inertia about it of shape (3, 3) in kg·m² (link axes)."""
+    def about_com(self) -> tuple[float, Array, Array]:
+        """Mass, kg, com, shape (3,), m, link frame, and inertia about it, shape (3, 3), kg·m², link axes."""
         if self.pseudo_inertia is not None:
             return _from_pseudo_inertia(np.array(self.pseudo_inertia))
         inertia = np.array(self.inertia, dtype=float)
@@ -44,35 +48,40 @@ class Inertial(Part):
 
 
 def _check_mass_and_inertia(part: Inertial) -> None:
-    if part.mass is None or part.inertia is None:
-        raise ValueError("expected both mass and inertia (or a beam, or pseudo_inertia)")
-    inertia = np.array(part.inertia, dtype=float)
-    inertia = np.diag(inertia) if inertia.ndim == 1 else inertia
-    if np.abs(inertia - inertia.T).max() > 1e-12 * np.abs(inertia).max():
-        raise ValueError("inertia: expected a symmetric 3×3")
-    principal = np.linalg.eigvalsh(inertia)
-    if principal[0] <= 0:
-        raise ValueError(f"inertia: expected positive principal moments, got {np.round(principal, 9).tolist()}")
-    if principal[2] > principal[0] + principal[1] + 1e-9 * principal[2]:
-        raise ValueError(
-            f"inertia: no body has principal moments {np.round(principal, 9).tolist()};"
-            " the largest may not exceed the sum of the other two"
+    for key in ("mass", "inertia"):
+        if getattr(part, key) is None:
+            raise KeyProblem(key, "is missing; give both mass and inertia (or a beam, or pseudo_inertia)")
+    inertia = part.about_com()[2]
+    if not _is_symmetric(inertia):
+        raise KeyProblem("inertia", "expected a symmetric 3×3")
+    _check_moments("inertia", inertia)
+
+
+def _check_pseudo_inertia(pseudo: Array) -> None:
+    if not _is_symmetric(pseudo):
+        raise KeyProblem("pseudo_inertia", "expected a symmetric 4×4")
+    if pseudo[3, 3] <= 0:
+        raise KeyProblem("pseudo_inertia", f"expected a mass above 0 in the last row, got {pseudo[3, 3]:.6g}")
+    _check_moments("pseudo_inertia", _from_pseudo_inertia(pseudo)[2])
+
+
+def _check_moments(key: str, inertia: Array) -> None:
+    """That a body can have this inertia about its com, shape (3, 3), kg·m²."""
+    smallest, middle, largest = np.linalg.eigvalsh(inertia)
+    shown = f"[{smallest:.6g}, {middle:.6g}, {largest:.6g}] about the com"
+    if smallest <= 0:
+        raise KeyProblem(key, f"expected principal moments above 0, got {shown}")
+    if largest > smallest + middle + _ROUNDING * largest:
+        raise KeyProblem(
+            key, f"no body has principal moments {shown}; the largest may not exceed the sum of the other two"
         )
 
 
-def check_pseudo_inertia(pseudo: NDArray[np.float64]) -> None:
-    if np.abs(pseudo - pseudo.T).max() > 1e-12 * np.abs(pseudo).max():
-        raise ValueError("pseudo_inertia: expected a symmetric 4×4")
-    eigenvalues = np.linalg.eigvalsh(pseudo)
-    if eigenvalues[0] <= 0:
-        raise ValueError(
-            f"pseudo_inertia: expected a positive definite 4×4, got smallest eigenvalue {eigenvalues[0]:.6g}"
-        )
+def _is_symmetric(matrix: Array) -> bool:
+    return bool(np.abs(matrix - matrix.T).max() <= 1e-12 * np.abs(matrix).max())
 
 
-def _from_pseudo_inertia(
-    pseudo: NDArray[np.float64],
-) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+def _from_pseudo_inertia(pseudo: Array) -> tuple[float, Array, Array]:
     mass = float(pseudo[3, 3])
     com = pseudo[:3, 3] / mass
     second = pseudo[:3, :3] - mass * np.outer(com, com)

@@ -8,7 +8,8 @@ from ..joints import JOINT_TYPES
 from .frame import Frame
 from .friction import Friction
 from .inertia import Inertial
-from .types import Name, NonNegative, Number, Numbers, Part, Positive, UnitVector
+from .names import Name
+from .types import KeyProblem, NonNegative, NonNegativePerCoordinate, Part, PerCoordinate, Positive, UnitVector
 
 
 class Joint(Part):
@@ -19,13 +20,13 @@ class Joint(Part):
     stiffness, rest, damping   spring about `rest` and viscous damper, per coordinate
     """
 
-    type: str
+    type: str = Field(json_schema_extra={"enum": list(JOINT_TYPES)})
     axis: UnitVector | None = None
-    position: Number | Numbers = 0.0
-    velocity: Number | Numbers = 0.0
-    stiffness: NonNegative | tuple[NonNegative, ...] = 0.0
-    rest: Number | Numbers = 0.0
-    damping: NonNegative | tuple[NonNegative, ...] = 0.0
+    position: PerCoordinate = 0.0
+    velocity: PerCoordinate = 0.0
+    stiffness: NonNegativePerCoordinate = 0.0
+    rest: PerCoordinate = 0.0
+    damping: NonNegativePerCoordinate = 0.0
     friction: Friction | None = None
 
     @field_validator("type")
@@ -40,10 +41,16 @@ class Joint(Part):
     def _one_per_coordinate(
         cls, value: float | tuple[float, ...], info: ValidationInfo
     ) -> float | tuple[float, ...]:
-        count = len(JOINT_TYPES.get(info.data.get("type", ""), ()))
-        if isinstance(value, tuple) and "type" in info.data and len(value) != count:
+        kind = info.data.get("type")
+        if kind is None:
+            return value
+        names = [motion.coordinate for motion in JOINT_TYPES[kind]]
+        if not names and value:
+            raise ValueError(f"a {kind} joint has no coordinates; leave the key out")
+        if isinstance(value, tuple) and len(value) != len(names):
             raise ValueError(
-                f"a {info.data['type']} joint has {count} coordinate(s), got {len(value)} number(s)"
+                f"expected {len(names)} value(s), one per coordinate of the {kind} joint ({', '.join(names)}),"
+                f" got {len(value)}"
             )
         return value
 
@@ -51,11 +58,11 @@ class Joint(Part):
     def _axis_where_needed(self) -> Joint:
         needed = any(motion.axis is None for motion in JOINT_TYPES[self.type])
         if needed and self.axis is None:
-            raise ValueError(
-                f"axis: a {self.type} joint needs an axis, for example axis = [0.0, 0.0, 1.0]"
+            raise KeyProblem(
+                "axis", f"is missing; a {self.type} joint needs one, for example axis = [0.0, 0.0, 1.0]"
             )
         if not needed and self.axis is not None:
-            raise ValueError(f"axis: a {self.type} joint has no free choice of axis; turn its frame instead")
+            raise KeyProblem("axis", f"a {self.type} joint has no free choice of axis; turn its frame instead")
         return self
 
     @model_validator(mode="after")
@@ -63,9 +70,10 @@ class Joint(Part):
         if self.friction is None:
             return self
         if self.type not in ("revolute", "prismatic"):
-            raise ValueError(f"friction: expected a revolute or prismatic joint, got {self.type}")
+            raise KeyProblem("friction", f"expected a revolute or prismatic joint, got {self.type}")
         if (self.type == "revolute") != (self.friction.diameter is not None):
-            raise ValueError("friction: a revolute joint needs the journal's diameter, a prismatic one has none")
+            text = "a revolute joint needs the journal's diameter, a prismatic one has none"
+            raise KeyProblem("friction", text)
         return self
 
     def values(self, key: str) -> tuple[float, ...]:
@@ -96,6 +104,8 @@ class Beam(Part):
 
 
 class Link(Inertial):
+    """A rigid body, or a beam, with its joint frame in the parent's frame."""
+
     name: Name
     parent: str
     frame: Frame = Frame()

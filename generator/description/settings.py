@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from .types import Name, NonNegative, Part, Positive
+from pydantic import Field, model_validator
+
+from .names import Name
+from .types import AutoOrNames, KeyProblem, NonNegative, Part, Positive
+
+_MOST_POINTS = 50_000  # of output: every state of every run is kept, compared and drawn
+_MOST_STEPS = 10_000_000  # of RK4: hours
 
 
 class Constraints(Part):
     """Baumgarte: Φ̈ + 2αΦ̇ + β²Φ = 0, alpha and beta in 1/s; dependent: coordinate names or `auto`."""
 
     formulation: Literal["gpme"] = "gpme"
-    dependent: Literal["auto"] | tuple[str, ...] = "auto"
+    dependent: AutoOrNames = "auto"
     alpha: NonNegative = 20.0
     beta: NonNegative = 20.0
 
@@ -32,8 +38,22 @@ class Simulation(Part):
     output_step: Positive = 0.01
     step: Positive = 1e-4
     method: Literal["RK4", "DOP853", "Radau", "BDF", "LSODA"] = "DOP853"
-    tolerance: Positive = 1e-9
+    # below 1e-12 solvers meet the rounding of doubles
+    tolerance: Annotated[float, Field(strict=True, ge=1e-12, le=0.1)] = 1e-9
     start: Literal["statics", "description"] = "statics"
+
+    @model_validator(mode="after")
+    def _sensible(self) -> Simulation:
+        if self.output_step > self.stop:
+            raise KeyProblem(
+                "output_step", f"expected at most stop, which is {self.stop:g} s, got {self.output_step:g}"
+            )
+        points = self.stop / self.output_step
+        if points > _MOST_POINTS:
+            raise KeyProblem("output_step", f"expected at most {_MOST_POINTS} output points, got {points:.3g}")
+        if self.method == "RK4" and self.stop / self.step > _MOST_STEPS:
+            raise KeyProblem("step", f"expected at most {_MOST_STEPS} steps, got {self.stop / self.step:.3g}")
+        return self
 
 
 class Outputs(Part):
@@ -46,4 +66,4 @@ class Case(Part):
     """A variant: dotted keys of the description and their new values."""
 
     name: Name
-    set: dict[str, Any] = {}
+    set: dict[str, Any] = Field({})

@@ -7,7 +7,8 @@ from typing import Literal
 from pydantic import Field, field_validator, model_validator
 
 from .frame import Frame
-from .types import Name, Number, Part, Positive, Vector3
+from .names import Name
+from .types import Expression, KeyProblem, Order, Part, Positive, Vector3
 
 
 class Point(Part):
@@ -46,7 +47,7 @@ class Programmed(Part):
 
     name: Name
     expression: str | None = None
-    order: Literal[0, 1] = 0
+    order: Order = 0
     path: Path | None = None
 
     @model_validator(mode="after")
@@ -54,8 +55,13 @@ class Programmed(Part):
         if (self.expression is None) == (self.path is None):
             raise ValueError("give either expression or path")
         if self.path is not None and self.order != 0:
-            raise ValueError("order: a path is a constraint on positions, order 0")
+            raise KeyProblem("order", "a path is a constraint on positions; leave the key out")
         return self
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """Names of its constraint rows: its own, or one per component of the path."""
+        return tuple(f"{self.name}_{axis}" for axis in self.path.components) if self.path else (self.name,)
 
 
 class Force(Part):
@@ -69,10 +75,10 @@ class Force(Part):
 
     name: Name
     joint: str | None = None
-    effort: str | Number | None = None
+    effort: Expression | None = None
     link: str | None = None
     point: Vector3 = (0.0, 0.0, 0.0)
-    force: tuple[str | Number, str | Number, str | Number] | None = None
+    force: tuple[Expression, Expression, Expression] | None = None
     frame: Literal["world", "link"] = "world"
     input: bool = Field(False, strict=True)
 
@@ -82,7 +88,7 @@ class Force(Part):
             raise ValueError("give either joint (with effort) or link (with point and force)")
         key, other = ("effort", "force") if self.joint is not None else ("force", "effort")
         if getattr(self, other) is not None:
-            raise ValueError(f"{other}: does not go with a force on a {'joint' if self.joint else 'link'}")
+            raise KeyProblem(other, f"does not go with a force on a {'joint' if self.joint else 'link'}")
         if self.input == (getattr(self, key) is not None):
             raise ValueError(f"give either {key} or input = true")
         return self

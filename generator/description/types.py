@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
 
-KEYWORDS = frozenset(
-    ["algorithm", "and", "annotation", "assert", "block", "break", "class", "connect", "connector", "constant", "constrainedby", "der", "discrete", "each", "else", "elseif", "elsewhen", "encapsulated", "end", "enumeration", "equation", "expandable", "extends", "external", "false", "final", "flow", "for", "function", "if", "import", "impure", "in", "initial", "inner", "input", "loop", "model", "not", "operator", "or", "outer", "output", "package", "parameter", "partial", "protected", "public", "pure", "record", "redeclare", "replaceable", "return", "stream", "then", "time", "true", "type", "when", "while", "within", "Real", "Integer", "Boolean", "String", "abs", "sign", "sqrt", "min", "max", "sum", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "log", "pi", "t", "start", "quintic", "cross", "transpose", "zeros", "cat", "noEvent", "ground"]
-)
+_LARGEST = 1e30  # products of ten of them are still finite
 
 
 class Part(BaseModel):
@@ -18,26 +15,76 @@ class Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-def _identifier(name: str) -> str:
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,63}", name):
-        raise ValueError(
-            f"expected a name of at most 64 letters, digits and '_' that starts with a letter, got {name!r}"
-        )
-    if name in KEYWORDS:
-        raise ValueError(f"{name!r} is a reserved word; choose another name")
-    return name
+class KeyProblem(ValueError):
+    """What is wrong with one key of a table, found by a check that sees the whole table."""
+
+    def __init__(self, key: str, message: str) -> None:
+        super().__init__(message)
+        self.key = key
 
 
-Name = Annotated[str, AfterValidator(_identifier)]
-Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-Positive = Annotated[float, Field(strict=True, gt=0)]
-NonNegative = Annotated[float, Field(strict=True, ge=0)]
+def _integer(value: Any) -> Any:
+    # For Python 1, 1.0 and True are equal, and so are they for Literal.
+    if type(value) is not int:
+        raise ValueError(f"expected an integer, got {value!r}")
+    return value
+
+
+Version = Annotated[Literal[1], BeforeValidator(_integer)]
+Order = Annotated[Literal[0, 1], BeforeValidator(_integer)]
+
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-_LARGEST, le=_LARGEST)]
+Positive = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=_LARGEST)]
+NonNegative = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=_LARGEST)]
 Vector3 = tuple[Number, Number, Number]
 NonNegative3 = tuple[NonNegative, NonNegative, NonNegative]
 Matrix3 = tuple[Vector3, Vector3, Vector3]
 Vector4 = tuple[Number, Number, Number, Number]
 Matrix4 = tuple[Vector4, Vector4, Vector4, Vector4]
-Numbers = tuple[Number, ...]
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, list | tuple)
+
+
+# Unions choose their member by the value's form, so that a problem is reported once, for the form that is meant.
+
+
+def _count(value: Any) -> str:
+    return "several" if _is_array(value) else "one"
+
+
+def _rank(value: Any) -> str:
+    return "matrix" if _is_array(value) and any(map(_is_array, value)) else "vector"
+
+
+def _notation(value: Any) -> str:
+    return "text" if isinstance(value, str) else "number"
+
+
+def _choice(value: Any) -> str:
+    return "word" if isinstance(value, str) else "list"
+
+
+def _auto(value: str) -> str:
+    if value != "auto":
+        raise ValueError(f"expected 'auto' or an array of names, got {value!r}")
+    return value
+
+
+PerCoordinate = Annotated[
+    Annotated[Number, Tag("one")] | Annotated[tuple[Number, ...], Tag("several")], Discriminator(_count)
+]
+NonNegativePerCoordinate = Annotated[
+    Annotated[NonNegative, Tag("one")] | Annotated[tuple[NonNegative, ...], Tag("several")],
+    Discriminator(_count),
+]
+Moments = Annotated[Annotated[Vector3, Tag("vector")] | Annotated[Matrix3, Tag("matrix")], Discriminator(_rank)]
+Expression = Annotated[Annotated[str, Tag("text")] | Annotated[Number, Tag("number")], Discriminator(_notation)]
+AutoOrNames = Annotated[
+    Annotated[Literal["auto"], BeforeValidator(_auto), Tag("word")] | Annotated[tuple[str, ...], Tag("list")],
+    Discriminator(_choice),
+]
 
 
 def _unit(axis: Vector3) -> Vector3:

@@ -1,0 +1,67 @@
+"""The crane of examples/crane.toml with a boom of any number of elements, made ready and built."""
+
+from __future__ import annotations
+
+import time
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpmelica import reference
+from gpmelica.fmu import native
+from gpmelica.generator.description import Chain
+from gpmelica.model import Model, prepare
+
+Array = NDArray[np.float64]
+FILE = Path(__file__).parents[1] / "examples" / "crane.toml"
+
+
+@dataclass(frozen=True)
+class Crane:
+    """A crane's model and its FMU, with what it took to make it, in s."""
+
+    model: Model
+    sources: native.Sources
+    fmu: Path
+    generation_s: float
+    compile_s: float
+
+    @property
+    def n(self) -> int:
+        """Number of coordinates."""
+        return self.model.mechanism.n
+
+    @property
+    def code_bytes(self) -> int:
+        """Of the generated C code."""
+        return sum(len(text) for name, text in self.sources.files.items() if name.startswith("equations_"))
+
+    def points(self, count: int) -> tuple[Array, Array]:
+        """Seeded random q and q̇ near the start, shape (count, n) each; rad or m, and per second."""
+        rng = np.random.default_rng(self.n)
+        q, qd = (near + 1e-2 * rng.normal(size=(count, self.n)) for near in self.model.start)
+        return q, qd
+
+    def reference(self, q: Array, qd: Array) -> reference.Evaluation:
+        """The independent solver's evaluation at t = 0; q and qd of shape (n,)."""
+        model = self.model
+        return reference.evaluate(model.mechanism, 0.0, q, qd, start=model.start, dependent=model.dependent)
+
+
+def build(elements: int, folder: Path) -> Crane:
+    """The crane with a boom of so many elements; n = 9 + 3 (elements − 1)."""
+    data = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    boom = next(link for link in data["links"] if link["name"] == "boom")
+    boom["beam"]["elements"] = elements
+    times = [time.perf_counter()]
+    chain = Chain.model_validate(data)
+    model = prepare(chain)
+    sources, modelica = native.generate(model.program, chain), model.modelica()
+    times.append(time.perf_counter())
+    fmu = folder / f"{model.name}_{elements}.fmu"
+    native.build(sources, fmu, modelica)
+    times.append(time.perf_counter())
+    return Crane(model, sources, fmu, *np.diff(times))

@@ -1,0 +1,110 @@
+"""What omc prints: values and messages, in a script's output and in a session's."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_LEVELS = ("Error", "Warning", "Notification")
+_SCRIPTED = re.compile(
+    rf"^(?:\[(?P<file>.*):(?P<line>\d+):\d+-\d+:\d+:\w+\] )?(?P<level>{'|'.join(_LEVELS)}): ?(?P<text>.*)$"
+)
+_IN_SESSION = re.compile(
+    r"^\d+: \[\w+:(?P<level>\w+):\d+\] \[(?P<file>.*):\w+:(?P<line>\d+):\d+:\d+:\d+\] ?(?P<text>.*)$"
+)
+_LOGGED = re.compile(r"^\[OMC log for .*\]: \[\w+:(?P<level>\w+):\d+\] ?(?P<text>.*)$")
+_ESCAPED = re.compile(r'\\([\\"])')
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message of omc.
+
+    level       error | warning | notification
+    file, line  where in the Modelica text, counted from 1; empty and 0 where omc does not say
+    """
+
+    level: str
+    text: str
+    file: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What omc says to one statement.
+
+    value  as omc prints it, without the quotes of a string; empty where it gave none
+    """
+
+    value: str
+    messages: tuple[Message, ...] = ()
+
+    @property
+    def errors(self) -> tuple[Message, ...]:
+        """The messages that are errors."""
+        return tuple(message for message in self.messages if message.level == "error")
+
+
+def of_script(output: str, before: int) -> Answer | None:
+    """Answer in the output of a script: `before` other values, the value, the messages of `getErrorString()`.
+
+    None if the output ends too early.
+    """
+    lines = output.splitlines()
+    values: list[str] = []
+    while lines and len(values) <= before:
+        values.append(_take_value(lines))
+    if len(values) <= before or not lines:
+        return None
+    # whatever is left is the last value, so that quotes inside it do no harm
+    return Answer(values[-1], script_messages(unquoted("\n".join(lines))))
+
+
+def _take_value(lines: list[str]) -> str:
+    """Remove the first value, a string perhaps over several lines."""
+    taken = [lines.pop(0)]
+    while taken[0].startswith('"') and lines and not _closes(taken):
+        taken.append(lines.pop(0))
+    return unquoted("\n".join(taken))
+
+
+def _closes(lines: list[str]) -> bool:
+    text = _ESCAPED.sub("", "\n".join(lines))
+    return len(text) > 1 and text.endswith('"')
+
+
+def unquoted(value: str) -> str:
+    """A value without the quotes and escapes of a string."""
+    value = value.strip()
+    if len(value) > 1 and value.startswith('"') and value.endswith('"'):
+        return _ESCAPED.sub(r"\1", value[1:-1]).strip()
+    return value
+
+
+def script_messages(text: str) -> tuple[Message, ...]:
+    """Messages of `getErrorString()`."""
+    return _messages(text, _SCRIPTED)
+
+
+def session_messages(text: str) -> tuple[Message, ...]:
+    """Messages of an OMPython exception."""
+    return _messages(text, _IN_SESSION)
+
+
+def logged_messages(text: str) -> tuple[Message, ...]:
+    """Messages in what OMPython logs; without their places."""
+    return _messages(text, _LOGGED)
+
+
+def _messages(text: str, pattern: re.Pattern[str]) -> tuple[Message, ...]:
+    found: list[Message] = []
+    for line in text.splitlines():
+        if match := pattern.match(line):
+            parts = match.groupdict()
+            level, file, number = parts["level"].lower(), parts.get("file") or "", int(parts.get("line") or 0)
+            found.append(Message(level, parts["text"], file, number))
+        elif found and line.strip():
+            last = found[-1]
+            found[-1] = Message(last.level, f"{last.text}\n{line}".strip(), last.file, last.line)
+    return tuple(found)

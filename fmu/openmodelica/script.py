@@ -1,0 +1,48 @@
+"""omc driven by scripts, one run of omc per statement: for where it gives no session."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .answers import Answer, of_script
+from .deadline import Deadline
+from .errors import OmcDied
+from .installation import Omc
+from .log import Log
+from .process import Child
+
+
+class Script:
+    """Same questions as to a session; statements to be kept are repeated before each later one.
+
+    A run of its own per statement costs omc's start, and nothing is done twice that takes time. One script for
+    all would go on after a failed `loadFile`, and omc then looks for the class on the network.
+    """
+
+    name = "script"
+
+    def __init__(self, omc: Omc, folder: Path, deadline: Deadline, log: Log) -> None:
+        self._omc, self._folder, self._deadline, self._log = omc, folder, deadline, log
+        self._kept: list[str] = []
+        self._runs = 0
+
+    def ask(self, statement: str, *, keep: bool = False) -> Answer:
+        """Answer of omc. Raises OmcTimeout, or OmcDied if there is none."""
+        self._runs += 1
+        script = self._folder / f"statement_{self._runs}.mos"
+        script.write_text("".join(f"{line};\n" for line in (*self._kept, statement, "getErrorString()")), "utf-8")
+        command = [*self._omc.command(self._folder), script.name]
+        child = Child(command, self._folder, f"{script.stem}.out", self._omc.environment)
+        status = child.wait(self._deadline, statement)
+        answer = of_script(child.text(), len(self._kept))
+        if status < 0 or answer is None:
+            raise OmcDied(statement, status, f"{child.text()}\n{child.complaints()}")
+        if child.complaints():
+            self._log.add(f"standard error: {child.complaints()}")
+        self._log.exchange(statement, answer)
+        if keep:
+            self._kept.append(statement)
+        return answer
+
+    def close(self) -> None:
+        """Nothing to end: every run of omc has ended."""

@@ -1,0 +1,79 @@
+"""Whether the constant parts of an expression have values: 1/0, sqrt(-1) and 9^9^9 have none."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping, Sequence
+
+from .expressions import Apply, Conditional, Name, Number, Tree, children
+
+_FUNCTIONS: dict[str, Callable[..., float]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "^": math.pow,
+    "neg": operator.neg,
+    "abs": abs,
+    "min": min,
+    "max": max,
+    "sign": lambda x: float((x > 0) - (x < 0)),
+    "start": lambda x: x,
+    "quintic": lambda t, t0, t1, s0, s1: s0 + (s1 - s0) * _step((t - t0) / (t1 - t0)),
+    **{name: getattr(math, name) for name in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2")},
+    **{name: getattr(math, name) for name in ("sqrt", "exp", "log", "tanh")},
+}
+_COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+
+
+def check(tree: Tree, parameters: Mapping[str, float]) -> None:
+    """Raises ValueError that shows the first operation on constants that has no finite value.
+
+    parameters  values of the description's parameters; other names change during a run
+    """
+    _value(tree, {"pi": math.pi, **parameters})
+
+
+def _value(tree: Tree, known: Mapping[str, float]) -> float | None:
+    """The value, or None if it changes during a run."""
+    match tree:
+        case Number(value):
+            return value
+        case Name(text):
+            return known.get(text)
+        case Conditional(comparison):
+            left, right, then, otherwise = (_value(child, known) for child in children(tree))
+            if left is None or right is None:
+                return None
+            return then if _COMPARISONS[comparison](left, right) else otherwise
+        case Apply(function, arguments):
+            return _result(function, [_value(argument, known) for argument in arguments])
+
+
+def _result(function: str, values: Sequence[float | None]) -> float | None:
+    if function == "/" and values[1] == 0.0:
+        raise ValueError(f"{_shown(function, values)} divides by zero")
+    if function == "quintic" and values[1] is not None and values[1] == values[2]:
+        raise ValueError(f"{_shown(function, values)} has no duration: t0 and t1 must differ")
+    if None in values:
+        return None
+    try:
+        result = float(_FUNCTIONS[function](*values))
+    except (ValueError, OverflowError):
+        result = math.nan
+    if not math.isfinite(result):
+        raise ValueError(f"{_shown(function, values)} is not a number, or too large")
+    return result
+
+
+def _shown(function: str, values: Sequence[float | None]) -> str:
+    texts = ["…" if value is None else f"{value:.6g}" for value in values]
+    if function.isalpha():
+        return f"{function}({', '.join(texts)})"
+    return f" {function} ".join(f"({text})" if text.startswith("-") else text for text in texts)
+
+
+def _step(tau: float) -> float:
+    x = min(max(tau, 0.0), 1.0)
+    return x**3 * (10.0 - 15.0 * x + 6.0 * x * x)

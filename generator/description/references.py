@@ -1,0 +1,57 @@
+"""What the parts of a description may refer to by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..joints import JOINT_TYPES
+from .draft import Draft
+from .link import Link
+from .suggest import alternatives
+
+_POINT_QUANTITIES = ("x", "y", "z", "vx", "vy", "vz")
+
+
+class References:
+    """All names of a draft. Faulty parts count as known: they have been reported already.
+
+    links        sound links by name, the first of each name
+    all_links    names of all links
+    faulty       names of links whose joints are not known
+    bodies       names of everything that can be a parent
+    coordinates  full names such as `column.angle`
+    """
+
+    def __init__(self, draft: Draft) -> None:
+        self.links: dict[str, Link] = {}
+        for link in draft.chain.links:
+            self.links.setdefault(link.name, link)
+        self.all_links = list(dict.fromkeys(name for _, name in draft.names("links")))
+        self.faulty = set(self.all_links) - set(self.links)
+        self.points = [name for _, name in draft.names("points")]
+        self.parameters = [name for _, name in draft.names("parameters")]
+        self.has_base = "base" in draft.data
+        self.bodies = list(dict.fromkeys(["ground", *["base"] * self.has_base, *self.all_links]))
+        self.coordinates = list(self._coordinates())
+        self._in_expressions = dict.fromkeys(self._quantities())
+
+    def _coordinates(self) -> Iterator[str]:
+        if self.has_base:
+            yield from (f"base.{motion.coordinate}" for motion in JOINT_TYPES["free"])
+        for link in self.links.values():
+            yield from (f"{link.name}.{motion.coordinate}" for motion in JOINT_TYPES[link.joint.type])
+            for r in range(1, link.beam.count if link.beam else 1):
+                yield from (f"{link.name}.r{r}_{motion.coordinate}" for motion in JOINT_TYPES["spherical"])
+
+    def _quantities(self) -> Iterator[str]:
+        yield from ("t", "pi", *self.parameters)
+        yield from (f"{point}.{quantity}" for point in self.points for quantity in _POINT_QUANTITIES)
+        yield from (f"{name}{suffix}" for name in self.coordinates for suffix in ("", "_dot"))
+
+    def expression_problem(self, name: str) -> str | None:
+        """Why a name in an expression is wrong, or None."""
+        owner = name.partition(".")[0]
+        if name in self._in_expressions or owner in self.faulty:
+            return None
+        own = [known for known in self._in_expressions if known.startswith(f"{owner}.")]
+        return f"unknown name {name!r}; {alternatives(name, own or self._in_expressions)}"

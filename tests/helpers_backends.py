@@ -1,0 +1,257 @@
+"""Compiled FMUs and their instances, random states, and the Modelica text evaluated at many states."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import fmpy
+import numpy as np
+from fmpy.fmi2 import FMU2Model, FMU2Slave, defaultCallbacks, fmi2CallbackFunctions, fmi2CallbackLoggerTYPE
+from numpy.typing import NDArray
+
+from gpmelica import reference
+from gpmelica.evaluation import State
+from gpmelica.fmu.instance import Instance
+from gpmelica.generator import ir
+from gpmelica.generator.description import load
+from gpmelica.generator.program import Definition
+from gpmelica.model import Model, prepare
+
+Array = NDArray[np.float64]
+EXAMPLES = Path(__file__).parents[1] / "examples"
+CASES = [
+    (example, case.name)
+    for example in ("crane", "manipulator")
+    for case in load(EXAMPLES / f"{example}.toml").cases
+]
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A model, its FMU and the folder with the FMU's unpacked files."""
+
+    model: Model
+    fmu: Path
+    folder: Path
+
+    @property
+    def description(self) -> Any:
+        """What FMPy reads in the FMU's modelDescription.xml."""
+        return fmpy.read_model_description(str(self.fmu))
+
+
+# The fixtures of conftest.py.
+Once = Callable[[str, Callable[[Path], None]], Path]
+Compile = Callable[[str, str], Compiled]
+CompileData = Callable[[dict[str, Any]], Compiled]
+
+
+def example_model(example: str, case: str) -> Model:
+    """One case of an example, ready to run."""
+    return prepare(load(EXAMPLES / f"{example}.toml", case))
+
+
+def pendulum(**changes: Any) -> dict[str, Any]:
+    """A cart on a spring with a rod that hangs on it; a moment on the rod until `off`."""
+    links = [
+        {
+            "name": "cart",
+            "parent": "ground",
+            "mass": 2.0,
+            "inertia": [0.1, 0.1, 0.1],
+            "joint": {"type": "prismatic", "axis": [1.0, 0.0, 0.0], "stiffness": 50.0, "damping": 1.0},
+        },
+        {
+            "name": "rod",
+            "parent": "cart",
+            "mass": 1.0,
+            "com": [0.5, 0.0, 0.0],
+            "inertia": [0.001, 0.09, 0.09],
+            "joint": {"type": "revolute", "axis": [0.0, 1.0, 0.0], "position": 1.2},
+        },
+    ]
+    return {
+        "schema": 1,
+        "name": "Pendulum",
+        "parameters": {"off": 0.1, "moment": 5.0},
+        "links": links,
+        "forces": [{"name": "drive", "joint": "rod", "effort": "moment if t <= off else 0"}],
+        "points": {"E": {"link": "rod", "position": [1.0, 0.0, 0.0]}},
+        "simulation": {"stop": 0.6, "start": "description"},
+    } | changes
+
+
+def driven() -> dict[str, Any]:
+    """The pendulum with a force on the cart and a wind force on the rod that the FMU's user gives."""
+    forces = [
+        {"name": "push", "joint": "cart", "input": True},
+        {"name": "wind", "link": "rod", "point": [1.0, 0.0, 0.0], "input": True},
+    ]
+    return pendulum(name="Driven", parameters={}, forces=forces)
+
+
+class Fmu:
+    """One instance of a compiled FMU: variables by name, logged messages kept. Use it in a `with` statement."""
+
+    def __init__(self, compiled: Compiled, mode: str = "cs", library: Path | None = None) -> None:
+        description = compiled.description
+        interface = description.coSimulation if mode == "cs" else description.modelExchange
+        self.variables = {v.name: v for v in description.modelVariables}
+        self.messages: list[str] = []
+        self.fmi: Any = (FMU2Slave if mode == "cs" else FMU2Model)(
+            guid=description.guid,
+            modelIdentifier=interface.modelIdentifier,
+            unzipDirectory=str(compiled.folder),
+            libraryPath=None if library is None else str(library),
+            instanceName="instance",
+        )
+        self._callbacks = fmi2CallbackFunctions(
+            fmi2CallbackLoggerTYPE(self._log), defaultCallbacks.allocateMemory, defaultCallbacks.freeMemory
+        )
+        self.instantiate()
+
+    def _log(self, environment: int, instance: bytes, status: int, category: bytes, message: bytes) -> None:
+        self.messages.append(message.decode())
+
+    def instantiate(self) -> None:
+        """A new instance; the one before it must have been freed."""
+        self.fmi.instantiate(callbacks=self._callbacks)
+
+    def free(self) -> None:
+        """Frees the instance, not the library, which others may use."""
+        self.fmi.fmi2FreeInstance(self.fmi.component)
+
+    def __enter__(self) -> Fmu:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.free()
+
+    def start(
+        self, values: Mapping[str, float] | None = None, time: float = 0.0, tolerance: float | None = None
+    ) -> Fmu:
+        """Initialises a run with these parameters, inputs and settings; time in s."""
+        self.fmi.setupExperiment(tolerance=tolerance, startTime=time)
+        self.set(values or {})
+        self.fmi.enterInitializationMode()
+        self.fmi.exitInitializationMode()
+        return self
+
+    def restart(self, values: Mapping[str, float] | None = None, tolerance: float | None = None) -> Fmu:
+        """The same after a reset."""
+        self.fmi.reset()
+        return self.start(values, tolerance=tolerance)
+
+    def set(self, values: Mapping[str, float]) -> None:
+        """Sets variables, each by its type."""
+        for name, value in values.items():
+            v = self.variables[name]
+            (self.fmi.setInteger if v.type == "Integer" else self.fmi.setReal)([v.valueReference], [value])
+
+    def get(self, names: Sequence[str]) -> Array:
+        """Values of real variables, shape (len(names),)."""
+        return np.array(self.fmi.getReal([self.variables[name].valueReference for name in names]))
+
+    @property
+    def outputs(self) -> list[str]:
+        """Names of the outputs and derivatives."""
+        return [v.name for v in self.variables.values() if v.causality == "output" or v.derivative is not None]
+
+    def count(self, name: str) -> int:
+        """The value of an integer variable."""
+        return int(self.fmi.getInteger([self.variables[name].valueReference])[0])
+
+    def run(self, points: Sequence[float] | Array, names: Sequence[str] = ()) -> Array:
+        """Communication steps from point to point, s; values at each, shape (len(points), len(names))."""
+        values = [self.get(names)]
+        for t, t_next in pairwise(points):
+            self.fmi.doStep(float(t), float(t_next - t))
+            values.append(self.get(names))
+        return np.array(values)
+
+
+def random_states(model: Model, rng: np.random.Generator, count: int) -> list[State]:
+    """States about the start with times over the whole run; joints ±0.3 rad or m, the others ±0.02."""
+    spread, rates = _spreads(model)
+    q0 = model.start[0]
+    return [
+        State(
+            float(rng.uniform(0.0, model.chain.simulation.stop)),
+            q0 + spread * rng.uniform(-1.0, 1.0, len(q0)),
+            rates * rng.uniform(-1.0, 1.0, len(q0)),
+        )
+        for _ in range(count)
+    ]
+
+
+def _spreads(model: Model) -> tuple[Array, Array]:
+    """Of q and q̇, shape (n,) each."""
+    joint = np.array([c.role == "joint" for c in model.mechanism.coordinates])
+    return np.where(joint, 0.3, 0.02), np.where(joint, 1.0, 0.2)
+
+
+def reference_accelerations(model: Model, states: Sequence[State]) -> Array:
+    """q̈ by the reference, shape (len(states), n)."""
+    return np.array(
+        [
+            reference.evaluate(model.mechanism, s.t, s.q, s.qd, start=model.start, dependent=model.dependent).qdd
+            for s in states
+        ]
+    )
+
+
+def native_accelerations(model: Model, fmu: Path, states: Sequence[State]) -> Array:
+    """q̈ by the compiled FMU's fmi2GetDerivatives, shape (len(states), n)."""
+    with Instance(fmu) as instance:
+        rates = [instance.derivatives(s.t, np.concatenate([s.q, s.qd])) for s in states]
+    return np.array(rates)[:, model.mechanism.n :]
+
+
+def largest_error(found: Array, expected: Array) -> float:
+    """Largest ‖Δ‖∞/‖expected‖∞ over the rows of two arrays of shape (N, n)."""
+    return float(np.max(np.abs(found - expected).max(axis=1) / np.abs(expected).max(axis=1)))
+
+
+def swept(model: Model, rng: np.random.Generator) -> Model:
+    """The model with its states given: each runs through its range as a fast sine of time, none is integrated.
+
+    One simulation then evaluates the equations at as many different states as it has output times.
+    """
+    states, centre = model.program.states, np.concatenate(model.start)
+    amplitude = np.concatenate(_spreads(model))
+    frequency, phase = rng.uniform(100.0, 1000.0, len(states)), rng.uniform(0.0, 2 * np.pi, len(states))
+    given = [
+        Definition(s.name, (), s.unit, s.description, (((), _sine(*numbers)),), "states that are given")
+        for s, *numbers in zip(states, centre, amplitude, frequency, phase, strict=True)
+    ]
+    return replace(model, program=replace(model.program, states=[], items=[*given, *model.program.items]))
+
+
+def _sine(centre: float, amplitude: float, frequency: float, phase: float) -> ir.Expr:
+    time = ir.symbol("time")
+    return ir.constant(centre) + amplitude * ir.call("sin", frequency * time + ir.constant(phase))
+
+
+def modelica_accelerations(model: Model, rng: np.random.Generator, count: int) -> tuple[list[State], Array]:
+    """`count` states over the whole run, and q̈ in each by the Modelica text in rumoca, shape (count, n)."""
+    rumoca = importlib.import_module("rumoca")  # only where it is installed
+
+    text = swept(model, rng).modelica(start_values=model.start_values())
+    step = model.chain.simulation.stop / 1.001 / count  # so that no output time meets a switch
+    compiled = rumoca.Session().loads(text, model=f"{model.name}.Experiment")
+    result = compiled.simulate(t=(0.0, count * step), dt=step)
+    time = np.asarray(result.time)
+    rows = np.abs(time / step - np.round(time / step)) < 1e-6  # those at events are extra
+    symbols = [c.symbol for c in model.mechanism.coordinates]
+    q, qd, qdd = (
+        np.array([np.asarray(result[f"{s}{level}"])[rows] for s in symbols]).T for level in ("", "_dot", "_ddot")
+    )
+    return [State(*row) for row in zip(time[rows].tolist(), q, qd, strict=True)], qdd

@@ -1,0 +1,92 @@
+"""A reader of generated Modelica text, by its layout and apart from the code that writes it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_STRING = r'"(?:[^"\\]|\\.)*"'
+_DECLARATION = re.compile(
+    r"(?P<prefix>(?:final )?(?:parameter |input |output )?)(?P<type>Real|RealInput) "
+    r"(?P<name>\w+)(?P<shape>\[[\d, ]+\])?"
+    rf"(?P<modifiers>\((?:[^()\"]|{_STRING}|\([^()]*\))*\))?(?: = (?P<binding>.+?))? (?P<description>{_STRING});"
+)
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """One declaration; `binding` is empty where there is none."""
+
+    prefix: str
+    type: str
+    name: str
+    shape: tuple[int, ...]
+    modifiers: str
+    binding: str
+    description: str
+    public: bool
+
+    @property
+    def unit(self) -> str | None:
+        """Its unit attribute."""
+        found = re.search(r'unit = "([^"]*)"', self.modifiers)
+        return found[1] if found else None
+
+    @property
+    def numbers(self) -> list[float]:
+        """Of a binding that is a number or a list of them."""
+        return [float(x) for x in self.binding.strip("{}").split(",")]
+
+
+def class_text(text: str, name: str) -> str:
+    """Lines of one class of the package, its first and last one included."""
+    found = re.search(
+        rf"^  (?:partial )?(?:model|function) {name} .*?^  end {name};$", text, re.DOTALL | re.MULTILINE
+    )
+    assert found, f"no class {name}"
+    return found[0]
+
+
+def declarations(text: str, name: str) -> list[Declaration]:
+    """All declarations of a class."""
+    lines = class_text(text, name).splitlines()
+    section = "public"
+    found: list[Declaration] = []
+    statement = ""
+    for line in lines[1:]:
+        if line.strip() in ("protected", "equation", "initial equation", "algorithm"):
+            section = line.strip()
+        elif not line.strip().startswith("//") and section in ("public", "protected"):
+            statement = f"{statement} {line.strip()}".strip()
+            if statement.endswith('";') or statement.startswith(("extends", "annotation", "end ")):
+                found += _read(statement, section == "public")
+                statement = ""
+    return found
+
+
+def _read(statement: str, public: bool) -> list[Declaration]:
+    if statement.startswith(("extends", "annotation", "end ")):
+        return []
+    match = _DECLARATION.fullmatch(statement)
+    assert match, f"not a declaration: {statement}"
+    shape = tuple(int(x) for x in re.findall(r"\d+", match["shape"] or ""))
+    return [
+        Declaration(
+            match["prefix"].strip(),
+            match["type"],
+            match["name"],
+            shape,
+            match["modifiers"] or "",
+            match["binding"] or "",
+            match["description"][1:-1],
+            public,
+        )
+    ]
+
+
+def equations(text: str, name: str) -> list[str]:
+    """Equations of a class, each on one line and without its semicolon."""
+    lines = class_text(text, name).splitlines()
+    begin = lines.index("  equation") if "  equation" in lines else len(lines)
+    code = " ".join(line.strip() for line in lines[begin + 1 : -1] if not line.strip().startswith("//"))
+    return [part.strip() for part in code.partition("annotation(")[0].split(";") if part.strip()]

@@ -1,0 +1,96 @@
+"""A stand-in for omc, told what to do (see data/fake_omc.py), and a model to build with it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from gpmelica.fmu import openmodelica
+from gpmelica.generator.description.load import from_data
+from gpmelica.model import Model, prepare
+
+PENDULUM: dict[str, Any] = {
+    "schema": 1,
+    "name": "Pendulum",
+    "description": "Two links whose end stays on a line",
+    "links": [
+        {
+            "name": name,
+            "parent": parent,
+            "frame": {"xyz": [length, 0.0, 0.0]},
+            "mass": 2.0,
+            "com": [0.5, 0.0, 0.0],
+            "inertia": [0.1, 0.2, 0.2],
+            "joint": {"type": "revolute", "axis": [0.0, 1.0, 0.0], "position": angle},
+        }
+        for name, parent, length, angle in (("upper", "ground", 0.0, 0.4), ("lower", "upper", 1.0, -0.8))
+    ],
+    "points": {"E": {"link": "lower", "position": [1.0, 0.0, 0.0]}},
+    "programmed": [{"name": "level", "expression": "E.z - start(E.z)"}],
+    "forces": [{"name": "push", "link": "lower", "force": ["5*sin(t)", "3*t", "2*t"]}],
+    "simulation": {"stop": 1.0, "start": "description"},
+}
+
+_DYING = 2.0  # s that a killed process may take to be gone
+
+
+def pendulum(**changes: Any) -> Model:
+    """A small model with a constraint and an applied force; changes replace keys of its description."""
+    return prepare(from_data(PENDULUM | changes))
+
+
+@dataclass
+class StandIn:
+    """The stand-in's executable and what it has left behind.
+
+    trace      file with everything that it was asked
+    temporary  where all temporary files are
+    """
+
+    program: Path
+    trace: Path
+    temporary: Path
+    monkeypatch: pytest.MonkeyPatch
+
+    @property
+    def omc(self) -> openmodelica.Omc:
+        """As the backend knows it."""
+        return openmodelica.Omc(str(self.program))
+
+    def does(self, *how: str, **variables: object) -> None:
+        """Behave in this way from now on."""
+        self.monkeypatch.setenv("FAKE_OMC", ",".join(how))
+        for name, value in variables.items():
+            self.monkeypatch.setenv(f"FAKE_OMC_{name.upper()}", str(value))
+
+    def statements(self) -> list[str]:
+        """What it has been asked, each question once and without those for messages."""
+        lines = self.trace.read_text("utf-8").splitlines() if self.trace.exists() else []
+        return list(dict.fromkeys(x for x in lines if not x.startswith(("getErrorString", "getMessages", "pid "))))
+
+    def survivors(self) -> list[int]:
+        """Processes that it has started, itself included, and that still run."""
+        pids = [
+            int(line.split()[1]) for line in self.trace.read_text("utf-8").splitlines() if line.startswith("pid ")
+        ]
+        assert pids, "the stand-in has not got so far"
+        begin = time.monotonic()
+        while (running := list(filter(_runs, pids))) and time.monotonic() - begin < _DYING:
+            time.sleep(0.02)
+        return running
+
+    def leftovers(self) -> list[str]:
+        """Temporary files that are still there."""
+        return sorted(path.name for path in self.temporary.iterdir())
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

@@ -1,0 +1,89 @@
+"""The native FMU's stages interpreted with NumPy: the generated equations at any state, without a C compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from gpmelica.fmu.casadi_eval import Evaluator
+from gpmelica.fmu.stages import Block, Stage, stage
+from gpmelica.generator import ir
+from gpmelica.generator.program import Definition
+from gpmelica.model import Model
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Values:
+    """What the equations give in one state: q̈, shape (n,), outputs by name, and start values by name."""
+
+    qdd: Array
+    outputs: dict[str, float]
+    start_values: dict[str, float]
+
+
+class StagedModel:
+    """A model's stages and one workspace, run as the C layer runs them (fmu/sources/equations.h)."""
+
+    def __init__(self, model: Model) -> None:
+        self.model, self.staged = model, stage(model.program)
+        self.workspace = np.full(self.staged.size, np.nan)
+        parameters = [np.ravel(p.value) for p in model.program.parameters]
+        self._put("parameters", np.concatenate(parameters))
+        self._run("prepare")
+
+    def __call__(self, t: float, q: Array, qd: Array, inputs: Mapping[str, float] | None = None) -> Values:
+        """Evaluation at t, s, and q and qd, shape (n,), rad or m (per s); inputs not given are zero."""
+        program, given = self.model.program, inputs or {}
+        self._put("time", t)
+        self._put("states", np.concatenate([q, qd]))
+        self._put("inputs", [given.get(entry.name, 0.0) for entry in program.inputs])
+        self._put("switches", (self._get("event_times") <= t).astype(float))
+        self._run("dynamics")
+        self._run("outputs")
+        derivatives = self._get("derivatives")
+        assert np.array_equal(derivatives[: len(q)], qd)
+        return Values(
+            derivatives[len(q) :],
+            dict(zip((o.name for o in program.outputs), self._get("outputs").tolist(), strict=True)),
+            dict(zip((v.name for v in program.start_values), self._get("start_values").tolist(), strict=True)),
+        )
+
+    def _run(self, group: str) -> None:
+        for step in self.staged.stages:
+            if step.group == group:
+                self._step(step)
+
+    def _step(self, step: Stage) -> None:
+        results = step.function.call([self._block(block) for block in step.inputs])
+        for block, result in zip(step.outputs, results, strict=True):
+            self._block(block)[:] = np.asarray(result).ravel(order="F")
+        if step.system is not None:
+            n, columns = step.system.n, step.system.columns
+            A = self._block(step.system.matrix).reshape(n, n, order="F")
+            B = self._block(step.system.right).reshape(n, columns, order="F")
+            self._block(step.system.right)[:] = np.linalg.solve(A, B).ravel(order="F")
+
+    def _block(self, block: Block) -> Array:
+        return self.workspace[block.offset : block.offset + block.size]
+
+    def _put(self, name: str, values: Any) -> None:
+        self._block(self.staged.blocks[name])[:] = values
+
+    def _get(self, name: str) -> Array:
+        return self._block(self.staged.blocks[name]).copy()
+
+
+def mass_matrix(model: Model, q: Array) -> Array:
+    """M of the generated equations, shape (n, n), at q, shape (n,), rad or m."""
+    program = model.program
+    known: dict[str, Any] = {p.name: ca.SX(np.ravel(p.value).tolist()) for p in program.parameters}
+    known |= {s.name: ca.SX(float(x)) for s, x in zip(program.states, [*q, *np.zeros(len(q))], strict=True)}
+    M = next(item for item in program.items if isinstance(item, Definition) and item.symmetric)
+    return np.array(ca.DM(Evaluator(program, known, None)(ir.symbol(M.name, M.shape))))

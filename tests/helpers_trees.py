@@ -1,0 +1,105 @@
+"""Expression trees evaluated with numbers, and strategies for expressions as text."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping
+
+from hypothesis import strategies as st
+
+from gpmelica.generator.expressions import Apply, Conditional, Name, Number, Tree
+
+NAMES = ("t", "E.x", "E.y", "k")  # k is a parameter
+
+
+def _quintic(coefficients: tuple[float, ...]) -> Callable[[float], float]:
+    def value(tau: float) -> float:
+        x, total = min(max(tau, 0.0), 1.0), 0.0
+        for c in coefficients:
+            total = total * x + c
+        return total
+
+    return value
+
+
+_FUNCTIONS: dict[str, Callable[..., float]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "^": operator.pow,
+    "neg": operator.neg,
+    "abs": abs,
+    "min": min,
+    "max": max,
+    "sign": lambda x: (x > 0) - (x < 0),
+    # s = 10τ³ − 15τ⁴ + 6τ⁵ (P0 (29)) and its derivatives
+    "quintic_0": _quintic((6.0, -15.0, 10.0, 0.0, 0.0, 0.0)),
+    "quintic_1": _quintic((30.0, -60.0, 30.0, 0.0, 0.0)),
+    "quintic_2": _quintic((120.0, -180.0, 60.0, 0.0)),
+    **{name: getattr(math, name) for name in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2")},
+    **{name: getattr(math, name) for name in ("sqrt", "exp", "log", "tanh")},
+}
+_COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+
+
+def value(tree: Tree, values: Mapping[str, float]) -> float:
+    """Value of an expanded tree, every name given."""
+    match tree:
+        case Number(number):
+            return number
+        case Name(text):
+            return values[text]
+        case Conditional(comparison, left, right, then, otherwise):
+            holds = _COMPARISONS[comparison](value(left, values), value(right, values))
+            return value(then if holds else otherwise, values)
+        case Apply(function, arguments):
+            return _FUNCTIONS[function](*(value(argument, values) for argument in arguments))
+
+
+_atoms = st.sampled_from((*NAMES, "pi", "0", "1", "2", "0.5", "-1.5", "3e-1"))
+
+
+def _larger(smaller: st.SearchStrategy[str], patterns: tuple[str, ...]) -> st.SearchStrategy[str]:
+    return st.builds(str.format, st.sampled_from(patterns), smaller, smaller, smaller)
+
+
+# Arguments are led into the domains of their functions, and stay of the order of 1.
+SMOOTH = (
+    "{0} + {1}",
+    "{0} - ({1})",
+    "-({0})",
+    "({0})*({1})/3",
+    "({0})/(2 + cos({1}))",
+    "sin({0})",
+    "cos({0})*({1})",
+    "tan(0.9*tanh({0}))",
+    "asin(0.9*sin({0}))",
+    "acos(0.9*cos({0} + 0.1))",
+    "atan({0})",
+    "atan2({0}, 1 + ({1})^2)",
+    "sqrt(1 + ({0})^2)",
+    "exp(-tanh({0}))",
+    "log(2 + sin({0}))",
+    "tanh({0})^2",
+    "tanh({0})^3*({1})",
+    "(1.5 + sin({0}))^(tanh({1}))",
+    "(2 + cos({0}))**-2",
+    "quintic({0}, 0.2, 1.3, {1}, {2})",
+    "quintic(sin({0}), -1.1, 1.2, 0, 1)",
+)
+WITH_KINKS = (
+    "abs({0})",
+    "sign({0})*({1})",
+    "min({0}, {1})",
+    "max({0}, {1})",
+    "({0} if {1} < 0.4 else {2})",
+    "({0} if t >= 0.4 and not {1} > k else {2})",
+    "({0} if -1 < {1} <= 0.6 or E.x > 2 else {2})",
+)
+
+
+def expressions(patterns: tuple[str, ...] = SMOOTH) -> st.SearchStrategy[str]:
+    """Expressions in NAMES whose values stay of the order of 1."""
+    return st.recursive(_atoms, lambda smaller: _larger(smaller, patterns), max_leaves=6)

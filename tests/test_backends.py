@@ -1,0 +1,83 @@
+"""Native FMU, generated Modelica and reference solver against each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers_backends import (
+    CASES,
+    Compile,
+    example_model,
+    largest_error,
+    modelica_accelerations,
+    native_accelerations,
+    random_states,
+    reference_accelerations,
+)
+
+from gpmelica import reference
+from gpmelica.fmu import rumoca_backend, runs, verify
+from gpmelica.fmu.compare import compare
+
+STATES = 200
+needs_rumoca = pytest.mark.skipif(not rumoca_backend.available(), reason="rumoca is not installed")
+
+
+@pytest.mark.parametrize(("example", "case"), CASES)
+def test_native_accelerations(compile_example: Compile, example: str, case: str) -> None:
+    """q̈ of the compiled FMU is the reference's at random states, to 1e-9 of the largest acceleration."""
+    compiled = compile_example(example, case)
+    states = random_states(compiled.model, np.random.default_rng(31), STATES)
+    found = native_accelerations(compiled.model, compiled.fmu, states)
+    assert largest_error(found, reference_accelerations(compiled.model, states)) <= 1e-9
+
+
+@needs_rumoca
+@pytest.mark.parametrize(("example", "case"), CASES)
+def test_modelica_accelerations(example: str, case: str) -> None:
+    """q̈ of the Modelica text is the reference's at as many states, to 1e-9 of the largest acceleration."""
+    model = example_model(example, case)
+    states, found = modelica_accelerations(model, np.random.default_rng(32), STATES)
+    assert len(states) >= STATES
+    assert np.ptp([s.t for s in states]) > 0.99 * model.chain.simulation.stop
+    assert largest_error(found, reference_accelerations(model, states)) <= 1e-9
+
+
+@pytest.mark.parametrize(("case", "shortest"), [("rigid_boom", 2.0), ("flexible_boom", 0.2)])
+def test_crane_runs_agree(tmp_path: Path, case: str, shortest: float) -> None:
+    """The whole job on the crane: the FMU in both modes to 1e-6 of each signal's range, Modelica to 1e-5.
+
+    The rigid crane's Modelica runs over the whole horizon, the flexible one's over what is affordable.
+    """
+    report = verify.run(example_model("crane", case), verify.Options(tmp_path, case))
+    outcome = {comparison.name: comparison for comparison in report.comparisons}
+    assert report.ok, [comparison.note for comparison in report.comparisons]
+    assert not report.notes
+    for name in ("fmu-native-me", "fmu-native-cs"):
+        assert outcome[name].max_rel_error <= 1e-6
+        assert outcome[name].horizon == pytest.approx(2.0)
+        assert not outcome[name].note
+    if rumoca_backend.available():
+        assert outcome["modelica-rumoca"].max_rel_error <= 1e-5
+        assert outcome["modelica-rumoca"].horizon >= shortest * (1 - 1e-9)
+    assert {"report.html", "result.json", "Crane.mo", "Crane.fmu"} <= {path.name for path in tmp_path.iterdir()}
+
+
+@pytest.mark.parametrize(("case", "stop"), [("S_r_L_r_J_nf", 1.0), ("S_fl_L_fl_J_nf", 0.2)])
+def test_manipulator_runs_agree(compile_example: Compile, case: str, stop: float) -> None:
+    """The manipulator's FMU follows the reference to 1e-6 of each signal's range, off its path at the start."""
+    compiled = compile_example("manipulator", case)
+    model = compiled.model
+    truth = reference.simulate(
+        model.mechanism, start=model.start, dependent=model.dependent, stop=stop, tolerance=1e-10
+    )
+    modes: tuple[runs.Mode, ...] = ("me", "cs")
+    for mode in modes:
+        run = runs.simulate(
+            compiled.fmu, mode, list(model.units), name=mode, stop=stop, output_step=0.01, tolerance=1e-11
+        )
+        outcome = compare(truth, run, model.units, 1e-6, horizon=stop)
+        assert outcome.ok, f"{mode}, {outcome.worst_signal}: {outcome.max_rel_error}"
+        assert set(truth.signals) == set(run.signals)

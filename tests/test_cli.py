@@ -1,0 +1,427 @@
+"""The command line: what each command writes, its JSON, its messages and exit statuses (design section 6)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers_backends import Once
+
+from gpmelica import cli, reference
+from gpmelica.fmu import rumoca_backend, runs
+from gpmelica.fmu.csv_file import read_csv
+from gpmelica.generator.description import load
+from gpmelica.generator.mechanism import build
+
+ARM = """
+schema = 1
+name = "Arm"
+description = "Planar arm whose tip moves up and down"
+[parameters]
+push = 3.0
+[[links]]
+name = "upper"
+parent = "ground"
+mass = 2.0
+com = [0.4, 0.0, 0.0]
+inertia = [0.01, 0.1, 0.1]
+joint = { type = "revolute", axis = [0.0, -1.0, 0.0], position = 0.4, stiffness = 20.0, damping = 2.0 }
+[[links]]
+name = "lower"
+parent = "upper"
+frame = { xyz = [1.0, 0.0, 0.0] }
+mass = 1.0
+com = [0.4, 0.0, 0.0]
+inertia = [0.01, 0.05, 0.05]
+joint = { type = "revolute", axis = [0.0, -1.0, 0.0], position = 0.9, damping = 1.0 }
+[points]
+E = { link = "lower", position = [0.8, 0.0, 0.0] }
+[[programmed]]
+name = "height"
+expression = "E.z - start(E.z) - 0.1*sin(3*t)^2"
+[[forces]]
+name = "drive"
+joint = "upper"
+effort = "push if t <= 0.1 else 0"
+[simulation]
+stop = 0.3
+[[cases]]
+name = "light"
+[[cases]]
+name = "heavy"
+set = { "links.upper.mass" = 4.0 }
+"""
+COMMANDS = {"check", "modelica", "build", "run", "compare", "evaluate", "statics", "study", "schema"}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command said."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """Standard output as strict JSON."""
+        return json.loads(self.out, parse_constant=lambda text: pytest.fail(f"{text} is not JSON"))
+
+
+Command = Callable[..., Answer]
+
+
+@pytest.fixture
+def gpmelica(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Runs a command in this process."""
+
+    def run(*arguments: object) -> Answer:
+        monkeypatch.setattr(sys, "argv", ["gpmelica", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exit_info:
+            cli.main()
+        said = capsys.readouterr()
+        return Answer(int(exit_info.value.code or 0), said.out, said.err)
+
+    return run
+
+
+@pytest.fixture
+def arm(tmp_path: Path) -> Path:
+    """The description's file."""
+    path = tmp_path / "arm.toml"
+    path.write_text(ARM, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def finished(once: Once) -> tuple[Path, Answer]:
+    """Folder and answer of `run --json`, in a process of its own."""
+
+    def run(folder: Path) -> None:
+        (folder / "arm.toml").write_text(ARM, encoding="utf-8")
+        options = ("--case", "heavy", "--out", folder / "out", "--json")
+        answer = _process("run", folder / "arm.toml", *options)
+        (folder / "answer.json").write_text(json.dumps(asdict(answer)), encoding="utf-8")
+
+    folder = once("cli_run", run)
+    return folder / "out", Answer(**json.loads((folder / "answer.json").read_text(encoding="utf-8")))
+
+
+def _process(*arguments: object, **environment: str) -> Answer:
+    done = subprocess.run(
+        [sys.executable, "-m", "gpmelica", *map(str, arguments)],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        env=os.environ | environment,
+    )
+    return Answer(done.returncode, done.stdout, done.stderr)
+
+
+def fails(answer: Answer, status: int, *parts: str) -> None:
+    """The command ended with the status and a message on standard error that has all parts, and no traceback."""
+    assert answer.status == status, answer
+    assert answer.out == ""
+    assert "Traceback" not in answer.err
+    for part in parts:
+        assert part in answer.err
+
+
+# ---- check, modelica, build -------------------------------------------------------------------------------------
+
+
+def test_check_shows_the_model(gpmelica: Command, arm: Path) -> None:
+    """Bodies, coordinates, constraints and the partition are named; nothing is written."""
+    answer = gpmelica("check", arm)
+    assert (answer.status, answer.err) == (0, "")
+    for part in ("upper", "lower.angle", "dependent", "height", "2 coordinates", "1 degrees of freedom"):
+        assert part in answer.out
+    assert [path.name for path in arm.parent.iterdir()] == ["arm.toml"]
+
+
+def test_check_as_json(gpmelica: Command, arm: Path) -> None:
+    """The same facts for scripts."""
+    data = gpmelica("check", arm, "--case", "heavy", "--json").json
+    assert [data[key] for key in ("model", "n", "dof", "rank")] == ["Arm", 2, 1, 1]
+    assert data["constraints"] == ["height"]
+    assert len(data["dependent"]) == 1
+    assert data["bodies"][0] == {"name": "upper", "parent": "ground", "mass": 4.0}
+    assert [c["name"] for c in data["coordinates"]] == ["upper.angle", "lower.angle"]
+    assert {type(c["start"]) for c in data["coordinates"]} == {float}
+
+
+def test_modelica_writes_one_file(
+    gpmelica: Command, arm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Name.mo, in --out or in a folder of the model's name."""
+    monkeypatch.chdir(tmp_path)
+    assert gpmelica("modelica", arm, "--out", tmp_path / "there", "--json").json == {
+        "files": [str(tmp_path / "there" / "Arm.mo")]
+    }
+    answer = gpmelica("modelica", arm)
+    assert answer.status == 0
+    assert "wrote Arm/Arm.mo" in answer.out.replace(os.sep, "/")
+    texts = [(tmp_path / folder / "Arm.mo").read_text(encoding="utf-8") for folder in ("Arm", "there")]
+    assert texts[0] == texts[1]
+    assert texts[0].rstrip().endswith("end Arm;")
+
+
+def test_build_writes_and_overwrites(gpmelica: Command, arm: Path, tmp_path: Path) -> None:
+    """Name.mo and Name.fmu; another build into the same folder replaces them."""
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "Arm.fmu").write_text("an old one")
+    sizes = []
+    for case in ("light", "heavy"):
+        answer = gpmelica("build", arm, "--case", case, "--out", folder, "--json")
+        assert answer.status == 0
+        assert answer.json == {"files": [str(folder / name) for name in ("Arm.mo", "Arm.fmu")]}
+        run = runs.simulate(
+            folder / "Arm.fmu", "cs", ["upper_mass"], name="cs", stop=0.1, output_step=0.1, tolerance=1e-6
+        )
+        sizes.append(run.signals["upper_mass"][0])
+    assert sizes == [2.0, 4.0]
+    assert {path.name for path in folder.iterdir()} == {"Arm.mo", "Arm.fmu"}
+
+
+def test_paths_may_have_spaces_and_letters_of_any_kind(gpmelica: Command, tmp_path: Path) -> None:
+    """A description in a folder `Übung 起重机 'a'` builds into such a folder, and the FMU there runs."""
+    folder = tmp_path / "Übung 起重机 'a'"
+    folder.mkdir()
+    (folder / "der Arm.toml").write_text(ARM, encoding="utf-8")
+    answer = gpmelica("build", folder / "der Arm.toml", "--out", folder / "böm aus")
+    assert answer.status == 0
+    fmu = folder / "böm aus" / "Arm.fmu"
+    run = runs.simulate(fmu, "me", ["E_z"], name="me", stop=0.1, output_step=0.1, tolerance=1e-6)
+    assert np.ptp(run.signals["E_z"]) == pytest.approx(0.1 * np.sin(0.3) ** 2, rel=1e-4)
+    fails(gpmelica("check", folder / "ein Krän.toml"), 2, "ein Krän.toml: cannot be read")
+
+
+# ---- run --------------------------------------------------------------------------------------------------------
+
+
+def test_run_writes_everything(finished: tuple[Path, Answer]) -> None:
+    """Modelica, FMU, result, report, and a table per run."""
+    folder, answer = finished
+    assert answer.status == 0, answer
+    names = {path.name for path in folder.iterdir()}
+    assert {"Arm.mo", "Arm.fmu", "result.json", "report.html", "reference.csv"} <= names
+    assert {"fmu-native-me.csv", "fmu-native-cs.csv"} <= names
+    truth = read_csv(folder / "reference.csv")
+    assert truth.time[-1] == pytest.approx(0.3)
+    assert truth.signals["E_z"] - truth.signals["E_z"][0] == pytest.approx(
+        0.1 * np.sin(3 * truth.time) ** 2, abs=1e-6
+    )
+
+
+def test_run_result_has_the_keys_of_the_contract(finished: tuple[Path, Answer]) -> None:
+    """`result.json` is what --json prints, with the keys and types of design section 6."""
+    folder, answer = finished
+    data = answer.json
+    assert data == json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    types = {"model": str, "case": str, "n": int, "dof": int, "compilers": dict, "runs": list, "ok": bool}
+    assert {key: type(data[key]) for key in types} == types
+    assert (data["model"], data["case"], data["n"], data["dof"], data["ok"]) == ("Arm", "heavy", 2, 1, True)
+    assert data["tolerance"] == 1e-6
+    assert {"gpmelica", "Python", "FMPy", "casadi", "C compiler"} <= set(data["compilers"])
+    expected = ["reference", "fmu-native-me", "fmu-native-cs"]
+    assert [run["name"] for run in data["runs"]] == expected + ["modelica-rumoca"] * rumoca_backend.available()
+
+
+def test_each_run_has_the_keys_of_the_contract(finished: tuple[Path, Answer]) -> None:
+    """Wall time, steps, errors by signal, violation and verdict of each run."""
+    for run in finished[1].json["runs"]:
+        for key, kind in {"wall_s": float, "steps": int, "max_abs_error": dict, "ok": bool}.items():
+            assert type(run[key]) is kind
+        assert run["ok"]
+        assert 0.0 <= run["max_rel_error"] <= run["tolerance"]
+        assert 0.0 <= run["violation_position"] < 1e-6
+        assert {"upper_angle", "lower_angle_ddot", "E_x", "lower_angle_effort"} <= set(run["max_abs_error"])
+
+
+def test_run_that_disagrees_has_status_1(gpmelica: Command, arm: Path, tmp_path: Path) -> None:
+    """A tolerance that no solver can keep: status 1, the table says so, result and report are there."""
+    folder = tmp_path / "out"
+    answer = gpmelica("run", arm, "--tolerance", "1e-16", "--no-rumoca", "--out", folder)
+    assert answer.status == 1
+    assert "disagrees" in answer.out
+    assert json.loads((folder / "result.json").read_text(encoding="utf-8"))["ok"] is False
+    assert (folder / "report.html").stat().st_size > 10_000
+
+
+# ---- compare ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("names", [("reference.csv", "fmu-native-me.csv"), ("fmu-native-cs.csv", "Arm.fmu")])
+def test_compare_files_and_fmus(gpmelica: Command, finished: tuple[Path, Answer], names: tuple[str, str]) -> None:
+    """Two result files, or a file and an FMU, agree; with an impossible tolerance they do not: status 1."""
+    first, second = (finished[0] / name for name in names)
+    data = gpmelica("compare", first, second, "--json").json
+    assert data["ok"] is True
+    assert 0.0 < data["max_rel_error"] <= 1e-6
+    assert data["horizon_s"] == pytest.approx(0.3)
+    answer = gpmelica("compare", first, second, "--tolerance", "1e-16")
+    assert answer.status == 1
+    assert "upper_angle" in answer.out
+
+
+def test_compare_refuses_what_it_cannot_read(
+    gpmelica: Command, finished: tuple[Path, Answer], tmp_path: Path
+) -> None:
+    """A missing file, a table without time and an FMU that is none are bad input."""
+    good = finished[0] / "reference.csv"
+    fails(gpmelica("compare", good, tmp_path / "none.csv"), 2, "none.csv: cannot be read")
+    (tmp_path / "bad.csv").write_text("a,b\n1,2\n")
+    fails(gpmelica("compare", tmp_path / "bad.csv", good), 2, "bad.csv: line 1", "'time'")
+    (tmp_path / "bad.fmu").write_text("no archive")
+    fails(gpmelica("compare", good, tmp_path / "bad.fmu"), 2, "bad.fmu: is not an FMU")
+
+
+# ---- evaluate, statics, schema, study ---------------------------------------------------------------------------
+
+
+def test_evaluate_by_every_backend(gpmelica: Command, arm: Path, tmp_path: Path) -> None:
+    """M, h, Q, Φ, C, γ and q̈ of the reference, q̈ of the others, and all q̈ agree."""
+    (tmp_path / "state.json").write_text(json.dumps({"t": 0.05, "q": [0.5, 0.7], "qd": [1.0, -2.0], "z": []}))
+    data = gpmelica("evaluate", arm, "--state", tmp_path / "state.json").json
+    assert data["coordinates"] == ["upper.angle", "lower.angle"]
+    backends = data["backends"]
+    assert set(backends) == {"reference", "native", *(["modelica-rumoca"] if rumoca_backend.available() else [])}
+    shapes = {"M": (2, 2), "h": (2,), "Q": (2,), "Phi": (1,), "C": (1, 2), "gamma": (1,), "qdd": (2,)}
+    assert {key: np.shape(value) for key, value in backends["reference"].items()} == shapes
+    for found in backends.values():
+        assert found["qdd"] == pytest.approx(backends["reference"]["qdd"], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("{", ("is not JSON",)),
+        ("[1]", ("expected an object",)),
+        ('{"q": [1], "qd": [0, 0]}', ("q: expected a list of 2 finite number(s)",)),
+        ('{"q": [0, NaN], "qd": [0, 0], "t": "x", "x": 1}', ("q: expected", "t: expected", "x: unknown key")),
+    ],
+)
+def test_bad_states_are_refused(
+    gpmelica: Command, arm: Path, tmp_path: Path, text: str, parts: tuple[str, ...]
+) -> None:
+    """All problems of a state file at once, each with its key."""
+    (tmp_path / "state.json").write_text(text)
+    fails(gpmelica("evaluate", arm, "--state", tmp_path / "state.json"), 2, "state.json", *parts)
+
+
+def test_statics(gpmelica: Command, arm: Path) -> None:
+    """The equilibrium of the reference, as a table and as JSON."""
+    expected = reference.equilibrium(build(load(arm)))
+    data = gpmelica("statics", arm, "--json").json
+    assert data == dict(zip(("upper.angle", "lower.angle"), expected.tolist(), strict=True))
+    table = gpmelica("statics", arm)
+    assert table.status == 0
+    assert f"{expected[0]:.9g}" in table.out
+
+
+def test_schema(gpmelica: Command) -> None:
+    """A JSON Schema with the description's tables."""
+    data = gpmelica("schema").json
+    assert {"schema", "name", "links", "base", "points", "programmed", "cases"} <= set(data["properties"])
+    assert data["additionalProperties"] is False
+
+
+def test_study_of_all_cases(gpmelica: Command, arm: Path, tmp_path: Path) -> None:
+    """Every case of the description is run and verified; one page compares them."""
+    answer = gpmelica("study", arm, "--cases", "--out", tmp_path / "study", "--json")
+    assert answer.status == 0, answer
+    data = answer.json
+    assert data["ok"] is True
+    assert list(data["cases"]) == ["light", "heavy"]
+    for case, result in data["cases"].items():
+        assert (result["case"], result["ok"]) == (case, True)
+        assert (tmp_path / "study" / case / "report.html").exists()
+    assert list((tmp_path / "study").glob("*.html"))
+
+
+# ---- Exit statuses and messages ---------------------------------------------------------------------------------
+
+
+def test_help_names_all_commands(gpmelica: Command) -> None:
+    """`--help`, and no command at all, show what there is."""
+    answer = gpmelica("--help")
+    assert answer.status == 0
+    assert all(command in answer.out for command in COMMANDS)
+    nothing = gpmelica()
+    assert "Usage" in nothing.out + nothing.err
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS - {"schema", "compare", "evaluate", "study"}))
+def test_bad_descriptions_leave_nothing_behind(gpmelica: Command, arm: Path, command: str) -> None:
+    """Status 2, with file, key and reason on standard error, and no folder."""
+    arm.write_text(ARM.replace("mass = 2.0", "mass = -2.0").replace('parent = "upper"', 'parent = "uper"'))
+    out = ["--out", arm.parent / "out"] if command in ("modelica", "build", "run") else []
+    fails(gpmelica(command, arm, *out), 2, "arm.toml: links[0].mass: ", "arm.toml: links[1].parent: ", "uper")
+    assert [path.name for path in arm.parent.iterdir()] == ["arm.toml"]
+
+
+def test_unknown_cases_and_files(gpmelica: Command, arm: Path) -> None:
+    """A case that is not there is answered with those that are; a missing file with its name."""
+    fails(gpmelica("check", arm, "--case", "none"), 2, "'none'", "light, heavy")
+    fails(gpmelica("check", arm.with_name("other.toml")), 2, "other.toml: cannot be read")
+
+
+@pytest.mark.parametrize("options", [("--compiler", "javac"), ("--fmi", "4.0")])
+def test_unknown_choices(gpmelica: Command, arm: Path, options: tuple[str, str]) -> None:
+    """A compiler or an FMI version that is not there: status 2 and what there is."""
+    fails(gpmelica("build", arm, *options), 2, options[0], "expected one of", options[1])
+
+
+def test_missing_compiler_has_status_3(
+    gpmelica: Command, arm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without any C compiler: status 3 and what to install."""
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setitem(sys.modules, "ziglang", None)
+    fails(gpmelica("build", arm, "--out", tmp_path / "out"), 3, "no C compiler", "pip install ziglang")
+    assert not list(tmp_path.rglob("*.fmu"))
+
+
+def test_statics_that_fail_have_status_1(gpmelica: Command, arm: Path) -> None:
+    """No equilibrium is neither bad input nor a missing tool: status 1, and what is left on which coordinate."""
+    arm.write_text(
+        ARM.replace(
+            'type = "revolute", axis = [0.0, -1.0, 0.0], position = 0.4, stiffness = 20.0',
+            'type = "prismatic", axis = [0.0, 0.0, 1.0]',
+        )
+        + "[statics]\nlocked = []\n"
+    )
+    fails(gpmelica("statics", arm), 1, "no static equilibrium", "upper.position")
+
+
+def test_folder_that_is_a_file(gpmelica: Command, arm: Path) -> None:
+    """--out names a file: status 2 and its name; the file stays."""
+    fails(gpmelica("modelica", arm, "--out", arm), 2, "arm.toml")
+    assert arm.read_text(encoding="utf-8") == ARM
+
+
+def test_folder_that_cannot_be_written(gpmelica: Command, arm: Path, tmp_path: Path) -> None:
+    """--out without permission: status 2 and its name."""
+    if os.name != "posix" or os.geteuid() == 0:
+        pytest.skip("needs a user without the right to write everywhere")
+    (tmp_path / "locked").mkdir(mode=0o500)
+    fails(gpmelica("modelica", arm, "--out", tmp_path / "locked" / "out"), 2, "locked", "Permission denied")
+
+
+def test_statuses_of_a_process(tmp_path: Path) -> None:
+    """`python -m gpmelica` hands the status to the shell and keeps messages off standard output."""
+    (tmp_path / "arm.toml").write_text(ARM, encoding="utf-8")
+    assert _process("check", tmp_path / "arm.toml", "--json").json["model"] == "Arm"
+    (tmp_path / "bad.toml").write_text("schema = 2\n")
+    fails(_process("check", tmp_path / "bad.toml"), 2, "bad.toml: schema: ")
+    fails(_process("check"), 2, "Missing argument")

@@ -1,0 +1,231 @@
+"""Valid descriptions: cases, defaults, JSON Schema, what is accepted."""
+
+from __future__ import annotations
+
+import copy
+import json
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers_reference import manipulator
+from helpers_stages import StagedModel
+from hypothesis import given, settings
+from strategies import descriptions
+
+from gpmelica import reference
+from gpmelica.errors import DescriptionError
+from gpmelica.generator.description import Chain, load, schema
+from gpmelica.generator.description.load import from_data
+from gpmelica.generator.description.names import RESERVED
+from gpmelica.generator.joints import JOINT_TYPES
+from gpmelica.generator.mechanism import build
+from gpmelica.model import prepare
+
+PROFILE = settings(max_examples=60, deadline=None, derandomize=True, database=None)
+EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.toml"))
+BODY = {"mass": 1.0, "inertia": [0.1, 0.1, 0.1]}
+
+
+def _with_case(**changes: Any) -> dict[str, Any]:
+    support = {"position": [0.0, 0.0, 0.0], "stiffness": [1.0, 2.0, 3.0]}
+    base = BODY | {"supports": [dict(support) for _ in range(3)]}
+    return manipulator(
+        base=base, gravity=[0.0, 0.0, -9.81], cases=[{"name": "varied", "set": changes}, {"name": "same"}]
+    )
+
+
+def test_cases_set_keys() -> None:
+    """Keys lead through tables, and through lists by name, index or `*`; the description itself stays."""
+    data = _with_case(
+        **{
+            "base.supports.*.stiffness": [7.0, 8.0, 9.0],
+            "base.supports.1.position": [1.0, 1.0, 1.0],
+            "base.supports.2": {"position": [2.0, 2.0, 2.0], "stiffness": [1.0, 1.0, 1.0]},
+            "base.linearized": True,
+            "links.lower.mass": 5.0,
+            "links.0.joint.damping": 0.5,
+            "points.E.position": [0.1, 0.2, 0.3],
+            "gravity.2": -1.62,
+            "simulation": {"stop": 3.0},
+            "parameters": {"a": 1.0},
+        }
+    )
+    before = copy.deepcopy(data)
+    varied, same = from_data(data, "varied"), from_data(data, "same")
+    assert data == before
+    assert same == from_data(data)
+    assert varied.base is not None
+    assert [s.stiffness for s in varied.base.supports] == [(7, 8, 9), (7, 8, 9), (1, 1, 1)]
+    assert [s.position[0] for s in varied.base.supports] == [0.0, 1.0, 2.0]
+    assert varied.base.linearized
+    assert [(link.mass, link.joint.damping) for link in varied.links] == [(2.0, 0.5), (5.0, 0.0)]
+    assert varied.points["E"].position == (0.1, 0.2, 0.3)
+    assert varied.gravity == (0.0, 0.0, -1.62)
+    assert (varied.simulation.stop, varied.parameters) == (3.0, {"a": 1.0})
+    assert same.base is not None
+    assert same.base.supports[0].stiffness == (1.0, 2.0, 3.0)
+
+
+def test_cases_do_not_share_values() -> None:
+    """A table that a case puts in several places is a copy in each."""
+    data = _with_case(
+        **{
+            "base.supports.*": {"position": [0, 0, 0], "stiffness": [1, 1, 1]},
+            "base.supports.0.damping": [1, 1, 1],
+        }
+    )
+    base = from_data(data, "varied").base
+    assert base is not None
+    assert [s.damping for s in base.supports] == [(1, 1, 1), (0, 0, 0), (0, 0, 0)]
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_examples_and_their_cases(path: Path) -> None:
+    """The examples load, with each of their cases, and every case changes something."""
+    chain = load(path)
+    names = [case.name for case in chain.cases]
+    assert names
+    variants = [load(path, name) for name in names]
+    for case, variant in zip(chain.cases, variants, strict=True):
+        assert (variant == chain) == all(_is_there(chain, key, value) for key, value in case.set.items())
+
+
+def _is_there(chain: Chain, key: str, value: Any) -> bool:
+    """Whether a key already has the value."""
+    places: list[Any] = [chain.model_dump(by_alias=True)]
+    for word in key.split("."):
+        places = [member for place in places for member in _members(place, word)]
+    return all(json.dumps(place) == json.dumps(value) for place in places)
+
+
+def _members(place: Any, word: str) -> list[Any]:
+    if isinstance(place, dict):
+        return [place[word]]
+    return [m for i, m in enumerate(place) if word in ("*", str(i)) or m.get("name") == word]
+
+
+@PROFILE
+@given(descriptions())
+def test_round_trip(data: dict[str, Any]) -> None:
+    """A description written out with all its defaults, as JSON has it, reads back as the same description."""
+    chain = from_data(data)
+    assert Chain.model_validate(json.loads(chain.model_dump_json(by_alias=True))) == chain
+    assert Chain.model_validate(chain.model_dump(by_alias=True)) == chain
+
+
+def test_defaults() -> None:
+    """The defaults of design section 3."""
+    chain = from_data(manipulator())
+    assert chain.gravity == (0.0, 0.0, -9.81)
+    assert chain.base is None
+    assert (chain.constraints.formulation, chain.constraints.dependent) == ("gpme", "auto")
+    assert (chain.simulation.start, chain.simulation.method) == ("statics", "DOP853")
+    joint = chain.links[0].joint
+    assert (joint.velocity, joint.stiffness, joint.rest, joint.damping) == (0.0, 0.0, 0.0, 0.0)
+    assert np.array_equal(chain.links[0].frame.rotation, np.eye(3))
+    assert np.array_equal(chain.links[0].frame.offset, np.zeros(3))
+
+
+def test_descriptions_are_immutable() -> None:
+    """No part of a description can be changed after it is read."""
+    chain = from_data(manipulator())
+    for part in (chain, chain.links[0], chain.links[0].joint, chain.points["E"], chain.simulation):
+        with pytest.raises(ValueError, match="frozen"):
+            part.name = "other"
+
+
+def test_whole_numbers_are_numbers() -> None:
+    """Integers stand for numbers everywhere; TOML keeps them apart, descriptions do not."""
+    joint = {"type": "revolute", "axis": [0, 1, 0], "position": 1, "stiffness": 2}
+    body = {"mass": 1, "com": [1, 0, 0], "inertia": [1, 1, 1]}
+    data = {"schema": 1, "name": "Whole", "gravity": [0, 0, -10]}
+    data |= {"links": [{"name": "a", "parent": "ground", "joint": joint} | body], "simulation": {"stop": 1}}
+    chain = from_data(data)
+    assert [type(x) for x in (chain.simulation.stop, chain.gravity[2], chain.links[0].mass)] == [float] * 3
+
+
+def test_without_gravity() -> None:
+    """Gravity may be zero: an arm at rest stays there."""
+    mechanism = build(from_data(manipulator(gravity=[0, 0, 0])))
+    assert np.array_equal(reference.evaluate(mechanism, 0.0, [0.3, 0.4], [0.0, 0.0]).qdd, np.zeros(2))
+
+
+def test_byte_order_mark_and_line_ends(tmp_path: Path) -> None:
+    """Files as Windows editors leave them are read like any other."""
+    text = EXAMPLES[0].read_text(encoding="utf-8")
+    path = tmp_path / "crane.toml"
+    path.write_bytes(text.replace("\n", "\r\n").encode("utf-8-sig"))
+    assert load(path) == load(EXAMPLES[0])
+
+
+def test_expressions_over_several_lines() -> None:
+    """A long expression may be broken into lines."""
+    text = "E.z\n  - start(E.z)\n  - quintic(t, 0, 1, 0, 0.1)\n"
+    one = prepare(from_data(manipulator(programmed=[{"name": "p", "expression": text}])))
+    other = prepare(from_data(manipulator(programmed=[{"name": "p", "expression": " ".join(text.split())}])))
+    assert [o.name for o in one.program.outputs] == [o.name for o in other.program.outputs]
+    assert one.start_values() == other.start_values()
+
+
+@pytest.mark.parametrize("names", [("upper", "lower"), ("lower", "upper")])
+def test_fully_prescribed_mechanism(names: tuple[str, str]) -> None:
+    """As many constraints as coordinates leave no freedom: they alone say what q̈ is."""
+    rows = [{"name": name, "expression": f"{name}.angle - start({name}.angle) - 0.1*t^2"} for name in names]
+    model = prepare(from_data(manipulator(programmed=rows, simulation={"start": "description"})))
+    assert model.degrees_of_freedom == 0
+    expected = pytest.approx([0.2, 0.2], abs=1e-12)
+    assert reference.evaluate(model.mechanism, 0.0, *model.start, start=model.start).qdd == expected
+    assert StagedModel(model)(0.0, *model.start).qdd == expected
+
+
+def test_schema_describes_the_description() -> None:
+    """The JSON Schema has all tables, refuses unknown keys everywhere, and knows what a name looks like."""
+    found = schema()
+    assert found["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert set(found["properties"]) == {field.alias or name for name, field in Chain.model_fields.items()}
+    assert found["required"] == ["schema", "name"]
+    tables = [found, *(part for part in found["$defs"].values() if part["type"] == "object")]
+    assert len(tables) > 10
+    assert all(table["additionalProperties"] is False for table in tables)
+    assert set(found["$defs"]["Joint"]["properties"]["type"]["enum"]) == set(JOINT_TYPES)
+    assert found["properties"]["name"]["pattern"].startswith("^[A-Za-z]")
+
+
+@cache
+def _validator() -> Any:
+    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
+    jsonschema.Draft202012Validator.check_schema(schema())
+    return jsonschema.Draft202012Validator(schema())
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_schema_accepts_the_examples(path: Path) -> None:
+    """The schema is a schema, and the examples fulfil it; with a wrong key or value they do not."""
+    data = tomllib.loads(path.read_text(encoding="utf-8"))
+    _validator().validate(data)
+    for key, value in (("mass", "heavy"), ("weight", 1.0), ("name", "two words"), ("joint", {"type": "loose"})):
+        wrong = copy.deepcopy(data)
+        wrong["links"][0][key] = value
+        assert not _validator().is_valid(wrong)
+
+
+@PROFILE
+@given(descriptions())
+def test_schema_accepts_valid_descriptions(data: dict[str, Any]) -> None:
+    """What loads fulfils the schema."""
+    from_data(data)
+    assert [error.message for error in _validator().iter_errors(data)] == []
+
+
+@pytest.mark.parametrize(
+    "word", ["model", "der", "time", "sin", "Real", "t", "pi", "start", "ground", "quintic_1"]
+)
+def test_reserved_words(word: str) -> None:
+    """Keywords, built-in names and the language's own words are no names for models, links, points or forces."""
+    assert word in RESERVED
+    with pytest.raises(DescriptionError, match=f"name: '{word}' is a reserved word; choose another name"):
+        from_data(manipulator(name=word))

@@ -1,0 +1,192 @@
+"""Symbolic derivatives against the reference's automatic ones and difference quotients; switching times."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from helpers_reference import slope
+from helpers_trees import NAMES, SMOOTH, WITH_KINKS, expressions, value
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from gpmelica.generator import differentiate
+from gpmelica.generator.differentiate import derivative, expand
+from gpmelica.generator.expressions import FUNCTIONS, Apply, Conditional, Number, Tree, children, parse
+from gpmelica.reference.expression import Instant, compile_tree, stops
+from gpmelica.reference.jet import Jet, constant, variables
+
+PROFILE = settings(max_examples=150, deadline=None, derandomize=True, database=None)
+PARAMETERS = {"k": 0.7}
+Point = tuple[float, float, float]
+moving = st.tuples(*[st.floats(-1.5, 1.5).map(lambda x: round(x, 3)) for _ in range(3)])
+nonzero = st.floats(0.2, 3.0).flatmap(lambda x: st.sampled_from((round(x, 2), -round(x, 2))))
+
+
+def _numbers(at: Point) -> dict[str, float]:
+    return dict(zip(NAMES, at, strict=False)) | PARAMETERS
+
+
+def _jet(text: str, at: Point) -> Jet:
+    """The reference's value, gradient and Hessian by t, E.x and E.y."""
+    node = compile_tree(parse(text), PARAMETERS, None)
+    return constant(node.value(Instant(dict(zip(NAMES, variables(at), strict=False)), at[0])), 3)
+
+
+def _parts(tree: Tree) -> list[Tree]:
+    return [tree, *(part for child in children(tree) for part in _parts(child))]
+
+
+def test_every_function_is_tried() -> None:
+    """The random expressions use every function of the language."""
+    assert [f for f in FUNCTIONS if not any(f"{f}(" in pattern for pattern in SMOOTH + WITH_KINKS)] == ["start"]
+
+
+@PROFILE
+@given(expressions(SMOOTH + WITH_KINKS), moving)
+def test_expansion_keeps_the_value(text: str, at: Point) -> None:
+    """An expanded tree has the reference's value."""
+    found = value(expand(parse(text)), _numbers(at))
+    assert found == pytest.approx(_jet(text, at).value, rel=1e-12, abs=1e-12)
+
+
+@PROFILE
+@given(expressions(SMOOTH + WITH_KINKS), moving)
+def test_derivatives_are_the_jets(text: str, at: Point) -> None:
+    """First and second symbolic derivatives agree with the reference's automatic ones, kinks or not."""
+    tree, jet, numbers = expand(parse(text)), _jet(text, at), _numbers(at)
+    scale = max(1.0, float(np.abs(jet.gradient).max()), float(np.abs(jet.hessian).max()))
+    for i, first in enumerate(NAMES[:3]):
+        slope_tree = derivative(tree, first)
+        assert value(slope_tree, numbers) == pytest.approx(jet.gradient[i], abs=1e-11 * scale)
+        for j, second in enumerate(NAMES[:3]):
+            curvature = value(derivative(slope_tree, second), numbers)
+            assert curvature == pytest.approx(jet.hessian[i, j], abs=1e-10 * scale)
+
+
+@PROFILE
+@given(expressions(), moving)
+def test_derivatives_are_difference_quotients(text: str, at: Point) -> None:
+    """Derivatives of smooth expressions agree with central differences, parameters included."""
+    tree, numbers = expand(parse(text)), _numbers(at)
+    # the third derivative of quintic jumps at its ends, within the reach of the differences too
+    assume(all(abs(value(tau, numbers) - end) > 0.1 for tau in _taus(tree) for end in (0.0, 1.0)))
+    for name in NAMES:
+        quotient = slope(lambda h, name=name: value(tree, numbers | {name: numbers[name] + h}), 1e-3)
+        found = value(derivative(tree, name), numbers)
+        assert found == pytest.approx(float(quotient), rel=1e-6, abs=1e-6)
+
+
+def _taus(tree: Tree) -> list[Tree]:
+    quintics = [part for part in _parts(tree) if isinstance(part, Apply) and part.function.startswith("quintic")]
+    return [part.arguments[0] for part in quintics]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "expected"),
+    [
+        ("E.x^2", "E.x", 0.0),
+        ("E.x^3", "E.x", 0.0),
+        ("E.x^1", "E.x", 1.0),
+        ("E.x^0", "E.x", 0.0),
+        ("E.x*E.y", "E.x", 3.0),
+        ("abs(E.x)", "E.x", 0.0),
+        ("min(E.x, 0)", "E.x", 1.0),
+        ("max(E.x, 0)", "E.x", 1.0),
+    ],
+)
+def test_derivatives_at_zero(text: str, name: str, expected: float) -> None:
+    """At E.x = 0, powers have the derivatives of polynomials, and kinks those of the reference: first argument."""
+    numbers = {"E.x": 0.0, "E.y": 3.0, "t": 0.0}
+    assert value(derivative(expand(parse(text)), name), numbers) == expected
+    seeds = dict(zip(("E.x", "E.y", "t"), variables([0.0, 3.0, 0.0]), strict=True))
+    jet = constant(compile_tree(parse(text), {}, None).value(Instant(seeds, 0.0)), 3)
+    assert jet.gradient[0] == expected
+
+
+def test_derivative_of_start() -> None:
+    """start(x) is a constant: it has no derivative by anything."""
+    tree = expand(parse("start(E.x*t)*E.x + start(sin(E.x))"))
+    assert derivative(tree, "t") == Number(0.0)
+    assert derivative(tree, "E.x") == Apply("start", (parse("E.x*t"),))
+
+
+def test_third_derivative_of_quintic() -> None:
+    """quintic is differentiated twice and no more: its third derivative jumps."""
+    tree = expand(parse("quintic(t, 0, 1, 0, 1)"))
+    second = derivative(derivative(tree, "t"), "t")
+    with pytest.raises(ValueError, match="quintic can be differentiated twice only"):
+        derivative(second, "t")
+
+
+@pytest.mark.parametrize("end", [0.4, 1.9])
+def test_quintic_is_twice_continuous(end: float) -> None:
+    """At both ends value, slope and curvature meet those of rest, and each is the integral of the next one."""
+    tree = expand(parse("quintic(t, 0.4, 1.9, -2, 3)"))
+    levels = [tree, derivative(tree, "t"), derivative(derivative(tree, "t"), "t")]
+    rest = -2.0 if end == 0.4 else 3.0
+    for level, expected in zip(levels, (rest, 0.0, 0.0), strict=True):
+        for h in (-1e-9, 0.0, 1e-9):
+            assert value(level, {"t": end + h}) == pytest.approx(expected, abs=1e-6)
+        assert value(level, {"t": end + math.copysign(0.1, end - 1.0)}) == expected
+    for level, next_level in pairwise(levels):
+        for t in np.linspace(0.45, 1.85, 9):
+            quotient = slope(lambda h, level=level, t=t: value(level, {"t": t + h}), 1e-2)
+            assert value(next_level, {"t": t}) == pytest.approx(float(quotient), rel=1e-9, abs=1e-9)
+
+
+@PROFILE
+@given(expressions(), st.sampled_from(("E.x", "t")))
+def test_constants_are_folded(text: str, name: str) -> None:
+    """No operation of arithmetic on numbers alone is left over, in trees or their derivatives."""
+    for tree in (expand(parse(text)), derivative(expand(parse(text)), name)):
+        for part in _parts(tree):
+            if isinstance(part, Apply) and part.function in ("+", "-", "*", "neg"):
+                assert not all(isinstance(argument, Number) for argument in part.arguments)
+
+
+@PROFILE
+@given(nonzero, nonzero, st.floats(-2, 2).map(lambda x: round(x, 2)), st.sampled_from(("<", "<=", ">", ">=")))
+def test_switching_times(a: float, b: float, c: float, comparison: str) -> None:
+    """A comparison affine in t switches where both sides meet, as in the reference; the slope gives its sign."""
+    text = f"1 if {a}*(t - k) + {b} {comparison} {c} - t/7 else 2"
+    tree = expand(parse(text))
+    assert isinstance(tree, Conditional)
+    time = differentiate.switching_time(tree, PARAMETERS.__contains__)
+    assert time is not None
+    (expected,) = stops(compile_tree(parse(text), PARAMETERS, None))
+    t = value(time, PARAMETERS)
+    assert t == pytest.approx(expected, rel=1e-12)
+    rate = value(differentiate.slope(tree), PARAMETERS)
+    for side in (-1.0, 1.0):
+        numbers = PARAMETERS | {"t": t + side}
+        difference = value(tree.left, numbers) - value(tree.right, numbers)
+        assert difference == pytest.approx(side * rate, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["E.x < 1", "t*E.x < 1", "t^2 < 1", "1 < k", "(1 - 1)*t < 1", "t - t < 1", "sin(t) < 0", "E.x < t"],
+)
+def test_no_switching_time(condition: str) -> None:
+    """Conditions on the state, on functions of time, or on nothing that changes have no switching time."""
+    tree = expand(parse(f"1 if {condition} else 2"))
+    assert isinstance(tree, Conditional)
+    assert differentiate.switching_time(tree, PARAMETERS.__contains__) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("quintic(t, 0.2, k, 0, 1)", {0.2, 0.7}),
+        ("quintic(2*t - 1, 0, 1, 0, E.x)*E.y", {0.5, 1.0}),
+        ("quintic(t, 3, 1, 0, 1) + sin(quintic(-t, -2, 0, 0, 1))", {1.0, 3.0, 2.0, 0.0}),
+        ("quintic(E.x, 0, 1, 0, 1)", set()),
+    ],
+)
+def test_breakpoints(text: str, expected: set[float]) -> None:
+    """A quintic in time breaks at its two ends, wherever it is in the expression."""
+    found = {round(value(time, PARAMETERS), 12) for time in differentiate.breakpoints(expand(parse(text)))}
+    assert found == expected

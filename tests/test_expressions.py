@@ -1,0 +1,252 @@
+"""The expression language: what it takes, its symbolic derivatives, switching times and start values."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from helpers_reference import manipulator
+from helpers_stages import StagedModel
+from helpers_trees import SMOOTH, WITH_KINKS, expressions, value
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpmelica.generator import constants
+from gpmelica.generator.description.load import from_data
+from gpmelica.generator.differentiate import expand
+from gpmelica.generator.expressions import (
+    Apply,
+    Name,
+    Number,
+    degree,
+    is_velocity,
+    names,
+    parse,
+    running_names,
+)
+from gpmelica.model import prepare
+from gpmelica.reference.expression import Instant, compile_tree
+from gpmelica.reference.jet import plain
+
+PROFILE = settings(max_examples=150, deadline=None, derandomize=True, database=None)
+PARAMETERS = {"k": 0.7}
+moving = st.tuples(*[st.floats(-1.5, 1.5).map(lambda x: round(x, 3)) for _ in range(3)])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1 + 2*3", 7.0),
+        ("2^3^2", 512.0),
+        ("2**3**2", 512.0),
+        ("-2^2", -4.0),
+        ("2^-1", 0.5),
+        ("1 - 2 - 3", -4.0),
+        ("8/4/2", 1.0),
+        ("(1 + 2)*3", 9.0),
+        ("+-+1", -1.0),
+        (".5 + 1e-1 + 1_0", 10.6),
+        ("1\n  + 2", 3.0),
+        ("1 if 2 < 3 else 4", 1.0),
+        ("1 if 3 <= 2 else 4 if 1 > 0 else 5", 4.0),
+        ("1 if 1 < 2 < 3 else 0", 1.0),
+        ("1 if 1 < 2 > 3 else 0", 0.0),
+        ("1 if 1 < 2 and 3 < 2 else 0", 0.0),
+        ("1 if 1 > 2 or 3 > 2 else 0", 1.0),
+        ("1 if not 1 >= 2 else 0", 1.0),
+        ("1 if not (1 < 2 and 2 < 1) or 5 < 4 else 0", 1.0),
+        ("atan2(1, -1)", 0.75 * math.pi),
+        ("min(2, max(1, 3))", 2.0),
+        ("sign(-2) + abs(-2)", 1.0),
+        ("cos(pi)", -1.0),
+        ("quintic(2, 1, 3, -2, 6)", 2.0),
+        ("quintic(0, 1, 3, -2, 6) + quintic(4, 1, 3, -2, 6)", 4.0),
+    ],
+)
+def test_values(text: str, expected: float) -> None:
+    """Operators bind as in mathematics, powers to the right; conditions may be chained, joined and negated."""
+    assert value(expand(parse(text)), {}) == pytest.approx(expected, rel=1e-15)
+    assert plain(compile_tree(parse(text), {}, None).value(Instant({}, 0.0))) == pytest.approx(expected, rel=1e-15)
+
+
+def test_numbers_stand_for_themselves() -> None:
+    """Where an expression may be a number, the number is the expression."""
+    assert parse(2) == parse(2.0) == parse("2") == Number(2.0)
+
+
+def test_names() -> None:
+    """Names keep their order and repetitions; those inside of `start` do not run."""
+    tree = parse("E.x + k*start(E.y + t) - E.x*link.angle_dot")
+    assert list(names(tree)) == ["E.x", "k", "E.y", "t", "E.x", "link.angle_dot"]
+    assert list(running_names(tree)) == ["E.x", "k", "E.x", "link.angle_dot"]
+    assert [name for name in ("E.x", "E.vx", "a.psi", "a.psi_dot", "k") if is_velocity(name)] == [
+        "E.vx",
+        "a.psi_dot",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("start(start(E.x))", "start(E.x)"),
+        ("start(E.y + start(E.x)*2) + start(t)", "start(E.y + E.x*2) + start(t)"),
+        ("start(1 if start(E.x) < 1 else -start(k))", "start(1 if E.x < 1 else -k)"),
+    ],
+)
+def test_start_inside_of_start(text: str, same: str) -> None:
+    """At the start, start(x) is x: nothing remains of an inner one."""
+    assert parse(text) == parse(same)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("__import__('os').system('x')", "is not part of the expression language"),
+        ("().__class__.__bases__", "is not part of the expression language"),
+        ("E.x.real", "is not part of the expression language"),
+        ("lambda: 1", "is not part of the expression language"),
+        ("[x for x in E]", "is not part of the expression language"),
+        ("f'{E.x}'", "is not part of the expression language"),
+        ("'text'", "is not part of the expression language"),
+        ("E[0]", "is not part of the expression language"),
+        ("{1: 2}", "is not part of the expression language"),
+        ("(1, 2)", "is not part of the expression language"),
+        ("0,5", "is not part of the expression language"),
+        ("True", "is not part of the expression language"),
+        ("1j", "is not part of the expression language"),
+        ("...", "is not part of the expression language"),
+        ("1 < 2", "is not part of the expression language"),
+        ("1 and 2", "is not part of the expression language"),
+        ("5 % 2", "is not part of the expression language"),
+        ("5 // 2", "is not part of the expression language"),
+        ("~1", "is not part of the expression language"),
+        ("sin(x=1)", "is not part of the expression language"),
+        ("sin(*E)", "is not part of the expression language"),
+        ("(sin)(1)(2)", "is not part of the expression language"),
+        ("await E", "is not part of the expression language"),
+        ("eval(1)", "unknown function 'eval'; known are: sin, cos"),
+        ("sin(1, 2)", "sin takes 1 argument, got 2"),
+        ("atan2(1)", "atan2 takes 2 arguments, got 1"),
+        ("start()", "start takes 1 argument, got 0"),
+        ("1 if 1 == 1 else 2", "'1 == 1' is not a condition: expected a comparison by < <= > >="),
+        ("1 if E.x else 2", "'E.x' is not a condition"),
+        ("1 if 1 < 2 and E.x else 2", "'E.x' is not a condition"),
+        ("1 +", "cannot read '1 \\+': invalid syntax at its end"),
+        ("", "cannot read ''"),
+        ("a b^2 c", "cannot read 'a b\\^2 c': invalid syntax near 'b\\^2 c'"),
+        ("x = 1", "cannot read 'x = 1': invalid syntax near '= 1'"),
+        ("1; 2", "cannot read '1; 2'"),
+        ("(x := 1)", "is not part of the expression language"),
+        ("1 # half", "an expression has no comments"),
+        ("1\x00", "cannot read"),
+        ("1e400", "expected a number below 1e300, got inf"),
+        ("1" + "0" * 400, "expected a number below 1e300, got 1000000000"),
+        ("1" * 5000, "cannot read '1111"),
+        ("(" * 300 + "1" + ")" * 300, "cannot read '\\(\\(\\("),
+        ("(" * 10_000 + "1" + ")" * 10_000, "expected at most 10000 characters, got 20001"),
+        ("1+" * 50_000 + "1", "expected at most 10000 characters, got 100001"),
+        ("-" * 4000 + "1", "expected at most 50 levels"),
+        ("+".join(["E.x"] * 51), "expected at most 50 levels; a sum of n terms has n levels"),
+        ("1 if " + " and ".join(["(t < 1 or t > 2)"] * 12) + " else 2", "expected at most 1000 numbers, names"),
+    ],
+)
+def test_what_is_not_in_the_language(text: str, message: str) -> None:
+    """Anything else is refused with a reason, by its form, before anything is evaluated."""
+    with pytest.raises(ValueError, match=message):
+        parse(text)
+
+
+def test_messages_stay_short() -> None:
+    """A reason quotes the part that is wrong, not thousands of characters."""
+    for text in ("$" * 9000, "[" + "1," * 4000 + "]", "x" * 9000 + "(1)"):
+        with pytest.raises(ValueError, match=r"^.{1,400}$"):
+            parse(text)
+
+
+def test_sums_in_parentheses_may_be_long() -> None:
+    """What the limit on levels advises works: 160 terms in groups."""
+    group = "(" + " + ".join(["0.1*cos(t)"] * 40) + ")"
+    assert value(parse(" + ".join([group] * 4)), {"t": 0.0}) == pytest.approx(16.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("E.x + 1/0", "1 / 0 divides by zero"),
+        ("E.x/(2 - 2)", "… / 0 divides by zero"),
+        ("t/(k - 0.7)", "… / 0 divides by zero"),
+        ("9**9**9", r"9 \^ 3.8742e\+08 is not a number, or too large"),
+        ("exp(1000)*E.x", r"exp\(1000\) is not a number, or too large"),
+        ("1e200*1e200", r"1e\+200 \* 1e\+200 is not a number, or too large"),
+        ("sqrt(-k)", r"sqrt\(-0.7\) is not a number, or too large"),
+        ("log(0)", r"log\(0\) is not a number, or too large"),
+        ("(-1)^0.5", r"\(-1\) \^ 0.5 is not a number, or too large"),
+        ("0^-1", r"0 \^ \(-1\) is not a number, or too large"),
+        ("asin(2) if t < 1 else 0", r"asin\(2\) is not a number, or too large"),
+        ("1/(0 if k < 1 else 1)", "1 / 0 divides by zero"),
+        ("start(1/0)", "1 / 0 divides by zero"),
+        ("quintic(t, 1, 1, 0, 2)", r"quintic\(…, 1, 1, 0, 2\) has no duration: t0 and t1 must differ"),
+    ],
+)
+def test_constants_without_a_value(text: str, message: str) -> None:
+    """Operations on constants that have no finite value are found before a run, parameters included."""
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        constants.check(parse(text), PARAMETERS)
+
+
+@PROFILE
+@given(expressions(SMOOTH + WITH_KINKS))
+def test_constants_with_a_value(text: str) -> None:
+    """Expressions that have a value everywhere are let through, also where all their names are constants."""
+    constants.check(parse(text), PARAMETERS)
+    constants.check(parse(text), PARAMETERS | {"t": 0.3, "E.x": -0.4, "E.y": 0.9})
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("3*t*E.x + k", 0),
+        ("E.vx", 1),
+        ("-(E.x*E.vx - t)/2 + start(E.vx)*E.vy", 1),
+        ("E.vx if E.x < 1 else 2*E.vy", 1),
+        ("start(E.vx)", 0),
+        ("E.vx*E.vy", 2),
+        ("E.vx^2", 2),
+        ("1/E.vx", 2),
+        ("sin(E.vx)", 2),
+        ("sign(E.vx)", 2),
+        ("abs(E.vx)", 2),
+        ("max(E.vx, 0)", 2),
+        ("1 if E.vx < 0 else 2", 2),
+        ("2^E.vx", 2),
+    ],
+)
+def test_degree(text: str, expected: int) -> None:
+    """The degree in the velocities, as far as the form shows it."""
+    assert degree(parse(text), {"E.vx", "E.vy"}) == expected
+
+
+def test_start_values_stay() -> None:
+    """start(x) is x at the start state, whatever the state and time it is asked for in."""
+    text = "E.z - start(E.z) + 0*start(start(E.x)*lower.angle + t)"
+    data: dict[str, Any] = manipulator(
+        programmed=[{"name": "height", "expression": text}], simulation={"start": "description"}
+    )
+    model = prepare(from_data(data))
+    staged = StagedModel(model)
+    start = staged(0.0, *model.start)
+    assert start.outputs["violation_position"] == 0.0
+    later = [staged(t, model.start[0] + t, model.start[1] - t) for t in (0.3, 1.0)]
+    assert all(values.start_values == start.start_values for values in later)
+    assert start.start_values == pytest.approx(model.start_values(), rel=1e-14)
+    q = model.start[0]
+    expected = math.sin(q[0]) + 0.8 * math.sin(q.sum())
+    assert start.outputs["E_z"] == pytest.approx(expected, rel=1e-14)
+    assert expected in [pytest.approx(found, rel=1e-14) for found in start.start_values.values()]
+
+
+def test_names_are_trees() -> None:
+    """t, pi and parameters are names like any other until they are expanded."""
+    assert parse("pi*t*k") == Apply("*", (Apply("*", (Name("pi"), Name("t"))), Name("k")))
+    assert expand(parse("pi")) == Number(math.pi)

@@ -1,0 +1,237 @@
+"""The compiled FMU as an archive and in memory: description, dependencies, sources, instances, compilers."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import zipfile
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import fmpy
+import numpy as np
+import psutil
+import pytest
+from fmpy.validation import validate_fmu
+from helpers_backends import (
+    CASES,
+    Compile,
+    Compiled,
+    CompileData,
+    Fmu,
+    driven,
+    largest_error,
+    native_accelerations,
+    pendulum,
+    random_states,
+    reference_accelerations,
+)
+from helpers_c_layer import compiler, zig
+
+from gpmelica.errors import MissingToolError
+from gpmelica.fmu import compiler as c_compiler
+from gpmelica.fmu import verify
+from gpmelica.generator import interface
+from gpmelica.generator.description.load import from_data
+from gpmelica.model import prepare
+
+# ---- What the archive says --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("example", "case"), CASES)
+def test_fmpy_finds_nothing_wrong(compile_example: Compile, example: str, case: str) -> None:
+    """FMPy's validation of the archive returns an empty list."""
+    assert validate_fmu(str(compile_example(example, case).fmu)) == []
+
+
+def test_model_description_is_the_variable_table(compile_example: Compile) -> None:
+    """Names, references, causalities, units, start values and derivatives in the XML are those of the model."""
+    compiled = compile_example("crane", "flexible_boom")
+    program, described = compiled.model.program, compiled.description.modelVariables
+    table = interface.variables(program)
+    assert [(v.name, v.valueReference, v.causality, v.unit) for v in described] == [
+        (v.name, k, v.causality, v.unit) for k, v in enumerate(table)
+    ]
+    assert all(v.unit for v in described if v.type == "Real")
+    assert [float(v.start) for v in described if v.causality == "parameter"] == [
+        v.start for v in table if v.causality == "parameter"
+    ]
+    parameters = np.concatenate([p.value.ravel() for p in program.parameters])
+    starts = [float(v.start) for v in described if v.causality == "parameter" and "solver" not in v.name]
+    assert starts == parameters.tolist()
+    derivatives = {v.name: v.derivative.name for v in described if v.derivative is not None}
+    assert derivatives == {f"der({s.name})": s.name for s in program.states}
+
+
+@pytest.mark.parametrize(("example", "case"), [("crane", "flexible_boom"), ("manipulator", "S_r_L_r_J_nf")])
+def test_declared_independence_is_real(compile_example: Compile, example: str, case: str) -> None:
+    """A state that is not among an unknown's dependencies does not change it by a single bit."""
+    compiled = compile_example(example, case)
+    _check_independence(compiled, [])
+
+
+def test_declared_independence_of_inputs(compile_data: CompileData) -> None:
+    """The same with inputs; accelerations depend on them, positions and their rates do not."""
+    compiled = compile_data(driven())
+    _check_independence(compiled, ["push", "wind_x", "wind_z"])
+
+
+def _check_independence(compiled: Compiled, inputs: list[str]) -> None:
+    names = [s.name for s in compiled.model.program.states]
+    structure = compiled.description
+    depends = {
+        unknown.variable.name: {v.name for v in unknown.dependencies}
+        for unknown in (*structure.outputs, *structure.derivatives)
+    }
+    state = random_states(compiled.model, np.random.default_rng(6), 1)[0]
+    x = np.concatenate([state.q, state.qd])
+    with Fmu(compiled, "me") as fmu:
+        before = _values_at(fmu, state.t, x, list(depends))
+        for k, name in enumerate(names):
+            after = _values_at(fmu, state.t, x + 0.01 * (np.arange(len(x)) == k), list(depends))
+            _only_dependents_change(depends, name, before, after)
+        for name in inputs:
+            _only_dependents_change(depends, name, before, _values_at(fmu, state.t, x, list(depends), {name: 0.7}))
+    for k, coordinate in enumerate(compiled.model.mechanism.coordinates):
+        assert depends[f"der({coordinate.symbol})"] == {f"{coordinate.symbol}_dot"}
+        assert depends[coordinate.symbol] == {coordinate.symbol}
+        assert set(inputs) <= depends[f"der({names[k]}_dot)"]
+
+
+def _values_at(
+    fmu: Fmu, t: float, x: np.ndarray, names: list[str], inputs: dict[str, float] | None = None
+) -> np.ndarray:
+    fmu.fmi.reset()
+    fmu.start(inputs, time=t)
+    fmu.fmi.newDiscreteStates()
+    fmu.fmi.enterContinuousTimeMode()
+    fmu.fmi.setContinuousStates((fmpy.fmi2.fmi2Real * len(x))(*x), len(x))
+    return fmu.get(names)
+
+
+def _only_dependents_change(
+    depends: dict[str, set[str]], known: str, before: np.ndarray, after: np.ndarray
+) -> None:
+    changed = {unknown for unknown, a, b in zip(depends, before, after, strict=True) if a != b}
+    assert changed
+    assert changed <= {unknown for unknown in depends if known in depends[unknown]}
+
+
+def test_token_follows_the_model() -> None:
+    """The token is the same for the same description, another one with any equation, start value or name."""
+    rod = pendulum()["links"][1]
+    variants = {
+        "same": pendulum(),
+        "equation": pendulum(forces=[{"name": "drive", "joint": "rod", "effort": "moment*t if t <= off else 0"}]),
+        "switching time": pendulum(
+            forces=[{"name": "drive", "joint": "rod", "effort": "moment if t <= off + 1 else 0"}]
+        ),
+        "mass": pendulum(links=[pendulum()["links"][0], rod | {"mass": 1.1}]),
+        "start": pendulum(links=[pendulum()["links"][0], rod | {"joint": rod["joint"] | {"position": 1.3}}]),
+        "point": pendulum(points={"F": {"link": "rod", "position": [1.0, 0.0, 0.0]}}),
+    }
+    tokens = {name: _token(data) for name, data in variants.items()}
+    assert tokens.pop("same") == _token(pendulum())
+    assert len({_token(pendulum()), *tokens.values()}) == 1 + len(tokens)
+
+
+def _token(data: dict[str, Any]) -> str:
+    program = prepare(from_data(data)).program
+    return interface.token(program, interface.variables(program))
+
+
+def test_sources_rebuild_with_one_command(compile_example: Compile, tmp_path: Path) -> None:
+    """One compiler command makes a library of the archive's sources, and it gives the same accelerations."""
+    cc = compiler()
+    if cc is None:
+        pytest.skip("no C compiler")
+    compiled = compile_example("crane", "flexible_boom")
+    with zipfile.ZipFile(compiled.fmu) as archive:
+        archive.extractall(tmp_path)
+    sources = sorted((tmp_path / "sources").glob("*.c"))
+    listed = compiled.description.buildConfigurations[0].sourceFileSets[0].sourceFiles
+    assert [path.name for path in sources] == sorted(listed)
+    library = tmp_path / f"Crane{c_compiler.target().suffix}"
+    command = [*cc, "-std=c99", "-O2", *c_compiler.target().flags, *map(str, sources), "-o", str(library), "-lm"]
+    subprocess.run(command, check=True)
+    state = random_states(compiled.model, np.random.default_rng(7), 1)[0]
+    x, names = np.concatenate([state.q, state.qd]), [f"der({s.name})" for s in compiled.model.program.states]
+    with Fmu(compiled, "me") as ours, Fmu(compiled, "me", library) as rebuilt:
+        expected, found = (_values_at(fmu, state.t, x, names) for fmu in (ours, rebuilt))
+    assert found == pytest.approx(expected, rel=1e-9)
+
+
+# ---- Instances --------------------------------------------------------------------------------------------------
+
+
+def test_two_instances_do_not_know_each_other(compile_example: Compile) -> None:
+    """Two instances with different parameters, run by turns, give bit by bit what each gives alone."""
+    compiled = compile_example("crane", "rigid_boom")
+    variants = ({}, {"column_mass": 900.0, "a": 3.1, "solver_method": 1})
+    points = np.linspace(0.0, 0.2, 21)
+    alone = []
+    for values in variants:
+        with Fmu(compiled) as fmu:
+            alone.append(fmu.start(values, tolerance=1e-7).run(points, fmu.outputs))
+    with Fmu(compiled) as first, Fmu(compiled) as second:
+        pair = [fmu.start(values, tolerance=1e-7) for fmu, values in zip((first, second), variants, strict=True)]
+        together = [[fmu.get(fmu.outputs)] for fmu in pair]
+        for t, t_next in pairwise(points):
+            for fmu, rows in zip(pair, together, strict=True):
+                rows.append(fmu.run([t, t_next], fmu.outputs)[-1])
+    for expected, found in zip(alone, together, strict=True):
+        assert np.array(found).tolist() == expected.tolist()
+    assert alone[0].tolist() != alone[1].tolist()
+
+
+def test_instances_leave_no_memory_behind(compile_example: Compile) -> None:
+    """1,200 instances, each initialised, run and freed, leave the process no larger than 200 did."""
+    compiled = compile_example("crane", "flexible_boom")
+    fmu, process = Fmu(compiled), psutil.Process()
+    sizes = []
+    for cycle in range(1200):
+        fmu.start(tolerance=1e-4).run([0.0, 1e-3])
+        fmu.free()
+        fmu.instantiate()
+        if cycle % 200 == 199:
+            gc.collect()
+            sizes.append(process.memory_info().rss)
+    fmu.free()
+    # An instance's own block is some 40 kB: a leak of it alone would be 40 MB.
+    assert max(sizes[1:]) - sizes[0] < 1e6
+
+
+# ---- Compilers --------------------------------------------------------------------------------------------------
+
+
+def test_ziglang_is_compiler_enough(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Without CC and any compiler on the PATH, ziglang from PyPI builds an FMU that agrees with the reference."""
+    if zig() is None:
+        pytest.skip("ziglang is not installed")
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert c_compiler.find().command[1:] == ("-m", "ziglang", "cc")
+    model = prepare(from_data(pendulum()))
+    states = random_states(model, np.random.default_rng(9), 20)
+    found = native_accelerations(model, verify.build(model, tmp_path), states)
+    assert largest_error(found, reference_accelerations(model, states)) <= 1e-9
+
+
+def test_no_compiler_at_all(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Without ziglang either, the error says what was looked for and what to install; no FMU is left behind."""
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "ziglang", None)
+    model = prepare(from_data(pendulum()))
+    with pytest.raises(MissingToolError, match=r"no C compiler: looked for CC, cc.*pip install ziglang"):
+        verify.build(model, tmp_path / "out")
+    assert not list(tmp_path.rglob("*.fmu"))
+
+
+def test_compiler_of_the_environment_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """CC decides; a CC that cannot be started is an error, not a reason to take another compiler."""
+    monkeypatch.setenv("CC", "no-such-compiler -O3")
+    with pytest.raises(MissingToolError, match=r"the compiler that CC names cannot be started \(no-such-compiler"):
+        c_compiler.find()

@@ -1,0 +1,187 @@
+"""Parameters of the compiled FMU: each has its effect, the one that the description says."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import fmpy
+import numpy as np
+import pytest
+from helpers_backends import EXAMPLES, Compile, Compiled, Fmu
+
+from gpmelica import reference
+from gpmelica.fmu import runs
+from gpmelica.fmu.compare import compare
+from gpmelica.generator.description.load import from_data
+from gpmelica.model import Model, prepare
+
+RK4, DORMAND_PRINCE = 1, 2
+
+# ---- Parameters -------------------------------------------------------------------------------------------------
+
+# Changes of values that are zero, or nothing but rounding.
+STEPS = {"m": 1e-3, "rad": 1e-3, "m/s": 1e-2, "rad/s": 1e-2, "kg.m2": 0.1}
+# On a base that does not move, a column about the direction of gravity hides these from every output.
+HIDDEN = {"base_com[2]", "column_com[2]", "column_inertia[1]", "column_inertia[3]", "column_inertia[5]"}
+# They show once gravity is tilted and the base, put off its place, moves back to it.
+TILTED = {
+    "gravity[1]": 2.0,
+    "gravity[3]": 1.0,
+    "base_psi_start": 0.01,
+    "base_theta_start": 0.02,
+    "base_x_start": 0.01,
+}
+
+
+@pytest.mark.parametrize(
+    ("example", "case", "hidden"),
+    [
+        ("crane", "flexible_boom", set()),
+        ("manipulator", "S_r_L_r_J_nf", HIDDEN),
+        ("manipulator", "S_fl_L_r_J_nf", set()),
+    ],
+)
+def test_every_parameter_moves_an_output(
+    compile_example: Compile, example: str, case: str, hidden: set[str]
+) -> None:
+    """Each parameter, changed by 1 %, changes an output or a derivative at the start or 20 ms later."""
+    compiled = compile_example(example, case)
+    with Fmu(compiled) as fmu:
+        physical = [
+            name for name, v in fmu.variables.items() if v.causality == "parameter" and "solver_" not in name
+        ]
+        assert hidden <= set(physical)
+        for values, names in (({}, set(physical) - hidden), (TILTED, hidden)):
+            before = _probe(fmu, values)
+            dead = [name for name in names if not _moves(fmu, name, values, before)]
+            assert dead == []
+
+
+def _probe(fmu: Fmu, values: dict[str, float]) -> np.ndarray:
+    return fmu.restart(values, tolerance=1e-6).run([0.0, 0.02], fmu.outputs)
+
+
+def _moves(fmu: Fmu, name: str, values: dict[str, float], before: np.ndarray) -> bool:
+    """Whether a change is seen, by more than rounding: 1e-9 of the largest value of the same unit."""
+    variable = fmu.variables[name]
+    value = values.get(name, float(variable.start))
+    step = 0.01 * value if abs(value) > 1e-6 else STEPS.get(variable.unit, 0.01)
+    after = _probe(fmu, values | {name: value + step})
+    units = np.array([fmu.variables[output].unit for output in fmu.outputs])
+    sizes = np.abs(before).max(axis=0)
+    scale = np.array([sizes[units == unit].max() for unit in units])
+    return bool((np.abs(after - before) > 1e-9 * scale).any())
+
+
+# FMU variable → new value, and the same for the description.
+CHANGES: list[tuple[dict[str, float], dict[str, Any]]] = [
+    ({"gravity[3]": -1.62}, {"gravity": [0.0, 0.0, -1.62]}),
+    ({"a": 3.1}, {"parameters.a": 3.1}),
+    ({"torque": 2500.0}, {"parameters.torque": 2500.0}),
+    ({"alpha": 60.0, "beta": 50.0}, {"constraints.alpha": 60.0, "constraints.beta": 50.0}),
+    ({"base_mass": 4000.0, "base_com[1]": 0.2}, {"base.mass": 4000.0, "base.com": [0.2, 0.0, 0.3]}),
+    ({"support3_stiffness[3]": 8e6}, {"base.supports.2.stiffness": [1e5, 1e5, 8e6]}),
+    ({"support5_position[2]": 1.2}, {"base.supports.4.position": [-1.5, 1.2, 0.0]}),
+    ({"column_offset[3]": 0.6}, {"links.column.frame": {"xyz": [0.0, 0.0, 0.6]}}),
+    ({"column_inertia[3]": 90.0}, {"links.column.inertia": [200.0, 200.0, 90.0]}),
+    ({"boom_length": 2.1}, {"links.boom.beam.length": 2.1}),
+    ({"boom_E": 1.5e11, "boom_density": 7000.0}, {"links.boom.beam.E": 1.5e11, "links.boom.beam.density": 7000.0}),
+    ({"boom_damping_time": 3e-3}, {"links.boom.beam.damping_time": 3e-3}),
+    (
+        {"jib_com[1]": 0.7, "E_position[1]": 1.25},
+        {"links.jib.com": [0.7, 0, 0], "points.E.position": [1.25, 0, 0]},
+    ),
+]
+
+
+@pytest.mark.parametrize(("values", "settings"), CHANGES)
+def test_parameters_mean_what_the_description_says(
+    compile_example: Compile, values: dict[str, float], settings: dict[str, Any]
+) -> None:
+    """A value changed in the FMU, start included, gives the motion of the description changed in the same way."""
+    compiled = compile_example("crane", "flexible_boom")
+    model = _changed(EXAMPLES / "crane.toml", settings)
+    start = dict(zip((f"{s.name}_start" for s in model.program.states), np.concatenate(model.start), strict=True))
+    truth = reference.simulate(model.mechanism, start=model.start, stop=0.02, tolerance=1e-10)
+    run = runs.simulate(
+        compiled.fmu,
+        "cs",
+        list(model.units),
+        name="cs",
+        stop=0.02,
+        output_step=0.01,
+        tolerance=1e-10,
+        parameters=values | {name: float(value) for name, value in start.items()},
+    )
+    outcome = compare(truth, run, model.units, 1e-6, horizon=0.02)
+    assert outcome.ok, f"{outcome.worst_signal}: {outcome.max_rel_error}"
+
+
+def _changed(path: Path, settings: dict[str, Any]) -> Model:
+    data = tomllib.loads(path.read_text(encoding="utf-8"))
+    return prepare(from_data(data | {"cases": [{"name": "changed", "set": settings}]}, "changed"))
+
+
+def test_start_parameters_set_the_start(compile_example: Compile) -> None:
+    """The run starts where the start parameters say, and `start(E.z)` of the task is the height there."""
+    compiled = compile_example("crane", "rigid_boom")
+    mechanism = compiled.model.mechanism
+    q, qd = compiled.model.start[0].copy(), compiled.model.start[1].copy()
+    column, boom = (mechanism.coordinate_index(f"{name}.angle") for name in ("column", "boom"))
+    q[column], q[boom], qd[column] = 4.5, 0.9, 0.3
+    values = {"column_angle_start": 4.5, "boom_angle_start": 0.9, "column_angle_dot_start": 0.3}
+    truth = reference.simulate(mechanism, start=(q, qd), stop=0.2, tolerance=1e-10)
+    run = runs.simulate(
+        compiled.fmu,
+        "cs",
+        list(compiled.model.units),
+        name="cs",
+        stop=0.2,
+        output_step=0.01,
+        tolerance=1e-11,
+        parameters=values,
+    )
+    assert [run.signals[name][0] for name in ("column_angle", "boom_angle", "column_angle_dot")] == [4.5, 0.9, 0.3]
+    assert compare(truth, run, compiled.model.units, 1e-6, horizon=0.2).ok
+
+
+# ---- Solver settings --------------------------------------------------------------------------------------------
+
+
+def test_solver_step_is_the_longest_of_rk4(hanging: Compiled) -> None:
+    """With method 1 the steps are as many as solver_step asks for, and the error falls with its fourth power."""
+    model, errors, points = hanging.model, [], [0.0, 0.6]
+    truth = reference.simulate(model.mechanism, tolerance=1e-12)
+    with Fmu(hanging) as fmu:
+        for step in (0.02, 0.01, 0.005):
+            found = fmu.restart({"solver_method": RK4, "solver_step": step}).run(points, ["rod_angle"])
+            assert fmu.count("solver_steps") == round(0.6 / step)
+            errors.append(abs(found[-1, 0] - truth.signals["rod_angle"][-1]))
+    assert np.diff(np.log2(errors)) == pytest.approx([-4.0, -4.0], abs=0.3)
+
+
+def test_solver_tolerance_is_the_adaptive_methods(hanging: Compiled) -> None:
+    """With method 2 a smaller solver_tolerance takes more steps, with less error; the importer's own wins."""
+    model, errors, steps, points = hanging.model, [], [], [0.0, 0.6]
+    truth = reference.simulate(model.mechanism, tolerance=1e-12)
+    with Fmu(hanging) as fmu:
+        for tolerance in (1e-3, 1e-6, 1e-9):
+            settings = {"solver_method": DORMAND_PRINCE, "solver_tolerance": tolerance}
+            found = fmu.restart(settings).run(points, ["rod_angle", "rod_angle_dot"])
+            steps.append(fmu.count("solver_steps"))
+            errors.append(abs(found[-1, 0] - truth.signals["rod_angle"][-1]))
+        again = fmu.restart({"solver_tolerance": 1e-3}, tolerance=1e-9).run(points, ["rod_angle", "rod_angle_dot"])
+    assert steps[0] < steps[1] < steps[2]
+    assert errors[0] > 30 * errors[1] > 900 * errors[2]
+    assert again.tolist() == found.tolist()
+
+
+def test_solver_gives_up_after_its_most_steps(hanging: Compiled) -> None:
+    """More inner steps than solver_max_steps in one communication step are an error that says so."""
+    with Fmu(hanging) as fmu:
+        fmu.start({"solver_method": RK4, "solver_step": 1e-3, "solver_max_steps": 10})
+        with pytest.raises(fmpy.fmi1.FMICallException, match="status 3"):
+            fmu.run([0.0, 0.6])
+    assert "more than 10 inner steps in one communication step" in fmu.messages[0]

@@ -1,0 +1,134 @@
+"""Runs of the compiled FMU with inputs, through switching times and into failures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers_backends import Compiled, CompileData, Fmu, driven, pendulum
+from helpers_reference import manipulator
+
+from gpmelica import reference
+from gpmelica.errors import SolveError
+from gpmelica.fmu import runs
+from gpmelica.generator.description.load import from_data
+from gpmelica.model import Model, prepare
+
+RK4 = 1
+MODES: tuple[runs.Mode, ...] = ("me", "cs")
+
+
+# ---- Inputs and events ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_inputs_act_as_in_the_reference(compile_data: CompileData, mode: runs.Mode) -> None:
+    """Forces that FMPy feeds in, constant over each tenth of a second, give the reference's motion to 1e-8."""
+    compiled, names = compile_data(driven()), ["push", "wind_x", "wind_y", "wind_z"]
+    forces = np.random.default_rng(8).uniform(-5.0, 5.0, (6, 4))
+    corners = np.repeat(np.linspace(0.0, 0.6, 7), 2)[1:-1]
+    table = np.zeros(12, dtype=[("time", float), *((name, float) for name in names)])
+    table["time"] = corners
+    for k, name in enumerate(names):
+        table[name] = np.repeat(forces[:, k], 2)
+    symbols = [s.name for s in compiled.model.program.states]
+    run = runs.simulate(
+        compiled.fmu, mode, symbols, name=mode, stop=0.6, output_step=0.1, tolerance=1e-11, inputs=table
+    )
+    found = np.array([run.signals[s] for s in symbols]).T
+    assert found == pytest.approx(_stepped(compiled.model, names, forces), abs=1e-8)
+
+
+def _stepped(model: Model, names: list[str], forces: np.ndarray) -> np.ndarray:
+    """States by the reference at each tenth of a second, shape (N + 1, 2n)."""
+    state, states = model.start, [np.concatenate(model.start)]
+    for row in forces:
+        inputs = dict(zip(names, row.tolist(), strict=True))
+        run = reference.simulate(
+            model.mechanism, start=state, stop=0.1, output_step=0.1, inputs=inputs, tolerance=1e-12
+        )
+        states.append(np.array([run.signals[s.name][-1] for s in model.program.states]))
+        state = (states[-1][: model.mechanism.n], states[-1][model.mechanism.n :])
+    return np.array(states)
+
+
+@pytest.mark.parametrize("off", [0.1, 0.1371])
+@pytest.mark.parametrize(
+    ("mode", "settings"), [("me", {}), ("cs", {}), ("cs", {"solver_method": RK4, "solver_step": 2e-4})]
+)
+def test_switching_time_is_hit(hanging: Compiled, mode: runs.Mode, settings: dict[str, float], off: float) -> None:
+    """A moment that ends at 0.1 s, or at a time set in the FMU, ends there: the reference's motion to 1e-8.
+
+    No output time meets the switch. A fixed step of 0.2 ms that ran across it would leave an error of 1e-4.
+    """
+    model = prepare(from_data(pendulum(parameters={"off": off, "moment": 5.0})))
+    names = [s.name for s in model.program.states]
+    truth = reference.simulate(model.mechanism, output_step=0.03, tolerance=1e-12)
+    run = runs.simulate(
+        hanging.fmu,
+        mode,
+        names,
+        name=mode,
+        stop=0.6,
+        output_step=0.03,
+        tolerance=1e-11,
+        parameters={"off": off} | settings,
+    )
+    assert {len(truth.time), len(run.time)} == {21}
+    for name in names:
+        assert run.signals[name] == pytest.approx(truth.signals[name], abs=1e-8)
+
+
+@pytest.mark.parametrize("off", [0.1, 0.1371])
+def test_importer_is_told_of_switching_times(hanging: Compiled, off: float) -> None:
+    """The model-exchange FMU names the time of its next event before it, and none after it."""
+    with Fmu(hanging, "me") as fmu:
+        fmu.start({"off": off})
+        told = [fmu.fmi.newDiscreteStates()[-2:]]
+        fmu.fmi.setTime(off)
+        told.append(fmu.fmi.newDiscreteStates()[-2:])
+    assert [bool(defined) for defined, _ in told] == [True, False]
+    assert told[0][1] == off
+
+
+# ---- Failures ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mode", "match"),
+    [
+        ("me", r"me: .*is singular at t = 0\.5\d* s.*lower\.angle"),
+        (
+            "cs",
+            r"cs: .*from t = 0\.49 s to 0\.5 s came to t = 0\.49\d* s.*is singular at t = 0\.5 s.*lower\.angle",
+        ),
+    ],
+)
+def test_singular_partition_is_reported(compile_data: CompileData, mode: runs.Mode, match: str) -> None:
+    """A constraint that loses its hold on its coordinate at 0.5 s ends the run with that time and coordinate."""
+    task = {"name": "fading", "expression": "max(0.5 - t, 0)*(lower.angle - 0.9)"}
+    compiled = compile_data(_arm([task], dependent=["lower.angle"]))
+    with pytest.raises(SolveError, match=match):
+        runs.simulate(compiled.fmu, mode, ["lower_angle"], name=mode, stop=1.0, output_step=0.01, tolerance=1e-8)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_stretched_arm_is_reported(compile_data: CompileData, mode: runs.Mode) -> None:
+    """An arm drawn straight out along a line ends with an error at the time when it is stretched."""
+    x, z = "E.x - start(E.x) - 2*t*(1.9 - start(E.x))", "E.z - start(E.z)*(1 - 2*t)"
+    compiled = compile_data(_arm([{"name": "x", "expression": x}, {"name": "z", "expression": z}]))
+    start = np.array([np.cos(0.4) + 0.8 * np.cos(1.3), np.sin(0.4) + 0.8 * np.sin(1.3)])
+    speed = 2 * (np.array([1.9, 0.0]) - start)
+    stretched = max(np.roots([speed @ speed, 2 * start @ speed, start @ start - 1.8**2]))
+    assert stretched == pytest.approx(0.4298, abs=1e-4)
+    # A little later, because the arm starts at rest and has to catch up with the moving target.
+    with pytest.raises(SolveError, match=r"t = 0\.4298\d+"):
+        runs.simulate(compiled.fmu, mode, ["lower_angle"], name=mode, stop=0.5, output_step=0.01, tolerance=1e-8)
+
+
+def _arm(programmed: list[dict[str, Any]], **constraints: Any) -> dict[str, Any]:
+    simulation = {"stop": 1.0, "start": "description"}
+    return manipulator(
+        gravity=[0.0, 0.0, -9.81], programmed=programmed, constraints=constraints, simulation=simulation
+    )

@@ -1,0 +1,389 @@
+"""What the OpenModelica backend promises, on a machine with a real omc.
+
+Run it as an ordinary user and as root: python -m pytest -m openmodelica
+GPMELICA_OMC names another omc than the first one found, such as docker:IMAGE.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import fmpy
+import numpy as np
+import psutil
+import pytest
+from helpers_backends import CASES, EXAMPLES, example_model
+
+from gpmelica import reference
+from gpmelica.errors import MissingToolError
+from gpmelica.fmu import native, openmodelica, runs
+from gpmelica.fmu.compare import Comparison, compare
+from gpmelica.fmu.evaluation_time import evaluation_time
+from gpmelica.fmu.openmodelica import BuildOutcome, Omc, OmcError, OmcTimeout
+from gpmelica.fmu.openmodelica.build import Request, compile_text
+from gpmelica.fmu.openmodelica.deadline import Deadline
+from gpmelica.fmu.openmodelica.log import Log
+from gpmelica.fmu.openmodelica.process import Child
+from gpmelica.fmu.openmodelica.transport import connected
+from gpmelica.generator import modelica
+from gpmelica.model import Model
+from gpmelica.trajectory import Trajectory
+
+pytestmark = pytest.mark.openmodelica
+
+ROOT = hasattr(os, "getuid") and os.getuid() == 0
+FLEXIBLE = ("crane", "flexible_boom")
+MODEL_EXCHANGE, CO_SIMULATION = 1e-6, 1e-4  # of a signal's range
+COMMUNICATION = 1e-3  # s
+LONGEST_BUILD, LONGEST_EVALUATION = 30.0, 10e-6  # s, of the flexible crane (18 coordinates)
+
+# What omc makes different from the native FMU, and why; docs/openmodelica.md has the same list.
+FORCED = {
+    "`time`": "omc exports no independent variable",
+    "`solver_…`": "settings and counters of the native FMU's own solver",
+    "descriptions of derivatives": "omc writes der(…) around the state's",
+    "units of derivatives": "omc computes them, with angles as numbers: der(column_angle) is in Hz",
+    "`modelName`": "omc writes the class, Name.Experiment; modelIdentifier and file name are Name",
+}
+
+
+@dataclass(frozen=True)
+class Built:
+    """One case of an example, built by omc."""
+
+    model: Model
+    outcome: BuildOutcome
+    folder: Path
+
+
+@pytest.fixture(scope="session")
+def omc() -> Omc:
+    """The omc of this machine."""
+    try:
+        return openmodelica.find(os.environ.get("GPMELICA_OMC"))
+    except MissingToolError as error:
+        pytest.skip(str(error).splitlines()[0])
+
+
+@pytest.fixture(scope="module", params=CASES, ids="-".join)
+def built(request: pytest.FixtureRequest, omc: Omc, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """Every case, FMI 2.0 for both modes; in a folder whose name is not plain."""
+    model = example_model(*request.param)
+    folder = tmp_path_factory.mktemp("-".join(request.param)) / "ein Ordner für omc"
+    return Built(model, openmodelica.build(model, folder, omc=omc), folder)
+
+
+@pytest.fixture(scope="module")
+def truth(built: Built) -> Trajectory:
+    """The reference solver's run of the same case."""
+    model = built.model
+    return reference.simulate(model.mechanism, start=model.start, dependent=model.dependent)
+
+
+def _simulated(model: Model, fmu: Path, mode: runs.Mode, step: float) -> Trajectory:
+    simulation = model.chain.simulation
+    return runs.simulate(
+        fmu,
+        mode,
+        list(model.units),
+        name=f"fmu-openmodelica-{mode}",
+        stop=simulation.stop,
+        output_step=step,
+        tolerance=simulation.tolerance * 0.1,
+    )
+
+
+def _compared(model: Model, truth: Trajectory, run: Trajectory, tolerance: float) -> Comparison:
+    """Everywhere but at the switching times: an acceleration that jumps there may have either value."""
+    switches = np.array([float(time.data) for time in model.program.events if time.op == "constant"])
+
+    def without(trajectory: Trajectory) -> Trajectory:
+        distance = np.abs(trajectory.time[:, None] - switches).min(axis=1, initial=1.0)
+        kept = distance > 1e-6
+        return replace(
+            trajectory,
+            time=trajectory.time[kept],
+            signals={name: values[kept] for name, values in trajectory.signals.items()},
+        )
+
+    return compare(without(truth), without(run), model.units, tolerance)
+
+
+def _thinned(run: Trajectory, step: float, output_step: float) -> Trajectory:
+    every = round(output_step / step)
+    signals = {name: values[::every] for name, values in run.signals.items()}
+    return replace(run, time=run.time[::every], signals=signals)
+
+
+def test_build(built: Built) -> None:
+    """omc takes the text, in a session unless we are root, finds it balanced, and says what it has built."""
+    outcome = built.outcome
+    assert outcome.equations == outcome.unknowns > 100
+    assert outcome.transport == ("script" if ROOT else "session")
+    assert "OpenModelica" in outcome.version or re.match(r"v?\d+\.\d+", outcome.version)
+    assert outcome.fmu == built.folder / f"{built.model.name}.fmu"
+    assert outcome.solver.startswith("CVODE")
+
+
+def test_valid(built: Built) -> None:
+    """FMPy finds no fault with the FMU."""
+    assert runs.validate(built.outcome.fmu) == []
+
+
+def test_model_exchange(built: Built, truth: Trajectory) -> None:
+    """At tight tolerance, within 1e-6 of each signal's range of the reference."""
+    step = built.model.chain.simulation.output_step
+    run = _simulated(built.model, built.outcome.fmu, "me", step)
+    found = _compared(built.model, truth, run, MODEL_EXCHANGE)
+    assert found.ok, f"{found.worst_signal}: {found.max_rel_error:.2g}"
+
+
+def test_co_simulation(built: Built, truth: Trajectory) -> None:
+    """CVODE at communication steps of 1 ms: within 1e-4 of each signal's range of the reference."""
+    run = _simulated(built.model, built.outcome.fmu, "cs", COMMUNICATION)
+    run = _thinned(run, COMMUNICATION, built.model.chain.simulation.output_step)
+    found = _compared(built.model, truth, run, CO_SIMULATION)
+    assert found.ok, f"{found.worst_signal}: {found.max_rel_error:.2g}"
+
+
+def test_cvode_runs(built: Built, capfd: pytest.CaptureFixture[str]) -> None:
+    """The FMU's own log names CVODE as the solver of its co-simulation."""
+    messages: list[str] = []
+
+    def log(component: Any, instance: bytes, status: int, category: bytes, message: bytes) -> None:
+        messages.append(message.decode("utf-8", "replace"))
+
+    fmpy.simulate_fmu(
+        str(built.outcome.fmu),
+        fmi_type="CoSimulation",
+        stop_time=0.002,
+        output_interval=0.001,
+        logger=log,
+        debug_logging=True,
+    )
+    captured = capfd.readouterr()
+    assert "CVODE" in "\n".join([*messages, captured.out, captured.err])
+
+
+def _native(model: Model, folder: Path) -> Any:
+    path = folder / "native" / "modelDescription.xml"
+    path.parent.mkdir()
+    path.write_text(native.generate(model.program, model.chain).description, "utf-8")
+    return fmpy.read_model_description(str(path.parent))
+
+
+def _variable(variable: Any) -> tuple[Any, float]:
+    start = np.nan if variable.start is None or variable.causality == "output" else float(variable.start)
+    attributes = variable.type, variable.causality, variable.variability, variable.unit, variable.description
+    return attributes, start
+
+
+def _dimension(description: Any, name: str | None) -> dict[str, int]:
+    """Base exponents of a unit as the model description defines it; angles are numbers to omc."""
+    base = next(unit.baseUnit for unit in description.unitDefinitions if unit.name == name)
+    return {key: getattr(base, key) for key in ("kg", "m", "s", "A", "K", "mol", "cd")}
+
+
+def test_same_variables(built: Built, tmp_path: Path) -> None:
+    """Variable by variable as in the native FMU: name, causality, variability, unit, start, description."""
+    described, native_description = (
+        fmpy.read_model_description(str(built.outcome.fmu)),
+        _native(built.model, tmp_path),
+    )
+    theirs = {v.name: v for v in described.modelVariables}
+    ours = {v.name: v for v in native_description.modelVariables}
+    own = {name for name in ours if name == "time" or name.startswith("solver_")}
+    assert set(theirs) == set(ours) - own
+    derivatives = {name for name in theirs if name.startswith("der(")}
+    for name in sorted(set(theirs) - derivatives):
+        (found, start), (expected, expected_start) = _variable(theirs[name]), _variable(ours[name])
+        assert found == expected, name
+        assert start == pytest.approx(expected_start, rel=1e-14, nan_ok=True), name
+    for name in sorted(derivatives):
+        one, other = theirs[name], ours[name]
+        assert one.derivative.name == other.derivative.name
+        assert one.causality == other.causality == "local"
+        if one.unit:
+            assert _dimension(described, one.unit) == _dimension(native_description, other.unit), name
+
+
+def test_same_experiment(built: Built, tmp_path: Path) -> None:
+    """Name of the library, stop time, tolerance and step are the native FMU's; the model's name is the class."""
+    theirs, ours = fmpy.read_model_description(str(built.outcome.fmu)), _native(built.model, tmp_path)
+    assert theirs.modelName == f"{ours.modelName}.Experiment"
+    for one, other in ((theirs.modelExchange, ours.modelExchange), (theirs.coSimulation, ours.coSimulation)):
+        assert one.modelIdentifier == other.modelIdentifier
+    for key in ("startTime", "stopTime", "tolerance", "stepSize"):
+        one, other = (getattr(d.defaultExperiment, key) for d in (theirs, ours))
+        assert float(one) == pytest.approx(float(other), rel=1e-12), key
+
+
+def test_parameters_can_be_set(built: Built) -> None:
+    """A parameter that is set before the start changes the motion, as it does in the native FMU."""
+    model = built.model
+    name = f"{model.mechanism.coordinates[-1].symbol}_start"
+    value = float(next(p.value for p in model.program.parameters if p.name == name)) + 1e-3
+    results = fmpy.simulate_fmu(
+        str(built.outcome.fmu),
+        fmi_type="ModelExchange",
+        stop_time=0.01,
+        start_values={name: value},
+        output=[model.mechanism.coordinates[-1].symbol],
+    )
+    assert results[0][1] == pytest.approx(value, abs=1e-12)
+
+
+def test_build_time(built: Built) -> None:
+    """The flexible crane is built in 30 s."""
+    if built.model.name != "Crane" or built.model.mechanism.n != 18:
+        pytest.skip("about the flexible crane")
+    assert built.outcome.seconds <= LONGEST_BUILD
+
+
+def test_evaluation_time(built: Built) -> None:
+    """The derivatives of the flexible crane take 10 µs on an idle machine."""
+    if built.model.name != "Crane" or built.model.mechanism.n != 18:
+        pytest.skip("about the flexible crane")
+    assert evaluation_time(built.outcome.fmu) <= LONGEST_EVALUATION
+
+
+def test_script_beside_the_text(built: Built, omc: Omc) -> None:
+    """The `.mos` file simulates and plots without gpmelica."""
+    command = [*omc.command(built.folder), f"{built.model.name}.mos"]
+    environment = omc.environment | {"QT_QPA_PLATFORM": "offscreen"}
+    child = Child(command, built.folder, "mos.out", environment)
+    child.wait(Deadline(300.0), "the script")
+    assert "The simulation finished successfully" in child.text()
+    assert (built.folder / f"{built.model.name}_res.mat").is_file()
+
+
+@pytest.mark.parametrize("kind", ["me", "cs"])
+def test_one_mode_alone(omc: Omc, tmp_path: Path, kind: Any) -> None:
+    """FMUs for one mode only."""
+    outcome = openmodelica.build(example_model("crane", "rigid_boom"), tmp_path, omc=omc, kind=kind)
+    assert runs.validate(outcome.fmu) == []
+    description = fmpy.read_model_description(str(outcome.fmu))
+    assert (description.modelExchange is not None, description.coSimulation is not None) == (
+        kind == "me",
+        kind == "cs",
+    )
+
+
+def test_fmi_3(omc: Omc, tmp_path: Path) -> None:
+    """FMI 3.0 where this omc has it: valid, the same motion, and its co-simulation is said to be Euler."""
+    model = example_model("crane", "rigid_boom")
+    try:
+        outcome = openmodelica.build(model, tmp_path, omc=omc, fmi="3.0")
+    except OmcError as error:
+        if "Unknown FMU version" not in str(error):
+            raise
+        pytest.skip("this omc exports no FMI 3.0")
+    assert outcome.solver.startswith("explicit Euler")
+    assert runs.validate(outcome.fmu) == []
+    truth = reference.simulate(model.mechanism, start=model.start, dependent=model.dependent)
+    run = _simulated(model, outcome.fmu, "me", model.chain.simulation.output_step)
+    found = _compared(model, truth, run, MODEL_EXCHANGE)
+    assert found.ok, f"{found.worst_signal}: {found.max_rel_error:.2g}"
+
+
+def test_plant(omc: Omc, tmp_path: Path) -> None:
+    """The plant is balanced too, and its FMU has an input for the applied force."""
+    model = example_model("crane", "rigid_boom")
+    request = Request(model.name, model.modelica(), f"{model.name}.Plant", "2.0", "me_cs")
+    outcome = compile_text(request, tmp_path, omc)
+    assert outcome.equations == outcome.unknowns
+    variables = fmpy.read_model_description(str(outcome.fmu)).modelVariables
+    assert [v.name for v in variables if v.causality == "input"] == ["slew_torque_input"]
+
+
+def test_plant_in_another_model(omc: Omc, tmp_path: Path) -> None:
+    """The worked example of docs/openmodelica.md."""
+    model = example_model("crane", "rigid_boom")
+    docs = (EXAMPLES.parent / "docs" / "openmodelica.md").read_text("utf-8")
+    user = re.search(r"```modelica\n(model Controlled.*?)```", docs, re.DOTALL)
+    assert user
+    text = model.modelica() + user[1]
+    outcome = compile_text(Request("Crane", text, "Controlled", "2.0", "me"), tmp_path, omc)
+    assert outcome.equations == outcome.unknowns
+
+
+Break = Callable[[str], str]
+
+
+def _unknown(text: str) -> str:
+    return text.replace("    Phi[1] = ", "    Phi[1] = nowhere + ", 1)
+
+
+def _open(text: str) -> str:
+    return re.sub(r"^    Phi\[1\] = .*?;\n", "", text, count=1, flags=re.DOTALL | re.MULTILINE)
+
+
+def _torn(text: str) -> str:
+    return text.replace("    v_E = ", "    v_E == = ", 1)
+
+
+@pytest.mark.parametrize("sessions", [pytest.param(True, marks=pytest.mark.skipif(ROOT, reason="root")), False])
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        (_unknown, r"Crane\.mo:\d+, constraint ellipse: Variable nowhere not found"),
+        (_open, r"[Tt]oo few equations|equations for \d+ unknowns"),
+        (_torn, r"cannot read the Modelica text\n  Crane\.mo:\d+"),
+    ],
+    ids=["unknown name", "unbalanced", "syntax"],
+)
+def test_errors(omc: Omc, tmp_path: Path, sessions: bool, broken: Break, message: str) -> None:
+    """omc's own errors, at our line and in the description's words, at once and without the network."""
+    model = example_model("crane", "rigid_boom")
+    text = broken(model.modelica())
+    request = Request(model.name, text, modelica.experiment(model.name), "2.0", "me")
+    begin = time.monotonic()
+    with pytest.raises(OmcError, match=message) as caught:
+        compile_text(request, tmp_path, omc, sessions=sessions)
+    assert time.monotonic() - begin < 20.0
+    assert "Curl" not in str(caught.value)
+    if broken is _unknown:
+        line = int(re.findall(r"Crane\.mo:(\d+)", str(caught.value))[0])
+        assert "nowhere" in text.splitlines()[line - 1]
+
+
+def test_session_refused_at_once(omc: Omc, tmp_path: Path) -> None:
+    """Connecting takes no time, whether omc gives a session or, to root, refuses it."""
+    begin, log = time.monotonic(), Log()
+    with connected(omc, tmp_path, Deadline(60.0), log) as transport:
+        assert time.monotonic() - begin < 5.0
+        assert transport.name == ("script" if ROOT else "session")
+        assert transport.ask("1 + 1").value == "2"
+    assert not ROOT or "root user" in log.text()
+
+
+@pytest.mark.parametrize("sessions", [True, False])
+def test_timeout(omc: Omc, tmp_path: Path, sessions: bool) -> None:
+    """At the deadline omc, cmake and the C compilers are gone."""
+    with pytest.raises(OmcTimeout, match="longer than 6 s"):
+        openmodelica.build(example_model(*FLEXIBLE), tmp_path, omc=omc, timeout=6.0, sessions=sessions)
+    time.sleep(1.0)
+    assert [
+        p.info["name"] for p in psutil.process_iter(["name", "cwd"]) if "gpmelica-omc-" in (p.info["cwd"] or "")
+    ] == []
+
+
+def test_two_builds_at_once(omc: Omc, tmp_path: Path) -> None:
+    """Two builds at the same time both succeed."""
+    model = example_model("crane", "rigid_boom")
+    with ThreadPoolExecutor(2) as pool:
+        outcomes = list(pool.map(lambda name: openmodelica.build(model, tmp_path / name, omc=omc), ("a", "b")))
+    assert all(runs.validate(outcome.fmu) == [] for outcome in outcomes)
+
+
+def test_differences_are_documented() -> None:
+    """What omc forces to differ is listed in the docs."""
+    docs = (EXAMPLES.parent / "docs" / "openmodelica.md").read_text("utf-8")
+    assert [key for key in FORCED if key not in docs] == []

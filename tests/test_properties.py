@@ -1,0 +1,151 @@
+"""Random valid descriptions: they load, derive and render, and the equations are those of the reference."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers_stages import StagedModel, mass_matrix
+from hypothesis import HealthCheck, assume, given, note, settings
+from strategies import coordinates, descriptions
+
+from gpmelica import reference
+from gpmelica.errors import DescriptionError
+from gpmelica.generator import interface, ir
+from gpmelica.generator.description.load import from_data
+from gpmelica.generator.mechanism import GROUND
+from gpmelica.generator.program import Definition, Item, Program
+from gpmelica.model import Model, prepare
+
+_DECLARATION = re.compile(r"^ *(?:[a-z]+ )*Real(?:Input)? ([A-Za-z_0-9]+)", re.MULTILINE)
+
+# The same trees every time: a failure must be there again when somebody looks for it.
+PROFILE = settings(
+    max_examples=40,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+
+
+# what a random description may be refused for: dependent rows, and names that run into each other
+REFUSALS = ("have rank", "two quantities would be called")
+
+
+def _model(data: dict[str, Any]) -> Model:
+    """The model; descriptions that are refused for a reason that is the strategy's doing are left out."""
+    note(repr(data))
+    chain = from_data(data)
+    try:
+        model = prepare(chain)
+        interface.variables(model.program)
+    except DescriptionError as error:
+        assume(not any(reason in str(error) for reason in REFUSALS))
+        raise
+    return model
+
+
+def _used(item: Item) -> set[str]:
+    if isinstance(item, Definition):
+        return {name for _, expr in item.parts for name in ir.symbols(expr)}
+    return ir.symbols(item.matrix) | ir.symbols(item.right)
+
+
+def _given(program: Program) -> list[str]:
+    """Names that are known before any equation."""
+    lists = (program.parameters, program.inputs, program.states, program.start_values)
+    return ["time", *(entry.name for entries in lists for entry in entries)]
+
+
+@PROFILE
+@given(descriptions())
+def test_equations_are_the_references(data: dict[str, Any]) -> None:
+    """q̈, points and start values of the staged equations agree with the reference to 1e-9."""
+    model = _model(data)
+    rng, n = np.random.default_rng(1), model.mechanism.n
+    staged = StagedModel(model)
+    inputs = {entry.name: float(rng.normal()) for entry in model.program.inputs}
+    for t in (0.0, 0.3, 2.0):
+        q, qd = rng.uniform(-0.6, 0.6, n), rng.normal(size=n)
+        expected = reference.evaluate(
+            model.mechanism, t, q, qd, start=model.start, inputs=inputs, dependent=model.dependent
+        )
+        found = staged(t, q, qd, inputs)
+        scale = max(1.0, float(np.abs(expected.qdd).max()))
+        assert np.abs(found.qdd - expected.qdd).max() <= 1e-9 * scale
+        for name in ("E", "O"):
+            place = [found.outputs[f"{name}_{axis}"] for axis in "xyz"]
+            assert place == pytest.approx(_position(model, name, q), rel=1e-12, abs=1e-12)
+        assert found.start_values == pytest.approx(model.start_values(), rel=1e-12, abs=1e-12)
+
+
+def _position(model: Model, point: str, q: np.ndarray[Any, Any]) -> list[float]:
+    """World position of a point by the reference, m."""
+    place = model.mechanism.points[point]
+    pose = reference.poses(model.mechanism, q)[place.body] if place.body != GROUND else np.eye(4)
+    return list(pose[:3, :3] @ place.position + pose[:3, 3])
+
+
+@PROFILE
+@given(descriptions())
+def test_mass_matrix(data: dict[str, Any]) -> None:
+    """The generated M is symmetric, positive definite and the reference's."""
+    model = _model(data)
+    q = np.random.default_rng(2).uniform(-0.6, 0.6, model.mechanism.n)
+    M = mass_matrix(model, q)
+    expected = reference.evaluate(model.mechanism, 0.0, q, 0 * q, start=model.start, dependent=model.dependent).M
+    assert np.array_equal(M, M.T)
+    assert np.linalg.eigvalsh(M)[0] > 0
+    assert np.abs(M - expected).max() <= 1e-12 * np.abs(expected).max()
+
+
+@PROFILE
+@given(descriptions())
+def test_program_is_in_order(data: dict[str, Any]) -> None:
+    """Names are unique, and every equation uses only what has been given or defined before it."""
+    program = _model(data).program
+    names = [*_given(program), *(item.name for item in program.items), *(o.name for o in program.outputs)]
+    assert {name: count for name, count in Counter(names).items() if count > 1} == {}
+    known = set(_given(program))
+    for item in program.items:
+        assert _used(item) <= known, f"{item.name} comes too early"
+        known.add(item.name)
+    results = [*(s.derivative for s in program.states), *(o.expr for o in program.outputs)]
+    results += [*(v.expr for v in program.start_values), *program.events]
+    assert all(ir.symbols(expr) <= known for expr in results)
+
+
+@PROFILE
+@given(descriptions())
+def test_modelica_declares_everything_once(data: dict[str, Any]) -> None:
+    """The text declares each name of the program, once, and balances its brackets."""
+    model = _model(data)
+    text = model.modelica()
+    declared = Counter(_DECLARATION.findall(_without_functions(text)))
+    assert {name: count for name, count in declared.items() if count > 1} == {}
+    program = model.program
+    names = {item.name for item in program.items} | set(_given(program)) | {o.name for o in program.outputs}
+    assert names - {"time"} <= set(declared)
+    code = re.sub(r'"(?:[^"\\]|\\.)*"', '""', text)
+    assert [code.count(a) - code.count(b) for a, b in ("()", "[]", "{}")] == [0, 0, 0]
+
+
+def _without_functions(text: str) -> str:
+    return re.sub(r"^ *function (\w+).*?end \1;", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+@PROFILE
+@given(descriptions())
+def test_interface(data: dict[str, Any]) -> None:
+    """The FMU's variables have unique names and finite start values; every coordinate is among them."""
+    model = _model(data)
+    table = interface.variables(model.program)
+    names = [variable.name for variable in table]
+    assert len(set(names)) == len(names)
+    assert all(np.isfinite(v.start) for v in table if v.start is not None)
+    symbols = {name.replace(".", "_") for name in coordinates(data)}
+    assert {f"{symbol}{suffix}" for symbol in symbols for suffix in ("", "_dot", "_ddot")} <= set(names)

@@ -1,0 +1,198 @@
+"""All cases of a description: `study_cases`, its page and its files."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+from helpers_study import description
+from matplotlib.image import imread
+from rich.console import Console
+from test_report import Page, strictly
+
+from gpmelica.errors import DescriptionError
+from gpmelica.fmu.case_run import CaseFailure, CaseRun
+from gpmelica.study import Study, study_cases
+
+FIGURES = (
+    "joint_coordinates", "path_E", "base_motion", "driving_efforts", "joint_differences", "violations",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A study of two cases that run and one that cannot, and what its progress bar was told."""
+
+    study: Study
+    folder: Path
+    progress: list[tuple[str, float]]
+
+    @property
+    def page(self) -> Page:
+        """The page, parsed."""
+        return Page(self.study.report.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    """Run it once."""
+    folder, told = tmp_path_factory.mktemp("study"), list[tuple[str, float]]()
+    study = study_cases(description(folder), folder / "out", lambda *now: told.append(now), rumoca=False)
+    return Finished(study, folder / "out", told)
+
+
+def test_cases_run_and_agree(finished: Finished) -> None:
+    """Both sound cases agree with their references, in the order of the file, and leave a report of their own."""
+    runs = finished.study.runs
+    assert [run.case for run in runs] == ["stiff", "soft", "impossible"]
+    for run in runs[:2]:
+        assert isinstance(run, CaseRun) and run.result["ok"] and run.result["case"] == run.case
+        assert {"report.html", "result.json", "Lift.fmu"} <= {
+            p.name for p in (finished.folder / run.case).iterdir()
+        }
+        assert (
+            f"gpmelica run {finished.folder.parent / 'lift.toml'} --case {run.case}"
+            in Page((finished.folder / run.case / "report.html").read_text(encoding="utf-8")).text
+        )
+
+
+def test_a_case_that_fails_is_reported(finished: Finished) -> None:
+    """The others go on; the verdict of the study is no, and page and table say why."""
+    failure = finished.study.runs[2]
+    assert isinstance(failure, CaseFailure) and "cannot be solved for base.y" in failure.message
+    assert not finished.study.ok
+    assert "Of 3 cases, 1 failed (impossible)." in finished.page.text
+    assert "cannot be solved for base.y" in finished.page.text
+    console = Console(width=400)
+    with console.capture() as captured:
+        console.print(finished.study.table())
+    row = next(line for line in captured.get().splitlines() if "impossible" in line)
+    assert "failed" in row and "cannot be solved for base.y" in row
+    assert not (finished.folder / "impossible").exists()
+
+
+def test_progress_tells_each_finished_case(finished: Finished) -> None:
+    """One step per case, failed ones included, up to the end."""
+    assert [fraction for what, fraction in finished.progress if what == "cases"] == [0, 1 / 3, 2 / 3, 1]
+
+
+def test_cases_json_holds_every_result(finished: Finished) -> None:
+    """Strict JSON: what the cases' own files say, an error for the failed one, and the verdict."""
+    data = strictly((finished.folder / "cases.json").read_text(encoding="utf-8"))
+    assert list(data) == ["model", "cases", "ok"] and (data["model"], data["ok"]) == ("Lift", False)
+    assert list(data["cases"]) == ["stiff", "soft", "impossible"]
+    for case in ("stiff", "soft"):
+        own = strictly((finished.folder / case / "result.json").read_text(encoding="utf-8"))
+        assert data["cases"][case] == own
+    assert "cannot be solved" in data["cases"]["impossible"]["error"]
+
+
+def test_page_shows_all_cases_and_needs_nothing_from_outside(finished: Finished) -> None:
+    """No address, script or picture file; every link of the page leads to something that is there."""
+    text = finished.study.report.read_text(encoding="utf-8")
+    assert "://" not in text and "@import" not in text and "url(" not in text.replace("url(#", "")
+    page = finished.page
+    assert not {"script", "img", "link", "iframe", "object", "foreignobject"} & set(page.tags)
+    assert page.tags.count("svg") == len(FIGURES)
+    assert len(set(page.ids)) == len(page.ids)
+    for link in page.links:
+        assert link[1:] in page.ids if link.startswith("#") else (finished.folder / link).is_file(), link
+    assert {"stiff/report.html", "soft/report.html", "cases.json"} <= set(page.links)
+    assert "impossible/report.html" not in page.links
+    assert "base.supports.*.stiffness\u00a0=\u00a0[1e+05,\u00a01e+05,\u00a020000]" in text
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figures_are_files_and_not_blank(finished: Finished, name: str) -> None:
+    """150 dpi, and 1 to 30 % of the pixels carry something."""
+    image = np.rint(imread(finished.folder / "figures" / f"{name}.png")[..., :3] * 255)
+    assert image.shape[1] == round(8.6 * 150)
+    assert 0.01 < np.any(np.abs(image - 255.0) > 8, axis=2).mean() < 0.3
+    assert (finished.folder / "figures" / f"{name}.svg").read_text(encoding="utf-8").count("<path") > 10
+
+
+def test_violations_fall_at_the_slow_root(finished: Finished) -> None:
+    """P0 Fig. 8: ‖Φ‖ falls straight down in the logarithm at −α + √(α² − β²) = −20 1/s, whatever the supports."""
+    for run in finished.study.runs[:2]:
+        assert isinstance(run, CaseRun) and run.decay is not None
+        assert run.slow_root == pytest.approx(-20.0, rel=1e-12)
+        assert run.decay.rate == pytest.approx(-20.0, rel=1e-4)
+        assert run.decay.end - run.decay.begin > 0.3
+    assert finished.page.text.count("−20 −20") == 2
+
+
+def test_a_bad_file_runs_nothing(tmp_path: Path) -> None:
+    """The description is checked, cases included, before anything is written."""
+    file = description(tmp_path, 'schema = 1\nname = "X"\n[[cases]]\nname = "a"\nset = { "links.b.mass" = 1.0 }\n')
+    with pytest.raises(DescriptionError, match="there is no"):
+        study_cases(file, tmp_path / "out", lambda what, fraction: None)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """The command line in a process group of its own, its workers busy, its temporary files apart."""
+    (tmp_path / "temporary").mkdir()
+    command = [
+        sys.executable,
+        "-m",
+        "gpmelica",
+        "study",
+        str(description(tmp_path)),
+        "--cases",
+        "--out",
+        str(tmp_path),
+    ]
+    environment = os.environ | {"TMPDIR": str(tmp_path / "temporary")}
+    with subprocess.Popen(
+        command, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        deadline = time.monotonic() + 20
+        while not list(tmp_path.glob("*/*.mo")) and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+        yield process
+        process.kill()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="interrupts a process group")
+def test_an_interrupt_ends_the_workers(running: subprocess.Popen[str], tmp_path: Path) -> None:
+    """Ctrl-C: no process survives, workers say nothing, and no temporary file is left."""
+    workers = psutil.Process(running.pid).children(recursive=True)
+    assert len(workers) >= 2
+    os.killpg(running.pid, signal.SIGINT)
+    _, said = running.communicate(timeout=10)
+    assert running.returncode not in (None, 0)
+    assert psutil.wait_procs(workers, timeout=5)[1] == []
+    assert "Process Spawn" not in said and "leaked" not in said
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_a_process_that_dies_is_a_failed_case(tmp_path: Path) -> None:
+    """A crash in native code takes no more than the unfinished cases with it; the study ends and says so."""
+
+    def kill_a_worker() -> None:
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            workers = [p for p in psutil.Process().children() if "spawn_main" in " ".join(p.cmdline())]
+            if workers:
+                workers[0].kill()
+                return
+            time.sleep(0.05)
+
+    killer = threading.Thread(target=kill_a_worker)
+    killer.start()
+    study = study_cases(description(tmp_path), tmp_path / "out", lambda what, fraction: None, rumoca=False)
+    killer.join()
+    assert [run.case for run in study.runs] == ["stiff", "soft", "impossible"] and not study.ok
+    died = [run.message for run in study.runs if isinstance(run, CaseFailure) and "died" in run.message]
+    assert died and f"gpmelica run {tmp_path / 'lift.toml'} --case" in died[0]
