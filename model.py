@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from . import reference
 from ._version import __version__
 from .errors import DescriptionError, Problem, SolveError
-from .generator import constraints, equations, mechanism, modelica, programmed
+from .generator import constraints, equations, mechanism, modelica
 from .generator.description import Chain
 from .generator.program import Program
 
@@ -71,7 +71,7 @@ def prepare(chain: Chain, source: str = "description") -> Model:
     """
     numbers = mechanism.build(chain)
     start = reference.start_state(numbers)
-    problems = [*reference.unreachable(numbers, start[0]), *_nonlinear(numbers)]
+    problems = reference.unreachable(numbers, start[0])
     if problems:
         raise DescriptionError(source, problems)
     dependent = _dependent(numbers, start, source)
@@ -84,12 +84,3 @@ def _dependent(numbers: mechanism.Mechanism, start: tuple[Array, Array], source:
         return reference.evaluate(numbers, 0.0, *start, start=start).dependent
     except SolveError as error:
         raise DescriptionError(source, [Problem("constraints.dependent", str(error))]) from None
-
-
-def _nonlinear(numbers: mechanism.Mechanism) -> list[Problem]:
-    """Constraints of order 1 that are not linear in the velocities."""
-    return [
-        Problem(f"programmed[{i}].expression", "order = 1: expected an expression linear in the velocities")
-        for i, entry in enumerate(numbers.programmed)
-        if entry.order == 1 and not programmed.is_linear(entry.expression or "")
-    ]

@@ -103,12 +103,3 @@ def _leg_sum(path: Path, i: int) -> Tree:
             step = Apply("quintic", (Name("t"), begin, end, Number(0.0), Number(change)))
             total = add(total, differentiate.expand(step))
     return total
-
-
-def is_linear(expression: str) -> bool:
-    """Whether an expression of order 1 is linear in the velocities: no slope by one has another in it."""
-    tree = differentiate.expand(expressions.parse(expression))
-    velocities = {name for name in expressions.running_names(tree) if is_velocity(name)}
-    slopes = [differentiate.derivative(tree, name) for name in velocities]
-    return not any(velocities & set(expressions.running_names(slope)) for slope in slopes)
-
