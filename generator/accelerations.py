@@ -62,12 +62,12 @@ def derive(
     return Solution(qdd, on_coordinates, multipliers)
 
 
-def _multipliers(
-    program: Program, dynamics: Dynamics, system: System, qdd: Expr, loads: Loads
-) -> Expr | None:
+def _multipliers(program: Program, dynamics: Dynamics, system: System, qdd: Expr, loads: Loads) -> Expr | None:
     if not loads.reactions:
         return None
-    X = program.assemble("X", (qdd.shape[0], 1), [((slice(0, qdd.shape[0]), 0), qdd)], None, "accelerations, as a column")
+    X = program.assemble(
+        "X", (qdd.shape[0], 1), [((slice(0, qdd.shape[0]), 0), qdd)], None, "accelerations, as a column"
+    )
     return reduction.multipliers(program, dynamics, system, X, ())[:, 0]
 
 
@@ -101,5 +101,7 @@ def _response(
     F1 = program.define(f"F1_{name}", F1, None, "its change per friction effort; 1 or 1/m")
     columns: list[tuple[Index, Expr]] = [((slice(0, 3), j), friction.across(F1[:, j], e)) for j in range(f)]
     N0 = program.define(f"N0_{name}", friction.across(F0, e), "N", "its part across the axis")
-    N1 = program.assemble(f"N1_{name}", (3, f), columns, None, "the change of that part per friction effort; 1 or 1/m")
+    N1 = program.assemble(
+        f"N1_{name}", (3, f), columns, None, "the change of that part per friction effort; 1 or 1/m"
+    )
     return Response(N0, N1)

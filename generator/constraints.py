@@ -12,8 +12,8 @@ from . import differentiate, expressions, ir, loops
 from .description.consistency import is_velocity
 from .ir import Expr, Index
 from .kinematics import Kinematics
-from .lowering import Lowering
 from .loads import Reaction
+from .lowering import Lowering
 from .mechanism import Closure, Mechanism
 from .points import Points
 from .program import Program
@@ -135,6 +135,4 @@ def _closure_rows(program: Program, kinematics: Kinematics) -> list[Row]:
 def _holding_row(mechanism: Mechanism, k: int) -> Row:
     symbol = mechanism.coordinates[k].symbol
     unit_row = ir.constant([1.0 if j == k else 0.0 for j in range(mechanism.n)])
-    return Row(
-        symbol, ir.symbol(symbol), ir.symbol(f"{symbol}_dot"), ir.constant(0.0), unit_row, fixes=k
-    )
+    return Row(symbol, ir.symbol(symbol), ir.symbol(f"{symbol}_dot"), ir.constant(0.0), unit_row, fixes=k)

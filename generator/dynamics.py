@@ -98,9 +98,7 @@ def _own_inertia(program: Program, body: Body, kinematics: Kinematics, b: int) -
     H = program.define(
         f"H_{name}", J @ w + ir.cross(s, v), "kg.m2/s", f"angular momentum of {name} about the world's origin"
     )
-    F = program.define(
-        f"F_{name}", mass * a + ir.cross(z, s) + ir.cross(w, L), "N", f"inertia force of {name}"
-    )
+    F = program.define(f"F_{name}", mass * a + ir.cross(z, s) + ir.cross(w, L), "N", f"inertia force of {name}")
     N = program.define(
         f"N_{name}",
         J @ z + ir.cross(s, a) + ir.cross(w, H) + ir.cross(v, L),

@@ -130,9 +130,7 @@ def _constraint_outputs(
     for k, coordinate in enumerate(mechanism.coordinates):
         if coordinate.role == "joint" or (coordinate.role == "base" and mechanism.base_fixed):
             text = f"constraint force on {coordinate.name}: what its drive has to deliver"
-            program.outputs.append(
-                Output(f"{coordinate.symbol}_effort", coordinate.effort_unit, text, effort[k])
-            )
+            program.outputs.append(Output(f"{coordinate.symbol}_effort", coordinate.effort_unit, text, effort[k]))
     for name, vector, text in (
         ("violation_position", rows.Phi, "norm of all constraints"),
         ("violation_velocity", rows.Phi_dot, "norm of all constraints' rates"),

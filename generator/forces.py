@@ -54,7 +54,9 @@ def _closure_springs(program: Program, kinematics: Kinematics, closure: Closure)
     for condition, stiffness, damping in zip(closure.conditions, closure.stiffness, closure.damping, strict=True):
         relation, unit = loop.relation(condition), "N" if condition.unit == "m" else "N.m"
         force = -(ir.lift(stiffness) * relation.value + ir.lift(damping) * relation.rate)
-        effort = program.define(f"spring_{name}_{condition.name}", force, unit, f"spring of {name}, {condition.name}")
+        effort = program.define(
+            f"spring_{name}_{condition.name}", force, unit, f"spring of {name}, {condition.name}"
+        )
         F, N_a, N_b = F + effort * relation.F, N_a + effort * relation.N_a, N_b + effort * relation.N_b
     F = program.define(f"F_{name}", F, "N", f"force of closure {name} on its frame b")
     N_b = program.define(f"N_{name}_b", N_b, "N.m", "its moment about the world's origin on frame b")
@@ -87,9 +89,7 @@ def _supports(program: Program, mechanism: Mechanism, kinematics: Kinematics) ->
 
 
 def _spring_force(support: Support, deflection: Expr, rate: Expr) -> Expr:
-    return ir.array(
-        [-(support.stiffness[i] * deflection[i] + support.damping[i] * rate[i]) for i in range(3)]
-    )
+    return ir.array([-(support.stiffness[i] * deflection[i] + support.damping[i] * rate[i]) for i in range(3)])
 
 
 def _linearized_supports(program: Program, mechanism: Mechanism) -> dict[int, Expr]:
@@ -152,7 +152,7 @@ def _values(program: Program, mechanism: Mechanism, lower: Lowering, force: Appl
     trees = [differentiate.expand(tree) for tree in force.values]
     for tree in trees:
         lower.add_breakpoints(tree)
-    # always a variable of its own, also where the expression is just a number: the Modelica plant has an input for it
+    # a variable of its own even where the expression is just a number: the Modelica plant has an input for it
     return [
         program.assemble(symbol, (), [((), lower(tree))], unit, f"applied force {force.name}", variable=True)
         for symbol, tree in zip(force.symbols, trees, strict=True)

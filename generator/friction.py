@@ -50,10 +50,15 @@ def _bristle(program: Program, k: int, coordinate: Coordinate) -> Bristle:
         rate = speed - sigma0 * ir.call("abs", speed) * z / (mu_k + (mu_s - mu_k) * stribeck)
     else:
         room = program.define(
-            f"room_{name}", 1.0 - sigma0 * z * ir.call("sign", speed) / mu_s, "1", f"how far {name} is from sliding"
+            f"room_{name}",
+            1.0 - sigma0 * z * ir.call("sign", speed) / mu_s,
+            "1",
+            f"how far {name} is from sliding",
         )
         rate = speed * ir.power(ir.call("abs", room), ir.lift(friction.gamma)) * ir.call("sign", room)
-    rate = program.define(f"{name}_z_dot", rate, f"{coordinate.unit}/s", f"rate of the bristles of {coordinate.name}")
+    rate = program.define(
+        f"{name}_z_dot", rate, f"{coordinate.unit}/s", f"rate of the bristles of {coordinate.name}"
+    )
     mu = sigma0 * z + ir.lift(friction.sigma1) * rate + ir.lift(friction.sigma2) * speed
     mu = program.define(f"mu_{name}", mu, "1", f"friction coefficient of {coordinate.name}")
     return Bristle(k, rate, mu)
@@ -64,7 +69,9 @@ def states(program: Program, mechanism: Mechanism, found: Sequence[Bristle]) -> 
     for bristle in found:
         coordinate = mechanism.coordinates[bristle.coordinate]
         name, text = f"{coordinate.symbol}_z", f"deflection of the bristles of {coordinate.name}"
-        program.parameters.append(Parameter(f"{name}_start", np.array(0.0), coordinate.unit, f"{text} at the start"))
+        program.parameters.append(
+            Parameter(f"{name}_start", np.array(0.0), coordinate.unit, f"{text} at the start")
+        )
         start = ir.symbol(f"{name}_start")
         program.states.append(State(name, coordinate.unit, text, start, bristle.rate, nominal=1e-4))
 
@@ -106,7 +113,9 @@ def efforts(
             # without friction the slope is not asked for: the first guess is a plain evaluation
             tau = program.define("tau_0", -ir.array(residual), None, f"first guess of the {text}")
             continue
-        J = program.assemble(f"J_{sweep}", (f, f), _rows(slope), None, f"slope of the friction loop, sweep {sweep}")
+        J = program.assemble(
+            f"J_{sweep}", (f, f), _rows(slope), None, f"slope of the friction loop, sweep {sweep}"
+        )
         step = program.solve(
             f"step_{sweep}", J, ir.array(residual), None, f"change in sweep {sweep}; N or N.m", "friction efforts"
         )

@@ -77,8 +77,7 @@ class Kinematics:
     def jacobian_columns(self, place: Place, position: Expr) -> dict[int, Expr]:
         """Coordinate → shape (3,): the point's velocity per coordinate rate, world axes."""
         return {
-            k: self.axes[k].u + ir.cross(self.axes[k].e, position)
-            for k in self.mechanism.ancestors(place.body)
+            k: self.axes[k].u + ir.cross(self.axes[k].e, position) for k in self.mechanism.ancestors(place.body)
         }
 
 
@@ -95,9 +94,7 @@ def derive(program: Program, mechanism: Mechanism) -> Kinematics:
     return Kinematics(mechanism, tuple(motions), tuple(axes), ground)
 
 
-def _body_motion(
-    program: Program, mechanism: Mechanism, body: Body, parent: Motion, axes: list[Axis]
-) -> Motion:
+def _body_motion(program: Program, mechanism: Mechanism, body: Body, parent: Motion, axes: list[Axis]) -> Motion:
     name = body.name
     offset = program.define(f"offset_{name}", body.offset, "m", f"joint frame of {name} in its parent's frame")
     p = program.define(f"p_{name}_joint", parent.p + parent.R @ offset, "m", f"joint origin of {name}")
@@ -121,9 +118,7 @@ def _named(program: Program, name: str, motion: Motion) -> Motion:
     return Motion(R, motion.p, motion.w, motion.v, motion.z, motion.a)
 
 
-def _move(
-    program: Program, mechanism: Mechanism, k: int, motion: Motion, name: str, axes: list[Axis]
-) -> Motion:
+def _move(program: Program, mechanism: Mechanism, k: int, motion: Motion, name: str, axes: list[Axis]) -> Motion:
     """Motion after one coordinate's elementary motion."""
     coordinate = mechanism.coordinates[k]
     q, rate = ir.symbol(coordinate.symbol), ir.symbol(f"{coordinate.symbol}_dot")

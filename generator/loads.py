@@ -83,7 +83,9 @@ class Loads:
         self.program.section(f"load of the joint of {name}")
         return AffineLoad(
             body,
-            self.program.define(f"N0_{name}", N, "N.m", f"load of the joint of {name} without accelerations: moment"),
+            self.program.define(
+                f"N0_{name}", N, "N.m", f"load of the joint of {name} without accelerations: moment"
+            ),
             self.program.define(f"F0_{name}", F, "N", f"load of the joint of {name} without accelerations: force"),
             self._matrix(f"K_{name}", body, moment=True),
             self._matrix(f"G_{name}", body, moment=False),
@@ -155,7 +157,9 @@ def _wrench(
     motion = kinematics.motions[load.body]
     program.section(f"load of the joint of {link}")
     F = program.define(f"F_load_{link}", F, "N", f"force through the joint of {link}, world axes")
-    N = program.define(f"N_load_{link}", N - ir.cross(motion.p, F), "N.m", f"moment about the joint of {link}, world axes")
+    N = program.define(
+        f"N_load_{link}", N - ir.cross(motion.p, F), "N.m", f"moment about the joint of {link}, world axes"
+    )
     own = motion.R.T
     return (
         program.define(f"n_load_{link}", own @ N, "N.m", f"moment about the joint of {link}, axes of {link}"),

@@ -22,9 +22,7 @@ class Lowering:
         resolve    other names (`E.x`, `column.angle_dot`) → expression
     """
 
-    def __init__(
-        self, program: Program, constants: dict[str, Expr], resolve: Callable[[str], Expr]
-    ) -> None:
+    def __init__(self, program: Program, constants: dict[str, Expr], resolve: Callable[[str], Expr]) -> None:
         self.program, self.constants, self.resolve = program, constants, resolve
         self._started: dict[Tree, Expr] = {}
         self._events: dict[Tree, int] = {}

@@ -1,4 +1,4 @@
-"""Named points and coordinates as expressions refer to them: positions, velocities, bias accelerations, Jacobians."""
+"""Points and coordinates as expressions name them: positions, velocities, bias accelerations, Jacobians."""
 
 from __future__ import annotations
 
@@ -64,9 +64,7 @@ class Points:
     def _define_jacobian(self, point: str) -> Expr:
         columns = self.kinematics.jacobian_columns(self.mechanism.points[point], self.level(point, 0))
         n = self.mechanism.n
-        parts: list[tuple[Index, Expr]] = [
-            ((slice(0, 3), k), columns.get(k, ir.zeros(3))) for k in range(n)
-        ]
+        parts: list[tuple[Index, Expr]] = [((slice(0, 3), k), columns.get(k, ir.zeros(3))) for k in range(n)]
         return self.program.assemble(
             f"J_{point}", (3, n), parts, None, f"velocity of {point} per coordinate rate; m or 1"
         )

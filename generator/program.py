@@ -177,14 +177,10 @@ class Program:
         )
         return ir.symbol(name, shape)
 
-    def solve(
-        self, name: str, matrix: Expr, right: Expr, unit: str | None, description: str, about: str
-    ) -> Expr:
+    def solve(self, name: str, matrix: Expr, right: Expr, unit: str | None, description: str, about: str) -> Expr:
         """The unknown of a linear system; returns its symbol."""
         name = self.fresh(name)
-        self.items.append(
-            LinearSolve(name, right.shape, unit, description, matrix, right, about, self._section)
-        )
+        self.items.append(LinearSolve(name, right.shape, unit, description, matrix, right, about, self._section))
         return ir.symbol(name, right.shape)
 
     def is_constant(self, expr: Expr) -> bool:

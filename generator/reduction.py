@@ -101,9 +101,7 @@ def responses(program: Program, mechanism: Mechanism, system: System, forces: Se
     return program.solve("X", system.A, right, None, text, _all_names(mechanism))
 
 
-def multipliers(
-    program: Program, dynamics: Dynamics, system: System, X: Expr, forces: Sequence[int]
-) -> Expr:
+def multipliers(program: Program, dynamics: Dynamics, system: System, X: Expr, forces: Sequence[int]) -> Expr:
     """Multipliers of the acting rows for each column of X (see `responses`): C_dᵀ λ = (M q̈ − f)_d.
 
     Returns a symbol of shape (m, columns).
@@ -151,9 +149,7 @@ def _dependence(
 
 def _columns(program: Program, name: str, matrix: Expr, chosen: Sequence[int], text: str) -> Expr:
     m = matrix.shape[0]
-    parts: list[tuple[Index, Expr]] = [
-        ((slice(0, m), here), matrix[:, there]) for here, there in _runs(chosen)
-    ]
+    parts: list[tuple[Index, Expr]] = [((slice(0, m), here), matrix[:, there]) for here, there in _runs(chosen)]
     return program.assemble(name, (m, len(chosen)), parts, None, text)
 
 

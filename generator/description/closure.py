@@ -63,7 +63,9 @@ class Closure(Part):
         if (self.type == "distance") != (self.length is not None):
             raise KeyProblem("length", "goes with a distance closure, and only with it")
         if springs and self.type == "distance":
-            raise KeyProblem("model", "a distance closure is a constraint; use a spherical spring_damper for springs")
+            raise KeyProblem(
+                "model", "a distance closure is a constraint; use a spherical spring_damper for springs"
+            )
         if self.a.link == self.b.link:
             raise KeyProblem("b.link", f"expected another link than that of a, {self.a.link!r}")
         return self

@@ -35,7 +35,8 @@ def problems_of(draft: Draft) -> list[Problem]:
 
 def constraint_rows(chain: Chain) -> list[str]:
     """Names of the constraint rows: programmed, closures, and six for a rigid base."""
-    return [*(row for entry in (*chain.programmed, *chain.closures) for row in entry.rows), *_base_rows(chain)]
+    programmed = [row for entry in chain.programmed for row in entry.rows]
+    return [*programmed, *(row for closure in chain.closures for row in closure.rows), *_base_rows(chain)]
 
 
 def _base_rows(chain: Chain) -> list[str]:

@@ -1,265 +1,35 @@
-"""The mechanism: bodies, coordinates, springs and supports, placed in order.
-
-Built from the description with plain numbers (for the reference solver), or with symbols for its
-parameters (for the generator): the same code, another `Algebra`.
-"""
+"""Description → mechanism: links placed in order, beams cut into elements, everything hung on its body."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from . import expressions, rfem
-from .closures import CLOSURE_TYPES, DEFORMATIONS, Condition
-from .description import Chain
-from .description.base import Base
-from .description import closure as described
-from .description.friction import LuGre
-from .description.inertia import Inertial
-from .description.link import Beam, Joint, Link
-from .description.task import Force, Programmed
-from .joints import JOINT_TYPES, Axis, Motion
-
-Value = Any  # float or symbol
-Vector = Any  # numpy array or symbol, shape (3,)
-Matrix = Any
-Array = NDArray[np.float64]
-GROUND = -1
-FRICTION_SWEEPS = 6  # Newton steps of the loop between friction and joint load, the same in every backend
-
-
-class Algebra(Protocol):
-    """Where a mechanism's numbers come from."""
-
-    def scalar(self, name: str, value: float, unit: str, description: str) -> Value:
-        """A number that has a name."""
-
-    def vector(self, name: str, value: Sequence[float] | Array, unit: str, description: str) -> Vector:
-        """A vector that has a name."""
-
-    def array(self, rows: Sequence[Any]) -> Any:
-        """Vector of numbers, or matrix of rows."""
-
-
-class Numbers:
-    """Algebra of plain numbers."""
-
-    def scalar(self, name: str, value: float, unit: str, description: str) -> float:
-        """The number itself."""
-        del name, unit, description
-        return float(value)
-
-    def vector(self, name: str, value: Sequence[float] | Array, unit: str, description: str) -> Array:
-        """The vector itself."""
-        del name, unit, description
-        return np.array(value, dtype=float)
-
-    def array(self, rows: Sequence[Any]) -> Array:
-        """Array of the numbers."""
-        return np.array(rows, dtype=float)
-
-
-@dataclass(frozen=True)
-class Friction:
-    """Friction on a coordinate (design 4.8): effort μ·f_n·arm against its motion.
-
-    model         lugre: μ = σ0 z + σ1 ż + σ2 q̇ | dahl: μ = σ0 z
-    arm           half the journal's diameter, m, or 1 where the coordinate is a length
-    normal_force  f_n, N, or None: the normal component of the joint's load
-    mu_k, v_s     of LuGre; gamma of Dahl
-    """
-
-    model: Literal["lugre", "dahl"]
-    sigma0: Value
-    sigma1: Value
-    sigma2: Value
-    mu_s: Value
-    mu_k: Value
-    v_s: Value
-    gamma: Value
-    arm: Value
-    normal_force: Value | None
-
-
-@dataclass(frozen=True)
-class Coordinate:
-    """One generalised coordinate.
-
-    owner, key          `column`, `angle`: the name is `column.angle`
-    role                base | joint | elastic (between rigid finite elements)
-    motion, axis        its elementary motion; unit vector in the frame that the motions before it have reached
-    position, velocity  start values in the motion's unit (and per second)
-    stiffness, rest, damping   spring about `rest` and damper on this coordinate, or None
-    """
-
-    owner: str
-    key: str
-    role: Literal["base", "joint", "elastic"]
-    motion: Motion
-    axis: Axis
-    position: float
-    velocity: float
-    stiffness: Value | None = None
-    rest: Value | None = None
-    damping: Value | None = None
-    friction: Friction | None = None
-
-    @property
-    def name(self) -> str:
-        """The name in descriptions and messages."""
-        return f"{self.owner}.{self.key}"
-
-    @property
-    def symbol(self) -> str:
-        """The name in Modelica and FMUs."""
-        return f"{self.owner}_{self.key}"
-
-    @property
-    def unit(self) -> str:
-        """Rad or m."""
-        return self.motion.unit
-
-    @property
-    def effort_unit(self) -> str:
-        """N.m or N."""
-        return "N.m" if self.unit == "rad" else "N"
-
-
-@dataclass(frozen=True)
-class Body:
-    """A rigid body, or rigid finite element.
-
-    parent        index of the parent body, or GROUND
-    rotation      shape (3, 3), axes of the joint frame in the parent body's frame (constant numbers)
-    offset        shape (3,), origin of the joint frame in the parent body's frame, m
-    coordinates   indices of its coordinates, in order
-    com, inertia  shapes (3,), m, and (3, 3), kg·m², about the com; both in the body's frame
-    """
-
-    name: str
-    link: str
-    parent: int
-    rotation: Array
-    offset: Vector
-    coordinates: tuple[int, ...]
-    mass: Value
-    com: Vector
-    inertia: Matrix
-
-
-@dataclass(frozen=True)
-class Place:
-    """A point fixed to a body: its index (or GROUND) and the position in its frame, shape (3,), m."""
-
-    body: int
-    position: Vector
-
-
-@dataclass(frozen=True)
-class JointFrame:
-    """A frame fixed to a body: its origin, and shape (3, 3), its axes in the body's frame (constant numbers)."""
-
-    place: Place
-    rotation: Array
-
-
-@dataclass(frozen=True)
-class Closure:
-    """The last joint of a loop between frames a and b.
-
-    conditions           constraint rows, or with springs the deformations that have a stiffness or damping
-    stiffness, damping   one per condition, N/m or N·m/rad and per second; None: conditions are constraints
-    length               m, of a distance condition
-    """
-
-    name: str
-    a: JointFrame
-    b: JointFrame
-    conditions: tuple[Condition, ...]
-    stiffness: tuple[Value, ...] | None
-    damping: tuple[Value, ...] | None
-    length: Value | None
-
-    @property
-    def rows(self) -> tuple[str, ...]:
-        """Names of its constraint rows; none for springs."""
-        return () if self.stiffness is not None else tuple(f"{self.name}_{c.name}" for c in self.conditions)
-
-
-@dataclass(frozen=True)
-class Support:
-    """Base spring-damper; see the description. Shapes (3,): m, N/m, N·s/m."""
-
-    position: Vector
-    stiffness: Vector
-    damping: Vector
-
-
-@dataclass(frozen=True)
-class AppliedForce:
-    """An effort on a coordinate, or a force at a place; values are expression trees or None for FMU inputs."""
-
-    name: str
-    coordinate: int | None
-    place: Place | None
-    in_world: bool
-    values: tuple[expressions.Tree, ...] | None
-
-    @property
-    def symbols(self) -> tuple[str, ...]:
-        """Names of its components, also the FMU's inputs."""
-        if self.coordinate is not None:
-            return (self.name,)
-        return tuple(f"{self.name}_{axis}" for axis in "xyz")
-
-
-@dataclass(frozen=True)
-class Mechanism:
-    """Everything the equations need; angles in rad, SI units, world frame 0."""
-
-    chain: Chain
-    gravity: Vector
-    parameters: dict[str, Value]
-    bodies: tuple[Body, ...]
-    coordinates: tuple[Coordinate, ...]
-    supports: tuple[Support, ...]
-    points: dict[str, Place]
-    closures: tuple[Closure, ...]
-    programmed: tuple[Programmed, ...]
-    forces: tuple[AppliedForce, ...]
-    alpha: Value
-    beta: Value
-
-    @property
-    def name(self) -> str:
-        """Of the model and the FMU."""
-        return self.chain.name
-
-    @property
-    def n(self) -> int:
-        """Number of coordinates."""
-        return len(self.coordinates)
-
-    @property
-    def base_fixed(self) -> bool:
-        """Whether q_base = 0 is a constraint (P0 (32))."""
-        return self.chain.base is not None and self.chain.base.support == "rigid"
-
-    def coordinate_index(self, name: str) -> int:
-        """Position of a coordinate by its full name."""
-        return next(k for k, coordinate in enumerate(self.coordinates) if coordinate.name == name)
-
-    def ancestors(self, body: int) -> tuple[int, ...]:
-        """Indices of all coordinates that move the body, ground side first."""
-        chain: list[tuple[int, ...]] = []
-        while body != GROUND:
-            chain.append(self.bodies[body].coordinates)
-            body = self.bodies[body].parent
-        return tuple(k for coordinates in reversed(chain) for k in coordinates)
+from .. import expressions, rfem
+from ..closures import CLOSURE_TYPES, DEFORMATIONS, Condition
+from ..description import Chain
+from ..description import closure as described
+from ..description.base import Base
+from ..description.friction import LuGre
+from ..description.inertia import Inertial
+from ..description.link import Beam, Joint, Link
+from ..description.task import Force
+from ..joints import JOINT_TYPES, Motion
+from .algebra import Algebra, Array, Matrix, Numbers, Value, Vector
+from .parts import (
+    GROUND,
+    AppliedForce,
+    Body,
+    Closure,
+    Coordinate,
+    Friction,
+    JointFrame,
+    Mechanism,
+    Place,
+    Support,
+)
 
 
 def build(chain: Chain, algebra: Algebra | None = None) -> Mechanism:
@@ -396,9 +166,7 @@ class _Builder:
             )
         return rfem.BeamData(**values), damping_time
 
-    def _elastic(
-        self, name: str, r: int, data: rfem.BeamData, count: int, damping_time: Value
-    ) -> tuple[int, ...]:
+    def _elastic(self, name: str, r: int, data: rfem.BeamData, count: int, damping_time: Value) -> tuple[int, ...]:
         first = len(self.coordinates)
         for motion, stiffness in zip(JOINT_TYPES["spherical"], rfem.stiffnesses(data, count), strict=True):
             assert motion.axis is not None
@@ -483,9 +251,7 @@ class _Builder:
             )
         return spring
 
-    def _inertial(
-        self, name: str, part: Inertial, constant_inertia: bool = False
-    ) -> tuple[Value, Vector, Matrix]:
+    def _inertial(self, name: str, part: Inertial, constant_inertia: bool = False) -> tuple[Value, Vector, Matrix]:
         mass, com, inertia = part.about_com()
         xx, yy, zz, xy, xz, yz = (inertia[i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)))
         entries: Any = (xx, yy, zz, xy, xz, yz)
@@ -513,37 +279,39 @@ class _Builder:
         return Place(body + r, self.algebra.array([vector[0] - parts[r].start, vector[1], vector[2]]))
 
     def _closure(self, closure: described.Closure) -> Closure:
-        conditions, springs = CLOSURE_TYPES[closure.type], None
-        if closure.stiffness is not None:
-            conditions = DEFORMATIONS[closure.axes or "local"]
-            springs = self._closure_springs(closure)
-            acting = [i for i, pair in enumerate(zip(*springs[1], strict=True)) if any(pair)]
-            conditions = tuple(conditions[i] for i in acting)
-            springs = tuple(tuple(values[i] for i in acting) for values in springs[0])
         name, length = closure.name, None
         if closure.length is not None:
             length = self.algebra.scalar(f"{name}_length", closure.length, "m", f"distance that {name} keeps")
-        stiffness, damping = springs or (None, None)
-        frames = [self._joint_frame(getattr(closure, side), f"{name}_{side}") for side in "ab"]
-        return Closure(name, frames[0], frames[1], conditions, stiffness, damping, length)
+        a, b = self._joint_frame(closure.a, f"{name}_a"), self._joint_frame(closure.b, f"{name}_b")
+        if closure.stiffness is None:
+            return Closure(name, a, b, CLOSURE_TYPES[closure.type], None, None, length)
+        return Closure(name, a, b, *self._springs(closure, closure.stiffness), length)
 
     def _joint_frame(self, frame: described.ClosureFrame, name: str) -> JointFrame:
         place = self._place(frame.link, frame.offset, f"{name}_offset", f"frame {name}")
         return JointFrame(place, frame.rotation)
 
-    def _closure_springs(self, closure: described.Closure) -> tuple[list[Any], list[Any]]:
-        """Stiffness and damping as values of the algebra, and as the description's numbers."""
-        numbers = [closure.stiffness or (0.0,) * 6, closure.damping or (0.0,) * 6]
-        values = [
-            [
-                self.algebra.scalar(f"{closure.name}_{key}_{axis}", number, unit, f"{key} of {closure.name}, {axis}")
-                if number
-                else 0.0
-                for axis, number, unit in zip(_DEFORMATION_NAMES, row, units, strict=True)
-            ]
-            for key, row, units in zip(("stiffness", "damping"), numbers, _DEFORMATION_UNITS, strict=True)
-        ]
-        return values, numbers
+    def _springs(
+        self, closure: described.Closure, stiffness: Sequence[float]
+    ) -> tuple[tuple[Condition, ...], tuple[Value, ...], tuple[Value, ...]]:
+        """Deformations of a replacement joint that have a stiffness or damping, and these."""
+        conditions = DEFORMATIONS[closure.axes or "local"]
+        damping = closure.damping or (0.0,) * len(conditions)
+        acting = [i for i, pair in enumerate(zip(stiffness, damping, strict=True)) if any(pair)]
+        return (
+            tuple(conditions[i] for i in acting),
+            tuple(self._spring_number(closure, "stiffness", i, stiffness[i]) for i in acting),
+            tuple(self._spring_number(closure, "damping", i, damping[i]) for i in acting),
+        )
+
+    def _spring_number(self, closure: described.Closure, key: str, i: int, number: float) -> Value:
+        if number == 0.0:
+            return 0.0
+        axis, unit = _DEFORMATIONS[i]
+        per_rate = ".s" if key == "damping" else ""
+        effort, _, motion = unit.partition("/")
+        text = f"{key} of {closure.name}, {axis}"
+        return self.algebra.scalar(f"{closure.name}_{key}_{axis}", number, f"{effort}{per_rate}/{motion}", text)
 
     def _force(self, force: Force) -> AppliedForce:
         if force.joint is not None:
@@ -563,8 +331,7 @@ class _Builder:
         )
 
 
-_DEFORMATION_NAMES = ("x", "y", "z", "phi", "theta", "psi")
-_DEFORMATION_UNITS = (("N/m",) * 3 + ("N.m/rad",) * 3, ("N.s/m",) * 3 + ("N.m.s/rad",) * 3)
+_DEFORMATIONS = (*((axis, "N/m") for axis in "xyz"), *((angle, "N.m/rad") for angle in ("phi", "theta", "psi")))
 
 
 def _diagonal(moments: tuple[Value, Value, Value]) -> list[list[Value]]:

@@ -1,0 +1,45 @@
+"""Where a mechanism's numbers come from: plain ones, or symbols (see `generator.program.Symbols`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Value = Any  # float or symbol
+Vector = Any  # numpy array or symbol, shape (3,)
+Matrix = Any
+Array = NDArray[np.float64]
+
+
+class Algebra(Protocol):
+    """Where a mechanism's numbers come from."""
+
+    def scalar(self, name: str, value: float, unit: str, description: str) -> Value:
+        """A number that has a name."""
+
+    def vector(self, name: str, value: Sequence[float] | Array, unit: str, description: str) -> Vector:
+        """A vector that has a name."""
+
+    def array(self, rows: Sequence[Any]) -> Any:
+        """Vector of numbers, or matrix of rows."""
+
+
+class Numbers:
+    """Algebra of plain numbers."""
+
+    def scalar(self, name: str, value: float, unit: str, description: str) -> float:
+        """The number itself."""
+        del name, unit, description
+        return float(value)
+
+    def vector(self, name: str, value: Sequence[float] | Array, unit: str, description: str) -> Array:
+        """The vector itself."""
+        del name, unit, description
+        return np.array(value, dtype=float)
+
+    def array(self, rows: Sequence[Any]) -> Array:
+        """Array of the numbers."""
+        return np.array(rows, dtype=float)

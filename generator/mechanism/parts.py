@@ -1,0 +1,215 @@
+"""Bodies, coordinates, springs, closures and forces: everything the equations need to know of a mechanism."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from .. import expressions
+from ..closures import Condition
+from ..description import Chain
+from ..description.task import Programmed
+from ..joints import Axis, Motion
+from .algebra import Array, Matrix, Value, Vector
+
+GROUND = -1
+FRICTION_SWEEPS = 6  # Newton steps of the loop between friction and joint load, the same in every backend
+
+
+@dataclass(frozen=True)
+class Friction:
+    """Friction on a coordinate (design 4.8): effort μ·f_n·arm against its motion.
+
+    model         lugre: μ = σ0 z + σ1 ż + σ2 q̇ | dahl: μ = σ0 z
+    arm           half the journal's diameter, m, or 1 where the coordinate is a length
+    normal_force  f_n, N, or None: the normal component of the joint's load
+    mu_k, v_s     of LuGre; gamma of Dahl
+    """
+
+    model: Literal["lugre", "dahl"]
+    sigma0: Value
+    sigma1: Value
+    sigma2: Value
+    mu_s: Value
+    mu_k: Value
+    v_s: Value
+    gamma: Value
+    arm: Value
+    normal_force: Value | None
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """One generalised coordinate.
+
+    owner, key          `column`, `angle`: the name is `column.angle`
+    role                base | joint | elastic (between rigid finite elements)
+    motion, axis        its elementary motion; unit vector in the frame that the motions before it have reached
+    position, velocity  start values in the motion's unit (and per second)
+    stiffness, rest, damping   spring about `rest` and damper on this coordinate, or None
+    """
+
+    owner: str
+    key: str
+    role: Literal["base", "joint", "elastic"]
+    motion: Motion
+    axis: Axis
+    position: float
+    velocity: float
+    stiffness: Value | None = None
+    rest: Value | None = None
+    damping: Value | None = None
+    friction: Friction | None = None
+
+    @property
+    def name(self) -> str:
+        """The name in descriptions and messages."""
+        return f"{self.owner}.{self.key}"
+
+    @property
+    def symbol(self) -> str:
+        """The name in Modelica and FMUs."""
+        return f"{self.owner}_{self.key}"
+
+    @property
+    def unit(self) -> str:
+        """Rad or m."""
+        return self.motion.unit
+
+    @property
+    def effort_unit(self) -> str:
+        """N.m or N."""
+        return "N.m" if self.unit == "rad" else "N"
+
+
+@dataclass(frozen=True)
+class Body:
+    """A rigid body, or rigid finite element.
+
+    parent        index of the parent body, or GROUND
+    rotation      shape (3, 3), axes of the joint frame in the parent body's frame (constant numbers)
+    offset        shape (3,), origin of the joint frame in the parent body's frame, m
+    coordinates   indices of its coordinates, in order
+    com, inertia  shapes (3,), m, and (3, 3), kg·m², about the com; both in the body's frame
+    """
+
+    name: str
+    link: str
+    parent: int
+    rotation: Array
+    offset: Vector
+    coordinates: tuple[int, ...]
+    mass: Value
+    com: Vector
+    inertia: Matrix
+
+
+@dataclass(frozen=True)
+class Place:
+    """A point fixed to a body: its index (or GROUND) and the position in its frame, shape (3,), m."""
+
+    body: int
+    position: Vector
+
+
+@dataclass(frozen=True)
+class JointFrame:
+    """A frame fixed to a body: its origin, and shape (3, 3), its axes in the body's frame (constant numbers)."""
+
+    place: Place
+    rotation: Array
+
+
+@dataclass(frozen=True)
+class Closure:
+    """The last joint of a loop between frames a and b.
+
+    conditions           constraint rows, or with springs the deformations that have a stiffness or damping
+    stiffness, damping   one per condition, N/m or N·m/rad and per second; None: conditions are constraints
+    length               m, of a distance condition
+    """
+
+    name: str
+    a: JointFrame
+    b: JointFrame
+    conditions: tuple[Condition, ...]
+    stiffness: tuple[Value, ...] | None
+    damping: tuple[Value, ...] | None
+    length: Value | None
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """Names of its constraint rows; none for springs."""
+        return () if self.stiffness is not None else tuple(f"{self.name}_{c.name}" for c in self.conditions)
+
+
+@dataclass(frozen=True)
+class Support:
+    """Base spring-damper; see the description. Shapes (3,): m, N/m, N·s/m."""
+
+    position: Vector
+    stiffness: Vector
+    damping: Vector
+
+
+@dataclass(frozen=True)
+class AppliedForce:
+    """An effort on a coordinate, or a force at a place; values are expression trees or None for FMU inputs."""
+
+    name: str
+    coordinate: int | None
+    place: Place | None
+    in_world: bool
+    values: tuple[expressions.Tree, ...] | None
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """Names of its components, also the FMU's inputs."""
+        if self.coordinate is not None:
+            return (self.name,)
+        return tuple(f"{self.name}_{axis}" for axis in "xyz")
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """Everything the equations need; angles in rad, SI units, world frame 0."""
+
+    chain: Chain
+    gravity: Vector
+    parameters: dict[str, Value]
+    bodies: tuple[Body, ...]
+    coordinates: tuple[Coordinate, ...]
+    supports: tuple[Support, ...]
+    points: dict[str, Place]
+    closures: tuple[Closure, ...]
+    programmed: tuple[Programmed, ...]
+    forces: tuple[AppliedForce, ...]
+    alpha: Value
+    beta: Value
+
+    @property
+    def name(self) -> str:
+        """Of the model and the FMU."""
+        return self.chain.name
+
+    @property
+    def n(self) -> int:
+        """Number of coordinates."""
+        return len(self.coordinates)
+
+    @property
+    def base_fixed(self) -> bool:
+        """Whether q_base = 0 is a constraint (P0 (32))."""
+        return self.chain.base is not None and self.chain.base.support == "rigid"
+
+    def coordinate_index(self, name: str) -> int:
+        """Position of a coordinate by its full name."""
+        return next(k for k, coordinate in enumerate(self.coordinates) if coordinate.name == name)
+
+    def ancestors(self, body: int) -> tuple[int, ...]:
+        """Indices of all coordinates that move the body, ground side first."""
+        chain: list[tuple[int, ...]] = []
+        while body != GROUND:
+            chain.append(self.bodies[body].coordinates)
+            body = self.bodies[body].parent
+        return tuple(k for coordinates in reversed(chain) for k in coordinates)
