@@ -171,7 +171,9 @@ class Program:
     ) -> Expr:
         """A definition block by block; returns the symbol. `variable`: not a constant, whatever the expression."""
         name = self.fresh(name)
-        constant = not variable and all(self.is_constant(expr) for _, expr in parts)
+        # Modelica gives a parameter its value where it is declared, so as a whole
+        whole = all(index == () for index, _ in parts)
+        constant = whole and not variable and all(self.is_constant(expr) for _, expr in parts)
         self.items.append(
             Definition(name, shape, unit, description, tuple(parts), self._section, constant, symmetric)
         )
