@@ -9,9 +9,9 @@ from helpers_random import closing_motion, random_chain, random_closure
 from helpers_reference import BASES, mechanism_of
 from numpy.typing import NDArray
 
-from gpmelica.errors import SolveError
+from gpmelica.errors import GpmelicaError
 from gpmelica.generator.closures import CLOSURE_TYPES
-from gpmelica.generator.description.load import from_data
+from gpmelica.generator.description import Chain
 from gpmelica.generator.mechanism import Mechanism
 from gpmelica.reference import Model, assemble, poses
 
@@ -57,10 +57,10 @@ def random_loop(seed: int, kind: str, **options: Any) -> tuple[Mechanism, Array,
         data = data | {"closures": [_closed(rng, data, kind)], "constraints": {"alpha": 5.0, "beta": 5.0}}
         if "base" in data:
             data["base"]["linearized"] = False
-        mechanism = mechanism_of(data)
         try:
+            mechanism = mechanism_of(data)
             q, C = _closed_state(mechanism, rng)
-        except SolveError:
+        except GpmelicaError:
             continue
         if len(C) < mechanism.n and np.linalg.cond(C) < 50:
             qd = rng.uniform(-2.0, 2.0, mechanism.n)
@@ -82,7 +82,7 @@ def _closed(rng: np.random.Generator, data: dict[str, Any], kind: str) -> dict[s
     mechanism = mechanism_of(data)
     T = poses(mechanism, np.array([c.position for c in mechanism.coordinates]))
     first = {body.link: T[b] for b, body in reversed([*enumerate(mechanism.bodies)])} | {"ground": np.eye(4)}
-    described, X = from_data(data | {"closures": [closure]}).closures[0].a, np.eye(4)
+    described, X = Chain.model_validate(data | {"closures": [closure]}).closures[0].a, np.eye(4)
     X[:3, :3], X[:3, 3] = described.rotation, described.offset
     T_b = first[closure["a"]["link"]] @ X @ closing_motion(rng, kind, closure.get("length", 0.0))
     matrix = np.linalg.inv(first[closure["b"]["link"]]) @ T_b

@@ -223,7 +223,7 @@ def test_dahls_hysteresis_loop() -> None:
     """With γ = 1, x = A sin t gives a loop of exponentials with ends ±μ_s tanh(σ0 A/μ_s); the work is its area."""
     amplitude, sigma0, mu_s = 0.01, 40.0, 0.2
     friction = {"model": "dahl", "sigma0": sigma0, "mu_s": mu_s, "gamma": 1.0}
-    run = _driven(friction, amplitude, 6 * np.pi)
+    run = _driven(friction, amplitude, 4 * np.pi)
     x, force = run.signals["mass_position"], sigma0 * run.signals["mass_position_z"]
     # The drive overcomes inertia and friction.
     drive = run.signals["mass_position_effort"]

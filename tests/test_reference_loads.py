@@ -221,9 +221,7 @@ def test_signals() -> None:
     assert set(with_all.signals) - set(without.signals) == wanted
     one = simulate(described, loads=["slider"])
     assert {name for name in one.signals if "_load_" in name} == {n for n in wanted if n.startswith("slider")}
-    q, qd = (
-        np.array([with_all.signals[c.symbol + part][-1] for c in plain.coordinates]) for part in ("", "_dot")
-    )
+    q, qd = (np.array([with_all.signals[c.symbol + part][-1] for c in plain.coordinates]) for part in ("", "_dot"))
     load = joint_loads(plain, 0.02, q, qd, links=["crank"])["crank"]
     last = {name: with_all.signals[f"crank_load_{name}"][-1] for name in (*parts, "axial", "normal")}
     assert [last[part] for part in parts] == pytest.approx(load, rel=1e-9, abs=1e-12)

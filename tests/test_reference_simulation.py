@@ -92,7 +92,7 @@ def test_signals() -> None:
     """Every coordinate, point and driven joint has its signals, those of `evaluate` at the same states."""
     mechanism = crane("rigid_boom")
     start = start_state(mechanism)
-    run = simulate(mechanism, stop=0.05)
+    run = simulate(mechanism, stop=0.05, loads=())
     joints = {f"{name}_angle" for name in ("column", "boom", "jib")}
     coordinates = joints | {f"base_{key}" for key in ("x", "y", "z", "psi", "theta", "phi")}
     assert set(run.signals) == (

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers_reference import crane, manipulator, mechanism_of
+from helpers_reference import crane, manipulator, mechanism_of, unchecked
 
 from gpmelica.reference import programmed_target, simulate, start_state, unreachable
 
@@ -96,7 +96,7 @@ def test_only_prescribed_components_count() -> None:
     mechanism = mechanism_of(manipulator(programmed=[{"name": "p", "path": aside}]))
     assert unreachable(mechanism, [0.4, 0.9]) == []
     blocked = aside | {"components": ["x", "y", "z"]}
-    mechanism = mechanism_of(manipulator(programmed=[{"name": "p", "path": blocked}]))
+    mechanism = unchecked(manipulator(programmed=[{"name": "p", "path": blocked}]))
     assert [p.where for p in unreachable(mechanism, [0.4, 0.9])] == [
         "programmed[0].path.waypoints[0]",
         "programmed[0].path.waypoints[1]",
@@ -108,7 +108,7 @@ def test_dependent_rows() -> None:
     """Rows that depend on each other at the start are named with their rank; the others are not."""
     rows = {"same": "2*E.x - 2", "other": "E.z - 1", "first": "E.x - 1"}
     entries = [{"name": name, "expression": text} for name, text in rows.items()]
-    mechanism = mechanism_of(manipulator(programmed=entries))
+    mechanism = unchecked(manipulator(programmed=entries))
     (problem,) = unreachable(mechanism, [0.4, 0.9])
     assert problem.where == "programmed"
     assert problem.message.startswith("the 3 constraint rows have rank 2 at the start: same, first depend")
