@@ -99,7 +99,7 @@ class _Switch:
     children: tuple[Node, ...]
 
     def value(self, at: Instant) -> Value:
-        return self.children[self.time <= at.since].value(at)
+        return self.children[bool(self.time <= at.since)].value(at)
 
 
 StartValue = Callable[[Node], float]

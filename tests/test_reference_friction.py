@@ -181,8 +181,8 @@ def test_stick_slip() -> None:
     """
     forces = [{"name": "pull", "joint": "mass", "effort": "2*(0.1*t - mass.position)"}]
     mechanism = mechanism_of(_slider(STICK_SLIP, forces=forces))
-    run = simulate(mechanism, method="Radau", tolerance=1e-7, stop=30.0, output_step=0.05)
-    exact = solve_ivp(_pulled, (0.0, 30.0), [0.0, 0.0, 0.0], "Radau", run.time, rtol=1e-11, atol=1e-14)
+    run = simulate(mechanism, method="Radau", tolerance=1e-7, stop=23.0, output_step=0.05)
+    exact = solve_ivp(_pulled, (0.0, 23.0), [0.0, 0.0, 0.0], "Radau", run.time, rtol=1e-11, atol=1e-14)
     x, v, z = (run.signals[f"mass_position{part}"] for part in ("", "_dot", "_z"))
     for found, expected, tolerance in ((x, exact.y[0], 1e-6), (v, exact.y[1], 1e-6), (z, exact.y[2], 1e-10)):
         assert np.abs(found - expected).max() < tolerance
