@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ..generator.mechanism import Mechanism
+from ..reference import Mode
 from ..trajectory import Array, Trajectory
 from .compare import Comparison
 
@@ -27,6 +28,8 @@ class RunReport:
         dof                   degrees of freedom
         smallest_determinant  smallest |det C_d| along the reference run and its time, s; None: no constraints
         poses                 q, shape (n,), rad or m → world frames of all bodies, shape (bodies, 4, 4), m
+        friction              run → coordinate's symbol → friction effort against its motion, shape (N,), N·m or N
+        modes                 of the equations linearised at the start, the stiffest one first
         targets               point → programmed positions at the reference's times, shape (N, 3), world frame, m
         compilers             tool → version
         command               the command line that repeats the run
@@ -46,6 +49,8 @@ class RunReport:
     dof: int
     smallest_determinant: tuple[float, float] | None
     poses: Callable[[Array], Array]
+    friction: Callable[[Trajectory], Mapping[str, Array]] = lambda run: {}
+    modes: tuple[Mode, ...] = ()
     targets: Mapping[str, Array] = field(default_factory=dict)
     compilers: Mapping[str, str] = field(default_factory=dict)
     command: str = ""

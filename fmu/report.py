@@ -57,6 +57,7 @@ def _content(report: RunReport, drawn: list[Picture]) -> dict[str, Any]:
         "bodies": tables.bodies(mechanism),
         "coordinates": tables.coordinates(mechanism, report.reference, report.dependent),
         "task": tables.task(mechanism),
+        "closures": tables.closures(mechanism),
         "forces": tables.forces(mechanism),
         "supports": tables.supports(mechanism),
         "verdicts": tables.verdicts(report),
@@ -135,6 +136,9 @@ def _facts(report: RunReport) -> dict[str, str]:
     if report.smallest_determinant is not None:
         value, time = report.smallest_determinant
         facts["smallest |det C_d|"] = f"{decimal(value, 3)} at t = {decimal(time, 3)} s"
+    if report.modes:
+        facts["stiffest mode"] = tables.mode_text(report.modes[0])
+        facts["longest stable step of RK4"] = f"{scientific(report.modes[0].longest_rk4_step)} s, by that mode"
     return facts | dict(report.facts)
 
 

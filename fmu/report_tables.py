@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 import numpy as np
 
+from ..generator.description.closure import Closure
 from ..generator.description.task import Force, Programmed
 from ..generator.mechanism import GROUND, Body, Coordinate, Mechanism
+from ..reference import Mode
 from ..trajectory import Trajectory
 from .compare import Comparison
 from .context import RunReport
@@ -84,6 +87,28 @@ def task(mechanism: Mechanism) -> Table:
         ("condition", "expression", _condition),
     ]
     return tabulate(columns, mechanism.programmed)
+
+
+def closures(mechanism: Mechanism) -> Table:
+    """One row per closure, constraint or replacement joint."""
+    columns: list[tuple[str, Kind, Callable[[Closure], str]]] = [
+        ("closure", "code", lambda c: c.name),
+        ("type", "text", lambda c: c.type.replace("_", " ")),
+        ("between", "code", lambda c: f"{c.a.link}, {c.b.link}"),
+        ("model", "text", lambda c: {"constraint": "cut joint", "spring_damper": "replacement joint"}[c.model]),
+        ("stiffness, N/m and N·m/rad", "number", lambda c: _numbers(c.stiffness or ()) or NOTHING),
+        ("damping, N·s/m and N·m·s/rad", "number", lambda c: _numbers(c.damping or ()) or NOTHING),
+    ]
+    return tabulate(columns, mechanism.chain.closures)
+
+
+def mode_text(mode: Mode) -> str:
+    """Whose mode it is, how fast it oscillates and decays."""
+    whose = "stabilisation of the constraints" if mode.violating else mode.coordinate
+    swings = f"{decimal(mode.frequency, 3)} Hz" if mode.frequency else "no oscillation"
+    if not math.isfinite(mode.time_constant):
+        return f"{whose}: {swings}, undamped"
+    return f"{whose}: {swings}, time constant {scientific(mode.time_constant)} s"
 
 
 def forces(mechanism: Mechanism) -> Table:

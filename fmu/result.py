@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+from ..reference import Mode
 from .compare import Comparison
 from .context import RunReport
 from .files import write_atomically
@@ -31,6 +32,18 @@ def result(report: RunReport) -> dict[str, Any]:
         "tolerance": report.tolerance,
         "ok": report.ok,
         "notes": list(report.notes),
+        "stiffest_mode": _mode_data(report.modes[0]) if report.modes else None,
+    }
+
+
+def _mode_data(mode: Mode) -> dict[str, Any]:
+    return {
+        "coordinate": mode.coordinate,
+        "of_stabilisation": mode.violating,
+        "eigenvalue": [mode.eigenvalue.real, mode.eigenvalue.imag],
+        "frequency_Hz": mode.frequency,
+        "time_constant_s": mode.time_constant,
+        "longest_rk4_step_s": mode.longest_rk4_step,
     }
 
 

@@ -204,6 +204,8 @@ def _report(
         dof=model.degrees_of_freedom,
         smallest_determinant=determinant,
         poses=partial(reference.poses, model.mechanism),
+        friction=partial(reference.friction_efforts, model.mechanism),
+        modes=reference.modes(model.mechanism, start=model.start, dependent=model.dependent),
         targets=reference.programmed_target(model.mechanism, truth),
         compilers=_versions(fmus),
         command=options.command,

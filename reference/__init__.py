@@ -3,9 +3,11 @@
 from .assembly import assemble
 from .balance import Energy, energy
 from .evaluation import closure_wrenches, evaluate, joint_loads
+from .friction import friction_efforts
 from .gpme import choose_dependent
 from .kinematics import poses
 from .model import Evaluation, Model
+from .modes import Mode, modes
 from .reachability import unreachable
 from .signals import rms
 from .simulation import simulate
@@ -15,6 +17,7 @@ from .target import programmed_target
 __all__ = [
     "Energy",
     "Evaluation",
+    "Mode",
     "Model",
     "assemble",
     "choose_dependent",
@@ -22,7 +25,9 @@ __all__ = [
     "energy",
     "equilibrium",
     "evaluate",
+    "friction_efforts",
     "joint_loads",
+    "modes",
     "poses",
     "programmed_target",
     "rms",

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..generator.mechanism import FRICTION_SWEEPS, Friction, Mechanism
+from ..trajectory import Trajectory
 from .joint_loads import AffineLoads
 from .kinematics import Posture
 
@@ -125,3 +126,23 @@ class FrictionModel:
             return found, slope
 
         return normal_force
+
+
+def friction_efforts(mechanism: Mechanism, run: Trajectory) -> dict[str, Array]:
+    """Friction efforts against the motion over a run, N·m or N, by coordinate's symbol, shape (N,) each.
+
+    From the run's signals `<coordinate>_dot`, `<coordinate>_z` and, unless the normal force is given,
+    `<link>_load_normal`; coordinates without these are left out.
+    """
+    found = {}
+    for coordinate in mechanism.coordinates:
+        friction, symbol = coordinate.friction, coordinate.symbol
+        load = f"{coordinate.owner}_load_normal"
+        if friction is None or f"{symbol}_z" not in run.signals:
+            continue
+        if friction.normal_force is not None or load in run.signals:
+            normal_force = run.signals[load] if friction.normal_force is None else friction.normal_force
+            pairs = zip(run.signals[f"{symbol}_dot"].tolist(), run.signals[f"{symbol}_z"].tolist(), strict=True)
+            mu = np.array([_MODELS[friction.model](friction, rate, z)[1] for rate, z in pairs])
+            found[symbol] = np.asarray(mu * friction.arm * normal_force, dtype=float)
+    return found

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from ..context import RunReport
 from ..files import write_atomically
-from . import logarithmic, time_series
+from . import loads, logarithmic, time_series
 from .path import point_path
 from .schematic import schematic
 from .style import render, styled
@@ -99,6 +99,19 @@ def _of_the_motion(report: RunReport) -> Iterator[Entry]:
         "Driving efforts",
         "What the joints' drives must exert so that the task is fulfilled, on top of the applied forces.",
         partial(time_series.driving_efforts, *of_runs),
+    )
+    yield (
+        "joint_loads",
+        "Joint loads",
+        "Magnitudes of the force and the moment, about the joint's origin, that each joint transmits to what it"
+        " carries.",
+        partial(loads.joint_loads, report.reference, report.runs),
+    )
+    yield (
+        "friction",
+        "Friction",
+        "Deflection of the bristles and the effort of friction against the motion.",
+        partial(loads.friction, *of_runs, report.friction),
     )
 
 

@@ -1,0 +1,146 @@
+"""Modes of the linearised equations, and what the report says of the stiffest one."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers_reference import mechanism_of
+from helpers_report import EXAMPLES, crane_report
+
+from gpmelica.fmu.report_tables import closures, mode_text
+from gpmelica.fmu.result import result, strict_json
+from gpmelica.generator.description import load
+from gpmelica.generator.mechanism import build
+from gpmelica.reference import Mode, modes, simulate, start_state
+
+MASS, STIFFNESS = 3.0, 1200.0
+
+
+def _slide(damping: float, **changes: Any) -> dict[str, Any]:
+    """A mass on a spring and a damper."""
+    joint = {"type": "prismatic", "axis": [1.0, 0.0, 0.0], "stiffness": STIFFNESS, "damping": damping}
+    link = {"name": "slide", "parent": "ground", "mass": MASS, "inertia": [0.1, 0.1, 0.1], "joint": joint}
+    return {"schema": 1, "name": "Slide", "links": [link], "simulation": {"stop": 1.0}} | changes
+
+
+def test_undamped_oscillator() -> None:
+    """One mode: ω = √(k/m), no decay, whatever the differences leave."""
+    (mode,) = modes(mechanism_of(_slide(0.0)))
+    assert mode.frequency == pytest.approx(math.sqrt(STIFFNESS / MASS) / (2 * math.pi), rel=1e-8)
+    assert mode.time_constant == math.inf
+    assert (mode.coordinate, mode.violating) == ("slide.position", False)
+
+
+@pytest.mark.parametrize("ratio", [0.02, 0.5, 3.0])
+def test_damped_oscillator(ratio: float) -> None:
+    """Roots of m s² + c s + k: a pair below critical damping, two real ones above, the stiffer one first."""
+    damping = 2 * ratio * math.sqrt(STIFFNESS * MASS)
+    roots = sorted(np.roots([MASS, damping, STIFFNESS]), key=abs, reverse=True)
+    found = modes(mechanism_of(_slide(damping)))
+    assert [mode.eigenvalue for mode in found] == pytest.approx([r for r in roots if r.imag >= 0], rel=1e-7)
+    assert found[0].time_constant == pytest.approx(1 / abs(roots[0].real), rel=1e-7)
+    assert (found[0].frequency > 0) == (ratio < 1)
+
+
+def test_bristles_are_springs() -> None:
+    """Presliding: LuGre adds σ0·f_n to the stiffness and σ1·f_n, σ2·f_n to the damping (linearised at rest)."""
+    friction = {"model": "lugre", "sigma0": 1e4, "sigma1": 2.0, "sigma2": 0.4, "normal_force": 50.0}
+    data = _slide(0.0)
+    data["links"][0]["joint"]["friction"] = friction | {"mu_s": 0.2, "mu_k": 0.1, "v_s": 0.1}
+    first, *_ = modes(mechanism_of(data))
+    expected = np.roots([MASS, 50.0 * 2.4, STIFFNESS + 50.0 * 1e4])[0]
+    assert first.eigenvalue == pytest.approx(complex(expected.real, abs(expected.imag)), rel=1e-6)
+
+
+def test_the_softer_of_two_masses_has_the_slower_mode() -> None:
+    """Two slides that do not touch: each mode is named by its own coordinate."""
+    data = _slide(0.0)
+    stiff = data["links"][0]["joint"] | {"stiffness": 100 * STIFFNESS, "axis": [0.0, 1.0, 0.0]}
+    data["links"].append(data["links"][0] | {"name": "stiff", "joint": stiff})
+    found = modes(mechanism_of(data))
+    assert [mode.coordinate for mode in found] == ["stiff.position", "slide.position"]
+    assert found[0].frequency == pytest.approx(10 * found[1].frequency, rel=1e-7)
+
+
+def test_stabilisation_is_told_from_the_mechanism() -> None:
+    """The roots of s² + 2αs + β² are those of the constraint; the other slide keeps its oscillation."""
+    data = _slide(0.0, points={"E": {"link": "free", "position": [0.0, 0.0, 0.0]}})
+    loose = {"type": "prismatic", "axis": [0.0, 1.0, 0.0]}
+    data["links"].append(data["links"][0] | {"name": "free", "joint": loose})
+    data |= {
+        "programmed": [{"name": "line", "expression": "E.y"}],
+        "constraints": {"alpha": 500.0, "beta": 200.0, "dependent": ["free.position"]},
+    }
+    found = modes(mechanism_of(data))
+    assert [mode.violating for mode in found] == [True, True, False]
+    roots = sorted(np.roots([1.0, 1000.0, 4e4]).real)
+    assert [mode.eigenvalue.real for mode in found[:2]] == pytest.approx(roots, rel=1e-6)
+    assert found[2].coordinate == "slide.position"
+
+
+@pytest.mark.parametrize("damping", [0.0, 50.0, 200.0, 5000.0])
+def test_longest_step_is_stable(damping: float) -> None:
+    """RK4 does not blow up with the step that the stiffest mode allows, and does with 1.3 times as long a one."""
+    mechanism = mechanism_of(_slide(damping, gravity=[5.0, 0.0, 0.0]))
+    first = modes(mechanism)[0]
+    start, count = (np.array([0.1]), np.zeros(1)), 100
+
+    def largest(step: float) -> float:
+        stop = count * step
+        run = simulate(mechanism, start=start, method="RK4", step=step, stop=stop, output_step=stop / 20)
+        return float(np.abs(run.signals["slide_position"]).max())
+
+    assert largest(first.longest_rk4_step) <= 0.1 + 1e-9
+    assert largest(1.3 * first.longest_rk4_step) > 1.0
+
+
+def test_modes_of_a_large_model_are_cheap() -> None:
+    """n = 22 with closure, flexible link and friction: less than a second of processor time on any machine."""
+    mechanism = build(load(EXAMPLES / "rpsup.toml", "S_fl_L_fl_J_f"))
+    start = start_state(mechanism)
+    begun = time.process_time()
+    found = modes(mechanism, start=start)
+    assert time.process_time() - begun < 1.0
+    assert found[0].coordinate.startswith("coupler.")
+    assert np.diff([abs(mode.eigenvalue) for mode in found]).max() <= 0
+
+
+@pytest.mark.parametrize(
+    ("mode", "text"),
+    [
+        (Mode(complex(-10.0, 62.8319), "boom.angle", False), "boom.angle: 10 Hz, time constant 0.1 s"),
+        (Mode(complex(-1e4, 0.0), "boom.angle", False), "boom.angle: no oscillation, time constant 1.0e−04 s"),
+        (Mode(complex(0.0, 6.28319), "boom.angle", False), "boom.angle: 1 Hz, undamped"),
+        (
+            Mode(complex(-20.0, 0.0), "boom.angle", True),
+            "stabilisation of the constraints: no oscillation, time constant 0.05 s",
+        ),
+    ],
+)
+def test_modes_as_people_read_them(mode: Mode, text: str) -> None:
+    """Coordinate, frequency and time constant; the stabilisation is not blamed on a coordinate."""
+    assert mode_text(mode).replace("5.0e−02", "0.05") == text
+
+
+def test_result_names_the_stiffest_mode() -> None:
+    """Strict JSON even of an undamped mode; without coordinates there is none."""
+    report = replace(crane_report(), modes=(Mode(complex(0.0, 100.0), "jib.angle", False),))
+    found = json.loads(strict_json(result(report)))["stiffest_mode"]
+    assert found["coordinate"] == "jib.angle"
+    assert found["time_constant_s"] is None
+    assert found["frequency_Hz"] == pytest.approx(100 / (2 * math.pi))
+    assert result(crane_report())["stiffest_mode"] is None
+
+
+def test_closures_have_a_table() -> None:
+    """Name, type, what it joins and how: a cut joint without springs, a replacement joint with its numbers."""
+    cases = ("cut_joint", "spherical_replacement")
+    cut, springs = (closures(build(load(EXAMPLES / "rsrrp.toml", case))).rows for case in cases)
+    assert cut == (("S", "spherical", "crank, coupler", "cut joint", "–", "–"),)
+    assert springs[0][3:] == ("replacement joint", "1e+06, 1e+06, 1e+06, 0, 0, 0", "1000, 1000, 1000, 0, 0, 0")
