@@ -1,4 +1,4 @@
-"""q̈ of native FMU and Modelica text against the reference at random states of both examples, all cases.
+"""q̈ of native FMU and Modelica text against the reference at random states of all examples, all cases.
 
     python benchmarks/agreement.py [STATES]
 
@@ -19,6 +19,7 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from helpers_backends import (
     CASES,
+    LOOPS,
     example_model,
     largest_error,
     modelica_accelerations,
@@ -49,7 +50,7 @@ def main(count: int) -> None:
     """Print the table, a row per case."""
     headings = ("example", "case", "n", "states", "native", "Modelica", "wall s")
     table = Table(*headings, title="largest relative error of the accelerations")
-    for example, case in CASES:
+    for example, case in (*CASES, *LOOPS):
         begin = time.perf_counter()
         model = example_model(example, case)
         errors = [f"{native_error(model, count):.2g}"]

@@ -22,14 +22,18 @@ from gpmelica.generator import ir
 from gpmelica.generator.description import load
 from gpmelica.generator.program import Definition
 from gpmelica.model import Model, prepare
+from gpmelica.reference.assembly import closing_velocities
 
 Array = NDArray[np.float64]
 EXAMPLES = Path(__file__).parents[1] / "examples"
-CASES = [
-    (example, case.name)
-    for example in ("crane", "manipulator")
-    for case in load(EXAMPLES / f"{example}.toml").cases
-]
+
+
+def _cases(*examples: str) -> list[tuple[str, str]]:
+    return [(example, case.name) for example in examples for case in load(EXAMPLES / f"{example}.toml").cases]
+
+
+CASES = _cases("crane", "manipulator")
+LOOPS = _cases("rsrrp", "rpsup")
 
 
 @dataclass(frozen=True)
@@ -179,39 +183,43 @@ class Fmu:
 
 
 def random_states(model: Model, rng: np.random.Generator, count: int) -> list[State]:
-    """States about the start with times over the whole run; joints ±0.3 rad or m, the others ±0.02."""
-    spread, rates = _spreads(model)
-    q0 = model.start[0]
-    return [
-        State(
-            float(rng.uniform(0.0, model.chain.simulation.stop)),
-            q0 + spread * rng.uniform(-1.0, 1.0, len(q0)),
-            rates * rng.uniform(-1.0, 1.0, len(q0)),
-        )
-        for _ in range(count)
-    ]
+    """States about the start with times over the whole run; joints ±0.3 rad or m, the others ±0.02.
+
+    Loops are closed and stay closed, with joints ±0.05 rad or m from the start before they are.
+    """
+    return [_random_state(model, rng) for _ in range(count)]
 
 
-def _spreads(model: Model) -> tuple[Array, Array]:
-    """Of q and q̇, shape (n,) each."""
-    joint = np.array([c.role == "joint" for c in model.mechanism.coordinates])
-    return np.where(joint, 0.3, 0.02), np.where(joint, 1.0, 0.2)
+def _random_state(model: Model, rng: np.random.Generator) -> State:
+    (q, qd, z), centre = _spreads(model), model.start[0]
+    t = float(rng.uniform(0.0, model.chain.simulation.stop))
+    q, qd = centre + q * rng.uniform(-1.0, 1.0, len(q)), qd * rng.uniform(-1.0, 1.0, len(qd))
+    q = reference.assemble(model.mechanism, q)
+    return State(t, q, closing_velocities(model.mechanism, q, qd), z * rng.uniform(-1.0, 1.0, len(z)))
+
+
+def _spreads(model: Model) -> tuple[Array, Array, Array]:
+    """Of q and q̇, shape (n,) each, and of z, shape (f,): as far as static friction bends bristles."""
+    coordinates = model.mechanism.coordinates
+    joint = np.array([c.role == "joint" for c in coordinates])
+    bent = [c.friction.mu_s / c.friction.sigma0 for c in coordinates if c.friction is not None]
+    reach = 0.05 if model.mechanism.closures else 0.3
+    return np.where(joint, reach, 0.02), np.where(joint, 1.0, 0.2), np.array(bent)
 
 
 def reference_accelerations(model: Model, states: Sequence[State]) -> Array:
-    """q̈ by the reference, shape (len(states), n)."""
-    return np.array(
-        [
-            reference.evaluate(model.mechanism, s.t, s.q, s.qd, start=model.start, dependent=model.dependent).qdd
-            for s in states
-        ]
-    )
+    """q̈ by the reference, and the rates of friction states by their side: shape (len(states), n + f)."""
+    found = [
+        reference.evaluate(model.mechanism, s.t, s.q, s.qd, s.z, start=model.start, dependent=model.dependent)
+        for s in states
+    ]
+    return np.array([np.concatenate([x.qdd, x.z_dot]) for x in found])
 
 
 def native_accelerations(model: Model, fmu: Path, states: Sequence[State]) -> Array:
-    """q̈ by the compiled FMU's fmi2GetDerivatives, shape (len(states), n)."""
+    """q̈ and ż by the compiled FMU's fmi2GetDerivatives, shape (len(states), n + f)."""
     with Instance(fmu) as instance:
-        rates = [instance.derivatives(s.t, np.concatenate([s.q, s.qd])) for s in states]
+        rates = [instance.derivatives(s.t, np.concatenate([s.q, s.qd, s.z])) for s in states]
     return np.array(rates)[:, model.mechanism.n :]
 
 
@@ -225,8 +233,8 @@ def swept(model: Model, rng: np.random.Generator) -> Model:
 
     One simulation then evaluates the equations at as many different states as it has output times.
     """
-    states, centre = model.program.states, np.concatenate(model.start)
-    amplitude = np.concatenate(_spreads(model))
+    states, spreads = model.program.states, _spreads(model)
+    centre, amplitude = np.concatenate([*model.start, 0.0 * spreads[2]]), np.concatenate(spreads)
     frequency, phase = rng.uniform(100.0, 1000.0, len(states)), rng.uniform(0.0, 2 * np.pi, len(states))
     given = [
         Definition(s.name, (), s.unit, s.description, (((), _sine(*numbers)),), "states that are given")
@@ -241,7 +249,7 @@ def _sine(centre: float, amplitude: float, frequency: float, phase: float) -> ir
 
 
 def modelica_accelerations(model: Model, rng: np.random.Generator, count: int) -> tuple[list[State], Array]:
-    """`count` states over the whole run, and q̈ in each by the Modelica text in rumoca, shape (count, n)."""
+    """`count` states over the whole run, and q̈ and ż of the Modelica text in rumoca, shape (count, n + f)."""
     rumoca = importlib.import_module("rumoca")  # only where it is installed
 
     text = swept(model, rng).modelica(start_values=model.start_values())
@@ -251,7 +259,12 @@ def modelica_accelerations(model: Model, rng: np.random.Generator, count: int) -
     time = np.asarray(result.time)
     rows = np.abs(time / step - np.round(time / step)) < 1e-6  # those at events are extra
     symbols = [c.symbol for c in model.mechanism.coordinates]
-    q, qd, qdd = (
-        np.array([np.asarray(result[f"{s}{level}"])[rows] for s in symbols]).T for level in ("", "_dot", "_ddot")
-    )
-    return [State(*row) for row in zip(time[rows].tolist(), q, qd, strict=True)], qdd
+    bristles = [f"{c.symbol}_z" for c in model.mechanism.coordinates if c.friction is not None]
+
+    def read(names: list[str], level: str) -> Array:
+        columns = [np.asarray(result[f"{name}{level}"])[rows] for name in names]
+        return np.array(columns).reshape(len(names), int(rows.sum())).T
+
+    q, qd, qdd = (read(symbols, level) for level in ("", "_dot", "_ddot"))
+    z, z_dot = read(bristles, ""), read(bristles, "_dot")
+    return [State(*row) for row in zip(time[rows].tolist(), q, qd, z, strict=True)], np.hstack([qdd, z_dot])

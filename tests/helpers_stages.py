@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,9 +21,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Values:
-    """What the equations give in one state: q̈, shape (n,), outputs by name, and start values by name."""
+    """What the equations give in one state: q̈, shape (n,), ż, (f,), outputs and start values by name."""
 
     qdd: Array
+    z_dot: Array
     outputs: dict[str, float]
     start_values: dict[str, float]
 
@@ -38,19 +39,22 @@ class StagedModel:
         self._put("parameters", np.concatenate(parameters))
         self._run("prepare")
 
-    def __call__(self, t: float, q: Array, qd: Array, inputs: Mapping[str, float] | None = None) -> Values:
-        """Evaluation at t, s, and q and qd, shape (n,), rad or m (per s); inputs not given are zero."""
-        program, given = self.model.program, inputs or {}
+    def __call__(
+        self, t: float, q: Array, qd: Array, inputs: Mapping[str, float] | None = None, z: Sequence[float] = ()
+    ) -> Values:
+        """Evaluation at t, s, q and qd, (n,), rad or m (per s), and z, (f,); inputs default to zero."""
+        program, given, n = self.model.program, inputs or {}, len(q)
         self._put("time", t)
-        self._put("states", np.concatenate([q, qd]))
+        self._put("states", np.concatenate([q, qd, z]))
         self._put("inputs", [given.get(entry.name, 0.0) for entry in program.inputs])
         self._put("switches", (self._get("event_times") <= t).astype(float))
         self._run("dynamics")
         self._run("outputs")
         derivatives = self._get("derivatives")
-        assert np.array_equal(derivatives[: len(q)], qd)
+        assert np.array_equal(derivatives[:n], qd)
         return Values(
-            derivatives[len(q) :],
+            derivatives[n : 2 * n],
+            derivatives[2 * n :],
             dict(zip((o.name for o in program.outputs), self._get("outputs").tolist(), strict=True)),
             dict(zip((v.name for v in program.start_values), self._get("start_values").tolist(), strict=True)),
         )
