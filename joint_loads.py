@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from rich.table import Table
+from scipy.integrate import trapezoid
 
 from . import reference
 from .model import Model
@@ -63,7 +64,7 @@ def loads(model: Model, progress: Callable[[float], None] | None = None) -> Load
 
 def _numbers(run: Trajectory, name: str) -> dict[str, float]:
     values = run.signals[name]
-    mean = np.trapezoid(values**2, run.time) / (run.time[-1] - run.time[0])
+    mean = trapezoid(values**2, run.time) / (run.time[-1] - run.time[0])
     return {"rms": float(np.sqrt(mean)), "max": float(np.max(np.abs(values)))}
 
 

@@ -21,7 +21,7 @@ class Solution:
 
     qdd          shape (n,), m/s² or rad/s²
     friction     shape (n,): friction efforts against each coordinate's motion, N or N·m, or None
-    multipliers  of the rows that closures need, or None where no joint load needs them
+    multipliers  of all rows but those that hold a coordinate; None without closures that have rows
     """
 
     qdd: Expr
@@ -36,18 +36,16 @@ def derive(
     system: System,
     loads: Loads,
     bristles: Sequence[Bristle],
-    asked: Sequence[str],
 ) -> Solution:
-    """Define q̈, friction efforts and multipliers; `asked` are links whose joint loads are wanted."""
+    """Define q̈, friction efforts and, where closures have them, multipliers."""
     mechanism = kinematics.mechanism
     if not bristles:
         qdd = reduction.solve(program, mechanism, system)
-        return Solution(qdd, None, _multipliers(program, dynamics, system, qdd, loads) if asked else None)
+        return Solution(qdd, None, _multipliers(program, dynamics, system, qdd, loads))
     rubbing = [bristle.coordinate for bristle in bristles]
     X = reduction.responses(program, mechanism, system, rubbing)
     loaded = [k for k in rubbing if mechanism.coordinates[k].friction.normal_force is None]  # type: ignore[union-attr]
-    needs_multipliers = loads.reactions and (loaded or asked)
-    Lambda = reduction.multipliers(program, dynamics, system, X, rubbing) if needs_multipliers else None
+    Lambda = reduction.multipliers(program, dynamics, system, X, rubbing) if loads.reactions else None
     answers = {k: _response(program, kinematics, loads, k, X, Lambda) for k in loaded}
     tau = friction.efforts(program, mechanism, bristles, answers)
     program.section("accelerations")

@@ -42,7 +42,7 @@ def derive(chain: Chain, start: tuple[Array, Array], dependent: Sequence[str]) -
         indices = sorted(mechanism.coordinate_index(name) for name in dependent)
         system = reduction.gpme(program, mechanism, inertia, Q, rows, indices)
     known = loads.Loads(program, motion, inertia, wrenches, rows.reactions if rows else ())
-    solution = accelerations.derive(program, motion, inertia, system, known, bristles, _asked(mechanism))
+    solution = accelerations.derive(program, motion, inertia, system, known, bristles)
     program.info |= _info(mechanism, dependent)
     _states(program, mechanism, start, solution.qdd)
     friction.states(program, mechanism, bristles)
@@ -126,10 +126,15 @@ def _constraint_outputs(
     effort = inertia.M @ solution.qdd + inertia.h - Q
     if solution.friction is not None:
         effort = effort + solution.friction
-    effort = program.define("effort", effort, None, "generalised constraint forces; N or N.m")
+    # what closures exert is no drive's business
+    for reaction in rows.reactions:
+        assert solution.multipliers is not None
+        effort = effort - solution.multipliers[reaction.row] * rows.C[reaction.row, :]
+    effort = program.define("effort", effort, None, "what drives and fixture exert; N or N.m")
+    driven = {"joint": bool(mechanism.programmed), "base": mechanism.base_fixed}
     for k, coordinate in enumerate(mechanism.coordinates):
-        if coordinate.role == "joint" or (coordinate.role == "base" and mechanism.base_fixed):
-            text = f"constraint force on {coordinate.name}: what its drive has to deliver"
+        if driven.get(coordinate.role):
+            text = f"effort on {coordinate.name} that realises the programmed motion"
             program.outputs.append(Output(f"{coordinate.symbol}_effort", coordinate.effort_unit, text, effort[k]))
     for name, vector, text in (
         ("violation_position", rows.Phi, "norm of all constraints"),

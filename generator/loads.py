@@ -173,6 +173,7 @@ def _axial_and_normal(program: Program, mechanism: Mechanism, body: int, link: s
         return
     e = ir.constant(mechanism.coordinates[coordinates[0]].axis)
     axial = program.define(f"axial_load_{link}", F @ e, "N", f"force along the joint axis of {link}")
-    normal = ir.call("sqrt", F @ F - axial * axial)
+    across = program.define(f"across_load_{link}", F - axial * e, "N", f"force across the joint axis of {link}")
+    normal = ir.call("sqrt", across @ across)
     program.outputs.append(Output(f"{link}_load_axial", "N", f"force along the joint axis of {link}", axial))
     program.outputs.append(Output(f"{link}_load_normal", "N", f"force across the joint axis of {link}", normal))

@@ -107,12 +107,12 @@ def _loads(model: Model, samples: Sequence[_Sample], joints: JointLoads) -> dict
 
 
 def _constraints(mechanism: Mechanism, samples: Sequence[_Sample]) -> dict[str, Array]:
-    driven = {"joint", "base"} if mechanism.base_fixed else {"joint"}
-    effort = np.array([sample.evaluation.effort for sample in samples])
+    driven = {"joint": bool(mechanism.programmed), "base": mechanism.base_fixed}
+    effort = np.array([sample.evaluation.drive for sample in samples])
     return {
         "violation_position": np.array([np.linalg.norm(sample.evaluation.Phi) for sample in samples]),
         "violation_velocity": np.array([np.linalg.norm(sample.evaluation.Phi_dot) for sample in samples]),
-        **{f"{c.symbol}_effort": effort[:, k] for k, c in enumerate(mechanism.coordinates) if c.role in driven},
+        **{f"{c.symbol}_effort": effort[:, k] for k, c in enumerate(mechanism.coordinates) if driven.get(c.role)},
     }
 
 
