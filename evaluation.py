@@ -88,6 +88,7 @@ def evaluate(model: Model, state: State) -> dict[str, Any]:
             "C": truth.C.tolist(),
             "gamma": truth.gamma.tolist(),
             "qdd": truth.qdd.tolist(),
+            "friction_residual": truth.friction_residual,
         },
         "native": {"qdd": _native(model, state).tolist()},
     }
