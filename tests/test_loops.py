@@ -1,0 +1,223 @@
+"""Closed loops in every backend: the staged equations and the Modelica text against the reference."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers_backends import example_model, largest_error, modelica_accelerations, reference_accelerations
+from helpers_loops import CLOSURES, four_bar, random_loop, spatial_linkage
+from helpers_random import random_chain, random_closure
+from helpers_reference import BASES
+from helpers_stages import StagedModel, Values
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.linalg import qr
+from test_properties import PROFILE
+
+from gpmelica import reference
+from gpmelica.errors import DescriptionError
+from gpmelica.fmu import rumoca_backend
+from gpmelica.generator import equations
+from gpmelica.generator.description.load import from_data
+from gpmelica.generator.mechanism import JointFrame, Mechanism
+from gpmelica.model import Model, prepare
+from gpmelica.reference.joint_loads import COMPONENTS
+
+Array = NDArray[np.float64]
+EXACT = 1e-9  # of the largest value of a kind
+AS_GIVEN: dict[str, Any] = {"outputs": {"loads": "all"}, "simulation": {"start": "description", "stop": 1.0}}
+needs_rumoca = pytest.mark.skipif(not rumoca_backend.available(), reason="rumoca is not installed")
+
+
+def _check(model: Model, t: float, q: Array, qd: Array) -> None:
+    """All that the staged equations give in a state is what the reference gives."""
+    about = {"start": model.start, "dependent": model.dependent}
+    expected = reference.evaluate(model.mechanism, t, q, qd, **about)
+    found = StagedModel(model)(t, q, qd)
+    assert _error(found.qdd, expected.qdd) <= EXACT
+    loads = reference.joint_loads(model.mechanism, t, q, qd, **about)
+    assert _error(np.array([_load(found, link) for link in loads]), np.array(list(loads.values()))) <= EXACT
+    if not len(expected.rows):
+        return
+    driven = [k for k, c in enumerate(model.mechanism.coordinates) if f"{c.symbol}_effort" in found.outputs]
+    efforts = np.array([found.outputs[f"{model.mechanism.coordinates[k].symbol}_effort"] for k in driven])
+    # an effort is a difference: it is as exact as what it is the difference of
+    scale = np.abs(expected.M @ expected.qdd).max() + np.abs(expected.h).max() + np.abs(expected.Q).max()
+    assert efforts == pytest.approx(expected.drive[driven], abs=EXACT * scale)
+    for name, rows in (("position", expected.Phi), ("velocity", expected.Phi_dot)):
+        assert found.outputs[f"violation_{name}"] == pytest.approx(np.linalg.norm(rows), rel=EXACT, abs=1e-13)
+
+
+def _error(found: Array, expected: Array) -> float:
+    return float(np.abs(found - expected).max() / max(np.abs(expected).max(), 1e-6))
+
+
+def _load(found: Values, link: str) -> list[float]:
+    return [found.outputs[f"{link}_load_{part}"] for part in COMPONENTS]
+
+
+def _closed(seed: int, kind: str, *programmed: str) -> tuple[Model, Array, Array, np.random.Generator]:
+    """A random closed loop in motion, with programmed constraints."""
+    rows = [{"name": f"task{i}", "expression": text} for i, text in enumerate(programmed)]
+    mechanism, q, qd, rng = random_loop(seed, kind, changes={"programmed": rows})
+    data = mechanism.chain.model_dump(by_alias=True, exclude_none=True) | AS_GIVEN
+    return prepare(from_data(data)), q, qd, rng
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", CLOSURES)
+def test_closed_loops(kind: str, seed: int) -> None:
+    """q̈, efforts, violations and joint loads are the reference's: without base, on springs, on a rigid one.
+
+    The loop is closed and moves first, then it is open: the equations hold there, too. A point is driven.
+    """
+    model, q, qd, rng = _closed(seed, kind, "E.x - 0.2*t")
+    assert any(name.endswith("_effort") for name in (output.name for output in model.program.outputs))
+    _check(model, 0.3, q, qd)
+    _check(model, 0.3, q + 0.02 * rng.normal(size=len(q)), rng.normal(size=len(q)))
+
+
+@st.composite
+def _springs(draw: st.DrawFn) -> dict[str, Any]:
+    """A random tree with one to three replacement joints anywhere on it, base, ground and beams included."""
+    seed, kinds = draw(st.integers(0, 10_000)), [kind for kind in CLOSURES if kind != "distance"]
+    rng = np.random.default_rng(seed)
+    data = random_chain(rng, draw(st.integers(2, 5)), draw(st.sampled_from(BASES)))
+    if "base" in data:
+        data["base"]["linearized"] = False
+    names = ["ground", *(["base"] if "base" in data else []), *(link["name"] for link in data["links"])]
+    closures = []
+    for i in range(draw(st.integers(1, 3))):
+        a, b = draw(st.permutations(names))[:2]
+        closure = random_closure(rng, draw(st.sampled_from(kinds)), (a, b)) | {"name": f"ring{i}"}
+        numbers = {key: draw(st.lists(st.sampled_from((0.0, 3.0, 80.0)), min_size=6, max_size=6)) for key in _SIX}
+        closures.append(closure | numbers | {"model": "spring_damper", "axes": draw(st.sampled_from(_AXES))})
+    return data | {"closures": closures} | AS_GIVEN
+
+
+_SIX, _AXES = ("stiffness", "damping"), ("local", "world")
+
+
+@PROFILE
+@given(_springs())
+def test_replacement_joints(data: dict[str, Any]) -> None:
+    """q̈ and joint loads of any spring-dampers between any frames are the reference's."""
+    model = prepare(from_data(data))
+    rng, n = np.random.default_rng(3), model.mechanism.n
+    _check(model, 0.2, rng.uniform(-0.6, 0.6, n), rng.normal(size=n))
+
+
+@pytest.mark.parametrize("kind", CLOSURES)
+def test_partition_does_not_matter(kind: str) -> None:
+    """Accelerations and loads are the same whichever coordinates are called dependent."""
+    model, q, qd, _ = _closed(1, kind)
+    n, m = model.mechanism.n, len(model.rows)
+    names = [c.name for c in model.mechanism.coordinates]
+    C = reference.evaluate(model.mechanism, 0.0, q, qd, start=model.start, dependent=model.dependent).C
+    weights = np.random.default_rng(8).lognormal(sigma=2.0, size=(20, n))
+    held = np.array([c.role == "base" and model.mechanism.base_fixed for c in model.mechanism.coordinates])
+    choices = {tuple(sorted(qr(C * np.where(held, 1e6, w), mode="r", pivoting=True)[1][:m])) for w in weights}
+    found = []
+    for chosen in sorted(choices, key=lambda chosen: float(np.linalg.cond(C[:, chosen])))[:3]:
+        dependent = tuple(names[k] for k in chosen)
+        program = equations.derive(model.chain, model.start, dependent)
+        found.append(StagedModel(replace(model, dependent=dependent, program=program))(0.0, q, qd))
+    assert len(found) == 3
+    for other in found[1:]:
+        assert _error(other.qdd, found[0].qdd) <= EXACT
+        loads = [[x.outputs[name] for name in x.outputs if "_load_f" in name] for x in (other, found[0])]
+        assert _error(*map(np.array, loads)) <= EXACT
+
+
+def test_cut_does_not_matter() -> None:
+    """The linkage of one degree of freedom has the crank's and the slider's acceleration, wherever it is cut."""
+    found = []
+    for cut in ("spherical", "universal"):
+        data = spatial_linkage(cut, crank=0.5, speed=2.0) | {"outputs": {"loads": "all"}}
+        model = prepare(from_data(data))
+        values = StagedModel(model)(0.0, *model.start)
+        k = [model.mechanism.coordinate_index(name) for name in ("crank.angle", "slider.position")]
+        found.append([*values.qdd[k], values.outputs["crank_load_normal"], values.outputs["slider_load_normal"]])
+    assert np.abs(found[0]).min() > 0.1
+    assert found[1] == pytest.approx(found[0], rel=EXACT)
+
+
+@pytest.mark.parametrize("kind", ["revolute", "spherical", "prismatic", "fixed"])
+def test_action_is_reaction(kind: str) -> None:
+    """Closures act within the mechanism: what the joints to the ground bear is the whole rate of momentum."""
+    loops = (random_loop(seed, kind, base=None, beams=False, links=5) for seed in range(20))
+    mechanism, q, qd, _ = next(x for x in loops if all(f.place.body >= 0 for f in _ends(x[0])))
+    data = mechanism.chain.model_dump(by_alias=True, exclude_none=True) | AS_GIVEN
+    grounded = [link["name"] for link in data["links"] if link["parent"] == "ground"]
+    model = prepare(from_data(data))
+    found = StagedModel(model)(0.0, q, qd)
+    first = {body.link: T for body, T in zip(mechanism.bodies, reference.poses(mechanism, q), strict=True)}
+    borne = sum(first[link][:3, :3] @ _load(found, link)[:3] for link in grounded)
+    assert borne == pytest.approx(_rate_of_momentum(model, q, qd, found.qdd), rel=1e-6)
+
+
+def _ends(mechanism: Mechanism) -> tuple[JointFrame, JointFrame]:
+    (closure,) = mechanism.closures
+    return closure.a, closure.b
+
+
+def _rate_of_momentum(model: Model, q: Array, qd: Array, qdd: Array) -> Array:
+    """d/dt Σ m v less the weight, N, by differences of order 4."""
+    h, weights = 1e-3, [float(body.mass) for body in model.mechanism.bodies]
+
+    def centre(t: float) -> Array:
+        T = reference.poses(model.mechanism, q + t * qd + t * t / 2 * qdd)
+        return sum(
+            m * (X[:3, :3] @ b.com + X[:3, 3]) for m, X, b in zip(weights, T, model.mechanism.bodies, strict=True)
+        )
+
+    near, far = (centre(k * h) + centre(-k * h) - 2 * centre(0.0) for k in (1, 2))
+    rate = (16 * near - far) / (12 * h**2)
+    return np.asarray(rate - sum(weights) * np.asarray(model.mechanism.gravity))
+
+
+@needs_rumoca
+@pytest.mark.parametrize("cut", ["revolute", "spherical", "universal", "prismatic"])
+def test_modelica_of_closed_loops(cut: str) -> None:
+    """q̈ of the Modelica text is the reference's for closed loops, at states around the start."""
+    _check_modelica(prepare(from_data(spatial_linkage(cut))))
+
+
+@needs_rumoca
+@pytest.mark.parametrize("closure", [{"type": "point_on_line"}, {"type": "distance", "length": 0.3}])
+def test_modelica_of_a_linkage_of_bars(closure: dict[str, Any]) -> None:
+    """The same where coupler and rocker meet, or are a rod apart."""
+    data = four_bar()
+    data["closures"][0] |= closure
+    _check_modelica(prepare(from_data(data)))
+
+
+@needs_rumoca
+@pytest.mark.parametrize("case", ["cut_joint", "spherical_replacement", "revolute_replacement"])
+def test_modelica_of_rsrrp(case: str) -> None:
+    """The same for the linkage of the examples with its three closures."""
+    _check_modelica(example_model("rsrrp", case))
+
+
+@needs_rumoca
+def test_modelica_without_forces() -> None:
+    """Where no force acts on any coordinate, each entry of Q is zero, in Modelica, too."""
+    data = spatial_linkage("spherical", crank=0.4, speed=2.0) | {"gravity": [0.0, 0.0, 0.0]}
+    _check_modelica(prepare(from_data(data)))
+
+
+def _check_modelica(model: Model) -> None:
+    states, found = modelica_accelerations(model, np.random.default_rng(4), 20)
+    assert largest_error(found, reference_accelerations(model, states)) <= EXACT
+
+
+def test_more_rows_than_coordinates() -> None:
+    """A loop that leaves nothing to move, and more rows than coordinates, are refused before anything else."""
+    data = spatial_linkage("spherical")
+    data["closures"].append(data["closures"][0] | {"name": "again"})
+    with pytest.raises(DescriptionError, match="expected at most 4 constraint rows, one per coordinate, got 6"):
+        from_data(data)
