@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gpmelica import reference
 from gpmelica.evaluation import State
 from gpmelica.fmu.instance import Instance
-from gpmelica.generator import ir
+from gpmelica.generator import ir, modelica
 from gpmelica.generator.description import load
 from gpmelica.generator.program import Definition
 from gpmelica.model import Model, prepare
@@ -254,7 +254,7 @@ def modelica_accelerations(model: Model, rng: np.random.Generator, count: int) -
 
     text = swept(model, rng).modelica(start_values=model.start_values())
     step = model.chain.simulation.stop / 1.001 / count  # so that no output time meets a switch
-    compiled = rumoca.Session().loads(text, model=f"{model.name}.Experiment")
+    compiled = rumoca.Session().loads(text, model=modelica.experiment(model.name))
     result = compiled.simulate(t=(0.0, count * step), dt=step)
     time = np.asarray(result.time)
     rows = np.abs(time / step - np.round(time / step)) < 1e-6  # those at events are extra

@@ -14,6 +14,7 @@ Table = dict[str, Any]
 # names that the generated equations use themselves, or that look like parts of other names
 AWKWARD_NAMES = ("M", "C", "Phi", "qdd", "f", "A", "R", "p", "boom_r1", "boom_r1_psi", "x", "com", "alpha1", "g")
 
+PARAMETERS = {"a": 1.5, "start_boom_angle": 3.0, "start_M_angle": 4.0, "Phi_": 5.0, "der_a": 6.0}
 AXES = ([1, 0, 0], [0.0, -1.0, 0.0], [0, 0, 1], [1 / 3, 2 / 3, 2 / 3], [0.6, 0.0, -0.8])
 
 
@@ -154,7 +155,11 @@ def tasks(draw: st.DrawFn, data: Table) -> Table:
     count = draw(st.integers(0, min(len(rows), len(free) - 1)))
     programmed = [{"name": f"row{i}"} | row for i, row in enumerate(rows[:count])]
     forces = [{"name": f"load{i}"} | draw(_forces(data)) for i in range(draw(st.integers(0, 3)))]
-    return {"parameters": {"a": 1.5, "qdd_": draw(numbers(-2.0, 2.0))}, "programmed": programmed, "forces": forces}
+    return {
+        "parameters": PARAMETERS | {"qdd_": draw(numbers(-2.0, 2.0))},
+        "programmed": programmed,
+        "forces": forces,
+    }
 
 
 def _rows(name: str) -> list[Table]:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from helpers_backends import Once
+from helpers_cli import ARM, Answer, Command, fails, process
 
 from gpmelica import cli, reference
 from gpmelica.fmu import rumoca_backend, runs
@@ -21,62 +19,7 @@ from gpmelica.fmu.csv_file import read_csv
 from gpmelica.generator.description import load
 from gpmelica.generator.mechanism import build
 
-ARM = """
-schema = 1
-name = "Arm"
-description = "Planar arm whose tip moves up and down"
-[parameters]
-push = 3.0
-[[links]]
-name = "upper"
-parent = "ground"
-mass = 2.0
-com = [0.4, 0.0, 0.0]
-inertia = [0.01, 0.1, 0.1]
-joint = { type = "revolute", axis = [0.0, -1.0, 0.0], position = 0.4, stiffness = 20.0, damping = 2.0 }
-[[links]]
-name = "lower"
-parent = "upper"
-frame = { xyz = [1.0, 0.0, 0.0] }
-mass = 1.0
-com = [0.4, 0.0, 0.0]
-inertia = [0.01, 0.05, 0.05]
-joint = { type = "revolute", axis = [0.0, -1.0, 0.0], position = 0.9, damping = 1.0 }
-[points]
-E = { link = "lower", position = [0.8, 0.0, 0.0] }
-[[programmed]]
-name = "height"
-expression = "E.z - start(E.z) - 0.1*sin(3*t)^2"
-[[forces]]
-name = "drive"
-joint = "upper"
-effort = "push if t <= 0.1 else 0"
-[simulation]
-stop = 0.3
-[[cases]]
-name = "light"
-[[cases]]
-name = "heavy"
-set = { "links.upper.mass" = 4.0 }
-"""
 COMMANDS = {"check", "modelica", "build", "run", "compare", "evaluate", "statics", "study", "schema"}
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a command said."""
-
-    status: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        """Standard output as strict JSON."""
-        return json.loads(self.out, parse_constant=lambda text: pytest.fail(f"{text} is not JSON"))
-
-
-Command = Callable[..., Answer]
 
 
 @pytest.fixture
@@ -107,32 +50,12 @@ def finished(once: Once) -> tuple[Path, Answer]:
 
     def run(folder: Path) -> None:
         (folder / "arm.toml").write_text(ARM, encoding="utf-8")
-        options = ("--case", "heavy", "--out", folder / "out", "--json")
-        answer = _process("run", folder / "arm.toml", *options)
+        options = ("--case", "heavy", "--compiler", "native", "--out", folder / "out", "--json")
+        answer = process("run", folder / "arm.toml", *options)
         (folder / "answer.json").write_text(json.dumps(asdict(answer)), encoding="utf-8")
 
     folder = once("cli_run", run)
     return folder / "out", Answer(**json.loads((folder / "answer.json").read_text(encoding="utf-8")))
-
-
-def _process(*arguments: object, **environment: str) -> Answer:
-    done = subprocess.run(
-        [sys.executable, "-m", "gpmelica", *map(str, arguments)],
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-        env=os.environ | environment,
-    )
-    return Answer(done.returncode, done.stdout, done.stderr)
-
-
-def fails(answer: Answer, status: int, *parts: str) -> None:
-    """The command ended with the status and a message on standard error that has all parts, and no traceback."""
-    assert answer.status == status, answer
-    assert answer.out == ""
-    assert "Traceback" not in answer.err
-    for part in parts:
-        assert part in answer.err
 
 
 # ---- check, modelica, build -------------------------------------------------------------------------------------
@@ -158,13 +81,13 @@ def test_check_as_json(gpmelica: Command, arm: Path) -> None:
     assert {type(c["start"]) for c in data["coordinates"]} == {float}
 
 
-def test_modelica_writes_one_file(
+def test_modelica_writes_text_and_script(
     gpmelica: Command, arm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Name.mo, in --out or in a folder of the model's name."""
+    """Name.mo and its script, in --out or in a folder of the model's name."""
     monkeypatch.chdir(tmp_path)
     assert gpmelica("modelica", arm, "--out", tmp_path / "there", "--json").json == {
-        "files": [str(tmp_path / "there" / "Arm.mo")]
+        "files": [str(tmp_path / "there" / name) for name in ("Arm.mo", "Arm.mos")]
     }
     answer = gpmelica("modelica", arm)
     assert answer.status == 0
@@ -175,21 +98,21 @@ def test_modelica_writes_one_file(
 
 
 def test_build_writes_and_overwrites(gpmelica: Command, arm: Path, tmp_path: Path) -> None:
-    """Name.mo and Name.fmu; another build into the same folder replaces them."""
+    """Name.mo, its script and Name.fmu; another build into the same folder replaces them."""
     folder = tmp_path / "out"
     folder.mkdir()
     (folder / "Arm.fmu").write_text("an old one")
-    sizes = []
+    masses, files = [], ["Arm.mo", "Arm.mos", "Arm.fmu"]
     for case in ("light", "heavy"):
-        answer = gpmelica("build", arm, "--case", case, "--out", folder, "--json")
+        answer = gpmelica("build", arm, "--compiler", "native", "--case", case, "--out", folder, "--json")
         assert answer.status == 0
-        assert answer.json == {"files": [str(folder / name) for name in ("Arm.mo", "Arm.fmu")]}
+        assert answer.json == {"files": [str(folder / name) for name in files]}
         run = runs.simulate(
             folder / "Arm.fmu", "cs", ["upper_mass"], name="cs", stop=0.1, output_step=0.1, tolerance=1e-6
         )
-        sizes.append(run.signals["upper_mass"][0])
-    assert sizes == [2.0, 4.0]
-    assert {path.name for path in folder.iterdir()} == {"Arm.mo", "Arm.fmu"}
+        masses.append(run.signals["upper_mass"][0])
+    assert masses == [2.0, 4.0]
+    assert {path.name for path in folder.iterdir()} == set(files)
 
 
 def test_paths_may_have_spaces_and_letters_of_any_kind(gpmelica: Command, tmp_path: Path) -> None:
@@ -197,7 +120,7 @@ def test_paths_may_have_spaces_and_letters_of_any_kind(gpmelica: Command, tmp_pa
     folder = tmp_path / "Übung 起重机 'a'"
     folder.mkdir()
     (folder / "der Arm.toml").write_text(ARM, encoding="utf-8")
-    answer = gpmelica("build", folder / "der Arm.toml", "--out", folder / "böm aus")
+    answer = gpmelica("build", folder / "der Arm.toml", "--compiler", "native", "--out", folder / "böm aus")
     assert answer.status == 0
     fmu = folder / "böm aus" / "Arm.fmu"
     run = runs.simulate(fmu, "me", ["E_z"], name="me", stop=0.1, output_step=0.1, tolerance=1e-6)
@@ -250,7 +173,7 @@ def test_each_run_has_the_keys_of_the_contract(finished: tuple[Path, Answer]) ->
 def test_run_that_disagrees_has_status_1(gpmelica: Command, arm: Path, tmp_path: Path) -> None:
     """A tolerance that no solver can keep: status 1, the table says so, result and report are there."""
     folder = tmp_path / "out"
-    answer = gpmelica("run", arm, "--tolerance", "1e-16", "--no-rumoca", "--out", folder)
+    answer = gpmelica("run", arm, "--compiler", "native", "--tolerance", "1e-16", "--no-rumoca", "--out", folder)
     assert answer.status == 1
     assert "disagrees" in answer.out
     assert json.loads((folder / "result.json").read_text(encoding="utf-8"))["ok"] is False
@@ -337,7 +260,7 @@ def test_schema(gpmelica: Command) -> None:
 
 def test_study_of_all_cases(gpmelica: Command, arm: Path, tmp_path: Path) -> None:
     """Every case of the description is run and verified; one page compares them."""
-    answer = gpmelica("study", arm, "--cases", "--out", tmp_path / "study", "--json")
+    answer = gpmelica("study", arm, "--cases", "--no-rumoca", "--out", tmp_path / "study", "--json")
     assert answer.status == 0, answer
     data = answer.json
     assert data["ok"] is True
@@ -388,8 +311,17 @@ def test_missing_compiler_has_status_3(
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setenv("PATH", "")
     monkeypatch.setitem(sys.modules, "ziglang", None)
-    fails(gpmelica("build", arm, "--out", tmp_path / "out"), 3, "no C compiler", "pip install ziglang")
+    answer = gpmelica("build", arm, "--compiler", "native", "--out", tmp_path / "out")
+    fails(answer, 3, "no C compiler", "pip install ziglang")
     assert not list(tmp_path.rglob("*.fmu"))
+
+
+def test_missing_openmodelica_has_status_3(gpmelica: Command, arm: Path, tmp_path: Path) -> None:
+    """An omc that is asked for and not there: status 3, and its name."""
+    answer = gpmelica(
+        "build", arm, "--compiler", "openmodelica", "--omc", tmp_path / "omc", "--out", tmp_path / "out"
+    )
+    fails(answer, 3, str(tmp_path / "omc"))
 
 
 def test_statics_that_fail_have_status_1(gpmelica: Command, arm: Path) -> None:
@@ -421,7 +353,7 @@ def test_folder_that_cannot_be_written(gpmelica: Command, arm: Path, tmp_path: P
 def test_statuses_of_a_process(tmp_path: Path) -> None:
     """`python -m gpmelica` hands the status to the shell and keeps messages off standard output."""
     (tmp_path / "arm.toml").write_text(ARM, encoding="utf-8")
-    assert _process("check", tmp_path / "arm.toml", "--json").json["model"] == "Arm"
+    assert process("check", tmp_path / "arm.toml", "--json").json["model"] == "Arm"
     (tmp_path / "bad.toml").write_text("schema = 2\n")
-    fails(_process("check", tmp_path / "bad.toml"), 2, "bad.toml: schema: ")
-    fails(_process("check"), 2, "Missing argument")
+    fails(process("check", tmp_path / "bad.toml"), 2, "bad.toml: schema: ")
+    fails(process("check"), 2, "Missing argument")

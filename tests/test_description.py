@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers_bad_input import CommandLine
 from helpers_reference import manipulator
 from helpers_stages import StagedModel
 from hypothesis import given, settings
@@ -193,6 +194,14 @@ def test_schema_describes_the_description() -> None:
     assert all(table["additionalProperties"] is False for table in tables)
     assert set(found["$defs"]["Joint"]["properties"]["type"]["enum"]) == set(JOINT_TYPES)
     assert found["properties"]["name"]["pattern"].startswith("^[A-Za-z]")
+
+
+def test_schema_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`gpmelica schema` prints the schema as JSON."""
+    outcome = CommandLine(tmp_path, monkeypatch, capsys)("schema")
+    assert (outcome.status, json.loads(outcome.out)) == (0, schema())
 
 
 @cache

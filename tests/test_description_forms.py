@@ -122,6 +122,11 @@ def test_flat_bodies_are_bodies() -> None:
     ]
     for plate in plates:
         assert np.array_equal(Inertial(**plate).about_com()[2], np.diag(moments))
+    for angle in np.linspace(0.1, 3.0, 9):
+        R = (_rotation(0, angle) @ _rotation(1, 0.7 * angle))[:3, :3]
+        inertia = R @ np.diag(moments) @ R.T
+        tilted = Inertial(mass=4.0, inertia=((inertia + inertia.T) / 2).tolist())
+        assert tilted.about_com()[2] == pytest.approx(inertia, rel=1e-15)
 
 
 def test_com_is_zero_by_default() -> None:

@@ -186,13 +186,9 @@ def _chosen(chain: Chain) -> tuple[str, ...]:
 
 def _whole(chain: Chain, names: References) -> Iterator[Problem]:
     """Problems that cannot be told while parts are faulty."""
+    rows, listed = len(constraint_rows(chain)), len(_chosen(chain))
     if not names.coordinates:
         yield Problem("links", "nothing can move: there is neither a base nor a joint other than fixed ones")
-        return
-    n, rows, listed = len(names.coordinates), len(constraint_rows(chain)), len(_chosen(chain))
-    if rows > n:
-        yield Problem("programmed", f"expected at most {n} constraint rows, one per coordinate, got {rows}")
-    if chain.constraints.dependent != "auto" and listed != rows:
-        yield Problem(
-            "constraints.dependent", f"expected one coordinate per constraint row, {rows} in all, got {listed}"
-        )
+    elif chain.constraints.dependent != "auto" and listed != rows:
+        where = "constraints.dependent"
+        yield Problem(where, f"expected one coordinate per constraint row, {rows} in all, got {listed}")
