@@ -7,25 +7,29 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from markupsafe import Markup
 
 from .. import reference
 from ..generator.description import Chain
 from ..trajectory import Array
 from . import case_tables as tables
+from .beam_shape import beam_shape, flexible_links
 from .case_run import CaseFailure, CaseRun, Outcome
 from .files import write_atomically
 from .inline_svg import inline_svg
 from .number_text import NOTHING, decimal, scientific
 from .page import render_page
 from .plots import Picture, save
+from .plots.case_loads import Shapes, load_pictures
 from .plots.cases import difference_pictures, motion_pictures, violation_pictures
 from .result import strict_json
 
 __all__ = ["CaseFailure", "CaseRun", "Outcome", "cases_data", "write_case_report"]
 
 
-_FIGURES = ("motion", "apart", "violations")  # sections of the page that have some
+_FIGURES = ("motion", "apart", "loads", "violations")  # sections of the page that have some
+_SHAPES = 4  # equal parts of the run at whose ends flexible links are drawn
 
 
 def write_case_report(folder: Path, chain: Chain, runs: Sequence[Outcome], command: str = "") -> Path:
@@ -63,6 +67,25 @@ def _targets(runs: Sequence[CaseRun]) -> dict[str, dict[str, Array]]:
     return targets
 
 
+def _shapes(runs: Sequence[CaseRun]) -> list[Shapes]:
+    """Flexible links of any case, at the ends of equal parts of the shortest run."""
+    links = dict.fromkeys(link for run in runs for link in flexible_links(run.mechanism))
+    shortest = min((run.reference.time for run in runs), key=len, default=np.zeros(1))
+    times = shortest[np.linspace(0, len(shortest) - 1, _SHAPES + 1).round().astype(int)[1:]]
+    return [
+        Shapes(
+            link, times, {r.case: _shapes_of(r, link, times) for r in runs if link in flexible_links(r.mechanism)}
+        )
+        for link in links
+    ]
+
+
+def _shapes_of(run: CaseRun, link: str, times: Array) -> list[Array]:
+    samples = np.searchsorted(run.reference.time, times - 1e-9 * times[-1])
+    q = np.column_stack([run.reference.signals[c.symbol] for c in run.mechanism.coordinates])
+    return [beam_shape(run.mechanism, reference.poses(run.mechanism, at), link) for at in q[samples]]
+
+
 def _content(chain: Chain, runs: Sequence[Outcome], command: str) -> dict[str, Any]:
     ran = [run for run in runs if isinstance(run, CaseRun)]
     comparable = len(ran) > 1
@@ -81,6 +104,8 @@ def _content(chain: Chain, runs: Sequence[Outcome], command: str) -> dict[str, A
         "differences": tables.differences(ran) if comparable else None,
         "distances": _distances(ran) if comparable else "",
         "apart": _inlined(difference_pictures(ran)),
+        "loads": _inlined(load_pictures(ran, _shapes(ran))),
+        "load_rms": tables.load_table(ran),
         "violations": _inlined(violation_pictures(ran)),
         "decays": tables.decays(ran),
         "command": command,

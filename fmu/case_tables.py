@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..generator.description import Chain
 from .case_run import CaseFailure, CaseRun, Outcome
 from .compare import on_common_grid
 from .decay import Decay
+from .load_rms import load_rms
 from .number_text import NOTHING, decimal, scientific, unit_text
 from .plots.cases import shared_coordinates
 from .report_tables import Kind, Table, tabulate
@@ -76,6 +78,19 @@ def differences(runs: Sequence[CaseRun]) -> Table:
     kinds: tuple[Kind, ...] = tuple("number" for _ in runs)
     headers = ("coordinate", "unit", "range", *(run.case for run in runs[1:]))
     return Table(headers, ("code", "text", *kinds), tuple(rows))
+
+
+def load_table(runs: Sequence[CaseRun]) -> Table:
+    """One row per joint and component: RMS of the force in each case, N, and its change from the first."""
+    found = [load_rms(run) for run in runs]
+    shared = [link for link in found[0] if all(link in of_case for of_case in found)] if found else []
+    rows = []
+    for link, part in product(shared, ("axial", "normal")):
+        first, *others = (getattr(of_case[link], part) for of_case in found)
+        relative = (f"{decimal(v, 4)} ({percent(v / first - 1) if first else NOTHING})" for v in others)
+        rows.append((link, part, decimal(first, 4), *relative))
+    numbers: tuple[Kind, ...] = tuple("number" for _ in runs)
+    return Table(("joint", "force", *(run.case for run in runs)), ("code", "text", *numbers), tuple(rows))
 
 
 def largest_differences(runs: Sequence[CaseRun]) -> dict[str, float]:

@@ -40,7 +40,8 @@ class FrictionEfforts:
 
 def _lugre(friction: Friction, rate: float, z: float) -> tuple[float, float]:
     """Bristle rate and coefficient (Canudas de Wit et al., 1995)."""
-    steady = friction.mu_k + (friction.mu_s - friction.mu_k) * math.exp(-((rate / friction.v_s) ** 2))
+    ratio = rate / friction.v_s
+    steady = friction.mu_k + (friction.mu_s - friction.mu_k) * math.exp(-ratio * ratio)  # ** might raise
     z_dot = rate - friction.sigma0 * abs(rate) * z / steady
     return z_dot, friction.sigma0 * z + friction.sigma1 * z_dot + friction.sigma2 * rate
 

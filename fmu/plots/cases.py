@@ -114,7 +114,7 @@ def case_lines(runs: Runs) -> dict[str, dict[str, Any]]:
 def joint_coordinates(runs: Runs) -> Figure | None:
     """Joint coordinates that all cases have, rad or m, over time in s (P0 Fig. 9, P2 Figs. 6–8)."""
     coordinates = shared_coordinates(runs, "joint")
-    return _overlay(panels_of(coordinates), columns_for(coordinates), runs, case_lines(runs))
+    return overlay(panels_of(coordinates), columns_for(coordinates), runs, case_lines(runs))
 
 
 def joint_differences(runs: Runs) -> Figure | None:
@@ -128,7 +128,7 @@ def joint_differences(runs: Runs) -> Figure | None:
         grid = on_common_grid(first.reference, run.reference)
         return grid.time, grid.run[signal] - grid.reference[signal]
 
-    return _overlay(panels_of(coordinates), columns_for(coordinates), others, case_lines(runs), difference)
+    return overlay(panels_of(coordinates), columns_for(coordinates), others, case_lines(runs), difference)
 
 
 def base_motion(runs: Runs) -> Figure | None:
@@ -136,7 +136,7 @@ def base_motion(runs: Runs) -> Figure | None:
     moving = [run for run in runs if not run.mechanism.base_fixed]
     coordinates = shared_coordinates(moving, "base")
     beside = [c for pair in zip(coordinates[:3], coordinates[3:], strict=True) for c in pair]
-    return _overlay(panels_of(beside), 2, moving, case_lines(runs), _since_start)
+    return overlay(panels_of(beside), 2, moving, case_lines(runs), _since_start)
 
 
 def driving_efforts(runs: Runs) -> Figure | None:
@@ -147,7 +147,7 @@ def driving_efforts(runs: Runs) -> Figure | None:
         if all(f"{c.symbol}_effort" in run.reference.signals for run in runs)
     ]
     panels = [Panel(c.name, c.effort_unit, f"{c.symbol}_effort") for c in driven]
-    return _overlay(panels, columns_for(driven), runs, case_lines(runs), matters=lambda run: run.settled)
+    return overlay(panels, columns_for(driven), runs, case_lines(runs), matters=lambda run: run.settled)
 
 
 def violations(runs: Runs) -> Figure | None:
@@ -164,7 +164,7 @@ def violations(runs: Runs) -> Figure | None:
     axes.set_title("‖Φ‖")
     axes.set_xlabel("time in s")
     style.log_axis(axes)
-    style.legend_of(figure, [*_handles(constrained, lines), *slopes])
+    style.legend_of(figure, [*handles(constrained, lines), *slopes])
     return figure
 
 
@@ -192,7 +192,7 @@ def point_path(point: str, runs: Runs, targets: Targets) -> Figure | None:
         axes.tick_params(labelbottom=axis == "z")
         axes.set_xlabel("time in s" if axis == "z" else "")
     programmed = [Line2D([], [], label="programmed", **style.reference_line())] if targets else []
-    style.legend_of(figure, [*programmed, *_handles(runs, lines)])
+    style.legend_of(figure, [*programmed, *handles(runs, lines)])
     return figure
 
 
@@ -211,7 +211,7 @@ def _since_start(run: CaseRun, signal: str) -> Curve:
     return time, values - values[0]
 
 
-def _overlay(
+def overlay(
     panels: Sequence[Panel],
     columns: int,
     runs: Runs,
@@ -231,7 +231,7 @@ def _overlay(
             axes.plot(time, values / factor, **lines[case])
         stay_near(axes, wanted / factor, margin=0.08)
         set_title(axes, panel, factor)
-    style.legend_of(figure, _handles(runs, lines))
+    style.legend_of(figure, handles(runs, lines))
     return figure
 
 
@@ -240,7 +240,8 @@ def _after(time: Array, values: Array, begin: float) -> Array:
     return values[time >= begin] if time[-1] >= begin else values
 
 
-def _handles(runs: Runs, lines: Mapping[str, Mapping[str, Any]]) -> list[Line2D]:
+def handles(runs: Runs, lines: Mapping[str, Mapping[str, Any]]) -> list[Line2D]:
+    """Of the cases, for a legend."""
     return [Line2D([], [], label=run.case, **lines[run.case]) for run in runs]
 
 
