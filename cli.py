@@ -24,7 +24,8 @@ app = typer.Typer(
     help="From a mechanism's description to readable Modelica, a verified FMU and a report.",
 )
 _errors = Console(stderr=True, soft_wrap=True, highlight=False)
-_screen = Console(highlight=False)
+# a pipe has no width: tables are not cut there
+_screen = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
 
 File = Annotated[Path, typer.Argument(help="description of the mechanism, TOML")]
 Case = Annotated[str | None, typer.Option(help="case of the description")]

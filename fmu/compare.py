@@ -15,7 +15,8 @@ from ..trajectory import Array, Trajectory
 from .csv_file import read_csv
 
 VIOLATION = "violation_"  # such signals ought to be zero, so their difference means nothing
-_FLOOR = 1e-4  # smallest scale of a signal, as a fraction of the largest range among signals of its unit
+# smallest scale of a signal, as a fraction of the largest range among signals of its unit: all, and those of its owner
+_FLOOR, _OWNER_FLOOR = 1e-4, 1e-2
 _ROUNDING = 1e-12  # times that differ by less than this fraction of the horizon are the same
 
 
@@ -143,17 +144,22 @@ def error_over_time(reference: Trajectory, run: Trajectory, units: Mapping[str, 
 def scales(signals: Mapping[str, Array], units: Mapping[str, str]) -> dict[str, float]:
     """What a difference of each signal is measured by, in the signal's unit.
 
-    The signal's own range (largest minus smallest value), but at least 1e-4 of the largest range among the
-    signals of its unit, so that rounding noise of a signal at rest does not count; 1 if none of them moves.
-    Violations are left out.
+    The signal's own range (largest minus smallest value), but at least 1e-2 of the largest range among the
+    signals of its unit and owner (a link, a point, the base: its name up to the first underscore) and 1e-4 of the
+    largest among all of its unit, so that rounding noise of a signal at rest does not count; 1 if none of them
+    moves. Violations are left out.
     """
     ranges = {name: _range(values) for name, values in signals.items() if not name.startswith(VIOLATION)}
+    unit = {name: _group(name, units) for name in ranges}
+    own = {name: f"{unit[name]} of {name.partition('_')[0]}" for name in ranges}
     largest: dict[str, float] = {}
     for name, value in ranges.items():
-        group = _group(name, units)
-        largest[group] = max(largest.get(group, 0.0), value)
-    floors = {name: _FLOOR * largest[_group(name, units)] for name in ranges}
-    return {name: max(value, floors[name]) or 1.0 for name, value in ranges.items()}
+        for group in (unit[name], own[name]):
+            largest[group] = max(largest.get(group, 0.0), value)
+    return {
+        name: max(value, _FLOOR * largest[unit[name]], _OWNER_FLOOR * largest[own[name]]) or 1.0
+        for name, value in ranges.items()
+    }
 
 
 def on_common_grid(reference: Trajectory, run: Trajectory) -> CommonGrid:

@@ -41,11 +41,11 @@ def derive(
     mechanism = kinematics.mechanism
     if not bristles:
         qdd = reduction.solve(program, mechanism, system)
-        return Solution(qdd, None, _multipliers(program, dynamics, system, qdd, loads))
+        return Solution(qdd, None, _multipliers(program, mechanism, dynamics, system, qdd, loads))
     rubbing = [bristle.coordinate for bristle in bristles]
     X = reduction.responses(program, mechanism, system, rubbing)
     loaded = [k for k in rubbing if mechanism.coordinates[k].friction.normal_force is None]  # type: ignore[union-attr]
-    Lambda = reduction.multipliers(program, dynamics, system, X, rubbing) if loads.reactions else None
+    Lambda = reduction.multipliers(program, mechanism, dynamics, system, X, rubbing) if loads.reactions else None
     answers = {k: _response(program, kinematics, loads, k, X, Lambda) for k in loaded}
     tau = friction.efforts(program, mechanism, bristles, answers)
     program.section("accelerations")
@@ -60,13 +60,15 @@ def derive(
     return Solution(qdd, on_coordinates, multipliers)
 
 
-def _multipliers(program: Program, dynamics: Dynamics, system: System, qdd: Expr, loads: Loads) -> Expr | None:
+def _multipliers(
+    program: Program, mechanism: Mechanism, dynamics: Dynamics, system: System, qdd: Expr, loads: Loads
+) -> Expr | None:
     if not loads.reactions:
         return None
     X = program.assemble(
         "X", (qdd.shape[0], 1), [((slice(0, qdd.shape[0]), 0), qdd)], None, "accelerations, as a column"
     )
-    return reduction.multipliers(program, dynamics, system, X, ())[:, 0]
+    return reduction.multipliers(program, mechanism, dynamics, system, X, ())[:, 0]
 
 
 def _response(

@@ -98,6 +98,7 @@ def efforts(
     """
     program.section("friction")
     f, text = len(found), "friction efforts; N or N.m"
+    names = ", ".join(mechanism.coordinates[bristle.coordinate].name for bristle in found)
     factors = [_factor(program, mechanism, bristle) for bristle in found]
     if not responses:
         given = [factor * _given(mechanism, bristle) for factor, bristle in zip(factors, found, strict=True)]
@@ -117,7 +118,7 @@ def efforts(
             f"J_{sweep}", (f, f), _rows(slope), None, f"slope of the friction loop, sweep {sweep}"
         )
         step = program.solve(
-            f"step_{sweep}", J, ir.array(residual), None, f"change in sweep {sweep}; N or N.m", "friction efforts"
+            f"step_{sweep}", J, ir.array(residual), None, f"friction loop, sweep {sweep}; N or N.m", names
         )
         name = "tau" if sweep == FRICTION_SWEEPS else f"tau_{sweep}"
         tau = program.define(name, tau - step, None, text)

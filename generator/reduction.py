@@ -101,7 +101,9 @@ def responses(program: Program, mechanism: Mechanism, system: System, forces: Se
     return program.solve("X", system.A, right, None, text, _all_names(mechanism))
 
 
-def multipliers(program: Program, dynamics: Dynamics, system: System, X: Expr, forces: Sequence[int]) -> Expr:
+def multipliers(
+    program: Program, mechanism: Mechanism, dynamics: Dynamics, system: System, X: Expr, forces: Sequence[int]
+) -> Expr:
     """Multipliers of the acting rows for each column of X (see `responses`): C_dᵀ λ = (M q̈ − f)_d.
 
     Returns a symbol of shape (m, columns).
@@ -118,7 +120,7 @@ def multipliers(program: Program, dynamics: Dynamics, system: System, X: Expr, f
         "Ed", (m, columns), parts, None, "constraint forces on the dependent coordinates, per column of X"
     )
     return program.solve(
-        "Lambda", ir.transpose(system.Cd), right, None, "multipliers, per column of X", "constraint multipliers"
+        "Lambda", ir.transpose(system.Cd), right, None, "multipliers", _names(mechanism, system.following)
     )
 
 
@@ -142,9 +144,9 @@ def _dependence(
     if not independent:
         return Cd, None
     Ci = _columns(program, "Ci", C, independent, "columns of C of the independent coordinates")
-    names = ", ".join(mechanism.coordinates[k].name for k in following)
-    text = "dependent velocities per independent velocity"
-    return Cd, program.solve("D", Cd, -Ci, None, text, f"dependent coordinates {names}")
+    names = _names(mechanism, following)
+    text = "partition; dependent velocities per independent velocity"
+    return Cd, program.solve("D", Cd, -Ci, None, text, names)
 
 
 def _columns(program: Program, name: str, matrix: Expr, chosen: Sequence[int], text: str) -> Expr:
@@ -169,7 +171,11 @@ def _runs(chosen: Sequence[int]) -> list[tuple[slice, slice]]:
     return runs
 
 
+def _names(mechanism: Mechanism, coordinates: Sequence[int]) -> str:
+    return ", ".join(mechanism.coordinates[k].name for k in coordinates)
+
+
 def _all_names(mechanism: Mechanism) -> str:
     names = [coordinate.name for coordinate in mechanism.coordinates]
     shown = names if len(names) <= 8 else [*names[:4], "…", *names[-3:]]
-    return f"coordinates {', '.join(shown)}"
+    return ", ".join(shown)

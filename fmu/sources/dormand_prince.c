@@ -124,11 +124,25 @@ static void reject(Model *model, double h, double error) {
 }
 
 /* Whether a smaller step than h at time t still makes sense. If not, a failed attempt's message stays. */
-static bool can_shrink(Model *model, double t, double h, double error) {
+/* The state that changes fastest, for messages: what runs away tells where the model is singular. */
+static const char *fastest_state(const Vectors *v) {
+    int fastest = 0;
+    for (int i = 1; i < equations.n_states; i++)
+        if (fabs(v->slopes[0][i]) / equations.nominals[i] > fabs(v->slopes[0][fastest]) / equations.nominals[fastest])
+            fastest = i;
+    for (int i = 0; i < equations.n_variables; i++)
+        if (equations.variables[i].kind == VARIABLE_STATE && equations.variables[i].index == fastest)
+            return equations.variables[i].name;
+    return "unknown";
+}
+
+static bool can_shrink(Model *model, const Vectors *v, double t, double h, double error) {
     if (h > 16.0 * DBL_EPSILON * fabs(t) && h > DBL_MIN / DBL_EPSILON) return true;
     if (!isfinite(error)) return false;
-    return model_fail(model, "the step size fell to %.3g s and the error is still %.3g times the tolerance %.3g",
-                      h, error, relative_tolerance(model));
+    return model_fail(model,
+                      "the step size fell to %.3g s and the error is still %.3g times the tolerance %.3g;"
+                      " the fastest state is %s",
+                      h, error, relative_tolerance(model), fastest_state(v));
 }
 
 /* One accepted step from where the model stands. */
@@ -148,7 +162,7 @@ static bool step(Model *model, double end, int32_t *budget) {
             integrator_accept_step(model);
             return true;
         }
-        if (!can_shrink(model, t, h, error)) return false;
+        if (!can_shrink(model, &v, t, h, error)) return false;
         reject(model, h, error);
     }
 }
