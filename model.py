@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from . import reference
 from ._version import __version__
 from .errors import DescriptionError, Problem, SolveError
-from .generator import constraints, equations, mechanism, modelica
+from .generator import constraints, equations, interface, mechanism, modelica
 from .generator.description import Chain
 from .generator.program import Program
 
@@ -67,15 +67,21 @@ class Model:
 def prepare(chain: Chain, source: str = "description") -> Model:
     """Statics, partition and equations of a description.
 
-    Raises DescriptionError if the task cannot be done from the start state, SolveError if statics fail.
+    Raises DescriptionError if there is no start state, if the task cannot be done from it, or if names clash.
     """
     numbers = mechanism.build(chain)
-    start = reference.start_state(numbers)
-    problems = reference.unreachable(numbers, start[0])
+    try:
+        start = reference.start_state(numbers)
+        problems = reference.unreachable(numbers, start[0])
+    except SolveError as error:
+        raise DescriptionError(source, [Problem("", str(error))]) from None
     if problems:
         raise DescriptionError(source, problems)
     dependent = _dependent(numbers, start, source)
     program = equations.derive(chain, start, dependent)
+    clashes = interface.clashes(program)
+    if clashes:
+        raise DescriptionError(source, clashes)
     return Model(chain, numbers, start, dependent, program)
 
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from ..errors import DescriptionError, Problem
+from ..errors import Problem
 from .modelica import digest
 from .program import Parameter, Program
 
@@ -96,7 +97,7 @@ class Variable:
 
 
 def variables(program: Program) -> tuple[Variable, ...]:
-    """The table. Raises DescriptionError if two names of the description lead to the same variable."""
+    """The table; the program must be free of `clashes`."""
     table = [Variable("time", "time", 0, "s", "time")]
     table += [
         Variable(s.name, "state", i, s.unit, s.description, nominal=s.nominal)
@@ -111,7 +112,6 @@ def variables(program: Program) -> tuple[Variable, ...]:
     count = itertools.count()
     table += [v for parameter in program.parameters for v in _elements(parameter, count)]
     table += _solver_variables()
-    _check_names(table)
     return tuple(table)
 
 
@@ -139,16 +139,15 @@ def _solver_variables() -> list[Variable]:
     return [*settings, *integers, *counters]
 
 
-def _check_names(table: list[Variable]) -> None:
-    seen: set[str] = set()
-    problems = []
-    for variable in table:
-        if variable.name in seen:
-            text = f"two quantities would be called {variable.name!r} in the model; rename one of them"
-            problems.append(Problem(variable.name, text))
-        seen.add(variable.name)
-    if problems:
-        raise DescriptionError("description", problems)
+def clashes(program: Program) -> list[Problem]:
+    """Names that two quantities of the model would have."""
+    quantities = (program.states, program.outputs, program.inputs, program.parameters, _solver_variables())
+    counts = Counter(entry.name for entries in quantities for entry in entries)
+    return [
+        Problem(name, f"two quantities would be called {name!r} in the model; rename one of them")
+        for name, count in counts.items()
+        if count > 1
+    ]
 
 
 def token(program: Program, table: tuple[Variable, ...]) -> str:
