@@ -38,7 +38,7 @@ def in_style() -> Iterator[None]:
 
 
 def loaded(name: str, size: float, **options: str) -> CaseRun:
-    """A made-up case whose boom bears constant forces, axial 3·size and normal 4·size, N, and a jerk at the start."""
+    """A made-up case whose boom bears constant forces, axial 3·size, normal 4·size, N, and a jerk at first."""
     run = made_up_case(name, **options)
     time = run.reference.time
     jerk = np.where(time < run.settled / 2, 1e6, 0.0)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import time
+import tomllib
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,10 +15,16 @@ import pytest
 from helpers_reference import mechanism_of
 from helpers_report import EXAMPLES, crane_report
 
+from gpmelica.errors import SolveError
+from gpmelica.fmu import runs, verify
+from gpmelica.fmu.backends import Compilers, build_native
 from gpmelica.fmu.report_tables import closures, mode_text
 from gpmelica.fmu.result import result, strict_json
+from gpmelica.fmu.verify import step_notes
 from gpmelica.generator.description import load
+from gpmelica.generator.description.load import from_data
 from gpmelica.generator.mechanism import build
+from gpmelica.model import Model, prepare
 from gpmelica.reference import Mode, modes, simulate, start_state
 
 MASS, STIFFNESS = 3.0, 1200.0
@@ -136,6 +144,57 @@ def test_result_names_the_stiffest_mode() -> None:
     assert found["time_constant_s"] is None
     assert found["frequency_Hz"] == pytest.approx(100 / (2 * math.pi))
     assert result(crane_report())["stiffest_mode"] is None
+
+
+def _replacement(**simulation: Any) -> Model:
+    """RSRRP whose replacement joint has springs of 1e8 N/m."""
+    changes = {"closures.S.stiffness": [1e8, 1e8, 1e8, 0.0, 0.0, 0.0]}
+    data = tomllib.loads((EXAMPLES / "rsrrp.toml").read_text(encoding="utf-8"))
+    case = next(case for case in data["cases"] if case["name"] == "spherical_replacement")
+    case["set"] |= changes | {f"simulation.{key}": value for key, value in simulation.items()}
+    return prepare(from_data(data, case="spherical_replacement"))
+
+
+def test_stiff_replacement_joint_at_long_communication_steps(tmp_path: Path) -> None:
+    """1e8 N/m, 1e-2 s: the adaptive solver goes on; RK4 does with the step that the stiffest mode allows, not twice.
+
+    The crank's speed is that of the reference, and the loop stays closed.
+    """
+    model = _replacement(stop=0.3)
+    fmu = build_native(model, tmp_path).path
+    mechanism, start = model.mechanism, model.start
+    longest = modes(mechanism, start=start)[0].longest_rk4_step
+    truth = simulate(mechanism, start=start, method="Radau", tolerance=1e-8, output_step=1e-2)
+
+    def run(**parameters: float) -> Any:
+        settings = {"stop": 0.3, "output_step": 1e-2, "tolerance": 1e-8, "parameters": parameters}
+        return runs.simulate(fmu, "cs", ["crank_angle_dot"], name="stiff", **settings)  # type: ignore[arg-type]
+
+    for found in (run(), run(solver_method=1, solver_step=longest)):
+        expected = truth.signals["crank_angle_dot"]
+        assert np.abs(found.signals["crank_angle_dot"] - expected).max() < 1e-5 * np.ptp(expected)
+    with pytest.raises(SolveError, match="has no finite solution|is singular|is (-?inf|nan)"):
+        run(solver_method=1, solver_step=2 * longest)
+
+
+def test_a_step_that_is_too_long_is_noted() -> None:
+    """RK4 beyond the stiffest mode's limit: the note says which step would do; other methods choose theirs."""
+    model = _replacement(method="RK4", step=1e-3)
+    found = modes(model.mechanism, start=model.start)
+    (note,) = step_notes(model.chain.simulation, found)
+    assert f"stable up to about {found[0].longest_rk4_step:.2g} s" in note
+    assert found[0].coordinate in note
+    assert step_notes(_replacement(method="RK4", step=1e-4).chain.simulation, found) == ()
+    assert step_notes(_replacement(method="LSODA", step=1e-3).chain.simulation, found) == ()
+
+
+def test_a_diverging_reference_says_which_step_would_do(tmp_path: Path) -> None:
+    """`run` with RK4 and ten times the stable step ends with the time and the step."""
+    model = _replacement(method="RK4", step=2e-3, stop=0.5)
+    with pytest.raises(
+        SolveError, match=r"(?s)t = .*is too long for RK4, which is stable up to about 0\.000\d+ s"
+    ):
+        verify.run(model, verify.Options(tmp_path, compilers=Compilers(native=True)))
 
 
 def test_closures_have_a_table() -> None:
