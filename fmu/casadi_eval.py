@@ -87,7 +87,7 @@ class Evaluator:
 
     def _define(self, name: str) -> SX:
         item = self._definitions[name]
-        shape = (item.shape + (1, 1))[:2] if item.shape else (1, 1)
+        shape = (*item.shape, 1, 1)[:2]
         value = ca.SX.zeros(*shape)
         for index, expr in item.parts:
             part = self(expr)

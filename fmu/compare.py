@@ -15,7 +15,7 @@ from ..trajectory import Array, Trajectory
 from .csv_file import read_csv
 
 VIOLATION = "violation_"  # such signals ought to be zero, so their difference means nothing
-# smallest scale of a signal, as a fraction of the largest range among signals of its unit: all, and those of its owner
+# smallest scale of a signal: fractions of the largest range among all signals of its unit, and those of its owner
 _FLOOR, _OWNER_FLOOR = 1e-4, 1e-2
 _ROUNDING = 1e-12  # times that differ by less than this fraction of the horizon are the same
 

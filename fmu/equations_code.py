@@ -27,6 +27,8 @@ _BLOCKS = (
     "outputs",
 )
 
+_COUNTED = ("states", "inputs", "switches", "parameters", "outputs")
+
 
 def functions(staged: Staged) -> str:
     """C code of all stages' functions."""
@@ -69,7 +71,7 @@ def data(program: Program, staged: Staged, variables: Sequence[Variable], token:
         ],
         identifier=_string(program.name),
         token=_string(token),
-        counts=_integers(staged.blocks[name].size for name in ("states", "inputs", "switches", "parameters", "outputs")),
+        counts=_integers(staged.blocks[name].size for name in _COUNTED),
         size=staged.size,
         blocks=_integers(staged.blocks[name].offset for name in _BLOCKS),
         real_settings=_numbers(start for _, start, _, _ in REAL_SETTINGS),

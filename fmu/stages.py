@@ -206,7 +206,9 @@ class _Cutter:
             [symbol for symbol, _ in inputs],
             [ca.densify(value) for value in values],
         )
-        name, about = (plan.solve.description.partition(";")[0], plan.solve.about) if plan.solve else (plan.group, "")
+        name, about = plan.group, ""
+        if plan.solve:
+            name, about = plan.solve.description.partition(";")[0], plan.solve.about
         system = self._add_solution(plan.solve, blocks) if plan.solve else None
         used_blocks = tuple(block for _, block in inputs)
         self.result.stages.append(Stage(name, about, plan.group, function, used_blocks, tuple(blocks), system))

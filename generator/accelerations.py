@@ -11,6 +11,7 @@ from .friction import Bristle, Response
 from .ir import Expr, Index
 from .kinematics import Kinematics
 from .loads import Loads
+from .mechanism import Mechanism
 from .program import Program
 from .reduction import System
 
