@@ -57,7 +57,8 @@ def find() -> Compiler:
         if shutil.which(name):
             return _checked((name,), name)
     if importlib.util.find_spec("ziglang") is not None:
-        return _checked((sys.executable, "-m", "ziglang", "cc"), "ziglang")
+        # without -mcpu, zig compiles for this very processor, and the FMU may crash on another one
+        return _checked((sys.executable, "-m", "ziglang", "cc", "-mcpu=baseline"), "ziglang")
     raise MissingToolError(
         "no C compiler: looked for CC, cc, gcc, clang and the package ziglang;"
         " install one of them, for example with: pip install ziglang"
