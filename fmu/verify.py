@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
@@ -15,6 +15,7 @@ from .. import reference
 from .._version import __version__
 from ..errors import BuildError, SolveError
 from ..generator import modelica
+from ..generator.description.settings import Simulation
 from ..model import Model
 from ..trajectory import Trajectory
 from . import rumoca_backend, runs
@@ -64,12 +65,7 @@ def run(model: Model, options: Options, progress: Progress = lambda what, fracti
     """
     write_modelica(model, options.out)
     fmus = _fmus(model, options, progress)
-    truth = reference.simulate(
-        model.mechanism,
-        start=model.start,
-        dependent=model.dependent,
-        progress=lambda fraction: progress("reference solver", fraction),
-    )
+    truth = _reference_run(model, progress)
     report = _report(model, options, truth, _attempts(model, fmus, options, progress), fmus)
     for trajectory in (truth, *report.runs):
         write_csv(options.out / f"{trajectory.name}.csv", trajectory)
@@ -84,14 +80,40 @@ def build(model: Model, out: Path, progress: Callable[[str], None] | None = None
     return build_native(model, out, progress).path
 
 
+def step_notes(simulation: Simulation, modes: Sequence[reference.Mode]) -> tuple[str, ...]:
+    """What to say of a fixed step that is too long for the stiffest of the modes; nothing if it is not."""
+    longest = min((mode.longest_rk4_step for mode in modes), default=np.inf)
+    if simulation.method != "RK4" or simulation.step <= longest:
+        return ()
+    return (
+        f"simulation.step = {simulation.step:g} s is too long for RK4, which is stable up to about {longest:.2g} s"
+        f" by the mode of {modes[0].coordinate} ({modes[0].frequency:.3g} Hz, time constant"
+        f" {modes[0].time_constant:.2g} s); take a shorter step or another method",
+    )
+
+
+def _modes(model: Model) -> tuple[reference.Mode, ...]:
+    return reference.modes(model.mechanism, start=model.start, dependent=model.dependent)
+
+
+def _reference_run(model: Model, progress: Progress) -> Trajectory:
+    try:
+        return reference.simulate(
+            model.mechanism,
+            start=model.start,
+            dependent=model.dependent,
+            progress=lambda fraction: progress("reference solver", fraction),
+        )
+    except SolveError as error:
+        raise SolveError("; ".join([str(error), *step_notes(model.chain.simulation, _modes(model))])) from None
+
+
 def _fmus(model: Model, options: Options, progress: Progress) -> list[Fmu]:
     """OpenModelica's FMU where there is an omc, and the native one; the first is `Name.fmu` in the folder."""
     made, compilers = [], options.compilers
     if compilers.omc is not None:
         made.append(
-            build_openmodelica(
-                model, options.out, compilers, progress=lambda what: progress(f"omc: {what}", 0.0)
-            )
+            build_openmodelica(model, options.out, compilers, progress=lambda what: progress(f"omc: {what}", 0.0))
         )
     if compilers.native:
         folder = options.out / "native" if made else options.out
@@ -186,7 +208,7 @@ def _rumoca_run(model: Model) -> Trajectory:
 def _report(
     model: Model, options: Options, truth: Trajectory, attempts: list[_Attempt], fmus: list[Fmu]
 ) -> RunReport:
-    chain, name = model.chain, model.name
+    name, modes = model.name, _modes(model)
     own = compare(truth, truth, model.units, options.tolerance)
     comparisons = [own, *(attempt.comparison(truth, model.units) for attempt in attempts)]
     trajectories = [attempt.trajectory for attempt in attempts if attempt.trajectory is not None]
@@ -205,7 +227,7 @@ def _report(
         smallest_determinant=determinant,
         poses=partial(reference.poses, model.mechanism),
         friction=partial(reference.friction_efforts, model.mechanism),
-        modes=reference.modes(model.mechanism, start=model.start, dependent=model.dependent),
+        modes=modes,
         targets=reference.programmed_target(model.mechanism, truth),
         compilers=_versions(fmus),
         command=options.command,
@@ -218,7 +240,10 @@ def _report(
             **{f"{t.name}.csv": f"signals of {t.name}" for t in trajectories},
         },
         facts={f"FMU, {fmu.backend}": fmu.facts() for fmu in fmus},
-        notes=tuple(f"FMPy on the FMU by {fmu.backend}: {problem}" for fmu in fmus for problem in fmu.problems),
+        notes=(
+            *(f"FMPy on the FMU by {fmu.backend}: {problem}" for fmu in fmus for problem in fmu.problems),
+            *step_notes(model.chain.simulation, modes),
+        ),
     )
 
 

@@ -156,24 +156,21 @@ def _replacement(**simulation: Any) -> Model:
 
 
 def test_stiff_replacement_joint_at_long_communication_steps(tmp_path: Path) -> None:
-    """1e8 N/m, 1e-2 s: the adaptive solver goes on; RK4 does with the step that the stiffest mode allows, not twice.
-
-    The crank's speed is that of the reference, and the loop stays closed.
-    """
-    model = _replacement(stop=0.3)
+    """1e8 N/m, 1e-2 s: the adaptive solver follows the reference; RK4 does with the step that the modes allow."""
+    model = _replacement(stop=0.1)
     fmu = build_native(model, tmp_path).path
     mechanism, start = model.mechanism, model.start
     longest = modes(mechanism, start=start)[0].longest_rk4_step
-    truth = simulate(mechanism, start=start, method="Radau", tolerance=1e-8, output_step=1e-2)
+    truth = simulate(mechanism, start=start, method="DOP853", tolerance=1e-8, output_step=1e-2)
 
     def run(**parameters: float) -> Any:
-        settings = {"stop": 0.3, "output_step": 1e-2, "tolerance": 1e-8, "parameters": parameters}
+        settings = {"stop": 0.1, "output_step": 1e-2, "tolerance": 1e-8, "parameters": parameters}
         return runs.simulate(fmu, "cs", ["crank_angle_dot"], name="stiff", **settings)  # type: ignore[arg-type]
 
     for found in (run(), run(solver_method=1, solver_step=longest)):
         expected = truth.signals["crank_angle_dot"]
         assert np.abs(found.signals["crank_angle_dot"] - expected).max() < 1e-5 * np.ptp(expected)
-    with pytest.raises(SolveError, match="has no finite solution|is singular|is (-?inf|nan)"):
+    with pytest.raises(SolveError, match=r"has no finite solution|is singular|is (-?inf|nan)"):
         run(solver_method=1, solver_step=2 * longest)
 
 
@@ -191,9 +188,7 @@ def test_a_step_that_is_too_long_is_noted() -> None:
 def test_a_diverging_reference_says_which_step_would_do(tmp_path: Path) -> None:
     """`run` with RK4 and ten times the stable step ends with the time and the step."""
     model = _replacement(method="RK4", step=2e-3, stop=0.5)
-    with pytest.raises(
-        SolveError, match=r"(?s)t = .*is too long for RK4, which is stable up to about 0\.000\d+ s"
-    ):
+    with pytest.raises(SolveError, match=r"t = .* is too long for RK4, .* up to about 0\.000\d+ s"):
         verify.run(model, verify.Options(tmp_path, compilers=Compilers(native=True)))
 
 
