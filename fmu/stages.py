@@ -7,6 +7,7 @@ DYNAMICS; what only outputs need in OUTPUTS. Between stages, values travel in bl
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, product
@@ -208,7 +209,7 @@ class _Cutter:
         )
         name, about = plan.group, ""
         if plan.solve:
-            name, about = plan.solve.description.partition(";")[0], plan.solve.about
+            name, about = re.split("[;:]", plan.solve.description)[0], plan.solve.about
         system = self._add_solution(plan.solve, blocks) if plan.solve else None
         used_blocks = tuple(block for _, block in inputs)
         self.result.stages.append(Stage(name, about, plan.group, function, used_blocks, tuple(blocks), system))

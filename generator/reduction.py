@@ -145,7 +145,7 @@ def _dependence(
         return Cd, None
     Ci = _columns(program, "Ci", C, independent, "columns of C of the independent coordinates")
     names = _names(mechanism, following)
-    text = "partition; dependent velocities per independent velocity"
+    text = "partition: dependent velocities per independent velocity"
     return Cd, program.solve("D", Cd, -Ci, None, text, names)
 
 
