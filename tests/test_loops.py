@@ -19,7 +19,6 @@ from scipy.linalg import qr
 from test_properties import PROFILE
 
 from gpmelica import reference
-from gpmelica.errors import DescriptionError
 from gpmelica.fmu import rumoca_backend
 from gpmelica.generator import equations
 from gpmelica.generator.description.load import from_data
@@ -213,11 +212,3 @@ def test_modelica_without_forces() -> None:
 def _check_modelica(model: Model) -> None:
     states, found = modelica_accelerations(model, np.random.default_rng(4), 20)
     assert largest_error(found, reference_accelerations(model, states)) <= EXACT
-
-
-def test_more_rows_than_coordinates() -> None:
-    """A loop that leaves nothing to move, and more rows than coordinates, are refused before anything else."""
-    data = spatial_linkage("spherical")
-    data["closures"].append(data["closures"][0] | {"name": "again"})
-    with pytest.raises(DescriptionError, match="expected at most 4 constraint rows, one per coordinate, got 6"):
-        from_data(data)

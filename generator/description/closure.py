@@ -59,7 +59,8 @@ class Closure(Part):
         if springs != (self.stiffness is not None):
             raise KeyProblem("stiffness", 'six numbers go with model = "spring_damper", and only with it')
         if not springs and (self.damping is not None or self.axes is not None):
-            raise KeyProblem("damping", 'damping and axes go with model = "spring_damper" only')
+            key = "axes" if self.damping is None else "damping"
+            raise KeyProblem(key, 'goes with model = "spring_damper" only')
         if (self.type == "distance") != (self.length is not None):
             raise KeyProblem("length", "goes with a distance closure, and only with it")
         if springs and self.type == "distance":

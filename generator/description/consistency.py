@@ -47,7 +47,9 @@ def _base_rows(chain: Chain) -> list[str]:
 def _clashes(draft: Draft, names: References) -> Iterator[Problem]:
     for key in ("links", "closures", "forces", "cases"):
         yield from _repeated(draft.names(key))
-    entries = [*draft.entries("programmed"), *draft.entries("closures")]
+    # closures of one name are reported by it, not by their rows again
+    closures = {entry.name: (where, entry) for where, entry in reversed([*draft.entries("closures")])}
+    entries = [*draft.entries("programmed"), *reversed(closures.values())]
     rows = [(where, row) for where, entry in entries for row in entry.rows]
     yield from _repeated([*(("base", row) for row in _base_rows(draft.chain)), *rows])
     for where, name in draft.names("links"):

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from .types import NonNegative, Part, Positive
+from .types import KeyProblem, NonNegative, Part, Positive
 
 
 class LuGre(Part):
@@ -32,7 +32,7 @@ class LuGre(Part):
     @model_validator(mode="after")
     def _stribeck(self) -> LuGre:
         if self.mu_k > self.mu_s:
-            raise ValueError(f"mu_k: expected at most mu_s = {self.mu_s:g}, got {self.mu_k:g}")
+            raise KeyProblem("mu_k", f"expected at most mu_s = {self.mu_s:g}, got {self.mu_k:g}")
         return self
 
 

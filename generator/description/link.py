@@ -72,8 +72,8 @@ class Joint(Part):
         if self.type not in ("revolute", "prismatic"):
             raise KeyProblem("friction", f"expected a revolute or prismatic joint, got {self.type}")
         if (self.type == "revolute") != (self.friction.diameter is not None):
-            text = "a revolute joint needs the journal's diameter, a prismatic one has none"
-            raise KeyProblem("friction", text)
+            text = "a revolute joint needs its journal's diameter, a prismatic one has none"
+            raise KeyProblem("friction.diameter", text)
         return self
 
     def values(self, key: str) -> tuple[float, ...]:

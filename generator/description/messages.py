@@ -24,6 +24,7 @@ _EXPECTED = {
     "tuple_type": "an array",
     "dict_type": "a table",
     "model_type": "a table",
+    "model_attributes_type": "a table",
     "greater_than": "a number above {gt:g}",
     "greater_than_equal": "at least {ge:g}",
     "less_than_equal": "at most {le:g}",
@@ -51,8 +52,12 @@ def _problem(detail: ErrorDetails, details: Sequence[ErrorDetails], data: Mappin
         return Problem(dotted(keys), f"expected {given + absent} values, got {given}")
     if kind == "value_error":
         cause = detail["ctx"]["error"]
-        own = [cause.key] if isinstance(cause, KeyProblem) else []
+        own = cause.key.split(".") if isinstance(cause, KeyProblem) else []
         return Problem(dotted([*keys, *own]), str(cause))
+    if kind in ("union_tag_invalid", "union_tag_not_found"):
+        key, known = detail["ctx"]["discriminator"].strip("'"), detail["ctx"].get("expected_tags")
+        text = f"expected one of {known}, got {_shown(detail['input'][key])}" if known else "is missing"
+        return Problem(dotted([*keys, key]), text)
     return Problem(dotted(keys), _message(detail))
 
 
@@ -105,10 +110,18 @@ def _shown(value: Any) -> str:
 def _known_keys(loc: Sequence[int | str]) -> list[str]:
     """Keys of the table that a location is in."""
     part: type[Part] = Chain
+    choice: list[type[Part]] = []
     for key in loc[:-1]:
         if key in part.model_fields:
-            part = next(_parts(part.model_fields[str(key)].annotation), part)
+            choice = [*_parts(part.model_fields[str(key)].annotation)]
+            part = next(iter(choice), part)
+        # pydantic adds the tag of the union's member that it has chosen
+        part = next((member for member in choice if _has_tag(member, key)), part)
     return [field.alias or name for name, field in part.model_fields.items()]
+
+
+def _has_tag(part: type[Part], tag: int | str) -> bool:
+    return any(get_args(field.annotation) == (tag,) for field in part.model_fields.values())
 
 
 def _parts(annotation: Any) -> Iterator[type[Part]]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from .names import Name
-from .types import AutoOrNames, KeyProblem, NonNegative, Part, Positive
+from .types import AllOrNames, AutoOrNames, KeyProblem, NonNegative, Part, Positive
 
 _MOST_POINTS = 50_000  # of output: every state of every run is kept, compared and drawn
 _MOST_STEPS = 10_000_000  # of RK4: hours
@@ -59,7 +59,7 @@ class Simulation(Part):
 class Outputs(Part):
     """What the FMU gives besides coordinates, points and efforts: joint loads of all or some links."""
 
-    loads: Literal["all"] | tuple[str, ...] = ()
+    loads: AllOrNames = ()
 
 
 class Case(Part):

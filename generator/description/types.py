@@ -66,10 +66,15 @@ def _choice(value: Any) -> str:
     return "word" if isinstance(value, str) else "list"
 
 
-def _auto(value: str) -> str:
-    if value != "auto":
-        raise ValueError(f"expected 'auto' or an array of names, got {value!r}")
-    return value
+def _only(word: str) -> BeforeValidator:
+    """The one word that may stand in place of an array."""
+
+    def check(value: str) -> str:
+        if value != word:
+            raise ValueError(f"expected {word!r} or an array of names, got {value!r}")
+        return value
+
+    return BeforeValidator(check)
 
 
 PerCoordinate = Annotated[
@@ -82,7 +87,11 @@ NonNegativePerCoordinate = Annotated[
 Moments = Annotated[Annotated[Vector3, Tag("vector")] | Annotated[Matrix3, Tag("matrix")], Discriminator(_rank)]
 Expression = Annotated[Annotated[str, Tag("text")] | Annotated[Number, Tag("number")], Discriminator(_notation)]
 AutoOrNames = Annotated[
-    Annotated[Literal["auto"], BeforeValidator(_auto), Tag("word")] | Annotated[tuple[str, ...], Tag("list")],
+    Annotated[Literal["auto"], _only("auto"), Tag("word")] | Annotated[tuple[str, ...], Tag("list")],
+    Discriminator(_choice),
+]
+AllOrNames = Annotated[
+    Annotated[Literal["all"], _only("all"), Tag("word")] | Annotated[tuple[str, ...], Tag("list")],
     Discriminator(_choice),
 ]
 
