@@ -67,9 +67,7 @@ def find() -> Compiler:
 
 def _checked(command: tuple[str, ...], what: str) -> Compiler:
     try:
-        answer = subprocess.run(
-            [*command, "--version"], capture_output=True, text=True, timeout=60, check=False
-        )
+        answer = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=60, check=False)
     except OSError as error:
         raise MissingToolError(f"{what} cannot be started ({command[0]}: {error.strerror})") from None
     if answer.returncode != 0:

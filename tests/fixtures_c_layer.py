@@ -17,8 +17,10 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         pytest.skip("no C compiler: CC, cc, gcc, clang and ziglang are missing")
     folder = tmp_path_factory.mktemp("c_layer")
     flags = ("-O2", "-shared", "-fPIC")
-    built = {model: compile_c(cc, folder / f"{model}.so", layer(model), *flags, "-fvisibility=hidden")
-             for model in ("oscillator", "singular")}
+    built = {
+        model: compile_c(cc, folder / f"{model}.so", layer(model), *flags, "-fvisibility=hidden")
+        for model in ("oscillator", "singular")
+    }
     return built | {"lu": compile_c(cc, folder / "lu.so", [SOURCES / "linear_solve.c"], *flags)}
 
 

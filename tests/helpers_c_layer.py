@@ -66,17 +66,28 @@ class Fmu:
         self.references = value_references(model)
         self.messages: list[str] = []
         kind = FMU2Slave if co_simulation else FMU2Model
-        self.fmi = kind(guid=f"{{{model}}}", modelIdentifier=model, unzipDirectory=str(library.parent),
-                        libraryPath=str(library), instanceName="instance")
+        self.fmi = kind(
+            guid=f"{{{model}}}",
+            modelIdentifier=model,
+            unzipDirectory=str(library.parent),
+            libraryPath=str(library),
+            instanceName="instance",
+        )
         self.callbacks = fmi2CallbackFunctions(
-            fmi2CallbackLoggerTYPE(self._log), defaultCallbacks.allocateMemory, defaultCallbacks.freeMemory)
+            fmi2CallbackLoggerTYPE(self._log), defaultCallbacks.allocateMemory, defaultCallbacks.freeMemory
+        )
         self.fmi.instantiate(callbacks=self.callbacks)
 
     def _log(self, environment: int, instance: bytes, status: int, category: bytes, message: bytes) -> None:
         self.messages.append(message.decode())
 
-    def start(self, start_time: float = 0.0, tolerance: float | None = None, stop_time: float | None = None,
-              **parameters: float) -> Fmu:
+    def start(
+        self,
+        start_time: float = 0.0,
+        tolerance: float | None = None,
+        stop_time: float | None = None,
+        **parameters: float,
+    ) -> Fmu:
         """Initialises a run with these parameters and settings."""
         self.fmi.setupExperiment(tolerance=tolerance, startTime=start_time, stopTime=stop_time)
         self.set(**parameters)

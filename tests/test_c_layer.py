@@ -103,13 +103,16 @@ def test_steps_land_on_events(make: Make, method: int, tolerance: float) -> None
     assert fmu.get("time")[0] == 2.0
 
 
-@pytest.mark.parametrize(("t_on", "t_off", "forces"), [
-    (0.5, -1.0, [0, 0, 5, 5]),        # never off
-    (0.25, 0.5, [0, 5, 0, 0]),        # at communication points: the value after the event
-    (0.6, 0.3, [0, 0, -5, 0]),        # in the other order, inside of steps
-    (-3.0, 0.5, [5, 5, 0, 0]),        # past: on from the begin
-    (0.0, 0.5 + 2e-16, [5, 5, 0, 0]),  # at the begin; rounding of a communication point
-])
+@pytest.mark.parametrize(
+    ("t_on", "t_off", "forces"),
+    [
+        (0.5, -1.0, [0, 0, 5, 5]),  # never off
+        (0.25, 0.5, [0, 5, 0, 0]),  # at communication points: the value after the event
+        (0.6, 0.3, [0, 0, -5, 0]),  # in the other order, inside of steps
+        (-3.0, 0.5, [5, 5, 0, 0]),  # past: on from the begin
+        (0.0, 0.5 + 2e-16, [5, 5, 0, 0]),  # at the begin; rounding of a communication point
+    ],
+)
 def test_switches_keep_their_times(make: Make, t_on: float, t_off: float, forces: list[float]) -> None:
     """Switches have the value after the event from the event time on, in any order of the events."""
     fmu = make("oscillator").start(t_on=t_on, t_off=t_off)
@@ -242,8 +245,12 @@ def test_sanitizers_find_nothing(tmp_path: Path) -> None:
     flags = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     probe = tmp_path / "probe.c"
     probe.write_text("int main(void) { return 0; }\n")
-    if cc is None or subprocess.run([*cc, *flags, str(probe), "-o", str(tmp_path / "probe")], check=False,
-                                    capture_output=True).returncode:
+    if (
+        cc is None
+        or subprocess.run(
+            [*cc, *flags, str(probe), "-o", str(tmp_path / "probe")], check=False, capture_output=True
+        ).returncode
+    ):
         pytest.skip("no C compiler with address and undefined-behaviour sanitizers")
     program = compile_c(cc, tmp_path / "stress", [*layer("oscillator"), DATA / "stress.c"], "-O1", *flags)
     done = subprocess.run([str(program)], capture_output=True, text=True, check=False)

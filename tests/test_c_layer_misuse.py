@@ -22,20 +22,26 @@ def test_singular_partition_stops_with_time_and_coordinates(make: Make) -> None:
     fmu = make("singular").start(t_singular=1.0, solver_method=RK4, solver_step=0.25)
     fmu.run(np.array([0.0, 0.5]))
     before = fmu.get("x1", "x2")
-    fails(fmu, lambda: fmu.fmi.doStep(0.5, 1.0),
-          r"fmi2DoStep: the step from t = 0.5 s to 1.5 s came to t = 0.75 s: the linear system of the partition "
-          r"is singular at t = 1 s: pivot 2 of 2 vanishes \(coordinates: boom, 100%% rope\)")
+    fails(
+        fmu,
+        lambda: fmu.fmi.doStep(0.5, 1.0),
+        r"fmi2DoStep: the step from t = 0.5 s to 1.5 s came to t = 0.75 s: the linear system of the partition "
+        r"is singular at t = 1 s: pivot 2 of 2 vanishes \(coordinates: boom, 100%% rope\)",
+    )
     assert fmu.fmi.getRealStatus(fmi2LastSuccessfulTime) == 0.75
     assert fmu.get("x1", "x2").tolist() == before.tolist()
     fmu.fmi.doStep(0.5, 0.25)
     assert fmu.get("x1", "x2") == pytest.approx(nonlinear(0.75), abs=1e-3)
 
 
-@pytest.mark.parametrize(("cause", "match"), [
-    ({"t_singular": 1.0}, r"the linear system of the partition is singular at t = (1|0\.9{12}\d*) s"),
-    ({"domain": 0.6}, r"the linear system of the partition has no finite solution at t = 0\.6\d* s"),
-    ({"failure": 0.6}, r"the function of the partition failed with code 7 at t = 0\.6\d* s"),
-])
+@pytest.mark.parametrize(
+    ("cause", "match"),
+    [
+        ({"t_singular": 1.0}, r"the linear system of the partition is singular at t = (1|0\.9{12}\d*) s"),
+        ({"domain": 0.6}, r"the linear system of the partition has no finite solution at t = 0\.6\d* s"),
+        ({"failure": 0.6}, r"the function of the partition failed with code 7 at t = 0\.6\d* s"),
+    ],
+)
 def test_adaptive_solver_gives_up_before_the_failure(make: Make, cause: dict[str, float], match: str) -> None:
     """Dormand-Prince shortens its steps up to the point of failure, and the state before the step stays valid."""
     fmu = make("singular").start(**cause)
@@ -59,14 +65,17 @@ def test_a_model_that_cannot_start_says_so(make: Make) -> None:
     fails(fmu, fmu.fmi.exitInitializationMode, "partition is singular at t = 0 s")
 
 
-@pytest.mark.parametrize(("step", "match"), [
-    ((0.5, 0.1), r"the communication point is 0\.5 s, expected the model's time, 0 s"),
-    ((np.nan, 0.1), "the communication point is -?nan"),
-    ((0.0, -0.1), r"step size is -0\.1 s, expected a finite number >= 0"),
-    ((0.0, np.nan), "step size is -?nan s"),
-    ((0.0, np.inf), "step size is inf s"),
-    ((0.0, 2.1), r"ends at 2\.1 s, after the stop time, 2 s"),
-])
+@pytest.mark.parametrize(
+    ("step", "match"),
+    [
+        ((0.5, 0.1), r"the communication point is 0\.5 s, expected the model's time, 0 s"),
+        ((np.nan, 0.1), "the communication point is -?nan"),
+        ((0.0, -0.1), r"step size is -0\.1 s, expected a finite number >= 0"),
+        ((0.0, np.nan), "step size is -?nan s"),
+        ((0.0, np.inf), "step size is inf s"),
+        ((0.0, 2.1), r"ends at 2\.1 s, after the stop time, 2 s"),
+    ],
+)
 def test_bad_communication_steps(make: Make, step: tuple[float, float], match: str) -> None:
     """A step that makes no sense is an error that changes nothing."""
     fmu = make("oscillator").start(stop_time=2.0)
@@ -85,26 +94,32 @@ def test_very_short_and_very_long_steps(make: Make) -> None:
         assert fmu.get("time")[0] == 1e-12
 
 
-@pytest.mark.parametrize(("values", "match"), [
-    ({"q1": 1.0}, r"q1 \(value reference 1\) is a state, which cannot be set"),
-    ({"position": 1.0}, "position .* is an output, which cannot be set"),
-    ({"m1": 1.0}, "m1 .* is a parameter, which can only be set before the end of the initialization"),
-    ({"solver_step": 1.0}, "solver_step .* which can only be set before"),
-    ({"u": np.nan}, "u is set to -?nan, expected a finite number"),
-    ({"u": 1}, "u .* is not an integer variable"),
-    ({"solver_steps": 1}, "solver_steps .* is a counter, which cannot be set"),
-])
+@pytest.mark.parametrize(
+    ("values", "match"),
+    [
+        ({"q1": 1.0}, r"q1 \(value reference 1\) is a state, which cannot be set"),
+        ({"position": 1.0}, "position .* is an output, which cannot be set"),
+        ({"m1": 1.0}, "m1 .* is a parameter, which can only be set before the end of the initialization"),
+        ({"solver_step": 1.0}, "solver_step .* which can only be set before"),
+        ({"u": np.nan}, "u is set to -?nan, expected a finite number"),
+        ({"u": 1}, "u .* is not an integer variable"),
+        ({"solver_steps": 1}, "solver_steps .* is a counter, which cannot be set"),
+    ],
+)
 def test_variables_that_cannot_be_set(make: Make, values: dict[str, float], match: str) -> None:
     """Setting the wrong variable, type or value is an error that names the variable."""
     fmu = make("oscillator").start()
     fails(fmu, lambda: fmu.set(**values), match)
 
 
-@pytest.mark.parametrize(("values", "match"), [
-    ({"solver_step": 0.0}, "solver_step is set to 0, expected a number > 0"),
-    ({"solver_method": 3}, r"set to 3, expected 1 \(Runge-Kutta 4\) or 2 \(Dormand-Prince 5\(4\)\)"),
-    ({"solver_max_steps": 0}, "solver_max_steps is set to 0, expected a number > 0"),
-])
+@pytest.mark.parametrize(
+    ("values", "match"),
+    [
+        ({"solver_step": 0.0}, "solver_step is set to 0, expected a number > 0"),
+        ({"solver_method": 3}, r"set to 3, expected 1 \(Runge-Kutta 4\) or 2 \(Dormand-Prince 5\(4\)\)"),
+        ({"solver_max_steps": 0}, "solver_max_steps is set to 0, expected a number > 0"),
+    ],
+)
 def test_settings_are_checked(make: Make, values: dict[str, float], match: str) -> None:
     """A solver setting without meaning is refused at once."""
     fmu = make("oscillator")
@@ -114,8 +129,11 @@ def test_settings_are_checked(make: Make, values: dict[str, float], match: str) 
 def test_calls_out_of_order(make: Make) -> None:
     """A call in the wrong mode names the mode and the expected ones, and does nothing."""
     slave = make("oscillator")
-    fails(slave, lambda: slave.fmi.doStep(0.0, 0.1),
-          "fmi2DoStep: called in the mode: instantiated; expected one of: step complete")
+    fails(
+        slave,
+        lambda: slave.fmi.doStep(0.0, 0.1),
+        "fmi2DoStep: called in the mode: instantiated; expected one of: step complete",
+    )
     fails(slave, lambda: slave.get("q1"), "fmi2GetReal: called in the mode: instantiated; expected one of: init")
     fails(slave, slave.fmi.exitInitializationMode, "expected one of: initialization")
     slave.start()

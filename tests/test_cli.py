@@ -218,7 +218,16 @@ def test_evaluate_by_every_backend(gpmelica: Command, arm: Path, tmp_path: Path)
     assert data["coordinates"] == ["upper.angle", "lower.angle"]
     backends = data["backends"]
     assert set(backends) == {"reference", "native", *(["modelica-rumoca"] if rumoca_backend.available() else [])}
-    shapes = {"M": (2, 2), "h": (2,), "Q": (2,), "Phi": (1,), "C": (1, 2), "gamma": (1,), "qdd": (2,)}
+    shapes = {
+        "M": (2, 2),
+        "h": (2,),
+        "Q": (2,),
+        "Phi": (1,),
+        "C": (1, 2),
+        "gamma": (1,),
+        "qdd": (2,),
+        "friction_residual": (),
+    }
     assert {key: np.shape(value) for key, value in backends["reference"].items()} == shapes
     for found in backends.values():
         assert found["qdd"] == pytest.approx(backends["reference"]["qdd"], rel=1e-9)
