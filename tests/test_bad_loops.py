@@ -224,7 +224,7 @@ def test_wrong_tables(run: CommandLine, name: str) -> None:
 
 @pytest.mark.parametrize("command", ["check", "modelica", "build", "run", "loads"])
 def test_every_command(run: CommandLine, command: str) -> None:
-    """All commands that make a model refuse a loop that cannot close, with the closure, its links and the gap in m and rad."""
+    """Commands that make a model refuse a loop that cannot close, with its links and the gap in m and rad."""
     outcome = run.on_text(_changed(("xyz = [1.0, 0.0, 0.0] }\nb", "xyz = [5.0, 0.0, 0.0] }\nb")), command)
     assert (outcome.status, outcome.files, len(outcome.problems)) == (2, [], 1)
     # 5 m less crank, ground and rocker in one line

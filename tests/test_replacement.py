@@ -55,7 +55,7 @@ HORIZONS = [
     ("rsrrp", "spherical_replacement", 0.3),
     ("rsrrp", "revolute_replacement", 0.1),
     ("rpsup", "S_r_L_r_J_nf", 1.0),
-    ("rpsup", "S_fl_L_fl_J_f", 0.01),
+    ("rpsup", "S_fl_L_fl_J_f", 0.005),
 ]
 
 
