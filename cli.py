@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from .errors import DescriptionError, GpmelicaError, MissingToolError
+from .errors import DescriptionError, GpmelicaError, MissingToolError, Problem, SolveError
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -221,7 +221,10 @@ def statics(file: File, case: Case = None, as_json: Json = False) -> None:
     from .reference import equilibrium
 
     mechanism = build_mechanism(load(file, case))
-    q = equilibrium(mechanism)
+    try:
+        q = equilibrium(mechanism)
+    except SolveError as error:
+        raise DescriptionError(str(file), [Problem("", str(error))]) from None
     if as_json:
         _emit({c.name: float(value) for c, value in zip(mechanism.coordinates, q, strict=True)})
         return

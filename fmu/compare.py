@@ -16,7 +16,7 @@ from .csv_file import read_csv
 
 VIOLATION = "violation_"  # such signals ought to be zero, so their difference means nothing
 # smallest scale of a signal: fractions of the largest range among all signals of its unit, and those of its owner
-_FLOOR, _OWNER_FLOOR = 1e-4, 1e-2
+_FLOOR, _OWNER_FLOOR = 1e-3, 1e-2
 _ROUNDING = 1e-12  # times that differ by less than this fraction of the horizon are the same
 
 
@@ -145,7 +145,7 @@ def scales(signals: Mapping[str, Array], units: Mapping[str, str]) -> dict[str, 
     """What a difference of each signal is measured by, in the signal's unit.
 
     The signal's own range (largest minus smallest value), but at least 1e-2 of the largest range among the
-    signals of its unit and owner (a link, a point, the base: its name up to the first underscore) and 1e-4 of the
+    signals of its unit and owner (a link, a point, the base: its name up to the first underscore) and 1e-3 of the
     largest among all of its unit, so that rounding noise of a signal at rest does not count; 1 if none of them
     moves. Violations are left out.
     """
