@@ -212,7 +212,7 @@ def test_ziglang_is_compiler_enough(monkeypatch: pytest.MonkeyPatch, tmp_path: P
         pytest.skip("ziglang is not installed")
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert c_compiler.find().command[1:] == ("-m", "ziglang", "cc")
+    assert c_compiler.find().command[1:] == ("-m", "ziglang", "cc", "-mcpu=baseline")
     model = prepare(from_data(pendulum()))
     states = random_states(model, np.random.default_rng(9), 20)
     found = native_accelerations(model, verify.build(model, tmp_path), states)
