@@ -333,8 +333,8 @@ def test_missing_openmodelica_has_status_3(gpmelica: Command, arm: Path, tmp_pat
     fails(answer, 3, str(tmp_path / "omc"))
 
 
-def test_statics_that_fail_have_status_1(gpmelica: Command, arm: Path) -> None:
-    """No equilibrium is neither bad input nor a missing tool: status 1, and what is left on which coordinate."""
+def test_statics_that_fail_are_bad_input(gpmelica: Command, arm: Path) -> None:
+    """A description without an equilibrium: status 2 as for `check`, and what is left on which coordinate."""
     arm.write_text(
         ARM.replace(
             'type = "revolute", axis = [0.0, -1.0, 0.0], position = 0.4, stiffness = 20.0',
@@ -342,7 +342,7 @@ def test_statics_that_fail_have_status_1(gpmelica: Command, arm: Path) -> None:
         )
         + "[statics]\nlocked = []\n"
     )
-    fails(gpmelica("statics", arm), 1, "no static equilibrium", "upper.position")
+    fails(gpmelica("statics", arm), 2, "no static equilibrium", "upper.position")
 
 
 def test_folder_that_is_a_file(gpmelica: Command, arm: Path) -> None:
