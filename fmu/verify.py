@@ -200,7 +200,8 @@ def _rumoca_run(model: Model) -> Trajectory:
         list(model.units),
         stop=simulation.stop,
         output_step=simulation.output_step,
-        tolerance=max(simulation.tolerance, 1e-8),
+        # as tight as rumoca is fast, but no looser than a description that asks for more than usual
+        tolerance=min(max(simulation.tolerance, 1e-8), 10.0 * simulation.tolerance),
         budget=_RUMOCA_BUDGET,
     )
 
