@@ -118,8 +118,6 @@ class Evaluator:
         match expr.op:
             case "array":
                 return ca.vertcat(*[a.T for a in arguments] if len(expr.shape) == 2 else arguments)
-            case "cat":
-                return ca.vertcat(*arguments)
             case "call":
                 return _FUNCTIONS[expr.data](*arguments)
             case "matmul":

@@ -20,7 +20,6 @@ OPERATIONS = {
     "symbol": "a parameter, variable or definition, by name",
     "array": "a vector of scalars or a matrix of rows",
     "index": "an element or a block",
-    "cat": "vectors one after another",
     "add": "sum",
     "sub": "difference",
     "neg": "negative",
@@ -174,12 +173,6 @@ def _compose(outer: Index, inner: Index) -> Index:
         else:
             combined.append(slice(key.start + chosen.start, key.start + chosen.stop))
     return tuple(combined)
-
-
-def cat(*vectors: Expr) -> Expr:
-    """Vectors one after another."""
-    parts = tuple(v for v in vectors if v.shape[0])
-    return parts[0] if len(parts) == 1 else Expr("cat", (sum(v.shape[0] for v in parts),), parts)
 
 
 def is_zero(node: Expr) -> bool:

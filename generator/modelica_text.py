@@ -27,8 +27,6 @@ def text(expr: Expr) -> str:
             return text(expr.args[0]) + subscript(expr.data, expr.args[0].shape)
         case "array":
             return _array(expr)
-        case "cat":
-            return f"cat(1, {_list(expr.args)})"
         case "call":
             return f"{expr.data}({_list(expr.args)})"
         case "cross":

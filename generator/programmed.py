@@ -10,7 +10,6 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from . import differentiate, expressions
-from .description.consistency import is_velocity
 from .description.task import Path
 from .differentiate import add, mul
 from .expressions import Apply, Name, Number, Tree
@@ -53,7 +52,7 @@ def rate(tree: Tree, points: Container[str]) -> Tree:
 def _next(name: str, points: Container[str]) -> str:
     """Name of a moving name's rate."""
     owner, _, quantity = name.partition(".")
-    if is_velocity(name):
+    if expressions.is_velocity(name):
         return f"{name}{BIAS}"
     return f"{owner}.v{quantity}" if owner in points else f"{name}_dot"
 

@@ -14,7 +14,7 @@ from .link import Link
 from .references import References
 from .suggest import unknown
 
-__all__ = ["constraint_rows", "is_velocity", "problems_of"]
+__all__ = ["constraint_rows", "problems_of"]
 
 
 def problems_of(draft: Draft) -> list[Problem]:
