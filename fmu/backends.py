@@ -42,7 +42,7 @@ class Fmu:
         compiler  version of what compiled it
         seconds   wall time of generation and compilation
         size      bytes
-        solver    what its co-simulation does
+        solver    what its co-simulation does; by omc, also its count of equations and unknowns
         problems  what FMPy's validation finds wrong
     """
 
@@ -111,7 +111,7 @@ def build_openmodelica(
         outcome.version,
         outcome.seconds,
         outcome.size,
-        outcome.solver,
+        f"{outcome.solver}; {outcome.equations} equations, {outcome.unknowns} unknowns",
         tuple(runs.validate(outcome.fmu)),
     )
 
