@@ -155,7 +155,7 @@ def test_wrong_guid(make: Make) -> None:
     fmu.fmi.guid = "{100%#}"
     with pytest.raises(Exception, match="Failed to instantiate"):
         fmu.fmi.instantiate(callbacks=fmu.callbacks)
-    assert fmu.messages == ["fmi2Instantiate: the GUID is {100%%##}, expected {oscillator}"]
+    assert fmu.messages == ["fmi2Instantiate: the token is {100%%##}, expected {oscillator}"]
     fmu.fmi.guid = "{oscillator}"
     fmu.fmi.instantiate(callbacks=fmu.callbacks)
 

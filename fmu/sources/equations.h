@@ -18,8 +18,10 @@
      dormand_prince.c       Dormand-Prince 5(4), adaptive step
      cosimulation.h/.c      one communication step: lands on events and on the communication point
      snapshot.h/.c          copy, restore and serialise the state of an instance
-     fmi2_instance.h/.c     FMI 2.0: order of calls, checks of arguments, logging
+     calls.h/.c             order of calls, checks of arguments
+     fmi2_instance.h/.c     FMI 2.0: in which modes each function may be called, logging
      fmi2.c                 FMI 2.0: its functions, over the neutral ones of model.h
+     fmi3_*.h/.c, fmi3.c    FMI 3.0: the same; an FMU has one of the two layers
 
    All numbers of a model live in one array of doubles, the *workspace*. Blocks of it are named by their offset
    (index of the first double). All offsets and sizes are in doubles, not bytes. Blocks do not overlap, but one may

@@ -19,10 +19,7 @@ const char *fmi2GetTypesPlatform(void) { return fmi2TypesPlatform; }
 const char *fmi2GetVersion(void) { return fmi2Version; }
 
 static bool check_instantiation(Instance *instance, fmi2Type type, fmi2String token) {
-    if (instance->name[0] == '\0') return model_fail(&instance->model, "the instance has no name");
-    if (token == NULL || strcmp(token, equations.token) != 0)
-        return model_fail(&instance->model, "the GUID is %s, expected %s", token ? token : "NULL",
-                          equations.token);
+    if (!expect_name(&instance->model, instance->name) || !expect_token(&instance->model, token)) return false;
     if (type != fmi2ModelExchange && type != fmi2CoSimulation)
         return model_fail(&instance->model, "the type is %d, expected %d (model exchange) or %d (co-simulation)",
                           (int)type, (int)fmi2ModelExchange, (int)fmi2CoSimulation);
@@ -40,7 +37,7 @@ fmi2Component fmi2Instantiate(fmi2String instanceName, fmi2Type fmuType, fmi2Str
     strcpy(instance->name, name);
     instance->logger = functions->logger;
     instance->environment = functions->componentEnvironment;
-    instance->function = "fmi2Instantiate";
+    instance->model.function = "fmi2Instantiate";
     if (check_instantiation(instance, fmuType, fmuGUID)) return instance;
     log_failure(instance);
     free(instance);
@@ -118,28 +115,24 @@ fmi2Status fmi2SetInteger(fmi2Component c, const fmi2ValueReference vr[], size_t
     return finish_call(c, ok);
 }
 
-static bool no_variables(fmi2Component c, size_t nvr) {
-    return nvr == 0 || model_fail(model_of(c), "there are no variables of this type, expected nvr = 0");
-}
-
 fmi2Status fmi2GetBoolean(fmi2Component c, const fmi2ValueReference vr[], size_t nvr, fmi2Boolean value[]) {
     (void)vr, (void)value;
-    return finish_call(c, ALLOWED(fmi2GetBoolean) && no_variables(c, nvr));
+    return finish_call(c, ALLOWED(fmi2GetBoolean) && expect_none(c, nvr));
 }
 
 fmi2Status fmi2SetBoolean(fmi2Component c, const fmi2ValueReference vr[], size_t nvr, const fmi2Boolean value[]) {
     (void)vr, (void)value;
-    return finish_call(c, ALLOWED(fmi2SetBoolean) && no_variables(c, nvr));
+    return finish_call(c, ALLOWED(fmi2SetBoolean) && expect_none(c, nvr));
 }
 
 fmi2Status fmi2GetString(fmi2Component c, const fmi2ValueReference vr[], size_t nvr, fmi2String value[]) {
     (void)vr, (void)value;
-    return finish_call(c, ALLOWED(fmi2GetString) && no_variables(c, nvr));
+    return finish_call(c, ALLOWED(fmi2GetString) && expect_none(c, nvr));
 }
 
 fmi2Status fmi2SetString(fmi2Component c, const fmi2ValueReference vr[], size_t nvr, const fmi2String value[]) {
     (void)vr, (void)value;
-    return finish_call(c, ALLOWED(fmi2SetString) && no_variables(c, nvr));
+    return finish_call(c, ALLOWED(fmi2SetString) && expect_none(c, nvr));
 }
 
 /* ---- State of the instance (2.1.8) -------------------------------------------------------------------------- */

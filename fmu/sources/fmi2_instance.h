@@ -1,28 +1,21 @@
-/* What the FMI 2.0 functions have in common: the order of calls, the checks of arguments, the logging.
+/* What the FMI 2.0 functions have in common: the order of calls and the logging.
 
    Clauses: Functional Mock-up Interface 2.0.4. */
 
 #ifndef FMI2_INSTANCE_H
 #define FMI2_INSTANCE_H
 
+#include "calls.h"
 #include "fmi2Functions.h"
-#include "model.h"
 
 typedef struct {
-    Model model;
+    Model model; /* comes first, so that an fmi2Component points to the model too */
     fmi2CallbackLogger logger;
     fmi2ComponentEnvironment environment;
-    const char *function; /* the call that is being served, for messages */
-    char name[];          /* the instance's */
+    char name[]; /* the instance's */
 } Instance;
 
 Model *model_of(fmi2Component c);
-
-/* Checks return false and leave a message in the model if they find something wrong. `name`: of the argument. */
-bool call_allowed(fmi2Component c, const char *function, unsigned modes); /* false, silently, for c == NULL */
-bool expect_pointer(fmi2Component c, const char *name, const void *pointer);
-bool expect_array(fmi2Component c, const char *name, const void *pointer, size_t n); /* n = 0: may be NULL */
-bool expect_size(fmi2Component c, const char *name, const void *pointer, size_t n, int expected);
 
 /* How every call ends: fmi2OK, or the model's message is logged and fmi2Error. */
 fmi2Status finish_call(fmi2Component c, bool ok);

@@ -19,7 +19,8 @@ typedef enum {
     MODE_EVENT = 4,           /* model exchange */
     MODE_CONTINUOUS_TIME = 8, /* model exchange */
     MODE_STEP = 16,           /* co-simulation, between two communication steps */
-    MODE_TERMINATED = 32
+    MODE_TERMINATED = 32,
+    MODE_INTERMEDIATE_UPDATE = 64 /* co-simulation by FMI 3.0: the importer is called back within a step */
 } Mode;
 
 /* Everything that changes during a run and is not in the workspace. With the workspace it is the instance's state:
@@ -50,6 +51,7 @@ typedef struct {
     long long int *iw;
     const double **arg;
     double **res;
+    const char *function; /* the call that is being served, for messages */
     char message[MESSAGE_SIZE];
 } Model;
 
