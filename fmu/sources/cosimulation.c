@@ -12,7 +12,7 @@ static double *time_of(Model *model) { return model->workspace + equations.block
 /* Importers count communication points in their own way, so that ours may differ by some rounding. */
 static bool near(double a, double b) { return fabs(a - b) <= 1e-9 * fmax(1.0, fabs(b)); }
 
-static bool check(Model *model, double point, double size) {
+bool cosimulation_check(Model *model, double point, double size) {
     const double time = *time_of(model), stop = model->run.stop_time;
     if (!isfinite(point) || !near(point, time))
         return model_fail(model, "the communication point is %.15g s, expected the model's time, %.15g s", point,
@@ -25,16 +25,22 @@ static bool check(Model *model, double point, double size) {
     return true;
 }
 
+static void copy(double *target, const double *source, int n) {
+    if (n > 0) memcpy(target, source, (size_t)n * sizeof *target);
+}
+
 static void save(Model *model) {
-    memcpy(model->saved, model->workspace + equations.blocks.states, (size_t)equations.n_states * sizeof(double));
-    memcpy(model->saved + equations.n_states, model->workspace + equations.blocks.switches,
-           (size_t)equations.n_switches * sizeof(double));
+    double *switches = model->saved + equations.n_states, *inputs = switches + equations.n_switches;
+    copy(model->saved, model->workspace + equations.blocks.states, equations.n_states);
+    copy(switches, model->workspace + equations.blocks.switches, equations.n_switches);
+    copy(inputs, model->workspace + equations.blocks.inputs, equations.n_inputs);
 }
 
 static void go_back(Model *model, double time, double step, double previous_error) {
+    const double *switches = model->saved + equations.n_states, *inputs = switches + equations.n_switches;
     model_move(model, time, model->saved);
-    memcpy(model->workspace + equations.blocks.switches, model->saved + equations.n_states,
-           (size_t)equations.n_switches * sizeof(double));
+    copy(model->workspace + equations.blocks.switches, switches, equations.n_switches);
+    copy(model->workspace + equations.blocks.inputs, inputs, equations.n_inputs);
     model->run.step = step;
     model->run.previous_error = previous_error;
 }
@@ -52,16 +58,17 @@ static bool integrate(Model *model, double end) {
     const Integrator *integrator = find_integrator(model->run.integer_settings[SETTING_METHOD]);
     int32_t budget = model->run.integer_settings[SETTING_MAX_STEPS];
     if (integrator == NULL) return model_fail(model, "the solver's method is not known");
-    while (*time_of(model) < end) {
-        const double landing = fmin(end, model_next_event(model));
+    model->end = end;
+    while (*time_of(model) < model->end) {
+        const double landing = fmin(model->end, model_next_event(model));
         if (!integrator->advance(model, landing, &budget) || !check_states(model)) return false;
+        if (model->stop_at_events && model_event_is_due(model)) return true;
         model_update_switches(model);
     }
     return true;
 }
 
 bool cosimulation_step(Model *model, double point, double size) {
-    if (!check(model, point, size)) return false;
     const double start = *time_of(model), step = model->run.step, previous_error = model->run.previous_error;
     char cause[MESSAGE_SIZE];
     save(model);

@@ -5,8 +5,12 @@
 
 #include "model.h"
 
-/* Integrates from `point`, where the model must stand, by `size` seconds (0: nothing happens). If that fails, the
-   model stands at `point` as before, and run.last_successful_time says how far the solver came. */
+/* Whether a step from `point`, where the model must stand, by `size` seconds makes sense. */
+bool cosimulation_check(Model *model, double point, double size);
+
+/* Integrates by `size` seconds (0: nothing happens), or less where model->stop_at_events or model->step_accepted ends
+   the step earlier. If that fails, the model stands at `point` as before, and run.last_successful_time says how far
+   the solver came. */
 bool cosimulation_step(Model *model, double point, double size);
 
 #endif

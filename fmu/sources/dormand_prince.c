@@ -168,7 +168,7 @@ static bool step(Model *model, double end, int32_t *budget) {
 }
 
 static bool advance(Model *model, double end, int32_t *budget) {
-    while (model->workspace[equations.blocks.time] < end)
+    while (model->workspace[equations.blocks.time] < end && end <= model->end)
         if (!step(model, end, budget)) return false;
     return true;
 }

@@ -306,6 +306,7 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2R
                       fmi2Boolean noSetFMUStatePriorToCurrentPoint) {
     (void)noSetFMUStatePriorToCurrentPoint;
     return finish_call(c, ALLOWED(fmi2DoStep) &&
+                         cosimulation_check(model_of(c), currentCommunicationPoint, communicationStepSize) &&
                          cosimulation_step(model_of(c), currentCommunicationPoint, communicationStepSize));
 }
 

@@ -32,4 +32,5 @@ bool integrator_spend_step(Model *model, int32_t *budget) {
 void integrator_accept_step(Model *model) {
     model->run.counters[COUNTER_STEPS]++;
     model->run.last_successful_time = model->workspace[equations.blocks.time];
+    if (model->step_accepted != NULL) model->step_accepted(model);
 }

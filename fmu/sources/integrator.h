@@ -8,8 +8,8 @@
 typedef struct {
     const char *name;
     int vectors; /* scratch it needs in model->solver, in vectors of n_states numbers */
-    /* Integrates from the model's time to `end`, at which the model stands exactly afterwards. The switches and
-       inputs stay constant. Every tried step is taken off *budget; an empty budget is an error. On failure the
+    /* Integrates from the model's time to `end`, at which the model stands exactly afterwards; it stops earlier,
+       after an accepted step, if model->end has become less than `end`. The switches stay constant. Every tried step is taken off *budget; an empty budget is an error. On failure the
        model's time and states are those of some trial point. */
     bool (*advance)(Model *model, double end, int32_t *budget);
 } Integrator;

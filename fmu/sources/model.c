@@ -30,7 +30,7 @@ static Sizes scratch_sizes(void) {
 static bool allocate(Model *model) {
     const Sizes sizes = scratch_sizes();
     const size_t solver = (size_t)integrator_vectors() * (size_t)equations.n_states;
-    const size_t saved = (size_t)(equations.n_states + equations.n_switches);
+    const size_t saved = (size_t)(equations.n_states + equations.n_switches + equations.n_inputs);
     const size_t doubles = (size_t)equations.workspace_size + solver + saved + (size_t)sizes.w;
     const size_t bytes = doubles * sizeof(double) + (size_t)sizes.iw * sizeof *model->iw +
                          (size_t)sizes.arg * sizeof *model->arg + (size_t)sizes.res * sizeof *model->res;
@@ -143,6 +143,14 @@ void model_update_switches(Model *model) {
         if (now != switches[k]) model_changed(model, AFTER_POINT);
         switches[k] = now;
     }
+}
+
+bool model_event_is_due(const Model *model) {
+    const double *events = model->workspace + equations.blocks.event_times;
+    const double *switches = model->workspace + equations.blocks.switches;
+    for (int k = 0; k < equations.n_switches; k++)
+        if (switches[k] == 0.0 && has_come(events[k], model->workspace[equations.blocks.time])) return true;
+    return false;
 }
 
 double model_next_event(const Model *model) {

@@ -41,19 +41,25 @@ typedef struct {
 
 enum { MESSAGE_SIZE = 1024 };
 
-typedef struct {
+typedef struct Model Model;
+
+struct Model {
     bool co_simulation;
     RunState run;
     double *workspace; /* first of the instance's one block of memory */
     double *solver;    /* scratch of the inner solver */
-    double *saved;     /* states and switches at the begin of a communication step */
+    double *saved;     /* states, switches and inputs at the begin of a communication step */
     double *w;         /* scratch of a stage: CasADi's, or row scales */
     long long int *iw;
     const double **arg;
     double **res;
+    bool stop_at_events; /* a communication step ends where an event is due; else it handles events on its way */
+    double end;          /* of the communication step under way, s */
+    /* NULL, or called where an inner step has been accepted: may set inputs, and bring `end` forward. */
+    void (*step_accepted)(Model *model);
     const char *function; /* the call that is being served, for messages */
     char message[MESSAGE_SIZE];
-} Model;
+};
 
 /* model.c: life */
 bool model_create(Model *model, bool co_simulation); /* false: no memory (message is set) */
@@ -67,6 +73,7 @@ bool model_exit_initialization(Model *model);
 bool model_set_time(Model *model, double time);
 bool model_set_states(Model *model, const double *states);
 void model_update_switches(Model *model);    /* sets those whose event time has come */
+bool model_event_is_due(const Model *model); /* a switch ought to be set */
 double model_next_event(const Model *model); /* s; INFINITY: none */
 void model_move(Model *model, double time, const double *states); /* unchecked, for inner solvers */
 

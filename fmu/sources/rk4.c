@@ -43,7 +43,7 @@ static bool advance(Model *model, double end, int32_t *budget) {
     const double start = model->workspace[equations.blocks.time];
     const double count = fmax(1.0, ceil((end - start) / model->run.real_settings[SETTING_STEP] * (1.0 - 1e-12)));
     if (!(count <= *budget)) *budget = 0; /* known before the first step */
-    for (double i = 0.0; i < count; i++) {
+    for (double i = 0.0; i < count && end <= model->end; i++) {
         const double t = model->workspace[equations.blocks.time];
         const double t_end = i + 1.0 < count ? start + (end - start) * ((i + 1.0) / count) : end;
         if (!integrator_spend_step(model, budget) || !step(model, t, t_end)) return false;
