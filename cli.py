@@ -31,6 +31,9 @@ File = Annotated[Path, typer.Argument(help="description of the mechanism, TOML")
 Case = Annotated[str | None, typer.Option(help="case of the description")]
 Out = Annotated[Path | None, typer.Option(help="folder for what is written (default: the model's name)")]
 Json = Annotated[bool, typer.Option("--json", help="print JSON for scripts")]
+Input = Annotated[
+    Path | None, typer.Option("--input", help="FMU inputs over time: CSV with a column time and one per input")
+]
 
 CompilerName = Annotated[str, typer.Option(help="auto | native | openmodelica")]
 OmcPath = Annotated[str | None, typer.Option(help="omc to use: a path, or docker:IMAGE")]
@@ -81,6 +84,17 @@ def _model(file: Path, case: str | None) -> Any:
     from .model import prepare
 
     return prepare(load(file, case), str(file))
+
+
+def _inputs(model: Any, path: Path | None) -> Any:
+    from .fmu.inputs import read_inputs
+
+    names = [entry.name for entry in model.program.inputs]
+    return None if path is None else read_inputs(path, names, model.chain.simulation.stop)
+
+
+def _given(option: str, value: str | Path | None) -> list[str]:
+    return [option, str(value)] if value else []
 
 
 def _emit(data: Any) -> None:
@@ -141,6 +155,7 @@ def run(
     file: File,
     case: Case = None,
     out: Out = None,
+    inputs: Input = None,
     tolerance: Annotated[float, typer.Option(help="admissible error, relative to each signal's range")] = 1e-6,
     rumoca: Annotated[bool, typer.Option(help="run the Modelica text in rumoca too")] = True,
     compiler: CompilerName = "auto",
@@ -158,10 +173,11 @@ def run(
     options = Options(
         out or Path(model.name),
         case or "",
-        shlex.join(["gpmelica", "run", str(file), *(["--case", case] if case else [])]),
+        shlex.join(["gpmelica", "run", str(file), *_given("--case", case), *_given("--input", inputs)]),
         tolerance,
         rumoca,
         compilers,
+        _inputs(model, inputs),
     )
     with _progress() as progress:
         report = verify(model, options, progress)
@@ -235,14 +251,15 @@ def statics(file: File, case: Case = None, as_json: Json = False) -> None:
 
 
 @app.command()
-def loads(file: File, case: Case = None, out: Out = None, as_json: Json = False) -> None:
+def loads(file: File, case: Case = None, out: Out = None, inputs: Input = None, as_json: Json = False) -> None:
     """What the joints bear over a run: root mean square and peak, closure forces, drives; writes loads.csv."""
     from .fmu.csv_file import write_csv
     from .joint_loads import loads as joint_loads
 
     model = _model(file, case)
     with _progress() as progress:
-        summary = joint_loads(model, lambda fraction: progress("reference solver", fraction))
+        table = _inputs(model, inputs)
+        summary = joint_loads(model, lambda fraction: progress("reference solver", fraction), table)
     path = (out or Path(model.name)) / "loads.csv"
     write_csv(path, summary.run)
     if as_json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,9 @@ from rich.table import Table
 from scipy.integrate import trapezoid
 
 from . import reference
+from .fmu.inputs import InputTable
 from .model import Model
+from .reference.loads import Input
 from .trajectory import Trajectory
 
 _PARTS = ("axial", "normal", "fx", "fy", "fz", "nx", "ny", "nz")
@@ -47,10 +49,13 @@ class LoadSummary:
         return table
 
 
-def loads(model: Model, progress: Callable[[float], None] | None = None) -> LoadSummary:
-    """Run the reference solver and sum up what the joints bear."""
+def loads(
+    model: Model, progress: Callable[[float], None] | None = None, inputs: InputTable | None = None
+) -> LoadSummary:
+    """Run the reference solver, with FMU inputs over time, and sum up what the joints bear."""
+    given = {} if inputs is None else inputs.functions()
     run = reference.simulate(
-        model.mechanism, start=model.start, dependent=model.dependent, loads="all", progress=progress
+        model.mechanism, start=model.start, dependent=model.dependent, inputs=given, loads="all", progress=progress
     )
     links = dict.fromkeys(body.link for body in model.mechanism.bodies if body.link != "base")
     joints = {
@@ -59,7 +64,7 @@ def loads(model: Model, progress: Callable[[float], None] | None = None) -> Load
     }
     efforts = {c.name: f"{c.symbol}_effort" for c in model.mechanism.coordinates}
     drives = {name: _numbers(run, signal) for name, signal in efforts.items() if signal in run.signals}
-    return LoadSummary(run, joints, drives, _closures(model, run))
+    return LoadSummary(run, joints, drives, _closures(model, run, given))
 
 
 def _numbers(run: Trajectory, name: str) -> dict[str, float]:
@@ -68,13 +73,14 @@ def _numbers(run: Trajectory, name: str) -> dict[str, float]:
     return {"rms": float(np.sqrt(mean)), "max": float(np.max(np.abs(values)))}
 
 
-def _closures(model: Model, run: Trajectory) -> dict[str, list[float]]:
+def _closures(model: Model, run: Trajectory, inputs: Mapping[str, Input]) -> dict[str, list[float]]:
     if not model.mechanism.closures:
         return {}
     coordinates = model.mechanism.coordinates
     q, qd = ([run.signals[f"{c.symbol}{suffix}"][-1] for c in coordinates] for suffix in ("", "_dot"))
     z = [run.signals[f"{c.symbol}_z"][-1] for c in coordinates if c.friction is not None]
+    end = float(run.time[-1])
     wrenches = reference.closure_wrenches(
-        model.mechanism, float(run.time[-1]), q, qd, z, start=model.start, dependent=model.dependent
+        model.mechanism, end, q, qd, z, start=model.start, inputs=inputs, dependent=model.dependent
     )
     return {name: wrench.tolist() for name, wrench in wrenches.items()}

@@ -33,15 +33,30 @@ def read_csv(path: Path) -> Trajectory:
     Columns are separated by commas, semicolons or tabs. Where a time is repeated, as tools do at events, its last
     row counts. Raises DescriptionError with the problems of the file.
     """
-    source = str(path)
-    lines = _lines(path, source)
+    header, table, problems = read_table(path)
+    if problems:
+        raise DescriptionError(str(path), problems[:_MOST_PROBLEMS])
+    time, signals = split(header, table)
+    last = _last_of_equal(time)
+    return Trajectory(path.stem, time[last], {name: values[last] for name, values in signals.items()})
+
+
+def read_table(path: Path) -> tuple[list[str], Array, list[Problem]]:
+    """Headers, numbers of shape (lines, columns), and all that is wrong with the headers or the lines.
+
+    Raises DescriptionError if the file cannot be read at all.
+    """
+    lines = _lines(path, str(path))
     header = [name.strip() for name in lines.pop(0)[1]] if lines else []
-    _check_header(header, source)
-    table = _numbers(header, lines, source)
-    time_column = [name.lower() for name in header].index("time")
-    table = table[_last_of_equal(table[:, time_column])]
-    signals = {name: table[:, k] for k, name in enumerate(header) if k != time_column}
-    return Trajectory(path.stem, table[:, time_column], signals)
+    problems = _header_problems(header)
+    table, more = _numbers(header, lines)
+    return header, table, problems + more
+
+
+def split(header: Sequence[str], table: Array) -> tuple[Array, dict[str, Array]]:
+    """The column of time, shape (N,), s, and the others by their headers."""
+    time = [name.lower() for name in header].index("time")
+    return table[:, time], {name: table[:, k] for k, name in enumerate(header) if k != time}
 
 
 def _lines(path: Path, source: str) -> list[tuple[int, list[str]]]:
@@ -61,7 +76,7 @@ def _lines(path: Path, source: str) -> list[tuple[int, list[str]]]:
         raise DescriptionError(source, [Problem("", f"is not a table of values: {error}")]) from None
 
 
-def _check_header(header: Sequence[str], source: str) -> None:
+def _header_problems(header: Sequence[str]) -> list[Problem]:
     problems = []
     if [name.lower() for name in header].count("time") != 1:
         shown = ", ".join(header[:4])[:80] or "nothing"
@@ -69,21 +84,18 @@ def _check_header(header: Sequence[str], source: str) -> None:
     repeated = sorted({name for name in header if header.count(name) > 1})
     if repeated:
         problems.append(Problem("line 1", f"expected every header once, got twice: {', '.join(repeated)}"))
-    if problems:
-        raise DescriptionError(source, problems)
+    return problems
 
 
-def _numbers(header: Sequence[str], lines: Sequence[tuple[int, list[str]]], source: str) -> Array:
-    """The lines as an array of shape (lines, columns)."""
-    table = np.empty((len(lines), len(header)))
+def _numbers(header: Sequence[str], lines: Sequence[tuple[int, list[str]]]) -> tuple[Array, list[Problem]]:
+    """The lines as an array of shape (lines, columns), 0 where there is no number, and what is wrong with them."""
+    table = np.zeros((len(lines), len(header)))
     problems = [] if lines else [Problem("", "expected at least one line of numbers below the headers")]
     for row, (number, cells) in zip(table, lines, strict=True):
         problem = _fill(row, header, cells, f"line {number}")
         if problem is not None:
             problems.append(problem)
-    if problems:
-        raise DescriptionError(source, problems[:_MOST_PROBLEMS])
-    return table
+    return table, problems
 
 
 def _fill(row: Array, header: Sequence[str], cells: Sequence[str], where: str) -> Problem | None:

@@ -18,6 +18,8 @@ from fmpy.validation import validate_fmu
 from ..errors import DescriptionError, Problem, SolveError
 from ..trajectory import Trajectory, output_grid
 from .csv_file import read_csv
+from .driven import fed, interpolates
+from .inputs import InputTable
 
 Mode = Literal["me", "cs"]
 _MODES = {"me": "ModelExchange", "cs": "CoSimulation"}
@@ -42,7 +44,7 @@ def simulate(
     output_step: float,
     tolerance: float,
     parameters: Mapping[str, float] | None = None,
-    inputs: np.ndarray | None = None,
+    inputs: InputTable | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Trajectory:
     """Trajectory of an FMU's variables.
@@ -52,7 +54,7 @@ def simulate(
         stop, output_step  s
         tolerance   relative; of FMPy's CVODE (me) or of the FMU's own solver (cs)
         parameters  values to set before the start
-        inputs      structured array with `time` and the inputs, as FMPy takes it
+        inputs      of the FMU over time; zero without it
 
     Raises SolveError with the FMU's own message if a call fails.
     """
@@ -60,20 +62,24 @@ def simulate(
     description = fmpy.read_model_description(str(fmu))
     known = {v.name for v in description.modelVariables}
     counters = [counter for counter in _COUNTERS if counter in known]
+    log = _logger(messages)
+    # an FMU that holds its inputs over a step gets short ones
+    substeps = _SUBSTEPS if mode == "me" or (inputs and not interpolates(description)) else 1
     begin = time.perf_counter()
     try:
-        with _quiet_callbacks():
+        with _quiet_callbacks(), fed(fmu, description, _MODES[mode], inputs, log) as instance:
             result = fmpy.simulate_fmu(
                 str(fmu),
                 fmi_type=_MODES[mode],
                 model_description=description,
                 stop_time=stop,
-                output_interval=output_step / (_SUBSTEPS if mode == "me" else 1),
+                output_interval=output_step / substeps,
                 relative_tolerance=tolerance,
                 start_values=dict(parameters or {}),
-                input=inputs,
+                input=None if inputs is None else inputs.events(),
+                fmu_instance=instance,
                 output=[*names, *counters],
-                logger=_logger(messages),
+                logger=log,
                 step_finished=_reporter(progress, stop),
             )
     except (FMICallException, RuntimeError) as error:

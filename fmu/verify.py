@@ -23,6 +23,7 @@ from .backends import Compilers, Fmu, build_native, build_openmodelica, write_mo
 from .compare import Comparison, compare
 from .context import RunReport
 from .csv_file import write_csv
+from .inputs import InputTable
 from .report import write_report
 from .result import write_result
 
@@ -47,6 +48,7 @@ class Options:
         tolerance  admissible error of the FMU, relative to each signal's range
         rumoca     whether to run the Modelica text in rumoca, if it is installed
         compilers  what makes the FMUs
+        inputs     of the FMU over time; zero without it
     """
 
     out: Path
@@ -55,6 +57,7 @@ class Options:
     tolerance: float = TOLERANCE
     rumoca: bool = True
     compilers: Compilers = field(default_factory=Compilers)
+    inputs: InputTable | None = None
 
 
 def run(model: Model, options: Options, progress: Progress = lambda what, fraction: None) -> RunReport:
@@ -65,7 +68,7 @@ def run(model: Model, options: Options, progress: Progress = lambda what, fracti
     """
     write_modelica(model, options.out)
     fmus = _fmus(model, options, progress)
-    truth = _reference_run(model, progress)
+    truth = _reference_run(model, options.inputs, progress)
     report = _report(model, options, truth, _attempts(model, fmus, options, progress), fmus)
     for trajectory in (truth, *report.runs):
         write_csv(options.out / f"{trajectory.name}.csv", trajectory)
@@ -96,12 +99,13 @@ def _modes(model: Model) -> tuple[reference.Mode, ...]:
     return reference.modes(model.mechanism, start=model.start, dependent=model.dependent)
 
 
-def _reference_run(model: Model, progress: Progress) -> Trajectory:
+def _reference_run(model: Model, inputs: InputTable | None, progress: Progress) -> Trajectory:
     try:
         return reference.simulate(
             model.mechanism,
             start=model.start,
             dependent=model.dependent,
+            inputs=None if inputs is None else inputs.functions(),
             progress=lambda fraction: progress("reference solver", fraction),
         )
     except SolveError as error:
@@ -151,14 +155,22 @@ def _attempts(model: Model, fmus: list[Fmu], options: Options, progress: Progres
             omc_steps = fmu.backend == "openmodelica" and mode == "cs"
             tolerance = max(options.tolerance, OMC_CS_TOLERANCE) if omc_steps else options.tolerance
             name = f"fmu-{fmu.backend}-{mode}"
-            attempts.append(_attempt(name, tolerance, partial(_fmu_run, model, fmu, mode, name, progress)))
-    if options.rumoca and rumoca_backend.available():
+            attempts.append(
+                _attempt(name, tolerance, partial(_fmu_run, model, fmu, mode, name, options.inputs, progress))
+            )
+    if _runs_rumoca(options):
         progress("Modelica text in rumoca", 0.0)
         attempts.append(_attempt("modelica-rumoca", RUMOCA_TOLERANCE, partial(_rumoca_run, model)))
     return attempts
 
 
-def _fmu_run(model: Model, fmu: Fmu, mode: runs.Mode, name: str, progress: Progress) -> Trajectory:
+def _runs_rumoca(options: Options) -> bool:
+    return options.rumoca and rumoca_backend.available() and options.inputs is None
+
+
+def _fmu_run(
+    model: Model, fmu: Fmu, mode: runs.Mode, name: str, inputs: InputTable | None, progress: Progress
+) -> Trajectory:
     simulation = model.chain.simulation
     omc = fmu.backend == "openmodelica"
     # omc's CVODE has no step control across communication steps and gives up after 1000 steps in one of them
@@ -171,6 +183,7 @@ def _fmu_run(model: Model, fmu: Fmu, mode: runs.Mode, name: str, progress: Progr
         stop=simulation.stop,
         output_step=simulation.output_step / every,
         tolerance=simulation.tolerance * _SOLVER_MARGIN,
+        inputs=inputs,
         progress=lambda fraction: progress(f"FMPy, {name}", fraction),
     )
     # at a switching time omc may report what was before it or what is after
@@ -244,8 +257,15 @@ def _report(
         notes=(
             *(f"FMPy on the FMU by {fmu.backend}: {problem}" for fmu in fmus for problem in fmu.problems),
             *step_notes(model.chain.simulation, modes),
+            *_input_notes(options),
         ),
     )
+
+
+def _input_notes(options: Options) -> tuple[str, ...]:
+    if options.inputs is None or not options.rumoca or not rumoca_backend.available():
+        return ()
+    return ("the Modelica text was not run in rumoca, which takes no inputs over time yet",)
 
 
 def _versions(fmus: list[Fmu]) -> dict[str, str]:

@@ -16,10 +16,12 @@ from ..errors import SolveError
 from ..generator.expressions import Tree
 from ..generator.mechanism import AppliedForce, Mechanism, Place
 from .closures import Conditions
+from .expression import stops
+from .piecewise import PiecewiseLinear
 from .quantities import Reader, Reading, State
 
 Array = NDArray[np.float64]
-Input: TypeAlias = Callable[[float], float] | float
+Input: TypeAlias = Callable[[float], float] | float | PiecewiseLinear
 Component: TypeAlias = Callable[[State], float]
 
 
@@ -67,8 +69,9 @@ class LoadModel:
         self._springs = _Springs(mechanism)
         self._supports = _Supports(mechanism, first)
         self.replacement = ReplacementJoints(mechanism)
+        self._inputs = [value for value in (inputs or {}).values() if isinstance(value, PiecewiseLinear)]
         column = first + len(mechanism.supports)
-        self.readings: list[Reading] = []
+        self._readings: list[Reading] = []
         self._forces: list[tuple[AppliedForce, tuple[Component, ...], int]] = []
         for force in mechanism.forces:
             self._forces.append((force, self._components(force, reader, inputs or {}), column))
@@ -82,8 +85,13 @@ class LoadModel:
         return tuple(self._reading(reader, force.name, tree).number for tree in force.values)
 
     def _reading(self, reader: Reader, name: str, tree: Tree) -> Reading:
-        self.readings.append(reader.reading(f"force {name}", tree))
-        return self.readings[-1]
+        self._readings.append(reader.reading(f"force {name}", tree))
+        return self._readings[-1]
+
+    def stops(self) -> list[float]:
+        """Times at which an input or an expression of time jumps or has a kink, s."""
+        times = [time for table in self._inputs for time in table.stops()]
+        return times + [time for reading in self._readings for time in stops(reading.node)]
 
     def __call__(self, state: State) -> Loads:
         """All generalised forces in the state."""
@@ -141,6 +149,8 @@ def _check_inputs(mechanism: Mechanism, inputs: Mapping[str, Input]) -> None:
 
 
 def _input(value: Input) -> Component:
+    if isinstance(value, PiecewiseLinear):
+        return lambda state: value.at(state.t, state.since)
     return (lambda state: float(value(state.t))) if callable(value) else (lambda state: float(value))
 
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from ..generator.mechanism import Body, Mechanism
 from .constraints import Constraints
-from .expression import stops
 from .friction import FrictionModel
 from .gpme import Partition, choose_dependent, dependent_indices
 from .joint_loads import JointLoads, closure_wrench
@@ -231,9 +230,7 @@ class Model:
 
     def stops(self, end: float) -> list[float]:
         """Times in (0, end), s, increasing, where an integrator has to stop and start anew."""
-        times = [*self.constraints.stops()]
-        for reading in self._loads.readings:
-            times += stops(reading.node)
+        times = [*self.constraints.stops(), *self._loads.stops()]
         separate: list[float] = []
         for time in sorted(t for t in times if 0.0 < t < end):
             # Of times that differ by rounding the last one counts, by which all have happened.

@@ -12,6 +12,7 @@ from helpers_reference import manipulator
 from gpmelica import reference
 from gpmelica.errors import SolveError
 from gpmelica.fmu import runs
+from gpmelica.fmu.inputs import InputTable
 from gpmelica.generator.description.load import from_data
 from gpmelica.model import Model, prepare
 
@@ -28,10 +29,7 @@ def test_inputs_act_as_in_the_reference(compile_data: CompileData, mode: runs.Mo
     compiled, names = compile_data(driven()), ["push", "wind_x", "wind_y", "wind_z"]
     forces = np.random.default_rng(8).uniform(-5.0, 5.0, (6, 4))
     corners = np.repeat(np.linspace(0.0, 0.6, 7), 2)[1:-1]
-    table = np.zeros(12, dtype=[("time", float), *((name, float) for name in names)])
-    table["time"] = corners
-    for k, name in enumerate(names):
-        table[name] = np.repeat(forces[:, k], 2)
+    table = InputTable(corners, {name: np.repeat(forces[:, k], 2) for k, name in enumerate(names)})
     symbols = [s.name for s in compiled.model.program.states]
     run = runs.simulate(
         compiled.fmu, mode, symbols, name=mode, stop=0.6, output_step=0.1, tolerance=1e-11, inputs=table

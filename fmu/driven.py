@@ -1,0 +1,107 @@
+"""An instance of an FMU that is fed with inputs over time.
+
+FMPy holds inputs between its output times, in both modes: an error of first order. Here a model-exchange FMU gets
+them with every time that the solver sets. A co-simulation FMU gets their slopes too where it can interpolate (FMI
+2.0), else the value in the middle of the step, an error of second order; after the step it gets the value at its
+end, so that outputs with feedthrough belong to the time they are read at.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import fmpy
+
+from .inputs import InputTable
+
+
+@contextmanager
+def fed(
+    fmu: Path, description: Any, kind: str, table: InputTable | None, log: Callable[..., None]
+) -> Iterator[Any]:
+    """An instance for `fmpy.simulate_fmu`, which must stop at the table's instants; None without a table.
+
+    kind  ModelExchange | CoSimulation
+    """
+    if table is None:
+        yield None
+        return
+    folder = fmpy.extract(str(fmu))
+    instance = fmpy.instantiate_fmu(folder, description, kind, logger=log)
+    feed = _Feed(instance, description, table)
+    try:
+        if kind == "CoSimulation":
+            _feed_steps(instance, feed, interpolates(description))
+        else:
+            _feed_times(instance, feed)
+        yield instance
+    finally:
+        instance.freeInstance()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def interpolates(description: Any) -> bool:
+    """Whether a co-simulation FMU takes slopes of its inputs."""
+    return bool(getattr(description.coSimulation, "canInterpolateInputs", False))
+
+
+class _Feed:
+    """Sets an instance's inputs from a table."""
+
+    def __init__(self, instance: Any, description: Any, table: InputTable) -> None:
+        references = {v.name: v.valueReference for v in description.modelVariables}
+        self._references = [references[name] for name in table.values]
+        self._functions = list(table.functions().values())
+        self._set = instance.setReal if description.fmiVersion == "2.0" else instance.setFloat64
+        self._fmu = instance
+
+    def values(self, t: float, since: float) -> None:
+        """Set the values at t, s, of the pieces that hold at `since`, s."""
+        self._set(self._references, [f.at(t, since) for f in self._functions])
+
+    def slopes(self, begin: float, end: float) -> None:
+        """Set the slopes between two times, s, of one piece."""
+        slopes = [(f.at(end, begin) - f.at(begin, begin)) / (end - begin) for f in self._functions]
+        self._fmu.setRealInputDerivatives(self._references, [1] * len(slopes), slopes)
+
+
+def _feed_steps(instance: Any, feed: _Feed, with_slopes: bool) -> None:
+    """Let doStep set inputs before and after the step."""
+    step = instance.doStep
+
+    def do_step(currentCommunicationPoint: float, communicationStepSize: float, **more: Any) -> Any:
+        begin, end = currentCommunicationPoint, currentCommunicationPoint + communicationStepSize
+        feed.values(begin if with_slopes else (begin + end) / 2, begin)
+        if with_slopes:
+            feed.slopes(begin, end)
+        answer = step(currentCommunicationPoint=begin, communicationStepSize=communicationStepSize, **more)
+        feed.values(end, end)
+        return answer
+
+    instance.doStep = do_step
+
+
+def _feed_times(instance: Any, feed: _Feed) -> None:
+    """Let setTime set the inputs too; an event begins the next piece."""
+    set_time, resume = instance.setTime, instance.enterContinuousTimeMode
+    now = since = 0.0
+
+    def set_time_and_inputs(time: float) -> Any:
+        nonlocal now
+        now = time
+        answer = set_time(time)
+        feed.values(time, since)
+        return answer
+
+    def enter_continuous_time_mode() -> Any:
+        nonlocal since
+        since = now
+        answer = resume()
+        feed.values(now, since)
+        return answer
+
+    instance.setTime, instance.enterContinuousTimeMode = set_time_and_inputs, enter_continuous_time_mode

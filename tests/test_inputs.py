@@ -1,0 +1,195 @@
+"""Inputs from a file: what is read, and that reference and FMUs get the same values."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers_backends import CompileData, driven
+from helpers_cli import fails, process
+from helpers_reference import mechanism_of
+
+from gpmelica import reference
+from gpmelica.errors import DescriptionError
+from gpmelica.fmu import runs
+from gpmelica.fmu.compare import compare
+from gpmelica.fmu.driven import interpolates
+from gpmelica.fmu.inputs import InputTable, read_inputs
+from gpmelica.reference.piecewise import PiecewiseLinear
+from gpmelica.trajectory import Array
+
+NAMES = ["push", "wind_x", "wind_y", "wind_z"]
+MODES: tuple[runs.Mode, ...] = ("me", "cs")
+
+
+def _file(folder: Path, *lines: str) -> Path:
+    path = folder / "inputs.csv"
+    path.write_text("\n".join(lines))
+    return path
+
+
+def _mass() -> dict[str, Any]:
+    joint = {"type": "prismatic", "axis": [1.0, 0.0, 0.0]}
+    return {
+        "schema": 1,
+        "name": "Slider",
+        "gravity": [0.0, 0.0, 0.0],
+        "links": [{"name": "mass", "parent": "ground", "mass": 2.0, "inertia": [1.0, 1.0, 1.0], "joint": joint}],
+        "forces": [{"name": "f", "joint": "mass", "input": True}],
+    }
+
+
+# ---- The file ---------------------------------------------------------------------------------------------------
+
+
+def test_columns_in_any_order(tmp_path: Path) -> None:
+    """Columns are found by name; times before 0 are cut off, with the line's value there."""
+    table = read_inputs(_file(tmp_path, "b;time;a", "1;-1;0", "3;1;4", "5;2;8"), ["a", "b"], 2.0)
+    assert table.time.tolist() == [0.0, 1.0, 2.0]
+    assert {name: values.tolist() for name, values in table.values.items()} == {"a": [2, 4, 8], "b": [2, 3, 5]}
+
+
+def test_all_problems_at_once(tmp_path: Path) -> None:
+    """Missing and unknown columns, text, NaN: each with file, column, what was expected and what was found."""
+    path = _file(tmp_path, "time,push,wind", "0,1,2", "0.5,x,1", "1,nan,inf")
+    with pytest.raises(DescriptionError, match="expected") as caught:
+        read_inputs(path, ["push", "pull"], 1.0)
+    text = str(caught.value)
+    assert all(line.startswith(f"{path}: ") for line in text.splitlines())
+    assert "line 1: expected the columns time, push, pull, got time, push, wind: pull is missing" in text
+    assert "the model has no input wind" in text
+    assert "line 3: push: expected a number, got 'x'" in text
+    assert "column push: expected finite numbers, got nan in row 3" in text
+    assert "column wind: expected finite numbers, got inf in row 3" in text
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (["0,1", "0.9,1"], r"expected times from 0 to 1 s at least, got 0 to 0\.9 s"),
+        (["0.1,1", "1,1"], r"expected times from 0 to 1 s at least, got 0\.1 to 1 s"),
+        (["0,1", "0.6,1", "0.5,1", "1,0"], r"do not decrease, got 0\.5 s after 0\.6 s in row 3"),
+        (["0,1", "0.5,1", "0.5,2", "0.5,3", "1,0"], r"twice for a jump, got 0\.5 s three times in row 4"),
+        ([], "at least one line of numbers"),
+    ],
+)
+def test_times_that_cannot_be_used(tmp_path: Path, rows: list[str], message: str) -> None:
+    """Times that do not cover the run, decrease or repeat are refused by row."""
+    with pytest.raises(DescriptionError, match=message):
+        read_inputs(_file(tmp_path, "time,u", *rows), ["u"], 1.0)
+
+
+def test_model_without_inputs(tmp_path: Path) -> None:
+    """A file for a model that has no inputs is a mistake."""
+    with pytest.raises(DescriptionError, match="has no FMU inputs"):
+        read_inputs(_file(tmp_path, "time,u", "0,1", "1,1"), [], 1.0)
+
+
+# ---- The values -------------------------------------------------------------------------------------------------
+
+
+def test_pieces() -> None:
+    """Between instants as numpy interpolates; at a jump the value after it, before it the line continued."""
+    time, values = np.array([0.0, 1.0, 1.0, 3.0]), np.array([0.0, 2.0, 5.0, 1.0])
+    u = PiecewiseLinear(time, values)
+    for t in (0.0, 0.3, 0.999, 2.0, 3.0):
+        assert u.at(t, t) == pytest.approx(np.interp(t, time, values), abs=1e-14)
+    assert (u.at(1.0, 1.0), u.at(1.0, 0.0), u.at(1.5, 0.0)) == (5.0, 2.0, 3.0)
+    assert PiecewiseLinear(time[:3], values[:3]).at(1.0, 1.0) == 2.0
+
+
+def _positions(time: Array, table: InputTable) -> Array:
+    """Exact positions, shape (N,), m, of the 2 kg mass: two integrals of the polygon f/2, piece by piece."""
+    x = v = 0.0
+    found = [0.0]
+    for t0, t1 in pairwise(time.tolist()):
+        inner = table.time[(table.time > t0) & (table.time < t1)].tolist()
+        cuts = [t0, *inner, t1]
+        for a, b in pairwise(cuts):
+            h, u = b - a, table.functions()["f"]
+            begin, end = u.at(a, a) / 2.0, u.at(b, a) / 2.0
+            x, v = x + h * v + h * h * (begin / 3.0 + end / 6.0), v + h * (begin + end) / 2.0
+        found.append(x)
+    return np.array(found)
+
+
+@pytest.mark.parametrize("jump", [0.0, 3.0])
+def test_reference_stops_at_kinks(jump: float) -> None:
+    """The motion of a mass under a polygon of force is the exact piecewise cubic, to rounding."""
+    table = InputTable(np.array([0.0, 0.33, 0.33, 0.71, 1.2]), {"f": np.array([0.0, 4.0, 4.0 + jump, -6.0, 1.0])})
+    run = reference.simulate(
+        mechanism_of(_mass()), inputs=table.functions(), stop=1.2, output_step=0.1, method="DOP853", tolerance=1e-9
+    )
+    assert run.signals["mass_position"] == pytest.approx(_positions(run.time, table), abs=1e-12)
+
+
+def _polygon() -> InputTable:
+    """Inputs of the driven pendulum with kinks beside the output times, and a jump."""
+    rng, time = np.random.default_rng(4), np.array([0.0, 0.123, 0.2, 0.2, 0.377, 0.6])
+    return InputTable(time, {name: rng.uniform(-5.0, 5.0, len(time)) for name in NAMES})
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_fmu_gets_the_reference_inputs(compile_data: CompileData, mode: runs.Mode) -> None:
+    """States and outputs, those with feedthrough included, are the reference's at every output time."""
+    compiled, table = compile_data(driven()), _polygon()
+    model = compiled.model
+    truth = reference.simulate(
+        model.mechanism, start=model.start, inputs=table.functions(), stop=0.6, output_step=0.01, tolerance=1e-11
+    )
+    run = runs.simulate(
+        compiled.fmu,
+        mode,
+        list(model.units),
+        name=mode,
+        stop=0.6,
+        output_step=0.01,
+        tolerance=1e-10,
+        inputs=table,
+    )
+    held = mode == "cs" and not interpolates(compiled.description)
+    assert compare(truth, run, model.units, 1.0).max_rel_error < (1e-5 if held else 1e-7)
+
+
+# ---- The command ------------------------------------------------------------------------------------------------
+
+
+def test_run_with_an_input_file(tmp_path: Path) -> None:
+    """`gpmelica run --input` holds both modes against the reference; rumoca is left out, which the report says."""
+    description = tmp_path / "slider.toml"
+    description.write_text(_toml())
+    inputs = _file(tmp_path, "time,f", "0,0", "0.105,3", "0.3,-1")
+    out = tmp_path / "out"
+    answer = process("run", description, "--input", inputs, "--out", out, "--json", "--tolerance", 1e-5)
+    assert answer.status == 0, answer
+    names = [run["name"] for run in answer.json["runs"]]
+    assert names == ["reference", "fmu-native-me", "fmu-native-cs"]
+    assert "which takes no inputs over time yet" in (out / "report.html").read_text()
+    assert f"--input {inputs}" in (out / "report.html").read_text()
+
+
+def test_wrong_input_file_is_bad_input(tmp_path: Path) -> None:
+    """Exit status 2, and the file and column in the message."""
+    description = tmp_path / "slider.toml"
+    description.write_text(_toml())
+    inputs = _file(tmp_path, "time,g", "0,0", "1,1")
+    answer = process("loads", description, "--input", inputs, "--out", tmp_path / "out")
+    fails(answer, 2, str(inputs), "expected the columns time, f, got time, g: f is missing")
+
+
+def _toml() -> str:
+    return """schema = 1
+name = "Slider"
+gravity = [0.0, 0.0, 0.0]
+forces = [{ name = "f", joint = "mass", input = true }]
+simulation = { stop = 0.3, output_step = 0.01 }
+[[links]]
+name = "mass"
+parent = "ground"
+mass = 2.0
+inertia = [1.0, 1.0, 1.0]
+joint = { type = "prismatic", axis = [1.0, 0.0, 0.0] }
+"""
