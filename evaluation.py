@@ -100,7 +100,7 @@ def evaluate(model: Model, state: State) -> dict[str, Any]:
 def _native(model: Model, state: State) -> Array:
     with TemporaryDirectory() as folder:
         fmu = Path(folder) / f"{model.name}.fmu"
-        native.build(native.generate(model.program, model.chain), fmu, model.modelica())
+        native.build(native.generate(model.program, model.chain), fmu, {})
         with Instance(fmu) as instance:
             n, x = model.mechanism.n, np.concatenate([state.q, state.qd, state.z])
             return instance.derivatives(state.t, x)[n : 2 * n]

@@ -59,9 +59,9 @@ def build(elements: int, folder: Path) -> Crane:
     times = [time.perf_counter()]
     chain = Chain.model_validate(data)
     model = prepare(chain)
-    sources, modelica = native.generate(model.program, chain), model.modelica()
+    sources = native.generate(model.program, chain)
     times.append(time.perf_counter())
     fmu = folder / f"{model.name}_{elements}.fmu"
-    native.build(sources, fmu, modelica)
+    native.build(sources, fmu, {})
     times.append(time.perf_counter())
     return Crane(model, sources, fmu, *np.diff(times))

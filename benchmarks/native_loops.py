@@ -16,6 +16,7 @@ from crane import Array, Crane
 from fmpy.fmi2 import FMU2Model
 
 from gpmelica.fmu import compiler
+from gpmelica.fmu.platforms import here
 from gpmelica.fmu.stages import System, stage
 
 _HERE = Path(__file__).parent
@@ -24,18 +25,16 @@ _FUNCTIONS = ("fmi2SetTime", "fmi2SetContinuousStates", "fmi2GetDerivatives")
 
 def compile_loops(crane: Crane, folder: Path) -> ctypes.CDLL:
     """loops.c with the FMU's own linear solver, by the compiler that built the FMU, with the same optimisation."""
-    found, target = compiler.find(), compiler.target()
-    flags = ["-O2", *(flag for flag in target.flags if flag == "-fPIC")]
+    found, library = compiler.find(), f"loops{here('2.0').suffix}"
     for name, text in crane.sources.files.items():
+        (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
     shutil.copy(_HERE / "loops.c", folder)
-    objects = []
-    for name in ("loops.c", "linear_solve.c"):
-        objects.append(folder / f"{name}.o")
-        compiler.compile_object(found, folder / name, objects[-1], flags)
-    library = folder / f"loops{target.suffix}"
-    compiler.link(found, objects, library, target.flags)
-    return ctypes.CDLL(str(library))
+    objects = {name: f"{name}.o" for name in ("loops.c", "linear_solve.c")}
+    for source, compiled in objects.items():
+        compiler.compile_object(found, source, compiled, ["-O2", "-fPIC", "-Iinclude"], folder=folder)
+    compiler.link(found, list(objects.values()), library, folder=folder)
+    return ctypes.CDLL(str(folder / library))
 
 
 class NativeLoops:

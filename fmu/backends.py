@@ -86,7 +86,8 @@ def write_modelica(model: Model, out: Path) -> list[Path]:
 def build_native(model: Model, out: Path, progress: Progress | None = None) -> Fmu:
     """Write `Name.fmu` by the native backend."""
     begin, fmu = time.perf_counter(), out / f"{model.name}.fmu"
-    native.build(native.generate(model.program, model.chain), fmu, model.modelica(), progress)
+    contents = {f"resources/{model.name}.mo": model.modelica()}
+    native.build(native.generate(model.program, model.chain), fmu, contents, progress=progress)
     return Fmu(
         "native",
         fmu,

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import fmpy
 
@@ -16,29 +13,39 @@ from .._version import __version__
 from ..generator import interface
 from ..generator.description import Chain
 from ..generator.program import Program
-from . import compiler, equations_code, model_description
+from . import binaries, equations_code, model_description
+from .archive import pack
 from .dependencies import dependencies
 from .files import write_atomically
+from .platforms import Platform
 from .stages import stage
 
-_HEADERS = ("fmi2Functions.h", "fmi2FunctionTypes.h", "fmi2TypesPlatform.h")
 _FUNCTIONS, _DATA = "equations_functions.c", "equations_data.c"
+_LAX = frozenset({_FUNCTIONS})  # CasADi's code is not ours to keep free of warnings
 
 
 @dataclass(frozen=True)
 class Sources:
-    """Everything an FMU is compiled from: file name → text, and the model description."""
+    """Everything an FMU is compiled from.
+
+    Parameters:
+        name         model identifier
+        fmi          version of the standard, 2.0 or 3.0
+        files        by their paths below `sources`
+        description  modelDescription.xml
+    """
 
     name: str
+    fmi: str
     files: dict[str, str]
     description: str
 
 
-def generate(program: Program, chain: Chain) -> Sources:
-    """C sources and modelDescription.xml of a program."""
+def generate(program: Program, chain: Chain, fmi: str = "2.0") -> Sources:
+    """C sources and modelDescription.xml of a program, for one version of the standard."""
     staged, table = stage(program), interface.variables(program)
     token = interface.token(program, table)
-    texts = _fixed_sources() | {
+    texts = _fixed_sources(fmi) | {
         _FUNCTIONS: equations_code.functions(staged),
         _DATA: equations_code.data(program, staged, table, token, __version__),
     }
@@ -51,57 +58,35 @@ def generate(program: Program, chain: Chain) -> Sources:
         version=__version__,
         sources=sorted(name for name in texts if name.endswith(".c")),
     )
-    return Sources(program.name, texts, xml)
+    return Sources(program.name, fmi, texts, xml)
 
 
-def build(sources: Sources, fmu: Path, modelica: str, progress: Callable[[str], None] | None = None) -> None:
-    """Compile and pack an FMU; the Modelica text goes into its resources.
-
-    Raises MissingToolError without a C compiler, BuildError if it refuses the sources.
-    """
-    found, target = compiler.find(), compiler.target()
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        library = folder / f"{sources.name}{target.suffix}"
-        _compile(sources, folder, library, found, target, progress)
-        write_atomically(fmu, _archive(sources, library, target, modelica))
-
-
-def _fixed_sources() -> dict[str, str]:
-    folder = files("gpmelica.fmu") / "sources"
-    texts = {f.name: f.read_text() for f in folder.iterdir() if f.name.endswith((".c", ".h"))}
-    headers = Path(fmpy.__file__).parent / "c-code"  # the standard's own headers, as FMPy carries them
-    return texts | {name: (headers / name).read_text() for name in _HEADERS}
-
-
-def _compile(
+def build(
     sources: Sources,
-    folder: Path,
-    library: Path,
-    found: compiler.Compiler,
-    target: compiler.Target,
-    progress: Callable[[str], None] | None,
+    fmu: Path,
+    contents: Mapping[str, str | bytes],
+    platforms: Sequence[Platform] = (),
+    progress: Callable[[str], None] | None = None,
 ) -> None:
-    for name, text in sources.files.items():
-        (folder / name).write_text(text)
-    flags = ["-O2", "-fvisibility=hidden", *(f for f in target.flags if f == "-fPIC")]
-    objects = []
-    for name in sorted(n for n in sources.files if n.endswith(".c")):
-        if progress is not None:
-            progress(name)
-        # CasADi's code is not ours to keep free of warnings
-        strictness = ["-w"] if name == _FUNCTIONS else list(compiler.STRICT)
-        objects.append(folder / f"{name}.o")
-        compiler.compile_object(found, folder / name, objects[-1], [*flags, *strictness])
-    compiler.link(found, objects, library, target.flags)
+    """Compile and pack an FMU.
+
+    Parameters:
+        contents   what else belongs into the archive, by paths
+        platforms  to build for; none means this machine
+
+    Raises MissingToolError without a C compiler for a platform, BuildError if it refuses the sources.
+    """
+    made_by = binaries.toolchains(sources.fmi, platforms)
+    libraries = binaries.build(sources.name, sources.files, _LAX, made_by, progress)
+    texts = {f"sources/{path}": text for path, text in sources.files.items()}
+    write_atomically(fmu, pack({"modelDescription.xml": sources.description, **libraries, **texts, **contents}))
 
 
-def _archive(sources: Sources, library: Path, target: compiler.Target, modelica: str) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("modelDescription.xml", sources.description)
-        archive.write(library, f"binaries/{target.platform}/{library.name}")
-        for name, text in sorted(sources.files.items()):
-            archive.writestr(f"sources/{name}", text)
-        archive.writestr(f"resources/{sources.name}.mo", modelica)
-    return buffer.getvalue()
+def _fixed_sources(fmi: str) -> dict[str, str]:
+    """The C layer of one FMI version; the standard's headers apart, because importers bring their own."""
+    own, other = ("fmi2", "fmi3") if fmi == "2.0" else ("fmi3", "fmi2")
+    folder = files("gpmelica.fmu") / "sources"
+    texts = {f.name: f.read_text(encoding="utf-8") for f in folder.iterdir() if f.name.endswith((".c", ".h"))}
+    headers = Path(fmpy.__file__).parent / "c-code"  # as FMPy carries them
+    standard = {f"include/{h.name}": h.read_text(encoding="utf-8") for h in headers.glob(f"{own}*.h")}
+    return standard | {name: text for name, text in texts.items() if not name.startswith(other)}
