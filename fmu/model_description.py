@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from ..generator.description import Chain
 from ..generator.interface import Variable
 from ..generator.program import Program
+from .archive import build_time
 from .dependencies import Dependencies
 
 _BASE = ("kg", "m", "s", "rad")
@@ -75,7 +75,7 @@ def render(
         units=[unit(name) for name in sorted({v.unit for v in variables if v.unit})],
         token=token,
         version=version,
-        date=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        date=build_time().strftime("%Y-%m-%dT%H:%M:%SZ"),
         sources=sources,
         **_structure(variables, dependencies),
     )
