@@ -25,6 +25,9 @@ _BLOCKS = (
     "event_times",
     "derivatives",
     "outputs",
+    "violations",
+    "position_change",
+    "velocity_change",
 )
 
 _COUNTED = ("states", "inputs", "switches", "parameters", "outputs")

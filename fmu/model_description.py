@@ -89,9 +89,11 @@ def _structure(variables: Sequence[Variable], dependencies: Dependencies) -> dic
             unknowns["outputs"].append(Unknown(position, str(position)))
         elif variable.kind == "output":
             unknowns["outputs"].append(_unknown(position, dependencies.outputs[variable.index], columns))
+        elif variable.kind == "correction":
+            unknowns["outputs"].append(Unknown(position, ""))
         elif variable.kind == "derivative":
             unknowns["derivatives"].append(_unknown(position, dependencies.derivatives[variable.index], columns))
-        if variable.kind in ("state", "output", "derivative"):
+        if variable.kind in ("state", "output", "derivative", "correction"):
             unknowns["initial_unknowns"].append(position)
     return unknowns
 

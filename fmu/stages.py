@@ -1,7 +1,8 @@
 """A program cut into stages: CasADi functions with a dense linear solve after each (see sources/equations.h).
 
 Everything that depends on parameters only is computed in PREPARE, once; what derivatives need in
-DYNAMICS; what only outputs need in OUTPUTS. Between stages, values travel in blocks of one workspace.
+DYNAMICS; what only outputs need in OUTPUTS; what a projection onto the constraints needs in groups of
+its own, from the point alone. Between stages, values travel in blocks of one workspace.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ from ..generator.ir import Expr, Shape
 from ..generator.program import Definition, Item, LinearSolve, Program
 from .casadi_eval import SX, Evaluator
 
-GROUPS = ("prepare", "dynamics", "outputs")
+GROUPS = ("prepare", "dynamics", "outputs", "violations", "project_position", "project_velocity")
+# Groups that use what is computed in those before them; those of one chain know nothing of the others'.
+_CHAINS = (("dynamics", "outputs"), ("violations",), ("project_position",), ("project_velocity",))
+LEVELS = ("position", "velocity")
 
 
 @dataclass(frozen=True)
@@ -104,10 +108,18 @@ class _Cutter:
 
     def staged(self) -> Staged:
         plans = self._plans()
-        for position, plan in enumerate(plans):
-            later = set().union(*(other.uses() for other in plans[position + 1 :]))
-            self._stage(plan, later)
+        chains = [[plan for group in chain for plan in plans[group]] for chain in _CHAINS]
+        self._run(plans["prepare"], set().union(*(plan.uses() for chain in chains for plan in chain)))
+        known, arguments = self.known, self.arguments
+        for chain in chains:
+            self.known, self.arguments = dict(known), list(arguments)
+            self._run(chain, set())
         return self.result
+
+    def _run(self, plans: list[_Plan], beyond: set[str]) -> None:
+        """Add the stages of a chain; `beyond` are the names that others use."""
+        for position, plan in enumerate(plans):
+            self._stage(plan, beyond.union(*(other.uses() for other in plans[position + 1 :])))
 
     # Base blocks ---------------------------------------------------------------------------------------------
 
@@ -124,6 +136,8 @@ class _Cutter:
             ("event_times", len(program.events)),
             ("derivatives", len(program.states)),
             ("outputs", len(program.outputs)),
+            ("violations", len(LEVELS) if program.projections else 0),
+            *((f"{level}_change", len(program.states) if level in program.projections else 0) for level in LEVELS),
         ):
             self.result.allocate(size, name)
 
@@ -143,9 +157,19 @@ class _Cutter:
 
     # Which item goes where -----------------------------------------------------------------------------------
 
-    def _plans(self) -> list[_Plan]:
-        program, groups = self.program, self._groups()
-        results: dict[str, dict[str, list[Expr]]] = {
+    def _plans(self) -> dict[str, list[_Plan]]:
+        plans: dict[str, list[_Plan]] = {group: [] for group in GROUPS}
+        groups = self._groups()
+        for group, results in self._results().items():
+            *solves, rest = _runs(groups[group])
+            plans[group] += [_Plan(group, tuple(items), {}) for items in solves]
+            plans[group].append(_Plan(group, tuple(rest), results))
+        return plans
+
+    def _results(self) -> dict[str, dict[str, Sequence[Expr]]]:
+        """Group → block → expressions."""
+        program = self.program
+        results: dict[str, dict[str, Sequence[Expr]]] = {
             "prepare": {
                 "start_states": [state.start for state in program.states],
                 "event_times": program.events,
@@ -154,12 +178,15 @@ class _Cutter:
             "dynamics": {"derivatives": [state.derivative for state in program.states]},
             "outputs": {"outputs": [output.expr for output in program.outputs]},
         }
-        plans = []
-        for group in GROUPS:
-            *solves, rest = _runs(groups[group])
-            plans += [_Plan(group, tuple(items), {}) for items in solves]
-            plans.append(_Plan(group, tuple(rest), results[group]))
-        return plans
+        for level, projection in program.projections.items():
+            results[f"project_{level}"] = {f"{level}_change": projection.change}
+        if program.projections:
+            results["violations"] = {"violations": self._violations()}
+        return results
+
+    def _violations(self) -> list[Expr]:
+        projections = self.program.projections
+        return [projections[key].violation if key in projections else ir.constant(0.0) for key in LEVELS]
 
     def _groups(self) -> dict[str, list[Item]]:
         program = self.program
@@ -173,7 +200,20 @@ class _Cutter:
                 groups["dynamics"].append(item)
             elif item.name in wanted:
                 groups["outputs"].append(item)
+        groups["violations"] = self._definitions(self._violations())
+        for level, projection in program.projections.items():
+            solve = projection.solve
+            groups[f"project_{level}"] = [*self._definitions([solve.matrix, solve.right]), solve]
         return groups
+
+    def _definitions(self, roots: Iterable[Expr]) -> list[Item]:
+        """Items that expressions depend on, but for those of PREPARE."""
+        needed = self._needed(roots)
+        return [
+            item
+            for item in self.program.items
+            if item.name in needed and not (isinstance(item, Definition) and item.constant)
+        ]
 
     def _needed(self, roots: Iterable[Expr]) -> set[str]:
         """Names of all items that expressions depend on."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from . import accelerations, constraints, dynamics, forces, friction, ir, kinematics, loads, reduction
+from . import accelerations, constraints, dynamics, forces, friction, ir, kinematics, loads, projection, reduction
 from .description import Chain
 from .ir import Expr
 from .lowering import Lowering
@@ -49,6 +49,8 @@ def derive(chain: Chain, start: tuple[Array, Array], dependent: Sequence[str]) -
     _outputs(program, mechanism, points, solution.qdd)
     if rows is not None:
         _constraint_outputs(program, mechanism, inertia, Q, rows, solution)
+        if chain.constraints.projection:
+            projection.derive(program, mechanism, inertia, rows)
     loads.outputs(program, motion, known, solution, _asked(mechanism))
     return program
 

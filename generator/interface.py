@@ -26,22 +26,31 @@ Kind = Literal[
     "real_setting",
     "integer_setting",
     "counter",
+    "correction",
 ]
 
 # of the native FMU's own solver: kind, index, name, start value, unit, description
 REAL_SETTINGS = (
     ("solver_step", 1e-4, "s", "longest step of the fixed-step method"),
     ("solver_tolerance", 1e-6, "1", "relative tolerance, where the importer gives none"),
+    ("projection_tolerance", 1e-10, "1", "violation_position and violation_velocity that start a projection"),
 )
 INTEGER_SETTINGS = (
     ("solver_method", 2, "1: Runge-Kutta of order 4, fixed step; 2: Dormand-Prince 5(4), adaptive"),
     ("solver_max_steps", 1_000_000, "most inner steps of one communication step"),
+    ("projection", 1, "1: states are put back on the constraints after a step; 0: they are not"),
 )
 COUNTERS = (
     ("solver_evaluations", "evaluations of the derivatives since the start"),
     ("solver_steps", "accepted inner steps of the co-simulation since the start"),
     ("solver_rejected_steps", "rejected inner steps of the co-simulation since the start"),
+    ("projections", "projections onto the constraints since the start"),
 )
+CORRECTIONS = (
+    ("projection_correction", "sum of the norms of the coordinates' changes by projections since the start"),
+    ("projection_correction_velocity", "the same of their rates"),
+)
+_OF_PROJECTION = "projection"  # begin of the names that models without one do not have
 
 # kind → type, causality, variability, initial (FMI 2.0, table 2.2.7)
 _ATTRIBUTES: dict[Kind, tuple[str, str, str, str | None]] = {
@@ -54,6 +63,7 @@ _ATTRIBUTES: dict[Kind, tuple[str, str, str, str | None]] = {
     "real_setting": ("Real", "parameter", "fixed", "exact"),
     "integer_setting": ("Integer", "parameter", "fixed", "exact"),
     "counter": ("Integer", "local", "discrete", "calculated"),
+    "correction": ("Real", "output", "discrete", "calculated"),
 }
 
 
@@ -111,7 +121,7 @@ def variables(program: Program) -> tuple[Variable, ...]:
     table += [Variable(e.name, "input", i, e.unit, e.description, 0.0) for i, e in enumerate(program.inputs)]
     count = itertools.count()
     table += [v for parameter in program.parameters for v in _elements(parameter, count)]
-    table += _solver_variables()
+    table += _solver_variables(program)
     return tuple(table)
 
 
@@ -126,7 +136,7 @@ def _elements(parameter: Parameter, count: Iterator[int]) -> Iterator[Variable]:
         yield Variable(full, "parameter", next(count), parameter.unit, text, float(value))
 
 
-def _solver_variables() -> list[Variable]:
+def _solver_variables(program: Program) -> list[Variable]:
     settings = [
         Variable(name, "real_setting", i, unit, text, start)
         for i, (name, start, unit, text) in enumerate(REAL_SETTINGS)
@@ -136,12 +146,14 @@ def _solver_variables() -> list[Variable]:
         for i, (name, start, text) in enumerate(INTEGER_SETTINGS)
     ]
     counters = [Variable(name, "counter", i, None, text) for i, (name, text) in enumerate(COUNTERS)]
-    return [*settings, *integers, *counters]
+    corrections = [Variable(name, "correction", i, "1", text) for i, (name, text) in enumerate(CORRECTIONS)]
+    found = [*settings, *integers, *counters, *corrections]
+    return found if program.projections else [v for v in found if not v.name.startswith(_OF_PROJECTION)]
 
 
 def clashes(program: Program) -> list[Problem]:
     """Names that two quantities of the model would have."""
-    quantities = (program.states, program.outputs, program.inputs, program.parameters, _solver_variables())
+    quantities = (program.states, program.outputs, program.inputs, program.parameters, _solver_variables(program))
     counts = Counter(entry.name for entries in quantities for entry in entries)
     return [
         Problem(name, f"two quantities would be called {name!r} in the model; rename one of them")

@@ -119,12 +119,27 @@ class Output:
 Item: TypeAlias = Definition | LinearSolve
 
 
+@dataclass(frozen=True)
+class Projection:
+    """How the states get back onto the constraints; solved at times of its own, beside the program's items.
+
+    violation  norm of what is to vanish
+    solve      the system of the change
+    change     of each state, in their order
+    """
+
+    violation: Expr
+    solve: LinearSolve
+    change: tuple[Expr, ...]
+
+
 @dataclass
 class Program:
     """The equations of one model.
 
-    events  switching times, expressions of parameters, s; the position is the switch's index
-    info    facts for headers: formulation, partition
+    events       switching times, expressions of parameters, s; the position is the switch's index
+    projections  level, `position` or `velocity` → its projection; empty where it is not wanted
+    info         facts for headers: formulation, partition
     """
 
     name: str
@@ -136,6 +151,7 @@ class Program:
     events: list[Expr] = field(default_factory=list)
     items: list[Item] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
+    projections: dict[str, Projection] = field(default_factory=dict)
     info: dict[str, str] = field(default_factory=dict)
     reserved: set[str] = field(default_factory=set)
     _section: str = ""

@@ -36,13 +36,14 @@ static void save(Model *model) {
     copy(inputs, model->workspace + equations.blocks.inputs, equations.n_inputs);
 }
 
-static void go_back(Model *model, double time, double step, double previous_error) {
+static void go_back(Model *model, double time, const RunState *before) {
     const double *switches = model->saved + equations.n_states, *inputs = switches + equations.n_switches;
     model_move(model, time, model->saved);
     copy(model->workspace + equations.blocks.switches, switches, equations.n_switches);
     copy(model->workspace + equations.blocks.inputs, inputs, equations.n_inputs);
-    model->run.step = step;
-    model->run.previous_error = previous_error;
+    model->run.step = before->step;
+    model->run.previous_error = before->previous_error;
+    copy(model->run.corrections, before->corrections, N_LEVELS);
 }
 
 /* A state that nothing depends on can overflow unseen. */
@@ -69,12 +70,13 @@ static bool integrate(Model *model, double end) {
 }
 
 bool cosimulation_step(Model *model, double point, double size) {
-    const double start = *time_of(model), step = model->run.step, previous_error = model->run.previous_error;
+    const double start = *time_of(model);
+    const RunState before = model->run;
     char cause[MESSAGE_SIZE];
     save(model);
     if (integrate(model, point + size)) return true;
     memcpy(cause, model->message, MESSAGE_SIZE);
-    go_back(model, start, step, previous_error);
+    go_back(model, start, &before);
     return model_fail(model, "the step from t = %.15g s to %.15g s came to t = %.15g s: %s", start, point + size,
                       model->run.last_successful_time, cause);
 }

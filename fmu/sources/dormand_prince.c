@@ -3,7 +3,7 @@
    Coefficients: Dormand, Prince, A family of embedded Runge-Kutta formulae, J. Comput. Appl. Math. 6 (1980),
    table 2. Error norm, controller and first step: Hairer, Norsett, Wanner, Solving ODEs I, II.4, and their code
    DOPRI5. The last stage of a step is the first one of the next (FSAL): the model then stands evaluated at the new
-   point, so nothing has to be remembered for it. */
+   point, so nothing has to be remembered for it, and a projection that moves the point is noticed. */
 
 #include "integrator.h"
 
@@ -159,8 +159,7 @@ static bool step(Model *model, double end, int32_t *budget) {
         const double error = attempt(model, t, t_end, &v);
         if (error <= 1.0) {
             control(model, h, error, after_rejection);
-            integrator_accept_step(model);
-            return true;
+            return integrator_accept_step(model);
         }
         if (!can_shrink(model, &v, t, h, error)) return false;
         reject(model, h, error);

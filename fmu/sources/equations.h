@@ -16,6 +16,7 @@
      integrator.c           that table, and what every solver shares
      rk4.c                  classical Runge-Kutta method, fixed step
      dormand_prince.c       Dormand-Prince 5(4), adaptive step
+     projection.h/.c        puts the states back on the constraints
      cosimulation.h/.c      one communication step: lands on events and on the communication point
      snapshot.h/.c          copy, restore and serialise the state of an instance
      calls.h/.c             order of calls, checks of arguments
@@ -56,11 +57,16 @@ typedef struct {
     LinearSystem system;
 } Stage;
 
-/* Groups are run in this order, each only when something it depends on has changed, and none twice. */
+/* The first three are run in this order, each only when something it depends on has changed, and none twice. The
+   others have no stages in models without a projection; they are run when a projection asks for them, after PREPARE
+   alone. */
 typedef enum {
     GROUP_PREPARE,  /* from parameters alone: constants, start states, event times */
     GROUP_DYNAMICS, /* from time, states, inputs, switches, parameters and PREPARE's results: derivatives */
     GROUP_OUTPUTS,  /* from all of these: outputs */
+    GROUP_VIOLATIONS,       /* from time, states, switches, parameters and PREPARE's results: violations */
+    GROUP_PROJECT_POSITION, /* from the same: a step of the positions towards the constraints; may have no stages */
+    GROUP_PROJECT_VELOCITY, /* from the same: one of the velocities; may have no stages */
     N_GROUPS
 } Group;
 
@@ -81,18 +87,28 @@ typedef struct {
     int event_times;  /* n_switches: result of PREPARE, s; any order, may be past; not finite = never */
     int derivatives;  /* n_states: result of DYNAMICS, time derivative of the states */
     int outputs;      /* n_outputs: result of OUTPUTS */
+    /* Only where the group has stages: */
+    int violations;      /* N_LEVELS: norms of the constraints and of their rates; result of VIOLATIONS */
+    int position_change; /* n_states: result of PROJECT_POSITION, added to the states */
+    int velocity_change; /* n_states: result of PROJECT_VELOCITY, added to the states */
 } Blocks;
 
-/* Settings of the solver inside the co-simulation; `index` of the SETTING variables, and of their start values. */
+/* Levels of the constraints; `index` of the CORRECTION variables. */
+typedef enum { LEVEL_POSITION, LEVEL_VELOCITY, N_LEVELS } Level;
+
+/* Settings of the solver inside the co-simulation and of the projection; `index` of the SETTING variables, and of their
+   start values. */
 typedef enum {
     SETTING_STEP,      /* s, > 0: longest step of the fixed-step method */
     SETTING_TOLERANCE, /* > 0: relative tolerance, used when the importer gives none */
+    SETTING_PROJECTION_TOLERANCE, /* > 0: largest violations, of each level, that are left as they are */
     N_REAL_SETTINGS
 } RealSetting;
 
 typedef enum {
     SETTING_METHOD,    /* 1: Runge-Kutta 4, fixed step; 2: Dormand-Prince 5(4), adaptive */
     SETTING_MAX_STEPS, /* > 0: most inner steps, tried ones included, of one communication step */
+    SETTING_PROJECTION, /* 1: states are put back on the constraints after a step; 0: they are not */
     N_INTEGER_SETTINGS
 } IntegerSetting;
 
@@ -101,6 +117,7 @@ typedef enum {
     COUNTER_EVALUATIONS,    /* evaluations of the group DYNAMICS */
     COUNTER_STEPS,          /* accepted inner steps of the co-simulation */
     COUNTER_REJECTED_STEPS, /* rejected ones */
+    COUNTER_PROJECTIONS,    /* projections onto the constraints */
     N_COUNTERS
 } Counter;
 
@@ -114,7 +131,8 @@ typedef enum {
     VARIABLE_INPUT,           /* real; set any time */
     VARIABLE_REAL_SETTING,    /* real; set before the end of initialisation; index: RealSetting */
     VARIABLE_INTEGER_SETTING, /* integer; set before the end of initialisation; index: IntegerSetting */
-    VARIABLE_COUNTER          /* integer, read only; index: Counter */
+    VARIABLE_COUNTER,         /* integer, read only; index: Counter */
+    VARIABLE_CORRECTION       /* real, read only; index: Level; sum of the changes by projections, of their norms */
 } VariableKind;
 
 typedef struct {

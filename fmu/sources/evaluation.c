@@ -60,8 +60,10 @@ static bool finish(Model *model, int group) {
     case GROUP_DYNAMICS:
         model->run.counters[COUNTER_EVALUATIONS]++;
         return all_finite(model, VARIABLE_DERIVATIVE, equations.blocks.derivatives, equations.n_states);
-    default:
+    case GROUP_OUTPUTS:
         return all_finite(model, VARIABLE_OUTPUT, equations.blocks.outputs, equations.n_outputs);
+    default:
+        return true;
     }
 }
 
@@ -80,6 +82,10 @@ bool model_evaluate(Model *model, Group last) {
         model->run.dirty &= ~bit;
     }
     return true;
+}
+
+bool model_evaluate_beside(Model *model, Group group) {
+    return model_evaluate(model, GROUP_PREPARE) && run_group(model, group);
 }
 
 bool model_derivatives(Model *model, double *values) {

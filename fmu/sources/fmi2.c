@@ -6,6 +6,7 @@
 
 #include "cosimulation.h"
 #include "fmi2_instance.h"
+#include "projection.h"
 #include "snapshot.h"
 
 #include <math.h>
@@ -221,10 +222,14 @@ fmi2Status fmi2EnterEventMode(fmi2Component c) {
 
 fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info) {
     if (!ALLOWED(fmi2NewDiscreteStates) || !expect_pointer(c, "fmi2eventInfo", info)) return finish_call(c, false);
+    bool moved;
     model_update_switches(model_of(c));
+    if (!model_project(model_of(c), &moved)) return finish_call(c, false);
     const double next = model_next_event(model_of(c));
     const bool defined = isfinite(next);
-    *info = (fmi2EventInfo){.nextEventTimeDefined = defined, .nextEventTime = defined ? next : 0.0};
+    *info = (fmi2EventInfo){.valuesOfContinuousStatesChanged = moved,
+                            .nextEventTimeDefined = defined,
+                            .nextEventTime = defined ? next : 0.0};
     return fmi2OK;
 }
 
@@ -240,7 +245,9 @@ fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean noSetFMUStat
     if (!ALLOWED(fmi2CompletedIntegratorStep) || !expect_pointer(c, "enterEventMode", enterEventMode) ||
         !expect_pointer(c, "terminateSimulation", terminateSimulation))
         return finish_call(c, false);
-    *enterEventMode = fmi2False;
+    bool due;
+    if (!model_projection_due(model_of(c), &due)) return finish_call(c, false);
+    *enterEventMode = due;
     *terminateSimulation = fmi2False;
     return fmi2OK;
 }

@@ -2,6 +2,8 @@
 
 #include "integrator.h"
 
+#include "projection.h"
+
 #include <stddef.h>
 
 /* The setting solver_method is the position here, from 1. */
@@ -29,8 +31,11 @@ bool integrator_spend_step(Model *model, int32_t *budget) {
     return true;
 }
 
-void integrator_accept_step(Model *model) {
+bool integrator_accept_step(Model *model) {
+    bool moved;
+    if (!model_project(model, &moved)) return false;
     model->run.counters[COUNTER_STEPS]++;
     model->run.last_successful_time = model->workspace[equations.blocks.time];
     if (model->step_accepted != NULL) model->step_accepted(model);
+    return true;
 }

@@ -20,6 +20,7 @@ extern const Integrator dormand_prince_54;
 const Integrator *find_integrator(int32_t method); /* by the setting solver_method; NULL: unknown */
 int integrator_vectors(void);                      /* the largest number that any of them needs */
 bool integrator_spend_step(Model *model, int32_t *budget);
-void integrator_accept_step(Model *model); /* notes that the run is good up to where the model stands */
+/* Puts the states back on the constraints, and notes that the run is good up to where the model stands. */
+bool integrator_accept_step(Model *model);
 
 #endif

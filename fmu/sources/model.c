@@ -1,6 +1,7 @@
 /* The life of an instance: memory, start values, initialisation, time and time events. */
 
 #include "integrator.h"
+#include "projection.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,7 +32,8 @@ static bool allocate(Model *model) {
     const Sizes sizes = scratch_sizes();
     const size_t solver = (size_t)integrator_vectors() * (size_t)equations.n_states;
     const size_t saved = (size_t)(equations.n_states + equations.n_switches + equations.n_inputs);
-    const size_t doubles = (size_t)equations.workspace_size + solver + saved + (size_t)sizes.w;
+    const size_t doubles = (size_t)equations.workspace_size + solver + saved + (size_t)equations.n_states +
+                           (size_t)sizes.w;
     const size_t bytes = doubles * sizeof(double) + (size_t)sizes.iw * sizeof *model->iw +
                          (size_t)sizes.arg * sizeof *model->arg + (size_t)sizes.res * sizeof *model->res;
     model->workspace = calloc(1, bytes);
@@ -39,7 +41,8 @@ static bool allocate(Model *model) {
         return model_fail(model, "there are no %lu bytes of memory for an instance", (unsigned long)bytes);
     model->solver = model->workspace + equations.workspace_size;
     model->saved = model->solver + solver;
-    model->w = model->saved + saved;
+    model->projected = model->saved + saved;
+    model->w = model->projected + equations.n_states;
     model->iw = (long long int *)(model->w + sizes.w);
     model->arg = (const double **)(model->iw + sizes.iw);
     model->res = (double **)(model->arg + sizes.arg);
@@ -93,10 +96,15 @@ bool model_enter_initialization(Model *model) {
     return true;
 }
 
-/* Evaluates everything once, so that a model that cannot start says so here and not in the first step. */
+/* Evaluates everything once, so that a model that cannot start says so here and not in the first step. A start that
+   violates the constraints is corrected by the first projection. */
 bool model_exit_initialization(Model *model) {
-    if (!model_evaluate(model, GROUP_OUTPUTS)) return false;
+    bool moved;
+    if (!model_evaluate(model, GROUP_PREPARE)) return false;
+    for (int i = 0; i < N_LEVELS; i++) model->run.corrections[i] = 0.0;
     for (int i = 0; i < N_COUNTERS; i++) model->run.counters[i] = 0;
+    if (!model_project(model, &moved) || !model_evaluate(model, GROUP_OUTPUTS)) return false;
+    model->run.counters[COUNTER_EVALUATIONS] = 0;
     model->run.mode = model->co_simulation ? MODE_STEP : MODE_EVENT;
     return true;
 }

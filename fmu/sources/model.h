@@ -37,6 +37,7 @@ typedef struct {
     double real_settings[N_REAL_SETTINGS];
     int32_t integer_settings[N_INTEGER_SETTINGS];
     int64_t counters[N_COUNTERS];
+    double corrections[N_LEVELS]; /* sums of the norms of what projections have changed since initialisation */
 } RunState;
 
 enum { MESSAGE_SIZE = 1024 };
@@ -49,6 +50,7 @@ struct Model {
     double *workspace; /* first of the instance's one block of memory */
     double *solver;    /* scratch of the inner solver */
     double *saved;     /* states, switches and inputs at the begin of a communication step */
+    double *projected; /* states before a projection */
     double *w;         /* scratch of a stage: CasADi's, or row scales */
     long long int *iw;
     const double **arg;
@@ -80,6 +82,7 @@ void model_move(Model *model, double time, const double *states); /* unchecked, 
 /* evaluation.c */
 void model_changed(Model *model, uint32_t groups);    /* marks groups, bits as in RunState.dirty */
 bool model_evaluate(Model *model, Group last);        /* runs the dirty groups up to and including `last` */
+bool model_evaluate_beside(Model *model, Group group); /* runs one of the groups after OUTPUTS */
 bool model_derivatives(Model *model, double *values); /* evaluates; copies to n_states values */
 
 /* variables.c: by value reference */

@@ -34,8 +34,7 @@ static bool step(Model *model, double t, double t_end) {
     }
     for (int i = 0; i < n; i++) v.trial[i] = v.start[i] + h * v.sum[i];
     model_move(model, t_end, v.trial);
-    integrator_accept_step(model);
-    return true;
+    return integrator_accept_step(model);
 }
 
 /* Equal steps, none longer than solver_step (but for rounding, which must not add a step). */

@@ -27,6 +27,7 @@ static const Rule RULES[] = {
     [VARIABLE_REAL_SETTING] = {"a setting of the solver", false, BEFORE_RUN, -1, 0},
     [VARIABLE_INTEGER_SETTING] = {"a setting of the solver", true, BEFORE_RUN, -1, 0},
     [VARIABLE_COUNTER] = {"a counter", true, 0, -1, 0},
+    [VARIABLE_CORRECTION] = {"a sum of corrections", false, 0, -1, 0},
 };
 
 static const Variable *find(Model *model, unsigned reference, bool integer) {
@@ -69,6 +70,7 @@ static double *real_of(Model *model, const Variable *variable) {
     case VARIABLE_OUTPUT: return model->workspace + blocks->outputs + variable->index;
     case VARIABLE_PARAMETER: return model->workspace + blocks->parameters + variable->index;
     case VARIABLE_INPUT: return model->workspace + blocks->inputs + variable->index;
+    case VARIABLE_CORRECTION: return model->run.corrections + variable->index;
     default: return model->run.real_settings + variable->index;
     }
 }
@@ -114,6 +116,8 @@ bool variable_set_integer(Model *model, unsigned reference, int32_t value) {
                           find_integrator(1)->name, find_integrator(2)->name);
     if (variable->index == SETTING_MAX_STEPS && value <= 0)
         return model_fail(model, "%s is set to %d, expected a number > 0", variable->name, (int)value);
+    if (variable->index == SETTING_PROJECTION && value != 0 && value != 1)
+        return model_fail(model, "%s is set to %d, expected 1 (on) or 0 (off)", variable->name, (int)value);
     model->run.integer_settings[variable->index] = value;
     return true;
 }

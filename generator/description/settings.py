@@ -14,12 +14,18 @@ _MOST_STEPS = 10_000_000  # of RK4: hours
 
 
 class Constraints(Part):
-    """Baumgarte: Φ̈ + 2αΦ̇ + β²Φ = 0, alpha and beta in 1/s; dependent: coordinate names or `auto`."""
+    """How constraints are kept.
+
+    dependent    coordinate names or `auto`
+    alpha, beta  Baumgarte: Φ̈ + 2αΦ̇ + β²Φ = 0, 1/s
+    projection   positions and velocities are put back on the constraints after each step of a solver
+    """
 
     formulation: Literal["gpme"] = "gpme"
     dependent: AutoOrNames = "auto"
     alpha: NonNegative = 20.0
     beta: NonNegative = 20.0
+    projection: Annotated[bool, Field(strict=True)] = False
 
 
 class Statics(Part):
