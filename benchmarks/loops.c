@@ -25,12 +25,13 @@ int evaluate(fmi2SetTimeTYPE *set_time, fmi2SetContinuousStatesTYPE *set_states,
 }
 
 /* Copies `calls` linear systems and solves the copies (solve = 0: copies only). systems: table of them, each n x n
-   numbers of A, then n x columns of B; work: as many, and n more. Returns linear_solve's first failure, or 0. */
+   numbers of A, then n x columns of B; work: as many, and 2 n more. Returns linear_solve's first failure, or 0. */
 int solve_systems(const double *systems, int rows, int n, int columns, double *work, int calls, int solve) {
     const int size = n * (n + columns);
     for (int i = 0; i < calls; i++) {
         memcpy(work, row(systems, rows, size, i), (size_t)size * sizeof *work);
-        const int code = solve ? linear_solve(n, columns, work, work + n * n, work + size) : LINEAR_SOLVE_OK;
+        double *right = work + n * n, *pivots = work + size, *scale = pivots + n;
+        const int code = solve ? linear_solve(n, columns, work, right, pivots, scale) : LINEAR_SOLVE_OK;
         if (code != LINEAR_SOLVE_OK) return code;
     }
     return 0;

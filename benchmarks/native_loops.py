@@ -70,7 +70,7 @@ class NativeLoops:
 
     def _solves(self, system: System, table: Array, calls: int, solve: bool) -> float:
         rows, size = table.shape
-        work = np.empty(size + system.n)
+        work = np.empty(size + 2 * system.n)
         arguments = (_pointer(table), rows, system.n, system.columns, _pointer(work), calls, int(solve))
         return _seconds(lambda: self._loops.solve_systems(*arguments))
 

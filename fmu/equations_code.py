@@ -13,7 +13,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ..generator.interface import INTEGER_SETTINGS, REAL_SETTINGS, Variable
 from ..generator.program import Program
+from .stage_derivatives import StageDerivative
 from .stages import GROUPS, Block, Stage, Staged
+
+FUNCTIONS = ("equations_functions.c", "equations_forward.c", "equations_reverse.c")  # of CasADi
 
 _BLOCKS = (
     "time",
@@ -33,15 +36,25 @@ _BLOCKS = (
 _COUNTED = ("states", "inputs", "switches", "parameters", "outputs")
 
 
-def functions(staged: Staged) -> str:
-    """C code of all stages' functions."""
-    generator = ca.CodeGenerator("equations_functions.c", {"with_header": False, "with_export": False})
-    for stage in staged.stages:
-        generator.add(stage.function)
+def functions(staged: Staged) -> dict[str, str]:
+    """C code of all stages' functions and of their derivatives: the files FUNCTIONS."""
+    derivatives = [stage.derivative for stage in staged.stages if stage.derivative is not None]
+    found = (
+        [stage.function for stage in staged.stages],
+        [each.forward for each in derivatives],
+        [each.reverse for each in derivatives],
+    )
+    return {name: _code(name, members) for name, members in zip(FUNCTIONS, found, strict=True)}
+
+
+def _code(name: str, found: Iterable[ca.Function]) -> str:
+    # the file's name is the begin of those of CasADi's auxiliary functions
+    generator = ca.CodeGenerator(name, {"with_header": False, "with_export": False})
+    for function in found:
+        generator.add(function)
     with TemporaryDirectory() as folder:
         generator.generate(f"{folder}/")
-        code = (Path(folder) / "equations_functions.c").read_text()
-    return _without_null_checks(code)
+        return _without_null_checks((Path(folder) / name).read_text())
 
 
 def _without_null_checks(code: str) -> str:
@@ -84,20 +97,42 @@ def data(program: Program, staged: Staged, variables: Sequence[Variable], token:
 
 def _stage(stage: Stage) -> dict[str, Any]:
     f, system = stage.function, stage.system
-    parts = (0, 0, 0, 0)
+    parts = (0, 0, 0, 0, 0)
     if system is not None:
-        parts = (system.n, system.columns, system.matrix.offset, system.right.offset)
+        parts = (system.n, system.columns, system.matrix.offset, system.right.offset, system.pivots.offset)
     return {
         "name": _string(stage.name),
         "about": _string(stage.about),
         "function": f.name(),
-        "sizes": _integers((f.sz_arg(), f.sz_res(), f.sz_iw(), f.sz_w())),
+        "sizes": _sizes(f),
         "n_inputs": len(stage.inputs),
         "inputs": _offsets(stage.inputs),
         "n_outputs": len(stage.outputs),
         "outputs": _offsets(stage.outputs),
         "system": _integers(parts),
+        "derivative": _derivative(stage.derivative) if stage.derivative is not None else None,
     }
+
+
+def _derivative(found: StageDerivative) -> dict[str, Any]:
+    return {
+        "forward": found.forward.name(),
+        "reverse": found.reverse.name(),
+        "sizes": _sizes(found.forward, found.reverse),
+        "n_values": len(found.values),
+        "values": _offsets(found.values),
+        "n_origin": len(found.origin),
+        "origin": _offsets(found.origin) or "0",
+        "lengths": _integers(block.size for block in found.origin) or "0",
+        "n_to": len(found.to),
+        "to": _offsets(found.to),
+    }
+
+
+def _sizes(*functions: ca.Function) -> str:
+    """CasADi's work sizes: arguments, results, integers, doubles."""
+    sizes = [(f.sz_arg(), f.sz_res(), f.sz_iw(), f.sz_w()) for f in functions]
+    return _integers(map(max, *sizes, sizes[0]))
 
 
 def _group(name: str, staged: Staged, stages: list[dict[str, Any]]) -> dict[str, Any]:

@@ -20,8 +20,8 @@ from .files import write_atomically
 from .platforms import Platform
 from .stages import stage
 
-_FUNCTIONS, _DATA = "equations_functions.c", "equations_data.c"
-_LAX = frozenset({_FUNCTIONS})  # CasADi's code is not ours to keep free of warnings
+_DATA = "equations_data.c"
+_LAX = frozenset(equations_code.FUNCTIONS)  # CasADi's code is not ours to keep free of warnings
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def generate(program: Program, chain: Chain, fmi: str = "2.0") -> Sources:
     staged, table = stage(program), interface.variables(program)
     token = interface.token(program, table)
     texts = _fixed_sources(fmi) | {
-        _FUNCTIONS: equations_code.functions(staged),
+        **equations_code.functions(staged),
         _DATA: equations_code.data(program, staged, table, token, __version__),
     }
     xml = model_description.render(

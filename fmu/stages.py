@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import accumulate, product
 
 import casadi as ca
@@ -19,7 +20,9 @@ from ..generator import ir
 from ..generator.ir import Expr, Shape
 from ..generator.program import Definition, Item, LinearSolve, Program
 from .casadi_eval import SX, Evaluator
+from .stage_derivatives import StageDerivative, differentiate
 
+_DIFFERENTIATED = ("prepare", "dynamics", "outputs")
 GROUPS = ("prepare", "dynamics", "outputs", "violations", "project_position", "project_velocity")
 # Groups that use what is computed in those before them; those of one chain know nothing of the others'.
 _CHAINS = (("dynamics", "outputs"), ("violations",), ("project_position",), ("project_velocity",))
@@ -36,12 +39,13 @@ class Block:
 
 @dataclass(frozen=True)
 class System:
-    """A dense n×n system with several right-hand sides, column-major blocks of the workspace."""
+    """A dense n×n system with several right-hand sides, column-major blocks of the workspace, and its pivots."""
 
     n: int
     columns: int
     matrix: Block
     right: Block
+    pivots: Block
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,11 @@ class Stage:
     inputs: tuple[Block, ...]
     outputs: tuple[Block, ...]
     system: System | None
+
+    @cached_property
+    def derivative(self) -> StageDerivative | None:
+        """None in groups that no derivative runs through."""
+        return differentiate(self) if self.group in _DIFFERENTIATED else None
 
 
 @dataclass
@@ -298,7 +307,7 @@ class _Cutter:
         symbol = ca.SX.sym(solve.name, n * columns)
         self.arguments.append((symbol, blocks[1]))
         self.known[solve.name] = ca.reshape(symbol, n, columns)
-        return System(n, columns, blocks[0], blocks[1])
+        return System(n, columns, blocks[0], blocks[1], self.result.allocate(n))
 
 
 def used(item: Item) -> set[str]:

@@ -11,13 +11,28 @@ import pytest
 pytest_plugins = ["fixtures_c_layer"]
 
 
+def _pointers(*values: np.ndarray) -> list[ctypes.c_void_p]:
+    return [ctypes.c_void_p(value.ctypes.data) for value in values]
+
+
 def linear_solve(library: Path, a: np.ndarray, b: np.ndarray) -> tuple[int, np.ndarray]:
     """Return code and X of A X = B; a, shape (n, n); b, shape (n, columns)."""
+    n, columns = b.shape
+    factors, x = np.array(a, order="F"), np.array(b, order="F")
+    code = ctypes.CDLL(str(library)).linear_solve(n, columns, *_pointers(factors, x, np.empty(n), np.empty(n)))
+    return code, x
+
+
+def solve_again(library: Path, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """X of A X = B and of Aᵀ X = B by the factors of a solution; a, shape (n, n); b, shape (n, columns)."""
     lib = ctypes.CDLL(str(library))
     n, columns = b.shape
-    factors, x, scratch = np.array(a, order="F"), np.array(b, order="F"), np.empty(n)
-    pointers = [v.ctypes.data_as(ctypes.POINTER(ctypes.c_double)) for v in (factors, x, scratch)]
-    return lib.linear_solve(n, columns, *pointers), x
+    factors, pivots = np.array(a, order="F"), np.empty(n)
+    assert lib.linear_solve(n, 1, *_pointers(factors, np.ones(n), pivots, np.empty(n))) == 0
+    found = np.array(b, order="F"), np.array(b, order="F")
+    for solve, x in zip((lib.linear_solve_again, lib.linear_solve_transposed), found, strict=True):
+        solve(n, columns, *_pointers(factors, pivots, x))
+    return found
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7, 8, 9, 18, 33, 100])
@@ -33,6 +48,17 @@ def test_lu_agrees_with_numpy(libraries: dict[str, Path], n: int) -> None:
         rows = np.abs(a).max(1, keepdims=True)
         expected = np.linalg.solve(a / rows, b / rows)
         assert np.linalg.norm(x - expected) <= 1e-12 * np.linalg.cond(a / rows) * np.linalg.norm(x)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 9, 18, 33])
+def test_factors_serve_again_and_transposed(libraries: dict[str, Path], n: int) -> None:
+    """With kept factors, A X = B is solved to the last bit as at once, and Aᵀ X = B by a backward stable way."""
+    rng = np.random.default_rng(n)
+    a = rng.normal(size=(n, n)) * 10.0 ** rng.uniform(-8, 8, (n, 1)) * 10.0 ** rng.uniform(-3, 3, n)
+    b = rng.normal(size=(n, 3))
+    again, transposed = solve_again(libraries["lu"], a, b)
+    assert np.array_equal(again, linear_solve(libraries["lu"], a, b)[1])
+    assert np.all(np.abs(a.T @ transposed - b) <= 1e-12 * n * (np.abs(a.T) @ np.abs(transposed) + np.abs(b)))
 
 
 @pytest.mark.parametrize("n", [1, 2, 6, 18, 50])

@@ -11,6 +11,7 @@
      evaluation.c           the stages, each group run once per change
      variables.c            the variable table: get and set by value reference, with checks
      message.c              why the last call failed
+     derivatives.h/.c       exact derivatives, forward and adjoint, by sweeps over the stages
      linear_solve.h/.c      dense A X = B by LU with equilibration and partial pivoting
      integrator.h           what an inner solver of the co-simulation is, and the table of them
      integrator.c           that table, and what every solver shares
@@ -41,7 +42,25 @@ typedef struct {
     int columns; /* columns of B */
     int matrix;  /* offset of A (n x n); holds its LU factors afterwards */
     int rhs;     /* offset of B (n x columns); holds X afterwards */
+    int pivots;  /* offset of n numbers of rows; belong to the factors */
 } LinearSystem;
+
+/* The derivative of a stage before its solve. With a system it is that of B - A X for constant X, so that the change
+   of the solution is the inverse of A times it; of what else the stage computes as it stands.
+   Arguments of `forward`: values, then the changes of the blocks `from`; its results: changes of the blocks `to`.
+   Arguments of `reverse`: values, then what each number of `to` is worth (an adjoint); its results: what those of
+   `from` are worth through this stage. */
+typedef struct {
+    StageFunction *forward, *reverse;
+    int sz_arg, sz_res, sz_iw, sz_w; /* CasADi's work sizes, the larger ones of both functions */
+    int n_values;
+    const int *values; /* offset of each block of values: the stage's inputs, and X */
+    int n_from;
+    const int *from;  /* offset of each block that the results depend on */
+    const int *sizes; /* of these blocks */
+    int n_to;
+    const int *to; /* offset of each result's block; that of the system's right-hand side is one of them */
+} StageDerivative;
 
 /* One step of an evaluation: a function, then an optional solve. */
 typedef struct {
@@ -55,6 +74,7 @@ typedef struct {
     const int *outputs;              /* offset of each result's block; -1: NULL, result not wanted.
                                         No output block of a stage may overlap one of its input blocks. */
     LinearSystem system;
+    const StageDerivative *derivative; /* NULL in groups that no derivative runs through */
 } Stage;
 
 /* The first three are run in this order, each only when something it depends on has changed, and none twice. The

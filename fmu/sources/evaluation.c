@@ -17,7 +17,8 @@ static double time_of(const Model *model) { return model->workspace[equations.bl
 static bool solve(Model *model, const Stage *stage) {
     const LinearSystem *system = &stage->system;
     double *a = model->workspace + system->matrix, *b = model->workspace + system->rhs;
-    const int code = linear_solve(system->n, system->columns, a, b, model->w);
+    double *pivots = model->workspace + system->pivots;
+    const int code = linear_solve(system->n, system->columns, a, b, pivots, model->w);
     if (code == LINEAR_SOLVE_OK) return true;
     if (code == LINEAR_SOLVE_NOT_FINITE)
         return model_fail(model, "the linear system of the %s has no finite solution at t = %.15g s "

@@ -5,6 +5,7 @@
    pieces of memory. */
 
 #include "cosimulation.h"
+#include "derivatives.h"
 #include "fmi2_instance.h"
 #include "projection.h"
 #include "snapshot.h"
@@ -207,9 +208,13 @@ fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte serializedSta
 fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference vUnknown_ref[], size_t nUnknown,
                                         const fmi2ValueReference vKnown_ref[], size_t nKnown,
                                         const fmi2Real dvKnown[], fmi2Real dvUnknown[]) {
-    (void)vUnknown_ref, (void)nUnknown, (void)vKnown_ref, (void)nKnown, (void)dvKnown, (void)dvUnknown;
     return finish_call(c, ALLOWED(fmi2GetDirectionalDerivative) &&
-                         model_fail(model_of(c), "not provided (providesDirectionalDerivative = false)"));
+                              expect_array(c, "vUnknown_ref", vUnknown_ref, nUnknown) &&
+                              expect_array(c, "vKnown_ref", vKnown_ref, nKnown) &&
+                              expect_array(c, "dvKnown", dvKnown, nKnown) &&
+                              expect_array(c, "dvUnknown", dvUnknown, nUnknown) &&
+                              model_directional_derivative(model_of(c), vUnknown_ref, nUnknown, vKnown_ref, nKnown,
+                                                           dvKnown, dvUnknown));
 }
 
 /* ---- Model exchange (3.2) ----------------------------------------------------------------------------------- */

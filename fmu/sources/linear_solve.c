@@ -102,7 +102,8 @@ static int is_finite(int n, const double *y) {
     return 1;
 }
 
-int linear_solve(int n, int columns, double *restrict a, double *restrict b, double *restrict scale) {
+int linear_solve(int n, int columns, double *restrict a, double *restrict b, double *restrict pivots,
+                 double *restrict scale) {
     equilibrate(n, a, scale);
     for (int first = 0; first < n; first += 2) {
         const int width = first + 1 < n ? 2 : 1;
@@ -117,6 +118,7 @@ int linear_solve(int n, int columns, double *restrict a, double *restrict b, dou
                 swap_rows(n, columns, b, k, pivot);
                 swap_rows(n, 1, scale, k, pivot);
             }
+            pivots[k] = pivot;
             scale[k] *= fabs(column[k]); /* of the row of U, which is divided by the pivot */
             column[k] = 1.0 / column[k];
         }
@@ -129,4 +131,44 @@ int linear_solve(int n, int columns, double *restrict a, double *restrict b, dou
         if (!is_finite(n, y)) return LINEAR_SOLVE_NOT_FINITE;
     }
     return LINEAR_SOLVE_OK;
+}
+
+static void swap(double *y, int i, int k) {
+    const double held = y[i];
+    y[i] = y[k];
+    y[k] = held;
+}
+
+void linear_solve_again(int n, int columns, const double *restrict a, const double *restrict pivots,
+                        double *restrict b) {
+    for (int j = 0; j < columns; j++) {
+        double *y = b + (size_t)j * (size_t)n;
+        for (int k = 0; k < n; k += 2) { /* rows were exchanged before a pair of columns was applied to them */
+            const int width = k + 1 < n ? 2 : 1;
+            for (int i = k; i < k + width; i++) swap(y, i, (int)pivots[i]);
+            eliminate(n, k, width, a + (size_t)k * (size_t)n, y);
+        }
+        substitute_back(n, a, y);
+    }
+}
+
+static double dot(int n, const double *a, const double *b) {
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+void linear_solve_transposed(int n, int columns, const double *restrict a, const double *restrict pivots,
+                             double *restrict b) {
+    for (int j = 0; j < columns; j++) {
+        double *y = b + (size_t)j * (size_t)n;
+        for (int k = 1; k < n; k++) y[k] -= dot(k, a + (size_t)k * (size_t)n, y);
+        for (int k = n - 1; k >= 0; k--) {
+            const double *l = a + (size_t)k * (size_t)n;
+            y[k] = l[k] * (y[k] - dot(n - k - 1, l + k + 1, y + k + 1));
+            if (k % 2) continue; /* the other column of the pair comes first */
+            if (k + 1 < n) swap(y, k + 1, (int)pivots[k + 1]);
+            swap(y, k, (int)pivots[k]);
+        }
+    }
 }

@@ -9,13 +9,23 @@
 
 /* The largest demands of any stage on the scratch memory. */
 typedef struct {
-    int w, iw, arg, res;
+    int w, iw, arg, res, shares;
 } Sizes;
 
 static int larger(int a, int b) { return a > b ? a : b; }
 
+static void include_derivative(Sizes *sizes, const StageDerivative *derivative) {
+    int shares = 0;
+    for (int i = 0; i < derivative->n_from; i++) shares += derivative->sizes[i];
+    sizes->w = larger(sizes->w, derivative->sz_w);
+    sizes->iw = larger(sizes->iw, derivative->sz_iw);
+    sizes->arg = larger(sizes->arg, derivative->sz_arg);
+    sizes->res = larger(sizes->res, derivative->sz_res);
+    sizes->shares = larger(sizes->shares, shares);
+}
+
 static Sizes scratch_sizes(void) {
-    Sizes sizes = {0, 0, 0, 0};
+    Sizes sizes = {0, 0, 0, 0, 0};
     for (int group = 0; group < N_GROUPS; group++)
         for (int i = 0; i < equations.groups[group].n_stages; i++) {
             const Stage *stage = &equations.groups[group].stages[i];
@@ -23,6 +33,7 @@ static Sizes scratch_sizes(void) {
             sizes.iw = larger(sizes.iw, stage->sz_iw);
             sizes.arg = larger(sizes.arg, stage->sz_arg);
             sizes.res = larger(sizes.res, stage->sz_res);
+            if (stage->derivative != NULL) include_derivative(&sizes, stage->derivative);
         }
     return sizes;
 }
@@ -32,17 +43,20 @@ static bool allocate(Model *model) {
     const Sizes sizes = scratch_sizes();
     const size_t solver = (size_t)integrator_vectors() * (size_t)equations.n_states;
     const size_t saved = (size_t)(equations.n_states + equations.n_switches + equations.n_inputs);
-    const size_t doubles = (size_t)equations.workspace_size + solver + saved + (size_t)equations.n_states +
+    const size_t workspace = (size_t)equations.workspace_size;
+    const size_t doubles = 2 * workspace + solver + saved + (size_t)equations.n_states + (size_t)sizes.shares +
                            (size_t)sizes.w;
     const size_t bytes = doubles * sizeof(double) + (size_t)sizes.iw * sizeof *model->iw +
                          (size_t)sizes.arg * sizeof *model->arg + (size_t)sizes.res * sizeof *model->res;
     model->workspace = calloc(1, bytes);
     if (model->workspace == NULL)
         return model_fail(model, "there are no %lu bytes of memory for an instance", (unsigned long)bytes);
-    model->solver = model->workspace + equations.workspace_size;
+    model->changes = model->workspace + workspace;
+    model->solver = model->changes + workspace;
     model->saved = model->solver + solver;
     model->projected = model->saved + saved;
-    model->w = model->projected + equations.n_states;
+    model->shares = model->projected + equations.n_states;
+    model->w = model->shares + sizes.shares;
     model->iw = (long long int *)(model->w + sizes.w);
     model->arg = (const double **)(model->iw + sizes.iw);
     model->res = (double **)(model->arg + sizes.arg);

@@ -48,6 +48,8 @@ struct Model {
     bool co_simulation;
     RunState run;
     double *workspace; /* first of the instance's one block of memory */
+    double *changes;   /* of the workspace: see derivatives.c */
+    double *shares;    /* what an adjoint sweep adds to the changes after one stage */
     double *solver;    /* scratch of the inner solver */
     double *saved;     /* states, switches and inputs at the begin of a communication step */
     double *projected; /* states before a projection */
@@ -91,6 +93,8 @@ bool variable_set_real(Model *model, unsigned reference, double value);
 bool variable_get_integer(Model *model, unsigned reference, int32_t *value);
 bool variable_set_integer(Model *model, unsigned reference, int32_t value);
 const char *variable_name(VariableKind kind, int index);
+const Variable *variable_find_real(Model *model, unsigned reference); /* NULL, with a message: there is none */
+int variable_offset(const Variable *variable);                        /* of a real that is in the workspace */
 
 /* message.c */
 #if defined __GNUC__

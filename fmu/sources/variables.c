@@ -61,18 +61,24 @@ const char *variable_name(VariableKind kind, int index) {
     return "a variable without a name";
 }
 
-static double *real_of(Model *model, const Variable *variable) {
+const Variable *variable_find_real(Model *model, unsigned reference) { return find(model, reference, false); }
+
+int variable_offset(const Variable *variable) {
     const Blocks *blocks = &equations.blocks;
     switch (variable->kind) {
-    case VARIABLE_TIME: return model->workspace + blocks->time;
-    case VARIABLE_STATE: return model->workspace + blocks->states + variable->index;
-    case VARIABLE_DERIVATIVE: return model->workspace + blocks->derivatives + variable->index;
-    case VARIABLE_OUTPUT: return model->workspace + blocks->outputs + variable->index;
-    case VARIABLE_PARAMETER: return model->workspace + blocks->parameters + variable->index;
-    case VARIABLE_INPUT: return model->workspace + blocks->inputs + variable->index;
-    case VARIABLE_CORRECTION: return model->run.corrections + variable->index;
-    default: return model->run.real_settings + variable->index;
+    case VARIABLE_TIME: return blocks->time;
+    case VARIABLE_STATE: return blocks->states + variable->index;
+    case VARIABLE_DERIVATIVE: return blocks->derivatives + variable->index;
+    case VARIABLE_OUTPUT: return blocks->outputs + variable->index;
+    case VARIABLE_PARAMETER: return blocks->parameters + variable->index;
+    default: return blocks->inputs + variable->index;
     }
+}
+
+static double *real_of(Model *model, const Variable *variable) {
+    if (variable->kind == VARIABLE_REAL_SETTING) return model->run.real_settings + variable->index;
+    if (variable->kind == VARIABLE_CORRECTION) return model->run.corrections + variable->index;
+    return model->workspace + variable_offset(variable);
 }
 
 bool variable_get_real(Model *model, unsigned reference, double *value) {

@@ -19,7 +19,8 @@ enum {
     START_STATES = P + N_PARAMETERS,
     A = START_STATES + 2,
     Y = A + 4,
-    DERIVATIVES = Y + 4,
+    PIVOTS = Y + 4,
+    DERIVATIVES = PIVOTS + 2,
     OUTPUTS = DERIVATIVES + 2,
     SIZE = OUTPUTS + 2
 };
@@ -57,18 +58,104 @@ static int outputs(const double **arg, double **res, long long int *iw, double *
     return 0;
 }
 
+/* Derivatives with respect to time, states and the start value, of B - A Y for constant Y = [y0 y2; y1 y3]. */
+static int prepare_forward(const double **arg, double **res, long long int *iw, double *w, int mem) {
+    const double start = arg[0][START];
+    (void)iw, (void)w, (void)mem;
+    res[0][0] = -arg[1][START] / (start * start);
+    res[0][1] = 0.0;
+    return 0;
+}
+
+static int prepare_reverse(const double **arg, double **res, long long int *iw, double *w, int mem) {
+    const double start = arg[0][START];
+    (void)iw, (void)w, (void)mem;
+    for (int i = 0; i < N_PARAMETERS; i++) res[0][i] = 0.0;
+    res[0][START] = -arg[1][0] / (start * start);
+    return 0;
+}
+
+/* Derivatives of x1', for a change of time, and of x1. The second row holds the corner's change too, which cancels:
+   B has it times the same numbers as A Y. */
+static void slopes_of(const double *t, const double *x, const double *p, double *by_time, double *by_state) {
+    by_time[0] = -2.0 * x[0] * x[0] + 0.0 / sqrt(p[DOMAIN] - t[0]);
+    by_time[1] = -sin(t[0]);
+    *by_state = -4.0 * t[0] * x[0];
+}
+
+static int partition_forward(const double **arg, double **res, long long int *iw, double *w, int mem) {
+    const double *t = arg[0], *p = arg[2], *dt = arg[4], *dx = arg[5], corner = 1.0 + (p[T_SINGULAR] - t[0]);
+    double by_time[2], by_state;
+    (void)iw, (void)w, (void)mem;
+    slopes_of(t, arg[1], p, by_time, &by_state);
+    const double dy[2] = {by_time[0] * dt[0] + by_state * dx[0], by_time[1] * dt[0]};
+    res[0][0] = dy[0] + dy[1];
+    res[0][1] = dy[0] + corner * dy[1];
+    res[0][2] = res[0][3] = 0.0;
+    return 0;
+}
+
+static int partition_reverse(const double **arg, double **res, long long int *iw, double *w, int mem) {
+    const double *t = arg[0], *p = arg[2], *b = arg[4], corner = 1.0 + (p[T_SINGULAR] - t[0]);
+    double by_time[2], by_state;
+    (void)iw, (void)w, (void)mem;
+    slopes_of(t, arg[1], p, by_time, &by_state);
+    res[0][0] = by_time[0] * (b[0] + b[1]) + by_time[1] * (b[0] + corner * b[1]);
+    res[1][0] = by_state * (b[0] + b[1]);
+    res[1][1] = 0.0;
+    return 0;
+}
+
+static int slopes_forward(const double **arg, double **res, long long int *iw, double *w, int mem) {
+    (void)iw, (void)w, (void)mem;
+    for (int i = 0; i < 2; i++) res[0][i] = arg[1][i];
+    return 0;
+}
+
+static int slopes_reverse(const double **arg, double **res, long long int *iw, double *w, int mem) {
+    (void)iw, (void)w, (void)mem;
+    for (int i = 0; i < 4; i++) res[0][i] = i < 2 ? arg[1][i] : 0.0;
+    return 0;
+}
+
+static int outputs_forward(const double **arg, double **res, long long int *iw, double *w, int mem) {
+    (void)iw, (void)w, (void)mem;
+    for (int i = 0; i < 2; i++) res[0][i] = arg[1][2 + i];
+    return 0;
+}
+
+static int outputs_reverse(const double **arg, double **res, long long int *iw, double *w, int mem) {
+    (void)iw, (void)w, (void)mem;
+    for (int i = 0; i < 4; i++) res[0][i] = i < 2 ? 0.0 : arg[1][i - 2];
+    return 0;
+}
+
 static const int PREPARE_INPUTS[] = {P}, PREPARE_OUTPUTS[] = {START_STATES};
 static const int PARTITION_INPUTS[] = {TIME, X, P}, PARTITION_OUTPUTS[] = {A, Y};
 static const int SLOPE_INPUTS[] = {Y}, SLOPE_OUTPUTS[] = {DERIVATIVES};
 static const int OUTPUT_INPUTS[] = {Y, -1}, OUTPUT_OUTPUTS[] = {-1, OUTPUTS};
+static const int PARTITION_VALUES[] = {TIME, X, P, Y}, SIZES[] = {1, 2}, SOLUTION_SIZE[] = {4};
+static const int OUTPUT_TO[] = {OUTPUTS}, PREPARE_SIZES[] = {N_PARAMETERS};
+
+static const StageDerivative PREPARE_DERIVATIVE = {prepare_forward, prepare_reverse, 2, 1, 0, 0,
+    1, PREPARE_INPUTS, 1, PREPARE_INPUTS, PREPARE_SIZES, 1, PREPARE_OUTPUTS};
+static const StageDerivative PARTITION_DERIVATIVE = {partition_forward, partition_reverse, 6, 2, 0, 0,
+    4, PARTITION_VALUES, 2, PARTITION_INPUTS, SIZES, 1, SLOPE_INPUTS};
+static const StageDerivative SLOPES_DERIVATIVE = {slopes_forward, slopes_reverse, 2, 1, 0, 0,
+    1, SLOPE_INPUTS, 1, SLOPE_INPUTS, SOLUTION_SIZE, 1, SLOPE_OUTPUTS};
+static const StageDerivative OUTPUT_DERIVATIVE = {outputs_forward, outputs_reverse, 2, 1, 0, 0,
+    1, SLOPE_INPUTS, 1, SLOPE_INPUTS, SOLUTION_SIZE, 1, OUTPUT_TO};
 
 static const Stage PREPARE_STAGES[] = {
-    {"start values", "", prepare, 1, 1, 0, 0, 1, PREPARE_INPUTS, 1, PREPARE_OUTPUTS, {0, 0, 0, 0}}};
+    {"start values", "", prepare, 1, 1, 0, 0, 1, PREPARE_INPUTS, 1, PREPARE_OUTPUTS, {0, 0, 0, 0, 0},
+     &PREPARE_DERIVATIVE}};
 static const Stage DYNAMICS_STAGES[] = {
-    {"partition", "boom, 100% rope", partition, 3, 2, 0, 0, 3, PARTITION_INPUTS, 2, PARTITION_OUTPUTS, {2, 2, A, Y}},
-    {"slopes", "", slopes, 1, 1, 0, 0, 1, SLOPE_INPUTS, 1, SLOPE_OUTPUTS, {0, 0, 0, 0}}};
+    {"partition", "boom, 100% rope", partition, 3, 2, 0, 0, 3, PARTITION_INPUTS, 2, PARTITION_OUTPUTS,
+     {2, 2, A, Y, PIVOTS}, &PARTITION_DERIVATIVE},
+    {"slopes", "", slopes, 1, 1, 0, 0, 1, SLOPE_INPUTS, 1, SLOPE_OUTPUTS, {0, 0, 0, 0, 0}, &SLOPES_DERIVATIVE}};
 static const Stage OUTPUT_STAGES[] = {
-    {"outputs", "", outputs, 2, 2, 0, 0, 2, OUTPUT_INPUTS, 2, OUTPUT_OUTPUTS, {0, 0, 0, 0}}};
+    {"outputs", "", outputs, 2, 2, 0, 0, 2, OUTPUT_INPUTS, 2, OUTPUT_OUTPUTS, {0, 0, 0, 0, 0},
+     &OUTPUT_DERIVATIVE}};
 
 static const Variable VARIABLES[] = {
     {"x1", VARIABLE_STATE, 0},

@@ -1,0 +1,220 @@
+/* Sweeps over the stages: forward for directional derivatives, backward for adjoint ones (Griewank, Walther:
+   Evaluating Derivatives, chapters 3 and 15). model->changes mirrors the workspace: at the offset of a value it holds
+   the value's change, or what a change of it is worth. The values themselves are evaluated first, if need be. */
+
+#include "derivatives.h"
+
+#include "linear_solve.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- What follows a stage: its system ------------------------------------------------------------------------- */
+
+/* B - A X has changed by the right-hand side's block, which becomes the change of X. */
+static void solve_forward(Model *model, const LinearSystem *system) {
+    linear_solve_again(system->n, system->columns, model->workspace + system->matrix,
+                       model->workspace + system->pivots, model->changes + system->rhs);
+}
+
+/* X is worth what the right-hand side's block says, which becomes what B - A X is worth. */
+static void solve_backward(Model *model, const LinearSystem *system) {
+    linear_solve_transposed(system->n, system->columns, model->workspace + system->matrix,
+                            model->workspace + system->pivots, model->changes + system->rhs);
+}
+
+/* ---- One stage ------------------------------------------------------------------------------------------------ */
+
+static int put_values(Model *model, const StageDerivative *derivative) {
+    for (int i = 0; i < derivative->n_values; i++) model->arg[i] = model->workspace + derivative->values[i];
+    return derivative->n_values;
+}
+
+static bool call(Model *model, const Stage *stage, StageFunction *function) {
+    const int code = function(model->arg, model->res, model->iw, model->w, 0);
+    return code == 0 || model_fail(model, "the derivative of the %s failed with code %d", stage->name, code);
+}
+
+static bool forward_stage(Model *model, const Stage *stage) {
+    const StageDerivative *derivative = stage->derivative;
+    const int n = put_values(model, derivative);
+    for (int i = 0; i < derivative->n_from; i++) model->arg[n + i] = model->changes + derivative->from[i];
+    for (int i = 0; i < derivative->n_to; i++) model->res[i] = model->changes + derivative->to[i];
+    if (!call(model, stage, derivative->forward)) return false;
+    if (stage->system.n > 0) solve_forward(model, &stage->system);
+    return true;
+}
+
+static void add(int n, const double *values, double *sum) {
+    for (int i = 0; i < n; i++) sum[i] += values[i];
+}
+
+static bool backward_stage(Model *model, const Stage *stage) {
+    const StageDerivative *derivative = stage->derivative;
+    if (stage->system.n > 0) solve_backward(model, &stage->system);
+    const int n = put_values(model, derivative);
+    for (int i = 0; i < derivative->n_to; i++) model->arg[n + i] = model->changes + derivative->to[i];
+    double *share = model->shares;
+    for (int i = 0; i < derivative->n_from; share += derivative->sizes[i++]) model->res[i] = share;
+    if (!call(model, stage, derivative->reverse)) return false;
+    for (int i = 0; i < derivative->n_from; i++)
+        add(derivative->sizes[i], model->res[i], model->changes + derivative->from[i]);
+    return true;
+}
+
+/* ---- Sweeps --------------------------------------------------------------------------------------------------- */
+
+static bool forward_group(Model *model, int group) {
+    const StageGroup *stages = &equations.groups[group];
+    for (int i = 0; i < stages->n_stages; i++)
+        if (!forward_stage(model, &stages->stages[i])) return false;
+    return true;
+}
+
+static bool backward_group(Model *model, int group) {
+    const StageGroup *stages = &equations.groups[group];
+    for (int i = stages->n_stages; i-- > 0;)
+        if (!backward_stage(model, &stages->stages[i])) return false;
+    return true;
+}
+
+static bool forward_sweep(Model *model, int first, int last) {
+    for (int group = first; group <= last; group++) {
+        if (!forward_group(model, group)) return false;
+        if (group == GROUP_PREPARE) /* the states are a copy of the start states then */
+            add(equations.n_states, model->changes + equations.blocks.start_states,
+                model->changes + equations.blocks.states);
+    }
+    return true;
+}
+
+static bool backward_sweep(Model *model, int first, int last) {
+    for (int group = last; group >= first; group--) {
+        if (group == GROUP_PREPARE)
+            add(equations.n_states, model->changes + equations.blocks.states,
+                model->changes + equations.blocks.start_states);
+        if (!backward_group(model, group)) return false;
+    }
+    return true;
+}
+
+static void clear(Model *model) {
+    memset(model->changes, 0, (size_t)equations.workspace_size * sizeof *model->changes);
+}
+
+/* ---- By value reference --------------------------------------------------------------------------------------- */
+
+/* The groups to sweep over: PREPARE for parameters only, OUTPUTS for outputs only. */
+typedef struct {
+    int first, last;
+} Range;
+
+static bool is_unknown(const Variable *variable) {
+    return variable->kind == VARIABLE_STATE || variable->kind == VARIABLE_DERIVATIVE ||
+           variable->kind == VARIABLE_OUTPUT;
+}
+
+static bool is_known(const Model *model, const Variable *variable) {
+    return variable->kind == VARIABLE_TIME || variable->kind == VARIABLE_STATE || variable->kind == VARIABLE_INPUT ||
+           (variable->kind == VARIABLE_PARAMETER && model->run.mode == MODE_INITIALIZATION);
+}
+
+static bool check_unknowns(Model *model, const unsigned *references, size_t n, Range *range) {
+    for (size_t i = 0; i < n; i++) {
+        const Variable *variable = variable_find_real(model, references[i]);
+        if (variable == NULL) return false;
+        if (!is_unknown(variable))
+            return model_fail(model, "%s (value reference %u) is not a state, a derivative or an output: there is "
+                              "no derivative of it", variable->name, references[i]);
+        if (variable->kind == VARIABLE_OUTPUT) range->last = GROUP_OUTPUTS;
+    }
+    return true;
+}
+
+static bool check_knowns(Model *model, const unsigned *references, size_t n, Range *range) {
+    for (size_t i = 0; i < n; i++) {
+        const Variable *variable = variable_find_real(model, references[i]);
+        if (variable == NULL) return false;
+        if (!is_known(model, variable))
+            return model_fail(model, "%s (value reference %u) is not the time, a state or an input, nor a parameter "
+                              "in initialization mode: no derivative is taken with respect to it", variable->name,
+                              references[i]);
+        if (variable->kind == VARIABLE_PARAMETER) range->first = GROUP_PREPARE;
+    }
+    return true;
+}
+
+static bool expect_finite(Model *model, const unsigned *references, size_t n, const double *values) {
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(values[i]))
+            return model_fail(model, "the derivative for %s is %g at t = %.15g s, expected a finite number",
+                              equations.variables[references[i]].name, values[i],
+                              model->workspace[equations.blocks.time]);
+    return true;
+}
+
+static double *change_of(Model *model, unsigned reference) {
+    return model->changes + variable_offset(&equations.variables[reference]);
+}
+
+static bool begin(Model *model, const unsigned *unknowns, size_t n_unknowns, const unsigned *knowns, size_t n_knowns,
+                  Range *range) {
+    *range = (Range){GROUP_DYNAMICS, GROUP_DYNAMICS};
+    if (!check_unknowns(model, unknowns, n_unknowns, range) || !check_knowns(model, knowns, n_knowns, range) ||
+        !model_evaluate(model, (Group)range->last))
+        return false;
+    clear(model);
+    return true;
+}
+
+bool model_directional_derivative(Model *model, const unsigned *unknowns, size_t n_unknowns, const unsigned *knowns,
+                                  size_t n_knowns, const double *seed, double *sensitivity) {
+    Range range;
+    if (!begin(model, unknowns, n_unknowns, knowns, n_knowns, &range)) return false;
+    for (size_t i = 0; i < n_knowns; i++) *change_of(model, knowns[i]) += seed[i];
+    if (!forward_sweep(model, range.first, range.last)) return false;
+    for (size_t i = 0; i < n_unknowns; i++) sensitivity[i] = *change_of(model, unknowns[i]);
+    return expect_finite(model, unknowns, n_unknowns, sensitivity);
+}
+
+bool model_adjoint_derivative(Model *model, const unsigned *unknowns, size_t n_unknowns, const unsigned *knowns,
+                              size_t n_knowns, const double *seed, double *sensitivity) {
+    Range range;
+    if (!begin(model, unknowns, n_unknowns, knowns, n_knowns, &range)) return false;
+    for (size_t i = 0; i < n_unknowns; i++) *change_of(model, unknowns[i]) += seed[i];
+    if (!backward_sweep(model, range.first, range.last)) return false;
+    for (size_t i = 0; i < n_knowns; i++) sensitivity[i] = *change_of(model, knowns[i]);
+    return expect_finite(model, knowns, n_knowns, sensitivity);
+}
+
+/* ---- For the solver ------------------------------------------------------------------------------------------- */
+
+/* One column: what DYNAMICS makes of the seeds in model->changes. */
+static bool column(Model *model, double *values) {
+    if (!forward_sweep(model, GROUP_DYNAMICS, GROUP_DYNAMICS)) return false;
+    memcpy(values, model->changes + equations.blocks.derivatives, (size_t)equations.n_states * sizeof *values);
+    for (int i = 0; i < equations.n_states; i++)
+        if (!isfinite(values[i]))
+            return model_fail(model, "the Jacobian of %s is %g at t = %.15g s, expected a finite number",
+                              variable_name(VARIABLE_DERIVATIVE, i), values[i],
+                              model->workspace[equations.blocks.time]);
+    return true;
+}
+
+bool model_jacobian(Model *model, const double *input_rates, double *jacobian, double *slopes) {
+    double *states = model->changes + equations.blocks.states, *time = model->changes + equations.blocks.time;
+    double *inputs = model->changes + equations.blocks.inputs;
+    const size_t n = (size_t)equations.n_states;
+    if (!model_evaluate(model, GROUP_DYNAMICS)) return false;
+    clear(model);
+    *time = 1.0;
+    for (int i = 0; i < equations.n_inputs; i++) inputs[i] = input_rates[i];
+    if (!column(model, slopes)) return false;
+    clear(model);
+    for (size_t j = 0; j < n; j++) {
+        states[j] = 1.0;
+        if (!column(model, jacobian + j * n)) return false;
+        states[j] = 0.0;
+    }
+    return true;
+}
