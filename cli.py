@@ -151,6 +151,27 @@ def build(
 
 
 @app.command()
+def ssp(
+    file: File,
+    case: Case = None,
+    out: Out = None,
+    controller: Annotated[
+        Path | None, typer.Option(help="FMU to connect with the plant by the names of its variables")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write Name.ssp: the plant's FMU and parameter values, and a controller or a place for one."""
+    from .fmu.backends import build_native
+    from .fmu.ssp import write_ssp
+
+    model = _model(file, case)
+    folder = out or Path(model.name)
+    with _progress() as progress:
+        fmu = build_native(model, folder, lambda what: progress(f"compiling: {what}", 0.0))
+    _wrote([fmu.path, write_ssp(fmu.path, folder, controller)], as_json)
+
+
+@app.command()
 def run(
     file: File,
     case: Case = None,

@@ -1,0 +1,52 @@
+"""The slewing example closed by masters that others wrote: its plant, its controller, and archives of both."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+SLEWING = Path(__file__).parents[1] / "examples" / "slewing"
+PACKAGES = {"FMPy": "fmpy", "libcosim": "libcosimpy.CosimExecution", "ecos": "ecospy"}
+BUILDERS = {"2.0": ("pythonfmu", "controller_fmi2.py"), "3.0": ("pythonfmu3", "controller.py")}
+
+
+def masters() -> ModuleType:
+    """The example's masters.py."""
+    return _module(SLEWING / "masters.py")
+
+
+def need_master(name: str) -> None:
+    """Skip the test, with the reason, where a master's wheel is not installed or does not load."""
+    try:
+        if name == "ecos":
+            masters().load_tbb()
+        importlib.import_module(PACKAGES[name])
+    except (ImportError, OSError, StopIteration) as error:
+        pytest.skip(f"{name} does not load here: {error}")
+
+
+def controller(fmi: str, folder: Path) -> Path:
+    """The example's controller as an FMU of a version; skips where pythonfmu has no binary."""
+    package, script = BUILDERS[fmi]
+    builder: Any = pytest.importorskip(package).FmuBuilder
+    if not builder.has_binary():
+        pytest.skip(f"{package} has no binary for this platform")
+    try:
+        return Path(builder.build_FMU(SLEWING / script, dest=folder, project_files=[SLEWING / "law.py"]))
+    finally:
+        sys.modules.pop("law", None)  # imported from a folder that is gone
+
+
+def _module(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"slewing_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

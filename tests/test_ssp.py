@@ -1,0 +1,114 @@
+"""SSP archives: valid by the standard's schemas, complete, and fitting."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import fmpy
+import pytest
+from fmpy.ssp import ssd as ssp_reader
+from fmpy.ssp.simulation import simulate_ssp
+from helpers_backends import Compiled, CompileData, driven
+from helpers_cli import process
+from helpers_masters import controller
+from lxml import etree
+
+from gpmelica.errors import DescriptionError
+from gpmelica.fmu.ssp import write_ssp
+
+
+@pytest.fixture(scope="module")
+def plant(compile_data: CompileData) -> Compiled:
+    """The driven pendulum with its FMU."""
+    return compile_data(driven())
+
+
+def _connections(system: Any) -> set[tuple[str | None, ...]]:
+    return {(c.startElement, c.startConnector, c.endElement, c.endConnector) for c in system.connections}
+
+
+def test_plant_alone(plant: Compiled, tmp_path: Path) -> None:
+    """All inputs and outputs are the system's; both structures and the values are valid by the schemas."""
+    path = write_ssp(plant.fmu, tmp_path)
+    system = ssp_reader.read_ssd(str(path)).system  # validates
+    ports = {(v.name, v.causality) for v in plant.description.modelVariables if v.causality in ("input", "output")}
+    assert {(c.name, c.kind) for c in system.connectors} == ports
+    assert [e.name for e in system.elements] == ["Plant"]
+    assert len(system.connections) == len(ports)
+    with zipfile.ZipFile(path) as archive:
+        slot = etree.parse(archive.open("Controller.ssd")).getroot()
+        assert archive.read("resources/Plant.fmu") == plant.fmu.read_bytes()
+    ssp_reader.validate_tree(slot, "SystemStructureDescription.xsd")
+    place = slot.find("ssd:System/ssd:Elements/ssd:System", ssp_reader.ns)
+    kinds = {c.get("name"): c.get("kind") for c in place.iterfind("ssd:Connectors/ssd:Connector", ssp_reader.ns)}
+    assert kinds == {name: "input" if kind == "output" else "output" for name, kind in ports}
+
+
+def test_parameter_values(plant: Compiled, tmp_path: Path) -> None:
+    """Plant.ssv has every parameter of the FMU with its start value, type and unit."""
+    path = write_ssp(plant.fmu, tmp_path)
+    found = ssp_reader.read_ssv(str(path), "resources/Plant.ssv").parameters  # validates
+    expected = [v for v in plant.description.modelVariables if v.causality == "parameter"]
+    assert [(p.name, p.type, float(p.value), p.unit) for p in found] == [
+        (v.name, v.type, float(v.start), v.unit) for v in expected
+    ]
+
+
+def test_units_are_defined(plant: Compiled, tmp_path: Path) -> None:
+    """Every unit of a connector is defined, with the base exponents of the FMU."""
+    path = write_ssp(plant.fmu, tmp_path)
+    defined = {u.name: (u.kg, u.m, u.s, u.rad) for u in ssp_reader.read_ssd(str(path)).units}
+    bases = {u.name: u.baseUnit for u in plant.description.unitDefinitions}
+    used = {v.unit for v in plant.description.modelVariables if v.causality in ("input", "output")}
+    assert defined == {name: (bases[name].kg, bases[name].m, bases[name].s, bases[name].rad) for name in used}
+
+
+def test_runs_in_fmpy(plant: Compiled, tmp_path: Path) -> None:
+    """The plant alone runs as a system; its input at the system's connector moves the cart."""
+    path = write_ssp(plant.fmu, tmp_path)
+    rest, pushed = (
+        simulate_ssp(str(path), stop_time=0.1, step_size=0.05, input={"push": lambda t, f=force: f})
+        for force in (0.0, 4.0)
+    )
+    assert pushed["Plant.cart_position"][-1] > rest["Plant.cart_position"][-1] + 1e-3
+
+
+@pytest.mark.parametrize("fmi", ["2.0", "3.0"])
+def test_controller_is_connected_by_name(compile_example: Any, tmp_path: Path, fmi: str) -> None:
+    """Inputs and outputs of the same name are connected, and nothing else; the system needs no connectors."""
+    compiled = compile_example("slewing/slewing", "plant")
+    path = write_ssp(compiled.fmu, tmp_path, controller(fmi, tmp_path))
+    system = ssp_reader.read_ssd(str(path)).system
+    angles = ("column_angle", "column_angle_dot")
+    assert _connections(system) == {
+        *(("Plant", name, "Controller", name) for name in angles),
+        ("Controller", "slewing", "Plant", "slewing"),
+    }
+    assert system.connectors == []
+
+
+def test_controller_that_does_not_fit(plant: Compiled, tmp_path: Path) -> None:
+    """A controller without an output for any input of the plant is refused, with the names of both."""
+    with pytest.raises(DescriptionError, match="outputs named like the plant's inputs, push, wind_x"):
+        write_ssp(plant.fmu, tmp_path, controller("2.0", tmp_path))
+    (tmp_path / "no.fmu").write_text("nothing")
+    with pytest.raises(DescriptionError, match="is not an FMU that FMPy can read"):
+        write_ssp(plant.fmu, tmp_path, tmp_path / "no.fmu")
+
+
+def test_command(tmp_path: Path) -> None:
+    """`gpmelica ssp` writes the archive beside the FMU; a missing controller is bad input."""
+    description = tmp_path / "slider.toml"
+    description.write_text(
+        'schema = 1\nname = "Slider"\nforces = [{ name = "f", joint = "mass", input = true }]\n'
+        '[[links]]\nname = "mass"\nparent = "ground"\nmass = 2.0\ninertia = [1.0, 1.0, 1.0]\n'
+        'joint = { type = "prismatic", axis = [1.0, 0.0, 0.0] }\n'
+    )
+    answer = process("ssp", description, "--out", tmp_path / "out", "--json")
+    assert answer.json["files"] == [str(tmp_path / "out" / name) for name in ("Slider.fmu", "Slider.ssp")]
+    assert fmpy.read_model_description(answer.json["files"][0]).modelName == "Slider"
+    missing = process("ssp", description, "--out", tmp_path / "out", "--controller", tmp_path / "none.fmu")
+    assert missing.status == 2
+    assert "none.fmu" in missing.err
