@@ -1,4 +1,4 @@
-"""Which states and inputs each derivative and output depends on."""
+"""What each derivative, output and start state depends on."""
 
 from __future__ import annotations
 
@@ -10,25 +10,36 @@ from numpy.typing import NDArray
 from .stages import Block, Stage, Staged
 
 Mask = NDArray[np.bool_]
+_KNOWN = ("states", "inputs", "time", "parameters")  # blocks, in the order of a mask's columns
 
 
 @dataclass(frozen=True)
 class Dependencies:
-    """Shapes (n_x, n_x + n_u) and (n_y, n_x + n_u); columns: states, then inputs."""
+    """Shapes (n_x, k), (n_y, k), (n_x, k); columns: states, inputs, time, parameters element by element."""
 
     derivatives: Mask
     outputs: Mask
+    start_states: Mask
+
+    def at_start(self, row: Mask) -> Mask:
+        """What a row of derivatives or outputs depends on at the start; the states are results there."""
+        n = len(self.start_states)
+        found = row | self.start_states[row[:n]].any(axis=0)
+        found[:n] = False
+        return found
 
 
 def dependencies(staged: Staged) -> Dependencies:
     """Structural dependencies, by the sparsity of the stages; a solve mixes all that its system depends on."""
-    states, inputs = staged.blocks["states"], staged.blocks["inputs"]
-    known = np.zeros((staged.size, states.size + inputs.size), dtype=bool)
-    known[_slice(states), : states.size] = np.eye(states.size, dtype=bool)
-    known[_slice(inputs), states.size :] = np.eye(inputs.size, dtype=bool)
+    blocks = [staged.blocks[name] for name in _KNOWN]
+    known = np.zeros((staged.size, sum(block.size for block in blocks)), dtype=bool)
+    known[np.concatenate([np.arange(staged.size)[_slice(block)] for block in blocks])] = np.eye(known.shape[1])
     for stage in staged.stages:
+        if stage.group != "prepare":
+            # which switches are set depends on their times; not on the time itself, as far as derivatives go
+            known[_slice(staged.blocks["switches"])] = known[_slice(staged.blocks["event_times"])]
         _propagate(stage, known)
-    return Dependencies(known[_slice(staged.blocks["derivatives"])], known[_slice(staged.blocks["outputs"])])
+    return Dependencies(*(known[_slice(staged.blocks[name])] for name in ("derivatives", "outputs", "start_states")))
 
 
 def _slice(block: Block) -> slice:

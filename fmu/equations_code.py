@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ..generator.interface import INTEGER_SETTINGS, REAL_SETTINGS, Variable
 from ..generator.program import Program
+from .model_structure import Structure
 from .stage_derivatives import StageDerivative
 from .stages import GROUPS, Block, Stage, Staged
 
@@ -63,7 +64,15 @@ def _without_null_checks(code: str) -> str:
     return re.sub(r"if \(res\[(\d+)\]!=0\) (res\[\1\])", r"\2", code)
 
 
-def data(program: Program, staged: Staged, variables: Sequence[Variable], token: str, version: str) -> str:
+def data(
+    program: Program,
+    staged: Staged,
+    variables: Sequence[Variable],
+    structure: Structure,
+    *,
+    token: str,
+    version: str,
+) -> str:
     """C code of the tables."""
     environment = Environment(
         loader=PackageLoader("gpmelica", "fmu"),
@@ -80,6 +89,7 @@ def data(program: Program, staged: Staged, variables: Sequence[Variable], token:
         stages=stages,
         groups=[_group(name, staged, stages) for name in GROUPS],
         variables=[_variable(v) for v in variables],
+        **_dependencies(structure, len(variables)),
         tables=[
             {"name": "parameters", "numbers": _numbers(v.start for v in variables if v.kind == "parameter")},
             {"name": "inputs", "numbers": _numbers(v.start for v in variables if v.kind == "input")},
@@ -142,7 +152,25 @@ def _group(name: str, staged: Staged, stages: list[dict[str, Any]]) -> dict[str,
 
 def _variable(variable: Variable) -> dict[str, Any]:
     kind = f"VARIABLE_{variable.kind.upper()}"
-    return {"name": _string(variable.name), "kind": kind, "index": variable.index}
+    return {"name": _string(variable.name), "kind": kind, "index": variable.index, "elements": variable.elements}
+
+
+def _dependencies(structure: Structure, count: int) -> dict[str, Any]:
+    """Each list once, because most unknowns share theirs; tables of lists by value reference."""
+    sides = {
+        "dependencies": (*structure.outputs, *structure.derivatives),
+        "start_dependencies": structure.initial,
+    }
+    lists = dict.fromkeys(u.dependencies for unknowns in sides.values() for u in unknowns if u.dependencies)
+    names = {references: f"depends_{position}" for position, references in enumerate(lists)}
+    tables = {}
+    for name, unknowns in sides.items():
+        rows = ["0"] * count
+        for unknown in unknowns:
+            rows[unknown.reference] = names.get(unknown.dependencies, "0")
+        tables[name] = ", ".join(rows)
+    entries = [_integers((len(references), *references)) for references in lists]
+    return {"dependency_lists": entries, "dependency_tables": tables}
 
 
 def _offsets(blocks: Iterable[Block]) -> str:

@@ -1,4 +1,4 @@
-"""modelDescription.xml of the native FMU (FMI 2.0)."""
+"""modelDescription.xml of the native FMU, and what FMI 3.0 has beside it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ..generator.description import Chain
 from ..generator.interface import Variable
 from ..generator.program import Program
 from .archive import build_time
-from .dependencies import Dependencies
+from .model_structure import Structure
 
 _BASE = ("kg", "m", "s", "rad")
 _DERIVED = {"N": {"kg": 1, "m": 1, "s": -2}, "Pa": {"kg": 1, "m": -1, "s": -2}}
@@ -25,14 +24,6 @@ class Unit:
 
     name: str
     exponents: tuple[tuple[str, int], ...]
-
-
-@dataclass(frozen=True)
-class Unknown:
-    """Entry of ModelStructure: one-based index, and those of what it depends on, separated by spaces."""
-
-    index: int
-    dependencies: str
 
 
 def unit(name: str) -> Unit:
@@ -53,14 +44,37 @@ def render(
     program: Program,
     chain: Chain,
     variables: Sequence[Variable],
-    dependencies: Dependencies,
+    structure: Structure,
     *,
+    fmi: str,
     token: str,
     version: str,
     sources: Sequence[str],
 ) -> str:
-    """The XML text."""
-    environment = Environment(
+    """The XML text; `sources` are the C files to compile, which FMI 2.0 names here."""
+    template = "model_description.xml.jinja" if fmi == "2.0" else "model_description_3.xml.jinja"
+    return _environment().get_template(template).render(
+        program=program,
+        simulation=chain.simulation,
+        variables=variables,
+        arrays=[(i, v, variables[i : i + v.elements]) for i, v in enumerate(variables) if v.elements],
+        units=[unit(name) for name in sorted({v.unit for v in variables if v.unit})],
+        structure=structure,
+        token=token,
+        version=version,
+        date=build_time().strftime("%Y-%m-%dT%H:%M:%SZ"),
+        sources=sources,
+    )
+
+
+def build_description(identifier: str, sources: Sequence[str]) -> str:
+    """FMI 3.0's `sources/buildDescription.xml`: the C files to compile."""
+    template = _environment().get_template("build_description.xml.jinja")
+    return template.render(identifier=identifier, sources=sources)
+
+
+def _environment() -> Environment:
+    return Environment(
         loader=PackageLoader("gpmelica", "fmu"),
         undefined=StrictUndefined,
         autoescape=True,
@@ -68,35 +82,3 @@ def render(
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    return environment.get_template("model_description.xml.jinja").render(
-        program=program,
-        simulation=chain.simulation,
-        variables=variables,
-        units=[unit(name) for name in sorted({v.unit for v in variables if v.unit})],
-        token=token,
-        version=version,
-        date=build_time().strftime("%Y-%m-%dT%H:%M:%SZ"),
-        sources=sources,
-        **_structure(variables, dependencies),
-    )
-
-
-def _structure(variables: Sequence[Variable], dependencies: Dependencies) -> dict[str, list[object]]:
-    unknowns: dict[str, list[object]] = {"outputs": [], "derivatives": [], "initial_unknowns": []}
-    columns = [i + 1 for v in ("state", "input") for i, x in enumerate(variables) if x.kind == v]
-    for position, variable in enumerate(variables, start=1):
-        if variable.kind == "state":
-            unknowns["outputs"].append(Unknown(position, str(position)))
-        elif variable.kind == "output":
-            unknowns["outputs"].append(_unknown(position, dependencies.outputs[variable.index], columns))
-        elif variable.kind == "correction":
-            unknowns["outputs"].append(Unknown(position, ""))
-        elif variable.kind == "derivative":
-            unknowns["derivatives"].append(_unknown(position, dependencies.derivatives[variable.index], columns))
-        if variable.kind in ("state", "output", "derivative", "correction"):
-            unknowns["initial_unknowns"].append(position)
-    return unknowns
-
-
-def _unknown(position: int, row: np.ndarray, columns: list[int]) -> Unknown:
-    return Unknown(position, " ".join(str(i) for i in sorted(np.array(columns, dtype=int)[row])))

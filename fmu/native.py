@@ -17,6 +17,7 @@ from . import binaries, equations_code, model_description
 from .archive import pack
 from .dependencies import dependencies
 from .files import write_atomically
+from .model_structure import structure
 from .platforms import Platform
 from .stages import stage
 
@@ -44,20 +45,17 @@ class Sources:
 def generate(program: Program, chain: Chain, fmi: str = "2.0") -> Sources:
     """C sources and modelDescription.xml of a program, for one version of the standard."""
     staged, table = stage(program), interface.variables(program)
-    token = interface.token(program, table)
+    token, unknowns = interface.token(program, table), structure(table, dependencies(staged), fmi)
     texts = _fixed_sources(fmi) | {
         **equations_code.functions(staged),
-        _DATA: equations_code.data(program, staged, table, token, __version__),
+        _DATA: equations_code.data(program, staged, table, unknowns, token=token, version=__version__),
     }
+    compiled = sorted(name for name in texts if name.endswith(".c"))
     xml = model_description.render(
-        program,
-        chain,
-        table,
-        dependencies(staged),
-        token=token,
-        version=__version__,
-        sources=sorted(name for name in texts if name.endswith(".c")),
+        program, chain, table, unknowns, fmi=fmi, token=token, version=__version__, sources=compiled
     )
+    if fmi != "2.0":
+        texts["buildDescription.xml"] = model_description.build_description(program.name, compiled)
     return Sources(program.name, fmi, texts, xml)
 
 

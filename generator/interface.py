@@ -74,6 +74,7 @@ class Variable:
     index          position among the variables of its kind
     start          start value; None where it is calculated
     derivative_of  position in the table of the state that this one is the derivative of
+    elements       1; of an array, whose elements follow each other: their number in the first, 0 in the others
     """
 
     name: str
@@ -84,6 +85,12 @@ class Variable:
     start: float | int | None = None
     nominal: float | None = None
     derivative_of: int | None = None
+    elements: int = 1
+
+    @property
+    def array(self) -> str:
+        """Name without an element's index: FMI 3.0 has arrays as one variable."""
+        return self.name if self.elements == 1 else self.name.partition("[")[0]
 
     @property
     def type(self) -> str:
@@ -131,9 +138,12 @@ def _per_second(unit: str) -> str:
 
 def _elements(parameter: Parameter, count: Iterator[int]) -> Iterator[Variable]:
     values, name, text = parameter.value.ravel(), parameter.name, parameter.description
+    if not parameter.shape:
+        yield Variable(name, "parameter", next(count), parameter.unit, text, float(parameter.value))
+        return
     for i, value in enumerate(values, start=1):
-        full = f"{name}[{i}]" if parameter.shape else name
-        yield Variable(full, "parameter", next(count), parameter.unit, text, float(value))
+        elements, full = (len(values) if i == 1 else 0), f"{name}[{i}]"
+        yield Variable(full, "parameter", next(count), parameter.unit, text, float(value), elements=elements)
 
 
 def _solver_variables(program: Program) -> list[Variable]:

@@ -158,7 +158,9 @@ typedef enum {
 typedef struct {
     const char *name; /* for messages */
     VariableKind kind;
-    int index; /* in the block of its kind */
+    int index;    /* in the block of its kind */
+    int elements; /* 1; of an array, whose elements follow each other in the table and in the block: their number
+                     in the first, 0 in the others */
 } Variable;
 
 typedef struct {
@@ -173,6 +175,11 @@ typedef struct {
     /* The value reference of a variable is its index in this table. One table for all types. */
     int n_variables;
     const Variable *variables;
+
+    /* What each variable depends on, by its value reference, during the run and at its start: the length of a list,
+       then the first value references of what is in it, ascending. No list (NULL): on nothing. No table: not known. */
+    const int *const *dependencies;
+    const int *const *start_dependencies;
 
     /* Start values, in the order of the blocks. An array of length 0 may be NULL. */
     const double *parameters; /* n_parameters */

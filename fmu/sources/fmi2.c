@@ -139,29 +139,12 @@ fmi2Status fmi2SetString(fmi2Component c, const fmi2ValueReference vr[], size_t 
 
 /* ---- State of the instance (2.1.8) -------------------------------------------------------------------------- */
 
-static bool expect_bytes(fmi2Component c, size_t size) {
-    return size == snapshot_size() || model_fail(model_of(c), "size is %lu bytes, expected %lu",
-                                                 (unsigned long)size, (unsigned long)snapshot_size());
-}
-
-static Snapshot *new_snapshot(fmi2Component c) {
-    Snapshot *snapshot = malloc(snapshot_size());
-    if (snapshot == NULL)
-        model_fail(model_of(c), "there are no %lu bytes of memory", (unsigned long)snapshot_size());
-    return snapshot;
-}
-
 fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *FMUstate) {
-    if (!ALLOWED(fmi2GetFMUstate) || !expect_pointer(c, "FMUstate", FMUstate)) return finish_call(c, false);
-    if (*FMUstate == NULL) *FMUstate = new_snapshot(c);
-    else if (!snapshot_matches(model_of(c), *FMUstate)) return finish_call(c, false);
-    if (*FMUstate != NULL) snapshot_take(model_of(c), *FMUstate);
-    return finish_call(c, *FMUstate != NULL);
+    return finish_call(c, ALLOWED(fmi2GetFMUstate) && snapshot_get(c, FMUstate));
 }
 
 fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate FMUstate) {
-    return finish_call(c, ALLOWED(fmi2SetFMUstate) && expect_pointer(c, "FMUstate", FMUstate) &&
-                              snapshot_restore(model_of(c), FMUstate));
+    return finish_call(c, ALLOWED(fmi2SetFMUstate) && snapshot_set(c, FMUstate));
 }
 
 fmi2Status fmi2FreeFMUstate(fmi2Component c, fmi2FMUstate *FMUstate) {
@@ -181,28 +164,12 @@ fmi2Status fmi2SerializedFMUstateSize(fmi2Component c, fmi2FMUstate FMUstate, si
 }
 
 fmi2Status fmi2SerializeFMUstate(fmi2Component c, fmi2FMUstate FMUstate, fmi2Byte serializedState[], size_t size) {
-    if (!ALLOWED(fmi2SerializeFMUstate) || !expect_pointer(c, "FMUstate", FMUstate) ||
-        !expect_pointer(c, "serializedState", serializedState) || !expect_bytes(c, size))
-        return finish_call(c, false);
-    memcpy(serializedState, FMUstate, size);
-    return fmi2OK;
+    return finish_call(c, ALLOWED(fmi2SerializeFMUstate) && snapshot_write(c, FMUstate, serializedState, size));
 }
 
 fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte serializedState[], size_t size,
                                    fmi2FMUstate *FMUstate) {
-    if (!ALLOWED(fmi2DeSerializeFMUstate) || !expect_pointer(c, "serializedState", serializedState) ||
-        !expect_pointer(c, "FMUstate", FMUstate) || !expect_bytes(c, size))
-        return finish_call(c, false);
-    Snapshot *snapshot = new_snapshot(c);
-    if (snapshot == NULL) return finish_call(c, false);
-    memcpy(snapshot, serializedState, size);
-    if (!snapshot_matches(model_of(c), snapshot)) {
-        free(snapshot);
-        return finish_call(c, false);
-    }
-    free(*FMUstate);
-    *FMUstate = snapshot;
-    return fmi2OK;
+    return finish_call(c, ALLOWED(fmi2DeSerializeFMUstate) && snapshot_read(c, serializedState, size, FMUstate));
 }
 
 fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference vUnknown_ref[], size_t nUnknown,

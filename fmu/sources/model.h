@@ -88,6 +88,7 @@ bool model_evaluate_beside(Model *model, Group group); /* runs one of the groups
 bool model_derivatives(Model *model, double *values); /* evaluates; copies to n_states values */
 
 /* variables.c: by value reference */
+int variable_elements(Model *model, unsigned reference, bool integer); /* of an array; 0: no such variable */
 bool variable_get_real(Model *model, unsigned reference, double *value);
 bool variable_set_real(Model *model, unsigned reference, double value);
 bool variable_get_integer(Model *model, unsigned reference, int32_t *value);

@@ -15,8 +15,11 @@ typedef struct {
 } Snapshot;
 
 size_t snapshot_size(void); /* bytes, the same for all instances */
-void snapshot_take(const Model *model, Snapshot *snapshot);
-bool snapshot_matches(Model *model, const Snapshot *snapshot); /* false, with a message, for another model's */
-bool snapshot_restore(Model *model, const Snapshot *snapshot);
+
+/* What the importers' functions do with it. On failure they leave a message and change nothing. */
+bool snapshot_get(Model *model, void **state);        /* into *state, a snapshot; NULL: into a new one */
+bool snapshot_set(Model *model, const void *state);   /* fails for another model's */
+bool snapshot_write(Model *model, const void *state, void *bytes, size_t size);
+bool snapshot_read(Model *model, const void *bytes, size_t size, void **state); /* always a new one */
 
 #endif

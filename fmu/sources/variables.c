@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 enum { BEFORE_RUN = MODE_INSTANTIATED | MODE_INITIALIZATION };
-enum { ANY_TIME = BEFORE_RUN | MODE_EVENT | MODE_CONTINUOUS_TIME | MODE_STEP };
+enum { ANY_TIME = BEFORE_RUN | MODE_EVENT | MODE_CONTINUOUS_TIME | MODE_STEP | MODE_INTERMEDIATE_UPDATE };
 
 /* What holds for each kind of variable. */
 typedef struct {
@@ -51,6 +51,15 @@ static const Variable *find_settable(Model *model, unsigned reference, bool inte
     model_fail(model, "%s (value reference %u) is %s, which %s", variable->name, reference, rule->text,
                rule->settable ? "can only be set before the end of the initialization" : "cannot be set");
     return NULL;
+}
+
+int variable_elements(Model *model, unsigned reference, bool integer) {
+    const Variable *variable = find(model, reference, integer);
+    if (variable == NULL) return 0;
+    if (variable->elements == 0)
+        model_fail(model, "%s is an element of an array, expected the value reference of its first one, not %u",
+                   variable->name, reference);
+    return variable->elements;
 }
 
 const char *variable_name(VariableKind kind, int index) {

@@ -158,21 +158,21 @@ static const Stage OUTPUT_STAGES[] = {
      &OUTPUT_DERIVATIVE}};
 
 static const Variable VARIABLES[] = {
-    {"x1", VARIABLE_STATE, 0},
-    {"x2", VARIABLE_STATE, 1},
-    {"der(x1)", VARIABLE_DERIVATIVE, 0},
-    {"y1", VARIABLE_OUTPUT, 0},
-    {"y2", VARIABLE_OUTPUT, 1},
-    {"t_singular", VARIABLE_PARAMETER, T_SINGULAR},
-    {"domain", VARIABLE_PARAMETER, DOMAIN},
-    {"failure", VARIABLE_PARAMETER, FAILURE},
-    {"inverse_start", VARIABLE_PARAMETER, START},
-    {"solver_method", VARIABLE_INTEGER_SETTING, SETTING_METHOD},
-    {"solver_max_steps", VARIABLE_INTEGER_SETTING, SETTING_MAX_STEPS},
-    {"solver_step", VARIABLE_REAL_SETTING, SETTING_STEP},
-    {"solver_tolerance", VARIABLE_REAL_SETTING, SETTING_TOLERANCE},
-    {"solver_steps", VARIABLE_COUNTER, COUNTER_STEPS},
-    {"solver_rejected_steps", VARIABLE_COUNTER, COUNTER_REJECTED_STEPS},
+    {"x1", VARIABLE_STATE, 0, 1},
+    {"x2", VARIABLE_STATE, 1, 1},
+    {"der(x1)", VARIABLE_DERIVATIVE, 0, 1},
+    {"y1", VARIABLE_OUTPUT, 0, 1},
+    {"y2", VARIABLE_OUTPUT, 1, 1},
+    {"t_singular", VARIABLE_PARAMETER, T_SINGULAR, 1},
+    {"domain", VARIABLE_PARAMETER, DOMAIN, 1},
+    {"failure", VARIABLE_PARAMETER, FAILURE, 1},
+    {"inverse_start", VARIABLE_PARAMETER, START, 1},
+    {"solver_method", VARIABLE_INTEGER_SETTING, SETTING_METHOD, 1},
+    {"solver_max_steps", VARIABLE_INTEGER_SETTING, SETTING_MAX_STEPS, 1},
+    {"solver_step", VARIABLE_REAL_SETTING, SETTING_STEP, 1},
+    {"solver_tolerance", VARIABLE_REAL_SETTING, SETTING_TOLERANCE, 1},
+    {"solver_steps", VARIABLE_COUNTER, COUNTER_STEPS, 1},
+    {"solver_rejected_steps", VARIABLE_COUNTER, COUNTER_REJECTED_STEPS, 1},
 };
 
 static const double PARAMETERS[N_PARAMETERS] = {10.0, 1e3, 1e3, 1.0};

@@ -1,0 +1,67 @@
+"""ModelStructure of the native FMU: which variables are unknowns, and what each of them depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..generator.interface import Variable
+from .dependencies import Dependencies, Mask
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """A variable that the FMU computes, and what it depends on, ascending; by value references."""
+
+    reference: int
+    dependencies: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Unknowns during the run, and those of the initialisation; in the order of the table."""
+
+    outputs: tuple[Unknown, ...]
+    derivatives: tuple[Unknown, ...]
+    initial: tuple[Unknown, ...]
+
+
+def structure(table: Sequence[Variable], found: Dependencies, fmi: str) -> Structure:
+    """As an FMI version has it: 2.0 has scalars and no parameters during the run, 3.0 arrays and parameters."""
+    return _Builder(table, found, fmi).structure()
+
+
+class _Builder:
+    def __init__(self, table: Sequence[Variable], found: Dependencies, fmi: str) -> None:
+        self.table, self.found = table, found
+        kinds = ("state", "input", "time", "parameter")
+        self.columns = [i for kind in kinds for i, v in enumerate(table) if v.kind == kind]
+        self.reference = list(range(len(table)))
+        self.running = np.array([fmi != "2.0" or table[i].kind != "parameter" for i in self.columns], dtype=bool)
+        if fmi != "2.0":
+            for i, variable in enumerate(table):
+                if variable.elements == 0:  # stands behind the first one of its array
+                    self.reference[i] = self.reference[i - 1]
+
+    def structure(self) -> Structure:
+        unknowns = [(i, v) for i, v in enumerate(self.table) if v.causality == "output" or v.kind == "derivative"]
+        outputs = [self._unknown(i, self._row(v) & self.running) for i, v in unknowns if v.causality == "output"]
+        derivatives = [self._unknown(i, self._row(v) & self.running) for i, v in unknowns if v.kind == "derivative"]
+        initial = [self._unknown(i, self.found.at_start(self._row(v))) for i, v in unknowns]
+        return Structure(tuple(outputs), tuple(derivatives), tuple(initial))
+
+    def _row(self, variable: Variable) -> Mask:
+        if variable.kind == "output":
+            return self.found.outputs[variable.index]
+        if variable.kind == "derivative":
+            return self.found.derivatives[variable.index]
+        row = np.zeros(len(self.columns), dtype=bool)
+        if variable.kind == "state":
+            row[variable.index] = True
+        return row  # what sums up over the run depends on nothing at one time
+
+    def _unknown(self, reference: int, row: Mask) -> Unknown:
+        known = {self.reference[self.columns[k]] for k in np.flatnonzero(row)}
+        return Unknown(reference, tuple(sorted(known)))

@@ -1,0 +1,120 @@
+/* Co-simulation by FMI 3.0: event mode, early return, intermediate update (4.2). Scheduled execution is refused. */
+
+#include "cosimulation.h"
+#include "fmi3_instance.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- Instances -------------------------------------------------------------------------------------------------- */
+
+static bool has_intermediate_values(const Variable *variable) {
+    return variable->kind == VARIABLE_STATE || variable->kind == VARIABLE_OUTPUT || variable->kind == VARIABLE_INPUT;
+}
+
+static bool expect_intermediate_variables(Instance *self) {
+    for (size_t i = 0; i < self->n_intermediate; i++) {
+        const fmi3ValueReference reference = self->intermediate[i];
+        if (variable_elements(&self->model, reference, false) == 0) return false;
+        if (!has_intermediate_values(&equations.variables[reference]))
+            return model_fail(&self->model, "%s (value reference %u) has no intermediate values",
+                              equations.variables[reference].name, (unsigned)reference);
+    }
+    return true;
+}
+
+fmi3Instance fmi3InstantiateCoSimulation(fmi3String instanceName, fmi3String instantiationToken,
+                                         fmi3String resourcePath, fmi3Boolean visible, fmi3Boolean loggingOn,
+                                         fmi3Boolean eventModeUsed, fmi3Boolean earlyReturnAllowed,
+                                         const fmi3ValueReference requiredIntermediateVariables[],
+                                         size_t nRequiredIntermediateVariables,
+                                         fmi3InstanceEnvironment instanceEnvironment,
+                                         fmi3LogMessageCallback logMessage,
+                                         fmi3IntermediateUpdateCallback intermediateUpdate) {
+    (void)resourcePath, (void)visible;
+    const size_t n = requiredIntermediateVariables == NULL ? 0 : nRequiredIntermediateVariables;
+    Instance *self = new_instance("fmi3InstantiateCoSimulation", true, instanceEnvironment, logMessage, n);
+    if (self == NULL) return NULL;
+    self->event_mode_used = eventModeUsed;
+    self->early_return_allowed = earlyReturnAllowed;
+    self->intermediate_update = intermediateUpdate;
+    if (n > 0) memcpy(self->intermediate, requiredIntermediateVariables, n * sizeof *self->intermediate);
+    return finish_instance(self, expect_intermediate_variables(self), instanceName, instantiationToken, loggingOn);
+}
+
+fmi3Instance fmi3InstantiateScheduledExecution(fmi3String instanceName, fmi3String instantiationToken,
+                                               fmi3String resourcePath, fmi3Boolean visible, fmi3Boolean loggingOn,
+                                               fmi3InstanceEnvironment instanceEnvironment,
+                                               fmi3LogMessageCallback logMessage,
+                                               fmi3ClockUpdateCallback clockUpdate,
+                                               fmi3LockPreemptionCallback lockPreemption,
+                                               fmi3UnlockPreemptionCallback unlockPreemption) {
+    (void)resourcePath, (void)visible, (void)clockUpdate, (void)lockPreemption, (void)unlockPreemption;
+    Instance *self = new_instance("fmi3InstantiateScheduledExecution", false, instanceEnvironment, logMessage, 0);
+    if (self != NULL)
+        model_fail(&self->model, "the FMU has no scheduled execution, only model exchange and co-simulation");
+    return finish_instance(self, false, instanceName, instantiationToken, loggingOn);
+}
+
+fmi3Status fmi3ActivateModelPartition(fmi3Instance instance, fmi3ValueReference clockReference,
+                                      fmi3Float64 activationTime) {
+    (void)clockReference, (void)activationTime;
+    return finish(instance, ALLOWED(fmi3ActivateModelPartition));
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------------------------ */
+
+fmi3Status fmi3EnterStepMode(fmi3Instance instance) {
+    if (!ALLOWED_CS(fmi3EnterStepMode)) return finish(instance, false);
+    ((Model *)instance)->run.mode = MODE_STEP;
+    return fmi3OK;
+}
+
+static double time_of(const Model *model) { return model->workspace[equations.blocks.time]; }
+
+/* Called after an inner step: the importer looks at outputs, sets inputs, may want to end the communication step. */
+static void update(Model *model) {
+    Instance *self = (Instance *)model;
+    const char *function = model->function;
+    fmi3Boolean requested = fmi3False;
+    fmi3Float64 when = model->end;
+    model->run.mode = MODE_INTERMEDIATE_UPDATE;
+    self->in_callback = true;
+    self->intermediate_update(self->environment, time_of(model), fmi3True, fmi3True, fmi3True,
+                              self->early_return_allowed, &requested, &when);
+    self->in_callback = false;
+    model->function = function;
+    model->run.mode = self->spoiled ? MODE_TERMINATED : MODE_STEP;
+    if (self->spoiled || (requested && self->early_return_allowed && when < model->end))
+        model->end = self->spoiled ? time_of(model) : fmax(when, time_of(model));
+}
+
+static bool expect_results(fmi3Instance instance, const fmi3Boolean *event, const fmi3Boolean *terminate,
+                           const fmi3Boolean *early, const fmi3Float64 *last) {
+    return expect_pointer(instance, "eventHandlingNeeded", event) &&
+           expect_pointer(instance, "terminateSimulation", terminate) &&
+           expect_pointer(instance, "earlyReturn", early) && expect_pointer(instance, "lastSuccessfulTime", last);
+}
+
+fmi3Status fmi3DoStep(fmi3Instance instance, fmi3Float64 currentCommunicationPoint,
+                      fmi3Float64 communicationStepSize, fmi3Boolean noSetFMUStatePriorToCurrentPoint,
+                      fmi3Boolean *eventHandlingNeeded, fmi3Boolean *terminateSimulation, fmi3Boolean *earlyReturn,
+                      fmi3Float64 *lastSuccessfulTime) {
+    (void)noSetFMUStatePriorToCurrentPoint;
+    if (!ALLOWED_CS(fmi3DoStep) ||
+        !expect_results(instance, eventHandlingNeeded, terminateSimulation, earlyReturn, lastSuccessfulTime) ||
+        !cosimulation_check(instance, currentCommunicationPoint, communicationStepSize))
+        return finish(instance, false);
+    Instance *self = instance;
+    Model *model = &self->model;
+    model->stop_at_events = self->event_mode_used && self->early_return_allowed;
+    model->step_accepted = self->intermediate_update == NULL ? NULL : update;
+    self->spoiled = false;
+    const bool computed = cosimulation_step(model, currentCommunicationPoint, communicationStepSize);
+    if (self->spoiled) return fmi3Error; /* logged by the wrong call */
+    *lastSuccessfulTime = time_of(model);
+    *terminateSimulation = fmi3False;
+    *eventHandlingNeeded = computed && self->event_mode_used && model_event_is_due(model);
+    *earlyReturn = *lastSuccessfulTime < currentCommunicationPoint + communicationStepSize;
+    return finish_computed(instance, computed);
+}

@@ -1,0 +1,70 @@
+/* The end of every call of FMI 3.0: its status and what is logged. */
+
+#include "fmi3_instance.h"
+
+#include <stdlib.h>
+
+Instance *new_instance(const char *function, bool co_simulation, fmi3InstanceEnvironment environment,
+                       fmi3LogMessageCallback log_message, size_t n_intermediate) {
+    Instance *self = calloc(1, sizeof *self + n_intermediate * sizeof *self->intermediate);
+    if (self == NULL) return NULL;
+    self->model.function = function;
+    self->model.co_simulation = co_simulation;
+    self->environment = environment;
+    self->log_message = log_message;
+    self->n_intermediate = n_intermediate;
+    return self;
+}
+
+/* An instance that is not made says why, whether logging is on or not (2.3.1). */
+fmi3Instance finish_instance(Instance *self, bool right, fmi3String name, fmi3String token, fmi3Boolean logging_on) {
+    if (self == NULL) return NULL;
+    self->logged = LOG_ALL;
+    if (right && expect_name(&self->model, name) && expect_token(&self->model, token) &&
+        model_create(&self->model, self->model.co_simulation)) {
+        self->logged = logging_on ? LOG_ALL : 0;
+        return self;
+    }
+    log_status(self, fmi3Error);
+    free(self);
+    return NULL;
+}
+
+/* Value references stand between '#' in a message (2.3.1): doubled, it stands for itself. */
+static void escape(char *target, size_t size, const char *source) {
+    size_t length = 0;
+    for (; *source != '\0' && length + 3 < size; source++) {
+        if (*source == '#') target[length++] = *source;
+        target[length++] = *source;
+    }
+    target[length] = '\0';
+}
+
+void log_status(const Instance *instance, fmi3Status status) {
+    const bool discarded = status == fmi3Discard;
+    char text[2 * MESSAGE_SIZE], escaped[2 * sizeof text];
+    if (instance->log_message == NULL || !(instance->logged & (discarded ? LOG_DISCARDED : LOG_ERRORS))) return;
+    describe_failure(&instance->model, text, sizeof text);
+    escape(escaped, sizeof escaped, text);
+    instance->log_message(instance->environment, status, discarded ? "logStatusDiscard" : "logStatusError", escaped);
+}
+
+fmi3Status finish(fmi3Instance instance, bool right) {
+    Instance *self = instance;
+    if (right || self == NULL) return right ? fmi3OK : fmi3Error;
+    if (self->in_callback) self->spoiled = true; /* the step under way ends the run */
+    else self->model.run.mode = MODE_TERMINATED;
+    log_status(self, fmi3Error);
+    return fmi3Error;
+}
+
+fmi3Status finish_computed(fmi3Instance instance, bool computed) {
+    if (!computed) log_status(instance, fmi3Discard);
+    return computed ? fmi3OK : fmi3Discard;
+}
+
+bool expect_kind(fmi3Instance instance, bool co_simulation) {
+    Model *model = instance;
+    return model->co_simulation == co_simulation ||
+           model_fail(model, "is only for %s", co_simulation ? "co-simulation" : "model exchange");
+}
