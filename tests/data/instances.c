@@ -1,0 +1,269 @@
+/* An importer of a generated co-simulation FMU, compiled with its sources: thousands of lives of an instance, many
+   threads, and calls that cannot be done. FMI_VERSION 2 or 3, TOKEN, and the value references INPUT, OUTPUT and
+   MAX_STEPS come from the command line of the compiler.
+
+   Argument: how many lives and resets. Exit status 0: every call did what it should. */
+
+#define _POSIX_C_SOURCE 200809L
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#define EXPECT(condition)                                           \
+    do {                                                            \
+        if (!(condition)) {                                         \
+            printf("line %d: expected %s\n", __LINE__, #condition); \
+            return 1;                                               \
+        }                                                           \
+    } while (0)
+
+/* ---- Both versions of the standard as one ------------------------------------------------------------------- */
+
+typedef struct {
+    void *component;
+    int logged; /* messages that are not empty */
+} Fmu;
+
+#if FMI_VERSION == 2
+
+#include "fmi2Functions.h"
+
+enum { OK = fmi2OK, DISCARD = fmi2Discard, ERROR = fmi2Error };
+
+static void log_message(fmi2ComponentEnvironment environment, fmi2String instance, fmi2Status status,
+                        fmi2String category, fmi2String message, ...) {
+    (void)instance, (void)status, (void)category;
+    ((Fmu *)environment)->logged += message[0] != '\0';
+}
+
+static int create(Fmu *fmu) {
+    fmi2CallbackFunctions callbacks = {log_message, NULL, NULL, NULL, fmu};
+    fmu->logged = 0;
+    fmu->component = fmi2Instantiate("life", fmi2CoSimulation, TOKEN, NULL, &callbacks, fmi2False, fmi2False);
+    return fmu->component != NULL ? OK : ERROR;
+}
+
+static int enter(Fmu *fmu) {
+    if (fmi2SetupExperiment(fmu->component, fmi2True, 1e-6, 0.0, fmi2False, 0.0) != fmi2OK) return ERROR;
+    return fmi2EnterInitializationMode(fmu->component);
+}
+
+static int leave(Fmu *fmu) { return fmi2ExitInitializationMode(fmu->component); }
+static int reset(Fmu *fmu) { return fmi2Reset(fmu->component); }
+static int step(Fmu *fmu, double t, double h) { return fmi2DoStep(fmu->component, t, h, fmi2True); }
+static void destroy(Fmu *fmu) { fmi2FreeInstance(fmu->component); }
+
+static int get(Fmu *fmu, unsigned reference, double *value) {
+    return fmi2GetReal(fmu->component, &reference, 1, value);
+}
+
+static int set(Fmu *fmu, unsigned reference, double value) {
+    return fmi2SetReal(fmu->component, &reference, 1, &value);
+}
+
+static int set_integer(Fmu *fmu, unsigned reference, int value) {
+    return fmi2SetInteger(fmu->component, &reference, 1, &value);
+}
+
+#else
+
+#include "fmi3Functions.h"
+
+enum { OK = fmi3OK, DISCARD = fmi3Discard, ERROR = fmi3Error };
+
+static void log_message(fmi3InstanceEnvironment environment, fmi3Status status, fmi3String category,
+                        fmi3String message) {
+    (void)status, (void)category;
+    ((Fmu *)environment)->logged += message[0] != '\0';
+}
+
+static int create(Fmu *fmu) {
+    fmu->logged = 0;
+    fmu->component = fmi3InstantiateCoSimulation("life", TOKEN, NULL, fmi3False, fmi3True, fmi3False, fmi3False,
+                                                 NULL, 0, fmu, log_message, NULL);
+    return fmu->component != NULL ? OK : ERROR;
+}
+
+static int enter(Fmu *fmu) {
+    return fmi3EnterInitializationMode(fmu->component, fmi3True, 1e-6, 0.0, fmi3False, 0.0);
+}
+
+static int leave(Fmu *fmu) { return fmi3ExitInitializationMode(fmu->component); }
+static int reset(Fmu *fmu) { return fmi3Reset(fmu->component); }
+static void destroy(Fmu *fmu) { fmi3FreeInstance(fmu->component); }
+
+static int step(Fmu *fmu, double t, double h) {
+    fmi3Boolean event, terminate, early;
+    double last;
+    return fmi3DoStep(fmu->component, t, h, fmi3True, &event, &terminate, &early, &last);
+}
+
+static int get(Fmu *fmu, unsigned reference, double *value) {
+    return fmi3GetFloat64(fmu->component, &reference, 1, value, 1);
+}
+
+static int set(Fmu *fmu, unsigned reference, double value) {
+    return fmi3SetFloat64(fmu->component, &reference, 1, &value, 1);
+}
+
+static int set_integer(Fmu *fmu, unsigned reference, int value) {
+    return fmi3SetInt32(fmu->component, &reference, 1, &value, 1);
+}
+
+#endif
+
+/* ---- What is done with it ----------------------------------------------------------------------------------- */
+
+enum { STEPS = 5, THREADS = 8, RUNS = 20 };
+
+static int start(Fmu *fmu) {
+    EXPECT(set_integer(fmu, MAX_STEPS, 1000) == OK);
+    EXPECT(enter(fmu) == OK);
+    EXPECT(leave(fmu) == OK);
+    return 0;
+}
+
+/* Output after each step of a run whose input depends on its number. */
+static int run(Fmu *fmu, int number, double results[STEPS]) {
+    if (start(fmu)) return 1;
+    for (int i = 0; i < STEPS; i++) {
+        EXPECT(set(fmu, INPUT, 0.1 * (number % 7)) == OK);
+        EXPECT(step(fmu, 0.02 * i, 0.02) == OK);
+        EXPECT(get(fmu, OUTPUT, &results[i]) == OK && isfinite(results[i]));
+    }
+    return 0;
+}
+
+static int one_life(int number, double results[STEPS]) {
+    Fmu fmu;
+    EXPECT(create(&fmu) == OK);
+    const int failed = run(&fmu, number, results);
+    destroy(&fmu);
+    return failed;
+}
+
+static long peak_memory(void) { /* in the unit of the system */
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+}
+
+/* After a tenth of them, neither lives nor resets need any more memory. */
+static int lives_and_resets(int count) {
+    double results[STEPS];
+    Fmu fmu;
+    long before = 0;
+    EXPECT(create(&fmu) == OK);
+    for (int i = 0; i < count; i++) {
+        if (i == count / 10) before = peak_memory();
+        if (one_life(i, results) || run(&fmu, i, results)) return 1;
+        EXPECT(reset(&fmu) == OK);
+    }
+    destroy(&fmu);
+    printf("growth %.4f\n", (double)peak_memory() / (double)before - 1.0);
+    return 0;
+}
+
+typedef struct {
+    int number, failed;
+    double results[STEPS];
+} Work;
+
+static void *work(void *argument) {
+    Work *own = argument;
+    for (int i = 0; i < RUNS && !own->failed; i++) own->failed = one_life(own->number, own->results);
+    return NULL;
+}
+
+/* Threads at once, each with instances of its own, get bit for bit what one alone gets. */
+static int threads(void) {
+    pthread_t ids[THREADS];
+    Work works[THREADS];
+    for (int k = 0; k < THREADS; k++) {
+        works[k] = (Work){.number = k};
+        EXPECT(pthread_create(&ids[k], NULL, work, &works[k]) == 0);
+    }
+    for (int k = 0; k < THREADS; k++) {
+        double alone[STEPS];
+        pthread_join(ids[k], NULL);
+        if (one_life(k, alone)) return 1;
+        EXPECT(!works[k].failed);
+        EXPECT(memcmp(alone, works[k].results, sizeof alone) == 0);
+    }
+    return 0;
+}
+
+/* A call either works, or fails with one message and leaves an instance that can be reset and run again. */
+static int fails(Fmu *fmu, int status, int before) {
+    EXPECT(status == ERROR || status == DISCARD);
+    EXPECT(fmu->logged == before + 1);
+    EXPECT(reset(fmu) == OK);
+    return start(fmu);
+}
+
+static int steps_of_any_size(void) {
+    static const double IMPOSSIBLE[] = {1e6, NAN, INFINITY, -1e-3};
+    double value, rest;
+    Fmu fmu;
+    EXPECT(create(&fmu) == OK);
+    if (start(&fmu)) return 1;
+    EXPECT(get(&fmu, OUTPUT, &rest) == OK);
+    EXPECT(step(&fmu, 0.0, 1e-12) == OK);
+    EXPECT(get(&fmu, OUTPUT, &value) == OK);
+    EXPECT(fabs(value - rest) < 1e-9);
+    const int status = step(&fmu, 1e-12, 0.0);
+    EXPECT(status == OK || fmu.logged == 1);
+    EXPECT(reset(&fmu) == OK);
+    if (start(&fmu)) return 1;
+    for (size_t i = 0; i < sizeof IMPOSSIBLE / sizeof *IMPOSSIBLE; i++) {
+        const int before = fmu.logged;
+        if (fails(&fmu, step(&fmu, 0.0, IMPOSSIBLE[i]), before)) return 1;
+    }
+    destroy(&fmu);
+    return 0;
+}
+
+/* A value that is not finite is refused at once, or the step that meets it fails. */
+static int values_that_are_not_finite(void) {
+    static const double BAD[] = {NAN, INFINITY, -INFINITY};
+    Fmu fmu;
+    EXPECT(create(&fmu) == OK);
+    if (start(&fmu)) return 1;
+    for (size_t i = 0; i < sizeof BAD / sizeof *BAD; i++) {
+        const int before = fmu.logged;
+        int status = set(&fmu, INPUT, BAD[i]);
+        if (status == OK) status = step(&fmu, 0.0, 0.01);
+        if (fails(&fmu, status, before)) return 1;
+    }
+    destroy(&fmu);
+    return 0;
+}
+
+static int calls_out_of_order(void) {
+    Fmu fmu;
+    double value = 0.0;
+    EXPECT(create(&fmu) == OK);
+    EXPECT(step(&fmu, 0.0, 0.1) == ERROR && fmu.logged == 1);
+    EXPECT(leave(&fmu) == ERROR && fmu.logged == 2);
+    EXPECT(reset(&fmu) == OK);
+    EXPECT(enter(&fmu) == OK);
+    EXPECT(enter(&fmu) == ERROR && fmu.logged >= 3);
+    EXPECT(reset(&fmu) == OK);
+    if (start(&fmu)) return 1;
+    const int before = fmu.logged;
+    EXPECT(set_integer(&fmu, MAX_STEPS, 5) == ERROR && fmu.logged == before + 1);
+    EXPECT(get(&fmu, 4000000000u, &value) == ERROR && fmu.logged == before + 2);
+    EXPECT(leave(&fmu) == ERROR && fmu.logged == before + 3);
+    destroy(&fmu);
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    const int count = argc == 2 ? atoi(argv[1]) : 0;
+    return steps_of_any_size() || values_that_are_not_finite() || calls_out_of_order() || threads() ||
+           lives_and_resets(count);
+}
