@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from . import reference
 from .errors import DescriptionError, Problem
 from .fmu import native, rumoca_backend
+from .fmu.binaries import toolchains
 from .fmu.instance import Instance
 from .generator import modelica
 from .model import Model
@@ -100,7 +101,7 @@ def evaluate(model: Model, state: State) -> dict[str, Any]:
 def _native(model: Model, state: State) -> Array:
     with TemporaryDirectory() as folder:
         fmu = Path(folder) / f"{model.name}.fmu"
-        native.build(native.generate(model.program, model.chain), fmu, {})
+        native.build(native.generate(model.program, model.chain), fmu, toolchains("2.0"), {})
         with Instance(fmu) as instance:
             n, x = model.mechanism.n, np.concatenate([state.q, state.qd, state.z])
             return instance.derivatives(state.t, x)[n : 2 * n]

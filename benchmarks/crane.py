@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gpmelica import reference
 from gpmelica.fmu import native
+from gpmelica.fmu.binaries import toolchains
 from gpmelica.generator.description import Chain
 from gpmelica.model import Model, prepare
 
@@ -62,6 +63,6 @@ def build(elements: int, folder: Path) -> Crane:
     sources = native.generate(model.program, chain)
     times.append(time.perf_counter())
     fmu = folder / f"{model.name}_{elements}.fmu"
-    native.build(sources, fmu, {})
+    native.build(sources, fmu, toolchains("2.0"), {})
     times.append(time.perf_counter())
     return Crane(model, sources, fmu, *np.diff(times))

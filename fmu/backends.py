@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -11,9 +11,12 @@ from typing import Literal
 from ..errors import MissingToolError
 from ..generator import modelica
 from ..model import Model
-from . import compiler, native, openmodelica, runs
+from . import native, openmodelica, runs
+from .binaries import toolchains
+from .contents import contents
 from .evaluation_time import evaluation_time
 from .files import write_atomically
+from .platforms import Platform
 
 Choice = Literal["auto", "native", "openmodelica"]
 CHOICES: tuple[Choice, ...] = ("auto", "native", "openmodelica")
@@ -83,15 +86,24 @@ def write_modelica(model: Model, out: Path) -> list[Path]:
     return [text, script]
 
 
-def build_native(model: Model, out: Path, progress: Progress | None = None) -> Fmu:
-    """Write `Name.fmu` by the native backend."""
+def build_native(
+    model: Model, out: Path, progress: Progress | None = None, fmi: str = "2.0", platforms: Sequence[Platform] = ()
+) -> Fmu:
+    """Write `Name.fmu` by the native backend.
+
+    Parameters:
+        platforms  to build for, by ziglang; none means this machine, by whatever compiler there is
+
+    Raises MissingToolError if there is no compiler for a platform.
+    """
     begin, fmu = time.perf_counter(), out / f"{model.name}.fmu"
-    contents = {f"resources/{model.name}.mo": model.modelica()}
-    native.build(native.generate(model.program, model.chain), fmu, contents, progress=progress)
+    made_by = toolchains(fmi, platforms)
+    sources = native.generate(model.program, model.chain, fmi)
+    native.build(sources, fmu, made_by, contents(model, fmi, made_by), progress)
     return Fmu(
         "native",
         fmu,
-        compiler.find().version,
+        made_by[0].compilers[0].version,
         time.perf_counter() - begin,
         fmu.stat().st_size,
         "co-simulation by Dormand-Prince 5(4) or RK4",
@@ -118,10 +130,15 @@ def build_openmodelica(
 
 
 def build(
-    model: Model, out: Path, compilers: Compilers, fmi: str = "2.0", progress: Progress | None = None
+    model: Model,
+    out: Path,
+    compilers: Compilers,
+    fmi: str = "2.0",
+    progress: Progress | None = None,
+    platforms: Sequence[Platform] = (),
 ) -> Fmu:
     """Write the Modelica text, its script and one FMU, by omc if there is one."""
     write_modelica(model, out)
     if compilers.omc is not None:
         return build_openmodelica(model, out, compilers, fmi, progress)
-    return build_native(model, out, progress)
+    return build_native(model, out, progress, fmi, platforms)

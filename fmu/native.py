@@ -15,6 +15,7 @@ from ..generator.description import Chain
 from ..generator.program import Program
 from . import binaries, equations_code, model_description
 from .archive import pack
+from .binaries import Toolchain
 from .dependencies import dependencies
 from .files import write_atomically
 from .model_structure import structure
@@ -62,19 +63,18 @@ def generate(program: Program, chain: Chain, fmi: str = "2.0") -> Sources:
 def build(
     sources: Sources,
     fmu: Path,
+    made_by: Sequence[Toolchain],
     contents: Mapping[str, str | bytes],
-    platforms: Sequence[Platform] = (),
     progress: Callable[[str], None] | None = None,
 ) -> None:
     """Compile and pack an FMU.
 
     Parameters:
-        contents   what else belongs into the archive, by paths
-        platforms  to build for; none means this machine
+        made_by   see `binaries.toolchains`
+        contents  what else belongs into the archive, by paths
 
-    Raises MissingToolError without a C compiler for a platform, BuildError if it refuses the sources.
+    Raises BuildError if a compiler refuses the sources.
     """
-    made_by = binaries.toolchains(sources.fmi, platforms)
     libraries = binaries.build(sources.name, sources.files, _LAX, made_by, progress)
     texts = {f"sources/{path}": text for path, text in sources.files.items()}
     write_atomically(fmu, pack({"modelDescription.xml": sources.description, **libraries, **texts, **contents}))

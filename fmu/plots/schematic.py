@@ -48,6 +48,22 @@ def schematic(mechanism: Mechanism, reference: Trajectory, poses: Callable[[Arra
     return figure
 
 
+def start_pose(mechanism: Mechanism, frames: Array) -> Figure | None:
+    """Stick figure in one pose, drawn as `schematic` does; None without bodies.
+
+    Parameters:
+        frames  of all bodies, shape (bodies, 4, 4), world frame, m
+    """
+    if not mechanism.bodies:
+        return None
+    figure = style.new_figure(5.6)
+    axes = axes_in_space(figure, figure.add_gridspec(1, 1)[0])
+    drawn = _draw_pose(axes, mechanism, frames, style.INK, named=True)
+    face(axes, drawn, np.asarray(mechanism.gravity))
+    equal_scale(axes, drawn)
+    return figure
+
+
 def _draw_pose(axes: Axes3D, mechanism: Mechanism, frames: Array, colour: str, named: bool) -> Array:
     """Draw one pose; returns the points drawn, shape (N, 3), world frame, m."""
     order = 4 if named else 2
