@@ -54,6 +54,10 @@ bool expect_none(Model *model, size_t n) {
                                 (unsigned long)n);
 }
 
+bool expect_first_order(Model *model, int order) {
+    return order == 1 || model_fail(model, "the order of a derivative is %d, expected 1", order);
+}
+
 bool expect_token(Model *model, const char *token) {
     return (token != NULL && strcmp(token, equations.token) == 0) ||
            model_fail(model, "the token is %s, expected %s", token ? token : "NULL", equations.token);

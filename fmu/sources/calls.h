@@ -16,6 +16,7 @@ bool expect_pointer(Model *model, const char *name, const void *pointer);
 bool expect_array(Model *model, const char *name, const void *pointer, size_t n); /* n = 0: may be NULL */
 bool expect_size(Model *model, const char *name, const void *pointer, size_t n, int expected);
 bool expect_none(Model *model, size_t n); /* value references of a type that no variable has */
+bool expect_first_order(Model *model, int order); /* of a derivative */
 bool expect_token(Model *model, const char *token);
 bool expect_name(Model *model, const char *instance_name); /* may be NULL */
 

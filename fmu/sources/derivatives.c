@@ -187,6 +187,18 @@ bool model_adjoint_derivative(Model *model, const unsigned *unknowns, size_t n_u
     return expect_finite(model, knowns, n_knowns, sensitivity);
 }
 
+bool model_output_rates(Model *model, const unsigned *references, size_t n, double *rates) {
+    Range range;
+    if (!begin(model, references, n, NULL, 0, &range)) return false;
+    model->changes[equations.blocks.time] = 1.0;
+    if (equations.n_states > 0)
+        memcpy(model->changes + equations.blocks.states, model->workspace + equations.blocks.derivatives,
+               (size_t)equations.n_states * sizeof *model->changes);
+    if (!forward_sweep(model, range.first, range.last)) return false;
+    for (size_t i = 0; i < n; i++) rates[i] = *change_of(model, references[i]);
+    return expect_finite(model, references, n, rates);
+}
+
 /* ---- For the solver ------------------------------------------------------------------------------------------- */
 
 /* One column: what DYNAMICS makes of the seeds in model->changes. */

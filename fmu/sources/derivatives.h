@@ -20,6 +20,10 @@ bool model_directional_derivative(Model *model, const unsigned *unknowns, size_t
 bool model_adjoint_derivative(Model *model, const unsigned *unknowns, size_t n_unknowns, const unsigned *knowns,
                               size_t n_knowns, const double *seed, double *sensitivity);
 
+/* Rates of change, per second, of states and outputs along the solution, while inputs stay what they are.
+   references: n value references; rates: n numbers. */
+bool model_output_rates(Model *model, const unsigned *references, size_t n, double *rates);
+
 /* d derivatives / d states, n_states x n_states, column-major; `slopes`: d derivatives / d time, with the inputs
    changing at the rates `input_rates` (n_inputs). */
 bool model_jacobian(Model *model, const double *input_rates, double *jacobian, double *slopes);

@@ -276,9 +276,10 @@ fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference
 
 fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t nvr,
                                         const fmi2Integer order[], fmi2Real value[]) {
-    (void)vr, (void)nvr, (void)order, (void)value;
-    return finish_call(c, ALLOWED(fmi2GetRealOutputDerivatives) &&
-                         model_fail(model_of(c), "not provided (maxOutputDerivativeOrder = 0)"));
+    bool ok = ALLOWED(fmi2GetRealOutputDerivatives) && expect_array(c, "vr", vr, nvr) &&
+              expect_array(c, "order", order, nvr) && expect_array(c, "value", value, nvr);
+    for (size_t i = 0; ok && i < nvr; i++) ok = expect_first_order(c, order[i]);
+    return finish_call(c, ok && model_output_rates(model_of(c), vr, nvr, value));
 }
 
 fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2Real communicationStepSize,

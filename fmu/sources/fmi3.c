@@ -3,6 +3,7 @@
    fmi3_cosimulation.c. */
 
 #include "fmi3_instance.h"
+#include "projection.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -121,10 +122,12 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance instance, fmi3Boolean *discrete
         !expect_pointer(instance, "nextEventTimeDefined", nextEventTimeDefined) ||
         !expect_pointer(instance, "nextEventTime", nextEventTime))
         return finish(instance, false);
+    bool moved;
     model_update_switches(instance);
+    if (!model_project(instance, &moved)) return finish_computed(instance, false);
     const double next = model_next_event(instance);
     *discreteStatesNeedUpdate = *terminateSimulation = *nominalsOfContinuousStatesChanged = fmi3False;
-    *valuesOfContinuousStatesChanged = fmi3False;
+    *valuesOfContinuousStatesChanged = moved;
     *nextEventTimeDefined = isfinite(next);
     *nextEventTime = isfinite(next) ? next : 0.0;
     return fmi3OK;
@@ -142,7 +145,9 @@ fmi3Status fmi3CompletedIntegratorStep(fmi3Instance instance, fmi3Boolean noSetF
     if (!ALLOWED_ME(fmi3CompletedIntegratorStep) || !expect_pointer(instance, "enterEventMode", enterEventMode) ||
         !expect_pointer(instance, "terminateSimulation", terminateSimulation))
         return finish(instance, false);
-    *enterEventMode = fmi3False;
+    bool due;
+    if (!model_projection_due(instance, &due)) return finish_computed(instance, false);
+    *enterEventMode = due;
     *terminateSimulation = fmi3False;
     return fmi3OK;
 }

@@ -1,6 +1,7 @@
 /* Co-simulation by FMI 3.0: event mode, early return, intermediate update (4.2). Scheduled execution is refused. */
 
 #include "cosimulation.h"
+#include "derivatives.h"
 #include "fmi3_instance.h"
 
 #include <math.h>
@@ -117,4 +118,18 @@ fmi3Status fmi3DoStep(fmi3Instance instance, fmi3Float64 currentCommunicationPoi
     *eventHandlingNeeded = computed && self->event_mode_used && model_event_is_due(model);
     *earlyReturn = *lastSuccessfulTime < currentCommunicationPoint + communicationStepSize;
     return finish_computed(instance, computed);
+}
+
+/* Outputs are scalars. */
+fmi3Status fmi3GetOutputDerivatives(fmi3Instance instance, const fmi3ValueReference valueReferences[],
+                                    size_t nValueReferences, const fmi3Int32 orders[], fmi3Float64 values[],
+                                    size_t nValues) {
+    bool right = ALLOWED_CS(fmi3GetOutputDerivatives) &&
+                 expect_array(instance, "valueReferences", valueReferences, nValueReferences) &&
+                 expect_array(instance, "orders", orders, nValueReferences) &&
+                 expect_size(instance, "values", values, nValues, (int)nValueReferences);
+    for (size_t i = 0; right && i < nValueReferences; i++)
+        right = expect_first_order(instance, orders[i]) && expect_accessible(instance, valueReferences[i]);
+    if (!right) return finish(instance, false);
+    return finish_computed(instance, model_output_rates(instance, valueReferences, nValueReferences, values));
 }

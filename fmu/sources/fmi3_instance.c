@@ -68,3 +68,16 @@ bool expect_kind(fmi3Instance instance, bool co_simulation) {
     return model->co_simulation == co_simulation ||
            model_fail(model, "is only for %s", co_simulation ? "co-simulation" : "model exchange");
 }
+
+static bool is_accessible(const Instance *self, fmi3ValueReference reference) {
+    if (!self->in_callback) return true;
+    for (size_t i = 0; i < self->n_intermediate; i++)
+        if (self->intermediate[i] == reference) return true;
+    return false;
+}
+
+bool expect_accessible(fmi3Instance instance, fmi3ValueReference reference) {
+    return is_accessible(instance, reference) ||
+           model_fail(instance, "value reference %u is not among the requiredIntermediateVariables",
+                      (unsigned)reference);
+}

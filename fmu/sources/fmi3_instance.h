@@ -49,6 +49,7 @@ void log_status(const Instance *instance, fmi3Status status);
 #define ALLOWED_CS(function) (ALLOWED(function) && expect_kind(instance, true))
 
 bool expect_kind(fmi3Instance instance, bool co_simulation);
+bool expect_accessible(fmi3Instance instance, fmi3ValueReference reference); /* in an intermediate update (4.2.2) */
 
 enum {
     RUNNING = MODE_EVENT | MODE_CONTINUOUS_TIME | MODE_STEP,

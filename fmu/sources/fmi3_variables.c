@@ -5,20 +5,6 @@
 
 /* ---- What may be accessed --------------------------------------------------------------------------------------- */
 
-/* In an intermediate update only the variables that the importer has asked for (2.3.1). */
-static bool is_accessible(const Instance *self, fmi3ValueReference reference) {
-    if (self->model.run.mode != MODE_INTERMEDIATE_UPDATE) return true;
-    for (size_t i = 0; i < self->n_intermediate; i++)
-        if (self->intermediate[i] == reference) return true;
-    return false;
-}
-
-static bool expect_accessible(Instance *self, fmi3ValueReference reference) {
-    return is_accessible(self, reference) ||
-           model_fail(&self->model, "value reference %u is not among the requiredIntermediateVariables",
-                      (unsigned)reference);
-}
-
 /* All variables there, and as many values as they have elements. */
 static bool expect_values(fmi3Instance instance, const fmi3ValueReference references[], size_t n, const void *values,
                           size_t n_values, bool integer) {
