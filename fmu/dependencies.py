@@ -39,7 +39,9 @@ def dependencies(staged: Staged) -> Dependencies:
             # which switches are set depends on their times; not on the time itself, as far as derivatives go
             known[_slice(staged.blocks["switches"])] = known[_slice(staged.blocks["event_times"])]
         _propagate(stage, known)
-    return Dependencies(*(known[_slice(staged.blocks[name])] for name in ("derivatives", "outputs", "start_states")))
+    return Dependencies(
+        *(known[_slice(staged.blocks[name])] for name in ("derivatives", "outputs", "start_states"))
+    )
 
 
 def _slice(block: Block) -> slice:

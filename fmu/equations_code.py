@@ -32,6 +32,7 @@ _BLOCKS = (
     "violations",
     "position_change",
     "velocity_change",
+    "corrections",
 )
 
 _COUNTED = ("states", "inputs", "switches", "parameters", "outputs")

@@ -53,17 +53,21 @@ def render(
 ) -> str:
     """The XML text; `sources` are the C files to compile, which FMI 2.0 names here."""
     template = "model_description.xml.jinja" if fmi == "2.0" else "model_description_3.xml.jinja"
-    return _environment().get_template(template).render(
-        program=program,
-        simulation=chain.simulation,
-        variables=variables,
-        arrays=[(i, v, variables[i : i + v.elements]) for i, v in enumerate(variables) if v.elements],
-        units=[unit(name) for name in sorted({v.unit for v in variables if v.unit})],
-        structure=structure,
-        token=token,
-        version=version,
-        date=build_time().strftime("%Y-%m-%dT%H:%M:%SZ"),
-        sources=sources,
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            program=program,
+            simulation=chain.simulation,
+            variables=variables,
+            arrays=[(i, v, variables[i : i + v.elements]) for i, v in enumerate(variables) if v.elements],
+            units=[unit(name) for name in sorted({v.unit for v in variables if v.unit})],
+            structure=structure,
+            token=token,
+            version=version,
+            date=build_time().strftime("%Y-%m-%dT%H:%M:%SZ"),
+            sources=sources,
+        )
     )
 
 

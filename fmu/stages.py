@@ -146,6 +146,7 @@ class _Cutter:
             ("derivatives", len(program.states)),
             ("outputs", len(program.outputs)),
             ("violations", len(LEVELS) if program.projections else 0),
+            ("corrections", len(LEVELS) if program.projections else 0),
             *((f"{level}_change", len(program.states) if level in program.projections else 0) for level in LEVELS),
         ):
             self.result.allocate(size, name)

@@ -258,7 +258,19 @@ def _report(
             *(f"FMPy on the FMU by {fmu.backend}: {problem}" for fmu in fmus for problem in fmu.problems),
             *step_notes(model.chain.simulation, modes),
             *_input_notes(options),
+            *_projection_notes(model),
         ),
+    )
+
+
+def _projection_notes(model: Model) -> tuple[str, ...]:
+    """Who projects: without Baumgarte's terms the others' violations grow with their errors."""
+    if not model.program.projections:
+        return ()
+    held = f"Baumgarte's terms, alpha = {model.chain.constraints.alpha:g}, beta = {model.chain.constraints.beta:g}"
+    return (
+        "projection = true: the native FMU projects after each step of a solver; the reference, the Modelica text"
+        f" and an FMU by OpenModelica only start on the constraints and then have {held}",
     )
 
 

@@ -47,7 +47,10 @@ COUNTERS = (
     ("projections", "projections onto the constraints since the start"),
 )
 CORRECTIONS = (
-    ("projection_correction", "sum of the norms of the coordinates' changes by projections since the start"),
+    (
+        "projection_correction",
+        "what projections have changed since the start: sum of norms of coordinates' changes",
+    ),
     ("projection_correction_velocity", "the same of their rates"),
 )
 _OF_PROJECTION = "projection"  # begin of the names that models without one do not have

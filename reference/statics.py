@@ -12,6 +12,7 @@ from .assembly import assemble, closing_velocities, units_of_change
 from .closures import Conditions
 from .kinematics import Kinematics
 from .model import Model, Start
+from .projection import project_start
 
 Array = NDArray[np.float64]
 _ITERATIONS = 100
@@ -68,12 +69,14 @@ def described_state(mechanism: Mechanism) -> Start:
 def start_state(mechanism: Mechanism) -> Start:
     """(q0, qd0), each of shape (n,), as `simulation.start` says: positions in equilibrium or as described.
 
-    Both come from the described ones by the smallest change that closes the loops and keeps them closed.
+    Both come from the described ones by the smallest change that closes the loops and keeps them closed; with
+    `constraints.projection`, by a further one that fulfils the programmed constraints, too.
     Raises SolveError if a loop cannot be closed or the equilibrium is not found.
     """
     q, qd = described_state(mechanism)
     q = assemble(mechanism, q) if mechanism.chain.simulation.start == "description" else equilibrium(mechanism)
-    return q, closing_velocities(mechanism, q, qd)
+    qd = closing_velocities(mechanism, q, qd)
+    return project_start(mechanism, q, qd) if mechanism.chain.constraints.projection else (q, qd)
 
 
 def equilibrium(mechanism: Mechanism) -> Array:

@@ -3,6 +3,7 @@
 #include "cosimulation.h"
 
 #include "integrator.h"
+#include "projection.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,19 +32,22 @@ static void copy(double *target, const double *source, int n) {
 
 static void save(Model *model) {
     double *switches = model->saved + equations.n_states, *inputs = switches + equations.n_switches;
+    double *corrections = inputs + equations.n_inputs;
     copy(model->saved, model->workspace + equations.blocks.states, equations.n_states);
     copy(switches, model->workspace + equations.blocks.switches, equations.n_switches);
     copy(inputs, model->workspace + equations.blocks.inputs, equations.n_inputs);
+    copy(corrections, model->workspace + equations.blocks.corrections, projection_levels());
 }
 
 static void go_back(Model *model, double time, const RunState *before) {
     const double *switches = model->saved + equations.n_states, *inputs = switches + equations.n_switches;
+    const double *corrections = inputs + equations.n_inputs;
     model_move(model, time, model->saved);
     copy(model->workspace + equations.blocks.switches, switches, equations.n_switches);
     copy(model->workspace + equations.blocks.inputs, inputs, equations.n_inputs);
+    copy(model->workspace + equations.blocks.corrections, corrections, projection_levels());
     model->run.step = before->step;
     model->run.previous_error = before->previous_error;
-    copy(model->run.corrections, before->corrections, N_LEVELS);
 }
 
 /* A state that nothing depends on can overflow unseen. */

@@ -111,7 +111,7 @@ typedef struct {
 
 static bool is_unknown(const Variable *variable) {
     return variable->kind == VARIABLE_STATE || variable->kind == VARIABLE_DERIVATIVE ||
-           variable->kind == VARIABLE_OUTPUT;
+           variable->kind == VARIABLE_OUTPUT || variable->kind == VARIABLE_CORRECTION;
 }
 
 static bool is_known(const Model *model, const Variable *variable) {

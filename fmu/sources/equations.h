@@ -111,6 +111,7 @@ typedef struct {
     int violations;      /* N_LEVELS: norms of the constraints and of their rates; result of VIOLATIONS */
     int position_change; /* n_states: result of PROJECT_POSITION, added to the states */
     int velocity_change; /* n_states: result of PROJECT_VELOCITY, added to the states */
+    int corrections;     /* N_LEVELS: sums of the norms of what projections have changed since initialisation */
 } Blocks;
 
 /* Levels of the constraints; `index` of the CORRECTION variables. */
@@ -152,7 +153,7 @@ typedef enum {
     VARIABLE_REAL_SETTING,    /* real; set before the end of initialisation; index: RealSetting */
     VARIABLE_INTEGER_SETTING, /* integer; set before the end of initialisation; index: IntegerSetting */
     VARIABLE_COUNTER,         /* integer, read only; index: Counter */
-    VARIABLE_CORRECTION       /* real, read only; index: Level; sum of the changes by projections, of their norms */
+    VARIABLE_CORRECTION       /* real, read only; index: Level */
 } VariableKind;
 
 typedef struct {

@@ -42,10 +42,11 @@ static Sizes scratch_sizes(void) {
 static bool allocate(Model *model) {
     const Sizes sizes = scratch_sizes();
     const size_t solver = (size_t)integrator_vectors() * (size_t)equations.n_states;
-    const size_t saved = (size_t)(equations.n_states + equations.n_switches + equations.n_inputs);
+    const size_t saved = (size_t)(equations.n_states + equations.n_switches + equations.n_inputs +
+                                  projection_levels());
+    const size_t projected = 2 * (size_t)equations.n_states;
     const size_t workspace = (size_t)equations.workspace_size;
-    const size_t doubles = 2 * workspace + solver + saved + (size_t)equations.n_states + (size_t)sizes.shares +
-                           (size_t)sizes.w;
+    const size_t doubles = 2 * workspace + solver + saved + projected + (size_t)sizes.shares + (size_t)sizes.w;
     const size_t bytes = doubles * sizeof(double) + (size_t)sizes.iw * sizeof *model->iw +
                          (size_t)sizes.arg * sizeof *model->arg + (size_t)sizes.res * sizeof *model->res;
     model->workspace = calloc(1, bytes);
@@ -55,7 +56,7 @@ static bool allocate(Model *model) {
     model->solver = model->changes + workspace;
     model->saved = model->solver + solver;
     model->projected = model->saved + saved;
-    model->shares = model->projected + equations.n_states;
+    model->shares = model->projected + projected;
     model->w = model->shares + sizes.shares;
     model->iw = (long long int *)(model->w + sizes.w);
     model->arg = (const double **)(model->iw + sizes.iw);
@@ -115,7 +116,7 @@ bool model_enter_initialization(Model *model) {
 bool model_exit_initialization(Model *model) {
     bool moved;
     if (!model_evaluate(model, GROUP_PREPARE)) return false;
-    for (int i = 0; i < N_LEVELS; i++) model->run.corrections[i] = 0.0;
+    for (int i = 0; i < projection_levels(); i++) model->workspace[equations.blocks.corrections + i] = 0.0;
     for (int i = 0; i < N_COUNTERS; i++) model->run.counters[i] = 0;
     if (!model_project(model, &moved) || !model_evaluate(model, GROUP_OUTPUTS)) return false;
     model->run.counters[COUNTER_EVALUATIONS] = 0;

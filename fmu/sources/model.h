@@ -37,7 +37,6 @@ typedef struct {
     double real_settings[N_REAL_SETTINGS];
     int32_t integer_settings[N_INTEGER_SETTINGS];
     int64_t counters[N_COUNTERS];
-    double corrections[N_LEVELS]; /* sums of the norms of what projections have changed since initialisation */
 } RunState;
 
 enum { MESSAGE_SIZE = 1024 };
@@ -51,8 +50,8 @@ struct Model {
     double *changes;   /* of the workspace: see derivatives.c */
     double *shares;    /* what an adjoint sweep adds to the changes after one stage */
     double *solver;    /* scratch of the inner solver */
-    double *saved;     /* states, switches and inputs at the begin of a communication step */
-    double *projected; /* states before a projection */
+    double *saved;     /* states, switches, inputs and corrections at the begin of a communication step */
+    double *projected; /* states before a projection, and the change of one level */
     double *w;         /* scratch of a stage: CasADi's, or row scales */
     long long int *iw;
     const double **arg;

@@ -23,6 +23,8 @@ static double tolerance_of(const Model *model) {
     return model->run.real_settings[SETTING_PROJECTION_TOLERANCE];
 }
 
+int projection_levels(void) { return equations.groups[GROUP_VIOLATIONS].n_stages > 0 ? N_LEVELS : 0; }
+
 static bool find_violation(Model *model, Level level, double *value) {
     if (!model_evaluate_beside(model, GROUP_VIOLATIONS)) return false;
     *value = model->workspace[equations.blocks.violations + level];
@@ -32,37 +34,44 @@ static bool find_violation(Model *model, Level level, double *value) {
 bool model_projection_due(Model *model, bool *due) {
     const double *violations = model->workspace + equations.blocks.violations;
     *due = false;
-    if (equations.groups[GROUP_VIOLATIONS].n_stages == 0 || !model->run.integer_settings[SETTING_PROJECTION])
-        return true;
+    if (projection_levels() == 0 || !model->run.integer_settings[SETTING_PROJECTION]) return true;
     if (!model_evaluate_beside(model, GROUP_VIOLATIONS)) return false;
     for (int level = 0; level < N_LEVELS; level++)
         if (!(violations[level] <= tolerance_of(model))) *due = true; /* NaN is a violation, too */
     return true;
 }
 
-/* One step; adds its norm to *sum. */
-static bool step(Model *model, const LevelInfo *level, double *sum) {
+/* One step; adds it to the change of the level. */
+static bool step(Model *model, const LevelInfo *level, double *change) {
     if (!model_evaluate_beside(model, level->group)) return false;
-    const double *change = model->workspace + *level->change;
-    double *states = model->workspace + equations.blocks.states, squares = 0.0;
+    double *states = model->workspace + equations.blocks.states;
     for (int i = 0; i < equations.n_states; i++) {
-        states[i] += change[i];
-        squares += change[i] * change[i];
+        const double difference = model->workspace[*level->change + i];
+        states[i] += difference;
+        change[i] += difference;
     }
-    *sum += sqrt(squares);
     model_changed(model, AFTER_POINT);
     return true;
 }
 
-static bool project(Model *model, Level which, double *sum) {
+static double norm(const double *values) {
+    double squares = 0.0;
+    for (int i = 0; i < equations.n_states; i++) squares += values[i] * values[i];
+    return sqrt(squares);
+}
+
+static bool project(Model *model, Level which, double *correction) {
     const LevelInfo *level = &LEVELS[which];
-    double before = INFINITY, now;
+    double before = INFINITY, now, *change = model->projected + equations.n_states;
+    *correction = 0.0;
     if (equations.groups[level->group].n_stages == 0) return true;
     if (!find_violation(model, which, &now)) return false;
+    for (int i = 0; i < equations.n_states; i++) change[i] = 0.0;
     for (int i = 0; i < MOST_STEPS && now > 0.0 && (now > tolerance_of(model) || now < 0.5 * before); i++) {
         before = now;
-        if (!step(model, level, sum) || !find_violation(model, which, &now)) return false;
+        if (!step(model, level, change) || !find_violation(model, which, &now)) return false;
     }
+    *correction = norm(change);
     if (now <= tolerance_of(model)) return true;
     return model_fail(model,
                       "the projection of the %s onto the constraints does not converge at t = %.15g s: a violation of"
@@ -70,23 +79,22 @@ static bool project(Model *model, Level which, double *sum) {
                       level->name, model->workspace[equations.blocks.time], now, tolerance_of(model));
 }
 
-static bool project_all(Model *model, double *sums) {
+static bool project_all(Model *model) {
+    double corrections[N_LEVELS];
     for (int level = 0; level < N_LEVELS; level++)
-        if (!project(model, (Level)level, &sums[level])) return false;
+        if (!project(model, (Level)level, &corrections[level])) return false;
+    for (int level = 0; level < N_LEVELS; level++)
+        model->workspace[equations.blocks.corrections + level] += corrections[level];
+    model->run.counters[COUNTER_PROJECTIONS]++;
     return true;
 }
 
 bool model_project(Model *model, bool *moved) {
-    double sums[N_LEVELS] = {0.0};
     if (!model_projection_due(model, moved)) return false;
     if (!*moved) return true;
     memcpy(model->projected, model->workspace + equations.blocks.states,
            (size_t)equations.n_states * sizeof *model->projected);
-    if (!project_all(model, sums)) {
-        model_move(model, model->workspace[equations.blocks.time], model->projected);
-        return false;
-    }
-    for (int level = 0; level < N_LEVELS; level++) model->run.corrections[level] += sums[level];
-    model->run.counters[COUNTER_PROJECTIONS]++;
-    return true;
+    if (project_all(model)) return true;
+    model_move(model, model->workspace[equations.blocks.time], model->projected);
+    return false;
 }

@@ -6,6 +6,8 @@
 
 #include "model.h"
 
+int projection_levels(void); /* N_LEVELS; 0: there is no projection in the model */
+
 /* *due: whether a violation exceeds the setting projection_tolerance. Never without a projection in the model, or
    where the setting projection is 0. */
 bool model_projection_due(Model *model, bool *due);

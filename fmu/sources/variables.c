@@ -79,6 +79,7 @@ int variable_offset(const Variable *variable) {
     case VARIABLE_STATE: return blocks->states + variable->index;
     case VARIABLE_DERIVATIVE: return blocks->derivatives + variable->index;
     case VARIABLE_OUTPUT: return blocks->outputs + variable->index;
+    case VARIABLE_CORRECTION: return blocks->corrections + variable->index;
     case VARIABLE_PARAMETER: return blocks->parameters + variable->index;
     default: return blocks->inputs + variable->index;
     }
@@ -86,7 +87,6 @@ int variable_offset(const Variable *variable) {
 
 static double *real_of(Model *model, const Variable *variable) {
     if (variable->kind == VARIABLE_REAL_SETTING) return model->run.real_settings + variable->index;
-    if (variable->kind == VARIABLE_CORRECTION) return model->run.corrections + variable->index;
     return model->workspace + variable_offset(variable);
 }
 

@@ -1,0 +1,388 @@
+"""Projection onto the constraints: the generated steps, and what the native FMU makes of them in both modes.
+
+Mechanisms without friction, damping or drives, Baumgarte off: energy and momentum are known.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from fmpy.fmi1 import FMICallException
+from helpers_backends import Compile, Compiled, CompileData, Fmu, pendulum
+from helpers_loops import CLOSURES, four_bar, random_loop
+from helpers_projection import ON, Projector, dumbbell, skate, swing
+from numpy.typing import NDArray
+from scipy.linalg import null_space
+
+from gpmelica import reference
+from gpmelica.errors import DescriptionError
+from gpmelica.fmu import runs
+from gpmelica.generator import modelica
+from gpmelica.generator.description.load import from_data
+from gpmelica.model import Model, prepare
+
+Array = NDArray[np.float64]
+RK4, DORMAND_PRINCE = 1, 2
+METHODS = (RK4, DORMAND_PRINCE)
+TOLERANCE = 1e-10  # default of projection_tolerance
+CRUDE = {"solver_step": 0.02}
+STATES = [f"{name}{rate}" for rate in ("", "_dot") for name in ("right_x", "right_y", "right_angle")]
+CORRECTIONS = ["projection_correction", "projection_correction_velocity"]
+VIOLATIONS = ["violation_position", "violation_velocity"]
+
+
+# ---- The generated steps ----------------------------------------------------------------------------------------
+
+
+def _projected_loop(seed: int, kind: str) -> tuple[Model, Array, Array, np.random.Generator]:
+    """A random closed loop, and a state on it."""
+    mechanism, q, qd, rng = random_loop(seed, kind)
+    data = mechanism.chain.model_dump(by_alias=True, exclude_none=True)
+    data |= {"constraints": ON, "simulation": {"start": "description"}}
+    return prepare(from_data(data)), q, qd, rng
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", CLOSURES)
+def test_steps_are_the_smallest(kind: str, seed: int) -> None:
+    """A step removes the linearised violation, and is orthogonal, by the masses, to all motions C lets free."""
+    model, q, qd, rng = _projected_loop(seed, kind)
+    n, moved = len(q), q + 0.02 * rng.normal(size=len(q))
+    found = reference.evaluate(model.mechanism, 0.3, moved, qd, start=model.start, dependent=model.dependent)
+    projector, free = Projector(model), null_space(found.C)
+    for level, own, residual in (
+        ("position", slice(0, n), found.Phi),
+        ("velocity", slice(n, 2 * n), found.Phi_dot),
+    ):
+        change = projector.change(level, 0.3, moved, qd)
+        assert np.count_nonzero(np.delete(change, np.r_[own])) == 0
+        scale = np.abs(change).max()
+        assert scale > 0
+        assert found.C @ change[own] == pytest.approx(-residual, abs=1e-9 * np.abs(residual).max())
+        assert free.T @ found.M @ change[own] == pytest.approx(0.0, abs=1e-9 * scale * np.abs(found.M).max())
+
+
+def test_rates_are_projected_on_their_level_only() -> None:
+    """A row of order 1 leaves positions alone, and its violated velocity is corrected."""
+    model = prepare(from_data(skate()))
+    q, qd = np.array([0.4, 0.05, 0.7]), np.array([1.0, -0.3, 0.2])
+    found = reference.evaluate(model.mechanism, 0.0, q, qd, start=model.start, dependent=model.dependent)
+    projector = Projector(model)
+    position, velocity = projector.change("position", 0.0, q, qd), projector.change("velocity", 0.0, q, qd)
+    assert position[2] == 0.0
+    assert position[:2] @ found.C[0, :2] == pytest.approx(-found.Phi[0])
+    assert found.C @ velocity[3:] == pytest.approx(-found.Phi_dot, rel=1e-12)
+
+
+def test_bristles_are_not_projected() -> None:
+    """Friction states keep their values."""
+    friction = {"model": "lugre", "sigma0": 300.0, "mu_s": 0.2, "mu_k": 0.15, "v_s": 0.05, "diameter": 0.1}
+    data = four_bar(constraints=ON, simulation={"start": "description"})
+    data["links"][0]["joint"]["friction"] = friction
+    model = prepare(from_data(data))
+    q, qd = (part + 0.01 for part in model.start)
+    change = Projector(model).change("position", 0.0, q, qd, np.array([1e-4]))
+    assert np.abs(change[:3]).max() > 1e-4
+    assert not change[3:].any()
+
+
+def test_start_is_on_the_constraints() -> None:
+    """With a projection, a description's start is corrected by the smallest change; without one it is not."""
+    about = {"links": swing()["links"], "closures": [], "simulation": {"start": "description"}}
+    rows = [
+        {"name": "line", "expression": "right.y - 1 - 0.5*t"},
+        {"name": "rate", "expression": "right.x_dot - 2"},
+    ]
+    rows[1]["order"] = 1  # type: ignore[assignment]
+    mechanisms = [
+        prepare(from_data(swing(**about, programmed=rows, constraints=ON | {"projection": on}))).start
+        for on in (True, False)
+    ]
+    assert mechanisms[0][0] == pytest.approx([1.0, 1.0, 0.0], abs=1e-12)
+    assert mechanisms[0][1] == pytest.approx([2.0, 0.5, 0.7], abs=1e-12)
+    assert mechanisms[1][0] == pytest.approx([1.0, 0.0, 0.0], abs=0)
+
+
+def test_start_that_cannot_be_projected_is_bad_input() -> None:
+    """The message names the row and its value, and what to do."""
+    data = swing(closures=[], programmed=[{"name": "far", "expression": "sin(right.x) - 2"}])
+    with pytest.raises(DescriptionError, match=r"projected.*far keeps a value of -1.*start values"):
+        prepare(from_data(data))
+
+
+def test_modelica_text_has_no_projection() -> None:
+    """The text is the same with and without the option."""
+    texts = [
+        modelica.render(model.program, model.chain, "0")
+        for model in (prepare(from_data(swing(constraints=ON | {"projection": on}))) for on in (True, False))
+    ]
+    assert texts[0] == texts[1]
+
+
+# ---- Co-simulation ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def swinging(compile_data: CompileData) -> Compiled:
+    """The pendulum in Cartesian coordinates."""
+    return compile_data(swing())
+
+
+@pytest.fixture(scope="module")
+def tumbling(compile_data: CompileData) -> Compiled:
+    """Two discs on a rod in free flight."""
+    return compile_data(dumbbell())
+
+
+def _energy(x: Array) -> Array:
+    """Of the swinging disc, J; x has STATES in its columns."""
+    return 0.5 * (x[:, 3] ** 2 + x[:, 4] ** 2) + 0.05 * x[:, 5] ** 2 - 9.81 * x[:, 0]
+
+
+def _run(compiled: Compiled, names: list[str], tolerance: float = 1e-4, **settings: float) -> Array:
+    with Fmu(compiled) as fmu:
+        values = fmu.start(CRUDE | settings, tolerance=tolerance).run(np.linspace(0.0, 5.0, 101), names)
+        assert fmu.messages == []
+    return values
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_violations_stay_below_the_tolerance(swinging: Compiled, method: int) -> None:
+    """Solvers of 1e-4 drift off by more than 1e-7 m; projected, they stay on the constraints."""
+    off = _run(swinging, VIOLATIONS, solver_method=method, projection=0)
+    assert off[:, 0].max() > 1e-7
+    on = _run(swinging, VIOLATIONS + CORRECTIONS, solver_method=method)
+    assert on[:, :2].max() <= TOLERANCE
+    assert (np.diff(on[:, 2:], axis=0) >= 0).all()
+    assert (on[-1, 2:] > 1e-7).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_energy_is_as_good_as_the_solver(swinging: Compiled, method: int) -> None:
+    """The projection changes a conservative loop's energy by less than the solver's own error can."""
+    exact = _run(swinging, STATES, tolerance=1e-12, projection=0)
+    for tolerance, step in ((1e-4, 0.02), (1e-7, 0.004)):
+        about: dict[str, Any] = {"tolerance": tolerance, "solver_step": step, "solver_method": method}
+        on, off = (_run(swinging, STATES, **about, projection=switch) for switch in (1, 0))
+        own = np.linalg.norm(off - exact, axis=1).max()
+        assert np.abs(_energy(on) - _energy(off)).max() < np.hypot(9.81, 3.1) * own
+
+
+def test_momentum_is_not_touched(tumbling: Compiled) -> None:
+    """What a projection changes acts along the rod: centre of mass, momenta and each disc's turning stay."""
+    mass = np.array([2.0, 1.0])
+    rng = np.random.default_rng(5)
+    with Fmu(tumbling, "me") as fmu:
+        solver = _Exchange(fmu, 12)
+        for t in range(1, 11):
+            x = solver.read("getContinuousStates") + 0.02 * rng.normal(size=12)
+            solver.put(float(t), x)
+            assert solver.complete() == (True, True)
+            (q, v), (q_new, v_new) = (s.reshape(2, 2, 3) for s in (x, solver.read("getContinuousStates")))
+            assert np.abs(q_new - q).max() > 1e-5
+            assert np.abs(v_new - v).max() > 1e-5
+            assert mass @ q_new == pytest.approx(mass @ q, abs=1e-13)
+            assert mass @ v_new == pytest.approx(mass @ v, abs=1e-13)
+            assert np.array([q_new, v_new])[..., 2] == pytest.approx(np.array([q, v])[..., 2], abs=1e-14)
+            dv = v_new - v
+            assert mass @ (q_new[:, 0] * dv[:, 1] - q_new[:, 1] * dv[:, 0]) == pytest.approx(0.0, abs=1e-13)
+
+
+def test_order_and_tolerance_are_kept(swinging: Compiled) -> None:
+    """Projected after each step, the solution still goes to the exact one as the solver's own does."""
+    exact = _run(swinging, STATES, tolerance=1e-12, projection=0)[-1]
+
+    def error(**settings: float) -> float:
+        return float(np.abs(_run(swinging, STATES, **settings)[-1] - exact).max())
+
+    by_step = [error(solver_method=RK4, solver_step=step) for step in (0.025, 0.0125, 0.00625)]
+    assert by_step[0] / by_step[2] > 150  # 256 for order 4
+    for tolerance in (1e-5, 1e-7, 1e-9):
+        assert error(tolerance=tolerance) < 20 * tolerance
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_state_restored_goes_on_alike(swinging: Compiled, method: int) -> None:
+    """After a projected step, going on and going on from a copied state are the same to the last bit."""
+    names = [*STATES, *VIOLATIONS, *CORRECTIONS]
+    with Fmu(swinging) as fmu:
+        fmu.start(CRUDE | {"solver_method": method}, tolerance=1e-4).run(np.linspace(0.0, 1.0, 11))
+        assert fmu.count("projections") > 0
+        copy = fmu.fmi.getFMUstate()
+        first = fmu.run(np.linspace(1.0, 2.0, 11), names), fmu.count("projections")
+        fmu.fmi.setFMUstate(copy)
+        again = fmu.run(np.linspace(1.0, 2.0, 11), names), fmu.count("projections")
+        data = fmu.fmi.serializeFMUstate(copy)
+        fmu.fmi.freeFMUstate(copy)
+        with Fmu(swinging) as other:
+            other.fmi.setFMUstate(other.fmi.deSerializeFMUstate(data))
+            elsewhere = other.run(np.linspace(1.0, 2.0, 11), names), other.count("projections")
+    for values, count in (again, elsewhere):
+        assert np.array_equal(values, first[0])
+        assert count == first[1]
+
+
+def test_changed_start_is_corrected_at_the_initialization(swinging: Compiled) -> None:
+    """A start that the user puts off the constraints is projected, and the correction says by how much."""
+    with Fmu(swinging) as fmu:
+        fmu.start({"right_x_start": 0.9, "right_x_dot_start": 0.3})
+        x, y, _, u, v, _ = fmu.get(STATES)
+        assert np.hypot(x, y) == pytest.approx(1.0, abs=1e-15)
+        assert (x, y, u, v) == pytest.approx((1.0, 0.0, 0.0, 3.1), abs=1e-15)
+        assert fmu.get(CORRECTIONS) == pytest.approx([0.1, 0.3], rel=1e-12)
+        assert fmu.count("projections") == 1
+
+
+def test_impossible_constraints_are_an_error(swinging: Compiled) -> None:
+    """Where nothing fulfils the constraints, the message has the level, the time, what is left and the setting."""
+    expected = {
+        "not converge at t = 0 s: a violation of .* is left, expected at most 1e-30": {
+            "projection_tolerance": 1e-30
+        },
+        "position projection is singular at t = 0 s": {"right_x_start": 0.0, "right_y_start": 0.0},
+    }
+    for message, values in expected.items():
+        with Fmu(swinging) as fmu, pytest.raises(FMICallException, match="fmi2ExitInitializationMode"):
+            fmu.start({"right_y_start": 0.1, "right_x_start": 0.7} | values)
+        assert len(fmu.messages) == 1
+        assert re.search(message, fmu.messages[0]), fmu.messages[0]
+
+
+def test_settings_are_checked(swinging: Compiled) -> None:
+    """The switch is 0 or 1, the tolerance positive."""
+    with Fmu(swinging) as fmu:
+        for name, value in (("projection", 2), ("projection_tolerance", 0.0)):
+            with pytest.raises(FMICallException):
+                fmu.set({name: value})
+        assert "expected 1 (on) or 0 (off)" in fmu.messages[0]
+        assert "expected a number > 0" in fmu.messages[1]
+
+
+def test_failed_step_takes_its_corrections_back(swinging: Compiled) -> None:
+    """A communication step that cannot be done leaves the sums of corrections where they were."""
+    with Fmu(swinging) as fmu:
+        fmu.start(CRUDE | {"solver_method": RK4, "solver_max_steps": 20}).run([0.0, 0.2])
+        before = fmu.get(STATES + CORRECTIONS)
+        with pytest.raises(FMICallException):
+            fmu.fmi.doStep(0.2, 10.0)
+        assert np.array_equal(fmu.get(STATES + CORRECTIONS), before)
+
+
+# ---- Model exchange ---------------------------------------------------------------------------------------------
+
+
+class _Exchange:
+    """A model-exchange instance that a hand-written solver drives."""
+
+    def __init__(self, fmu: Fmu, n: int = len(STATES)) -> None:
+        self.fmi, self.n = fmu.fmi, n
+        fmu.start()
+        assert not self.event()[3]  # the start is on the constraints
+        self.fmi.enterContinuousTimeMode()
+
+    def event(self) -> tuple[bool, ...]:
+        """fmi2EventInfo after fmi2NewDiscreteStates."""
+        return tuple(self.fmi.newDiscreteStates())
+
+    def read(self, function: str) -> Array:
+        """Derivatives or states, shape (n,)."""
+        values = np.empty(self.n)
+        getattr(self.fmi, function)(values.ctypes.data_as(ctypes.POINTER(ctypes.c_double)), self.n)
+        return values
+
+    def put(self, t: float, x: Array) -> None:
+        """Time, s, and states, shape (n,)."""
+        self.fmi.setTime(t)
+        self.fmi.setContinuousStates(
+            np.ascontiguousarray(x).ctypes.data_as(ctypes.POINTER(ctypes.c_double)), self.n
+        )
+
+    def slope(self, t: float, x: Array) -> Array:
+        """Derivatives at a point."""
+        self.put(t, x)
+        return self.read("getDerivatives")
+
+    def complete(self) -> tuple[bool, bool]:
+        """What the FMU wants after a completed step, and whether it then changed the states."""
+        due, stop = self.fmi.completedIntegratorStep()
+        assert not stop
+        if not due:
+            return False, False
+        self.fmi.enterEventMode()
+        changed = self.event()[3]
+        self.fmi.enterContinuousTimeMode()
+        return True, bool(changed)
+
+
+def test_model_exchange_by_hand(swinging: Compiled) -> None:
+    """Heun's method: each step that leaves the constraints asks for an event, which puts the states back."""
+    with Fmu(swinging, "me") as fmu:
+        solver = _Exchange(fmu)
+        x, events = solver.read("getContinuousStates"), 0
+        for t, t_next in pairwise(np.linspace(0.0, 1.0, 101)):
+            first = solver.slope(t, x)
+            guess = x + (t_next - t) * first
+            x = x + (t_next - t) / 2 * (first + solver.slope(t_next, guess))
+            solver.put(t_next, x)
+            violated = fmu.get(VIOLATIONS).max() > TOLERANCE
+            due, changed = solver.complete()
+            assert due == changed == violated
+            events += due
+            x = solver.read("getContinuousStates")
+            assert fmu.get(VIOLATIONS).max() <= 1e-13
+        assert fmu.count("projections") == events > 50
+        assert fmu.get(CORRECTIONS)[0] > 1e-5
+
+
+def test_states_on_the_constraints_are_left_alone(swinging: Compiled) -> None:
+    """No event is asked for, and an event for another reason does not touch the states."""
+    with Fmu(swinging, "me") as fmu:
+        solver = _Exchange(fmu)
+        x = np.array([np.cos(0.3), np.sin(0.3), 0.2, -2 * np.sin(0.3), 2 * np.cos(0.3), 0.7])
+        solver.put(0.5, x)
+        assert solver.complete() == (False, False)
+        solver.fmi.enterEventMode()
+        assert not solver.event()[3]
+        assert np.array_equal(solver.read("getContinuousStates"), x)
+        assert not fmu.get(CORRECTIONS).any()
+
+
+@pytest.mark.parametrize(("threshold", "error"), [(TOLERANCE, 1e-3), (1e-6, 5e-5)])
+def test_fmpy_keeps_the_constraints(swinging: Compiled, threshold: float, error: float) -> None:
+    """FMPy's CVODE, restarted by each step event, stays within the threshold; the states are the reference's.
+
+    Restarts cost its multi-step method order and accuracy, so that a threshold of its own size serves it better.
+    """
+    about: dict[str, Any] = {"name": "me", "stop": 2.0, "output_step": 0.05, "tolerance": 1e-7}
+    names = [*STATES, *VIOLATIONS, *CORRECTIONS]
+    settings = {"projection_tolerance": threshold}
+    found = runs.simulate(swinging.fmu, "me", names, parameters=settings, **about).signals
+    assert max(found[name].max() for name in VIOLATIONS) <= threshold
+    assert found["projection_correction"][-1] > 0
+    expected = reference.simulate(swinging.model.mechanism, stop=2.0, output_step=0.05, tolerance=1e-11).signals
+    assert max(np.abs(found[name] - expected[name]).max() for name in STATES) < error
+
+
+# ---- What is in the FMU -----------------------------------------------------------------------------------------
+
+
+def test_description_of_the_fmu(swinging: Compiled, hanging: Compiled, compile_example: Compile) -> None:
+    """Settings, outputs and the need of completed steps are declared where there is a projection, else not."""
+    assert runs.validate(swinging.fmu) == []
+    own = {"projection", "projection_tolerance", "projections", *CORRECTIONS}
+    assert own <= {v.name for v in swinging.description.modelVariables}
+    assert swinging.description.modelExchange.needsCompletedIntegratorStep
+    assert {u.variable.name for u in swinging.description.outputs} >= set(CORRECTIONS)
+    for compiled in (hanging, compile_example("crane", "rigid_boom")):
+        assert not own & {v.name for v in compiled.description.modelVariables}
+        assert not compiled.description.modelExchange.needsCompletedIntegratorStep
+
+
+def test_option_without_constraints_does_nothing() -> None:
+    """A mechanism without constraints has nothing to project onto."""
+    assert prepare(from_data(pendulum(constraints=ON))).program.projections == {}
