@@ -18,8 +18,8 @@ class Controller(Fmi2Slave):
         self.column_angle = 0.0
         self.column_angle_dot = 0.0
         self.slewing = 0.0
-        self.register_variable(Real("column_angle", causality=Fmi2Causality.input))
-        self.register_variable(Real("column_angle_dot", causality=Fmi2Causality.input))
+        self.register_variable(Real("column_angle", causality=Fmi2Causality.input, start=0.0))
+        self.register_variable(Real("column_angle_dot", causality=Fmi2Causality.input, start=0.0))
         self.register_variable(Real("slewing", causality=Fmi2Causality.output))
 
     def do_step(self, current_time, step_size):

@@ -36,7 +36,8 @@ def libcosim(ssp: Path, step: float, stop: float, names: Sequence[str]) -> Run:
     from libcosimpy.CosimExecution import CosimExecution
     from libcosimpy.CosimObserver import CosimObserver
 
-    CosimLogging.log_output_level(CosimLogging.CosimLogLevel.ERROR)
+    # its FMI library calls it an error that `time` has no start value, which FMI 2.0 forbids it to have
+    CosimLogging.log_output_level(CosimLogging.CosimLogLevel.FATAL)
     with TemporaryDirectory() as folder:
         ZipFile(ssp).extractall(folder)
         execution = CosimExecution.from_ssp_file(folder, step * 1e9)
