@@ -31,7 +31,7 @@ def fed(
         yield None
         return
     folder = fmpy.extract(str(fmu))
-    instance = fmpy.instantiate_fmu(folder, description, kind, logger=log)
+    instance = fmpy.instantiate_fmu(folder, description, kind, debug_logging=True, logger=log)
     feed = _Feed(instance, description, table)
     try:
         if kind == "CoSimulation":

@@ -10,7 +10,6 @@ from typing import Any
 
 import fmpy
 import numpy as np
-from fmpy.fmi2 import FMU2Model
 
 _BATCH, _BATCHES = 1000, 15
 
@@ -18,34 +17,38 @@ _BATCH, _BATCHES = 1000, 15
 def evaluation_time(fmu: Path) -> float:
     """Time of the derivatives at a new state, s: the best of several batches, without Python's own time.
 
-    The FMU is one of FMI 2.0 with model exchange; the states are its start and another one close to it.
+    The FMU is one of FMI 2.0 or 3.0 with model exchange; the states are its start and another one close to it.
     """
     description = fmpy.read_model_description(str(fmu), validate=False)
     with TemporaryDirectory() as folder:
         fmpy.extract(str(fmu), folder)
-        identifier = description.modelExchange.modelIdentifier
-        model = FMU2Model(
-            guid=description.guid, unzipDirectory=folder, modelIdentifier=identifier, instanceName="timed"
-        )
-        model.instantiate()
+        model = fmpy.instantiate_fmu(folder, description, "ModelExchange")
         try:
-            model.setupExperiment()
-            model.enterInitializationMode()
-            model.exitInitializationMode()
-            model.newDiscreteStates()
-            model.enterContinuousTimeMode()
-            return _timed(model, description.numberOfContinuousStates)
+            _start(model, description.fmiVersion)
+            return _timed(model, description)
         finally:
             model.terminate()
             model.freeInstance()
 
 
-def _timed(model: Any, size: int) -> float:
+def _start(model: Any, fmi: str) -> None:
+    if fmi == "2.0":
+        model.setupExperiment()
+    model.enterInitializationMode()
+    model.exitInitializationMode()
+    (model.newDiscreteStates if fmi == "2.0" else model.updateDiscreteStates)()
+    model.enterContinuousTimeMode()
+
+
+def _timed(model: Any, description: Any) -> float:
+    size, two = description.numberOfContinuousStates, description.fmiVersion == "2.0"
     states, values = (ctypes.c_double * size)(), (ctypes.c_double * size)()
-    model.fmi2GetContinuousStates(model.component, states, size)
+    get_states = model.fmi2GetContinuousStates if two else model.fmi3GetContinuousStates
+    set_states = model.fmi2SetContinuousStates if two else model.fmi3SetContinuousStates
+    get_derivatives = model.fmi2GetDerivatives if two else model.fmi3GetContinuousStateDerivatives
+    get_states(model.component, states, size)
     start = np.array(states)
     moved = [(ctypes.c_double * size)(*(start + shift)) for shift in (0.0, 1e-9)]
-    set_states = model.fmi2SetContinuousStates
 
     def batch(read: Any) -> float:
         begin = time.perf_counter()
@@ -55,8 +58,5 @@ def _timed(model: Any, size: int) -> float:
         return time.perf_counter() - begin
 
     # the same calls without a computation are what Python takes
-    computing, idle = (
-        min(batch(read) for _ in range(_BATCHES))
-        for read in (model.fmi2GetDerivatives, model.fmi2GetContinuousStates)
-    )
+    computing, idle = (min(batch(read) for _ in range(_BATCHES)) for read in (get_derivatives, get_states))
     return (computing - idle) / _BATCH

@@ -46,13 +46,16 @@ class _Builder:
                     self.reference[i] = self.reference[i - 1]
 
     def structure(self) -> Structure:
-        unknowns = [(i, v) for i, v in enumerate(self.table) if v.causality == "output" or v.kind == "derivative"]
-        outputs = [self._unknown(i, self._row(v) & self.running) for i, v in unknowns if v.causality == "output"]
-        derivatives = [self._unknown(i, self._row(v) & self.running) for i, v in unknowns if v.kind == "derivative"]
-        initial = [self._unknown(i, self.found.at_start(self._row(v))) for i, v in unknowns]
-        return Structure(tuple(outputs), tuple(derivatives), tuple(initial))
+        outputs = [i for i, v in enumerate(self.table) if v.causality == "output"]
+        derivatives = [i for i, v in enumerate(self.table) if v.kind == "derivative"]
+        return Structure(
+            tuple(self._unknown(i, self._row(i) & self.running) for i in outputs),
+            tuple(self._unknown(i, self._row(i) & self.running) for i in derivatives),
+            tuple(self._unknown(i, self.found.at_start(self._row(i))) for i in sorted(outputs + derivatives)),
+        )
 
-    def _row(self, variable: Variable) -> Mask:
+    def _row(self, position: int) -> Mask:
+        variable = self.table[position]
         if variable.kind == "output":
             return self.found.outputs[variable.index]
         if variable.kind == "derivative":

@@ -75,11 +75,12 @@ def simulate(
                 stop_time=stop,
                 output_interval=output_step / substeps,
                 relative_tolerance=tolerance,
-                start_values=dict(parameters or {}),
+                start_values=_start_values(description, parameters or {}),
                 input=None if inputs is None else inputs.events(),
                 fmu_instance=instance,
                 output=[*names, *counters],
                 logger=log,
+                debug_logging=True,  # FMI 3.0 allows no message without it; the FMUs have none but errors
                 step_finished=_reporter(progress, stop),
             )
     except (FMICallException, RuntimeError) as error:
@@ -106,9 +107,23 @@ def _quiet_callbacks() -> Iterator[None]:
         sys.unraisablehook = previous
 
 
+def _start_values(description: Any, values: Mapping[str, float]) -> dict[str, Any]:
+    """The same, with FMI 3.0's arrays as a whole where elements such as `column_com[1]` are named."""
+    arrays = {v.name: v for v in description.modelVariables if v.dimensions}
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        array, _, index = name.rstrip("]").partition("[")
+        if array in arrays:
+            found.setdefault(array, [float(x) for x in arrays[array].start.split()])[int(index) - 1] = value
+        else:
+            found[name] = value
+    return found
+
+
 def _logger(messages: list[str]) -> Callable[..., None]:
-    def log(component: Any, instance: bytes, status: int, category: bytes, message: bytes) -> None:
-        if status >= fmpy.fmi2.fmi2Error:
+    def log(*arguments: Any) -> None:  # FMI 2.0 names the instance before these
+        status, _, message = arguments[-3:]
+        if status >= fmpy.fmi2.fmi2Discard:
             messages.append(message.decode("utf-8", "replace"))
 
     return log
