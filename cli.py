@@ -34,7 +34,15 @@ Json = Annotated[bool, typer.Option("--json", help="print JSON for scripts")]
 Input = Annotated[
     Path | None, typer.Option("--input", help="FMU inputs over time: CSV with a column time and one per input")
 ]
+Platforms = Annotated[
+    str | None,
+    typer.Option(help="systems to build for, such as linux64,win64,darwin64 (default: this machine's)"),
+]
+ReferenceResults = Annotated[
+    bool, typer.Option("--reference-results", help="write Name_ref.csv, Name_ref.opt and so on beside the FMU")
+]
 
+Fmi = Annotated[str, typer.Option(help="FMI version: 2.0 | 3.0")]
 CompilerName = Annotated[str, typer.Option(help="auto | native | openmodelica")]
 OmcPath = Annotated[str | None, typer.Option(help="omc to use: a path, or docker:IMAGE")]
 Timeout = Annotated[float, typer.Option(help="longest time that omc may take, s")]
@@ -130,6 +138,9 @@ def build(
     out: Out = None,
     compiler: CompilerName = "auto",
     fmi: Annotated[str, typer.Option(help="FMI version: 2.0, or 3.0 by OpenModelica")] = "2.0",
+    platforms: Platforms = None,
+    reference_results: ReferenceResults = False,
+    inputs: Input = None,
     omc: OmcPath = None,
     timeout: Timeout = 600.0,
     as_json: Json = False,
@@ -137,13 +148,15 @@ def build(
     """Write Name.mo, Name.mos and Name.fmu."""
     from .fmu.backends import build as build_fmu
 
-    compilers = _compilers(compiler, omc, timeout)
+    compilers = _compilers("native" if platforms and compiler == "auto" else compiler, omc, timeout)
     _choice("--fmi", fmi, ("2.0",) if compilers.omc is None else ("2.0", "3.0"))
+    targets = _platforms(platforms, fmi, compilers)
     model = _model(file, case)
-    folder = out or Path(model.name)
+    table, folder = _inputs(model, inputs), out or Path(model.name)
     with _progress() as progress:
-        fmu = build_fmu(model, folder, compilers, fmi, lambda what: progress(f"compiling: {what}", 0.0))
-    _wrote([folder / f"{model.name}.mo", folder / f"{model.name}.mos", fmu.path], as_json)
+        fmu = build_fmu(model, folder, compilers, fmi, lambda what: progress(f"compiling: {what}", 0.0), targets)
+        results = _reference_results(model, folder, fmi, table, progress) if reference_results else []
+    _wrote([folder / f"{model.name}.mo", folder / f"{model.name}.mos", fmu.path, *results], as_json)
     if not as_json:
         _screen.print(f"{fmu.backend}, {fmu.compiler}: {fmu.solver}", markup=False)
     if fmu.problems:
@@ -331,6 +344,23 @@ def _compilers(choice: str, omc: str | None, timeout: float) -> Any:
 
     _choice("--compiler", choice, CHOICES)
     return choose(choice, omc, timeout)  # type: ignore[arg-type]
+
+
+def _platforms(names: str | None, fmi: str, compilers: Any) -> Any:
+    from .fmu.platforms import named
+
+    if names is None:
+        return ()
+    if compilers.omc is not None:
+        _fail(BAD_INPUT, "--platforms: OpenModelica builds for this machine alone; take --compiler native")
+    return named([name.strip() for name in names.split(",")], fmi)
+
+
+def _reference_results(model: Any, out: Path, fmi: str, inputs: Any, progress: Any) -> list[Path]:
+    from .fmu.reference_results import write_reference_results
+    from .fmu.verify import reference_run
+
+    return write_reference_results(model, out, fmi, reference_run(model, inputs, progress), inputs)
 
 
 def _wrote(paths: list[Path], as_json: bool) -> None:

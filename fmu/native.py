@@ -19,7 +19,6 @@ from .binaries import Toolchain
 from .dependencies import dependencies
 from .files import write_atomically
 from .model_structure import structure
-from .platforms import Platform
 from .stages import stage
 
 _DATA = "equations_data.c"

@@ -68,7 +68,7 @@ def run(model: Model, options: Options, progress: Progress = lambda what, fracti
     """
     write_modelica(model, options.out)
     fmus = _fmus(model, options, progress)
-    truth = _reference_run(model, options.inputs, progress)
+    truth = reference_run(model, options.inputs, progress)
     report = _report(model, options, truth, _attempts(model, fmus, options, progress), fmus)
     for trajectory in (truth, *report.runs):
         write_csv(options.out / f"{trajectory.name}.csv", trajectory)
@@ -99,7 +99,8 @@ def _modes(model: Model) -> tuple[reference.Mode, ...]:
     return reference.modes(model.mechanism, start=model.start, dependent=model.dependent)
 
 
-def _reference_run(model: Model, inputs: InputTable | None, progress: Progress) -> Trajectory:
+def reference_run(model: Model, inputs: InputTable | None, progress: Progress) -> Trajectory:
+    """The reference solver's run. Raises SolveError, with what to change where the step is too long."""
     try:
         return reference.simulate(
             model.mechanism,
