@@ -30,6 +30,7 @@ from gpmelica.trajectory import Trajectory
 
 FIGURE = Path(__file__).parents[1] / "docs" / "masters.png"
 DESCRIPTION = SLEWING / "slewing.toml"
+ERRORS = (0.002, 0.005, 0.01, 0.02, 0.05)  # ticks, rad
 STEPS = (0.04, 0.02, 0.01, 0.005, 0.0025)
 STOP, ANGLE = 2.0, "column_angle"
 RUNS = (("FMPy", "2.0"), ("libcosim", "2.0"), ("ecos", "2.0"), ("ecos", "3.0"))
@@ -69,13 +70,16 @@ def draw(found: dict[str, list[tuple[float, float]]]) -> None:
         figure = style.new_figure(3.4)
         axes = figure.subplots()
         for (name, values), marker in zip(found.items(), "osD^", strict=True):
-            size = 9 if marker == "D" else 5
+            size = 9 if marker == "D" else 5  # the lines lie on each other
             axes.loglog(
                 STEPS, [error for error, _ in values], marker=marker, markersize=size, fillstyle="none", label=name
             )
         last = found["libcosim, FMI 2.0"][-1][0]
         axes.loglog(STEPS, [last * step / STEPS[-1] for step in STEPS], "k:", linewidth=1.0, label="order 1")
-        axes.set_xlabel("communication step in s")
+        axes.minorticks_off()
+        axes.set_xticks(STEPS, [f"{1e3 * step:g}" for step in STEPS])
+        axes.set_yticks(ERRORS, [f"{error:g}" for error in ERRORS])
+        axes.set_xlabel("communication step in ms")
         axes.set_ylabel("largest error of the angle in rad")
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
         figure.savefig(FIGURE, dpi=150)
