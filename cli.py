@@ -47,6 +47,7 @@ CompilerName = Annotated[str, typer.Option(help="auto | native | openmodelica")]
 OmcPath = Annotated[str | None, typer.Option(help="omc to use: a path, or docker:IMAGE")]
 Timeout = Annotated[float, typer.Option(help="longest time that omc may take, s")]
 
+FMI_VERSIONS = ("2.0", "3.0")
 OK, DISAGREES, BAD_INPUT, MISSING_TOOL = 0, 1, 2, 3
 
 
@@ -137,7 +138,7 @@ def build(
     case: Case = None,
     out: Out = None,
     compiler: CompilerName = "auto",
-    fmi: Annotated[str, typer.Option(help="FMI version: 2.0, or 3.0 by OpenModelica")] = "2.0",
+    fmi: Fmi = "2.0",
     platforms: Platforms = None,
     reference_results: ReferenceResults = False,
     inputs: Input = None,
@@ -149,7 +150,7 @@ def build(
     from .fmu.backends import build as build_fmu
 
     compilers = _compilers("native" if platforms and compiler == "auto" else compiler, omc, timeout)
-    _choice("--fmi", fmi, ("2.0",) if compilers.omc is None else ("2.0", "3.0"))
+    _choice("--fmi", fmi, FMI_VERSIONS)
     targets = _platforms(platforms, fmi, compilers)
     model = _model(file, case)
     table, folder = _inputs(model, inputs), out or Path(model.name)
@@ -193,6 +194,7 @@ def run(
     tolerance: Annotated[float, typer.Option(help="admissible error, relative to each signal's range")] = 1e-6,
     rumoca: Annotated[bool, typer.Option(help="run the Modelica text in rumoca too")] = True,
     compiler: CompilerName = "auto",
+    fmi: Fmi = "2.0",
     omc: OmcPath = None,
     timeout: Timeout = 600.0,
     as_json: Json = False,
@@ -202,16 +204,19 @@ def run(
     from .fmu.verify import Options
     from .fmu.verify import run as verify
 
+    _choice("--fmi", fmi, FMI_VERSIONS)
     compilers = _compilers(compiler, omc, timeout)
     model = _model(file, case)
+    repeat = [*_given("--case", case), *_given("--input", inputs), *_given("--fmi", fmi if fmi != "2.0" else None)]
     options = Options(
         out or Path(model.name),
         case or "",
-        shlex.join(["gpmelica", "run", str(file), *_given("--case", case), *_given("--input", inputs)]),
+        shlex.join(["gpmelica", "run", str(file), *repeat]),
         tolerance,
         rumoca,
         compilers,
         _inputs(model, inputs),
+        fmi,
     )
     with _progress() as progress:
         report = verify(model, options, progress)

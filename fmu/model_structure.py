@@ -56,14 +56,14 @@ class _Builder:
 
     def _row(self, position: int) -> Mask:
         variable = self.table[position]
+        row: Mask = np.zeros(len(self.columns), dtype=bool)  # what sums up over the run depends on nothing
         if variable.kind == "output":
-            return self.found.outputs[variable.index]
-        if variable.kind == "derivative":
-            return self.found.derivatives[variable.index]
-        row = np.zeros(len(self.columns), dtype=bool)
-        if variable.kind == "state":
+            row = self.found.outputs[variable.index]
+        elif variable.kind == "derivative":
+            row = self.found.derivatives[variable.index]
+        elif variable.kind == "state":
             row[variable.index] = True
-        return row  # what sums up over the run depends on nothing at one time
+        return row
 
     def _unknown(self, reference: int, row: Mask) -> Unknown:
         known = {self.reference[self.columns[k]] for k in np.flatnonzero(row)}

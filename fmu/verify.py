@@ -49,6 +49,7 @@ class Options:
         rumoca     whether to run the Modelica text in rumoca, if it is installed
         compilers  what makes the FMUs
         inputs     of the FMU over time; zero without it
+        fmi        version of the standard that the FMUs follow, 2.0 or 3.0
     """
 
     out: Path
@@ -58,6 +59,7 @@ class Options:
     rumoca: bool = True
     compilers: Compilers = field(default_factory=Compilers)
     inputs: InputTable | None = None
+    fmi: str = "2.0"
 
 
 def run(model: Model, options: Options, progress: Progress = lambda what, fraction: None) -> RunReport:
@@ -118,11 +120,13 @@ def _fmus(model: Model, options: Options, progress: Progress) -> list[Fmu]:
     made, compilers = [], options.compilers
     if compilers.omc is not None:
         made.append(
-            build_openmodelica(model, options.out, compilers, progress=lambda what: progress(f"omc: {what}", 0.0))
+            build_openmodelica(
+                model, options.out, compilers, options.fmi, lambda what: progress(f"omc: {what}", 0.0)
+            )
         )
     if compilers.native:
         folder = options.out / "native" if made else options.out
-        made.append(build_native(model, folder, lambda name: progress("compiling the FMU", 0.0)))
+        made.append(build_native(model, folder, lambda name: progress("compiling the FMU", 0.0), options.fmi))
     return made
 
 
@@ -249,7 +253,10 @@ def _report(
         files={
             f"{name}.mo": "the model as Modelica text",
             f"{name}.mos": "script for omc that simulates and plots it",
-            **{str(fmu.path.relative_to(options.out)): f"FMU 2.0 by {fmu.backend}, both modes" for fmu in fmus},
+            **{
+                str(fmu.path.relative_to(options.out)): f"FMU {options.fmi} by {fmu.backend}, both modes"
+                for fmu in fmus
+            },
             "result.json": "this verdict, for scripts",
             "reference.csv": "the reference solver's signals",
             **{f"{t.name}.csv": f"signals of {t.name}" for t in trajectories},
