@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,7 +47,7 @@ def toolchains(fmi: str, platforms: Sequence[Platform] = ()) -> list[Toolchain]:
 def build(
     name: str,
     files: Mapping[str, str],
-    lax: Collection[str],
+    flags: Mapping[str, Sequence[str]],
     made_by: Sequence[Toolchain],
     progress: Callable[[str], None] | None = None,
 ) -> dict[str, bytes]:
@@ -56,7 +56,7 @@ def build(
     Parameters:
         name   model identifier
         files  C sources and headers, by their paths below `sources`
-        lax    those whose warnings do not matter
+        flags  for sources that are not compiled as strictly as the others
 
     Raises BuildError if a compiler refuses a source.
     """
@@ -67,7 +67,7 @@ def build(
             (folder / path).parent.mkdir(exist_ok=True)
             (folder / path).write_text(text, encoding="utf-8")
         slices = [_Slice(name, folder, t.platform, k, c) for t in made_by for k, c in enumerate(t.compilers)]
-        jobs = [(part, source, source not in lax) for part in slices for source in sources]
+        jobs = [(part, source, flags.get(source, compiler.STRICT)) for part in slices for source in sources]
         for what in pool.map(lambda job: job[0].compile(*job[1:]), jobs):
             if progress is not None:
                 progress(what)
@@ -100,12 +100,12 @@ class _Slice:
         """Folder of the object files and the library, below that of the sources."""
         return f"{self.platform.name}_{self.number}"
 
-    def compile(self, source: str, strict: bool) -> str:
+    def compile(self, source: str, flags: Sequence[str]) -> str:
         """One source; returns what was done."""
         (self.folder / self.objects).mkdir(exist_ok=True)
         # Windows knows only code that is position independent, and clang warns of the flag
         position = () if self.platform.suffix == ".dll" else ("-fPIC",)
-        flags = (*FLAGS, *position, *(compiler.STRICT if strict else ("-w",)))
+        flags = (*FLAGS, *position, *flags)
         compiler.compile_object(self.compiler, source, f"{self.objects}/{source}.o", flags, folder=self.folder)
         return f"{source} for {self.platform.name}"
 

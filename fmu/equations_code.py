@@ -17,12 +17,11 @@ from .model_structure import Structure
 from .stage_derivatives import StageDerivative
 from .stages import GROUPS, Block, Stage, Staged
 
-FUNCTIONS = ("equations_functions.c", "equations_forward.c", "equations_reverse.c")  # of CasADi
-
 _BLOCKS = (
     "time",
     "states",
     "inputs",
+    "input_derivatives",
     "switches",
     "parameters",
     "start_states",
@@ -38,15 +37,16 @@ _BLOCKS = (
 _COUNTED = ("states", "inputs", "switches", "parameters", "outputs")
 
 
-def functions(staged: Staged) -> dict[str, str]:
-    """C code of all stages' functions and of their derivatives: the files FUNCTIONS."""
+def functions(staged: Staged, *, adjoint: bool) -> dict[str, str]:
+    """C code of all stages' functions and of their derivatives, by file name; adjoint: reverse ones too."""
     derivatives = [stage.derivative for stage in staged.stages if stage.derivative is not None]
-    found = (
-        [stage.function for stage in staged.stages],
-        [each.forward for each in derivatives],
-        [each.reverse for each in derivatives],
-    )
-    return {name: _code(name, members) for name, members in zip(FUNCTIONS, found, strict=True)}
+    found = {
+        "equations_functions.c": [stage.function for stage in staged.stages],
+        "equations_forward.c": [each.forward for each in derivatives],
+    }
+    if adjoint:
+        found["equations_reverse.c"] = [each.reverse for each in derivatives]
+    return {name: _code(name, members) for name, members in found.items()}
 
 
 def _code(name: str, found: Iterable[ca.Function]) -> str:
@@ -71,6 +71,8 @@ def data(
     variables: Sequence[Variable],
     structure: Structure,
     *,
+    adjoint: bool,
+    output_step: float,
     token: str,
     version: str,
 ) -> str:
@@ -83,7 +85,7 @@ def data(
         keep_trailing_newline=True,
         autoescape=False,
     )
-    stages = [_stage(stage) for stage in staged.stages]
+    stages = [_stage(stage, adjoint) for stage in staged.stages]
     return environment.get_template("equations_data.c.jinja").render(
         program=program,
         version=version,
@@ -100,13 +102,14 @@ def data(
         token=_string(token),
         counts=_integers(staged.blocks[name].size for name in _COUNTED),
         size=staged.size,
+        output_step=output_step,
         blocks=_integers(staged.blocks[name].offset for name in _BLOCKS),
         real_settings=_numbers(start for _, start, _, _ in REAL_SETTINGS),
         integer_settings=_integers(start for _, start, _ in INTEGER_SETTINGS),
     )
 
 
-def _stage(stage: Stage) -> dict[str, Any]:
+def _stage(stage: Stage, adjoint: bool) -> dict[str, Any]:
     f, system = stage.function, stage.system
     parts = (0, 0, 0, 0, 0)
     if system is not None:
@@ -121,14 +124,13 @@ def _stage(stage: Stage) -> dict[str, Any]:
         "n_outputs": len(stage.outputs),
         "outputs": _offsets(stage.outputs),
         "system": _integers(parts),
-        "derivative": _derivative(stage.derivative) if stage.derivative is not None else None,
+        "derivative": _derivative(stage.derivative, adjoint) if stage.derivative is not None else None,
     }
 
 
-def _derivative(found: StageDerivative) -> dict[str, Any]:
+def _derivative(found: StageDerivative, adjoint: bool) -> dict[str, Any]:
     return {
-        "forward": found.forward.name(),
-        "reverse": found.reverse.name(),
+        "functions": [found.forward.name(), *([found.reverse.name()] if adjoint else [])],
         "sizes": _sizes(found.forward, found.reverse),
         "n_values": len(found.values),
         "values": _offsets(found.values),

@@ -22,7 +22,12 @@ from .model_structure import structure
 from .stages import stage
 
 _DATA = "equations_data.c"
-_LAX = frozenset(equations_code.FUNCTIONS)  # CasADi's code is not ours to keep free of warnings
+# CasADi's code is not ours to keep free of warnings, and that of derivatives takes a compiler long to optimise
+_FLAGS = {
+    "equations_functions.c": ("-w",),
+    "equations_forward.c": ("-w", "-O1"),
+    "equations_reverse.c": ("-w", "-O1"),
+}
 
 
 @dataclass(frozen=True)
@@ -46,9 +51,20 @@ def generate(program: Program, chain: Chain, fmi: str = "2.0") -> Sources:
     """C sources and modelDescription.xml of a program, for one version of the standard."""
     staged, table = stage(program), interface.variables(program)
     token, unknowns = interface.token(program, table), structure(table, dependencies(staged), fmi)
+    adjoint = fmi != "2.0"
+    functions = equations_code.functions(staged, adjoint=adjoint)
     texts = _fixed_sources(fmi) | {
-        **equations_code.functions(staged),
-        _DATA: equations_code.data(program, staged, table, unknowns, token=token, version=__version__),
+        **functions,
+        _DATA: equations_code.data(
+            program,
+            staged,
+            table,
+            unknowns,
+            adjoint=adjoint,
+            output_step=chain.simulation.output_step,
+            token=token,
+            version=__version__,
+        ),
     }
     compiled = sorted(name for name in texts if name.endswith(".c"))
     xml = model_description.render(
@@ -74,7 +90,7 @@ def build(
 
     Raises BuildError if a compiler refuses the sources.
     """
-    libraries = binaries.build(sources.name, sources.files, _LAX, made_by, progress)
+    libraries = binaries.build(sources.name, sources.files, _FLAGS, made_by, progress)
     texts = {f"sources/{path}": text for path, text in sources.files.items()}
     write_atomically(fmu, pack({"modelDescription.xml": sources.description, **libraries, **texts, **contents}))
 

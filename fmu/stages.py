@@ -27,6 +27,7 @@ GROUPS = ("prepare", "dynamics", "outputs", "violations", "project_position", "p
 # Groups that use what is computed in those before them; those of one chain know nothing of the others'.
 _CHAINS = (("dynamics", "outputs"), ("violations",), ("project_position",), ("project_velocity",))
 LEVELS = ("position", "velocity")
+INPUT_ORDERS = 3  # as in equations.h
 
 
 @dataclass(frozen=True)
@@ -140,6 +141,7 @@ class _Cutter:
         self.switches = self._argument("switches", [("", (len(program.events),))])
         self._argument("parameters", [(entry.name, entry.shape) for entry in program.parameters])
         for name, size in (
+            ("input_derivatives", INPUT_ORDERS * len(program.inputs)),
             ("start_states", len(program.states)),
             ("start_values", len(program.start_values)),
             ("event_times", len(program.events)),

@@ -29,14 +29,20 @@ Kind = Literal[
     "correction",
 ]
 
+_METHODS = (
+    "1: Runge-Kutta of order 4, fixed step; 2: Dormand-Prince 5(4), adaptive; 3: Rosenbrock 4(3), adaptive, for"
+    " stiff models; 0: by the stiffest mode at the start, 3 where 2 would spend more evaluations on staying stable"
+    " over an output step of the default experiment than 3 spends on a step, else 2"
+)
 # of the native FMU's own solver: kind, index, name, start value, unit, description
 REAL_SETTINGS = (
     ("solver_step", 1e-4, "s", "longest step of the fixed-step method"),
     ("solver_tolerance", 1e-6, "1", "relative tolerance, where the importer gives none"),
+    ("solver_longest_step", 1e6, "s", "longest step of the adaptive methods"),
     ("projection_tolerance", 1e-10, "1", "violation_position and violation_velocity that start a projection"),
 )
 INTEGER_SETTINGS = (
-    ("solver_method", 2, "1: Runge-Kutta of order 4, fixed step; 2: Dormand-Prince 5(4), adaptive"),
+    ("solver_method", 0, _METHODS),
     ("solver_max_steps", 1_000_000, "most inner steps of one communication step"),
     ("projection", 1, "1: states are put back on the constraints after a step; 0: they are not"),
 )
@@ -44,6 +50,7 @@ COUNTERS = (
     ("solver_evaluations", "evaluations of the derivatives since the start"),
     ("solver_steps", "accepted inner steps of the co-simulation since the start"),
     ("solver_rejected_steps", "rejected inner steps of the co-simulation since the start"),
+    ("solver_jacobians", "Jacobian matrices since the start"),
     ("projections", "projections onto the constraints since the start"),
 )
 CORRECTIONS = (

@@ -116,7 +116,11 @@ def test_variables_that_cannot_be_set(make: Make, values: dict[str, float], matc
     ("values", "match"),
     [
         ({"solver_step": 0.0}, "solver_step is set to 0, expected a number > 0"),
-        ({"solver_method": 3}, r"set to 3, expected 1 \(Runge-Kutta 4\) or 2 \(Dormand-Prince 5\(4\)\)"),
+        (
+            {"solver_method": 4},
+            r"set to 4, expected 0 \(automatic\), 1 \(Runge-Kutta 4\), 2 \(.*\) or 3 \(Rosenbrock",
+        ),
+        ({"solver_longest_step": -1.0}, "solver_longest_step is set to -1, expected a number > 0"),
         ({"solver_max_steps": 0}, "solver_max_steps is set to 0, expected a number > 0"),
     ],
 )

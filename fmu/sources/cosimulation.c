@@ -2,6 +2,7 @@
 
 #include "cosimulation.h"
 
+#include "inputs.h"
 #include "integrator.h"
 #include "projection.h"
 
@@ -60,7 +61,7 @@ static bool check_states(Model *model) {
 }
 
 static bool integrate(Model *model, double end) {
-    const Integrator *integrator = find_integrator(model->run.integer_settings[SETTING_METHOD]);
+    const Integrator *integrator = integrator_of(model);
     int32_t budget = model->run.integer_settings[SETTING_MAX_STEPS];
     if (integrator == NULL) return model_fail(model, "the solver's method is not known");
     model->end = end;
@@ -78,7 +79,10 @@ bool cosimulation_step(Model *model, double point, double size) {
     const RunState before = model->run;
     char cause[MESSAGE_SIZE];
     save(model);
-    if (integrate(model, point + size)) return true;
+    inputs_begin_step(model);
+    const bool done = integrate(model, point + size);
+    inputs_end_step(model, done);
+    if (done) return true;
     memcpy(cause, model->message, MESSAGE_SIZE);
     go_back(model, start, &before);
     return model_fail(model, "the step from t = %.15g s to %.15g s came to t = %.15g s: %s", start, point + size,

@@ -31,6 +31,7 @@ static int put_values(Model *model, const StageDerivative *derivative) {
 }
 
 static bool call(Model *model, const Stage *stage, StageFunction *function) {
+    if (function == NULL) return model_fail(model, "the model has no adjoint derivatives");
     const int code = function(model->arg, model->res, model->iw, model->w, 0);
     return code == 0 || model_fail(model, "the derivative of the %s failed with code %d", stage->name, code);
 }

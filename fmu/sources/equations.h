@@ -16,7 +16,11 @@
      integrator.h           what an inner solver of the co-simulation is, and the table of them
      integrator.c           that table, and what every solver shares
      rk4.c                  classical Runge-Kutta method, fixed step
+     adaptive_step.h/.c     step size control, shared by the adaptive methods
      dormand_prince.c       Dormand-Prince 5(4), adaptive step
+     rosenbrock.c           Rosenbrock 4(3) for stiff models, adaptive step
+     solver_choice.c        which of them suits the model
+     inputs.h/.c            inputs between communication points
      projection.h/.c        puts the states back on the constraints
      cosimulation.h/.c      one communication step: lands on events and on the communication point
      snapshot.h/.c          copy, restore and serialise the state of an instance
@@ -51,7 +55,7 @@ typedef struct {
    Arguments of `reverse`: values, then what each number of `to` is worth (an adjoint); its results: what those of
    `from` are worth through this stage. */
 typedef struct {
-    StageFunction *forward, *reverse;
+    StageFunction *forward, *reverse; /* reverse: NULL where nobody asks for adjoints */
     int sz_arg, sz_res, sz_iw, sz_w; /* CasADi's work sizes, the larger ones of both functions */
     int n_values;
     const int *values; /* offset of each block of values: the stage's inputs, and X */
@@ -95,11 +99,15 @@ typedef struct {
     const Stage *stages; /* may be NULL if n_stages is 0 */
 } StageGroup;
 
+enum { INPUT_ORDERS = 3 }; /* of the polynomials that inputs may follow in co-simulation */
+
 /* Offsets of the blocks that the fixed part reads and writes. Every other block is the generator's own. */
 typedef struct {
     int time;         /* 1: s */
     int states;       /* n_states */
     int inputs;       /* n_inputs */
+    int input_derivatives; /* INPUT_ORDERS times n_inputs, order by order: with respect to time, for the next
+                              communication step */
     int switches;     /* n_switches: 1.0 once time has reached the event time of the same index, else 0.0.
                          Constant between events. */
     int parameters;   /* n_parameters */
@@ -122,22 +130,31 @@ typedef enum { LEVEL_POSITION, LEVEL_VELOCITY, N_LEVELS } Level;
 typedef enum {
     SETTING_STEP,      /* s, > 0: longest step of the fixed-step method */
     SETTING_TOLERANCE, /* > 0: relative tolerance, used when the importer gives none */
+    SETTING_LONGEST_STEP, /* s, > 0: longest step of the adaptive methods */
     SETTING_PROJECTION_TOLERANCE, /* > 0: largest violations, of each level, that are left as they are */
     N_REAL_SETTINGS
 } RealSetting;
 
 typedef enum {
-    SETTING_METHOD,    /* 1: Runge-Kutta 4, fixed step; 2: Dormand-Prince 5(4), adaptive */
+    SETTING_METHOD,    /* Method */
     SETTING_MAX_STEPS, /* > 0: most inner steps, tried ones included, of one communication step */
     SETTING_PROJECTION, /* 1: states are put back on the constraints after a step; 0: they are not */
     N_INTEGER_SETTINGS
 } IntegerSetting;
+
+typedef enum {
+    METHOD_AUTOMATIC,      /* one of the adaptive ones: see solver_choice.c */
+    METHOD_RUNGE_KUTTA,    /* of order 4, fixed step */
+    METHOD_DORMAND_PRINCE, /* 5(4), adaptive */
+    METHOD_ROSENBROCK      /* 4(3), adaptive, for stiff models */
+} Method;
 
 /* Counts since initialisation; `index` of the COUNTER variables. */
 typedef enum {
     COUNTER_EVALUATIONS,    /* evaluations of the group DYNAMICS */
     COUNTER_STEPS,          /* accepted inner steps of the co-simulation */
     COUNTER_REJECTED_STEPS, /* rejected ones */
+    COUNTER_JACOBIANS,      /* Jacobian matrices, of n_states sweeps each */
     COUNTER_PROJECTIONS,    /* projections onto the constraints */
     N_COUNTERS
 } Counter;
@@ -188,6 +205,8 @@ typedef struct {
     const double *nominals;   /* n_states, > 0: magnitude of each state; absolute tolerance = relative x nominal */
     double real_settings[N_REAL_SETTINGS];
     int integer_settings[N_INTEGER_SETTINGS];
+
+    double output_step; /* s, > 0: in which the model's user expects to see it move */
 } Equations;
 
 extern const Equations equations;

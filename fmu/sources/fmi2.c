@@ -7,6 +7,7 @@
 #include "cosimulation.h"
 #include "derivatives.h"
 #include "fmi2_instance.h"
+#include "inputs.h"
 #include "projection.h"
 #include "snapshot.h"
 
@@ -269,9 +270,10 @@ fmi2Status fmi2GetNominalsOfContinuousStates(fmi2Component c, fmi2Real x_nominal
 
 fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t nvr,
                                        const fmi2Integer order[], const fmi2Real value[]) {
-    (void)vr, (void)nvr, (void)order, (void)value;
-    return finish_call(c, ALLOWED(fmi2SetRealInputDerivatives) &&
-                         model_fail(model_of(c), "not possible (canInterpolateInputs = false)"));
+    bool ok = ALLOWED(fmi2SetRealInputDerivatives) && expect_arrays(c, vr, nvr, value) &&
+              expect_array(c, "order", order, nvr);
+    for (size_t i = 0; ok && i < nvr; i++) ok = model_set_input_derivative(model_of(c), vr[i], order[i], value[i]);
+    return finish_call(c, ok);
 }
 
 fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t nvr,

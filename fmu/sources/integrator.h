@@ -5,20 +5,27 @@
 
 #include "model.h"
 
+#include <stddef.h>
+
 typedef struct {
     const char *name;
     int vectors; /* scratch it needs in model->solver, in vectors of n_states numbers */
+    int matrices; /* and n_states x n_states matrices */
     /* Integrates from the model's time to `end`, at which the model stands exactly afterwards; it stops earlier,
-       after an accepted step, if model->end has become less than `end`. The switches stay constant. Every tried step is taken off *budget; an empty budget is an error. On failure the
-       model's time and states are those of some trial point. */
+       after an accepted step, if model->end has become less than `end`. The switches stay constant. Every tried step
+       is taken off *budget; an empty budget is an error. On failure the model's time and states are those of some
+       trial point. */
     bool (*advance)(Model *model, double end, int32_t *budget);
 } Integrator;
 
 extern const Integrator runge_kutta_4;
 extern const Integrator dormand_prince_54;
+extern const Integrator rosenbrock_43;
 
-const Integrator *find_integrator(int32_t method); /* by the setting solver_method; NULL: unknown */
-int integrator_vectors(void);                      /* the largest number that any of them needs */
+const Integrator *find_integrator(int32_t method); /* NULL: unknown, or METHOD_AUTOMATIC */
+const Integrator *integrator_of(Model *model);     /* by the setting solver_method */
+int32_t choose_method(Model *model);               /* for METHOD_AUTOMATIC; solver_choice.c */
+size_t integrator_scratch(void);                   /* doubles, enough for any of them */
 bool integrator_spend_step(Model *model, int32_t *budget);
 /* Puts the states back on the constraints, and notes that the run is good up to where the model stands. */
 bool integrator_accept_step(Model *model);

@@ -7,8 +7,9 @@
 #define LINEAR_SOLVE_NOT_FINITE (-1)
 
 /* Solves A X = B for a (n x n) and b (n x columns), both column-major: b becomes X, a its LU factors.
-   pivots: n numbers of rows, result. scale: n doubles of scratch. Returns LINEAR_SOLVE_OK, LINEAR_SOLVE_NOT_FINITE (A, B or X holds a number that is
-   not finite), or the column 1..n at which A turned out to be singular to working precision. */
+   pivots: n numbers of rows, result. scale: n doubles of scratch. Returns LINEAR_SOLVE_OK,
+   LINEAR_SOLVE_NOT_FINITE (A, B or X holds a number that is not finite), or the column 1..n at which A turned out to
+   be singular to working precision. */
 int linear_solve(int n, int columns, double *restrict a, double *restrict b, double *restrict pivots,
                  double *restrict scale);
 

@@ -1,5 +1,6 @@
 /* The life of an instance: memory, start values, initialisation, time and time events. */
 
+#include "inputs.h"
 #include "integrator.h"
 #include "projection.h"
 
@@ -41,12 +42,13 @@ static Sizes scratch_sizes(void) {
 /* One block for everything: doubles first, then types that are no wider, so that each part is aligned. */
 static bool allocate(Model *model) {
     const Sizes sizes = scratch_sizes();
-    const size_t solver = (size_t)integrator_vectors() * (size_t)equations.n_states;
+    const size_t solver = integrator_scratch();
     const size_t saved = (size_t)(equations.n_states + equations.n_switches + equations.n_inputs +
                                   projection_levels());
-    const size_t projected = 2 * (size_t)equations.n_states;
+    const size_t projected = 2 * (size_t)equations.n_states, inputs = (size_t)equations.n_inputs;
     const size_t workspace = (size_t)equations.workspace_size;
-    const size_t doubles = 2 * workspace + solver + saved + projected + (size_t)sizes.shares + (size_t)sizes.w;
+    const size_t doubles = 2 * workspace + solver + saved + projected + 2 * inputs + (size_t)sizes.shares +
+                           (size_t)sizes.w;
     const size_t bytes = doubles * sizeof(double) + (size_t)sizes.iw * sizeof *model->iw +
                          (size_t)sizes.arg * sizeof *model->arg + (size_t)sizes.res * sizeof *model->res;
     model->workspace = calloc(1, bytes);
@@ -56,7 +58,9 @@ static bool allocate(Model *model) {
     model->solver = model->changes + workspace;
     model->saved = model->solver + solver;
     model->projected = model->saved + saved;
-    model->shares = model->projected + projected;
+    model->inputs_begin = model->projected + projected;
+    model->inputs_rates = model->inputs_begin + inputs;
+    model->shares = model->inputs_rates + inputs;
     model->w = model->shares + sizes.shares;
     model->iw = (long long int *)(model->w + sizes.w);
     model->arg = (const double **)(model->iw + sizes.iw);
@@ -127,6 +131,7 @@ bool model_exit_initialization(Model *model) {
 void model_move(Model *model, double time, const double *states) {
     model->workspace[equations.blocks.time] = time;
     copy(model->workspace + equations.blocks.states, states, equations.n_states);
+    inputs_follow(model, time);
     model_changed(model, AFTER_POINT);
 }
 

@@ -37,6 +37,7 @@ typedef struct {
     double real_settings[N_REAL_SETTINGS];
     int32_t integer_settings[N_INTEGER_SETTINGS];
     int64_t counters[N_COUNTERS];
+    int32_t chosen_method; /* in place of METHOD_AUTOMATIC, once it is known */
 } RunState;
 
 enum { MESSAGE_SIZE = 1024 };
@@ -52,6 +53,10 @@ struct Model {
     double *solver;    /* scratch of the inner solver */
     double *saved;     /* states, switches, inputs and corrections at the begin of a communication step */
     double *projected; /* states before a projection, and the change of one level */
+    double *inputs_begin; /* inputs.c: values at the begin of a communication step, then rates */
+    double *inputs_rates;
+    double inputs_origin; /* s, the begin */
+    bool inputs_move;     /* during a step of which derivatives of inputs are given */
     double *w;         /* scratch of a stage: CasADi's, or row scales */
     long long int *iw;
     const double **arg;

@@ -50,4 +50,4 @@ static bool advance(Model *model, double end, int32_t *budget) {
     return true;
 }
 
-const Integrator runge_kutta_4 = {"Runge-Kutta 4", 4, advance};
+const Integrator runge_kutta_4 = {"Runge-Kutta 4", 4, 0, advance};

@@ -126,9 +126,10 @@ bool variable_get_integer(Model *model, unsigned reference, int32_t *value) {
 bool variable_set_integer(Model *model, unsigned reference, int32_t value) {
     const Variable *variable = find_settable(model, reference, true);
     if (variable == NULL) return false;
-    if (variable->index == SETTING_METHOD && find_integrator(value) == NULL)
-        return model_fail(model, "%s is set to %d, expected 1 (%s) or 2 (%s)", variable->name, (int)value,
-                          find_integrator(1)->name, find_integrator(2)->name);
+    if (variable->index == SETTING_METHOD && value != METHOD_AUTOMATIC && find_integrator(value) == NULL)
+        return model_fail(model, "%s is set to %d, expected 0 (automatic), 1 (%s), 2 (%s) or 3 (%s)",
+                          variable->name, (int)value, find_integrator(1)->name, find_integrator(2)->name,
+                          find_integrator(3)->name);
     if (variable->index == SETTING_MAX_STEPS && value <= 0)
         return model_fail(model, "%s is set to %d, expected a number > 0", variable->name, (int)value);
     if (variable->index == SETTING_PROJECTION && value != 0 && value != 1)

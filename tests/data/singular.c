@@ -171,8 +171,10 @@ static const Variable VARIABLES[] = {
     {"solver_max_steps", VARIABLE_INTEGER_SETTING, SETTING_MAX_STEPS, 1},
     {"solver_step", VARIABLE_REAL_SETTING, SETTING_STEP, 1},
     {"solver_tolerance", VARIABLE_REAL_SETTING, SETTING_TOLERANCE, 1},
+    {"solver_longest_step", VARIABLE_REAL_SETTING, SETTING_LONGEST_STEP, 1},
     {"solver_steps", VARIABLE_COUNTER, COUNTER_STEPS, 1},
     {"solver_rejected_steps", VARIABLE_COUNTER, COUNTER_REJECTED_STEPS, 1},
+    {"solver_jacobians", VARIABLE_COUNTER, COUNTER_JACOBIANS, 1},
 };
 
 static const double PARAMETERS[N_PARAMETERS] = {10.0, 1e3, 1e3, 1.0};
@@ -185,12 +187,13 @@ const Equations equations = {
     .n_parameters = N_PARAMETERS,
     .n_outputs = 2,
     .workspace_size = SIZE,
-    .blocks = {TIME, X, 0, 0, P, START_STATES, 0, DERIVATIVES, OUTPUTS, 0, 0, 0, 0},
+    .blocks = {TIME, X, 0, 0, 0, P, START_STATES, 0, DERIVATIVES, OUTPUTS, 0, 0, 0, 0},
     .groups = {{1, PREPARE_STAGES}, {2, DYNAMICS_STAGES}, {1, OUTPUT_STAGES}},
     .n_variables = sizeof VARIABLES / sizeof VARIABLES[0],
     .variables = VARIABLES,
     .parameters = PARAMETERS,
     .nominals = NOMINALS,
-    .real_settings = {1e-2, 1e-8},
-    .integer_settings = {2, 100000},
+    .real_settings = {1e-2, 1e-8, 1e3, 1.0},
+    .integer_settings = {METHOD_DORMAND_PRINCE, 100000, 0},
+    .output_step = 0.01,
 };

@@ -1,0 +1,62 @@
+/* Taylor polynomials of the inputs about the begin of a communication step. */
+
+#include "inputs.h"
+
+#include <math.h>
+#include <string.h>
+
+static double *derivatives_of(Model *model, int order) {
+    return model->workspace + equations.blocks.input_derivatives + (order - 1) * equations.n_inputs;
+}
+
+bool model_set_input_derivative(Model *model, unsigned reference, int order, double value) {
+    const Variable *variable = variable_find_real(model, reference);
+    if (variable == NULL) return false;
+    if (variable->kind != VARIABLE_INPUT)
+        return model_fail(model, "%s (value reference %u) is not an input", variable->name, reference);
+    if (!model->co_simulation)
+        return model_fail(model, "inputs have derivatives in co-simulation only; %s is given one", variable->name);
+    if (order < 1 || order > INPUT_ORDERS)
+        return model_fail(model, "the order of a derivative of %s is %d, expected 1 to %d", variable->name, order,
+                          INPUT_ORDERS);
+    if (!isfinite(value))
+        return model_fail(model, "the derivative of order %d of %s is set to %g, expected a finite number", order,
+                          variable->name, value);
+    derivatives_of(model, order)[variable->index] = value;
+    return true;
+}
+
+void inputs_begin_step(Model *model) {
+    const double *derivatives = derivatives_of(model, 1);
+    model->inputs_move = false;
+    for (int i = 0; i < INPUT_ORDERS * equations.n_inputs; i++) model->inputs_move |= derivatives[i] != 0.0;
+    model->inputs_origin = model->workspace[equations.blocks.time];
+    for (int i = 0; i < equations.n_inputs; i++)
+        model->inputs_begin[i] = model->workspace[equations.blocks.inputs + i];
+}
+
+/* Horner's rule, from the order `lowest` on: 0 for the value, 1 for the rate. */
+static double polynomial(Model *model, int input, int lowest, double time) {
+    double sum = 0.0;
+    for (int order = INPUT_ORDERS; order > lowest; order--)
+        sum = (derivatives_of(model, order)[input] + sum) * time / (order - lowest);
+    return sum + (lowest > 0 ? derivatives_of(model, lowest)[input] : model->inputs_begin[input]);
+}
+
+void inputs_follow(Model *model, double time) {
+    if (!model->inputs_move) return;
+    for (int i = 0; i < equations.n_inputs; i++)
+        model->workspace[equations.blocks.inputs + i] = polynomial(model, i, 0, time - model->inputs_origin);
+}
+
+void inputs_end_step(Model *model, bool done) {
+    model->inputs_move = false;
+    if (done) memset(derivatives_of(model, 1), 0, INPUT_ORDERS * (size_t)equations.n_inputs * sizeof(double));
+}
+
+const double *inputs_rates(Model *model) {
+    const double time = model->workspace[equations.blocks.time] - model->inputs_origin;
+    for (int i = 0; i < equations.n_inputs; i++)
+        model->inputs_rates[i] = model->inputs_move ? polynomial(model, i, 1, time) : 0.0;
+    return model->inputs_rates;
+}

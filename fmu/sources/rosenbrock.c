@@ -1,0 +1,112 @@
+/* RODASP: a Rosenbrock method of order 4 with an embedded one of order 3, stiffly accurate and L-stable, without loss
+   of order on stiff linear problems.
+
+   Coefficients: Steinebach, Order-reduction of ROW-methods for DAEs and method of lines applications, Preprint 1741,
+   TH Darmstadt (1995); as in Hairer, Wanner, Solving ODEs II, 2nd ed., IV.7, and their code RODAS. Formulas: (7.25)
+   there, for non-autonomous problems. The Jacobian is exact and new in every step; attempts of a step share it. */
+
+#include "adaptive_step.h"
+#include "derivatives.h"
+#include "inputs.h"
+#include "linear_solve.h"
+
+#include <string.h>
+
+enum { STAGES = 6 };
+
+static const double GAMMA = 0.25;
+static const double NODES[STAGES] = {0.0, 0.75, 0.21, 0.63, 1.0, 1.0};
+static const double TIME_WEIGHTS[STAGES] = {0.25, -0.5, -0.023504, -0.0362, 0.0, 0.0};
+/* The last rows are the weights of the embedded result and, but for the last increment, of the result. */
+static const double MATRIX[STAGES][STAGES - 1] = {
+    {0},
+    {3.0},
+    {1.831036793486759, 0.4955183967433795},
+    {2.304376582692669, -0.05249275245743001, -1.176798761832782},
+    {-7.170454962423024, -4.741636671481785, -16.31002631330971, -1.062004044111401},
+    {-7.170454962423024, -4.741636671481785, -16.31002631330971, -1.062004044111401, 1.0},
+};
+static const double INCREMENTS[STAGES][STAGES - 1] = {
+    {0},
+    {-12.0},
+    {-8.791795173947035, -2.207865586973518},
+    {10.81793056857153, 6.780270611428266, 19.53485944642410},
+    {34.19095006749676, 15.49671153725963, 54.74760875964130, 14.16005392148534},
+    {34.62605830930532, 15.30084976114473, 56.99955578662667, 18.40807009793095, -5.714285714285717},
+};
+
+/* The method's scratch: vectors of n_states numbers, then matrices of as many columns. */
+typedef struct {
+    double *by_time; /* of the slope: its partial derivative */
+    double *pivots, *scale;
+    double *increments[STAGES];
+    double *jacobian, *factors;
+} Vectors;
+
+enum { VECTORS = 3 + STAGES, MATRICES = 2 };
+
+static Vectors vectors_of(const Step *step) {
+    const int n = equations.n_states;
+    double *first = step->scratch;
+    Vectors v = {.by_time = first, .pivots = first + n, .scale = first + 2 * n};
+    for (int i = 0; i < STAGES; i++) v.increments[i] = first + (3 + i) * n;
+    v.jacobian = first + VECTORS * n;
+    v.factors = v.jacobian + (size_t)n * (size_t)n;
+    return v;
+}
+
+static bool prepare(Model *model, const Step *step) {
+    const Vectors v = vectors_of(step);
+    model->run.counters[COUNTER_JACOBIANS]++;
+    return model_jacobian(model, inputs_rates(model), v.jacobian, v.by_time);
+}
+
+/* sum += the increments of the stages before this one, weighted. */
+static void add_increments(const Vectors *v, const double *weights, int stage, double factor, double *sum) {
+    for (int k = 0; k < stage; k++)
+        for (int i = 0; i < equations.n_states; i++) sum[i] += factor * weights[k] * v->increments[k][i];
+}
+
+/* Factors of 1/(gamma h) - J, and the first increment with them. */
+static bool first_stage(Model *model, double h, const Step *step, const Vectors *v) {
+    const int n = equations.n_states;
+    for (int i = 0; i < n * n; i++) v->factors[i] = -v->jacobian[i];
+    for (int i = 0; i < n; i++) v->factors[i * (n + 1)] += 1.0 / (GAMMA * h);
+    double *increment = v->increments[0];
+    for (int i = 0; i < n; i++) increment[i] = step->slope[i] + h * TIME_WEIGHTS[0] * v->by_time[i];
+    if (linear_solve(n, 1, v->factors, increment, v->pivots, v->scale) == LINEAR_SOLVE_OK) return true;
+    return model_fail(model, "the linear system of a Rosenbrock step of %.3g s has no solution", h);
+}
+
+static void move(Model *model, double time, int stage, const Step *step, const Vectors *v) {
+    memcpy(step->trial, step->state, (size_t)equations.n_states * sizeof *step->trial);
+    add_increments(v, MATRIX[stage], stage, 1.0, step->trial);
+    model_move(model, time, step->trial);
+}
+
+static bool attempt(Model *model, double t, double t_end, const Step *step) {
+    const int n = equations.n_states;
+    const double h = t_end - t;
+    const Vectors v = vectors_of(step);
+    if (!first_stage(model, h, step, &v)) return false;
+    for (int stage = 1; stage < STAGES; stage++) {
+        double *increment = v.increments[stage];
+        move(model, NODES[stage] < 1.0 ? t + NODES[stage] * h : t_end, stage, step, &v);
+        if (!model_derivatives(model, increment)) return false;
+        add_increments(&v, INCREMENTS[stage], stage, 1.0 / h, increment);
+        for (int i = 0; i < n; i++) increment[i] += h * TIME_WEIGHTS[stage] * v.by_time[i];
+        linear_solve_again(n, 1, v.factors, v.pivots, increment);
+    }
+    memcpy(step->error, v.increments[STAGES - 1], (size_t)n * sizeof *step->error);
+    for (int i = 0; i < n; i++) step->trial[i] += step->error[i];
+    model_move(model, t_end, step->trial);
+    return true;
+}
+
+static const AdaptiveMethod METHOD = {4.0, prepare, attempt};
+
+static bool advance(Model *model, double end, int32_t *budget) {
+    return advance_adaptively(model, end, budget, &METHOD);
+}
+
+const Integrator rosenbrock_43 = {"Rosenbrock 4(3)", STEP_VECTORS + VECTORS, MATRICES, advance};

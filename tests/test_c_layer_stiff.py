@@ -1,0 +1,220 @@
+"""The C layer's Rosenbrock method and its choice, and inputs that move, with hand-written models."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from fmpy.fmi2 import fmi2LastSuccessfulTime
+from helpers_c_layer import Fmu, Make, fails, nonlinear
+from scipy.linalg import expm
+
+pytest_plugins = ["fixtures_c_layer"]
+
+AUTOMATIC, DORMAND_PRINCE, ROSENBROCK = 0, 2, 3
+STATES = ("q1", "q2", "v1", "v2")
+MASS = np.array([[3.0, 1.0], [1.0, 1.0]])
+
+
+def linear(t: float, k: float, c: float, inputs: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """States of the oscillator at time t without its own force; x at t = 0, shape (4,).
+
+    inputs: Taylor coefficients of the input force, lowest order first, shape (m,): a chain of integrators.
+    """
+    inverse, m = np.linalg.inv(MASS), len(inputs)
+    a = np.zeros((4 + m, 4 + m))
+    a[:2, 2:4] = np.eye(2)
+    a[2:4, :2], a[2:4, 2:4], a[2:4, 4] = -k * inverse, -c * inverse, inverse[:, 0]
+    for i in range(m - 1):
+        a[4 + i, 5 + i] = 1.0
+    return np.asarray(expm(a * t) @ [*x, *inputs])[:4]
+
+
+def test_rosenbrock_has_order_4(make: Make) -> None:
+    """With steps as long as the communication step, halving them divides the error by 16."""
+    errors = []
+    for n in (16, 32, 64, 128):
+        fmu = make("singular").start(tolerance=1e3, solver_method=ROSENBROCK)
+        fmu.run(np.linspace(0, 1, n + 1))
+        assert fmu.count("solver_steps") == fmu.count("solver_jacobians") == n
+        errors.append(np.abs(fmu.get("x1", "x2") - nonlinear(1)).max())
+    order = -np.polyfit(np.arange(len(errors)), np.log2(errors), 1)[0]
+    assert order == pytest.approx(4, abs=0.25)
+
+
+def test_rosenbrock_takes_no_steps_for_stability(make: Make) -> None:
+    """A cubic force on springs of 1e10 N/m, damped within 1e-6 s: steps of 0.05 s give the slow motion exactly."""
+    k, c, force = 1e10, 1e4, np.array([0.0, 1e9, -4e9, 6e9])
+    fmu = make("oscillator").start(tolerance=1e4, solver_method=ROSENBROCK, k=k, c=c, t_on=1e3, start=0.0)
+    points = np.concatenate([[0.0], np.geomspace(1e-9, 0.01, 20), np.linspace(0.05, 1.0, 20)])
+    for t, t_next in pairwise(points):
+        fmu.set(u=float(force[1] * t + force[2] * t**2 / 2 + force[3] * t**3 / 6))
+        move(fmu, force[1] + force[2] * t + force[3] * t**2 / 2, force[2] + force[3] * t, force[3])
+        fmu.fmi.doStep(t, t_next - t)
+    assert fmu.count("solver_steps") <= len(points) + 5
+    assert fmu.get(*STATES) == pytest.approx(linear(1.0, k, c, force, np.zeros(4)), rel=1e-9)
+
+
+def move(fmu: Fmu, *derivatives: float) -> None:
+    """Gives the oscillator's input these derivatives, from order 1 on."""
+    reference = fmu.references["u"]
+    orders = list(range(1, len(derivatives) + 1))
+    fmu.fmi.setRealInputDerivatives([reference] * len(orders), orders, list(derivatives))
+
+
+@pytest.mark.parametrize("method", [DORMAND_PRINCE, ROSENBROCK])
+def test_stiff_and_loose_are_the_same_motion(make: Make, method: int) -> None:
+    """Errors follow the tolerance in its order, on a model that is stiff."""
+    errors = []
+    for tolerance in (1e-4, 1e-6, 1e-8):
+        fmu = make("oscillator").start(tolerance=tolerance, solver_method=method, k=3e5, c=3e3, t_on=1e3)
+        fmu.run(np.linspace(0, 0.1, 5))
+        errors.append(
+            np.abs(fmu.get(*STATES) - linear(0.1, 3e5, 3e3, np.zeros(1), np.array([0.1, 0, 0, 0]))).max()
+        )
+    assert errors[0] < 1e-2
+    assert np.all(np.diff(np.log10(errors)) < -1)
+
+
+def test_rosenbrock_lands_on_events(make: Make) -> None:
+    """A force that starts inside a communication step leaves the accuracy of a smooth problem."""
+    fmu = make("oscillator").start(solver_method=ROSENBROCK, tolerance=1e-9, t_on=0.37)
+    fmu.run(np.linspace(0, 2, 4))
+    before = linear(0.37, 30.0, 0.4, np.zeros(1), np.array([0.1, 0, 0, 0]))
+    assert fmu.get(*STATES) == pytest.approx(linear(1.63, 30.0, 0.4, np.array([5.0]), before), abs=1e-7)
+    assert fmu.get("time")[0] == 2.0
+
+
+@pytest.mark.parametrize("method", [DORMAND_PRINCE, ROSENBROCK])
+def test_communication_steps_change_nothing_beyond_the_tolerance(make: Make, method: int) -> None:
+    """H, H/2, H/4 and a far shorter one: the same result, and the solver's own steps but for the landings."""
+    results, steps = [], []
+    for n in (3, 6, 12, 50):
+        fmu = make("singular").start(tolerance=1e-7, solver_method=method)
+        fmu.run(np.linspace(0, 3, n + 1))
+        results.append(fmu.get("x1", "x2"))
+        steps.append(fmu.count("solver_steps"))
+    assert np.ptp(results, axis=0).max() < 1e-6
+    assert steps[-1] <= steps[0] + 50
+
+
+@pytest.mark.parametrize("method", [DORMAND_PRINCE, ROSENBROCK])
+def test_longest_step_is_honoured(make: Make, method: int) -> None:
+    """No step is longer than solver_longest_step, however loose the tolerance."""
+    fmu = make("singular").start(tolerance=1e2, solver_method=method, solver_longest_step=0.01)
+    fmu.fmi.doStep(0.0, 1.0)
+    assert fmu.count("solver_steps") >= 100
+
+
+def test_rosenbrock_gives_up_before_a_failure(make: Make) -> None:
+    """Steps get shorter up to the point where the model ends; the state before the step stays valid."""
+    fmu = make("singular").start(domain=0.6, solver_method=ROSENBROCK)
+    fmu.run(np.array([0.0, 0.5]))
+    before = fmu.get("x1", "x2")
+    fails(
+        fmu,
+        lambda: fmu.fmi.doStep(0.5, 0.5),
+        r"(no finite solution|the Jacobian of der\(x1\) is -?nan) at t = 0\.6\d* s",
+    )
+    assert fmu.fmi.getRealStatus(fmi2LastSuccessfulTime) == pytest.approx(0.6, abs=1e-9)
+    assert fmu.get("x1", "x2").tolist() == before.tolist()
+    fmu.fmi.doStep(0.5, 0.05)
+    assert fmu.get("x1", "x2") == pytest.approx(nonlinear(0.55), abs=1e-6)
+
+
+@pytest.mark.parametrize(("k", "jacobians"), [(30.0, 1), (1e8, 2)])
+def test_automatic_choice(make: Make, k: float, jacobians: int) -> None:
+    """One Jacobian tells the methods apart: Dormand-Prince needs no other one; Rosenbrock has one per step."""
+    runs = []
+    for method in (AUTOMATIC, ROSENBROCK if jacobians > 1 else DORMAND_PRINCE):
+        fmu = make("oscillator").start(solver_method=method, k=k, c=k / 100, t_on=1e3)
+        fmu.run(np.linspace(0, 0.5, 6))
+        runs.append((fmu.get(*STATES).tolist(), fmu.count("solver_steps"), fmu.count("solver_jacobians")))
+    assert runs[0][:2] == runs[1][:2]
+    assert runs[0][2] == runs[1][2] + 1
+
+
+def test_choice_belongs_to_the_state(make: Make) -> None:
+    """An instance that is restored goes on with the solver that was chosen."""
+    fmu, other = (make("oscillator") for _ in range(2))
+    fmu.start(solver_method=AUTOMATIC, k=1e8, c=1e6, t_on=1e3)
+    fmu.fmi.doStep(0.0, 0.1)
+    state = other.fmi.deSerializeFMUstate(fmu.fmi.serializeFMUstate(fmu.fmi.getFMUstate()))
+    other.fmi.setFMUstate(state)
+    ends = []
+    for instance in (fmu, other):
+        instance.fmi.doStep(0.1, 0.1)
+        ends.append((instance.get(*STATES).tolist(), instance.count("solver_jacobians")))
+    assert ends[0] == ends[1]
+
+
+# ---- Inputs that move ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", [1, DORMAND_PRINCE, ROSENBROCK])
+@pytest.mark.parametrize("derivatives", [(7.0,), (7.0, -30.0), (7.0, -30.0, 200.0)])
+def test_inputs_follow_their_derivatives(make: Make, method: int, derivatives: tuple[float, ...]) -> None:
+    """Ramps, parabolas and cubics over one communication step give the exact solution and end value."""
+    fmu = make("oscillator").start(tolerance=1e-9, t_on=1e3, solver_method=method)
+    fmu.set(u=2.0)
+    move(fmu, *derivatives)
+    fmu.fmi.doStep(0.0, 0.8)
+    coefficients = np.array([2.0, *derivatives])
+    expected = linear(0.8, 30.0, 0.4, coefficients, np.array([0.1, 0, 0, 0]))
+    assert fmu.get(*STATES) == pytest.approx(expected, abs=1e-7)
+    factorials = np.cumprod([1.0, *range(1, len(coefficients))])
+    assert fmu.get("u")[0] == pytest.approx(
+        np.sum(coefficients * 0.8 ** np.arange(len(coefficients)) / factorials)
+    )
+
+
+def test_derivatives_of_inputs_hold_for_one_step(make: Make) -> None:
+    """The next step goes on with a constant input."""
+    fmu = make("oscillator").start(tolerance=1e-9, t_on=1e3)
+    move(fmu, 10.0)
+    fmu.run(np.array([0.0, 0.3, 0.7]))
+    x = linear(0.3, 30.0, 0.4, np.array([0.0, 10.0]), np.array([0.1, 0, 0, 0]))
+    assert fmu.get(*STATES) == pytest.approx(linear(0.4, 30.0, 0.4, np.array([3.0]), x), abs=1e-7)
+
+
+def test_a_failed_step_gives_the_input_back(make: Make) -> None:
+    """After a step that cannot be done, input and derivative are as before: a shorter step goes on with them."""
+    fmu = make("oscillator").start(tolerance=1e-9, t_on=1e3, solver_max_steps=100)
+    fmu.set(u=1.0)
+    move(fmu, 10.0)
+    fails(fmu, lambda: fmu.fmi.doStep(0.0, 1e3), "more than 100 inner steps")
+    assert fmu.get("u")[0] == 1.0
+    fmu.fmi.doStep(0.0, 0.3)
+    expected = linear(0.3, 30.0, 0.4, np.array([1.0, 10.0]), np.array([0.1, 0, 0, 0]))
+    assert fmu.get(*STATES) == pytest.approx(expected, abs=1e-7)
+
+
+def test_rates_of_outputs(make: Make) -> None:
+    """fmi2GetRealOutputDerivatives agrees with differences of a run, and knows order 1 alone."""
+    fmu = make("oscillator").start(tolerance=1e-10, t_on=1e3)
+    references, h = [fmu.references[name] for name in ("position", "acceleration")], 1e-3
+    fmu.run(np.array([0.0, 0.2, 0.2 + h]))
+    rates = np.array(fmu.fmi.getRealOutputDerivatives(references, [1, 1]))
+    values = [fmu.get("position", "acceleration")]
+    state = fmu.fmi.getFMUstate()
+    fmu.fmi.doStep(0.2 + h, h)
+    values.append(fmu.get("position", "acceleration"))
+    fmu.fmi.setFMUstate(state)
+    assert rates == pytest.approx((values[1] - values[0]) / h, rel=0.05)
+    fails(fmu, lambda: fmu.fmi.getRealOutputDerivatives(references, [1, 2]), "order of a derivative is 2, expected 1")
+
+
+@pytest.mark.parametrize(
+    ("name", "order", "value", "match"),
+    [
+        ("u", 0, 1.0, "order of a derivative of u is 0, expected 1 to 3"),
+        ("u", 4, 1.0, "order of a derivative of u is 4, expected 1 to 3"),
+        ("u", 1, np.nan, "the derivative of order 1 of u is set to -?nan, expected a finite number"),
+        ("q1", 1, 1.0, r"q1 \(value reference 1\) is not an input"),
+    ],
+)
+def test_derivatives_of_inputs_are_checked(make: Make, name: str, order: int, value: float, match: str) -> None:
+    """Orders, numbers and variables that make no sense are refused."""
+    fmu = make("oscillator").start()
+    fails(fmu, lambda: fmu.fmi.setRealInputDerivatives([fmu.references[name]], [order], [value]), match)
