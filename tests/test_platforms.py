@@ -1,0 +1,184 @@
+"""Binaries for several systems in one archive: what they export and need, that they run, and what is refused."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import fmpy
+import numpy as np
+import pytest
+from helpers_backends import (
+    Compiled,
+    Fmu,
+    Once,
+    largest_error,
+    native_accelerations,
+    pendulum,
+    random_states,
+    reference_accelerations,
+)
+from helpers_binaries import libraries, standard_functions
+from helpers_c_layer import HEADERS, zig
+
+from gpmelica.errors import DescriptionError, MissingToolError
+from gpmelica.fmu.backends import build_native
+from gpmelica.fmu.binaries import toolchains
+from gpmelica.fmu.platforms import Platform, here, named
+from gpmelica.generator.description.load import from_data
+from gpmelica.model import prepare
+
+NAMES = {"2.0": ["linux64", "win64", "darwin64"], "3.0": ["aarch64-linux", "x86_64-windows", "aarch64-darwin"]}
+FOLDERS = [(fmi, name) for fmi, names in NAMES.items() for name in names]
+SYSTEM = {"kernel32.dll", "/usr/lib/libSystem.B.dylib", "libc.so.6", "libm.so.6"}
+
+
+@pytest.fixture(scope="module")
+def portable(once: Once) -> dict[str, Compiled]:
+    """The pendulum for three systems, in both versions of FMI, built on this one."""
+    if zig() is None:
+        pytest.skip("ziglang is not installed")
+    model = prepare(from_data(pendulum()))
+
+    def build(folder: Path) -> None:
+        for fmi, names in NAMES.items():
+            build_native(model, folder / fmi, fmi=fmi, platforms=named(names, fmi))
+            fmpy.extract(str(folder / fmi / "Pendulum.fmu"), str(folder / fmi / "unpacked"))
+
+    folder = once("portable", build)
+    return {fmi: Compiled(model, folder / fmi / "Pendulum.fmu", folder / fmi / "unpacked") for fmi in NAMES}
+
+
+# ---- What is in them --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("fmi", "folder"), FOLDERS)
+def test_exports_are_the_standard(portable: dict[str, Compiled], fmi: str, folder: str) -> None:
+    """A library exports every function of its FMI version, and nothing else."""
+    fmu = portable[fmi].fmu
+    expected = standard_functions(fmu)
+    assert len(expected) == {"2.0": 44, "3.0": 75}[fmi]
+    for library in libraries(fmu, folder):
+        assert library.exports == expected
+
+
+@pytest.mark.parametrize(("fmi", "folder"), FOLDERS)
+def test_only_the_c_runtime_is_needed(portable: dict[str, Compiled], fmi: str, folder: str) -> None:
+    """A library loads the system's C runtime and no other library; on Linux glibc 2.17 is new enough."""
+    for library in libraries(portable[fmi].fmu, folder):
+        others = library.needs - SYSTEM
+        assert all(name.startswith("api-ms-win-crt-") for name in others), others
+        assert max(library.glibc, default=(2, 17)) <= (2, 17)
+        assert bool(library.glibc) == ("linux" in folder)
+
+
+def test_one_library_for_all_macs(portable: dict[str, Compiled]) -> None:
+    """FMI 2.0 has one name for Macs, so its library has code for both processors."""
+    processors = [library.processor for library in libraries(portable["2.0"].fmu, "darwin64")]
+    assert processors == ["X86_64", "ARM64"]
+
+
+@pytest.mark.parametrize("fmi", NAMES)
+def test_folders_are_what_was_asked_for(portable: dict[str, Compiled], fmi: str) -> None:
+    """The archive has one library for each platform, by the standard's name, and FMPy names the same ones."""
+    with zipfile.ZipFile(portable[fmi].fmu) as archive:
+        folders = {name.split("/")[1] for name in archive.namelist() if name.startswith("binaries/")}
+    assert folders == set(NAMES[fmi])
+    if fmi == "2.0":
+        assert set(fmpy.supported_platforms(str(portable[fmi].fmu))) == {*NAMES[fmi], "c-code"}
+
+
+# ---- They run ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(here("2.0").name != "linux64", reason="the library is for another system")
+def test_linux_binary_agrees(portable: dict[str, Compiled]) -> None:
+    """The library that ziglang made for Linux gives the reference's accelerations."""
+    compiled = portable["2.0"]
+    states = random_states(compiled.model, np.random.default_rng(31), 20)
+    found = native_accelerations(compiled.model, compiled.fmu, states)
+    assert largest_error(found, reference_accelerations(compiled.model, states)) <= 1e-9
+
+
+@pytest.mark.skipif(here("2.0").name != "linux64", reason="the run to compare with is one on Linux")
+def test_windows_binary_agrees(portable: dict[str, Compiled], tmp_path: Path) -> None:
+    """Under wine, the library for Windows runs to the same state as the one for Linux."""
+    if shutil.which("wine") is None:
+        pytest.skip("wine is not installed")
+    compiled = portable["2.0"]
+    source, host = Path(__file__).parent / "data" / "windows_host.c", tmp_path / "host.exe"
+    compiler = [*(zig() or []), "-target", "x86_64-windows-gnu", "-std=c99", f"-I{HEADERS}"]
+    subprocess.run([*compiler, str(source), "-o", str(host)], check=True)
+    names = [state.name for state in compiled.model.program.states]
+    variables = {v.name: v.valueReference for v in compiled.description.modelVariables}
+    library = compiled.folder / "binaries" / "win64" / "Pendulum.dll"
+    run = [str(host), str(library), compiled.description.guid, "60", "0.01", *(str(variables[n]) for n in names)]
+    wine = {**os.environ, "WINEPREFIX": str(tmp_path / "wine"), "WINEDEBUG": "-all"}
+    answer = subprocess.run(["wine", *run], env=wine, capture_output=True, text=True, timeout=120, check=False)
+    assert answer.returncode == 0, answer.stderr
+    with Fmu(compiled) as fmu:
+        expected = fmu.start(tolerance=1e-9).run(np.linspace(0.0, 0.6, 61), names)[-1]
+    assert [float(line) for line in answer.stdout.split()] == pytest.approx(expected.tolist(), rel=1e-7, abs=1e-9)
+
+
+# ---- What can be asked for --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("names", "fmi", "folders"),
+    [
+        (["linux64", "win32"], "2.0", ["linux64", "win32"]),
+        (["x86_64-linux", "x86_64-darwin", "x86-windows"], "2.0", ["linux64", "darwin64", "win32"]),
+        (["linux64", "x86_64-linux"], "2.0", ["linux64"]),
+        (["linux64", "aarch64-darwin"], "3.0", ["x86_64-linux", "aarch64-darwin"]),
+        (["darwin64"], "3.0", ["x86_64-darwin", "aarch64-darwin"]),
+    ],
+)
+def test_either_spelling(names: list[str], fmi: str, folders: list[str]) -> None:
+    """Platforms can be given as FMI 2.0 or as 3.0 names them; the folders are named as the version asks."""
+    assert [platform.name for platform in named(names, fmi)] == folders
+
+
+@pytest.mark.parametrize(
+    ("name", "fmi", "message"),
+    [
+        ("aarch64-linux", "2.0", r"aarch64-linux: FMI 2.0 has no name for it; take --fmi 3.0"),
+        ("beos", "2.0", r"beos: is no platform; expected some of linux64"),
+        ("arm64-linux", "3.0", r"arm64-linux: is no platform; expected some of x86_64-linux"),
+    ],
+)
+def test_unknown_platforms(name: str, fmi: str, message: str) -> None:
+    """What no binary can be made for is refused, with what can be."""
+    with pytest.raises(DescriptionError, match=message):
+        named([name], fmi)
+
+
+def test_other_systems_need_ziglang(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Without ziglang there is a message and no FMU, not one with fewer binaries."""
+    monkeypatch.setitem(sys.modules, "ziglang", None)
+    foreign = next(p for p in named(["win64", "darwin64"], "2.0") if p != here("2.0"))
+    with pytest.raises(MissingToolError, match=rf"binaries for {foreign.name} need ziglang.*pip install ziglang"):
+        build_native(prepare(from_data(pendulum())), tmp_path, platforms=[here("2.0"), foreign])
+    assert not list(tmp_path.iterdir())
+
+
+def test_own_system_needs_no_ziglang(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """This machine's platform, asked for by its name, is built by its own compiler where ziglang is missing."""
+    compiler = tmp_path / "cc"
+    compiler.write_text("#!/bin/sh\necho a compiler, version 1\n")
+    compiler.chmod(0o755)
+    monkeypatch.setitem(sys.modules, "ziglang", None)
+    monkeypatch.setenv("CC", str(compiler))
+    (toolchain,) = toolchains("2.0", [here("2.0")])
+    assert toolchain.platform == here("2.0")
+    assert [c.version for c in toolchain.compilers] == ["a compiler, version 1"]
+
+
+def test_own_platform_is_as_fmpy_has_it() -> None:
+    """The folder of this machine's library is where FMPy looks for it."""
+    assert here("2.0") == Platform(fmpy.platform, (fmpy.platform_tuple,))
+    assert here("3.0") == Platform(fmpy.platform_tuple, (fmpy.platform_tuple,))
