@@ -111,7 +111,7 @@ def _task_jacobian(task: Task, points: Points, lower: Lowering, n: int) -> Expr:
     """∂Φ/∂q, or ∂Ψ/∂q̇ for order 1: by the names whose rates are linear in the coordinates' rates."""
     total: Expr = ir.zeros(n)
     for name in dict.fromkeys(expressions.running_names(task.given)):
-        if "." in name and (task.position is not None or expressions.is_velocity(name)):
+        if "." in name and (task.position is not None or expressions.level(name) == 1):
             total = total + lower(differentiate.derivative(task.given, name)) * points.jacobian(name)
     return total
 

@@ -52,7 +52,7 @@ def rate(tree: Tree, points: Container[str]) -> Tree:
 def _next(name: str, points: Container[str]) -> str:
     """Name of a moving name's rate."""
     owner, _, quantity = name.partition(".")
-    if expressions.is_velocity(name):
+    if expressions.level(name) == 1:
         return f"{name}{BIAS}"
     return f"{owner}.v{quantity}" if owner in points else f"{name}_dot"
 
