@@ -11,6 +11,7 @@ from .modes import Mode, modes
 from .reachability import unreachable
 from .signals import rms
 from .simulation import simulate
+from .solver import Solvability, formulation, solvability
 from .statics import equilibrium, start_state
 from .target import programmed_target
 
@@ -19,12 +20,14 @@ __all__ = [
     "Evaluation",
     "Mode",
     "Model",
+    "Solvability",
     "assemble",
     "choose_dependent",
     "closure_wrenches",
     "energy",
     "equilibrium",
     "evaluate",
+    "formulation",
     "friction_efforts",
     "joint_loads",
     "modes",
@@ -32,6 +35,7 @@ __all__ = [
     "programmed_target",
     "rms",
     "simulate",
+    "solvability",
     "start_state",
     "unreachable",
 ]

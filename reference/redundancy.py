@@ -1,4 +1,4 @@
-"""Constraint rows that depend on each other: rank, who depends on whom, and what to keep (P1 2.1, 3.1; design 4.6).
+"""Constraint rows that depend on each other: rank, groups, what to keep (P1 2.1, 3.1; design 4.6).
 
 Rows mix metres and radians, so each is scaled to length 1 before its rank is asked for. The rank is one *on* the
 constraint manifold: a little beside it, rows that depend on each other hardly do so any more.
@@ -15,6 +15,7 @@ from scipy.linalg import qr
 
 Array = NDArray[np.float64]
 TOLERANCE = 1e-8  # singular values of C, rows of length 1, relative to the largest: smaller ones count as zero
+_ROUNDING = 1e-12  # length of a row relative to the longest: a shorter one is zero but for rounding
 _INVOLVED = 1e-6  # of a row's share in another one
 
 
@@ -40,7 +41,7 @@ def scaled(C: Array) -> Array:
 
 def _lengths(C: Array) -> Array:
     lengths = np.linalg.norm(C, axis=1)
-    return np.where(lengths > 0, lengths, 1.0)
+    return np.where(lengths > _ROUNDING * lengths.max(initial=0.0), lengths, 1.0)
 
 
 def rank_of(C: Array) -> Rank:
@@ -56,7 +57,7 @@ def independent_rows(C: Array, preferred: Sequence[Sequence[int]]) -> tuple[int,
     """As many rows of C, shape (m, n), as it has rank, that do not depend on each other; in order.
 
     preferred   groups of row indices, most wanted first: a row is left out only if those of its group and of the
-                groups before it make it redundant. Within a group column-pivoted QR of Cᵀ takes the best conditioned.
+                groups before it make it redundant. Column-pivoted QR of Cᵀ takes the best conditioned of a group.
     """
     C = scaled(C)
     chosen: list[int] = []
@@ -119,7 +120,7 @@ class MinimumNorm:
         self.rank = rank
 
     def __call__(self, C: Array) -> Array:
-        """E, shape (r, m), orthonormal rows, of C, shape (m, n), whose rank beside the manifold may seem greater."""
+        """E, shape (r, m), orthonormal rows, for C, shape (m, n); beside the manifold its rank may seem more."""
         lengths = _lengths(C)
         idle = np.linalg.svd(C / lengths[:, None])[0][:, self.rank :] / lengths[:, None]
         return np.asarray(qr(idle)[0][:, idle.shape[1] :].T if idle.size else np.eye(len(C)))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gpmelica.errors import SolveError
 from gpmelica.generator.mechanism import Mechanism
-from gpmelica.reference import Evaluation, Model, choose_dependent, evaluate, simulate, start_state
+from gpmelica.reference import Evaluation, Model, choose_dependent, evaluate, formulation, simulate, start_state
 
 Array = NDArray[np.float64]
 PATH = {
@@ -133,11 +133,11 @@ def test_partition_does_not_matter() -> None:
     q, qd = q + 0.05 * rng.normal(size=mechanism.n), 0.3 * rng.normal(size=mechanism.n)
     model = Model(mechanism, start=(q, qd))
     state, tried = model.state(0.4, q, qd), 0
-    reference = model.evaluate(state, model.partition(state))
+    reference = model.evaluate(state, formulation(model, state))
     for pair in combinations(range(mechanism.n), 2):
         if np.linalg.cond(reference.C[:, pair]) < 100:
             names = [mechanism.coordinates[k].name for k in pair]
-            qdd = model.accelerations(state, model.partition(state, names))
+            qdd = model.accelerations(state, formulation(model, state, names))
             assert np.abs(qdd - reference.qdd).max() < 1e-10 * np.abs(reference.qdd).max()
             tried += 1
     assert tried > 50
