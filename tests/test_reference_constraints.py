@@ -226,7 +226,7 @@ def test_violation_decays_at_baumgartes_slow_root() -> None:
 
 
 def test_velocity_constraint_in_motion() -> None:
-    """A point that is to move at a programmed speed does so from the start; a speed missed there decays with 2α."""
+    """A point that is to move at a programmed speed does so at once; a speed missed decays with 2α."""
     entry = {"name": "speed", "expression": "E.vx + 0.2*(1 + t)", "order": 1}
     data = manipulator(programmed=[entry], constraints={"alpha": 10.0, "beta": 0.0})
     data["simulation"] = {"start": "description", "stop": 0.3, "tolerance": 1e-10}
