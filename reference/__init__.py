@@ -9,6 +9,7 @@ from .kinematics import poses
 from .model import Evaluation, Model
 from .modes import Mode, modes
 from .reachability import unreachable
+from .reactions import Reactions, Verdict, reactions
 from .signals import rms
 from .simulation import simulate
 from .solver import Solvability, formulation, solvability
@@ -20,7 +21,9 @@ __all__ = [
     "Evaluation",
     "Mode",
     "Model",
+    "Reactions",
     "Solvability",
+    "Verdict",
     "assemble",
     "choose_dependent",
     "closure_wrenches",
@@ -33,6 +36,7 @@ __all__ = [
     "modes",
     "poses",
     "programmed_target",
+    "reactions",
     "rms",
     "simulate",
     "solvability",

@@ -35,12 +35,21 @@ class Block(Protocol):
         ...
 
 
+class ProgrammedBlock(Block, Protocol):
+    """Rows that expressions or paths demand of the quantities."""
+
+    def slopes(self, state: State) -> Array:
+        """Shape (rows, quantities): by x, for order 1 by ẋ and for order 2 by ẍ; C is this times ∂x/∂q."""
+        ...
+
+
 class Constraints:
     """All constraints of a mechanism, compiled.
 
     Programmed ones in file order, knife edges and closures likewise, the fixed base.
 
-    loops          the closures' conditions
+    tasks          the programmed ones
+    edges, loops   the knife edges, and the closures' conditions
     names          of the m rows
     orders         shape (m,): 0 for rows of positions, 1 of velocities, 2 of accelerations
     programmed     indices of the programmed rows
@@ -50,11 +59,11 @@ class Constraints:
     """
 
     def __init__(self, mechanism: Mechanism, quantities: Quantities, reader: Reader) -> None:
-        self._blocks: list[Block] = [programmed(entry, quantities, reader) for entry in mechanism.programmed]
-        first = sum(len(block.names) for block in self._blocks)
-        self._edges, closures = _KnifeEdges(mechanism), _Closures(mechanism)
-        self._blocks += [self._edges, closures]
-        after_edges = first + len(self._edges.names)
+        self.tasks = [programmed(entry, quantities, reader) for entry in mechanism.programmed]
+        self.edges, closures = KnifeEdges(mechanism), _Closures(mechanism)
+        self._blocks: list[Block] = [*self.tasks, self.edges, closures]
+        first = sum(len(block.names) for block in self.tasks)
+        after_edges = first + len(self.edges.names)
         last = after_edges + len(closures.names)
         self.programmed = tuple(range(first))
         self.loops, self.closure_rows = closures.conditions, slice(after_edges, last)
@@ -68,7 +77,7 @@ class Constraints:
 
     def contact_wrenches(self, posture: Posture) -> Array:
         """Wrench of each of `contact_rows` with multiplier 1 on each slot; see `Conditions.wrenches`."""
-        return np.concatenate([self._edges.wrenches(posture), self.loops.wrenches(posture)])
+        return np.concatenate([self.edges.wrenches(posture), self.loops.wrenches(posture)])
 
     def __call__(self, state: State) -> Rows:
         """All rows in the state."""
@@ -80,7 +89,7 @@ class Constraints:
             yield from block.stops()
 
 
-def programmed(entry: Programmed, quantities: Quantities, reader: Reader) -> Block:
+def programmed(entry: Programmed, quantities: Quantities, reader: Reader) -> ProgrammedBlock:
     """The rows of a programmed constraint."""
     if entry.path is not None:
         return _PathRows(entry.name, entry.path, quantities)
@@ -119,6 +128,14 @@ class _ExpressionRow:
         # the accelerations' names stand for ẍ without q̈, so the value is Ψ's part without q̈
         return _row(0.0, 0.0, by_rate @ state.jacobian[rates], -jet.value)
 
+    def slopes(self, state: State) -> Array:
+        jet, reading, order = self.reading.jet(state), self.reading, self.order
+        used = (reading.positions, reading.velocities, reading.accelerations)
+        first = 1 + sum(map(len, used[:order]))
+        slopes = np.zeros((1, len(state.x)))
+        slopes[0, used[order]] = jet.gradient[first : first + len(used[order])]
+        return slopes
+
     def stops(self) -> Iterator[float]:
         return stops(self.reading.node)
 
@@ -149,6 +166,11 @@ class _PathRows:
             w_ddot - R @ state.bias[used],
         )
 
+    def slopes(self, state: State) -> Array:
+        slopes = np.zeros((len(self._own), len(state.x)))
+        slopes[:, self._point] = self._rotation
+        return slopes
+
     def stops(self) -> Iterator[float]:
         return (k * self.path.leg_time for k in range(len(self.path.waypoints)))
 
@@ -166,7 +188,7 @@ def waypoint_motion(path: Path, t: float) -> tuple[Array, Array, Array]:
     )
 
 
-class _KnifeEdges:
+class KnifeEdges:
     """Ψ = n·v = 0, n a body's normal and v the velocity of its point (P1 (30), (31)): one row each."""
 
     order = 1
@@ -182,6 +204,7 @@ class _KnifeEdges:
         self._vectors = Vectors(factors.reshape(slots, 4, -1))
 
     def rows(self, state: State) -> Rows:
+        """The rows in the state."""
         motion, K = self._vectors.motion(state.posture), len(self.names)
         n, v, C = motion.position[:, :K], motion.velocity[:, K:], motion.jacobian[..., K:]
         rate = motion.velocity[:, :K] * v + n * motion.bias[:, K:]  # Γ of P1 (31) with the opposite sign
@@ -196,6 +219,7 @@ class _KnifeEdges:
         return wrenches
 
     def stops(self) -> Iterator[float]:
+        """Nothing jumps."""
         return iter(())
 
 
