@@ -41,7 +41,7 @@ POINTS = {
 
 
 def forces(mechanism: Mechanism, run: Trajectory) -> dict[str, Array]:
-    """World components of each joint's force on its link and of the pivots B and C, and the edges' forces, N."""
+    """World components of each joint's force on its link and of the pivots B and C, forces of edges and drive, N."""
     q = np.column_stack([run.signals[c.symbol] for c in mechanism.coordinates])
     axes = np.array([reference.poses(mechanism, row)[:, :2, :2] for row in q])
     found = {}
@@ -51,7 +51,8 @@ def forces(mechanism: Mechanism, run: Trajectory) -> dict[str, Array]:
     for pivot in ("B", "C"):
         local = np.column_stack([run.signals[f"{pivot}_{axis}_force"] for axis in "xy"])
         found |= _components(pivot, axes[:, 0], local)
-    return found | {f"W{k}": run.signals[f"W{k}_force"] for k in range(1, 6)}
+    edges = {f"W{k}": run.signals[f"W{k}_force"] for k in range(1, 6)}
+    return found | edges | {"driving": run.signals["H_position_effort"]}
 
 
 def _components(name: str, axes: Array, local: Array) -> dict[str, Array]:
@@ -62,6 +63,14 @@ def _components(name: str, axes: Array, local: Array) -> dict[str, Array]:
 def largest_difference(names: list[str], runs: list[dict[str, Array]]) -> float:
     """Over time, between any two runs."""
     return max(float(np.ptp([run[name] for run in runs], axis=0).max()) for name in names)
+
+
+def solvability(mechanism: Mechanism) -> reference.Reactions:
+    """Prints the ranks of section 4.2; returns the verdicts, too."""
+    found = reference.reactions(mechanism, reference.start_state(mechanism))
+    print(f"{found.rows} rows, {found.columns} columns, rank {found.rank.rank}: p = {found.redundancy}")
+    print(f"rank of the holonomic rows {found.holonomic}, of the nonholonomic ones {found.nonholonomic}")
+    return found
 
 
 def draw(runs: list[Trajectory], found: list[dict[str, Array]]) -> None:
@@ -113,11 +122,12 @@ def main() -> None:
     found = [forces(each, run) for each, run in zip(mechanisms.values(), runs, strict=True)]
     motion = [c.symbol + end for c in mechanisms["without_W1_W4"].coordinates for end in ("", "_dot")]
     print(f"largest difference of the motion: {largest_difference(motion, [dict(r.signals) for r in runs]):.1g}")
-    table = Table("pair", "largest force, N", "largest difference between cases, N")
-    for pair in ("A", "D", "E", "F", "G", "H", "W5", "B", "C", "W1", "W2", "W3", "W4"):
-        names = [name for name in found[0] if name.split()[0] == pair]
+    table = Table("pair", "unique", "largest force, N", "largest difference between cases, N")
+    for verdict in solvability(mechanisms["minimum_norm"]).verdicts:
+        names = [name for name in found[0] if name.split()[0] == verdict.name]
         largest = max(float(np.abs(each[name]).max()) for each in found for name in names)
-        table.add_row(pair, f"{largest:.3g}", f"{largest_difference(names, found):.2g}")
+        numbers = f"{largest:.3g}", f"{largest_difference(names, found):.2g}"
+        table.add_row(verdict.name, "yes" if verdict.unique else "no", *numbers)
     Console(width=100).print(table)
     draw(runs[: len(ELIMINATIONS)], found[: len(ELIMINATIONS)])
 

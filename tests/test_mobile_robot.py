@@ -114,6 +114,16 @@ def test_ranks_of_the_paper() -> None:
     assert ranks == [17, 4, 20]
 
 
+def test_which_reactions_are_unique() -> None:
+    """Ranks, degree of redundancy and the table of P1 4.2."""
+    mechanism = robot("minimum_norm")
+    found = reference.reactions(mechanism, reference.start_state(mechanism))
+    assert (found.rows, found.columns, found.rank.rank, found.redundancy) == (22, 21, 20, 2)
+    assert (found.holonomic, found.nonholonomic) == (17, 4)
+    assert {verdict.name for verdict in found.verdicts if verdict.unique} == set(UNIQUE)
+    assert set(found.not_unique) == set(NOT_UNIQUE)
+
+
 def test_motion_is_that_of_the_paper() -> None:
     """Right turn, straight on, left turn, and at the end a line parallel to x0 (P1 Fig. 2, 3)."""
     found = run("without_W1_W4")
