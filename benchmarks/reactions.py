@@ -41,7 +41,7 @@ POINTS = {
 
 
 def forces(mechanism: Mechanism, run: Trajectory) -> dict[str, Array]:
-    """World components of each joint's force on its link and of the pivots B and C, forces of edges and drive, N."""
+    """World components of each joint's force on its link and of the pivots B and C, of edges and drive, N."""
     q = np.column_stack([run.signals[c.symbol] for c in mechanism.coordinates])
     axes = np.array([reference.poses(mechanism, row)[:, :2, :2] for row in q])
     found = {}
