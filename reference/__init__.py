@@ -10,6 +10,7 @@ from .model import Evaluation, Model
 from .modes import Mode, modes
 from .reachability import unreachable
 from .reactions import Reactions, Verdict, reactions
+from .redundancy import Rank
 from .signals import rms
 from .simulation import simulate
 from .solver import Solvability, formulation, solvability
@@ -21,6 +22,7 @@ __all__ = [
     "Evaluation",
     "Mode",
     "Model",
+    "Rank",
     "Reactions",
     "Solvability",
     "Verdict",

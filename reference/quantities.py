@@ -111,6 +111,11 @@ class Reading:
         """Its derivatives with respect to t, positions, velocities and accelerations, in this order."""
         return constant(self._value(state, variables(self._values(state))), len(self.names))
 
+    def by_rates(self, state: State) -> Array:
+        """∂/∂q̇, shape (n,), of an expression of positions and velocities."""
+        gradient = self.jet(state).gradient[1 + len(self.positions) :]
+        return np.asarray(gradient @ state.jacobian[self.velocities])
+
     def _values(self, state: State) -> list[float]:
         return [
             state.t,
