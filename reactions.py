@@ -44,25 +44,32 @@ def tables(mechanism: Mechanism, found: reference.Reactions) -> list[Table | str
     for verdict in found.verdicts:
         doubtful = " ".join(key for key, unique in verdict.components.items() if not unique)
         table.add_row(verdict.name, verdict.kind, "unique" if verdict.unique else NOT_UNIQUE, doubtful)
-    groups = "; ".join(", ".join(group) for group in found.redundant_rows)
+    plane = "planar: 3" if found.planar else "6"
     return [
-        f"{found.rows} rows, {found.columns} columns ({'planar: 3' if found.planar else '6'} per body), rank"
-        f" {found.rank.rank} (holonomic {found.holonomic}, nonholonomic {found.nonholonomic}): degree of redundancy"
-        f" {found.redundancy}",
+        f"{found.rows} rows, {found.columns} columns ({plane} per body), rank {found.rank.rank} (holonomic"
+        f" {found.holonomic}, nonholonomic {found.nonholonomic}): degree of redundancy {found.redundancy}",
         _gap(found.rank),
         table,
-        *([f"rows that depend on each other: {groups}"] if groups else []),
+        *redundancy(found.redundant_rows),
         *warnings(mechanism, found),
     ]
 
 
+def redundancy(groups: Iterable[tuple[str, ...]]) -> list[str]:
+    """Lines that name the description's redundant rows, group by group."""
+    alone = ", ".join(group[0] for group in groups if len(group) == 1)
+    together = "; ".join(", ".join(group) for group in groups if len(group) > 1)
+    return [
+        *([f"rows that depend on each other: {together}"] if together else []),
+        *([f"rows that the joints fulfil by themselves: {alone}"] if alone else []),
+    ]
+
+
 def _gap(rank: reference.Rank) -> str:
-    zero = (
-        f"the largest of the others {rank.largest:.2g}" if rank.largest else "the others are exactly zero or none"
-    )
+    zero = f"of the others the largest is {rank.largest:.2g}" if rank.largest else "there are no others but zeros"
     return (
-        f"rows have length 1; singular values up to {rank.tolerance:.2g} count as zero: the smallest that does not is"
-        f" {rank.smallest:.2g}, {zero}"
+        f"rows have length 1; singular values up to {rank.tolerance:.2g} count as zero, the smallest that does not"
+        f" is {rank.smallest:.2g}, {zero}"
     )
 
 
@@ -87,8 +94,8 @@ def _friction_warning(coordinate: Coordinate, found: reference.Reactions) -> str
     components = " ".join(key for key in doubtful if key not in ("axial", "normal"))
     text = f"friction in {coordinate.name}: the joint's reaction is not unique ({components})"
     if "normal" in doubtful:
-        return f"{text}, nor is the normal force that causes the friction: give normal_force, or remove redundant rows"
-    return f"{text}, but the normal force that causes the friction is"
+        return f"{text}, nor is the normal force: give friction.normal_force, or remove redundant constraints"
+    return f"{text}, but the normal force, which the friction depends on, is"
 
 
 def doubtful_loads(found: reference.Reactions, link: str, axis: Iterable[float] | None = None) -> list[str]:

@@ -55,7 +55,10 @@ def pairs(model: Model, state: State) -> list[Pair]:
     Replacement joints and a base's flexible supports have none, nor have drives other than the programmed rows.
     """
     absolute = _Absolute(model, state)
-    return [*absolute.joints(), *absolute.closures(), *absolute.programmed(), *absolute.nonholonomic()]
+    found = [*absolute.joints(), *absolute.closures(), *absolute.programmed(), *absolute.nonholonomic()]
+    names = [pair.name for pair in found]
+    # a link may have the name of a closure
+    return [replace(p, name=f"{p.name} ({p.kind})") if names.count(p.name) > 1 else p for p in found]
 
 
 class _Absolute:
