@@ -86,7 +86,7 @@ def write_modelica(model: Model, out: Path) -> list[Path]:
 def build_native(model: Model, out: Path, progress: Progress | None = None) -> Fmu:
     """Write `Name.fmu` by the native backend."""
     begin, fmu = time.perf_counter(), out / f"{model.name}.fmu"
-    native.build(native.generate(model.program, model.chain), fmu, model.modelica(), progress)
+    native.build(native.generate(model.native_program, model.chain), fmu, model.modelica(), progress)
     return Fmu(
         "native",
         fmu,

@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ..generator.interface import INTEGER_SETTINGS, REAL_SETTINGS, Variable
 from ..generator.program import Program
-from .stages import GROUPS, Block, Stage, Staged
+from .stages import GROUPS, Block, ConstrainedSystem, Stage, Staged
 
 _BLOCKS = (
     "time",
@@ -81,9 +81,12 @@ def data(program: Program, staged: Staged, variables: Sequence[Variable], token:
 
 def _stage(stage: Stage) -> dict[str, Any]:
     f, system = stage.function, stage.system
-    parts = (0, 0, 0, 0)
-    if system is not None:
-        parts = (system.n, system.columns, system.matrix.offset, system.right.offset)
+    linear: tuple[int, ...] = (0,) * 4
+    constrained: tuple[int, ...] = (0,) * 9
+    if isinstance(system, ConstrainedSystem):
+        constrained = _constrained(system)
+    elif system is not None:
+        linear = (system.n, system.columns, system.matrix.offset, system.right.offset)
     return {
         "name": _string(stage.name),
         "about": _string(stage.about),
@@ -93,8 +96,15 @@ def _stage(stage: Stage) -> dict[str, Any]:
         "inputs": _offsets(stage.inputs),
         "n_outputs": len(stage.outputs),
         "outputs": _offsets(stage.outputs),
-        "system": _integers(parts),
+        "system": _integers(linear),
+        "constrained": _integers(constrained),
     }
+
+
+def _constrained(system: ConstrainedSystem) -> tuple[int, ...]:
+    blocks = (system.matrix, system.jacobian, system.right, system.wanted, system.solution)
+    multipliers = -1 if system.multipliers is None else system.multipliers.offset
+    return (system.n, system.m, system.columns, *(block.offset for block in blocks), multipliers)
 
 
 def _group(name: str, staged: Staged, stages: list[dict[str, Any]]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import casadi as ca
 
 from ..generator import ir
 from ..generator.ir import Expr, Shape
-from ..generator.program import Definition, Item, LinearSolve, Program
+from ..generator.program import ConstrainedSolve, Definition, Item, LinearSolve, Program, given, used
 from .casadi_eval import SX, Evaluator
 
 GROUPS = ("prepare", "dynamics", "outputs")
@@ -41,6 +41,24 @@ class System:
 
 
 @dataclass(frozen=True)
+class ConstrainedSystem:
+    """M X − Cᵀ Λ = F and C X = W, see `generator.program.ConstrainedSolve`; column-major blocks of the workspace.
+
+    M and F stay as they are, C and W do not; multipliers: None where nobody wants Λ
+    """
+
+    n: int
+    m: int
+    columns: int
+    matrix: Block
+    jacobian: Block
+    right: Block
+    wanted: Block
+    solution: Block
+    multipliers: Block | None
+
+
+@dataclass(frozen=True)
 class Stage:
     """One function of the model, its argument and result blocks, and the solve that follows it."""
 
@@ -50,7 +68,7 @@ class Stage:
     function: ca.Function
     inputs: tuple[Block, ...]
     outputs: tuple[Block, ...]
-    system: System | None
+    system: System | ConstrainedSystem | None
 
 
 @dataclass
@@ -84,9 +102,9 @@ class _Plan:
     results: Mapping[str, Sequence[Expr]]
 
     @property
-    def solve(self) -> LinearSolve | None:
+    def solve(self) -> LinearSolve | ConstrainedSolve | None:
         last = self.items[-1] if self.items else None
-        return last if isinstance(last, LinearSolve) else None
+        return None if isinstance(last, Definition) else last
 
     def uses(self) -> set[str]:
         """Names that the stage's expressions use."""
@@ -169,15 +187,15 @@ class _Cutter:
         for item in program.items:
             if isinstance(item, Definition) and item.constant:
                 groups["prepare"].append(item)
-            elif item.name in needed:
+            elif needed & {*given(item)}:
                 groups["dynamics"].append(item)
-            elif item.name in wanted:
+            elif wanted & {*given(item)}:
                 groups["outputs"].append(item)
         return groups
 
     def _needed(self, roots: Iterable[Expr]) -> set[str]:
         """Names of all items that expressions depend on."""
-        items = {item.name: item for item in self.program.items}
+        items = {name: item for item in self.program.items for name in given(item)}
         stack = [name for root in roots for name in ir.symbols(root)]
         found: set[str] = set()
         while stack:
@@ -218,7 +236,7 @@ class _Cutter:
 
     def _solve_or_results(self, plan: _Plan, evaluate: Evaluator) -> tuple[list[SX], list[Block]]:
         if plan.solve is not None:
-            values = [evaluate(plan.solve.matrix), evaluate(plan.solve.right)]
+            values = [evaluate(expr) for expr in plan.solve.exprs]
             return values, [self.result.allocate(value.numel()) for value in values]
         names = [name for name, exprs in plan.results.items() if exprs]
         values = [ca.vertcat(*[evaluate(expr) for expr in plan.results[name]]) for name in names]
@@ -253,19 +271,25 @@ class _Cutter:
             self.arguments.append((symbol, self.result.allocate(len(nodes))))
         return list(nodes.values())
 
-    def _add_solution(self, solve: LinearSolve, blocks: list[Block]) -> System:
+    def _add_solution(
+        self, solve: LinearSolve | ConstrainedSolve, blocks: list[Block]
+    ) -> System | ConstrainedSystem:
         n, columns = solve.shape[0], (*solve.shape, 1)[1]
-        symbol = ca.SX.sym(solve.name, n * columns)
-        self.arguments.append((symbol, blocks[1]))
-        self.known[solve.name] = ca.reshape(symbol, n, columns)
-        return System(n, columns, blocks[0], blocks[1])
+        if isinstance(solve, LinearSolve):
+            return System(n, columns, blocks[0], self._add_unknown(solve.name, n, columns, blocks[1]))
+        m, multipliers = solve.wanted.shape[0], None
+        solution = self._add_unknown(solve.name, n, columns, self.result.allocate(n * columns))
+        if solve.multipliers is not None:
+            block = self.result.allocate(m * columns)
+            multipliers = self._add_unknown(solve.multipliers, m, columns, block)
+        matrix, jacobian, right, wanted = blocks[:4]
+        return ConstrainedSystem(n, m, columns, matrix, jacobian, right, wanted, solution, multipliers)
 
-
-def used(item: Item) -> set[str]:
-    """Names that an item's expressions use."""
-    if isinstance(item, LinearSolve):
-        return ir.symbols(item.matrix) | ir.symbols(item.right)
-    return {name for _, expr in item.parts for name in ir.symbols(expr)}
+    def _add_unknown(self, name: str, rows: int, columns: int, block: Block) -> Block:
+        symbol = ca.SX.sym(name, rows * columns)
+        self.arguments.append((symbol, block))
+        self.known[name] = ca.reshape(symbol, rows, columns)
+        return block
 
 
 def _runs(items: list[Item]) -> list[list[Item]]:
@@ -273,6 +297,6 @@ def _runs(items: list[Item]) -> list[list[Item]]:
     runs: list[list[Item]] = [[]]
     for item in items:
         runs[-1].append(item)
-        if isinstance(item, LinearSolve):
+        if not isinstance(item, Definition):
             runs.append([])
     return runs

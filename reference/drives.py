@@ -19,6 +19,8 @@ _LEFT = 1e-6  # of a programmed row, by what the drives can do
 class AllJoints:
     """Each joint has a drive: knife edges and closures bear their own multipliers."""
 
+    rows: tuple[int, ...] = ()
+
     def __init__(self, constraints: Constraints) -> None:
         self._contacts = constraints.contact_rows
 
@@ -33,6 +35,8 @@ class Actuated:
 
     C_other has the rows of knife edges, closures and the fixed base; redundant ones are handled as the description
     says. B has a column of the unit matrix for each actuated coordinate.
+
+    rows   indices of independent rows of C_other among all rows
     """
 
     def __init__(self, mechanism: Mechanism, constraints: Constraints, C: Array, kept: Sequence[int]) -> None:
@@ -46,6 +50,7 @@ class Actuated:
         others = C[self._others]
         wanted = [i for i, k in enumerate(self._others) if k in kept]
         rows = independent_rows(others, [wanted, [i for i in range(len(others)) if i not in wanted]])
+        self.rows = tuple(self._others[i] for i in rows)
         least = mechanism.redundant == "minimum_norm"
         self._basis = MinimumNorm(len(rows)) if least else Elimination(rows, len(others))
         self._check(mechanism, constraints, C)

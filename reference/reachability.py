@@ -107,6 +107,7 @@ class _Search:
 def _rows(model: Model, q: Array) -> Iterator[Problem]:
     """Rows that contradict each other or are left out and should not be; drives that do not do."""
     start = model.state(0.0, q, np.zeros(len(q)))
+    model.constraints(start)  # rows without a value there are no matter of choice
     try:
         choice = row_choice(model, start)
     except SolveError as error:

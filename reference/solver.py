@@ -46,6 +46,8 @@ class Solvability:
     dependent    names of dependent coordinates, one per independent row, in the mechanism's order
     independent  names of rows that do not depend on each other, in the rows' order: those that are kept unless
                  `redundant = "minimum_norm"`
+    undriven     names of independent rows among those that no drive realises (knife edges, closures, the base's);
+                 none where all joints have a drive
     redundant    groups of names of rows that depend on each other
     rank         of C, rows scaled to length 1
     tolerance    singular values of that C up to it count as zero
@@ -54,6 +56,7 @@ class Solvability:
 
     dependent: tuple[str, ...]
     independent: tuple[str, ...]
+    undriven: tuple[str, ...]
     redundant: tuple[tuple[str, ...], ...]
     rank: int
     tolerance: float
@@ -72,6 +75,7 @@ def solvability(mechanism: Mechanism, start: Start) -> Solvability:
     return Solvability(
         dependent=form.partition(model.constraints(state).C).names,
         independent=tuple(names[k] for k in rows.independent),
+        undriven=tuple(names[k] for k in rows.drives.rows),
         redundant=tuple(tuple(names[k] for k in group) for group in rows.groups),
         rank=rows.rank.rank,
         tolerance=rows.rank.tolerance,

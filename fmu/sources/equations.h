@@ -12,6 +12,7 @@
      variables.c            the variable table: get and set by value reference, with checks
      message.c              why the last call failed
      linear_solve.h/.c      dense A X = B by LU with equilibration and partial pivoting
+     constrained_solve.h/.c constrained equations of motion, dependent unknowns chosen by complete pivoting
      integrator.h           what an inner solver of the co-simulation is, and the table of them
      integrator.c           that table, and what every solver shares
      rk4.c                  classical Runge-Kutta method, fixed step
@@ -40,6 +41,19 @@ typedef struct {
     int rhs;     /* offset of B (n x columns); holds X afterwards */
 } LinearSystem;
 
+/* M X - C' L = F and C X = W for dense blocks, all column-major; solved after the stage's function has returned. */
+typedef struct {
+    int n;           /* rows of M; 0: nothing to solve */
+    int m;           /* rows of C */
+    int columns;     /* of F, W, X and L */
+    int matrix;      /* offset of M (n x n), symmetric */
+    int jacobian;    /* offset of C (m x n) */
+    int right;       /* offset of F (n x columns) */
+    int wanted;      /* offset of W (m x columns) */
+    int solution;    /* offset of X (n x columns) */
+    int multipliers; /* offset of L (m x columns); -1: not wanted */
+} ConstrainedSystem;
+
 /* One step of an evaluation: a function, then an optional solve. */
 typedef struct {
     const char *name;        /* what it gives, for messages: "accelerations", "partition" */
@@ -52,6 +66,7 @@ typedef struct {
     const int *outputs;              /* offset of each result's block; -1: NULL, result not wanted.
                                         No output block of a stage may overlap one of its input blocks. */
     LinearSystem system;
+    ConstrainedSystem constrained;
 } Stage;
 
 /* Groups are run in this order, each only when something it depends on has changed, and none twice. */

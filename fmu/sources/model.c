@@ -1,5 +1,6 @@
 /* The life of an instance: memory, start values, initialisation, time and time events. */
 
+#include "constrained_solve.h"
 #include "integrator.h"
 
 #include <math.h>
@@ -18,8 +19,10 @@ static Sizes scratch_sizes(void) {
     for (int group = 0; group < N_GROUPS; group++)
         for (int i = 0; i < equations.groups[group].n_stages; i++) {
             const Stage *stage = &equations.groups[group].stages[i];
-            sizes.w = larger(sizes.w, larger(stage->sz_w, stage->system.n)); /* function, then solve */
-            sizes.iw = larger(sizes.iw, stage->sz_iw);
+            const ConstrainedSystem *system = &stage->constrained;
+            const int doubles = constrained_solve_doubles(system->n, system->m, system->columns);
+            sizes.w = larger(sizes.w, larger(stage->sz_w, larger(stage->system.n, doubles))); /* function, then solve */
+            sizes.iw = larger(sizes.iw, larger(stage->sz_iw, constrained_solve_integers(system->n)));
             sizes.arg = larger(sizes.arg, stage->sz_arg);
             sizes.res = larger(sizes.res, stage->sz_res);
         }

@@ -46,7 +46,7 @@ typedef struct {
     double *workspace; /* first of the instance's one block of memory */
     double *solver;    /* scratch of the inner solver */
     double *saved;     /* states and switches at the begin of a communication step */
-    double *w;         /* scratch of a stage: CasADi's, or row scales */
+    double *w;         /* scratch of a stage: CasADi's, or its solve's */
     long long int *iw;
     const double **arg;
     double **res;

@@ -63,12 +63,12 @@ static const int DYNAMICS_INPUTS[] = {X, U, SWITCHES, P, MASS}, DYNAMICS_OUTPUTS
 static const int OUTPUT_INPUTS[] = {X, U, SWITCHES, P, DERIVATIVES}, OUTPUT_OUTPUTS[] = {OUTPUTS};
 
 static const Stage PREPARE_STAGES[] = {
-    {"start values", "", prepare, 1, 3, 0, 0, 1, PREPARE_INPUTS, 3, PREPARE_OUTPUTS, {0, 0, 0, 0}}};
+    {"start values", "", prepare, 1, 3, 0, 0, 1, PREPARE_INPUTS, 3, PREPARE_OUTPUTS, {0, 0, 0, 0}, {0}}};
 static const Stage DYNAMICS_STAGES[] = {
     {"accelerations", "q1, q2", dynamics, 5, 3, 0, 0, 5, DYNAMICS_INPUTS, 3, DYNAMICS_OUTPUTS,
-     {2, 1, A, DERIVATIVES + 2}}};
+     {2, 1, A, DERIVATIVES + 2}, {0}}};
 static const Stage OUTPUT_STAGES[] = {
-    {"outputs", "", outputs, 5, 1, 0, 0, 5, OUTPUT_INPUTS, 1, OUTPUT_OUTPUTS, {0, 0, 0, 0}}};
+    {"outputs", "", outputs, 5, 1, 0, 0, 5, OUTPUT_INPUTS, 1, OUTPUT_OUTPUTS, {0, 0, 0, 0}, {0}}};
 
 static const Variable VARIABLES[] = {
     {"time", VARIABLE_TIME, 0},

@@ -63,12 +63,12 @@ static const int SLOPE_INPUTS[] = {Y}, SLOPE_OUTPUTS[] = {DERIVATIVES};
 static const int OUTPUT_INPUTS[] = {Y, -1}, OUTPUT_OUTPUTS[] = {-1, OUTPUTS};
 
 static const Stage PREPARE_STAGES[] = {
-    {"start values", "", prepare, 1, 1, 0, 0, 1, PREPARE_INPUTS, 1, PREPARE_OUTPUTS, {0, 0, 0, 0}}};
+    {"start values", "", prepare, 1, 1, 0, 0, 1, PREPARE_INPUTS, 1, PREPARE_OUTPUTS, {0, 0, 0, 0}, {0}}};
 static const Stage DYNAMICS_STAGES[] = {
-    {"partition", "boom, 100% rope", partition, 3, 2, 0, 0, 3, PARTITION_INPUTS, 2, PARTITION_OUTPUTS, {2, 2, A, Y}},
-    {"slopes", "", slopes, 1, 1, 0, 0, 1, SLOPE_INPUTS, 1, SLOPE_OUTPUTS, {0, 0, 0, 0}}};
+    {"partition", "boom, 100% rope", partition, 3, 2, 0, 0, 3, PARTITION_INPUTS, 2, PARTITION_OUTPUTS, {2, 2, A, Y}, {0}},
+    {"slopes", "", slopes, 1, 1, 0, 0, 1, SLOPE_INPUTS, 1, SLOPE_OUTPUTS, {0, 0, 0, 0}, {0}}};
 static const Stage OUTPUT_STAGES[] = {
-    {"outputs", "", outputs, 2, 2, 0, 0, 2, OUTPUT_INPUTS, 2, OUTPUT_OUTPUTS, {0, 0, 0, 0}}};
+    {"outputs", "", outputs, 2, 2, 0, 0, 2, OUTPUT_INPUTS, 2, OUTPUT_OUTPUTS, {0, 0, 0, 0}, {0}}};
 
 static const Variable VARIABLES[] = {
     {"x1", VARIABLE_STATE, 0},
