@@ -309,6 +309,27 @@ def loads(file: File, case: Case = None, out: Out = None, inputs: Input = None, 
 
 
 @app.command()
+def reactions(file: File, case: Case = None, out: Out = None, as_json: Json = False) -> None:
+    """Which joint reactions a model of rigid bodies determines uniquely; with --out also writes reactions.json."""
+    from . import reactions as solvability
+
+    model = _model(file, case)
+    found = solvability.reactions(model)
+    if out is not None:
+        from .fmu.files import write_atomically
+        from .fmu.result import strict_json
+
+        write_atomically(out / "reactions.json", strict_json(solvability.data(found)))
+    if as_json:
+        _emit_strict(solvability.data(found))
+        return
+    for table in solvability.tables(model.mechanism, found):
+        _screen.print(table)
+    if out is not None:
+        _wrote([out / "reactions.json"], as_json)
+
+
+@app.command()
 def study(
     file: File,
     cases: Annotated[bool, typer.Option("--cases", help="all cases of the description")] = False,

@@ -77,9 +77,7 @@ def _is_vector(value: Any, size: int) -> bool:
 
 def evaluate(model: Model, state: State) -> dict[str, Any]:
     """Coordinates, and what each backend says: JSON-ready; see design section 6."""
-    truth = reference.evaluate(
-        model.mechanism, state.t, state.q, state.qd, state.z, start=model.start, dependent=model.dependent
-    )
+    truth = reference.evaluate(model.mechanism, state.t, state.q, state.qd, state.z, start=model.start)
     backends: dict[str, Any] = {
         "reference": {
             "M": truth.M.tolist(),
@@ -101,10 +99,20 @@ def evaluate(model: Model, state: State) -> dict[str, Any]:
 def _native(model: Model, state: State) -> Array:
     with TemporaryDirectory() as folder:
         fmu = Path(folder) / f"{model.name}.fmu"
-        native.build(native.generate(model.program, model.chain), fmu, toolchains("2.0"), {})
+        native.build(native.generate(model.native_program, model.chain), fmu, toolchains("2.0"), {})
         with Instance(fmu) as instance:
-            n, x = model.mechanism.n, np.concatenate([state.q, state.qd, state.z])
-            return instance.derivatives(state.t, x)[n : 2 * n]
+            coordinates, known = model.mechanism.coordinates, _states(model, state)
+            x = np.array([known[entry.name] for entry in model.native_program.states])
+            return instance.values([f"{c.symbol}_ddot" for c in coordinates], state.t, x)
+
+
+def _states(model: Model, state: State) -> dict[str, float]:
+    """Coordinates, rates and friction states by name; the program may not have all of them as states."""
+    coordinates = model.mechanism.coordinates
+    rubbing = [c.symbol for c in coordinates if c.friction is not None]
+    values = {c.symbol: float(value) for c, value in zip(coordinates, state.q, strict=True)}
+    values |= {f"{c.symbol}_dot": float(value) for c, value in zip(coordinates, state.qd, strict=True)}
+    return values | {f"{symbol}_z": float(value) for symbol, value in zip(rubbing, state.z, strict=True)}
 
 
 class RumocaEvaluator:
@@ -118,8 +126,6 @@ class RumocaEvaluator:
     def __call__(self, state: State) -> Array:
         """q̈, shape (n,)."""
         symbols = [c.symbol for c in self._model.mechanism.coordinates]
-        start = {f"{s}_start": float(v) for s, v in zip(symbols, state.q, strict=True)}
-        start |= {f"{s}_dot_start": float(v) for s, v in zip(symbols, state.qd, strict=True)}
-        rubbing = [c.symbol for c in self._model.mechanism.coordinates if c.friction is not None]
-        start |= {f"{s}_z_start": float(v) for s, v in zip(rubbing, state.z, strict=True)}
+        known = _states(self._model, state)
+        start = {f"{entry.name}_start": known[entry.name] for entry in self._model.program.states}
         return self._compiled.values([f"{s}_ddot" for s in symbols], state.t, start)

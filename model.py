@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from . import reference
 from ._version import __version__
 from .errors import DescriptionError, Problem, SolveError
-from .generator import constraints, equations, interface, mechanism, modelica
+from .generator import constraints, equations, interface, mechanism, modelica, reduction
 from .generator.description import Chain
+from .generator.motion import Partition
 from .generator.program import Program
 
 Array = NDArray[np.float64]
@@ -22,20 +23,28 @@ Array = NDArray[np.float64]
 class Model:
     """A mechanism of numbers, where it starts, and its equations.
 
-    start      q and q̇ at t = 0, shape (n,) each, rad or m and per second
-    dependent  names of the dependent coordinates, one per constraint row
+    start           q and q̇ at t = 0, shape (n,) each, rad or m and per second
+    solvability     rank of the constraints, redundant rows, partition
+    program         the equations with linear solves alone and a fixed partition: what Modelica says
+    native_program  the same, but for a partition that is to be chosen anew all the time where it is `auto`
     """
 
     chain: Chain
     mechanism: mechanism.Mechanism
     start: tuple[Array, Array]
-    dependent: tuple[str, ...]
+    solvability: reference.Solvability
     program: Program
+    native_program: Program
 
     @property
     def name(self) -> str:
         """Of the Modelica model and the FMU."""
         return self.chain.name
+
+    @property
+    def dependent(self) -> tuple[str, ...]:
+        """Names of the dependent coordinates, one per independent constraint row."""
+        return self.solvability.dependent
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -44,8 +53,8 @@ class Model:
 
     @property
     def degrees_of_freedom(self) -> int:
-        """Coordinates minus constraint rows."""
-        return self.mechanism.n - len(self.rows)
+        """Coordinates minus independent constraint rows."""
+        return self.mechanism.n - self.solvability.rank
 
     @property
     def units(self) -> dict[str, str]:
@@ -77,16 +86,26 @@ def prepare(chain: Chain, source: str = "description") -> Model:
         raise DescriptionError(source, [Problem("", str(error))]) from None
     if problems:
         raise DescriptionError(source, problems)
-    dependent = _dependent(numbers, start, source)
-    program = equations.derive(chain, start, dependent)
+    solvability = _solvability(numbers, start, source)
+    partition = Partition(solvability.dependent, solvability.independent, solvability.undriven)
+    derived = equations.derive(chain, start, partition)
+    program = reduction.expanded(derived, chain.constraints.formulation)
     clashes = interface.clashes(program)
     if clashes:
         raise DescriptionError(source, clashes)
-    return Model(chain, numbers, start, dependent, program)
+    chooses = chain.constraints.formulation == "gpme" and chain.constraints.dependent == "auto"
+    return Model(chain, numbers, start, solvability, program, derived if chooses else program)
 
 
-def _dependent(numbers: mechanism.Mechanism, start: tuple[Array, Array], source: str) -> tuple[str, ...]:
+def _solvability(numbers: mechanism.Mechanism, start: tuple[Array, Array], source: str) -> reference.Solvability:
+    """Of the start, where the equations must have a solution."""
+    settings = numbers.chain.constraints
+    named = {key: getattr(settings, key) for key in ("dependent", "redundant", "actuated")}
+    lists = [key for key, value in named.items() if not isinstance(value, str)]
     try:
-        return reference.evaluate(numbers, 0.0, *start, start=start).dependent
+        found = reference.solvability(numbers, start)
+        reference.evaluate(numbers, 0.0, *start, start=start, dependent=found.dependent)
     except SolveError as error:
-        raise DescriptionError(source, [Problem("constraints.dependent", str(error))]) from None
+        where = f"constraints.{lists[0]}" if len(lists) == 1 else ""
+        raise DescriptionError(source, [Problem(where, str(error))]) from None
+    return found

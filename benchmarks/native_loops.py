@@ -17,7 +17,8 @@ from fmpy.fmi2 import FMU2Model
 
 from gpmelica.fmu import compiler
 from gpmelica.fmu.platforms import here
-from gpmelica.fmu.stages import System, stage
+from gpmelica.fmu.blocks import System
+from gpmelica.fmu.stages import stage
 
 _HERE = Path(__file__).parent
 _FUNCTIONS = ("fmi2SetTime", "fmi2SetContinuousStates", "fmi2GetDerivatives")

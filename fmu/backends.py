@@ -98,7 +98,7 @@ def build_native(
     """
     begin, fmu = time.perf_counter(), out / f"{model.name}.fmu"
     made_by = toolchains(fmi, platforms)
-    sources = native.generate(model.program, model.chain, fmi)
+    sources = native.generate(model.native_program, model.chain, fmi)
     native.build(sources, fmu, made_by, contents(model, fmi, made_by), progress)
     return Fmu(
         "native",

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .stages import Block, Stage, Staged
+from .blocks import Block, ConstrainedSystem
+from .stages import Stage, Staged
 
 Mask = NDArray[np.bool_]
 _KNOWN = ("states", "inputs", "time", "parameters")  # blocks, in the order of a mask's columns
@@ -57,7 +58,13 @@ def _propagate(stage: Stage, known: Mask) -> None:
             source = known[_slice(block)]
             np.logical_or.at(reached, np.array(rows, dtype=int), source[np.array(columns, dtype=int)])
         known[_slice(out)] = reached
-    if stage.system is not None:
+    if isinstance(stage.system, ConstrainedSystem):
+        system = stage.system
+        parts = (system.matrix, system.jacobian, system.right, system.wanted)
+        reached = np.any([known[_slice(block)].any(axis=0) for block in parts], axis=0)
+        known[_slice(system.solution)] = reached
+        known[_slice(system.multipliers)] = reached
+    elif stage.system is not None:
         matrix = known[_slice(stage.system.matrix)].any(axis=0)
         right = known[_slice(stage.system.right)].reshape(stage.system.columns, stage.system.n, -1)
         right[:] = (right.any(axis=1, keepdims=True)) | matrix

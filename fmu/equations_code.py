@@ -13,9 +13,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ..generator.interface import INTEGER_SETTINGS, REAL_SETTINGS, Variable
 from ..generator.program import Program
+from .blocks import Block, ConstrainedSystem
 from .model_structure import Structure
 from .stage_derivatives import StageDerivative
-from .stages import GROUPS, Block, Stage, Staged
+from .stages import GROUPS, Stage, Staged
 
 _BLOCKS = (
     "time",
@@ -111,9 +112,12 @@ def data(
 
 def _stage(stage: Stage, adjoint: bool) -> dict[str, Any]:
     f, system = stage.function, stage.system
-    parts = (0, 0, 0, 0, 0)
-    if system is not None:
-        parts = (system.n, system.columns, system.matrix.offset, system.right.offset, system.pivots.offset)
+    linear: tuple[int, ...] = (0,) * 5
+    constrained: tuple[int, ...] = (0,) * 10
+    if isinstance(system, ConstrainedSystem):
+        constrained = _constrained(system)
+    elif system is not None:
+        linear = (system.n, system.columns, system.matrix.offset, system.right.offset, system.pivots.offset)
     return {
         "name": _string(stage.name),
         "about": _string(stage.about),
@@ -123,8 +127,9 @@ def _stage(stage: Stage, adjoint: bool) -> dict[str, Any]:
         "inputs": _offsets(stage.inputs),
         "n_outputs": len(stage.outputs),
         "outputs": _offsets(stage.outputs),
-        "system": _integers(parts),
+        "system": _integers(linear),
         "derivative": _derivative(stage.derivative, adjoint) if stage.derivative is not None else None,
+        "constrained": _integers(constrained),
     }
 
 
@@ -146,6 +151,12 @@ def _sizes(*functions: ca.Function) -> str:
     """CasADi's work sizes: arguments, results, integers, doubles."""
     sizes = [(f.sz_arg(), f.sz_res(), f.sz_iw(), f.sz_w()) for f in functions]
     return _integers(map(max, *sizes, sizes[0]))
+
+
+def _constrained(system: ConstrainedSystem) -> tuple[int, ...]:
+    given = (system.matrix, system.jacobian, system.right, system.wanted)
+    found = (system.solution, system.multipliers, system.work)
+    return (system.n, system.m, system.columns, *(block.offset for block in (*given, *found)))
 
 
 def _group(name: str, staged: Staged, stages: list[dict[str, Any]]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -48,14 +49,25 @@ class Instance:
 
         Raises SolveError if the FMU cannot evaluate itself there.
         """
+        values = (fmpy.fmi2.fmi2Real * len(x))()
+        self._at(t, x, lambda: self._fmu.getDerivatives(values, len(x)))
+        return np.array(values, dtype=float)
+
+    def values(self, names: Sequence[str], t: float, x: Array) -> Array:
+        """Real variables by name, at time t, s, and states x, shape (n_x,).
+
+        Raises SolveError if the FMU cannot evaluate itself there.
+        """
+        references = {v.name: v.valueReference for v in self.description.modelVariables}
+        return np.array(self._at(t, x, lambda: self._fmu.getReal([references[name] for name in names])))
+
+    def _at(self, t: float, x: Array, read: Callable[[], Any]) -> Any:
         try:
             self._start(t)
             self._fmu.setContinuousStates((fmpy.fmi2.fmi2Real * len(x))(*x), len(x))
-            values = (fmpy.fmi2.fmi2Real * len(x))()
-            self._fmu.getDerivatives(values, len(x))
+            return read()
         except FMICallException as error:
             raise SolveError(f"fmu-native at t = {t:.9g} s: {error}") from None
-        return np.array(values, dtype=float)
 
     def _start(self, t: float) -> None:
         if not self._fresh:

@@ -83,7 +83,7 @@ def task(mechanism: Mechanism) -> Table:
     """One row per programmed constraint."""
     columns: list[tuple[str, Kind, Callable[[Programmed], str]]] = [
         ("programmed constraint", "code", lambda p: p.name),
-        ("level", "text", lambda p: ("position", "velocity")[p.order]),
+        ("level", "text", lambda p: ("position", "velocity", "acceleration")[p.order]),
         ("condition", "expression", _condition),
     ]
     return tabulate(columns, mechanism.programmed)

@@ -1,7 +1,8 @@
 """The derivative of a stage, forward and reverse, as CasADi functions (see sources/equations.h).
 
 A solve A X = B after a stage is not differentiated: for constant X the stage's functions give the change of
-B − A X, and the C layer gets dX = A⁻¹ (dB − dA X) from the factors that it has kept.
+B − A X, and the C layer gets dX = A⁻¹ (dB − dA X) from the factors that it has kept. A constrained solve likewise
+with F − M X + Cᵀ Λ and W − C X.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from typing import TYPE_CHECKING
 
 import casadi as ca
 
+from .blocks import Block, ConstrainedSystem, System
 from .casadi_eval import SX
 
 if TYPE_CHECKING:
-    from .stages import Block, Stage
+    from .stages import Stage
 
 
 @dataclass(frozen=True)
@@ -37,10 +39,10 @@ def differentiate(stage: Stage) -> StageDerivative:
     results = list(stage.function.call(symbols))
     to, values, arguments = stage.outputs, stage.inputs, list(symbols)
     if stage.system is not None:
-        solution = ca.SX.sym("solution", stage.system.n, stage.system.columns)
-        results = [_residual(results[0], results[1], solution), *results[2:]]
-        to, values = to[1:], (*values, stage.system.right)
-        arguments.append(ca.vec(solution))
+        skipped, residuals, unknowns, solved = _solve(stage.system, results)
+        results = [*residuals, *results[skipped + len(residuals) :]]
+        to, values = to[skipped:], (*values, *solved)
+        arguments += [ca.vec(unknown) for unknown in unknowns]
     result = ca.vertcat(*results)
     used = [i for i, symbol in enumerate(symbols) if any(ca.which_depends(result, symbol, 1, True))]
     origin = tuple(stage.inputs[i] for i in used)
@@ -54,9 +56,19 @@ def differentiate(stage: Stage) -> StageDerivative:
     )
 
 
-def _residual(matrix: SX, right: SX, solution: SX) -> SX:
-    n, columns = solution.shape
-    return ca.vec(ca.reshape(right, n, columns) - ca.mtimes(ca.reshape(matrix, n, n), solution))
+def _solve(
+    system: System | ConstrainedSystem, results: list[SX]
+) -> tuple[int, list[SX], list[SX], tuple[Block, ...]]:
+    """How many results are matrices, the residuals in place of the right-hand sides, the unknowns, their blocks."""
+    X = ca.SX.sym("solution", system.n, system.columns)
+    if isinstance(system, System):
+        A, B = ca.reshape(results[0], system.n, system.n), ca.reshape(results[1], *X.shape)
+        return 1, [ca.vec(B - ca.mtimes(A, X))], [X], (system.right,)
+    L = ca.SX.sym("multipliers", system.m, system.columns)
+    M, C = ca.reshape(results[0], system.n, system.n), ca.reshape(results[1], system.m, system.n)
+    F, W = ca.reshape(results[2], *X.shape), ca.reshape(results[3], *L.shape)
+    residuals = [ca.vec(F - ca.mtimes(M, X) + ca.mtimes(C.T, L)), ca.vec(W - ca.mtimes(C, X))]
+    return 2, residuals, [X, L], (system.solution, system.multipliers)
 
 
 def _derivative(

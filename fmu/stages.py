@@ -18,7 +18,8 @@ import casadi as ca
 
 from ..generator import ir
 from ..generator.ir import Expr, Shape
-from ..generator.program import Definition, Item, LinearSolve, Program
+from ..generator.program import ConstrainedSolve, Definition, Item, LinearSolve, Program, given, used
+from .blocks import Block, ConstrainedSystem, System
 from .casadi_eval import SX, Evaluator
 from .stage_derivatives import StageDerivative, differentiate
 
@@ -31,25 +32,6 @@ INPUT_ORDERS = 3  # as in equations.h
 
 
 @dataclass(frozen=True)
-class Block:
-    """Consecutive doubles of the workspace."""
-
-    offset: int
-    size: int
-
-
-@dataclass(frozen=True)
-class System:
-    """A dense n×n system with several right-hand sides, column-major blocks of the workspace, and its pivots."""
-
-    n: int
-    columns: int
-    matrix: Block
-    right: Block
-    pivots: Block
-
-
-@dataclass(frozen=True)
 class Stage:
     """One function of the model, its argument and result blocks, and the solve that follows it."""
 
@@ -59,7 +41,7 @@ class Stage:
     function: ca.Function
     inputs: tuple[Block, ...]
     outputs: tuple[Block, ...]
-    system: System | None
+    system: System | ConstrainedSystem | None
 
     @cached_property
     def derivative(self) -> StageDerivative | None:
@@ -98,9 +80,9 @@ class _Plan:
     results: Mapping[str, Sequence[Expr]]
 
     @property
-    def solve(self) -> LinearSolve | None:
+    def solve(self) -> LinearSolve | ConstrainedSolve | None:
         last = self.items[-1] if self.items else None
-        return last if isinstance(last, LinearSolve) else None
+        return None if isinstance(last, Definition) else last
 
     def uses(self) -> set[str]:
         """Names that the stage's expressions use."""
@@ -208,9 +190,9 @@ class _Cutter:
         for item in program.items:
             if isinstance(item, Definition) and item.constant:
                 groups["prepare"].append(item)
-            elif item.name in needed:
+            elif needed & {*given(item)}:
                 groups["dynamics"].append(item)
-            elif item.name in wanted:
+            elif wanted & {*given(item)}:
                 groups["outputs"].append(item)
         groups["violations"] = self._definitions(self._violations())
         for level, projection in program.projections.items():
@@ -229,7 +211,7 @@ class _Cutter:
 
     def _needed(self, roots: Iterable[Expr]) -> set[str]:
         """Names of all items that expressions depend on."""
-        items = {item.name: item for item in self.program.items}
+        items = {name: item for item in self.program.items for name in given(item)}
         stack = [name for root in roots for name in ir.symbols(root)]
         found: set[str] = set()
         while stack:
@@ -270,7 +252,7 @@ class _Cutter:
 
     def _solve_or_results(self, plan: _Plan, evaluate: Evaluator) -> tuple[list[SX], list[Block]]:
         if plan.solve is not None:
-            values = [evaluate(plan.solve.matrix), evaluate(plan.solve.right)]
+            values = [evaluate(expr) for expr in plan.solve.exprs]
             return values, [self.result.allocate(value.numel()) for value in values]
         names = [name for name, exprs in plan.results.items() if exprs]
         values = [ca.vertcat(*[evaluate(expr) for expr in plan.results[name]]) for name in names]
@@ -305,19 +287,33 @@ class _Cutter:
             self.arguments.append((symbol, self.result.allocate(len(nodes))))
         return list(nodes.values())
 
-    def _add_solution(self, solve: LinearSolve, blocks: list[Block]) -> System:
+    def _add_solution(
+        self, solve: LinearSolve | ConstrainedSolve, blocks: list[Block]
+    ) -> System | ConstrainedSystem:
         n, columns = solve.shape[0], (*solve.shape, 1)[1]
-        symbol = ca.SX.sym(solve.name, n * columns)
-        self.arguments.append((symbol, blocks[1]))
-        self.known[solve.name] = ca.reshape(symbol, n, columns)
-        return System(n, columns, blocks[0], blocks[1], self.result.allocate(n))
+        if isinstance(solve, LinearSolve):
+            solution = self._add_unknown(solve.name, n, columns, blocks[1])
+            return System(n, columns, blocks[0], solution, self.result.allocate(n))
+        m = solve.wanted.shape[0]
+        matrix, jacobian, right, wanted = blocks[:4]
+        solution = self._add_unknown(solve.name, n, columns, self.result.allocate(n * columns))
+        multipliers = self.result.allocate(m * columns)
+        if solve.multipliers is not None:
+            self._add_unknown(solve.multipliers, m, columns, multipliers)
+        work = self.result.allocate(_work_size(n, m, columns))
+        return ConstrainedSystem(n, m, columns, matrix, jacobian, right, wanted, solution, multipliers, work)
+
+    def _add_unknown(self, name: str, rows: int, columns: int, block: Block) -> Block:
+        symbol = ca.SX.sym(name, rows * columns)
+        self.arguments.append((symbol, block))
+        self.known[name] = ca.reshape(symbol, rows, columns)
+        return block
 
 
-def used(item: Item) -> set[str]:
-    """Names that an item's expressions use."""
-    if isinstance(item, LinearSolve):
-        return ir.symbols(item.matrix) | ir.symbols(item.right)
-    return {name for _, expr in item.parts for name in ir.symbols(expr)}
+def _work_size(n: int, m: int, columns: int) -> int:
+    """Doubles that sources/constrained_solve.c works with."""
+    free = n - m
+    return m * (n + m) + free * (free + columns + 2) + 2 * n + m
 
 
 def _runs(items: list[Item]) -> list[list[Item]]:
@@ -325,6 +321,6 @@ def _runs(items: list[Item]) -> list[list[Item]]:
     runs: list[list[Item]] = [[]]
     for item in items:
         runs[-1].append(item)
-        if isinstance(item, LinearSolve):
+        if not isinstance(item, Definition):
             runs.append([])
     return runs

@@ -1,19 +1,20 @@
-"""Accelerations, with the loop between friction and joint loads, and the closures' multipliers."""
+"""Accelerations, with the loop between friction and joint loads, multipliers of contacts, efforts of drives."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from . import friction, ir, reduction
+from . import friction, ir, motion, multipliers
+from .constraints import Constraints
 from .dynamics import Dynamics
 from .friction import Bristle, Response
 from .ir import Expr, Index
 from .kinematics import Kinematics
 from .loads import Loads
 from .mechanism import Mechanism
+from .motion import Kept
 from .program import Program
-from .reduction import System
 
 
 @dataclass(frozen=True)
@@ -22,54 +23,89 @@ class Solution:
 
     qdd          shape (n,), m/s² or rad/s²
     friction     shape (n,): friction efforts against each coordinate's motion, N or N·m, or None
-    multipliers  of all rows but those that hold a coordinate; None without closures that have rows
+    multipliers  by constraint row, as far as there are contacts; None without any
+    drives       efforts of the chosen drives, N or N·m; None if all joints have one
     """
 
     qdd: Expr
     friction: Expr | None = None
     multipliers: Expr | None = None
+    drives: Expr | None = None
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Accelerations, multipliers and efforts of drives as in `Solution`, shape (…,) or with friction (…, 1 + f).
+
+    The first column is without friction, the others per unit effort with the motion.
+    """
+
+    X: Expr
+    Lambda: Expr | None
+    drives: Expr | None
 
 
 def derive(
     program: Program,
     kinematics: Kinematics,
     dynamics: Dynamics,
-    system: System,
+    Q: Expr,
+    constraints: Constraints | None,
+    kept: Kept,
+    ratios: tuple[Expr, Expr | None] | None,
     loads: Loads,
     bristles: Sequence[Bristle],
 ) -> Solution:
-    """Define q̈, friction efforts and, where closures have them, multipliers."""
-    mechanism = kinematics.mechanism
+    """Define q̈, friction efforts and, where contacts have them, multipliers.
+
+    ratios   C_d and D, where the program has them already
+    """
+    mechanism, rubbing = kinematics.mechanism, [bristle.coordinate for bristle in bristles]
+    F = motion.forces(program, dynamics, Q, rubbing)
+    answers = _answers(program, mechanism, dynamics, F, constraints, kept, ratios)
     if not bristles:
-        qdd = reduction.solve(program, mechanism, system)
-        return Solution(qdd, None, _multipliers(program, mechanism, dynamics, system, qdd, loads))
-    rubbing = [bristle.coordinate for bristle in bristles]
-    X = reduction.responses(program, mechanism, system, rubbing)
+        return Solution(answers.X, None, answers.Lambda, answers.drives)
     loaded = [k for k in rubbing if mechanism.coordinates[k].friction.normal_force is None]  # type: ignore[union-attr]
-    Lambda = reduction.multipliers(program, mechanism, dynamics, system, X, rubbing) if loads.reactions else None
-    answers = {k: _response(program, kinematics, loads, k, X, Lambda) for k in loaded}
-    tau = friction.efforts(program, mechanism, bristles, answers)
+    responses = {k: _response(program, kinematics, loads, k, answers.X, answers.Lambda) for k in loaded}
+    tau = friction.efforts(program, mechanism, bristles, responses)
     program.section("accelerations")
-    f = len(rubbing)
-    qdd = program.define("qdd", X[:, 0] - X[:, 1 : 1 + f] @ tau, None, "accelerations; m/s2 or rad/s2")
     places = {k: tau[i] for i, k in enumerate(rubbing)}
     on_coordinates = ir.array([places.get(k, ir.constant(0.0)) for k in range(mechanism.n)])
-    multipliers = None
-    if Lambda is not None:
-        total = Lambda[:, 0] - Lambda[:, 1 : 1 + f] @ tau
-        multipliers = program.define("lambda", total, None, "multipliers of the constraints")
-    return Solution(qdd, on_coordinates, multipliers)
 
+    def total(name: str, columns: Expr | None, text: str) -> Expr | None:
+        if columns is None:
+            return None
+        return program.define(name, columns[:, 0] - columns[:, 1 : 1 + len(rubbing)] @ tau, None, text)
 
-def _multipliers(
-    program: Program, mechanism: Mechanism, dynamics: Dynamics, system: System, qdd: Expr, loads: Loads
-) -> Expr | None:
-    if not loads.reactions:
-        return None
-    X = program.assemble(
-        "X", (qdd.shape[0], 1), [((slice(0, qdd.shape[0]), 0), qdd)], None, "accelerations, as a column"
+    qdd = total("qdd", answers.X, "accelerations; m/s2 or rad/s2")
+    assert qdd is not None
+    return Solution(
+        qdd,
+        on_coordinates,
+        total("lambda", answers.Lambda, "multipliers of the constraints"),
+        total("drive_efforts", answers.drives, "efforts of the drives; N or N.m"),
     )
-    return reduction.multipliers(program, mechanism, dynamics, system, X, ())[:, 0]
+
+
+def _answers(
+    program: Program,
+    mechanism: Mechanism,
+    dynamics: Dynamics,
+    F: Expr,
+    constraints: Constraints | None,
+    kept: Kept,
+    ratios: tuple[Expr, Expr | None] | None,
+) -> Answers:
+    if constraints is None:
+        return Answers(motion.solve(program, mechanism, motion.Motion(dynamics.M, F), kept, None)[0], None, None)
+    system, reactions = motion.system(program, mechanism, dynamics, constraints, kept, F), constraints.reactions
+    wanted = bool(reactions) and mechanism.actuated is None
+    X, Lambda = motion.solve(program, mechanism, system, kept, ratios, multipliers=wanted)
+    if mechanism.actuated is not None:
+        return Answers(X, *multipliers.realised(program, mechanism, dynamics, constraints, kept.undriven, X, F))
+    if Lambda is not None:
+        Lambda = multipliers.of_contacts(program, mechanism, constraints, kept.rows, Lambda)
+    return Answers(X, Lambda, None)
 
 
 def _response(

@@ -1,4 +1,6 @@
-"""Constraint rows, stacked: programmed ones, closures, base fixation (design 4.3; P0 (23)–(24), (29)–(32)).
+"""Constraint rows, stacked (design 4.3; P0 (23)–(24), (29)–(32)).
+
+Programmed ones in the file's order, knife edges (P1 (30)), closures, base fixation.
 
 Velocity level C q̇ = ν, acceleration level C q̈ = γ.
 """
@@ -12,11 +14,14 @@ from . import differentiate, expressions, ir, loops
 from .ir import Expr, Index
 from .kinematics import Kinematics
 from .loads import Reaction
+from .loops import Contact
 from .lowering import Lowering
-from .mechanism import Closure, Mechanism
+from .mechanism import GROUND, Mechanism
 from .points import Points
 from .program import Program
 from .programmed import Task, tasks
+
+_NO_DRIFT = ir.constant(0.0)
 
 
 @dataclass(frozen=True)
@@ -24,12 +29,13 @@ class Row:
     """One constraint.
 
     Parameters:
-        value  Φ, or 0 for order 1
-        rate   Φ̇, or Ψ for order 1
-        bias   Φ̈, or Ψ̇, for q̈ = 0
-        C      shape (n,): its row of the constraint Jacobian
-        closure  the closure that it is a condition of, and how that acts on the two bodies
-        fixes  index of the coordinate that the row alone holds at a value, or None
+        value    Φ, or 0 for order 1 and 2
+        rate     Φ̇, or Ψ for order 1, or 0 for order 2
+        bias     Φ̈, or Ψ̇, or Ψ for order 2, for q̈ = 0
+        C        shape (n,): its row of the constraint Jacobian
+        drift    the rate for q̇ = 0: −ν of C q̇ = ν
+        fixes    index of the coordinate that the row alone holds at a value, or None
+        contact  how its multiplier acts on bodies; None: drives and fixture exert it
     """
 
     name: str
@@ -37,8 +43,9 @@ class Row:
     rate: Expr
     bias: Expr
     C: Expr
+    drift: Expr
     fixes: int | None = None
-    closure: tuple[Closure, loops.Relation] | None = None
+    contact: Contact | None = None
 
 
 @dataclass(frozen=True)
@@ -53,13 +60,19 @@ class Constraints:
 
     @property
     def reactions(self) -> tuple[Reaction, ...]:
-        """How the multipliers of closures act on bodies."""
-        return tuple(Reaction(i, *row.closure) for i, row in enumerate(self.rows) if row.closure is not None)
+        """How the multipliers of closures and knife edges act on bodies."""
+        return tuple(Reaction(i, row.contact) for i, row in enumerate(self.rows) if row.contact is not None)
+
+    @property
+    def programmed(self) -> tuple[int, ...]:
+        """Indices of the rows that drives realise: all but contacts and held coordinates."""
+        return tuple(i for i, row in enumerate(self.rows) if row.contact is None and row.fixes is None)
 
 
 def row_names(mechanism: Mechanism) -> tuple[str, ...]:
-    """Names of all constraint rows: programmed ones in the file's order, closures, then held coordinates."""
+    """Names of all constraint rows, in order."""
     names = [task.name for task in tasks(mechanism)]
+    names += [edge.name for edge in mechanism.nonholonomic]
     names += [name for closure in mechanism.closures for name in closure.rows]
     return (*names, *(mechanism.coordinates[k].symbol for k in _held(mechanism)))
 
@@ -79,6 +92,7 @@ def derive(
     program.section("constraints")
     n = mechanism.n
     rows = [_task_row(task, points, lower, n) for task in tasks(mechanism)]
+    rows += _edge_rows(program, kinematics)
     rows += _closure_rows(program, kinematics)
     rows += [_holding_row(mechanism, k) for k in _held(mechanism)]
     if not rows:
@@ -103,17 +117,26 @@ def derive(
 
 def _task_row(task: Task, points: Points, lower: Lowering, n: int) -> Row:
     lower.add_breakpoints(task.given)
-    value = ir.constant(0.0) if task.position is None else lower(task.position)
-    return Row(task.name, value, lower(task.velocity), lower(task.bias), _task_jacobian(task, points, lower, n))
+    value, rate, bias, drift = (lower(tree) for tree in (task.position, task.velocity, task.bias, task.drift))
+    return Row(task.name, value, rate, bias, _task_jacobian(task, points, lower, n), drift)
 
 
 def _task_jacobian(task: Task, points: Points, lower: Lowering, n: int) -> Expr:
-    """∂Φ/∂q, or ∂Ψ/∂q̇ for order 1: by the names whose rates are linear in the coordinates' rates."""
+    """∂Φ/∂q, ∂Ψ/∂q̇ or ∂Ψ/∂q̈: by the names of the expression's order, which are linear in the coordinates'."""
     total: Expr = ir.zeros(n)
     for name in dict.fromkeys(expressions.running_names(task.given)):
-        if "." in name and (task.position is not None or expressions.is_velocity(name)):
+        if "." in name and expressions.level(name) == task.order:
             total = total + lower(differentiate.derivative(task.given, name)) * points.jacobian(name)
     return total
+
+
+def _edge_rows(program: Program, kinematics: Kinematics) -> list[Row]:
+    found = []
+    for edge in kinematics.mechanism.nonholonomic:
+        program.section(f"knife edge {edge.name}")
+        relation = loops.knife_edge(program, kinematics, edge)
+        found.append(_contact_row(edge.name, kinematics, Contact(GROUND, edge.place.body, relation)))
+    return found
 
 
 def _closure_rows(program: Program, kinematics: Kinematics) -> list[Row]:
@@ -122,16 +145,21 @@ def _closure_rows(program: Program, kinematics: Kinematics) -> list[Row]:
         if closure.stiffness is not None:
             continue
         program.section(f"closure {closure.name}")
-        loop = loops.Loop(program, kinematics, closure)
+        loop, bodies = loops.Loop(program, kinematics, closure), (closure.a.place.body, closure.b.place.body)
         for name, condition in zip(closure.rows, closure.conditions, strict=True):
-            relation = loop.relation(condition)
-            entries = loops.jacobian_row(kinematics, closure, relation)
-            C = ir.array([entries.get(k, 0.0) for k in range(kinematics.mechanism.n)])
-            rows.append(Row(name, relation.value, relation.rate, relation.bias, C, closure=(closure, relation)))
+            rows.append(_contact_row(name, kinematics, Contact(*bodies, loop.relation(condition))))
     return rows
+
+
+def _contact_row(name: str, kinematics: Kinematics, contact: Contact) -> Row:
+    relation, entries = contact.relation, loops.jacobian_row(kinematics, contact)
+    C = ir.array([entries.get(k, 0.0) for k in range(kinematics.mechanism.n)])
+    return Row(name, relation.value, relation.rate, relation.bias, C, _NO_DRIFT, contact=contact)
 
 
 def _holding_row(mechanism: Mechanism, k: int) -> Row:
     symbol = mechanism.coordinates[k].symbol
     unit_row = ir.constant([1.0 if j == k else 0.0 for j in range(mechanism.n)])
-    return Row(symbol, ir.symbol(symbol), ir.symbol(f"{symbol}_dot"), ir.constant(0.0), unit_row, fixes=k)
+    return Row(
+        symbol, ir.symbol(symbol), ir.symbol(f"{symbol}_dot"), ir.constant(0.0), unit_row, _NO_DRIFT, fixes=k
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from .expressions import Apply, Conditional, Name, Number, Tree, children, names
@@ -185,11 +185,17 @@ def breakpoints(tree: Tree) -> Iterator[Tree]:
 
 def at_time_zero(tree: Tree) -> Tree:
     """The tree with t = 0."""
-    if tree == TIME:
-        return ZERO
-    if isinstance(tree, Conditional):
-        return Conditional(tree.comparison, *(at_time_zero(child) for child in children(tree)))
-    if isinstance(tree, Apply) and tree.function != "start":
-        arguments = tuple(at_time_zero(argument) for argument in tree.arguments)
-        return _ARITHMETIC.get(tree.function, partial(call, tree.function))(*arguments)
+    return substituted(tree, {TIME.text: ZERO})
+
+
+def substituted(tree: Tree, values: Mapping[str, Tree]) -> Tree:
+    """The tree with values in place of running names; constants are folded."""
+    match tree:
+        case Name(text):
+            return values.get(text, tree)
+        case Conditional(comparison):
+            return Conditional(comparison, *(substituted(child, values) for child in children(tree)))
+        case Apply(function, arguments) if function != "start":
+            changed = [substituted(argument, values) for argument in arguments]
+            return _ARITHMETIC.get(function, partial(call, function))(*changed)
     return tree

@@ -2,56 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
-from . import accelerations, constraints, dynamics, forces, friction, ir, kinematics, loads, projection, reduction
+from . import (
+    accelerations,
+    constraints,
+    dynamics,
+    forces,
+    friction,
+    ir,
+    kinematics,
+    loads,
+    motion,
+    projection,
+    reduced_state,
+)
 from .description import Chain
 from .ir import Expr
 from .lowering import Lowering
 from .mechanism import Coordinate, Mechanism, build
+from .motion import Kept, Partition
 from .points import Points
 from .program import Output, Parameter, Program, State, Symbols
 
 Array = NDArray[np.float64]
 
 
-def derive(chain: Chain, start: tuple[Array, Array], dependent: Sequence[str]) -> Program:
-    """Equations of a description.
+def derive(chain: Chain, start: tuple[Array, Array], partition: Partition) -> Program:
+    """Equations of a description; it is left open how the constrained ones are solved, see `reduction.expanded`.
 
-    Parameters:
-        start      q and q̇ at t = 0, shape (n,) each, rad or m and per second: defaults of the start parameters
-        dependent  names of the dependent coordinates, one per constraint row
+    start   q and q̇ at t = 0, shape (n,) each, rad or m and per second: defaults of the start parameters
     """
     program = Program(chain.name, chain.description)
     mechanism = build(chain, Symbols(program))
     program.reserved |= _public_names(mechanism)
-    motion = kinematics.derive(program, mechanism)
-    inertia = dynamics.derive(program, mechanism, motion)
+    bodies = kinematics.derive(program, mechanism)
+    inertia = dynamics.derive(program, mechanism, bodies)
     program.section("points")
-    points = Points(program, mechanism, motion)
+    points = Points(program, mechanism, bodies)
     lower = Lowering(program, mechanism.parameters, points)
     bristles = friction.bristles(program, mechanism)
-    Q, wrenches = forces.derive(program, mechanism, motion, lower)
-    rows = constraints.derive(program, mechanism, motion, points, lower)
-    if rows is None:
-        system = reduction.free(program, mechanism, inertia, Q)
-    else:
-        indices = sorted(mechanism.coordinate_index(name) for name in dependent)
-        system = reduction.gpme(program, mechanism, inertia, Q, rows, indices)
-    known = loads.Loads(program, motion, inertia, wrenches, rows.reactions if rows else ())
-    solution = accelerations.derive(program, motion, inertia, system, known, bristles)
-    program.info |= _info(mechanism, dependent)
+    Q, wrenches = forces.derive(program, mechanism, bodies, lower)
+    rows = constraints.derive(program, mechanism, bodies, points, lower)
+    kept, ratios = motion.kept(mechanism, rows, partition), None
+    if rows is not None and mechanism.formulation == "gpme_reduced":
+        ratios = reduced_state.velocities(program, mechanism, rows, kept)
+    known = loads.Loads(program, bodies, inertia, wrenches, rows.reactions if rows else ())
+    solution = accelerations.derive(program, bodies, inertia, Q, rows, kept, ratios, known, bristles)
     _states(program, mechanism, start, solution.qdd)
     friction.states(program, mechanism, bristles)
     _outputs(program, mechanism, points, solution.qdd)
     if rows is not None:
         _constraint_outputs(program, mechanism, inertia, Q, rows, solution)
         if chain.constraints.projection:
-            projection.derive(program, mechanism, inertia, rows)
-    loads.outputs(program, motion, known, solution, _asked(mechanism))
+            projection.derive(program, mechanism, inertia, rows, kept)
+    loads.outputs(program, bodies, known, solution, _asked(mechanism))
+    program.sort()
+    _describe(program, mechanism, kept, partition)
     return program
 
 
@@ -70,20 +78,37 @@ def _public_names(mechanism: Mechanism) -> set[str]:
     return names | {symbol for force in mechanism.forces for symbol in force.symbols if force.values is None}
 
 
-def _info(mechanism: Mechanism, dependent: Sequence[str]) -> dict[str, str]:
-    return {
-        "formulation": "GPME, 2n states, Baumgarte stabilisation" if dependent else "no constraints",
+_FORMS = {
+    "gpme": "GPME, {states} states, Baumgarte stabilisation",
+    "gpme_reduced": "reduced GPME, {states} states, position feedback",
+    "lagrange": "Lagrange multipliers, {states} states, Baumgarte stabilisation",
+}
+
+
+def _describe(program: Program, mechanism: Mechanism, kept: Kept, partition: Partition) -> None:
+    n, bristles = mechanism.n, len(friction.rubbing(mechanism))
+    rates = len(program.states) - n - bristles
+    count = f"2n = {2 * n}" if rates == n else f"n + {rates} = {n + rates}"
+    form = _FORMS[mechanism.formulation] if partition.rows else "no constraints, {states} states"
+    program.formulation = form.format(states=count) + (f"; {bristles} friction states" if bristles else "")
+    program.info = {
+        "formulation": program.formulation,
         "coordinates": ", ".join(coordinate.name for coordinate in mechanism.coordinates),
-        "dependent coordinates": ", ".join(dependent) or "none",
+        "dependent coordinates": ", ".join(partition.dependent) or "none",
     }
+    left_out = [name for name in constraints.row_names(mechanism) if name not in partition.rows]
+    if left_out:
+        program.info["redundant constraint rows"] = ", ".join(left_out)
 
 
 def _states(program: Program, mechanism: Mechanism, start: tuple[Array, Array], qdd: Expr) -> None:
     for k, coordinate in enumerate(mechanism.coordinates):
         rate = ir.symbol(f"{coordinate.symbol}_dot")
         _state(program, coordinate, "", coordinate.unit, float(start[0][k]), rate)
+    following = program.published
     for k, coordinate in enumerate(mechanism.coordinates):
-        _state(program, coordinate, "_dot", f"{coordinate.unit}/s", float(start[1][k]), qdd[k])
+        if f"{coordinate.symbol}_dot" not in following:
+            _state(program, coordinate, "_dot", f"{coordinate.unit}/s", float(start[1][k]), qdd[k])
 
 
 def _state(
@@ -125,21 +150,35 @@ def _constraint_outputs(
     solution: accelerations.Solution,
 ) -> None:
     program.section("constraint forces and violations")
-    effort = inertia.M @ solution.qdd + inertia.h - Q
-    if solution.friction is not None:
-        effort = effort + solution.friction
-    # what closures exert is no drive's business
-    for reaction in rows.reactions:
-        assert solution.multipliers is not None
-        effort = effort - solution.multipliers[reaction.row] * rows.C[reaction.row, :]
-    effort = program.define("effort", effort, None, "what drives and fixture exert; N or N.m")
-    driven = {"joint": bool(mechanism.programmed), "base": mechanism.base_fixed}
-    for k, coordinate in enumerate(mechanism.coordinates):
-        if driven.get(coordinate.role):
-            text = f"effort on {coordinate.name} that realises the programmed motion"
-            program.outputs.append(Output(f"{coordinate.symbol}_effort", coordinate.effort_unit, text, effort[k]))
+    for k, effort in _efforts(program, mechanism, inertia, Q, rows, solution).items():
+        coordinate = mechanism.coordinates[k]
+        text = f"effort on {coordinate.name} that realises the programmed motion"
+        program.outputs.append(Output(f"{coordinate.symbol}_effort", coordinate.effort_unit, text, effort))
     for name, vector, text in (
         ("violation_position", rows.Phi, "norm of all constraints"),
         ("violation_velocity", rows.Phi_dot, "norm of all constraints' rates"),
     ):
         program.outputs.append(Output(name, "1", text, ir.call("sqrt", vector @ vector)))
+
+
+def _efforts(
+    program: Program,
+    mechanism: Mechanism,
+    inertia: dynamics.Dynamics,
+    Q: Expr,
+    rows: constraints.Constraints,
+    solution: accelerations.Solution,
+) -> dict[int, Expr]:
+    """Coordinate → what its drive, or a fixed base's fixture, exerts."""
+    if mechanism.actuated is not None and solution.drives is not None:
+        return {k: solution.drives[j] for j, k in enumerate(mechanism.actuated)}
+    effort = inertia.M @ solution.qdd + inertia.h - Q
+    if solution.friction is not None:
+        effort = effort + solution.friction
+    # what contacts exert is no drive's business
+    for reaction in rows.reactions:
+        assert solution.multipliers is not None
+        effort = effort - solution.multipliers[reaction.row] * rows.C[reaction.row, :]
+    effort = program.define("effort", effort, None, "what drives and fixture exert; N or N.m")
+    driven = {"joint": bool(mechanism.programmed), "base": mechanism.base_fixed}
+    return {k: effort[k] for k, coordinate in enumerate(mechanism.coordinates) if driven.get(coordinate.role)}

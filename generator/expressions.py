@@ -160,10 +160,21 @@ def running_names(tree: Tree) -> Iterator[str]:
         yield from running_names(child)
 
 
-def is_velocity(name: str) -> bool:
-    """Whether a name is a velocity: `E.vx`, `column.angle_dot`."""
+def level(name: str) -> int:
+    """0 for positions (`E.x`), 1 for velocities (`E.vx`, `column.angle_dot`), 2 for accelerations (`E.ax`)."""
     quantity = name.partition(".")[2]
-    return quantity in ("vx", "vy", "vz") or quantity.endswith("_dot")
+    if quantity in ("ax", "ay", "az") or quantity.endswith("_ddot"):
+        return 2
+    return int(quantity in ("vx", "vy", "vz") or quantity.endswith("_dot"))
+
+
+def started_names(tree: Tree) -> Iterator[str]:
+    """Names whose value at the start matters: the arguments of `start`."""
+    if isinstance(tree, Apply) and tree.function == "start":
+        yield from names(tree)
+        return
+    for child in children(tree):
+        yield from started_names(child)
 
 
 def degree(tree: Tree, variables: Container[str]) -> int:

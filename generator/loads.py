@@ -1,6 +1,6 @@
 """Joint loads: the wrench that a joint transmits to everything behind it (design 4.7).
 
-With subtree sums the load is affine in the accelerations, the closures' multipliers and the friction efforts,
+With subtree sums the load is affine in the accelerations, the contacts' multipliers and the friction efforts,
 without another recursion.
 """
 
@@ -15,8 +15,8 @@ from .dynamics import Dynamics
 from .forces import Wrench
 from .ir import Expr, Index
 from .kinematics import Kinematics
-from .loops import Relation
-from .mechanism import Closure, Mechanism
+from .loops import Contact
+from .mechanism import Mechanism
 from .program import Output, Program
 
 if TYPE_CHECKING:
@@ -25,11 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reaction:
-    """A closure's condition whose multiplier is row `row` of λ: its relation acts on both bodies."""
+    """A contact whose multiplier is row `row` of λ."""
 
     row: int
-    closure: Closure
-    relation: Relation
+    contact: Contact
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class AffineLoad:
 
     N, F       shape (3,), N·m and N
     K, G       shape (3, n): moment and force per acceleration
-    reactions  row r → (N_r, F_r), shape (3,) each: what the joint bears per multiplier of a closure's condition
+    reactions  row r → (N_r, F_r), shape (3,) each: what the joint bears per multiplier of a contact
     """
 
     body: int
@@ -77,8 +76,9 @@ class Loads:
         for wrench in self.wrenches:
             if wrench.body in behind:
                 N, F = N - wrench.N, F - wrench.F
-        reactions = {r.row: (-r.relation.N_b, -r.relation.F) for r in self.reactions if _side(r, behind) > 0}
-        reactions |= {r.row: (r.relation.N_a, r.relation.F) for r in self.reactions if _side(r, behind) < 0}
+        sides = [(r.row, r.contact.relation, _side(r.contact, behind)) for r in self.reactions]
+        reactions = {row: (-relation.N_b, -relation.F) for row, relation, side in sides if side > 0}
+        reactions |= {row: (relation.N_a, relation.F) for row, relation, side in sides if side < 0}
         name = mechanism.bodies[body].name
         self.program.section(f"load of the joint of {name}")
         return AffineLoad(
@@ -126,10 +126,9 @@ def _subtree(mechanism: Mechanism, body: int) -> set[int]:
     return {b for b in range(len(mechanism.bodies)) if b == body or body in _chain(mechanism, b)}
 
 
-def _side(reaction: Reaction, behind: set[int]) -> int:
-    """1 if only frame b is behind the joint, −1 if only frame a is, 0 if both or none."""
-    a, b = reaction.closure.a.place.body, reaction.closure.b.place.body
-    return int(b in behind) - int(a in behind)
+def _side(contact: Contact, behind: set[int]) -> int:
+    """1 if only body b is behind the joint, −1 if only body a is, 0 if both or none."""
+    return int(contact.b in behind) - int(contact.a in behind)
 
 
 def outputs(

@@ -16,7 +16,7 @@ from . import ir
 from .closures import Condition
 from .ir import Expr
 from .kinematics import Kinematics
-from .mechanism import Closure, JointFrame
+from .mechanism import Closure, JointFrame, KnifeEdge
 from .program import Program
 
 
@@ -24,7 +24,7 @@ from .program import Program
 class Relation:
     """A condition as expressions; world axes, wrenches about the world's origin.
 
-    value, rate  the condition and its rate
+    value, rate  the condition and its rate; a knife edge has a rate only
     bias         its second derivative for q̈ = 0
     F            shape (3,): unit force on body b, and opposite on body a
     N_a, N_b     shape (3,): the unit wrench's moments on b, and opposite on a
@@ -36,6 +36,15 @@ class Relation:
     F: Expr
     N_a: Expr
     N_b: Expr
+
+
+@dataclass(frozen=True)
+class Contact:
+    """A relation between bodies a and b (or the ground) that a constraint keeps: its multiplier acts on both."""
+
+    a: int
+    b: int
+    relation: Relation
 
 
 @dataclass(frozen=True)
@@ -128,11 +137,23 @@ def _frame(program: Program, kinematics: Kinematics, frame: JointFrame, name: st
     return _Frame(r, v, bias, R, motion.w, motion.z)
 
 
-def jacobian_row(kinematics: Kinematics, closure: Closure, relation: Relation) -> dict[int, Expr]:
+def knife_edge(program: Program, kinematics: Kinematics, edge: KnifeEdge) -> Relation:
+    """Velocity of the edge's point along its normal, which is b's; body a is the ground (P1 (30))."""
+    motion, name = kinematics.motion(edge.place.body), edge.name
+    r = program.define(f"r_{name}", kinematics.position(edge.place), "m", f"contact of {name}")
+    v = program.define(
+        f"v_{name}", kinematics.velocity(edge.place, r), "m/s", f"velocity of the contact of {name}"
+    )
+    normal = program.define(f"normal_{name}", motion.R @ ir.constant(edge.normal), "1", f"normal of {name}")
+    bias = kinematics.bias_acceleration(edge.place, r, v)
+    N = ir.cross(r, normal)
+    return Relation(ir.constant(0.0), normal @ v, normal @ bias + ir.cross(motion.w, normal) @ v, normal, N, N)
+
+
+def jacobian_row(kinematics: Kinematics, contact: Contact) -> dict[int, Expr]:
     """Coordinate → the condition's rate per coordinate rate."""
-    mechanism = kinematics.mechanism
-    behind_a = set(mechanism.ancestors(closure.a.place.body))
-    behind_b = set(mechanism.ancestors(closure.b.place.body))
+    mechanism, relation = kinematics.mechanism, contact.relation
+    behind_a, behind_b = set(mechanism.ancestors(contact.a)), set(mechanism.ancestors(contact.b))
     row: dict[int, Expr] = {}
     for k in sorted(behind_a | behind_b):
         N, F = ir.zeros(3), ir.zeros(3)

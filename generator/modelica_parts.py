@@ -13,7 +13,7 @@ from . import constraints, mechanism
 from . import modelica_text as mo
 from .description import Chain
 from .ir import Shape
-from .program import Definition, Item, Program
+from .program import ConstrainedSolve, Definition, Item, LinearSolve, Program
 
 _INDENT = 4  # of everything inside a model of the package
 _PER_ROW = ("Phi", "Phi_dot", "C", "gamma")  # what a constraint row is made of
@@ -185,12 +185,19 @@ def outputs(program: Program) -> list[Declaration]:
     ]
 
 
+def output_equations(program: Program) -> list[str]:
+    """Equations of the outputs that are no items themselves."""
+    published = program.published
+    return [f"{o.name} = {mo.text(o.expr)}" for o in program.outputs if o.name not in published]
+
+
 def variables(program: Program, headings: Headings) -> list[Group]:
     """Everything in between, section by section."""
+    published = program.published
     return _grouped(
         (headings.section(item.section), _declaration("Real ", item))
         for item in program.items
-        if is_applied(item) or not _is_constant(item)
+        if (is_applied(item) or not _is_constant(item)) and item.name not in published
     )
 
 
@@ -214,8 +221,13 @@ def equations(program: Program, headings: Headings) -> list[Group]:
 
 def item_equations(item: Item) -> Iterator[str]:
     """Equations of one definition or linear system, without the semicolon."""
-    if not isinstance(item, Definition):
+    if isinstance(item, LinearSolve):
         yield f"{_factor(mo.text(item.matrix))}*{item.name} = {mo.text(item.right)}"
+        return
+    if isinstance(item, ConstrainedSolve):
+        M, C, F, W = (_factor(mo.text(expr)) for expr in (item.matrix, item.jacobian, item.right, item.wanted))
+        yield f"{M}*{item.name} - transpose({C})*{item.multipliers or 'multipliers'} = {F}"
+        yield f"{C}*{item.name} = {W}"
         return
     for index, expr in item.parts:
         name = item.name + (mo.subscript(index, item.shape) if index else "")

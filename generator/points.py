@@ -55,7 +55,7 @@ class Points:
         owner, _, quantity = name.partition(".")
         n = self.mechanism.n
         if owner not in self.mechanism.points:
-            k = self.mechanism.coordinate_index(name.removesuffix("_dot"))
+            k = self.mechanism.coordinate_index(name.removesuffix("_dot").removesuffix("_ddot"))
             return ir.constant([1.0 if j == k else 0.0 for j in range(n)])
         if owner not in self._jacobians:
             self._jacobians[owner] = self._define_jacobian(owner)

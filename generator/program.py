@@ -75,6 +75,11 @@ class Definition:
     constant: bool = False
     symmetric: bool = False
 
+    @property
+    def exprs(self) -> tuple[Expr, ...]:
+        """Of all parts."""
+        return tuple(expr for _, expr in self.parts)
+
 
 @dataclass(frozen=True)
 class LinearSolve:
@@ -91,6 +96,54 @@ class LinearSolve:
     right: Expr
     about: str
     section: str
+
+    @property
+    def exprs(self) -> tuple[Expr, ...]:
+        """Matrix and right-hand side."""
+        return self.matrix, self.right
+
+
+@dataclass(frozen=True)
+class ConstrainedSolve:
+    """`matrix·X − jacobianᵀ·Λ = right` and `jacobian·X = wanted`: X is `name`, Λ is `multipliers` (None: unused).
+
+    matrix       M, shape (n, n), symmetric and regular on what the rows leave free
+    jacobian     C, shape (m, n), of rank m
+    right        F, shape (n,) or (n, c); X has the same one
+    wanted       W, shape (m,) or (m, c); so has Λ
+    coordinates  names of the n coordinates
+    dependent    indices of m of them whose columns of C are regular at the start
+    ratios       these columns and ∂X_d/∂X_i, where the program has them already
+    """
+
+    name: str
+    shape: Shape
+    multipliers: str | None
+    description: str
+    matrix: Expr
+    jacobian: Expr
+    right: Expr
+    wanted: Expr
+    coordinates: tuple[str, ...]
+    dependent: tuple[int, ...]
+    section: str
+    ratios: tuple[Expr, Expr | None] | None = None
+    unit: str | None = None
+
+    @property
+    def exprs(self) -> tuple[Expr, ...]:
+        """M, C, F and W."""
+        return self.matrix, self.jacobian, self.right, self.wanted
+
+    @property
+    def about(self) -> str:
+        """Names of the coordinates, for messages."""
+        return listed(self.coordinates)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names for a message, not too many of them."""
+    return ", ".join(names if len(names) <= 8 else [*names[:4], "…", *names[-3:]])
 
 
 @dataclass(frozen=True)
@@ -116,7 +169,19 @@ class Output:
     expr: Expr
 
 
-Item: TypeAlias = Definition | LinearSolve
+Item: TypeAlias = Definition | LinearSolve | ConstrainedSolve
+
+
+def used(item: Item) -> set[str]:
+    """Names that an item's expressions use."""
+    return {name for expr in item.exprs for name in ir.symbols(expr)}
+
+
+def given(item: Item) -> tuple[str, ...]:
+    """Names that an item gives values to."""
+    if isinstance(item, ConstrainedSolve) and item.multipliers is not None:
+        return item.name, item.multipliers
+    return (item.name,)
 
 
 @dataclass(frozen=True)
@@ -137,13 +202,15 @@ class Projection:
 class Program:
     """The equations of one model.
 
+    formulation  which equations these are, and how many states they have
     events       switching times, expressions of parameters, s; the position is the switch's index
     projections  level, `position` or `velocity` → its projection; empty where it is not wanted
-    info         facts for headers: formulation, partition
+    info         further facts for headers: coordinates, partition
     """
 
     name: str
     description: str
+    formulation: str = ""
     parameters: list[Parameter] = field(default_factory=list)
     inputs: list[Input] = field(default_factory=list)
     states: list[State] = field(default_factory=list)
@@ -155,6 +222,16 @@ class Program:
     info: dict[str, str] = field(default_factory=dict)
     reserved: set[str] = field(default_factory=set)
     _section: str = ""
+
+    @property
+    def headline(self) -> str:
+        """What the model is, for those who see its name only: description and formulation."""
+        return f"{self.description}; {self.formulation}" if self.description else self.formulation
+
+    @property
+    def published(self) -> set[str]:
+        """Names of outputs that are items themselves."""
+        return {o.name for o in self.outputs if o.expr.op == "symbol" and o.expr.data == o.name}
 
     def section(self, title: str) -> None:
         """Heading for the definitions that follow."""
@@ -200,6 +277,56 @@ class Program:
         name = self.fresh(name)
         self.items.append(LinearSolve(name, right.shape, unit, description, matrix, right, about, self._section))
         return ir.symbol(name, right.shape)
+
+    def constrained_solve(
+        self,
+        names: tuple[str, str | None],
+        system: tuple[Expr, Expr, Expr, Expr],
+        description: str,
+        coordinates: Sequence[str],
+        dependent: Sequence[int],
+        ratios: tuple[Expr, Expr | None] | None,
+    ) -> tuple[Expr, Expr | None]:
+        """Symbols of X and Λ of `names`; system: M, C, F, W; see `ConstrainedSolve`."""
+        X, Lambda = (name if name is None else self.fresh(name) for name in names)
+        assert X is not None
+        matrix, jacobian, right, wanted = system
+        self.items.append(
+            ConstrainedSolve(
+                X,
+                right.shape,
+                Lambda,
+                description,
+                matrix,
+                jacobian,
+                right,
+                wanted,
+                tuple(coordinates),
+                tuple(dependent),
+                self._section,
+                ratios,
+            )
+        )
+        return ir.symbol(X, right.shape), None if Lambda is None else ir.symbol(Lambda, wanted.shape)
+
+    def publish(self, name: str, expr: Expr, unit: str, description: str) -> None:
+        """An output that the equations themselves use: an item by the output's name."""
+        self.items.append(Definition(name, (), unit, description, (((), expr),), self._section))
+        self.outputs.append(Output(name, unit, description, ir.symbol(name)))
+
+    def sort(self) -> None:
+        """Put items after those that they use; where that is so already, nothing changes."""
+        giver = {name: i for i, item in enumerate(self.items) for name in given(item)}
+        needs = [sorted({giver[name] for name in used(item) if name in giver}) for item in self.items]
+        placed: dict[int, None] = {}
+        waiting = list(reversed(range(len(self.items))))
+        while waiting:
+            missing = [i for i in needs[waiting[-1]] if i not in placed]
+            if missing and waiting[-1] not in placed:
+                waiting += reversed(missing)
+            else:
+                placed.setdefault(waiting.pop())
+        self.items = [self.items[i] for i in placed]
 
     def is_constant(self, expr: Expr) -> bool:
         """Whether an expression depends on parameters only."""

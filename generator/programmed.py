@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from . import differentiate, expressions
 from .description.task import Path
-from .differentiate import add, mul
+from .differentiate import ZERO, add, mul
 from .expressions import Apply, Name, Number, Tree
 from .mechanism import Mechanism
 from .points import BIAS
@@ -24,20 +24,21 @@ class Task:
     """One constraint as trees over known names.
 
     Parameters:
-        position  Φ, or None for order 1
-        velocity  Φ̇, or Ψ for order 1
-        bias      Φ̈, or Ψ̇, for q̈ = 0
+        order     0, 1 or 2: it is about positions, velocities or accelerations
+        given     the expression that is to be zero
+        position  Φ, or 0 for order 1 and 2
+        velocity  Φ̇, or Ψ for order 1, or 0 for order 2
+        bias      Φ̈, or Ψ̇, or Ψ for order 2, for q̈ = 0
+        drift     the velocity for q̇ = 0
     """
 
     name: str
-    position: Tree | None
+    order: int
+    given: Tree
+    position: Tree
     velocity: Tree
     bias: Tree
-
-    @property
-    def given(self) -> Tree:
-        """The expression that is to be zero."""
-        return self.velocity if self.position is None else self.position
+    drift: Tree
 
 
 def rate(tree: Tree, points: Container[str]) -> Tree:
@@ -52,7 +53,7 @@ def rate(tree: Tree, points: Container[str]) -> Tree:
 def _next(name: str, points: Container[str]) -> str:
     """Name of a moving name's rate."""
     owner, _, quantity = name.partition(".")
-    if expressions.is_velocity(name):
+    if expressions.level(name) == 1:
         return f"{name}{BIAS}"
     return f"{owner}.v{quantity}" if owner in points else f"{name}_dot"
 
@@ -71,10 +72,29 @@ def tasks(mechanism: Mechanism) -> list[Task]:
 
 
 def _task(name: str, tree: Tree, order: int, points: Container[str]) -> Task:
-    if order == 1:
-        return Task(name, None, tree, rate(tree, points))
-    velocity = rate(tree, points)
-    return Task(name, tree, velocity, rate(velocity, points))
+    if order == 2:
+        return Task(name, 2, tree, ZERO, ZERO, differentiate.substituted(tree, _biases(tree)), ZERO)
+    velocity = tree if order == 1 else rate(tree, points)
+    still: dict[str, Tree] = {
+        name: ZERO for name in expressions.running_names(velocity) if expressions.level(name)
+    }
+    position = ZERO if order == 1 else tree
+    return Task(
+        name, order, tree, position, velocity, rate(velocity, points), differentiate.substituted(velocity, still)
+    )
+
+
+def _biases(tree: Tree) -> dict[str, Tree]:
+    """What stands for accelerations if those of the coordinates are zero."""
+    found: dict[str, Tree] = {}
+    for name in expressions.running_names(tree):
+        if expressions.level(name) == 2:
+            owner, _, quantity = name.partition(".")
+            velocity = (
+                f"v{quantity[-1]}" if quantity in ("ax", "ay", "az") else quantity.removesuffix("_ddot") + "_dot"
+            )
+            found[name] = Name(f"{owner}.{velocity}{BIAS}")
+    return found
 
 
 def _path_trees(path: Path) -> Sequence[tuple[str, Tree]]:

@@ -19,16 +19,18 @@ from .constraints import Constraints, Row
 from .dynamics import Dynamics
 from .ir import Expr
 from .mechanism import Mechanism
+from .motion import Kept
 from .program import LinearSolve, Program, Projection
 
 _SECTION = "projection onto the constraints"
 
 
-def derive(program: Program, mechanism: Mechanism, dynamics: Dynamics, rows: Constraints) -> None:
-    """Add the projections to a program that has its states."""
+def derive(program: Program, mechanism: Mechanism, dynamics: Dynamics, rows: Constraints, kept: Kept) -> None:
+    """Add the projections to a program that has its states; of the rows, the independent ones take part."""
+    independent = sorted([*kept.rows, *kept.held.values()])
 
     def add(level: str, residual: Expr, part: Callable[[Row], Expr], suffix: str) -> None:
-        chosen = [i for i, row in enumerate(rows.rows) if not ir.is_zero(part(row))]
+        chosen = [i for i in independent if not ir.is_zero(part(rows.rows[i]))]
         if not chosen:
             return
         solve = _saddle(program.fresh(f"{level}_change"), level, mechanism, dynamics, rows.C, residual, chosen)

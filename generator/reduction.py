@@ -1,181 +1,127 @@
-"""GPME: the reduced, multiplier-free equations (design 4.4; P0 (26), P2 (20))."""
+"""Ways to solve constrained equations of motion with linear solves alone (design 4.4, 4.6).
+
+GPME, the reduced, multiplier-free equations (P0 (26), P2 (20)), with a fixed choice of dependent coordinates; and
+Lagrange's, with multipliers as unknowns (P4 (4)).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from dataclasses import replace
 
 from . import ir
-from .constraints import Constraints
-from .dynamics import Dynamics
 from .ir import Expr, Index
-from .mechanism import Mechanism
-from .program import Program
+from .motion import block
+from .program import ConstrainedSolve, Program
 
 
-@dataclass(frozen=True)
-class System:
-    """Equations for the accelerations, A q̈ = b + Vᵀ(further generalised forces); symbols.
-
-    f            shape (n,): Q − h
-    independent  indices of the independent coordinates: the first rows of A
-    following    indices of the dependent coordinates that follow them: the rows of D, or none
-    D, Cd        ∂q̇_following/∂q̇_independent, and the columns of C that it was solved with
-    """
-
-    A: Expr
-    b: Expr
-    f: Expr
-    independent: tuple[int, ...]
-    following: tuple[int, ...] = ()
-    D: Expr | None = None
-    Cd: Expr | None = None
-
-    def unit_force(self, k: int) -> list[Expr]:
-        """Right-hand side, one entry per row of A, of a unit generalised force on coordinate k."""
-        column = [ir.constant(1.0 if i == k else 0.0) for i in self.independent]
-        if k in self.following and self.D is not None:
-            row = self.following.index(k)
-            column = [self.D[row, i] for i in range(len(self.independent))]
-        return column + [ir.constant(0.0)] * (self.b.shape[0] - len(column))
+def expanded(program: Program, formulation: str) -> Program:
+    """The program with linear solves in place of constrained ones."""
+    result = replace(program, items=[], reserved=set(program.reserved))
+    for item in program.items:
+        if not isinstance(item, ConstrainedSolve):
+            result.items.append(item)
+        elif formulation == "lagrange":
+            _lagrange(result, item)
+        else:
+            _gpme(result, item)
+    return result
 
 
-def free(program: Program, mechanism: Mechanism, dynamics: Dynamics, Q: Expr) -> System:
-    """Without constraints: M q̈ = Q − h."""
-    program.section("accelerations")
-    b = program.define("b", Q - dynamics.h, None, "applied minus inertia forces; N or N.m")
-    return System(dynamics.M, b, b, tuple(range(mechanism.n)))
-
-
-def gpme(
-    program: Program,
-    mechanism: Mechanism,
-    dynamics: Dynamics,
-    Q: Expr,
-    constraints: Constraints,
-    dependent: Sequence[int],
-) -> System:
-    """GPME; `dependent` are indices, one per row."""
-    n, m = mechanism.n, len(constraints.rows)
+def _gpme(program: Program, item: ConstrainedSolve) -> None:
+    """Vᵀ(M X − F) = 0 above C X = W, with V = [1; D]: one n×n system."""
+    M, C, F, W = item.matrix, item.jacobian, item.right, item.wanted
+    m, n = C.shape
     program.section("reduction to independent coordinates")
-    f = program.define("f", Q - dynamics.h, None, "applied minus inertia forces; N or N.m")
-    independent = [k for k in range(n) if k not in dependent]
-    # A coordinate that a row holds does not follow the independent ones: its row of D is zero and left out.
-    held = {row.fixes for row in constraints.rows}
-    following = [k for k in dependent if k not in held]
-    D = Cd = None
-    rows, forces = [dynamics.M[k, :] for k in independent], [f[k] for k in independent]
-    if following:
-        Cd, D = _dependence(program, mechanism, constraints, following, independent)
+    independent = [k for k in range(n) if k not in item.dependent]
+    Cd, D = item.ratios or _dependence(program, item, independent)
+    rest = tuple(slice(0, size) for size in F.shape[1:])
+    rows, forces = [M[k, :] for k in independent], [F[(k, *rest)] for k in independent]
     if D is not None:
         # row by row: compilers expand a product of blocks element by element, each with the whole product in it
-        Md = _rows(program, "Md", dynamics.M, following, "rows of M of the dependent coordinates")
-        fd = _rows(program, "fd", f, following, "f of the dependent coordinates")
+        every = range(n)
+        Md = block(program, "Md", M, (item.dependent, every), "rows of M of the dependent coordinates")
+        chosen = (item.dependent, *map(range, F.shape[1:]))
+        Fd = block(program, "Fd", F, chosen, "forces on the dependent coordinates")
         rows = [row + D[:, i] @ Md for i, row in enumerate(rows)]
-        forces = [force + D[:, i] @ fd for i, force in enumerate(forces)]
+        forces = [force + D[:, i] @ Fd for i, force in enumerate(forces)]
     program.section("accelerations")
     last = slice(n - m, n)
     A_parts: list[tuple[Index, Expr]] = [((i, slice(0, n)), row) for i, row in enumerate(rows)]
-    b_parts: list[tuple[Index, Expr]] = [((i,), force) for i, force in enumerate(forces)]
-    A_parts.append(((last, slice(0, n)), constraints.C))
-    b_parts.append(((last,), _stabilised(mechanism, constraints)))
+    b_parts: list[tuple[Index, Expr]] = [((i, *rest), force) for i, force in enumerate(forces)]
+    A_parts.append(((last, slice(0, n)), C))
+    b_parts.append(((last, *rest), W))
     A = program.assemble("A", (n, n), A_parts, None, "reduced mass matrix above the constraint Jacobian")
-    b = program.assemble("b", (n,), b_parts, None, "reduced forces above the stabilised constraint accelerations")
-    return System(A, b, f, tuple(independent), tuple(following), D, Cd)
+    b = program.assemble("b", F.shape, b_parts, None, "reduced forces above stabilised constraint accelerations")
+    _solve(program, item.name, A, b, item.description, item.about)
+    if item.multipliers is not None:
+        _multipliers(program, item, item.multipliers, Cd)
 
 
-def solve(program: Program, mechanism: Mechanism, system: System) -> Expr:
-    """Accelerations; returns the symbol of q̈, shape (n,)."""
-    about = _all_names(mechanism)
-    return program.solve("qdd", system.A, system.b, None, "accelerations; m/s2 or rad/s2", about)
+def _dependence(program: Program, item: ConstrainedSolve, independent: Sequence[int]) -> tuple[Expr, Expr | None]:
+    """C_d, and D = ∂X_d/∂X_i = −C_d⁻¹ C_i of shape (m, n − m), or None if nothing is independent."""
+    Cd, Ci = split(program, item.jacobian, item.dependent, independent)
+    if Ci is None:
+        return Cd, None
+    text = "partition: dependent velocities per independent velocity"
+    return Cd, program.solve("D", Cd, -Ci, None, text, dependent_names(item.coordinates, item.dependent))
 
 
-def responses(program: Program, mechanism: Mechanism, system: System, forces: Sequence[int]) -> Expr:
-    """Accelerations without, and per, unit force on some coordinates; symbol of shape (n, 1 + len(forces))."""
-    n, count = mechanism.n, len(forces)
-    columns: list[tuple[Index, Expr]] = [((slice(0, n), 0), system.b)]
-    columns += [((slice(0, n), j), ir.array(system.unit_force(k))) for j, k in enumerate(forces, start=1)]
-    right = program.assemble("B", (n, 1 + count), columns, None, "right-hand sides: b, and unit friction efforts")
-    text = "accelerations without friction, and per friction effort"
-    return program.solve("X", system.A, right, None, text, _all_names(mechanism))
-
-
-def multipliers(
-    program: Program, mechanism: Mechanism, dynamics: Dynamics, system: System, X: Expr, forces: Sequence[int]
-) -> Expr:
-    """Multipliers of the acting rows for each column of X (see `responses`): C_dᵀ λ = (M q̈ − f)_d.
-
-    Returns a symbol of shape (m, columns).
-    """
-    assert system.Cd is not None
-    m, columns = len(system.following), X.shape[1]
-    parts: list[tuple[Index, Expr]] = []
-    for i, k in enumerate(system.following):
-        parts.append(((i, 0), dynamics.M[k, :] @ X[:, 0] - system.f[k]))
-        for j in range(1, columns):
-            acting = 1.0 if forces[j - 1] == k else 0.0
-            parts.append(((i, j), dynamics.M[k, :] @ X[:, j] - ir.constant(acting)))
-    right = program.assemble(
-        "Ed", (m, columns), parts, None, "constraint forces on the dependent coordinates, per column of X"
-    )
-    return program.solve(
-        "Lambda", ir.transpose(system.Cd), right, None, "multipliers", _names(mechanism, system.following)
-    )
-
-
-def _stabilised(mechanism: Mechanism, constraints: Constraints) -> Expr:
-    """γ − 2αΦ̇ − β²Φ (Baumgarte)."""
-    alpha, beta = ir.lift(mechanism.alpha), ir.lift(mechanism.beta)
-    return constraints.gamma - 2.0 * alpha * constraints.Phi_dot - beta * beta * constraints.Phi
-
-
-def _dependence(
-    program: Program,
-    mechanism: Mechanism,
-    constraints: Constraints,
-    following: Sequence[int],
-    independent: Sequence[int],
+def split(
+    program: Program, C: Expr, dependent: Sequence[int], independent: Sequence[int]
 ) -> tuple[Expr, Expr | None]:
-    """C_d, and D = ∂q̇_d/∂q̇_i = −C_d⁻¹ C_i of shape (m, n − m), or None if nothing is independent."""
-    acting = sum(row.fixes is None for row in constraints.rows)
-    C = constraints.C[0:acting, :]
-    Cd = _columns(program, "Cd", C, following, "columns of C of the dependent coordinates")
+    """Columns of C of the dependent and of the independent coordinates, if there are any."""
+    rows = range(C.shape[0])
+    Cd = block(program, "Cd", C, (rows, dependent), "columns of C of the dependent coordinates")
     if not independent:
         return Cd, None
-    Ci = _columns(program, "Ci", C, independent, "columns of C of the independent coordinates")
-    names = _names(mechanism, following)
-    text = "partition: dependent velocities per independent velocity"
-    return Cd, program.solve("D", Cd, -Ci, None, text, names)
+    return Cd, block(program, "Ci", C, (rows, independent), "columns of C of the independent coordinates")
 
 
-def _columns(program: Program, name: str, matrix: Expr, chosen: Sequence[int], text: str) -> Expr:
-    m = matrix.shape[0]
-    parts: list[tuple[Index, Expr]] = [((slice(0, m), here), matrix[:, there]) for here, there in _runs(chosen)]
-    return program.assemble(name, (m, len(chosen)), parts, None, text)
+def dependent_names(coordinates: Sequence[str], dependent: Sequence[int]) -> str:
+    """For messages about C_d."""
+    return ", ".join(coordinates[k] for k in dependent)
 
 
-def _rows(program: Program, name: str, array: Expr, chosen: Sequence[int], text: str) -> Expr:
-    rest = tuple(slice(0, size) for size in array.shape[1:])
-    parts: list[tuple[Index, Expr]] = [((here, *rest), array[there]) for here, there in _runs(chosen)]
-    return program.assemble(name, (len(chosen), *array.shape[1:]), parts, None, text)
+def _multipliers(program: Program, item: ConstrainedSolve, name: str, Cd: Expr) -> None:
+    """C_dᵀ Λ = (M X − F)_d, column by column."""
+    X = ir.symbol(item.name, item.shape)
+    rest = tuple(slice(0, size) for size in item.shape[1:])
+    parts: list[tuple[Index, Expr]] = [
+        ((i, *rest), item.matrix[k, :] @ X - item.right[(k, *rest)]) for i, k in enumerate(item.dependent)
+    ]
+    text = "constraint forces on the dependent coordinates"
+    Ed = program.assemble("Ed", item.wanted.shape, parts, None, text)
+    _solve(program, name, Cd.T, Ed, "multipliers", dependent_names(item.coordinates, item.dependent))
 
 
-def _runs(chosen: Sequence[int]) -> list[tuple[slice, slice]]:
-    """Position and source of each run of neighbouring indices."""
-    runs = []
-    for _, group in groupby(enumerate(chosen), key=lambda pair: pair[1] - pair[0]):
-        pairs = list(group)
-        (here, there), length = pairs[0], len(pairs)
-        runs.append((slice(here, here + length), slice(there, there + length)))
-    return runs
+def _lagrange(program: Program, item: ConstrainedSolve) -> None:
+    """One system for accelerations and multipliers."""
+    M, C, F, W = item.matrix, item.jacobian, item.right, item.wanted
+    m, n = C.shape
+    rest = tuple(slice(0, size) for size in F.shape[1:])
+    first, last = slice(0, n), slice(n, n + m)
+    program.section("accelerations")
+    A_parts: list[tuple[Index, Expr]] = [((first, first), M), ((first, last), -C.T)]
+    A_parts += [((last, first), C), ((last, last), ir.zeros(m, m))]
+    b_parts: list[tuple[Index, Expr]] = [((first, *rest), F), ((last, *rest), W)]
+    A = program.assemble("A", (n + m, n + m), A_parts, None, "mass matrix and constraint Jacobian")
+    b = program.assemble(
+        "b", (n + m, *F.shape[1:]), b_parts, None, "forces above stabilised constraint accelerations"
+    )
+    about = f"{item.about}, and {m} multipliers"
+    Y = program.solve("Y", A, b, None, "accelerations and multipliers", about)
+    _define(program, item.name, Y[(first, *rest)], item.description)
+    if item.multipliers is not None:
+        _define(program, item.multipliers, Y[(last, *rest)], "multipliers of the constraints")
 
 
-def _names(mechanism: Mechanism, coordinates: Sequence[int]) -> str:
-    return ", ".join(mechanism.coordinates[k].name for k in coordinates)
+def _solve(program: Program, name: str, matrix: Expr, right: Expr, description: str, about: str) -> None:
+    """A linear solve whose unknown has its name already."""
+    program.reserved.discard(name)
+    program.solve(name, matrix, right, None, description, about)
 
 
-def _all_names(mechanism: Mechanism) -> str:
-    names = [coordinate.name for coordinate in mechanism.coordinates]
-    shown = names if len(names) <= 8 else [*names[:4], "…", *names[-3:]]
-    return ", ".join(shown)
+def _define(program: Program, name: str, expr: Expr, description: str) -> None:
+    program.reserved.discard(name)
+    program.define(name, expr, None, description)

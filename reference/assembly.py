@@ -1,4 +1,4 @@
-"""Closing the loops: positions and velocities that fulfil the closures, as near to the given ones as possible.
+"""Closing the loops: positions that fulfil the closures, as near to the given ones as possible.
 
 Only joints move: base, elastic coordinates and the joints of links in `statics.locked` stay as they are. The
 smallest change is that of least Σ (ℓ Δangle)² + Σ (Δlength)², ℓ the mechanism's extent.
@@ -6,7 +6,6 @@ smallest change is that of least Σ (ℓ Δangle)² + Σ (Δlength)², ℓ the m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,24 +51,37 @@ def assemble(mechanism: Mechanism, q: Array) -> Array:
     return q.copy()
 
 
-def closing_velocities(mechanism: Mechanism, q: Array, qd: Array) -> Array:
-    """Velocities that keep all loops closed at q, shape (n,), rad/s or m/s, from qd by the smallest change.
-
-    Raises SolveError with the closures that open, and how fast.
-    """
-    loops = _Loops(mechanism, q)
-    C = loops.rows(q).C
-    kept: Array = qd - loops.change(C, C @ qd)
-    loops.check_velocities(q, kept)
-    return kept
-
-
 def units_of_change(mechanism: Mechanism, posture: Posture) -> tuple[float, Array]:
     """The mechanism's extent ℓ, m, and shape (n,): how much of each coordinate counts as much as 1 m, rad or m."""
     frames = [frame for closure in mechanism.closures for frame in (closure.a, closure.b)]
     points = [posture.T[:3, 1:, 3].T, *(frame_pose(posture, frame)[None, :3, 3] for frame in frames)]
     extent = float(np.linalg.norm(np.ptp(np.concatenate(points), axis=0))) or 1.0
     return extent, np.array([1.0 / extent if c.unit == "rad" else 1.0 for c in mechanism.coordinates])
+
+
+def moving(mechanism: Mechanism) -> Array:
+    """Shape (n,): 1 for coordinates that may change to close loops, else 0."""
+    locked = mechanism.chain.statics.locked or ()
+    return np.array([float(c.role == "joint" and c.owner not in locked) for c in mechanism.coordinates])
+
+
+def smallest_change(scale: Array, C: Array, gap: Array, damping: float = 0.0) -> Array:
+    """The smallest x/scale, shape (n,), with C x = gap as nearly as possible; 0 where scale, shape (n,), is 0.
+
+    Rows of C, shape (m, n), may depend on each other. damping is relative to C's largest singular value.
+    """
+    left, values, right = np.linalg.svd(C * scale, full_matrices=False)
+    largest = float(values.max(initial=0.0))
+    values = np.where(values > _RANK * largest, values, 0.0)
+    weight = values**2 + (damping * largest) ** 2
+    factors = values / np.where(weight > 0, weight, 1.0)
+    return np.asarray(scale * (right.T @ (factors * (left.T @ gap))), dtype=np.float64)
+
+
+def unlocking(mechanism: Mechanism) -> str:
+    """Advice to let more joints move, if any are locked."""
+    locked = ", ".join(mechanism.chain.statics.locked or ())
+    return f", or unlock {locked} in [statics]" if locked else ""
 
 
 @dataclass(frozen=True)
@@ -97,9 +109,7 @@ class _Loops:
         self._mechanism, self._conditions = mechanism, Conditions(mechanism, cut)
         self._kinematics, self._rest = Kinematics(mechanism), np.zeros(mechanism.n)
         self.extent, self.unit = units_of_change(mechanism, self._kinematics(q, self._rest))
-        locked = mechanism.chain.statics.locked or ()
-        moves = [c.role == "joint" and c.owner not in locked for c in mechanism.coordinates]
-        self.scale = self.unit * np.array(moves)
+        self.scale = self.unit * moving(mechanism)
         self._is_angle = np.array([c.unit == "rad" for closure in cut for c in closure.conditions], dtype=bool)
 
     def rows(self, q: Array) -> Rows:
@@ -110,17 +120,8 @@ class _Loops:
 
     def step(self, rows: Rows, damping: float) -> Array:
         """Change towards closed loops, (n,), not too long; damping is relative to C's largest singular value."""
-        step = -self.change(rows.C, rows.Phi, damping)
+        step = -smallest_change(self.scale, rows.C, rows.Phi, damping)
         return step * min(1.0, _LONGEST * self.extent / max(float(np.abs(step / self.unit).max()), _RANK))
-
-    def change(self, C: Array, gap: Array, damping: float = 0.0) -> Array:
-        """The smallest x, shape (n,), with C x = gap as nearly as possible and 0 for coordinates that stay."""
-        left, values, right = np.linalg.svd(C * self.scale, full_matrices=False)
-        largest = float(values.max(initial=0.0))
-        values = np.where(values > _RANK * largest, values, 0.0)
-        weight = values**2 + (damping * largest) ** 2
-        factors = values / np.where(weight > 0, weight, 1.0)
-        return np.asarray(self.scale * (right.T @ (factors * (left.T @ gap))), dtype=np.float64)
 
     def check(self, q: Array) -> None:
         """Raises SolveError if a loop is open."""
@@ -138,31 +139,7 @@ class _Loops:
         ]
         if open_ones:
             advice = "change the links' lengths or frames, or start nearer to a closed position"
-            self._fail(open_ones, advice)
-
-    def check_velocities(self, q: Array, qd: Array) -> None:
-        """Raises SolveError if a loop opens."""
-        rates, owner = self._conditions.rows(self._kinematics(q, qd)).Phi_dot, self._conditions.owner
-        gaps = [
-            _Gap(
-                closure,
-                float(np.linalg.norm(rates[(owner == i) & ~self._is_angle])),
-                float(np.linalg.norm(rates[(owner == i) & self._is_angle])),
-            )
-            for i, closure in enumerate(self._conditions.closures)
-        ]
-        opening = [
-            f"closure {g.closure.name} opens at {g.length:.3g} m/s and {g.angle:.3g} rad/s at the start"
-            for g in gaps
-            if not g.closed
-        ]
-        if opening:
-            self._fail(opening, "change the start velocities")
-
-    def _fail(self, found: Sequence[str], advice: str) -> None:
-        locked = ", ".join(self._mechanism.chain.statics.locked or ())
-        unlock = f", or unlock {locked} in [statics]" if locked else ""
-        raise SolveError(f"{'; '.join(found)}; {advice}{unlock}")
+            raise SolveError(f"{'; '.join(open_ones)}; {advice}{unlocking(self._mechanism)}")
 
     def _link(self, frame: JointFrame) -> str:
         return "ground" if frame.place.body == GROUND else self._mechanism.bodies[frame.place.body].link

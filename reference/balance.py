@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .model import Model
+from .solver import formulation
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ def energy(model: Model, t: float, q: ArrayLike, qd: ArrayLike, z: ArrayLike | N
     loads, friction = model.loads(state), 0.0
     if model.friction_coordinates:
         bristles = None if z is None else np.asarray(z, dtype=float)
-        friction = -float(model.evaluate(state, model.partition(state), bristles).friction @ rate)
+        friction = -float(model.evaluate(state, formulation(model, state), bristles).friction @ rate)
     return Energy(
         kinetic=0.5 * float(rate @ model.mass(state.posture)[0] @ rate),
         potential=loads.potential,

@@ -13,6 +13,7 @@ from ..generator.mechanism import Mechanism
 from .joint_loads import all_links
 from .loads import Input
 from .model import Evaluation, Model, Start
+from .solver import formulation
 from .statics import start_state
 
 Array = NDArray[np.float64]
@@ -31,10 +32,13 @@ def evaluate(
 ) -> Evaluation:
     """M, h, Q, Φ, C, γ, q̈, λ and friction at t, s, q and qd, shape (n,), rad or m (per s).
 
+    With `gpme_reduced` the velocities of dependent coordinates follow from the constraints and not from qd.
+
     z          friction states, shape (f,), rad or m, in the order of their coordinates; default 0
-    start      state that `start(x)` refers to; default the description's start state, found only if needed
+    start      state that `start(x)` refers to, and where redundant rows are chosen; default for the one: the
+               description's start state, found only if needed, for the other: the state itself
     inputs     FMU inputs by symbol: numbers or functions of time in s; default zero
-    dependent  dependent coordinates, or "auto": chosen in this state; default the description's choice
+    dependent  dependent coordinates, or "auto"; default the description's choice
     Raises SolveError where C_d is singular or the start state is not found.
     """
     return _Point(mechanism, t, (q, qd), z, start, inputs, dependent).found
@@ -104,9 +108,11 @@ class _Point:
             start = start_state(mechanism)
         self.model = Model(mechanism, start=start, inputs=inputs)
         q, qd = (np.asarray(part, dtype=float) for part in at)
-        self.state = self.model.state(t, q, qd)
+        given = self.model.state(t, q, qd)
+        form = formulation(self.model, given if start is None else self.model.state(0.0, *start), dependent)
+        self.state = self.model.consistent(given, form)
         bristles = None if z is None else np.asarray(z, dtype=float)
-        self.found = self.model.evaluate(self.state, self.model.partition(self.state, dependent), bristles)
+        self.found = self.model.evaluate(self.state, form, bristles)
 
 
 def uses_start(mechanism: Mechanism) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,21 +39,34 @@ class FrictionEfforts:
     residual: float
 
 
-def _lugre(friction: Friction, rate: float, z: float) -> tuple[float, float]:
-    """Bristle rate and coefficient (Canudas de Wit et al., 1995)."""
-    ratio = rate / friction.v_s
-    steady = friction.mu_k + (friction.mu_s - friction.mu_k) * math.exp(-ratio * ratio)  # ** might raise
+_Bristle: TypeAlias = tuple[float, float, float]  # ż, μ and μ's slope by q̇ while z is held
+
+
+def _lugre(friction: Friction, rate: float, z: float) -> _Bristle:
+    """Canudas de Wit et al., 1995."""
+    ratio, drop = rate / friction.v_s, friction.mu_s - friction.mu_k
+    peak = drop * math.exp(-ratio * ratio)  # ** might raise
+    steady = friction.mu_k + peak
     z_dot = rate - friction.sigma0 * abs(rate) * z / steady
-    return z_dot, friction.sigma0 * z + friction.sigma1 * z_dot + friction.sigma2 * rate
+    falling = 2.0 * ratio / friction.v_s * peak / steady  # −(d steady/d rate)/steady
+    by_rate = 1.0 - friction.sigma0 * z * (np.sign(rate) + abs(rate) * falling) / steady
+    mu = friction.sigma0 * z + friction.sigma1 * z_dot + friction.sigma2 * rate
+    return z_dot, mu, float(friction.sigma1 * by_rate + friction.sigma2)
 
 
-def _dahl(friction: Friction, rate: float, z: float) -> tuple[float, float]:
-    """Bristle rate and coefficient (Dahl, 1968)."""
+def _dahl(friction: Friction, rate: float, z: float) -> _Bristle:
+    """Dahl, 1968."""
     free = 1.0 - friction.sigma0 * z * np.sign(rate) / friction.mu_s
-    return float(rate * abs(free) ** friction.gamma * np.sign(free)), friction.sigma0 * z
+    return float(rate * abs(free) ** friction.gamma * np.sign(free)), friction.sigma0 * z, 0.0
 
 
-_MODELS: dict[str, Callable[[Friction, float, float], tuple[float, float]]] = {"lugre": _lugre, "dahl": _dahl}
+_MODELS: dict[str, Callable[[Friction, float, float], _Bristle]] = {"lugre": _lugre, "dahl": _dahl}
+
+
+def _coefficient(mechanism: Mechanism, friction: Friction, rate: float, z: float) -> tuple[float, float]:
+    """Bristle rate and friction coefficient; as printed μ + q̇ ∂μ/∂q̇, for ΔQ of P0 (26) has friction, too."""
+    z_dot, mu, slope = _MODELS[friction.model](friction, rate, z)
+    return z_dot, mu + rate * slope if mechanism.velocity_forces == "as_printed" else mu
 
 
 class FrictionModel:
@@ -64,6 +78,7 @@ class FrictionModel:
     """
 
     def __init__(self, mechanism: Mechanism) -> None:
+        self._mechanism = mechanism
         self.coordinates = [k for k, c in enumerate(mechanism.coordinates) if c.friction is not None]
         self._friction = [c.friction for c in mechanism.coordinates if c.friction is not None]
         self.units = -np.eye(mechanism.n)[:, self.coordinates]
@@ -81,7 +96,7 @@ class FrictionModel:
     def bristles(self, qd: Array, z: Array) -> Bristles:
         """Rates and coefficients at q̇, shape (n,), and z, shape (f,)."""
         pairs = [
-            _MODELS[friction.model](friction, float(qd[k]), float(deflection))
+            _coefficient(self._mechanism, friction, float(qd[k]), float(deflection))
             for friction, k, deflection in zip(self._friction, self.coordinates, z, strict=True)
         ]
         z_dot, mu = np.array(pairs, dtype=float).reshape(-1, 2).T
@@ -144,6 +159,6 @@ def friction_efforts(mechanism: Mechanism, run: Trajectory) -> dict[str, Array]:
         if friction.normal_force is not None or load in run.signals:
             normal_force = run.signals[load] if friction.normal_force is None else friction.normal_force
             pairs = zip(run.signals[f"{symbol}_dot"].tolist(), run.signals[f"{symbol}_z"].tolist(), strict=True)
-            mu = np.array([_MODELS[friction.model](friction, rate, z)[1] for rate, z in pairs])
+            mu = np.array([_coefficient(mechanism, friction, rate, z)[1] for rate, z in pairs])
             found[symbol] = np.asarray(mu * friction.arm * normal_force, dtype=float)
     return found

@@ -11,6 +11,7 @@ from scipy.linalg.lapack import dgesv  # not dgetrs: its threads wait for each o
 
 from ..errors import SolveError
 from ..generator.mechanism import Mechanism
+from .redundancy import scaled as _scaled
 
 Array = NDArray[np.float64]
 _ROUNDING = 1e-13
@@ -47,13 +48,10 @@ def dependent_indices(mechanism: Mechanism, names: Sequence[str], rows: int) -> 
     if unknown:
         raise SolveError(f"no coordinate is called {', '.join(unknown)}; known are: {', '.join(known)}")
     if len(set(names)) != rows:
-        raise SolveError(f"expected {rows} dependent coordinates, one per constraint row, got {', '.join(names)}")
+        raise SolveError(
+            f"expected {rows} dependent coordinates, one per independent constraint row, got {', '.join(names)}"
+        )
     return tuple(sorted(known.index(name) for name in names))
-
-
-def _scaled(C: Array) -> Array:
-    lengths = np.linalg.norm(C, axis=1, keepdims=True)
-    return C / np.where(lengths > 0, lengths, 1.0)
 
 
 def _independent(C: Array, candidates: list[int], chosen: list[int]) -> list[int]:
@@ -72,7 +70,8 @@ def _independent(C: Array, candidates: list[int], chosen: list[int]) -> list[int
 class Partition:
     """Dependent and independent coordinates.
 
-    dependent  indices, as many as constraint rows
+    dependent  indices, as many as independent constraint rows
+    row_names  of the rows that have a say
     """
 
     def __init__(self, mechanism: Mechanism, dependent: Sequence[int], row_names: Sequence[str]) -> None:
@@ -86,6 +85,11 @@ class Partition:
         """The dependent coordinates."""
         return tuple(self._coordinates[k] for k in self.dependent)
 
+    @property
+    def free_names(self) -> list[str]:
+        """The independent coordinates."""
+        return [self._coordinates[k] for k in self.independent]
+
     def determinant(self, C: Array) -> float:
         """det C_d."""
         return float(np.linalg.det(C[:, self.dependent]))
@@ -95,15 +99,33 @@ class Partition:
 
         Raises SolveError where C_d is singular.
         """
+        return -self.solved_for(t, C, C[:, self.independent])
+
+    def solved_for(self, t: float, C: Array, wanted: Array) -> Array:
+        """C_d⁻¹ wanted, for wanted of shape (m,) or (m, c).
+
+        Raises SolveError where C_d is singular.
+        """
         if not len(C):
-            return np.zeros((0, len(self.independent)))
-        scaled = _scaled(C)
-        # a column of zeros in front: where nothing is independent, LAPACK still has something to solve
-        right = np.insert(scaled[:, self.independent], 0, 0.0, axis=1)
-        factors, _, solution, _ = dgesv(scaled[:, self.dependent], right)
+            return np.zeros_like(wanted)
+        lengths = np.linalg.norm(C, axis=1)
+        lengths = np.where(lengths > 0, lengths, 1.0)
+        columns = wanted.reshape(len(C), -1)
+        # a column of zeros in front: where nothing is wanted, LAPACK still has something to solve
+        right = np.insert(columns / lengths[:, None], 0, 0.0, axis=1)
+        factors, _, solution, _ = dgesv(C[:, self.dependent] / lengths[:, None], right)
         if not np.abs(np.diag(factors)).min() > _SINGULAR:
             raise SolveError(self.singular(t))
-        return -np.asarray(solution)[:, 1:]
+        return np.asarray(solution, dtype=np.float64)[:, 1:].reshape(wanted.shape)
+
+    def completed(self, t: float, C: Array, nu: Array, qd: Array) -> Array:
+        """q̇, shape (n,), with q̇_i as in qd and q̇_d = C_d⁻¹(ν − C_i q̇_i), ν of shape (m,) (P2 (19), design 4.5).
+
+        Raises SolveError where C_d is singular.
+        """
+        whole = qd.copy()
+        whole[self.dependent] = self.solved_for(t, C, nu - C[:, self.independent] @ qd[self.independent])
+        return whole
 
     def singular(self, t: float) -> str:
         """What to say where C_d is singular."""
@@ -120,12 +142,11 @@ class Partition:
         Both may have columns, shape (n, c) and (m, c); q̈ has them, too.
         Raises SolveError where C_d or the whole system is singular.
         """
-        if not (np.isfinite(force).all() and np.isfinite(wanted).all()):
-            raise SolveError(f"the motion has diverged at t = {t:.9g} s: forces or constraints are not finite")
         D, i, d = self.ratios(t, C), self.independent, self.dependent
         A = np.vstack([M[i] + D.T @ M[d], C])
         b = np.concatenate([force[i] + D.T @ force[d], wanted])
-        return self._solved(t, A, b, 1 / np.sqrt(np.diag(M))) if len(b) else b
+        scale = 1 / np.sqrt(np.diag(M))
+        return (scale * solve_scaled(t, A * scale, b, self._coordinates).T).T
 
     def multipliers(self, C: Array, effort: Array) -> Array:
         """λ, shape (m,), from C_dᵀ λ = effort_d, effort = M q̈ + h − Q of shape (n,); or with columns.
@@ -136,16 +157,18 @@ class Partition:
             return np.zeros((0, *effort.shape[1:]))
         return np.asarray(np.linalg.solve(C[:, self.dependent].T, effort[self.dependent]), dtype=np.float64)
 
-    def _solved(self, t: float, A: Array, b: Array, scale: Array) -> Array:
-        """x of A x = b, shape (n,) or (n, c); scale makes the columns comparable."""
-        A = A * scale
-        lengths = np.linalg.norm(A, axis=1)
-        factors, _, solution, _ = dgesv(A / lengths[:, None], (b.T / lengths).T)
-        sizes = np.abs(np.diag(factors))
-        if not sizes.min() > _ROUNDING:
-            name = self._coordinates[int(np.argmin(sizes))]
-            raise SolveError(
-                f"the equations of motion are singular at t = {t:.9g} s, where {name} has no acceleration of its"
-                " own; Euler angles are singular at theta = ±π/2: turn the joint's frame"
-            )
-        return np.asarray((scale * solution.T).T, dtype=np.float64)
+
+def solve_scaled(t: float, A: Array, b: Array, names: Sequence[str]) -> Array:
+    """x of A x = b, shape (k,) or (k, c); its rows are scaled, its columns should be comparable.
+
+    Raises SolveError with the unknown's name, one of `names`, for which A is singular.
+    """
+    lengths = np.linalg.norm(A, axis=1)
+    factors, _, solution, _ = dgesv(A / lengths[:, None], (b.T / lengths).T)
+    sizes = np.abs(np.diag(factors))
+    if not sizes.min(initial=1.0) > _ROUNDING:
+        raise SolveError(
+            f"the equations of motion are singular at t = {t:.9g} s, where {names[int(np.argmin(sizes))]} has no"
+            " acceleration of its own; Euler angles are singular at theta = ±π/2: turn the joint's frame"
+        )
+    return np.asarray(solution, dtype=np.float64)

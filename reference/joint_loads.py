@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from ..errors import SolveError
 from ..generator.mechanism import GROUND, Closure, Mechanism
-from .closures import Conditions, frame_pose
+from .closures import frame_pose
+from .constraints import Constraints
 from .kinematics import Posture
 
 Array = NDArray[np.float64]
@@ -24,7 +25,7 @@ COMPONENTS = ("fx", "fy", "fz", "nx", "ny", "nz")
 
 @dataclass(frozen=True)
 class AffineLoads:
-    """Loads of J joints: constant + Σ by_qdd q̈ + Σ by_multiplier λ, λ of the closures' rows.
+    """Loads of J joints: constant + Σ by_qdd q̈ + Σ by_multiplier λ, λ of knife edges and closures.
 
     Wrenches are force, then moment about the world's origin; world axes, N and N·m.
 
@@ -54,7 +55,9 @@ class JointLoads:
     inertia   shape (B, 4, 4), pseudo-inertias of the slots
     """
 
-    def __init__(self, mechanism: Mechanism, links: Sequence[str], inertia: Array, loops: Conditions) -> None:
+    def __init__(
+        self, mechanism: Mechanism, links: Sequence[str], inertia: Array, constraints: Constraints
+    ) -> None:
         self.links = tuple(links)
         joints = [joint_body(mechanism, link) for link in links]
         self._slots = np.array(joints, dtype=int) + 1
@@ -66,12 +69,12 @@ class JointLoads:
             for link, own in zip(links, coordinates, strict=True)
             if len(own) == 1
         }
-        self._inertia, self._loops = inertia, loops
+        self._inertia, self._constraints = inertia, constraints
         self._gravity = np.zeros((4, len(inertia), 4))
         self._gravity[:3, :, 3] = np.asarray(mechanism.gravity, dtype=float)[:, None]
 
     def affine(self, posture: Posture, external: Array) -> AffineLoads:
-        """The loads as functions of q̈ and the closures' multipliers.
+        """The loads as functions of q̈ and the multipliers of knife edges and closures.
 
         external   shape (B, 6), wrenches of point forces and spring-damper closures on the slots
         """
@@ -80,7 +83,7 @@ class JointLoads:
         return AffineLoads(
             constant=self._carried @ fixed,
             by_qdd=self._carried @ _rate_of_momentum(posture.T_q, HT),
-            by_multiplier=-self._carried @ self._loops.wrenches(posture),
+            by_multiplier=-self._carried @ self._constraints.contact_wrenches(posture),
         )
 
     def local(self, posture: Posture, loads: Array) -> Array:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,18 @@ from .quantities import Reader, Reading, State
 
 Array = NDArray[np.float64]
 Input: TypeAlias = Callable[[float], float] | float | PiecewiseLinear
-Component: TypeAlias = Callable[[State], float]
+
+
+class Component(Protocol):
+    """One component of an applied force."""
+
+    def number(self, state: State) -> float:
+        """Its value."""
+        ...
+
+    def by_rates(self, state: State) -> Array:
+        """∂/∂q̇, shape (n,)."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -31,6 +42,7 @@ class Loads:
 
     elastic      springs of coordinates, supports and closures
     dissipative  their dampers
+    printed      ΔQ_i = Σ_k q̇_k ∂Q_k/∂q̇_i of P0 (26) and P2 (20), if the description asks for it, else 0
     potential    J, of gravity and springs
     """
 
@@ -38,12 +50,13 @@ class Loads:
     elastic: Array
     dissipative: Array
     applied: Array
+    printed: Array
     potential: float
 
     @property
     def total(self) -> Array:
         """Q, shape (n,), N·m or N."""
-        return self.gravity + self.elastic + self.dissipative + self.applied
+        return self.gravity + self.elastic + self.dissipative + self.applied + self.printed
 
 
 def load_places(mechanism: Mechanism) -> list[Place]:
@@ -70,6 +83,7 @@ class LoadModel:
         self._supports = _Supports(mechanism, first)
         self.replacement = ReplacementJoints(mechanism)
         self._inputs = [value for value in (inputs or {}).values() if isinstance(value, PiecewiseLinear)]
+        self._as_printed = mechanism.velocity_forces == "as_printed"
         column = first + len(mechanism.supports)
         self._readings: list[Reading] = []
         self._forces: list[tuple[AppliedForce, tuple[Component, ...], int]] = []
@@ -81,8 +95,8 @@ class LoadModel:
         self, force: AppliedForce, reader: Reader, inputs: Mapping[str, Input]
     ) -> tuple[Component, ...]:
         if force.values is None:
-            return tuple(_input(inputs.get(symbol, 0.0)) for symbol in force.symbols)
-        return tuple(self._reading(reader, force.name, tree).number for tree in force.values)
+            return tuple(_Given(inputs.get(symbol, 0.0)) for symbol in force.symbols)
+        return tuple(self._reading(reader, force.name, tree) for tree in force.values)
 
     def _reading(self, reader: Reader, name: str, tree: Tree) -> Reading:
         self._readings.append(reader.reading(f"force {name}", tree))
@@ -99,11 +113,14 @@ class LoadModel:
         springs = [self._springs(state), self._supports(state)]
         if self.replacement.closures:
             springs.append(self.replacement.reaction(state))
+        dissipative = sum((part.dissipative for part in springs), np.zeros(n))
         return Loads(
             gravity=state.posture.T_q.reshape(n, -1) @ self._gravity.ravel(),
             elastic=sum((part.elastic for part in springs), np.zeros(n)),
-            dissipative=sum((part.dissipative for part in springs), np.zeros(n)),
+            dissipative=dissipative,
             applied=self._applied(state),
+            # dampers' forces −D q̇ with symmetric D come a second time
+            printed=dissipative + self._applied_by_rates(state) if self._as_printed else np.zeros(n),
             potential=sum(part.energy for part in springs) - float(np.vdot(state.posture.T, self._gravity)),
         )
 
@@ -116,6 +133,17 @@ class LoadModel:
             else:
                 effort += values @ state.places.jacobian[:, :, column].T
         return effort
+
+    def _applied_by_rates(self, state: State) -> Array:
+        """Σ_k q̇_k ∂Q_k/∂q̇ of the applied forces: the velocity of where they act times their slopes."""
+        total = np.zeros(len(state.q))
+        for force, components, column in self._forces:
+            slopes = np.array([component.by_rates(state) for component in components])
+            if force.coordinate is not None:
+                total += state.qd[force.coordinate] * slopes[0]
+            else:
+                total += state.places.velocity[:, column] @ _in_world(force, slopes, state)
+        return total
 
     def wrenches(self, state: State) -> Array:
         """What point forces and spring-damper closures do to each slot, shape (B, 6).
@@ -135,7 +163,10 @@ class LoadModel:
 
 def _values(force: AppliedForce, components: Sequence[Component], state: State) -> Array:
     """An effort, shape (1,), or a force in world axes, shape (3,)."""
-    values = np.array([component(state) for component in components])
+    return _in_world(force, np.array([component.number(state) for component in components]), state)
+
+
+def _in_world(force: AppliedForce, values: Array, state: State) -> Array:
     if force.place is None or force.in_world:
         return values
     return np.asarray(state.posture.T[:3, force.place.body + 1, :3] @ values)
@@ -148,10 +179,21 @@ def _check_inputs(mechanism: Mechanism, inputs: Mapping[str, Input]) -> None:
         raise SolveError(f"no input is called {', '.join(unknown)}; known are: {', '.join(known) or 'none'}")
 
 
-def _input(value: Input) -> Component:
-    if isinstance(value, PiecewiseLinear):
-        return lambda state: value.at(state.t, state.since)
-    return (lambda state: float(value(state.t))) if callable(value) else (lambda state: float(value))
+class _Given:
+    """A component whose value is an FMU input."""
+
+    def __init__(self, value: Input) -> None:
+        self._value = value
+
+    def number(self, state: State) -> float:
+        """Its value."""
+        if isinstance(self._value, PiecewiseLinear):
+            return self._value.at(state.t, state.since)
+        return float(self._value(state.t)) if callable(self._value) else float(self._value)
+
+    def by_rates(self, state: State) -> Array:
+        """Inputs do not depend on q̇."""
+        return np.zeros_like(state.qd)
 
 
 def _weights(mechanism: Mechanism) -> Array:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ..generator.mechanism import Body, Mechanism
 from .constraints import Constraints
+from .formulations import Gpme, ReducedGpme, System
 from .friction import FrictionModel
-from .gpme import Partition, choose_dependent, dependent_indices
 from .joint_loads import JointLoads, closure_wrench
 from .kinematics import Kinematics, Places, Posture
 from .loads import Input, LoadModel, Loads, load_places
@@ -35,11 +35,13 @@ class Evaluation:
     gamma               shape (m,)
     qdd                 shape (n,), rad/s² or m/s²
     effort              shape (n,), N or N·m: M q̈ + h − Q = Cᵀ λ, what the constraints exert on each coordinate
-    drive               shape (n,), N or N·m: effort without the closures' part: what drives realise the programmed
-                        constraints, and what holds a fixed base
-    multipliers         shape (m,), λ: N or N·m where the row is in m or rad
+    drive               shape (n,), N or N·m: effort without the part of closures and knife edges: what drives
+                        realise the programmed constraints, and what holds a fixed base
+    multipliers         shape (m,), λ: N or N·m where the row is in m or rad (knife edges: N)
+    contacts            shape (k,), λ of knife edges and closures; others than in `multipliers` only where not all
+                        joints are actuated
     rows                m names
-    dependent           m names of the dependent coordinates
+    dependent           names of the dependent coordinates, as many as independent rows
     friction            shape (n,), N or N·m: friction efforts, part of Q
     z_dot               shape (f,), rad/s or m/s: rates of the friction states
     friction_residual   |τ − μ·arm·f_n(τ)|/|τ| that is left of the loop between friction τ and joint loads
@@ -56,6 +58,7 @@ class Evaluation:
     effort: Array
     drive: Array
     multipliers: Array
+    contacts: Array
     rows: tuple[str, ...]
     dependent: tuple[str, ...]
     friction: Array
@@ -79,6 +82,7 @@ class _Motion:
     """Their solution; see `Evaluation`."""
 
     qdd: Array
+    multipliers: Array
     friction: Array
     z_dot: Array
     residual: float
@@ -103,7 +107,7 @@ class Model:
         self.reader = Reader(mechanism, self.quantities, None if start is None else self.state(0.0, *start))
         self._loads = LoadModel(mechanism, self.reader, len(mechanism.points), inputs)
         self.constraints = Constraints(mechanism, self.quantities, self.reader)
-        self._baumgarte = float(mechanism.alpha), float(mechanism.beta)
+        self._feedback = tuple(float(x) for x in (mechanism.alpha, mechanism.beta, mechanism.kappa))
         self._friction = FrictionModel(mechanism)
         self._rubbing = self.joint_loads(self._friction.loaded)
 
@@ -128,39 +132,29 @@ class Model:
         """Generalised forces in the state."""
         return self._loads(state)
 
-    def partition(self, state: State, dependent: Sequence[str] | None = None) -> Partition:
-        """Dependent coordinates by name or, for "auto", from C in the state; default: the description's choice."""
-        choice = dependent or self.mechanism.chain.constraints.dependent
-        rows = self.constraints.names
-        if choice == "auto":
-            chosen = choose_dependent(self.mechanism, self.constraints(state).C)
-        else:
-            chosen = dependent_indices(self.mechanism, choice, len(rows))
-        return Partition(self.mechanism, chosen, rows)
-
     @property
     def friction_coordinates(self) -> list[int]:
         """Indices of the f coordinates with friction: each has a friction state."""
         return self._friction.coordinates
 
-    def rates(self, state: State, partition: Partition, z: Array | None = None) -> tuple[Array, Array]:
+    def rates(self, state: State, form: Gpme, z: Array | None = None) -> tuple[Array, Array]:
         """q̈, shape (n,), and ż, shape (f,), at z, shape (f,), rad or m, default 0.
 
         Raises SolveError where C_d is singular.
         """
-        motion = self._solve(state, partition, z)[1]
+        motion = self._solve(state, form, z)[1]
         return motion.qdd, motion.z_dot
 
-    def accelerations(self, state: State, partition: Partition, z: Array | None = None) -> Array:
+    def accelerations(self, state: State, form: Gpme, z: Array | None = None) -> Array:
         """q̈, shape (n,), at z, shape (f,), default 0; raises SolveError where C_d is singular."""
-        return self.rates(state, partition, z)[0]
+        return self.rates(state, form, z)[0]
 
-    def evaluate(self, state: State, partition: Partition, z: Array | None = None) -> Evaluation:
+    def evaluate(self, state: State, form: Gpme, z: Array | None = None) -> Evaluation:
         """Everything in the state, at z, shape (f,), default 0; raises SolveError where C_d is singular."""
-        given, motion = self._solve(state, partition, z)
-        Q, C, own = given.Q + motion.friction, given.rows.C, self.constraints.closure_rows
+        given, motion = self._solve(state, form, z)
+        Q, C = given.Q + motion.friction, given.rows.C
         effort = given.M @ motion.qdd + given.h - Q
-        multipliers = partition.multipliers(C, effort)
+        contacts = form.choice.drives.contacts(C, effort, motion.multipliers)
         return Evaluation(
             M=given.M,
             h=given.h,
@@ -171,10 +165,11 @@ class Model:
             gamma=given.rows.gamma,
             qdd=motion.qdd,
             effort=effort,
-            drive=effort - multipliers[own] @ C[own],
-            multipliers=multipliers,
+            drive=effort - contacts @ C[self.constraints.contact_rows],
+            multipliers=motion.multipliers,
+            contacts=contacts,
             rows=self.constraints.names,
-            dependent=partition.names,
+            dependent=form.partition(C).names,
             friction=motion.friction,
             z_dot=motion.z_dot,
             friction_residual=motion.residual,
@@ -182,18 +177,19 @@ class Model:
 
     def joint_loads(self, links: Sequence[str]) -> JointLoads:
         """Loads of the links' joints, compiled; raises SolveError for unknown links."""
-        return JointLoads(self.mechanism, links, self._inertia, self.constraints.loops)
+        return JointLoads(self.mechanism, links, self._inertia, self.constraints)
 
     def loads_at(self, joints: JointLoads, state: State, found: Evaluation) -> Array:
         """Loads of shape (links, 6), fx fy fz nx ny nz, N and N·m: about the links' origins, in their axes."""
         affine = joints.affine(state.posture, self._loads.wrenches(state))
-        loads = affine.at(found.qdd, found.multipliers[self.constraints.closure_rows])
+        loads = affine.at(found.qdd, found.contacts)
         return joints.local(state.posture, loads)
 
     def closure_wrenches(self, state: State, found: Evaluation) -> dict[str, Array]:
         """Force and moment of each closure on its body b, shape (6,); see `evaluation.closure_wrenches`."""
         loops, replacement = self.constraints.loops, self._loads.replacement
-        reactions = found.multipliers[self.constraints.closure_rows, None, None] * loops.wrenches(state.posture)
+        closing = found.contacts[len(self.mechanism.nonholonomic) :]
+        reactions = closing[:, None, None] * loops.wrenches(state.posture)
         parts = ((loops, reactions), (replacement.conditions, replacement.wrenches(state)))
         return {
             closure.name: closure_wrench(state.posture, closure, wrenches[conditions.owner == i])
@@ -201,32 +197,47 @@ class Model:
             for i, closure in enumerate(conditions.closures)
         }
 
-    def _solve(self, state: State, partition: Partition, z: Array | None) -> tuple[_Equations, _Motion]:
-        given = self._equations(state)
+    def _solve(self, state: State, form: Gpme, z: Array | None) -> tuple[_Equations, _Motion]:
+        given = self._equations(state, form.reduced)
         if self._friction.coordinates:
-            return given, self._rubbing_motion(state, partition, z, given)
-        M, C, force = given.M, given.rows.C, given.Q - given.h
-        qdd = partition.accelerations(state.t, M, force, C, given.wanted)
-        return given, _Motion(qdd, np.zeros_like(force), np.zeros(0), 0.0)
+            return given, self._rubbing_motion(state, form, z, given)
+        force = given.Q - given.h
+        solution = form.solve(System(state.t, given.M, force, given.rows.C, given.wanted))
+        return given, _Motion(*solution, np.zeros_like(force), np.zeros(0), 0.0)
 
-    def _equations(self, state: State) -> _Equations:
+    def _equations(self, state: State, reduced: bool) -> _Equations:
         M, h = self.mass(state.posture)
         Q, rows = self._loads(state).total, self.constraints(state)
-        alpha, beta = self._baumgarte
-        return _Equations(M, h, Q, rows, rows.gamma - 2 * alpha * rows.Phi_dot - beta**2 * rows.Phi)
+        alpha, beta, kappa = self._feedback
+        if reduced:
+            wanted = rows.gamma + kappa**2 * rows.Phi
+        else:
+            wanted = rows.gamma - 2 * alpha * rows.Phi_dot - beta**2 * rows.Phi
+        return _Equations(M, h, Q, rows, wanted)
 
-    def _rubbing_motion(self, state: State, partition: Partition, z: Array | None, given: _Equations) -> _Motion:
+    def consistent(self, state: State, form: Gpme) -> State:
+        """The state with the velocities that the formulation gives to the dependent coordinates.
+
+        Only `gpme_reduced` changes them: C q̇ = ν − κΦ. Raises SolveError where C_d is singular.
+        """
+        if not isinstance(form, ReducedGpme) or not self.constraints.names:
+            return state
+        rows = self.constraints(self.state(state.t, state.q, np.zeros_like(state.qd), state.since))
+        qd = form.velocities(state.t, rows.C, -rows.Phi_dot - self._feedback[2] * rows.Phi, state.qd)
+        return self.state(state.t, state.q, qd, state.since)
+
+    def _rubbing_motion(self, state: State, form: Gpme, z: Array | None, given: _Equations) -> _Motion:
         """q̈ and λ are affine in the friction efforts; so the loop of these with the joint loads is a small one."""
         M, C, units = given.M, given.rows.C, self._friction.units
         force = np.column_stack([given.Q - given.h, units])
         wanted = np.column_stack([given.wanted, np.zeros((len(C), units.shape[1]))])
-        qdd = partition.accelerations(state.t, M, force, C, wanted)
-        multipliers = partition.multipliers(C, M @ qdd - force)[self.constraints.closure_rows]
+        qdd, multipliers = form.solve(System(state.t, M, force, C, wanted))
+        contacts = form.choice.drives.contacts(C, M @ qdd - force, multipliers)
         bristles = self._friction.bristles(state.qd, np.zeros(units.shape[1]) if z is None else z)
         loads = self._rubbing.affine(state.posture, self._loads.wrenches(state))
-        found = self._friction.efforts(state.posture, bristles.mu, loads, qdd, multipliers)
-        friction = units @ found.tau
-        return _Motion(qdd[:, 0] + qdd[:, 1:] @ found.tau, friction, bristles.z_dot, found.residual)
+        found = self._friction.efforts(state.posture, bristles.mu, loads, qdd, contacts)
+        qdd, multipliers = (x[:, 0] + x[:, 1:] @ found.tau for x in (qdd, multipliers))
+        return _Motion(qdd, multipliers, units @ found.tau, bristles.z_dot, found.residual)
 
     def stops(self, end: float) -> list[float]:
         """Times in (0, end), s, increasing, where an integrator has to stop and start anew."""

@@ -1,7 +1,7 @@
 """Modes: eigenvalues of the equations of motion, linearised as a first-order system at one state.
 
-x = (q, q̇, z); ẋ(x + δ) ≈ ẋ(x) + A δ. A comes from central differences of the reference's own ẋ, Baumgarte's
-stabilisation included, so that its eigenvalues are what an integrator meets.
+x = (q, q̇, z), or (q, q̇_i, z) with `gpme_reduced`; ẋ(x + δ) ≈ ẋ(x) + A δ. A comes from central differences of the
+reference's own ẋ, what stabilises the constraints included, so that its eigenvalues are what an integrator meets.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..generator.mechanism import Mechanism
-from .gpme import Partition
 from .model import Model, Start
+from .motion import Motion
+from .solver import formulation
 from .statics import start_state
 
 Array = NDArray[np.float64]
@@ -68,7 +69,8 @@ def modes(
     q, qd = start or start_state(mechanism)
     model = Model(mechanism, start=(q, qd))
     state = model.state(0.0, q, qd)
-    A = _linearised(model, model.partition(state, dependent), np.concatenate([q, qd]))
+    motion = Motion(model, formulation(model, state, dependent))
+    A = _linearised(motion, motion.states(q, qd))
     values, vectors = np.linalg.eig(A)
     weights = np.sqrt(np.diag(model.mass(state.posture)[0]))
     across = _across(model.constraints(state).C / weights)
@@ -76,17 +78,11 @@ def modes(
     return tuple(_mode(model, values[k], vectors[:, k], weights, across) for k in order if values[k].imag >= 0)
 
 
-def _linearised(model: Model, partition: Partition, at: Array) -> Array:
-    """A, shape (2n + f, 2n + f), at q and q̇, shape (2n,)."""
-    n = model.mechanism.n
-
-    def rate(x: Array) -> Array:
-        state = model.state(0.0, x[:n], x[n : 2 * n])
-        return np.concatenate([state.qd, *model.rates(state, partition, x[2 * n :])])
-
-    x = np.concatenate([at, np.zeros(len(model.friction_coordinates))])
+def _linearised(motion: Motion, x: Array) -> Array:
+    """A, shape (size, size), at x, shape (size,)."""
+    rate = motion.rate(0.0)
     shifts = _DIFFERENCE * np.eye(len(x))
-    columns = [(rate(x + shift) - rate(x - shift)) / (2 * _DIFFERENCE) for shift in shifts]
+    columns = [(rate(0.0, x + shift) - rate(0.0, x - shift)) / (2 * _DIFFERENCE) for shift in shifts]
     return np.array(columns).reshape(len(x), len(x)).T
 
 
@@ -98,7 +94,7 @@ def _across(C: Array) -> Array:
 def _mode(model: Model, value: complex, vector: NDArray[np.complex128], weights: Array, across: Array) -> Mode:
     n = model.mechanism.n
     # δq̇ = λ δq, but in a mode of λ ≈ 0 only δq is more than rounding
-    motion = weights * max(vector[:n], vector[n : 2 * n], key=np.linalg.norm)
+    motion = weights * max(vector[:n], value * vector[:n], key=np.linalg.norm)
     size = np.linalg.norm(motion)
     parts = [0.0 if abs(part) <= _ROUNDING * abs(value) else part for part in (value.real, value.imag)]
     return Mode(

@@ -30,9 +30,8 @@ def project(model: Model, q: Array, qd: Array, t: float = 0.0) -> Start:
     Rows of order 1 take part in the velocities alone. Rows may depend on each other.
     Raises SolveError with the row that is violated most where no position is found.
     """
-    mechanism, q = model.mechanism, q.copy()
-    rates = {entry.name for entry in mechanism.programmed if entry.order > 0}
-    on_positions = np.array([name not in rates for name in model.constraints.names], dtype=bool)
+    q = q.copy()
+    on_positions, on_velocities = model.constraints.orders == 0, model.constraints.orders <= 1
     for _ in range(_ITERATIONS):
         rows, L = _at(model, t, q, qd)
         step = _smallest(L, rows.C[on_positions], rows.Phi[on_positions])
@@ -41,7 +40,7 @@ def project(model: Model, q: Array, qd: Array, t: float = 0.0) -> Start:
             break
     rows, L = _at(model, t, q, qd)
     _check(model, rows)
-    return q, qd - _smallest(L, rows.C, rows.Phi_dot)
+    return q, qd - _smallest(L, rows.C[on_velocities], rows.Phi_dot[on_velocities])
 
 
 def _at(model: Model, t: float, q: Array, qd: Array) -> tuple[Rows, Array]:

@@ -56,6 +56,9 @@ class Quantities:
         self.position = {name: k for k, name in enumerate(positions + coordinates)}
         rates = velocities + [f"{name}_dot" for name in coordinates]
         self.velocity = {name: k for k, name in enumerate(rates)}
+        second_rates = [f"{name}.a{axis}" for axis in "xyz" for name in mechanism.points]
+        second_rates += [f"{name}_ddot" for name in coordinates]
+        self.acceleration = {name: k for k, name in enumerate(second_rates)}
         self._jacobian = np.vstack([np.zeros((len(positions), self.n)), np.eye(self.n)])
         self._still = np.zeros(self.n)
 
@@ -84,7 +87,9 @@ class Quantities:
 class Reading:
     """A compiled expression whose names have been found.
 
-    positions, velocities   indices among x and ẋ of the names it uses
+    positions, velocities, accelerations   indices among x, ẋ and ẍ of the names it uses
+
+    Names of accelerations stand for what ẍ is without q̈.
     """
 
     def __init__(self, label: str, node: Node, quantities: Quantities) -> None:
@@ -92,20 +97,32 @@ class Reading:
         used = list(dict.fromkeys(name for name in names(node) if name != "t"))
         moving = [name for name in used if name in quantities.position]
         rates = [name for name in used if name in quantities.velocity]
-        self.names = ["t", *moving, *rates]
+        second_rates = [name for name in used if name in quantities.acceleration]
+        self.names = ["t", *moving, *rates, *second_rates]
         self.positions = np.array([quantities.position[name] for name in moving], dtype=int)
         self.velocities = np.array([quantities.velocity[name] for name in rates], dtype=int)
+        self.accelerations = np.array([quantities.acceleration[name] for name in second_rates], dtype=int)
 
     def number(self, state: State) -> float:
         """Its value."""
         return plain(self._value(state, self._values(state)))
 
     def jet(self, state: State) -> Jet:
-        """Its derivatives with respect to t, the positions and the velocities, in this order."""
+        """Its derivatives with respect to t, positions, velocities and accelerations, in this order."""
         return constant(self._value(state, variables(self._values(state))), len(self.names))
 
+    def by_rates(self, state: State) -> Array:
+        """∂/∂q̇, shape (n,), of an expression of positions and velocities."""
+        gradient = self.jet(state).gradient[1 + len(self.positions) :]
+        return np.asarray(gradient @ state.jacobian[self.velocities])
+
     def _values(self, state: State) -> list[float]:
-        return [state.t, *state.x[self.positions].tolist(), *state.x_dot[self.velocities].tolist()]
+        return [
+            state.t,
+            *state.x[self.positions].tolist(),
+            *state.x_dot[self.velocities].tolist(),
+            *state.bias[self.accelerations].tolist(),
+        ]
 
     def _value(self, state: State, values: Sequence[Value]) -> Value:
         atoms: Mapping[str, Value] = dict(zip(self.names, values, strict=True))

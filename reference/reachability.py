@@ -1,4 +1,4 @@
-"""Whether the task can be done at all: waypoints within reach, constraints independent at the start."""
+"""Whether the task can be done at all: waypoints within reach, constraints that agree with each other."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import Problem
+from ..errors import Problem, SolveError
 from ..generator.description.task import Path
 from ..generator.mechanism import Mechanism
+from .contradictions import contradiction
 from .model import Model
+from .solver import row_choice
 
 Array = NDArray[np.float64]
 _REACHED = 1e-6  # m
 _ITERATIONS = 200
-_RANK = 1e-8  # of C with rows of length 1
 _LOOP = 100.0  # weight of an open loop against a missed waypoint
 
 
 def unreachable(mechanism: Mechanism, q0: ArrayLike) -> list[Problem]:
-    """Waypoints that the joints cannot reach, and constraint rows that depend on each other at the start.
+    """Waypoints that the joints cannot reach, and constraint rows that contradict each other.
 
     q0   shape (n,), rad or m: start configuration; base and elastic coordinates stay as they are in it
     Loops stay closed.
@@ -35,7 +36,7 @@ def unreachable(mechanism: Mechanism, q0: ArrayLike) -> list[Problem]:
         if entry.path is not None
         for problem in _waypoints(model, entry.path, f"programmed[{index}].path", q)
     ]
-    return problems + list(_dependent_rows(model, q))
+    return problems + list(_rows(model, q))
 
 
 def _waypoints(model: Model, path: Path, where: str, q: Array) -> Iterator[Problem]:
@@ -103,18 +104,20 @@ class _Search:
         return gap, np.concatenate([jacobian[self._own], _LOOP * loops.C])[:, self._joints]
 
 
-def _dependent_rows(model: Model, q: Array) -> Iterator[Problem]:
-    """A problem if C has not full row rank at the start."""
-    C = model.constraints(model.state(0.0, q, np.zeros(len(q)))).C
-    lengths = np.linalg.norm(C, axis=1, keepdims=True)
-    left, values, _ = np.linalg.svd(C / np.where(lengths > 0, lengths, 1.0))
-    rank = int(np.count_nonzero(values > _RANK))
-    if rank == len(C):
+def _rows(model: Model, q: Array) -> Iterator[Problem]:
+    """Rows that contradict each other or are left out and should not be; drives that do not do."""
+    start = model.state(0.0, q, np.zeros(len(q)))
+    model.constraints(start)  # rows without a value there are no matter of choice
+    try:
+        choice = row_choice(model, start)
+    except SolveError as error:
+        key = "actuated" if "actuated" in str(error) else "redundant"
+        yield Problem(f"constraints.{key}", str(error))
         return
-    involved = np.abs(left[:, rank:]).max(axis=1) > 1e-6
-    names = [name for name, used in zip(model.constraints.names, involved, strict=True) if used]
-    yield Problem(
-        "programmed",
-        f"the {len(C)} constraint rows have rank {rank} at the start: {', '.join(names)} depend on each other"
-        " there, or act on nothing that can move; remove one, or change the start values",
-    )
+    found = contradiction(model, start, choice)
+    if found:
+        yield Problem(
+            "programmed" if model.mechanism.programmed else "closures",
+            f"the constraint rows {', '.join(found.names)} depend on each other and contradict each other in their"
+            f" {found.what} at t = {found.t:.4g} s, by {found.left:.3g}; remove one, or change what they demand",
+        )

@@ -15,10 +15,10 @@ Array = NDArray[np.float64]
 class Rows:
     """m constraint rows in one state; those of a spring-damper closure are its deformations.
 
-    Phi      shape (m,): Φ(t, q); 0 for rows of order 1
-    Phi_dot  shape (m,): C q̇ + ∂Φ/∂t; for rows of order 1 their expression Ψ(t, q, q̇) itself
-    C        shape (m, n): ∂Φ/∂q; ∂Ψ/∂q̇ for rows of order 1
-    gamma    shape (m,): the constraint's second derivative (of order 1: first) is C q̈ − γ
+    Phi      shape (m,): Φ(t, q); 0 for rows of order 1 and 2
+    Phi_dot  shape (m,): C q̇ + ∂Φ/∂t; for rows of order 1 their expression Ψ(t, q, q̇) itself, 0 for order 2
+    C        shape (m, n): ∂Φ/∂q; ∂Ψ/∂q̇ for rows of order 1, ∂Ψ/∂q̈ of order 2
+    gamma    shape (m,): the constraint's second derivative (of order 1: first; of order 2: itself) is C q̈ − γ
     """
 
     Phi: Array

@@ -15,6 +15,7 @@ from ..trajectory import Trajectory
 from .gpme import Partition
 from .joint_loads import COMPONENTS, JointLoads, axial_and_normal
 from .model import Evaluation, Model
+from .motion import Motion
 from .quantities import State
 
 Array = NDArray[np.float64]
@@ -38,21 +39,21 @@ class _Sample:
 
 
 def signals(
-    model: Model, partition: Partition, moments: Sequence[Moment], loads: JointLoads
+    motion: Motion, moments: Sequence[Moment], loads: JointLoads, multipliers: bool
 ) -> tuple[dict[str, Array], dict[str, float]]:
     """All signals, shape (N,) each, and figures of the whole run; see `simulation.simulate`.
 
-    Raises SolveError if det C_d changes sign on the way.
+    Raises SolveError if det C_d of a fixed partition changes sign on the way.
     """
-    samples = []
+    samples, model, form = [], motion.model, motion.form
     for moment in moments:
-        found = model.evaluate(moment.state, partition, moment.z)
-        samples.append(_Sample(moment.state, moment.z, found, partition.determinant(found.C)))
+        found = model.evaluate(moment.state, form, moment.z)
+        samples.append(_Sample(moment.state, moment.z, found, form.determinant(found.C)))
     found_signals = _coordinates(model, samples) | _points(model, samples) | _loads(model, samples, loads)
     extra: dict[str, float] = {}
     if model.constraints.names:
-        found_signals |= _constraints(model.mechanism, samples)
-        extra |= _regularity(partition, samples)
+        found_signals |= _constraints(model.mechanism, samples) | _forces(model, samples, multipliers)
+        extra |= _regularity(form.fixed, samples)
     if model.friction_coordinates:
         extra["friction_residual"] = max(sample.evaluation.friction_residual for sample in samples)
     return found_signals, extra
@@ -116,11 +117,23 @@ def _constraints(mechanism: Mechanism, samples: Sequence[_Sample]) -> dict[str, 
     }
 
 
-def _regularity(partition: Partition, samples: Sequence[_Sample]) -> dict[str, float]:
-    """The smallest |det C_d| and its time; SolveError if det C_d changes sign, for it was zero in between."""
+def _forces(model: Model, samples: Sequence[_Sample], every_row: bool) -> dict[str, Array]:
+    """λ of knife edges, or of all rows: as the joint loads have it."""
+    names, first = model.constraints.names, model.constraints.contact_rows.start
+    values = np.array([sample.evaluation.multipliers for sample in samples])
+    values[:, model.constraints.contact_rows] = [sample.evaluation.contacts for sample in samples]
+    edges = range(first, first + len(model.mechanism.nonholonomic))
+    return {f"{names[k]}_force": values[:, k] for k in (range(len(names)) if every_row else edges)}
+
+
+def _regularity(partition: Partition | None, samples: Sequence[_Sample]) -> dict[str, float]:
+    """The smallest |det C_d| and its time.
+
+    Raises SolveError if det C_d of a fixed partition changes sign, for it was zero in between.
+    """
     determinants = np.array([sample.determinant for sample in samples])
     crossed = np.flatnonzero(determinants[1:] * determinants[:-1] < 0)
-    if len(crossed):
+    if partition is not None and len(crossed):
         raise SolveError(partition.singular(samples[crossed[0]].state.t))
     k = int(np.argmin(np.abs(determinants)))
     return {"min_det": float(abs(determinants[k])), "min_det_time": samples[k].state.t}

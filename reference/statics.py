@@ -8,11 +8,12 @@ from scipy.linalg import qr
 
 from ..errors import SolveError
 from ..generator.mechanism import Mechanism
-from .assembly import assemble, closing_velocities, units_of_change
+from .assembly import assemble, units_of_change
 from .closures import Conditions
 from .kinematics import Kinematics
 from .model import Model, Start
 from .projection import project_start
+from .velocities import allowed_velocities
 
 Array = NDArray[np.float64]
 _ITERATIONS = 100
@@ -69,13 +70,14 @@ def described_state(mechanism: Mechanism) -> Start:
 def start_state(mechanism: Mechanism) -> Start:
     """(q0, qd0), each of shape (n,), as `simulation.start` says: positions in equilibrium or as described.
 
-    Both come from the described ones by the smallest change that closes the loops and keeps them closed; with
-    `constraints.projection`, by a further one that fulfils the programmed constraints, too.
-    Raises SolveError if a loop cannot be closed or the equilibrium is not found.
+    Both come from the described ones by the smallest change that closes the loops and keeps them closed;
+    velocities also obey knife edges and programmed constraints of order 1; with `constraints.projection`, a
+    further change fulfils the programmed constraints of positions, too.
+    Raises SolveError if a loop cannot be closed, if velocities are not allowed, or without an equilibrium.
     """
     q, qd = described_state(mechanism)
     q = assemble(mechanism, q) if mechanism.chain.simulation.start == "description" else equilibrium(mechanism)
-    qd = closing_velocities(mechanism, q, qd)
+    qd = allowed_velocities(mechanism, q, qd)
     return project_start(mechanism, q, qd) if mechanism.chain.constraints.projection else (q, qd)
 
 

@@ -22,7 +22,7 @@ from gpmelica.generator import ir, modelica
 from gpmelica.generator.description import load
 from gpmelica.generator.program import Definition
 from gpmelica.model import Model, prepare
-from gpmelica.reference.assembly import closing_velocities
+from gpmelica.reference.velocities import allowed_velocities
 
 Array = NDArray[np.float64]
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -195,7 +195,7 @@ def _random_state(model: Model, rng: np.random.Generator) -> State:
     t = float(rng.uniform(0.0, model.chain.simulation.stop))
     q, qd = centre + q * rng.uniform(-1.0, 1.0, len(q)), qd * rng.uniform(-1.0, 1.0, len(qd))
     q = reference.assemble(model.mechanism, q)
-    return State(t, q, closing_velocities(model.mechanism, q, qd), z * rng.uniform(-1.0, 1.0, len(z)))
+    return State(t, q, allowed_velocities(model.mechanism, q, qd), z * rng.uniform(-1.0, 1.0, len(z)))
 
 
 def _spreads(model: Model) -> tuple[Array, Array, Array]:

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpmelica.fmu.casadi_eval import Evaluator
-from gpmelica.fmu.stages import Block, Stage, stage
+from gpmelica.fmu.blocks import Block, ConstrainedSystem
+from gpmelica.fmu.stages import Stage, stage
 from gpmelica.generator import ir
-from gpmelica.generator.program import Definition
+from gpmelica.generator.program import Definition, Program
 from gpmelica.model import Model
 
 Array = NDArray[np.float64]
@@ -21,8 +22,9 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Values:
-    """What the equations give in one state: q̈, shape (n,), ż, (f,), outputs and start values by name."""
+    """What the equations give in one state: q̇ and q̈, shape (n,), ż, (f,), outputs and start values by name."""
 
+    qd: Array
     qdd: Array
     z_dot: Array
     outputs: dict[str, float]
@@ -32,10 +34,11 @@ class Values:
 class StagedModel:
     """A model's stages and one workspace, run as the C layer runs them (fmu/sources/equations.h)."""
 
-    def __init__(self, model: Model) -> None:
-        self.model, self.staged = model, stage(model.program)
+    def __init__(self, model: Model, program: Program | None = None) -> None:
+        self.model, self.program = model, program or model.native_program
+        self.staged = stage(self.program)
         self.workspace = np.full(self.staged.size, np.nan)
-        parameters = [np.ravel(p.value) for p in model.program.parameters]
+        parameters = [np.ravel(p.value) for p in self.program.parameters]
         self._put("parameters", np.concatenate(parameters))
         self._run("prepare")
 
@@ -43,19 +46,20 @@ class StagedModel:
         self, t: float, q: Array, qd: Array, inputs: Mapping[str, float] | None = None, z: Sequence[float] = ()
     ) -> Values:
         """Evaluation at t, s, q and qd, (n,), rad or m (per s), and z, (f,); inputs default to zero."""
-        program, given, n = self.model.program, inputs or {}, len(q)
+        program, given, n = self.program, inputs or {}, len(q)
         self._put("time", t)
-        self._put("states", np.concatenate([q, qd, z]))
+        self._put("states", state_vector(self.model, q, qd, z))
         self._put("inputs", [given.get(entry.name, 0.0) for entry in program.inputs])
         self._put("switches", (self._get("event_times") <= t).astype(float))
         self._run("dynamics")
         self._run("outputs")
         derivatives = self._get("derivatives")
-        assert np.array_equal(derivatives[:n], qd)
+        outputs = dict(zip((o.name for o in program.outputs), self._get("outputs").tolist(), strict=True))
         return Values(
-            derivatives[n : 2 * n],
-            derivatives[2 * n :],
-            dict(zip((o.name for o in program.outputs), self._get("outputs").tolist(), strict=True)),
+            derivatives[:n],
+            np.array([outputs[f"{c.symbol}_ddot"] for c in self.model.mechanism.coordinates]),
+            derivatives[len(derivatives) - len(z) :],
+            outputs,
             dict(zip((v.name for v in program.start_values), self._get("start_values").tolist(), strict=True)),
         )
 
@@ -68,11 +72,26 @@ class StagedModel:
         results = step.function.call([self._block(block) for block in step.inputs])
         for block, result in zip(step.outputs, results, strict=True):
             self._block(block)[:] = np.asarray(result).ravel(order="F")
-        if step.system is not None:
+        if isinstance(step.system, ConstrainedSystem):
+            self._solve_constrained(step.system)
+        elif step.system is not None:
             n, columns = step.system.n, step.system.columns
             A = self._block(step.system.matrix).reshape(n, n, order="F")
             B = self._block(step.system.right).reshape(n, columns, order="F")
             self._block(step.system.right)[:] = np.linalg.solve(A, B).ravel(order="F")
+
+    def _solve_constrained(self, system: ConstrainedSystem) -> None:
+        n, m, columns = system.n, system.m, system.columns
+        M, C = self._matrix(system.matrix, n), self._matrix(system.jacobian, m)
+        F, W = self._matrix(system.right, n), self._matrix(system.wanted, m)
+        unknown = np.linalg.solve(np.block([[M, -C.T], [C, np.zeros((m, m))]]), np.vstack([F, W]))
+        self._matrix(system.solution, n)[:] = unknown[:n]
+        if system.multipliers is not None:
+            self._matrix(system.multipliers, m)[:] = unknown[n:]
+        assert columns == F.shape[1]
+
+    def _matrix(self, block: Block, rows: int) -> Array:
+        return self._block(block).reshape(rows, -1, order="F")
 
     def _block(self, block: Block) -> Array:
         return self.workspace[block.offset : block.offset + block.size]
@@ -82,6 +101,15 @@ class StagedModel:
 
     def _get(self, name: str) -> Array:
         return self._block(self.staged.blocks[name]).copy()
+
+
+def state_vector(model: Model, q: Array, qd: Array, z: Sequence[float] = ()) -> Array:
+    """Values of the program's states; the dependent velocities may not be among them."""
+    symbols = [c.symbol for c in model.mechanism.coordinates]
+    rubbing = [c.symbol for c in model.mechanism.coordinates if c.friction is not None]
+    values = dict(zip(symbols, q, strict=True)) | {f"{s}_dot": v for s, v in zip(symbols, qd, strict=True)}
+    values |= {f"{s}_z": v for s, v in zip(rubbing, z, strict=True)}
+    return np.array([values[state.name] for state in model.program.states])
 
 
 def mass_matrix(model: Model, q: Array) -> Array:

@@ -266,6 +266,6 @@ def test_redundant_loop(run: CommandLine) -> None:
     revolute = _closure('type = "revolute"')
     for text in (_changed(revolute), _changed(revolute, ("[[closures]]", f"{free}\n[[closures]]"))):
         outcome = run.on_text(text)
-        assert (outcome.status, len(outcome.problems)) == (2, 1)
-        assert "the 5 constraint rows have rank 2 at the start: " in outcome.problems[0]
-        assert all(row in outcome.problems[0] for row in ("pin_z", "pin_xz", "pin_yz"))
+        assert (outcome.status, outcome.problems) == (0, [])
+        assert "of rank 2" in outcome.out
+        assert all(row in outcome.out.split("of rank 2")[1] for row in ("pin_z", "pin_xz", "pin_yz"))

@@ -20,7 +20,7 @@ from gpmelica.generator.expressions import (
     Name,
     Number,
     degree,
-    is_velocity,
+    level,
     names,
     parse,
     running_names,
@@ -80,7 +80,7 @@ def test_names() -> None:
     tree = parse("E.x + k*start(E.y + t) - E.x*link.angle_dot")
     assert list(names(tree)) == ["E.x", "k", "E.y", "t", "E.x", "link.angle_dot"]
     assert list(running_names(tree)) == ["E.x", "k", "E.x", "link.angle_dot"]
-    assert [name for name in ("E.x", "E.vx", "a.psi", "a.psi_dot", "k") if is_velocity(name)] == [
+    assert [name for name in ("E.x", "E.vx", "a.psi", "a.psi_dot", "k") if level(name) == 1] == [
         "E.vx",
         "a.psi_dot",
     ]

@@ -201,7 +201,7 @@ def test_no_friction_costs_nothing() -> None:
     ]
     plain = pendulum(simulation=data["simulation"], outputs=data["outputs"])
     models = [prepare(from_data(x)) for x in (data, data | {"links": links}, plain)]
-    rubbing, off, never = (native.generate(model.program, model.chain).files for model in models)
+    rubbing, off, never = (native.generate(model.native_program, model.chain).files for model in models)
     assert off == never
     assert repr(models[1].program) == repr(models[2].program)
     assert rubbing != off

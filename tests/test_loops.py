@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,9 +19,10 @@ from test_properties import PROFILE
 
 from gpmelica import reference
 from gpmelica.fmu import rumoca_backend
-from gpmelica.generator import equations
+from gpmelica.generator import equations, reduction
 from gpmelica.generator.description.load import from_data
 from gpmelica.generator.mechanism import JointFrame, Mechanism
+from gpmelica.generator.motion import Partition
 from gpmelica.model import Model, prepare
 from gpmelica.reference.joint_loads import COMPONENTS
 
@@ -123,8 +123,8 @@ def test_partition_does_not_matter(kind: str) -> None:
     found = []
     for chosen in sorted(choices, key=lambda chosen: float(np.linalg.cond(C[:, chosen])))[:3]:
         dependent = tuple(names[k] for k in chosen)
-        program = equations.derive(model.chain, model.start, dependent)
-        found.append(StagedModel(replace(model, dependent=dependent, program=program))(0.0, q, qd))
+        program = equations.derive(model.chain, model.start, Partition(dependent, model.rows))
+        found.append(StagedModel(model, reduction.expanded(program, "gpme"))(0.0, q, qd))
     assert len(found) == 3
     for other in found[1:]:
         assert _error(other.qdd, found[0].qdd) <= EXACT

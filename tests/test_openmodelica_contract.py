@@ -175,7 +175,7 @@ def test_cvode_runs(built: Built, capfd: pytest.CaptureFixture[str]) -> None:
 def _native(model: Model, folder: Path) -> Any:
     path = folder / "native" / "modelDescription.xml"
     path.parent.mkdir()
-    path.write_text(native.generate(model.program, model.chain).description, "utf-8")
+    path.write_text(native.generate(model.native_program, model.chain).description, "utf-8")
     return fmpy.read_model_description(str(path.parent))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from helpers_reference import crane, manipulator, mechanism_of, unchecked
 
+from gpmelica.generator.mechanism import Mechanism
 from gpmelica.reference import programmed_target, simulate, start_state, unreachable
 
 PATH: dict[str, Any] = {
@@ -105,13 +106,35 @@ def test_only_prescribed_components_count() -> None:
 
 
 def test_dependent_rows() -> None:
-    """Rows that depend on each other at the start are named with their rank; the others are not."""
+    """Rows that depend on each other are fine if they agree; if not, they are named, and the others are not."""
     rows = {"same": "2*E.x - 2", "other": "E.z - 1", "first": "E.x - 1"}
-    entries = [{"name": name, "expression": text} for name, text in rows.items()]
-    mechanism = unchecked(manipulator(programmed=entries))
-    (problem,) = unreachable(mechanism, [0.4, 0.9])
+    assert unreachable(_with_rows(rows), [0.4, 0.9]) == []
+    (problem,) = unreachable(_with_rows(rows | {"same": "2*E.x - 2.2"}), [0.4, 0.9])
     assert problem.where == "programmed"
-    assert problem.message.startswith("the 3 constraint rows have rank 2 at the start: same, first depend")
+    assert problem.message.startswith(
+        "the constraint rows same, first depend on each other and contradict each other"
+    )
+    assert "in their positions at t = 0 s" in problem.message
+
+
+@pytest.mark.parametrize(
+    ("demand", "what"),
+    [
+        ("E.x - start(E.x) - quintic(t, 0.5, 1, 0, 0.1)", "velocities at t = 0.50"),
+        ("2*E.x - 2*start(E.x) - t", "velocities at t = 0 s"),
+        ("E.x - start(E.x) - t^2", "accelerations at t = 0 s"),
+    ],
+)
+def test_rows_that_part_later(demand: str, what: str) -> None:
+    """Two demands on one point are followed in time: where they part they are named."""
+    rows = {"still": "E.x - start(E.x)", "other": "E.z - start(E.z)", "moving": demand}
+    (problem,) = unreachable(_with_rows(rows), [0.4, 0.9])
+    assert "still, moving depend" in problem.message
+    assert what in problem.message
+
+
+def _with_rows(rows: dict[str, str]) -> Mechanism:
+    return unchecked(manipulator(programmed=[{"name": name, "expression": text} for name, text in rows.items()]))
 
 
 def test_crane_is_sound() -> None:

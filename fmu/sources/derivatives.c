@@ -4,6 +4,7 @@
 
 #include "derivatives.h"
 
+#include "constrained_solve.h"
 #include "linear_solve.h"
 
 #include <math.h>
@@ -21,6 +22,29 @@ static void solve_forward(Model *model, const LinearSystem *system) {
 static void solve_backward(Model *model, const LinearSystem *system) {
     linear_solve_transposed(system->n, system->columns, model->workspace + system->matrix,
                             model->workspace + system->pivots, model->changes + system->rhs);
+}
+
+/* The same for M X - C' L = F and C X = W: F and W have changed by what F - M X + C' L and W - C X have. */
+static void constrained_forward(Model *model, const ConstrainedSystem *system) {
+    const Constrained blocks = constrained_blocks(system, model->workspace, model->changes);
+    constrained_solve_again(&blocks);
+}
+
+static void negate(double *values, int n) {
+    for (int i = 0; i < n; i++) values[i] = -values[i];
+}
+
+/* X and L are worth what their blocks say, F and W what x and -l of M x - C' l = X, C x = -L are. */
+static void constrained_backward(Model *model, const ConstrainedSystem *system) {
+    Constrained blocks = constrained_blocks(system, model->workspace, model->changes);
+    double *changes = model->changes, *wanted = changes + system->wanted;
+    negate(changes + system->multipliers, system->m * system->columns);
+    blocks.F = changes + system->solution;
+    blocks.W = changes + system->multipliers;
+    blocks.X = changes + system->right;
+    blocks.L = wanted;
+    constrained_solve_again(&blocks);
+    negate(wanted, system->m * system->columns);
 }
 
 /* ---- One stage ------------------------------------------------------------------------------------------------ */
@@ -43,6 +67,7 @@ static bool forward_stage(Model *model, const Stage *stage) {
     for (int i = 0; i < derivative->n_to; i++) model->res[i] = model->changes + derivative->to[i];
     if (!call(model, stage, derivative->forward)) return false;
     if (stage->system.n > 0) solve_forward(model, &stage->system);
+    if (stage->constrained.n > 0) constrained_forward(model, &stage->constrained);
     return true;
 }
 
@@ -53,6 +78,7 @@ static void add(int n, const double *values, double *sum) {
 static bool backward_stage(Model *model, const Stage *stage) {
     const StageDerivative *derivative = stage->derivative;
     if (stage->system.n > 0) solve_backward(model, &stage->system);
+    if (stage->constrained.n > 0) constrained_backward(model, &stage->constrained);
     const int n = put_values(model, derivative);
     for (int i = 0; i < derivative->n_to; i++) model->arg[n + i] = model->changes + derivative->to[i];
     double *share = model->shares;

@@ -13,6 +13,7 @@
      message.c              why the last call failed
      derivatives.h/.c       exact derivatives, forward and adjoint, by sweeps over the stages
      linear_solve.h/.c      dense A X = B by LU with equilibration and partial pivoting
+     constrained_solve.h/.c constrained equations of motion, dependent unknowns chosen by complete pivoting
      integrator.h           what an inner solver of the co-simulation is, and the table of them
      integrator.c           that table, and what every solver shares
      rk4.c                  classical Runge-Kutta method, fixed step
@@ -49,8 +50,23 @@ typedef struct {
     int pivots;  /* offset of n numbers of rows; belong to the factors */
 } LinearSystem;
 
+/* M X - C' L = F and C X = W for dense blocks, all column-major; solved after the stage's function has returned. */
+typedef struct {
+    int n;           /* rows of M; 0: nothing to solve */
+    int m;           /* rows of C */
+    int columns;     /* of F, W, X and L */
+    int matrix;      /* offset of M (n x n), symmetric */
+    int jacobian;    /* offset of C (m x n) */
+    int right;       /* offset of F (n x columns) */
+    int wanted;      /* offset of W (m x columns) */
+    int solution;    /* offset of X (n x columns) */
+    int multipliers; /* offset of L (m x columns) */
+    int work;        /* offset of what constrained_solve.h asks for; holds the factors afterwards */
+} ConstrainedSystem;
+
 /* The derivative of a stage before its solve. With a system it is that of B - A X for constant X, so that the change
-   of the solution is the inverse of A times it; of what else the stage computes as it stands.
+   of the solution is the inverse of A times it; with a constrained one that of F - M X + C' L and of W - C X, in the
+   places of F and W; of what else the stage computes as it stands.
    Arguments of `forward`: values, then the changes of the blocks `from`; its results: changes of the blocks `to`.
    Arguments of `reverse`: values, then what each number of `to` is worth (an adjoint); its results: what those of
    `from` are worth through this stage. */
@@ -58,7 +74,7 @@ typedef struct {
     StageFunction *forward, *reverse; /* reverse: NULL where nobody asks for adjoints */
     int sz_arg, sz_res, sz_iw, sz_w; /* CasADi's work sizes, the larger ones of both functions */
     int n_values;
-    const int *values; /* offset of each block of values: the stage's inputs, and X */
+    const int *values; /* offset of each block of values: the stage's inputs, X, and L */
     int n_from;
     const int *from;  /* offset of each block that the results depend on */
     const int *sizes; /* of these blocks */
@@ -79,6 +95,7 @@ typedef struct {
                                         No output block of a stage may overlap one of its input blocks. */
     LinearSystem system;
     const StageDerivative *derivative; /* NULL in groups that no derivative runs through */
+    ConstrainedSystem constrained;     /* at most one of the two systems has n > 0 */
 } Stage;
 
 /* The first three are run in this order, each only when something it depends on has changed, and none twice. The

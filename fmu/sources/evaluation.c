@@ -1,5 +1,6 @@
 /* Runs the generated stages: each group at most once after something it depends on has changed. */
 
+#include "constrained_solve.h"
 #include "linear_solve.h"
 #include "model.h"
 
@@ -27,6 +28,23 @@ static bool solve(Model *model, const Stage *stage) {
                       "(coordinates: %s)", stage->name, time_of(model), code, system->n, stage->coordinates);
 }
 
+static bool solve_constrained(Model *model, const Stage *stage) {
+    const ConstrainedSystem *system = &stage->constrained;
+    const Constrained blocks = constrained_blocks(system, model->workspace, model->workspace);
+    const int code = constrained_solve(&blocks);
+    if (code == LINEAR_SOLVE_OK) return true;
+    if (code == LINEAR_SOLVE_NOT_FINITE)
+        return model_fail(model, "the %s are not finite at t = %.15g s (coordinates: %s)", stage->name,
+                          time_of(model), stage->coordinates);
+    if (code == CONSTRAINED_SOLVE_DEPENDENT)
+        return model_fail(model, "the %d constraints that the %s are solved with depend on each other at t = %.15g s: "
+                          "no choice of dependent coordinates is regular (coordinates: %s)", system->m, stage->name,
+                          time_of(model), stage->coordinates);
+    return model_fail(model, "the linear system of the %s is singular at t = %.15g s: pivot %d of %d vanishes "
+                      "(coordinates: %s)", stage->name, time_of(model), code, system->n - system->m,
+                      stage->coordinates);
+}
+
 static bool run_stage(Model *model, const Stage *stage) {
     for (int i = 0; i < stage->n_inputs; i++) model->arg[i] = block_or_null(model, stage->inputs[i]);
     for (int i = 0; i < stage->n_outputs; i++) model->res[i] = block_or_null(model, stage->outputs[i]);
@@ -34,6 +52,7 @@ static bool run_stage(Model *model, const Stage *stage) {
     if (code != 0)
         return model_fail(model, "the function of the %s failed with code %d at t = %.15g s", stage->name, code,
                           time_of(model));
+    if (stage->constrained.n > 0) return solve_constrained(model, stage);
     return stage->system.n == 0 || solve(model, stage);
 }
 

@@ -9,7 +9,7 @@ from .closure import Closure
 from .link import Link
 from .names import Name
 from .settings import Case, Constraints, Outputs, Simulation, Statics
-from .task import Force, Point, Programmed
+from .task import Force, Nonholonomic, Point, Programmed
 from .types import Number, Part, Vector3, Version
 
 
@@ -26,6 +26,7 @@ class Chain(Part):
     points: dict[Name, Point] = Field({})
     closures: tuple[Closure, ...] = ()
     programmed: tuple[Programmed, ...] = ()
+    nonholonomic: tuple[Nonholonomic, ...] = ()
     forces: tuple[Force, ...] = ()
     constraints: Constraints = Constraints()
     statics: Statics = Statics()

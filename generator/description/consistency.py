@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ...errors import Problem
 from .. import constants, expressions
-from ..expressions import is_velocity
 from ..joints import JOINT_TYPES
 from .chain import Chain
 from .draft import Draft
@@ -25,6 +24,7 @@ def problems_of(draft: Draft) -> list[Problem]:
         *_parents(draft, names),
         *_points(draft, names),
         *_programmed(draft, names),
+        *_nonholonomic(draft, names),
         *_closures(draft, names),
         *_forces(draft, names),
         *_settings(draft, names),
@@ -34,9 +34,11 @@ def problems_of(draft: Draft) -> list[Problem]:
 
 
 def constraint_rows(chain: Chain) -> list[str]:
-    """Names of the constraint rows: programmed, closures, and six for a rigid base."""
+    """Names of the constraint rows: programmed, nonholonomic, closures, and six for a rigid base."""
     programmed = [row for entry in chain.programmed for row in entry.rows]
-    return [*programmed, *(row for closure in chain.closures for row in closure.rows), *_base_rows(chain)]
+    edges = [row for edge in chain.nonholonomic for row in edge.rows]
+    closures = [row for closure in chain.closures for row in closure.rows]
+    return [*programmed, *edges, *closures, *_base_rows(chain)]
 
 
 def _base_rows(chain: Chain) -> list[str]:
@@ -49,7 +51,7 @@ def _clashes(draft: Draft, names: References) -> Iterator[Problem]:
         yield from _repeated(draft.names(key))
     # closures of one name are reported by it, not by their rows again
     closures = {entry.name: (where, entry) for where, entry in reversed([*draft.entries("closures")])}
-    entries = [*draft.entries("programmed"), *reversed(closures.values())]
+    entries = [*draft.entries("programmed"), *draft.entries("nonholonomic"), *reversed(closures.values())]
     rows = [(where, row) for where, entry in entries for row in entry.rows]
     yield from _repeated([*(("base", row) for row in _base_rows(draft.chain)), *rows])
     for where, name in draft.names("links"):
@@ -101,8 +103,20 @@ def _programmed(draft: Draft, names: References) -> Iterator[Problem]:
         if entry.path is not None and entry.path.point not in names.points:
             yield Problem(f"{where}.path.point", unknown("point", entry.path.point, names.points))
         if entry.expression is not None:
-            found = list(_expression(entry.expression, f"{where}.expression", draft, names))
+            found = list(_expression(entry.expression, f"{where}.expression", draft, names, entry.order))
             yield from found or _order(entry.expression, entry.order, where)
+        if entry.order == 2 and draft.chain.constraints.formulation == "gpme_reduced":
+            yield Problem(
+                f"{where}.order",
+                'order = 2 does not go with formulation = "gpme_reduced": a constraint on accelerations leaves no'
+                ' velocity to eliminate; use "gpme" or "lagrange"',
+            )
+
+
+def _nonholonomic(draft: Draft, names: References) -> Iterator[Problem]:
+    for where, edge in draft.entries("nonholonomic"):
+        if edge.link not in names.bodies[1:]:
+            yield Problem(f"{where}.link", unknown("link", edge.link, names.bodies[1:]))
 
 
 def _closures(draft: Draft, names: References) -> Iterator[Problem]:
@@ -113,24 +127,36 @@ def _closures(draft: Draft, names: References) -> Iterator[Problem]:
                 yield Problem(f"{where}.{side}.link", unknown("link", link, names.bodies))
 
 
+_LEVELS = ("position", "velocity", "acceleration")
+_PLURALS = ("positions", "velocities", "accelerations")
+
+
 def _order(text: str, order: int, where: str) -> Iterator[Problem]:
     tree = expressions.parse(text)
     moving = {name for name in expressions.running_names(tree) if "." in name}
-    velocities = {name for name in moving if is_velocity(name)}
     if not moving:
         yield Problem(f"{where}.expression", "expected at least one point or coordinate that moves")
-    elif order == 0 and velocities:
-        yield Problem(f"{where}.order", "the expression has velocities; set order = 1")
-    elif order == 1 and not velocities:
-        yield Problem(f"{where}.order", "order = 1 needs a velocity in the expression; or set order = 0")
-    elif expressions.degree(tree, velocities) > 1:
-        yield Problem(f"{where}.expression", "order = 1: expected an expression linear in the velocities")
+        return
+    highest = max(map(expressions.level, moving))
+    if highest > order:
+        yield Problem(f"{where}.order", f"the expression has {_PLURALS[highest]}; set order = {highest}")
+    elif highest < order:
+        article = "an" if order == 2 else "a"
+        needed = f"order = {order} needs {article} {_LEVELS[order]} in the expression; or set order = {highest}"
+        yield Problem(f"{where}.order", needed)
+    elif order and expressions.degree(tree, {name for name in moving if expressions.level(name) == order}) > 1:
+        needed = f"order = {order}: expected an expression linear in the {_PLURALS[order]}"
+        yield Problem(f"{where}.expression", needed)
 
 
-def _expression(text: str | float, where: str, draft: Draft, names: References) -> Iterator[Problem]:
+def _expression(
+    text: str | float, where: str, draft: Draft, names: References, order: int = 0
+) -> Iterator[Problem]:
     try:
         tree = expressions.parse(text)
-        unknown_names = [names.expression_problem(name) for name in dict.fromkeys(expressions.names(tree))]
+        used = dict.fromkeys((name, order) for name in expressions.running_names(tree))
+        used |= dict.fromkeys((name, 0) for name in expressions.started_names(tree))
+        unknown_names = [names.expression_problem(*use) for use in used]
         constants.check(tree, draft.chain.parameters)
     except ValueError as error:
         yield Problem(where, str(error))
@@ -171,26 +197,47 @@ def _settings(draft: Draft, names: References) -> Iterator[Problem]:
     for index, name in enumerate(() if isinstance(loads, str) else loads):
         if name not in names.all_links:
             yield Problem(f"outputs.loads[{index}]", unknown("link", name, names.all_links))
-    chosen = _chosen(draft.chain)
-    for index, name in enumerate(chosen):
-        where = f"constraints.dependent[{index}]"
-        if name in chosen[:index]:
-            yield Problem(where, f"{name!r} is listed twice")
-        elif name not in names.coordinates and name.partition(".")[0] not in names.faulty:
-            yield Problem(where, unknown("coordinate", name, names.coordinates))
+    yield from _constraints(draft, names)
 
 
-def _chosen(chain: Chain) -> tuple[str, ...]:
-    """Dependent coordinates that the description lists."""
-    dependent = chain.constraints.dependent
-    return () if isinstance(dependent, str) else dependent
+def _constraints(draft: Draft, names: References) -> Iterator[Problem]:
+    settings = draft.chain.constraints
+    for key in ("dependent", "redundant", "actuated"):
+        listed = _listed(getattr(settings, key))
+        for index, name in enumerate(listed):
+            if name in listed[:index]:
+                yield Problem(f"constraints.{key}[{index}]", f"{name!r} is listed twice")
+            else:
+                yield from _listed_name(key, name, f"constraints.{key}[{index}]", draft, names)
+
+
+def _listed_name(key: str, name: str, where: str, draft: Draft, names: References) -> Iterator[Problem]:
+    if key == "actuated":
+        yield from _force_joint(name, where, names)
+    elif key == "redundant":
+        rows = constraint_rows(draft.chain)
+        if name not in rows and not draft.faulty:  # faulty parts may have more rows
+            yield Problem(where, unknown("constraint row", name, rows))
+    elif name not in names.coordinates and name.partition(".")[0] not in names.faulty:
+        yield Problem(where, unknown("coordinate", name, names.coordinates))
+
+
+def _listed(choice: str | tuple[str, ...]) -> tuple[str, ...]:
+    """Names that the description lists, none where a word stands in their place."""
+    return () if isinstance(choice, str) else choice
 
 
 def _whole(chain: Chain, names: References) -> Iterator[Problem]:
     """Problems that cannot be told while parts are faulty."""
-    rows, listed = len(constraint_rows(chain)), len(_chosen(chain))
     if not names.coordinates:
         yield Problem("links", "nothing can move: there is neither a base nor a joint other than fixed ones")
-    elif chain.constraints.dependent != "auto" and listed != rows:
+        return
+    dependent, redundant = chain.constraints.dependent, chain.constraints.redundant
+    rows, listed = len(constraint_rows(chain)) - len(_listed(redundant)), len(_listed(dependent))
+    # fewer may be right where rows turn out to be redundant
+    wrong = listed > rows or (listed < rows and not isinstance(redundant, str))
+    if dependent != "auto" and wrong:
         where = "constraints.dependent"
-        yield Problem(where, f"expected one coordinate per constraint row, {rows} in all, got {listed}")
+        yield Problem(
+            where, f"expected one coordinate per independent constraint row, {rows} in all, got {listed}"
+        )

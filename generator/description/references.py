@@ -10,6 +10,7 @@ from .link import Link
 from .suggest import alternatives
 
 _POINT_QUANTITIES = ("x", "y", "z", "vx", "vy", "vz")
+_POINT_ACCELERATIONS = ("ax", "ay", "az")
 
 
 class References:
@@ -34,6 +35,7 @@ class References:
         self.bodies = list(dict.fromkeys(["ground", *["base"] * self.has_base, *self.all_links]))
         self.coordinates = list(self._coordinates())
         self._in_expressions = dict.fromkeys(self._quantities())
+        self._accelerations = dict.fromkeys(self._second_rates())
 
     def _coordinates(self) -> Iterator[str]:
         if self.has_base:
@@ -48,10 +50,19 @@ class References:
         yield from (f"{point}.{quantity}" for point in self.points for quantity in _POINT_QUANTITIES)
         yield from (f"{name}{suffix}" for name in self.coordinates for suffix in ("", "_dot"))
 
-    def expression_problem(self, name: str) -> str | None:
-        """Why a name in an expression is wrong, or None."""
+    def _second_rates(self) -> Iterator[str]:
+        yield from (f"{point}.{quantity}" for point in self.points for quantity in _POINT_ACCELERATIONS)
+        yield from (f"{name}_ddot" for name in self.coordinates)
+
+    def expression_problem(self, name: str, order: int = 0) -> str | None:
+        """Why a name in an expression is wrong, or None; order: of a programmed constraint."""
         owner = name.partition(".")[0]
         if name in self._in_expressions or owner in self.faulty:
             return None
-        own = [known for known in self._in_expressions if known.startswith(f"{owner}.")]
-        return f"unknown name {name!r}; {alternatives(name, own or self._in_expressions)}"
+        if name in self._accelerations:
+            return (
+                None if order == 2 else f"{name!r} is an acceleration, known in [[programmed]] of order = 2 only"
+            )
+        known = [*self._in_expressions, *(self._accelerations if order == 2 else ())]
+        own = [other for other in known if other.startswith(f"{owner}.")]
+        return f"unknown name {name!r}; {alternatives(name, own or known)}"

@@ -7,24 +7,34 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from .names import Name
-from .types import AllOrNames, AutoOrNames, KeyProblem, NonNegative, Part, Positive
+from .types import AllOrNames, AutoOrNames, KeyProblem, NonNegative, Part, Positive, RedundantRows
 
 _MOST_POINTS = 50_000  # of output: every state of every run is kept, compared and drawn
 _MOST_STEPS = 10_000_000  # of RK4: hours
 
 
 class Constraints(Part):
-    """How constraints are kept.
+    """How constraints are kept (design 4.4–4.6).
 
-    dependent    coordinate names or `auto`
-    alpha, beta  Baumgarte: Φ̈ + 2αΦ̇ + β²Φ = 0, 1/s
-    projection   positions and velocities are put back on the constraints after each step of a solver
+    formulation      gpme: states q and q̇ | gpme_reduced: q and the independent q̇, P4 (7) | lagrange: multipliers
+    dependent        coordinate names, one per independent row, or `auto`
+    alpha, beta      1/s, Baumgarte's Φ̈ + 2αΦ̇ + β²Φ = 0 of gpme and lagrange
+    kappa            1/s, position feedback Φ̇ = −κΦ of gpme_reduced
+    velocity_forces  as_printed adds ΔQ of P0 (26) and P2 (20)
+    redundant        rows that depend on others: `auto` chooses those to leave out, or their names; or the
+                     multipliers of least norm
+    actuated         joints that have a drive, as `[[forces]]` names them
+    projection       positions and velocities are put back on the constraints after each step of a solver
     """
 
-    formulation: Literal["gpme"] = "gpme"
+    formulation: Literal["gpme", "gpme_reduced", "lagrange"] = "gpme"
     dependent: AutoOrNames = "auto"
     alpha: NonNegative = 20.0
     beta: NonNegative = 20.0
+    kappa: NonNegative = 10.0
+    velocity_forces: Literal["physical", "as_printed"] = "physical"
+    redundant: RedundantRows = "auto"
+    actuated: AllOrNames = "all"
     projection: Annotated[bool, Field(strict=True)] = False
 
 

@@ -8,7 +8,7 @@ from pydantic import Field, field_validator, model_validator
 
 from .frame import Frame
 from .names import Name
-from .types import Expression, KeyProblem, Order, Part, Positive, Vector3
+from .types import Direction, Expression, KeyProblem, Order, Part, Positive, Vector3
 
 
 class Point(Part):
@@ -43,7 +43,10 @@ class Path(Part):
 
 
 class Programmed(Part):
-    """Programmed constraint: an expression that is to be zero, or a path. order 1: linear in velocities."""
+    """Programmed constraint: an expression that is to be zero, or a path.
+
+    order   0: of positions | 1: linear in velocities | 2: linear in accelerations, P0 (7), not stabilised
+    """
 
     name: Name
     expression: str | None = None
@@ -62,6 +65,24 @@ class Programmed(Part):
     def rows(self) -> tuple[str, ...]:
         """Names of its constraint rows: its own, or one per component of the path."""
         return tuple(f"{self.name}_{axis}" for axis in self.path.components) if self.path else (self.name,)
+
+
+class Nonholonomic(Part):
+    """Knife edge (P1 (30)): the point's velocity has no component along the normal.
+
+    point    in the (undeformed) link's frame, m
+    normal   direction in the link's frame, of any length; turns with the link
+    """
+
+    name: Name
+    link: str
+    point: Vector3 = (0.0, 0.0, 0.0)
+    normal: Direction
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """Name of its one constraint row."""
+        return (self.name,)
 
 
 class Force(Part):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
@@ -31,7 +32,7 @@ def _integer(value: Any) -> Any:
 
 
 Version = Annotated[Literal[1], BeforeValidator(_integer)]
-Order = Annotated[Literal[0, 1], BeforeValidator(_integer)]
+Order = Annotated[Literal[0, 1, 2], BeforeValidator(_integer)]
 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-_LARGEST, le=_LARGEST)]
 Positive = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=_LARGEST)]
@@ -66,12 +67,12 @@ def _choice(value: Any) -> str:
     return "word" if isinstance(value, str) else "list"
 
 
-def _only(word: str) -> BeforeValidator:
-    """The one word that may stand in place of an array."""
+def _only(*words: str) -> BeforeValidator:
+    """The words that may stand in place of an array."""
 
     def check(value: str) -> str:
-        if value != word:
-            raise ValueError(f"expected {word!r} or an array of names, got {value!r}")
+        if value not in words:
+            raise ValueError(f"expected {', '.join(map(repr, words))} or an array of names, got {value!r}")
         return value
 
     return BeforeValidator(check)
@@ -94,14 +95,27 @@ AllOrNames = Annotated[
     Annotated[Literal["all"], _only("all"), Tag("word")] | Annotated[tuple[str, ...], Tag("list")],
     Discriminator(_choice),
 ]
+RedundantRows = Annotated[
+    Annotated[Literal["auto", "minimum_norm"], _only("auto", "minimum_norm"), Tag("word")]
+    | Annotated[tuple[str, ...], Tag("list")],
+    Discriminator(_choice),
+]
 
 
 def _unit(axis: Vector3) -> Vector3:
-    length = sum(x * x for x in axis) ** 0.5
+    length = math.hypot(*axis)
     if abs(length - 1.0) > 1e-6:
         raise ValueError(f"expected a unit vector, got length {length:.6g}; divide the components by it")
+    return _direction(axis)
+
+
+def _direction(axis: Vector3) -> Vector3:
+    length = math.hypot(*axis)
+    if length == 0.0:
+        raise ValueError("expected a direction, got a vector of length 0")
     x, y, z = (x / length for x in axis)
     return x, y, z
 
 
 UnitVector = Annotated[Vector3, AfterValidator(_unit)]
+Direction = Annotated[Vector3, AfterValidator(_direction)]

@@ -15,7 +15,8 @@ from ..description.base import Base
 from ..description.friction import LuGre
 from ..description.inertia import Inertial
 from ..description.link import Beam, Joint, Link
-from ..description.task import Force
+from ..description.settings import Constraints
+from ..description.task import Force, Nonholonomic
 from ..joints import JOINT_TYPES, Motion
 from .algebra import Algebra, Array, Matrix, Numbers, Value, Vector
 from .parts import (
@@ -26,6 +27,7 @@ from .parts import (
     Coordinate,
     Friction,
     JointFrame,
+    KnifeEdge,
     Mechanism,
     Place,
     Support,
@@ -70,7 +72,6 @@ class _Builder:
         supports = self._base(self.chain.base) if self.chain.base else ()
         for link in placement_order(self.chain.links):
             self._link(link)
-        constraints = self.chain.constraints
         return Mechanism(
             chain=self.chain,
             gravity=gravity,
@@ -84,10 +85,24 @@ class _Builder:
             },
             closures=tuple(self._closure(closure) for closure in self.chain.closures),
             programmed=self.chain.programmed,
+            nonholonomic=tuple(self._knife_edge(edge) for edge in self.chain.nonholonomic),
             forces=tuple(self._force(force) for force in self.chain.forces),
-            alpha=self.algebra.scalar("alpha", constraints.alpha, "1/s", "Baumgarte's alpha"),
-            beta=self.algebra.scalar("beta", constraints.beta, "1/s", "Baumgarte's beta"),
+            **self._stabilisation(self.chain.constraints),
+            actuated=self._actuated(self.chain.constraints.actuated),
         )
+
+    def _stabilisation(self, constraints: Constraints) -> dict[str, Value]:
+        """What keeps the constraints; only what the formulation uses may get a name."""
+        numbers: dict[str, Value] = {key: getattr(constraints, key) for key in ("alpha", "beta", "kappa")}
+        if constraints.formulation == "gpme_reduced":
+            text = "feedback of the constraints' positions"
+            return numbers | {"kappa": self.algebra.scalar("kappa", constraints.kappa, "1/s", text)}
+        return numbers | {
+            key: self.algebra.scalar(key, numbers[key], "1/s", f"Baumgarte's {key}") for key in ("alpha", "beta")
+        }
+
+    def _actuated(self, joints: str | tuple[str, ...]) -> tuple[int, ...] | None:
+        return None if isinstance(joints, str) else tuple(sorted({*map(self._joint_coordinate, joints)}))
 
     def _base(self, base: Base) -> tuple[Support, ...]:
         self.first_body["base"] = len(self.bodies)
@@ -312,6 +327,10 @@ class _Builder:
         effort, _, motion = unit.partition("/")
         text = f"{key} of {closure.name}, {axis}"
         return self.algebra.scalar(f"{closure.name}_{key}_{axis}", number, f"{effort}{per_rate}/{motion}", text)
+
+    def _knife_edge(self, edge: Nonholonomic) -> KnifeEdge:
+        place = self._place(edge.link, edge.point, f"{edge.name}_point", f"contact of {edge.name}")
+        return KnifeEdge(edge.name, place, np.array(edge.normal))
 
     def _force(self, force: Force) -> AppliedForce:
         if force.joint is not None:

@@ -144,6 +144,18 @@ class Closure:
 
 
 @dataclass(frozen=True)
+class KnifeEdge:
+    """A point whose velocity has no component along a normal (P1 (30)).
+
+    normal  shape (3,), unit vector in the body's frame (constant numbers)
+    """
+
+    name: str
+    place: Place
+    normal: Array
+
+
+@dataclass(frozen=True)
 class Support:
     """Base spring-damper; see the description. Shapes (3,): m, N/m, N·s/m."""
 
@@ -172,7 +184,11 @@ class AppliedForce:
 
 @dataclass(frozen=True)
 class Mechanism:
-    """Everything the equations need; angles in rad, SI units, world frame 0."""
+    """Everything the equations need; angles in rad, SI units, world frame 0.
+
+    alpha, beta, kappa   1/s, see `description.settings.Constraints`
+    actuated             indices of the coordinates that have a drive; None: all joints have one
+    """
 
     chain: Chain
     gravity: Vector
@@ -183,9 +199,12 @@ class Mechanism:
     points: dict[str, Place]
     closures: tuple[Closure, ...]
     programmed: tuple[Programmed, ...]
+    nonholonomic: tuple[KnifeEdge, ...]
     forces: tuple[AppliedForce, ...]
     alpha: Value
     beta: Value
+    kappa: Value
+    actuated: tuple[int, ...] | None
 
     @property
     def name(self) -> str:
@@ -196,6 +215,21 @@ class Mechanism:
     def n(self) -> int:
         """Number of coordinates."""
         return len(self.coordinates)
+
+    @property
+    def formulation(self) -> str:
+        """`gpme`, `gpme_reduced` or `lagrange`."""
+        return self.chain.constraints.formulation
+
+    @property
+    def velocity_forces(self) -> str:
+        """`physical` or `as_printed`."""
+        return self.chain.constraints.velocity_forces
+
+    @property
+    def redundant(self) -> str | tuple[str, ...]:
+        """`auto`, `minimum_norm`, or names of the rows to leave out."""
+        return self.chain.constraints.redundant
 
     @property
     def base_fixed(self) -> bool:

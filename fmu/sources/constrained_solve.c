@@ -1,0 +1,238 @@
+/* Gauss-Jordan elimination with complete pivoting turns C X = W into X_d = R W - G X_i, where the m dependent unknowns
+   are those for which C is most regular, and R is the inverse of their part of C. With V = [1; -G] what is left is
+   V' M V X_i = V' (F - M [0; R W]), and the dependent rows of the equations give the multipliers. */
+
+#include "constrained_solve.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Rows of C start with length 1: a pivot below this is what rounding leaves of a row that depends on others. */
+static const double DEPENDENT = 1e-10;
+
+typedef struct {
+    const Constrained *system;
+    int n, m, columns, free;
+    double *T;               /* [C, 1], m x (n + m); eliminated: G and unit columns, then R */
+    double *A;               /* V' M V, free x free */
+    double *B;               /* V' (F - M [0; R W]), then X_i, free x columns */
+    double *y;               /* one column of M V or of F - M [0; R W], n */
+    double *d;               /* numbers for the dependent unknowns, m */
+    double *scale, *pivots;  /* of the linear solve, free each */
+    double *unknowns;        /* the dependent ones in the order of the rows of T, then the independent ones, n */
+} Work;
+
+static double *column(double *matrix, int rows, int j) { return matrix + (size_t)j * (size_t)rows; }
+
+static const double *given(const double *matrix, int rows, int j) { return matrix + (size_t)j * (size_t)rows; }
+
+Constrained constrained_blocks(const ConstrainedSystem *system, double *workspace, double *vectors) {
+    return (Constrained){.n = system->n, .m = system->m, .columns = system->columns,
+                         .M = workspace + system->matrix, .C = workspace + system->jacobian,
+                         .F = vectors + system->right, .W = vectors + system->wanted,
+                         .X = vectors + system->solution, .L = vectors + system->multipliers,
+                         .work = workspace + system->work};
+}
+
+static Work lay_out(const Constrained *s) {
+    Work w = {.system = s, .n = s->n, .m = s->m, .columns = s->columns, .free = s->n - s->m};
+    w.T = s->work;
+    w.A = w.T + w.m * (w.n + w.m);
+    w.B = w.A + w.free * w.free;
+    w.y = w.B + w.free * w.columns;
+    w.d = w.y + w.n;
+    w.scale = w.d + w.m;
+    w.pivots = w.scale + w.free;
+    w.unknowns = w.pivots + w.free;
+    return w;
+}
+
+/* The unknown in the k-th place. */
+static int unknown(const Work *w, int k) { return (int)w->unknowns[k]; }
+
+/* ---- Elimination of C ----------------------------------------------------------------------------------------- */
+
+/* T = [C, 1], its rows divided by the length of the row of C. */
+static int fill(Work *w) {
+    const size_t m = (size_t)w->m, n = (size_t)w->n;
+    memcpy(w->T, w->system->C, m * n * sizeof *w->T);
+    memset(w->T + m * n, 0, m * m * sizeof *w->T);
+    for (int i = 0; i < w->m; i++) {
+        double square = 0.0;
+        for (int j = 0; j < w->n; j++) square += column(w->T, w->m, j)[i] * column(w->T, w->m, j)[i];
+        if (!isfinite(square)) return LINEAR_SOLVE_NOT_FINITE;
+        if (square == 0.0) return CONSTRAINED_SOLVE_DEPENDENT;
+        const double factor = 1.0 / sqrt(square);
+        for (int j = 0; j < w->n; j++) column(w->T, w->m, j)[i] *= factor;
+        column(w->T, w->m, w->n + i)[i] = factor;
+    }
+    for (int j = 0; j < w->n; j++) w->unknowns[j] = j;
+    return LINEAR_SOLVE_OK;
+}
+
+static void swap_rows(Work *w, int i, int k) {
+    for (int j = 0; j < w->n + w->m; j++) {
+        double *entries = column(w->T, w->m, j);
+        const double held = entries[i];
+        entries[i] = entries[k];
+        entries[k] = held;
+    }
+}
+
+/* Brings the largest element that is left of C to row k and its unknown to the k-th place; returns its size. */
+static double pivot(Work *w, int k) {
+    double best = 0.0;
+    int row = k, place = k;
+    for (int j = k; j < w->n; j++) {
+        const double *entries = column(w->T, w->m, unknown(w, j));
+        for (int i = k; i < w->m; i++)
+            if (fabs(entries[i]) > best) {
+                best = fabs(entries[i]);
+                row = i;
+                place = j;
+            }
+    }
+    const double chosen = w->unknowns[place];
+    w->unknowns[place] = w->unknowns[k];
+    w->unknowns[k] = chosen;
+    if (row != k) swap_rows(w, row, k);
+    return best;
+}
+
+/* Clears the pivot's column in all rows but the k-th. */
+static void eliminate(Work *w, int k) {
+    const double *own = column(w->T, w->m, unknown(w, k));
+    const double inverse = 1.0 / own[k];
+    for (int j = 0; j < w->n + w->m; j++) {
+        double *entries = column(w->T, w->m, j);
+        const double f = entries[k] * inverse;
+        if (f == 0.0 || entries == own) continue;
+        for (int i = 0; i < w->m; i++) entries[i] -= own[i] * f;
+        entries[k] = f;
+    }
+}
+
+static int partition(Work *w) {
+    const int code = fill(w);
+    if (code != LINEAR_SOLVE_OK) return code;
+    for (int k = 0; k < w->m; k++) {
+        if (!(pivot(w, k) > DEPENDENT)) return CONSTRAINED_SOLVE_DEPENDENT;
+        eliminate(w, k);
+    }
+    return LINEAR_SOLVE_OK;
+}
+
+/* ---- What is left for the independent unknowns ---------------------------------------------------------------- */
+
+/* The a-th independent unknown's column of G. */
+static const double *G(const Work *w, int a) { return column(w->T, w->m, unknown(w, w->m + a)); }
+
+/* y -= M_d x, with the dependent unknowns' columns of M. */
+static void subtract(const Work *w, const double *x) {
+    for (int k = 0; k < w->m; k++) {
+        const double *entries = given(w->system->M, w->n, unknown(w, k)), f = x[k];
+        if (f == 0.0) continue;
+        for (int i = 0; i < w->n; i++) w->y[i] -= entries[i] * f;
+    }
+}
+
+/* Row a of V' y; d holds the dependent part of y. */
+static double reduced(const Work *w, int a) {
+    const double *g = G(w, a);
+    double sum = w->y[unknown(w, w->m + a)];
+    for (int k = 0; k < w->m; k++) sum -= g[k] * w->d[k];
+    return sum;
+}
+
+static void gather(Work *w) {
+    for (int k = 0; k < w->m; k++) w->d[k] = w->y[unknown(w, k)];
+}
+
+/* A = V' M V. */
+static void reduce_inertia(Work *w) {
+    for (int j = 0; j < w->free; j++) {
+        memcpy(w->y, given(w->system->M, w->n, unknown(w, w->m + j)), (size_t)w->n * sizeof *w->y);
+        subtract(w, G(w, j));
+        gather(w);
+        for (int a = j; a < w->free; a++) column(w->A, w->free, j)[a] = column(w->A, w->free, a)[j] = reduced(w, a);
+    }
+}
+
+/* d = R W for column j of W. */
+static void place_dependent(Work *w, int j) {
+    const double *wanted = given(w->system->W, w->m, j);
+    memset(w->d, 0, (size_t)w->m * sizeof *w->d);
+    for (int i = 0; i < w->m; i++) {
+        const double *r = column(w->T, w->m, w->n + i), f = wanted[i];
+        if (f == 0.0) continue;
+        for (int k = 0; k < w->m; k++) w->d[k] += r[k] * f;
+    }
+}
+
+/* B = V' (F - M [0; R W]); R W goes to its place in X. */
+static void reduce_forces(Work *w) {
+    for (int j = 0; j < w->columns; j++) {
+        double *x = column(w->system->X, w->n, j);
+        place_dependent(w, j);
+        for (int k = 0; k < w->m; k++) x[unknown(w, k)] = w->d[k];
+        memcpy(w->y, given(w->system->F, w->n, j), (size_t)w->n * sizeof *w->y);
+        subtract(w, w->d);
+        gather(w);
+        for (int a = 0; a < w->free; a++) column(w->B, w->free, j)[a] = reduced(w, a);
+    }
+}
+
+/* X_d = R W - G X_i; false if a number is not finite. */
+static int complete(Work *w) {
+    double sum = 0.0;
+    for (int j = 0; j < w->columns; j++) {
+        double *x = column(w->system->X, w->n, j);
+        for (int a = 0; a < w->free; a++) {
+            const double *g = G(w, a), own = column(w->B, w->free, j)[a];
+            x[unknown(w, w->m + a)] = own;
+            for (int k = 0; k < w->m; k++) x[unknown(w, k)] -= g[k] * own;
+        }
+        for (int i = 0; i < w->n; i++) sum += fabs(x[i]);
+    }
+    return isfinite(sum);
+}
+
+/* L = R' (M X - F)_d. */
+static void find_multipliers(Work *w) {
+    for (int j = 0; j < w->columns; j++) {
+        const double *x = column(w->system->X, w->n, j), *force = given(w->system->F, w->n, j);
+        for (int k = 0; k < w->m; k++) {
+            const double *entries = given(w->system->M, w->n, unknown(w, k)); /* the column is the row, too */
+            w->d[k] = -force[unknown(w, k)];
+            for (int i = 0; i < w->n; i++) w->d[k] += entries[i] * x[i];
+        }
+        for (int i = 0; i < w->m; i++) {
+            const double *r = column(w->T, w->m, w->n + i);
+            double sum = 0.0;
+            for (int k = 0; k < w->m; k++) sum += r[k] * w->d[k];
+            column(w->system->L, w->m, j)[i] = sum;
+        }
+    }
+}
+
+int constrained_solve(const Constrained *system) {
+    Work w = lay_out(system);
+    int code = partition(&w);
+    if (code != LINEAR_SOLVE_OK) return code;
+    reduce_inertia(&w);
+    reduce_forces(&w);
+    if (w.free > 0) code = linear_solve(w.free, w.columns, w.A, w.B, w.pivots, w.scale);
+    if (code != LINEAR_SOLVE_OK) return code;
+    if (!complete(&w)) return LINEAR_SOLVE_NOT_FINITE;
+    find_multipliers(&w);
+    return LINEAR_SOLVE_OK;
+}
+
+void constrained_solve_again(const Constrained *system) {
+    Work w = lay_out(system);
+    reduce_forces(&w);
+    if (w.free > 0) linear_solve_again(w.free, w.columns, w.A, w.pivots, w.B);
+    complete(&w);
+    find_multipliers(&w);
+}

@@ -1,0 +1,130 @@
+"""Which joint reactions can be believed: the `reactions` command, and the warnings of the others (P1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rich.table import Table
+
+from . import reference
+from .errors import SolveError
+from .generator.mechanism import Coordinate, Mechanism
+from .model import Model
+
+NOT_UNIQUE = "not unique"
+
+
+def reactions(model: Model) -> reference.Reactions:
+    """Of a prepared model at its start; see `reference.reactions`."""
+    return reference.reactions(model.mechanism, model.start)
+
+
+def data(found: reference.Reactions) -> dict[str, Any]:
+    """JSON-ready (design section 6); `components` and `tolerance` say more."""
+    return {
+        "rows": found.rows,
+        "columns": found.columns,
+        "rank": found.rank.rank,
+        "redundancy": found.redundancy,
+        "ranks": {"holonomic": found.holonomic, "nonholonomic": found.nonholonomic},
+        "unique": {verdict.name: verdict.unique for verdict in found.verdicts},
+        "components": {verdict.name: verdict.components for verdict in found.verdicts},
+        "redundant_rows": [list(group) for group in found.redundant_rows],
+        "planar": found.planar,
+        "tolerance": found.rank.tolerance,
+        "singular_values": {"smallest": found.rank.smallest, "largest_as_zero": found.rank.largest},
+        "rank_elsewhere": found.elsewhere,
+    }
+
+
+def tables(mechanism: Mechanism, found: reference.Reactions) -> list[Table | str]:
+    """For a terminal."""
+    table = Table("joint or row", "kind", "reaction", "components that are not unique")
+    for verdict in found.verdicts:
+        doubtful = " ".join(key for key, unique in verdict.components.items() if not unique)
+        table.add_row(verdict.name, verdict.kind, "unique" if verdict.unique else NOT_UNIQUE, doubtful)
+    plane = "planar: 3" if found.planar else "6"
+    return [
+        f"{found.rows} rows, {found.columns} columns ({plane} per body), rank {found.rank.rank} (holonomic"
+        f" {found.holonomic}, nonholonomic {found.nonholonomic}): degree of redundancy {found.redundancy}",
+        _gap(found.rank),
+        table,
+        *redundancy(found.redundant_rows),
+        *warnings(mechanism, found),
+    ]
+
+
+def redundancy(groups: Iterable[tuple[str, ...]]) -> list[str]:
+    """Lines that name the description's redundant rows, group by group."""
+    alone = ", ".join(group[0] for group in groups if len(group) == 1)
+    together = "; ".join(", ".join(group) for group in groups if len(group) > 1)
+    return [
+        *([f"rows that depend on each other: {together}"] if together else []),
+        *([f"rows that the joints fulfil by themselves: {alone}"] if alone else []),
+    ]
+
+
+def _gap(rank: reference.Rank) -> str:
+    zero = f"of the others the largest is {rank.largest:.2g}" if rank.largest else "there are no others but zeros"
+    return (
+        f"rows have length 1; singular values up to {rank.tolerance:.2g} count as zero, the smallest that does not"
+        f" is {rank.smallest:.2g}, {zero}"
+    )
+
+
+def warnings(mechanism: Mechanism, found: reference.Reactions) -> list[str]:
+    """What a user must know: friction that depends on doubtful reactions, a singular start."""
+    friction = [
+        _friction_warning(c, found)
+        for c in mechanism.coordinates
+        if c.friction is not None and c.friction.normal_force is None and c.owner in found.not_unique
+    ]
+    if not found.singular:
+        return friction
+    return [
+        *friction,
+        f"the start is singular: C has rank {found.rank.rank} there and {found.elsewhere} elsewhere, so rows and"
+        " reactions that are redundant at the start may not be so later; start elsewhere",
+    ]
+
+
+def _friction_warning(coordinate: Coordinate, found: reference.Reactions) -> str:
+    doubtful = doubtful_loads(found, coordinate.owner, coordinate.axis)
+    components = " ".join(key for key in doubtful if key not in ("axial", "normal"))
+    text = f"friction in {coordinate.name}: the joint's reaction is not unique ({components})"
+    if "normal" in doubtful:
+        return f"{text}, nor is the normal force: give friction.normal_force, or remove redundant constraints"
+    return f"{text}, but the normal force, which the friction depends on, is"
+
+
+def doubtful_loads(found: reference.Reactions, link: str, axis: Iterable[float] | None = None) -> list[str]:
+    """Parts of the link's joint load that are not unique: fx … nz, and with the joint's axis axial and normal."""
+    verdict = next((v for v in found.verdicts if v.kind == "joint" and v.name == link), None)
+    lost = [] if verdict is None else [key for key, unique in verdict.components.items() if not unique]
+    if axis is None:
+        return lost
+    shares = dict(zip(("fx", "fy", "fz"), map(abs, axis), strict=True))
+    axial = any(shares.get(key, 0.0) > 0.0 for key in lost)
+    normal = any(key in shares and shares[key] < 1.0 for key in lost)
+    return [*lost, *(["axial"] if axial else []), *(["normal"] if normal else [])]
+
+
+def doubts(model: Model) -> dict[str, list[str]]:
+    """Joint or closure → parts of its load that are not unique; those without doubtful parts are left out.
+
+    Where the analysis fails, see `reference.reactions`, nothing is known and nothing is marked.
+    """
+    try:
+        found = reactions(model)
+    except SolveError:
+        return {}
+    joints = {body.link: body.coordinates for body in model.mechanism.bodies[::-1]}
+    parts: Mapping[str, list[str]] = {
+        link: doubtful_loads(found, link, model.mechanism.coordinates[own[0]].axis if len(own) == 1 else None)
+        for link, own in joints.items()
+    }
+    closures = {
+        v.name: [k for k, u in v.components.items() if not u] for v in found.verdicts if v.kind == "closure"
+    }
+    return {name: lost for name, lost in {**parts, **closures}.items() if lost}

@@ -1,0 +1,126 @@
+"""Constraint rows that depend on each other: rank, groups, what to keep (P1 2.1, 3.1; design 4.6).
+
+Rows mix metres and radians, so each is scaled to length 1 before its rank is asked for. The rank is one *on* the
+constraint manifold: a little beside it, rows that depend on each other hardly do so any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr
+
+Array = NDArray[np.float64]
+TOLERANCE = 1e-8  # singular values of C, rows of length 1, relative to the largest: smaller ones count as zero
+_ROUNDING = 1e-12  # length of a row relative to the longest: a shorter one is zero but for rounding
+_INVOLVED = 1e-6  # of a row's share in another one
+
+
+@dataclass(frozen=True)
+class Rank:
+    """Rank of a matrix whose rows have been scaled to length 1.
+
+    tolerance   singular values up to it count as zero: TOLERANCE times the largest one
+    smallest    the smallest singular value that counts; 0 if none does
+    largest     the largest one that does not; 0 if all do. The wider the gap to `smallest`, the surer the rank
+    """
+
+    rank: int
+    tolerance: float
+    smallest: float
+    largest: float
+
+
+def scaled(C: Array) -> Array:
+    """C, shape (m, n), with rows of length 1; rows of zeros stay."""
+    return C / _lengths(C)[:, None]
+
+
+def _lengths(C: Array) -> Array:
+    lengths = np.linalg.norm(C, axis=1)
+    return np.where(lengths > _ROUNDING * lengths.max(initial=0.0), lengths, 1.0)
+
+
+def rank_of(C: Array) -> Rank:
+    """Rank of C, shape (m, n), by singular values."""
+    values = np.linalg.svd(scaled(C), compute_uv=False) if C.size else np.zeros(0)
+    tolerance = TOLERANCE * float(values.max(initial=0.0))
+    rank = int(np.count_nonzero(values > tolerance))
+    smallest = float(values[rank - 1]) if rank else 0.0
+    return Rank(rank, tolerance, smallest, float(values[rank]) if rank < len(values) else 0.0)
+
+
+def independent_rows(C: Array, preferred: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """As many rows of C, shape (m, n), as it has rank, that do not depend on each other; in order.
+
+    preferred   groups of row indices, most wanted first: a row is left out only if those of its group and of the
+                groups before it make it redundant. Column-pivoted QR of Cᵀ takes the best conditioned of a group.
+    """
+    C = scaled(C)
+    chosen: list[int] = []
+    for group in preferred:
+        chosen += _extending(C, list(group), chosen)
+    return tuple(sorted(chosen))
+
+
+def _extending(C: Array, candidates: list[int], chosen: list[int]) -> list[int]:
+    """Candidates that extend the chosen rows' span, best conditioned first."""
+    if not candidates:
+        return []
+    span = qr(C[chosen].T, mode="economic")[0] if chosen else np.zeros((C.shape[1], 0))
+    beyond = C[candidates].T
+    beyond = beyond - span @ (span.T @ beyond)
+    triangle, order = qr(beyond, mode="r", pivoting=True)
+    count = int(np.count_nonzero(np.abs(np.diag(triangle)) > TOLERANCE))
+    return [candidates[k] for k in order[:count]]
+
+
+def redundant_groups(C: Array, independent: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """Groups of rows of C, shape (m, n), that depend on each other; a row of zeros is a group of its own.
+
+    Each row beyond the independent ones is a sum of some of these; sums that share a row belong to one group.
+    The groups do not depend on which independent rows were chosen (they are a matroid's connected components).
+    """
+    C, kept = scaled(C), list(independent)
+    groups: list[set[int]] = []
+    for row in sorted(set(range(len(C))) - set(kept)):
+        shares = np.linalg.lstsq(C[kept].T, C[row], rcond=None)[0] if kept else np.zeros(0)
+        group = {row} | {k for k, share in zip(kept, shares, strict=True) if abs(share) > _INVOLVED}
+        touching = [other for other in groups if other & group]
+        groups = [other for other in groups if not other & group] + [group.union(*touching)]
+    return tuple(sorted(tuple(sorted(group)) for group in groups))
+
+
+class Elimination:
+    """Independent rows of C as they are: rows that are left out have no reaction (P1 3.1).
+
+    rows   indices of the r rows that stay
+    """
+
+    def __init__(self, rows: Sequence[int], count: int) -> None:
+        self.rows = tuple(rows)
+        self._picked = np.eye(count)[list(rows)]
+
+    def __call__(self, C: Array) -> Array:
+        """E, shape (r, m): E C has the rows that stay; λ = Eᵀ λ', λ' their multipliers."""
+        del C
+        return self._picked
+
+
+class MinimumNorm:
+    """r independent combinations of all rows of C, so that λ = Eᵀ λ' is the shortest of all λ (design 4.6).
+
+    The multipliers that have no effect are the null space of Cᵀ; the shortest λ has no part in it.
+    """
+
+    def __init__(self, rank: int) -> None:
+        self.rank = rank
+
+    def __call__(self, C: Array) -> Array:
+        """E, shape (r, m), orthonormal rows, for C, shape (m, n); beside the manifold its rank may seem more."""
+        lengths = _lengths(C)
+        idle = np.linalg.svd(C / lengths[:, None])[0][:, self.rank :] / lengths[:, None]
+        return np.asarray(qr(idle)[0][:, idle.shape[1] :].T if idle.size else np.eye(len(C)))
