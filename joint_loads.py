@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from scipy.integrate import trapezoid
 
 from . import reference
 from .model import Model
+from .reactions import NOT_UNIQUE, doubts
 from .trajectory import Trajectory
 
 _PARTS = ("axial", "normal", "fx", "fy", "fz", "nx", "ny", "nz")
@@ -26,32 +27,63 @@ class LoadSummary:
         joints    link → part (`axial`, `fx`, …) → {"rms", "max"}, N or N·m
         drives    coordinate → {"rms", "max"} of the effort that its drive delivers, N or N·m
         closures  closure → its force (x, y, z) and moment on frame b at the end of the run, world axes, N and N·m
+        doubts    link or closure → parts of its load that a model of rigid bodies does not determine (P1): fx … nz
+                  in the joint's axes, axial, normal
     """
 
     run: Trajectory
     joints: dict[str, dict[str, dict[str, float]]]
     drives: dict[str, dict[str, float]]
     closures: dict[str, list[float]]
+    doubts: dict[str, list[str]]
 
     def data(self) -> dict[str, Any]:
         """JSON-ready."""
-        return {"joints": self.joints, "drives": self.drives, "closures": self.closures}
+        return {
+            "joints": self.joints,
+            "drives": self.drives,
+            "closures": self.closures,
+            "not_unique": self.doubts,
+        }
+
+    def marked_run(self) -> Trajectory:
+        """The run with signals that are not unique called so: `crank_load_fz (not unique)`."""
+        marked = {f"{link}_load_{part}" for link, parts in self.doubts.items() for part in parts}
+        names = {name: f"{name} ({NOT_UNIQUE})" if name in marked else name for name in self.run.signals}
+        return replace(self.run, signals={names[name]: values for name, values in self.run.signals.items()})
+
+    def notes(self) -> list[str]:
+        """What the marks in the table mean, joint by joint."""
+        return [
+            f"* {name}: {' '.join(parts)} {'is' if len(parts) == 1 else 'are'} {NOT_UNIQUE} in a model of rigid"
+            " bodies, but one of many solutions; see gpmelica reactions"
+            for name, parts in self.doubts.items()
+        ]
 
     def table(self) -> Table:
         """For a terminal."""
         table = Table("joint", "axial rms N", "normal rms N", "force max N", "moment max N.m")
         for link, parts in self.joints.items():
-            rms = [f"{parts[key]['rms']:.4g}" if key in parts else "" for key in ("axial", "normal")]
-            peak = [np.linalg.norm([parts[f"{letter}{axis}"]["max"] for axis in "xyz"]) for letter in "fn"]
-            table.add_row(link, *rms, *(f"{value:.4g}" for value in peak))
+            lost = self.doubts.get(link, [])
+            rms = [_marked(parts[key]["rms"], key in lost) if key in parts else "" for key in ("axial", "normal")]
+            peak = [
+                _marked(
+                    float(np.linalg.norm([parts[f"{letter}{axis}"]["max"] for axis in "xyz"])),
+                    any(key in lost for key in (f"{letter}x", f"{letter}y", f"{letter}z")),
+                )
+                for letter in "fn"
+            ]
+            table.add_row(link, *rms, *peak)
         return table
+
+
+def _marked(value: float, doubtful: bool) -> str:
+    return f"{value:.4g} *" if doubtful else f"{value:.4g}"
 
 
 def loads(model: Model, progress: Callable[[float], None] | None = None) -> LoadSummary:
     """Run the reference solver and sum up what the joints bear."""
-    run = reference.simulate(
-        model.mechanism, start=model.start, dependent=model.dependent, loads="all", progress=progress
-    )
+    run = reference.simulate(model.mechanism, start=model.start, loads="all", progress=progress)
     links = dict.fromkeys(body.link for body in model.mechanism.bodies if body.link != "base")
     joints = {
         link: {part: _numbers(run, name) for part in _PARTS if (name := f"{link}_load_{part}") in run.signals}
@@ -59,7 +91,7 @@ def loads(model: Model, progress: Callable[[float], None] | None = None) -> Load
     }
     efforts = {c.name: f"{c.symbol}_effort" for c in model.mechanism.coordinates}
     drives = {name: _numbers(run, signal) for name, signal in efforts.items() if signal in run.signals}
-    return LoadSummary(run, joints, drives, _closures(model, run))
+    return LoadSummary(run, joints, drives, _closures(model, run), doubts(model))
 
 
 def _numbers(run: Trajectory, name: str) -> dict[str, float]:
@@ -74,7 +106,5 @@ def _closures(model: Model, run: Trajectory) -> dict[str, list[float]]:
     coordinates = model.mechanism.coordinates
     q, qd = ([run.signals[f"{c.symbol}{suffix}"][-1] for c in coordinates] for suffix in ("", "_dot"))
     z = [run.signals[f"{c.symbol}_z"][-1] for c in coordinates if c.friction is not None]
-    wrenches = reference.closure_wrenches(
-        model.mechanism, float(run.time[-1]), q, qd, z, start=model.start, dependent=model.dependent
-    )
+    wrenches = reference.closure_wrenches(model.mechanism, float(run.time[-1]), q, qd, z, start=model.start)
     return {name: wrench.tolist() for name, wrench in wrenches.items()}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import reference
+from .. import reactions, reference
 from .._version import __version__
 from ..errors import BuildError, SolveError
 from ..generator import modelica
@@ -93,7 +93,7 @@ def step_notes(simulation: Simulation, modes: Sequence[reference.Mode]) -> tuple
 
 
 def _modes(model: Model) -> tuple[reference.Mode, ...]:
-    return reference.modes(model.mechanism, start=model.start, dependent=model.dependent)
+    return reference.modes(model.mechanism, start=model.start)
 
 
 def _reference_run(model: Model, progress: Progress) -> Trajectory:
@@ -101,7 +101,6 @@ def _reference_run(model: Model, progress: Progress) -> Trajectory:
         return reference.simulate(
             model.mechanism,
             start=model.start,
-            dependent=model.dependent,
             progress=lambda fraction: progress("reference solver", fraction),
         )
     except SolveError as error:
@@ -244,7 +243,9 @@ def _report(
         notes=(
             *(f"FMPy on the FMU by {fmu.backend}: {problem}" for fmu in fmus for problem in fmu.problems),
             *step_notes(model.chain.simulation, modes),
+            *reactions.warnings_of(model),
         ),
+        doubts=reactions.doubts(model),
     )
 
 
