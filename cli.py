@@ -300,11 +300,13 @@ def loads(file: File, case: Case = None, out: Out = None, inputs: Input = None, 
         table = _inputs(model, inputs)
         summary = joint_loads(model, lambda fraction: progress("reference solver", fraction), table)
     path = (out or Path(model.name)) / "loads.csv"
-    write_csv(path, summary.run)
+    write_csv(path, summary.marked_run())
     if as_json:
         _emit_strict(summary.data())
         return
     _screen.print(summary.table())
+    for note in summary.notes():
+        _screen.print(note, markup=False)
     _wrote([path], as_json)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from scipy.integrate import trapezoid
 from . import reference
 from .fmu.inputs import InputTable
 from .model import Model
+from .reactions import NOT_UNIQUE, doubts
 from .reference.loads import Input
 from .trajectory import Trajectory
 
@@ -28,25 +29,58 @@ class LoadSummary:
         joints    link → part (`axial`, `fx`, …) → {"rms", "max"}, N or N·m
         drives    coordinate → {"rms", "max"} of the effort that its drive delivers, N or N·m
         closures  closure → its force (x, y, z) and moment on frame b at the end of the run, world axes, N and N·m
+        doubts    link or closure → parts of its load that a model of rigid bodies does not determine (P1): fx … nz
+                  in the joint's axes, axial, normal
     """
 
     run: Trajectory
     joints: dict[str, dict[str, dict[str, float]]]
     drives: dict[str, dict[str, float]]
     closures: dict[str, list[float]]
+    doubts: dict[str, list[str]]
 
     def data(self) -> dict[str, Any]:
         """JSON-ready."""
-        return {"joints": self.joints, "drives": self.drives, "closures": self.closures}
+        return {
+            "joints": self.joints,
+            "drives": self.drives,
+            "closures": self.closures,
+            "not_unique": self.doubts,
+        }
+
+    def marked_run(self) -> Trajectory:
+        """The run with signals that are not unique called so: `crank_load_fz (not unique)`."""
+        marked = {f"{link}_load_{part}" for link, parts in self.doubts.items() for part in parts}
+        names = {name: f"{name} ({NOT_UNIQUE})" if name in marked else name for name in self.run.signals}
+        return replace(self.run, signals={names[name]: values for name, values in self.run.signals.items()})
+
+    def notes(self) -> list[str]:
+        """What the marks in the table mean, joint by joint."""
+        return [
+            f"* {name}: {' '.join(parts)} {'is' if len(parts) == 1 else 'are'} {NOT_UNIQUE} in a model of rigid"
+            " bodies, but one of many solutions; see gpmelica reactions"
+            for name, parts in self.doubts.items()
+        ]
 
     def table(self) -> Table:
         """For a terminal."""
         table = Table("joint", "axial rms N", "normal rms N", "force max N", "moment max N.m")
         for link, parts in self.joints.items():
-            rms = [f"{parts[key]['rms']:.4g}" if key in parts else "" for key in ("axial", "normal")]
-            peak = [np.linalg.norm([parts[f"{letter}{axis}"]["max"] for axis in "xyz"]) for letter in "fn"]
-            table.add_row(link, *rms, *(f"{value:.4g}" for value in peak))
+            lost = self.doubts.get(link, [])
+            rms = [_marked(parts[key]["rms"], key in lost) if key in parts else "" for key in ("axial", "normal")]
+            peak = [
+                _marked(
+                    float(np.linalg.norm([parts[f"{letter}{axis}"]["max"] for axis in "xyz"])),
+                    any(key in lost for key in (f"{letter}x", f"{letter}y", f"{letter}z")),
+                )
+                for letter in "fn"
+            ]
+            table.add_row(link, *rms, *peak)
         return table
+
+
+def _marked(value: float, doubtful: bool) -> str:
+    return f"{value:.4g} *" if doubtful else f"{value:.4g}"
 
 
 def loads(
@@ -55,7 +89,7 @@ def loads(
     """Run the reference solver, with FMU inputs over time, and sum up what the joints bear."""
     given = {} if inputs is None else inputs.functions()
     run = reference.simulate(
-        model.mechanism, start=model.start, dependent=model.dependent, inputs=given, loads="all", progress=progress
+        model.mechanism, start=model.start, inputs=given, loads="all", progress=progress
     )
     links = dict.fromkeys(body.link for body in model.mechanism.bodies if body.link != "base")
     joints = {
@@ -64,7 +98,7 @@ def loads(
     }
     efforts = {c.name: f"{c.symbol}_effort" for c in model.mechanism.coordinates}
     drives = {name: _numbers(run, signal) for name, signal in efforts.items() if signal in run.signals}
-    return LoadSummary(run, joints, drives, _closures(model, run, given))
+    return LoadSummary(run, joints, drives, _closures(model, run, given), doubts(model))
 
 
 def _numbers(run: Trajectory, name: str) -> dict[str, float]:
@@ -80,7 +114,5 @@ def _closures(model: Model, run: Trajectory, inputs: Mapping[str, Input]) -> dic
     q, qd = ([run.signals[f"{c.symbol}{suffix}"][-1] for c in coordinates] for suffix in ("", "_dot"))
     z = [run.signals[f"{c.symbol}_z"][-1] for c in coordinates if c.friction is not None]
     end = float(run.time[-1])
-    wrenches = reference.closure_wrenches(
-        model.mechanism, end, q, qd, z, start=model.start, inputs=inputs, dependent=model.dependent
-    )
+    wrenches = reference.closure_wrenches(model.mechanism, end, q, qd, z, start=model.start, inputs=inputs)
     return {name: wrench.tolist() for name, wrench in wrenches.items()}

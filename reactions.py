@@ -89,6 +89,14 @@ def warnings(mechanism: Mechanism, found: reference.Reactions) -> list[str]:
     ]
 
 
+def warnings_of(model: Model) -> list[str]:
+    """The warnings for a model; where the analysis fails, its message."""
+    try:
+        return warnings(model.mechanism, reactions(model))
+    except SolveError as error:
+        return [str(error)]
+
+
 def _friction_warning(coordinate: Coordinate, found: reference.Reactions) -> str:
     doubtful = doubtful_loads(found, coordinate.owner, coordinate.axis)
     components = " ".join(key for key in doubtful if key not in ("axial", "normal"))
@@ -119,7 +127,9 @@ def doubts(model: Model) -> dict[str, list[str]]:
         found = reactions(model)
     except SolveError:
         return {}
-    joints = {body.link: body.coordinates for body in model.mechanism.bodies[::-1]}
+    joints: dict[str, tuple[int, ...]] = {}
+    for body in model.mechanism.bodies:
+        joints.setdefault(body.link, body.coordinates)  # of a flexible link the first element's
     parts: Mapping[str, list[str]] = {
         link: doubtful_loads(found, link, model.mechanism.coordinates[own[0]].axis if len(own) == 1 else None)
         for link, own in joints.items()

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from rich.table import Table
 
-from . import reference
+from . import reactions
 from .generator.mechanism import GROUND
 from .model import Model
 
 
 def facts(model: Model) -> dict[str, Any]:
     """JSON-ready summary."""
-    mechanism = model.mechanism
-    C = reference.evaluate(mechanism, 0.0, *model.start, start=model.start, dependent=model.dependent).C
+    mechanism, constraints = model.mechanism, model.solvability
     return {
         "model": model.name,
         "n": mechanism.n,
         "dof": model.degrees_of_freedom,
-        "rank": int(np.linalg.matrix_rank(C)) if len(C) else 0,
+        "rank": constraints.rank,
+        "rank_tolerance": constraints.tolerance,
         "bodies": [
             {"name": body.name, "parent": _parent(model, body.parent), "mass": float(body.mass)}
             for body in mechanism.bodies
@@ -31,6 +30,8 @@ def facts(model: Model) -> dict[str, Any]:
         ],
         "constraints": list(model.rows),
         "dependent": list(model.dependent),
+        "redundant_rows": [list(group) for group in constraints.redundant],
+        "warnings": reactions.warnings_of(model),
     }
 
 
@@ -50,4 +51,10 @@ def tables(model: Model) -> list[Table | str]:
         coordinates.add_row(c["name"], c["role"], f"{c['start']:.6g}", c["unit"], kind)
     rows = ", ".join(data["constraints"]) or "none"
     line = f"{data['n']} coordinates, {len(data['constraints'])} constraint rows ({rows}) of rank {data['rank']}"
-    return [bodies, coordinates, f"{line}, {data['dof']} degrees of freedom"]
+    return [
+        bodies,
+        coordinates,
+        f"{line}, {data['dof']} degrees of freedom",
+        *reactions.redundancy(model.solvability.redundant),
+        *data["warnings"],
+    ]

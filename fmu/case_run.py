@@ -29,6 +29,11 @@ class CaseRun:
     mechanism: Mechanism
 
     @property
+    def doubts(self) -> dict[str, list[str]]:
+        """Joint or closure → parts of its load that are not unique, see `reactions.doubts`."""
+        return dict(self.result.get("not_unique", {}))
+
+    @property
     def slow_root(self) -> float:
         """Of Baumgarte's stabilisation, real part, 1/s."""
         return self._roots[0]

@@ -88,7 +88,8 @@ def load_table(runs: Sequence[CaseRun]) -> Table:
     for link, part in product(shared, ("axial", "normal")):
         first, *others = (getattr(of_case[link], part) for of_case in found)
         relative = (f"{decimal(v, 4)} ({percent(v / first - 1) if first else NOTHING})" for v in others)
-        rows.append((link, part, decimal(first, 4), *relative))
+        doubtful = any(part in run.doubts.get(link, ()) for run in runs)
+        rows.append((link, f"{part}, not unique" if doubtful else part, decimal(first, 4), *relative))
     numbers: tuple[Kind, ...] = tuple("number" for _ in runs)
     return Table(("joint", "force", *(run.case for run in runs)), ("code", "text", *numbers), tuple(rows))
 

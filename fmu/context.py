@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..generator.mechanism import Mechanism
@@ -34,6 +34,7 @@ class RunReport:
         compilers             tool → version
         command               the command line that repeats the run
         files                 file name, relative to the report → what it holds
+        doubts                joint or closure → parts of its load that are not unique, see `reactions.doubts`
         facts, notes          further facts of the model (name → text), and remarks on the verdict
     """
 
@@ -55,6 +56,7 @@ class RunReport:
     compilers: Mapping[str, str] = field(default_factory=dict)
     command: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
+    doubts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     facts: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 

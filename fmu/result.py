@@ -32,6 +32,7 @@ def result(report: RunReport) -> dict[str, Any]:
         "tolerance": report.tolerance,
         "ok": report.ok,
         "notes": list(report.notes),
+        "not_unique": {name: list(parts) for name, parts in report.doubts.items()},
         "stiffest_mode": _mode_data(report.modes[0]) if report.modes else None,
     }
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import reference
+from .. import reactions, reference
 from .._version import __version__
 from ..errors import BuildError, SolveError
 from ..generator import modelica
@@ -98,7 +98,7 @@ def step_notes(simulation: Simulation, modes: Sequence[reference.Mode]) -> tuple
 
 
 def _modes(model: Model) -> tuple[reference.Mode, ...]:
-    return reference.modes(model.mechanism, start=model.start, dependent=model.dependent)
+    return reference.modes(model.mechanism, start=model.start)
 
 
 def reference_run(model: Model, inputs: InputTable | None, progress: Progress) -> Trajectory:
@@ -107,7 +107,6 @@ def reference_run(model: Model, inputs: InputTable | None, progress: Progress) -
         return reference.simulate(
             model.mechanism,
             start=model.start,
-            dependent=model.dependent,
             inputs=None if inputs is None else inputs.functions(),
             progress=lambda fraction: progress("reference solver", fraction),
         )
@@ -267,7 +266,9 @@ def _report(
             *step_notes(model.chain.simulation, modes),
             *_input_notes(options),
             *_projection_notes(model),
+            *reactions.warnings_of(model),
         ),
+        doubts=reactions.doubts(model),
     )
 
 

@@ -43,7 +43,7 @@ def derive(chain: Chain, start: tuple[Array, Array], partition: Partition) -> Pr
     points = Points(program, mechanism, bodies)
     lower = Lowering(program, mechanism.parameters, points)
     bristles = friction.bristles(program, mechanism)
-    Q, wrenches = forces.derive(program, mechanism, bodies, lower)
+    Q, wrenches = forces.derive(program, mechanism, bodies, points, lower)
     rows = constraints.derive(program, mechanism, bodies, points, lower)
     kept, ratios = motion.kept(mechanism, rows, partition), None
     if rows is not None and mechanism.formulation == "gpme_reduced":

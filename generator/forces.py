@@ -2,61 +2,75 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from . import differentiate, ir, loops
+from .expressions import Tree
 from .ir import Expr, Index
-from .kinematics import Kinematics
+from .kinematics import Kinematics, Wrench
 from .lowering import Lowering
 from .mechanism import AppliedForce, Closure, Coordinate, Mechanism, Place, Support
+from .points import Points
+from .printed_forces import Printed
 from .program import Input, Program
 
 
-@dataclass(frozen=True)
-class Wrench:
-    """Force F and its moment N about the world's origin, world axes, on a body; shape (3,), N and N·m."""
-
-    body: int
-    N: Expr
-    F: Expr
-
-
 def derive(
-    program: Program, mechanism: Mechanism, kinematics: Kinematics, lower: Lowering
+    program: Program, mechanism: Mechanism, kinematics: Kinematics, points: Points, lower: Lowering
 ) -> tuple[Expr, list[Wrench]]:
     """Define Q, shape (n,), N or N·m, without friction; returns its symbol, and the wrenches on bodies."""
     efforts: dict[int, Expr] = {}
     wrenches: list[Wrench] = []
+    printed = Printed(mechanism.velocity_forces == "as_printed")
     if mechanism.supports and not _linearized(mechanism):
-        wrenches.append(_supports(program, mechanism, kinematics))
+        wrenches.append(_supports(program, mechanism, kinematics, printed))
     if mechanism.supports and _linearized(mechanism):
-        efforts |= _linearized_supports(program, mechanism)
+        efforts |= _linearized_supports(program, mechanism, printed)
     for closure in mechanism.closures:
         if closure.stiffness is not None:
-            wrenches += _closure_springs(program, kinematics, closure)
+            wrenches += _closure_springs(program, kinematics, closure, printed)
     for force in mechanism.forces:
-        _apply(program, kinematics, lower, force, efforts, wrenches)
+        _apply(program, kinematics, points, lower, force, efforts, wrenches, printed)
+    for k, coordinate in enumerate(mechanism.coordinates):
+        printed.add(k, _damper_effort(coordinate))
     program.section("generalised forces")
-    parts: list[tuple[Index, Expr]] = [
-        ((k,), _on_coordinate(mechanism, kinematics, k, efforts, wrenches)) for k in range(mechanism.n)
-    ]
+    acting = [*wrenches, *printed.wrenches]
+    parts: list[tuple[Index, Expr]] = []
+    for k, coordinate in enumerate(mechanism.coordinates):
+        own = _spring_effort(coordinate) + _damper_effort(coordinate) + efforts.get(k, ir.constant(0.0))
+        own = own + printed.efforts.get(k, ir.constant(0.0))
+        parts.append(((k,), own + _of_wrenches(mechanism, kinematics, k, acting)))
     return program.assemble("Q", (mechanism.n,), parts, None, "generalised forces; N or N.m"), wrenches
 
 
-def _closure_springs(program: Program, kinematics: Kinematics, closure: Closure) -> list[Wrench]:
+def _closure_springs(program: Program, kinematics: Kinematics, closure: Closure, printed: Printed) -> list[Wrench]:
     """Spring-dampers between the frames of a closure (P3 (13), (14)): a force for each deformation."""
     assert closure.stiffness is not None and closure.damping is not None
     program.section(f"closure {closure.name}")
     loop, name = loops.Loop(program, kinematics, closure), closure.name
+    relations = [loop.relation(condition) for condition in closure.conditions]
+    springs, dampers = [], []
+    for condition, stiffness, damping, relation in zip(
+        closure.conditions, closure.stiffness, closure.damping, relations, strict=True
+    ):
+        unit = "N" if condition.unit == "m" else "N.m"
+        dampers.append(-(ir.lift(damping) * relation.rate))
+        force = -(ir.lift(stiffness) * relation.value + ir.lift(damping) * relation.rate)
+        text = f"spring of {name}, {condition.name}"
+        springs.append(program.define(f"spring_{name}_{condition.name}", force, unit, text))
+    if printed.wanted:
+        printed.wrenches += _on_frames(program, closure, relations, dampers, f"{name}_printed")
+    return _on_frames(program, closure, relations, springs, name)
+
+
+def _on_frames(
+    program: Program, closure: Closure, relations: Sequence[loops.Relation], efforts: Sequence[Expr], name: str
+) -> list[Wrench]:
+    """Wrenches on the bodies of both frames from an effort for each relation."""
     F: Expr = ir.zeros(3)
     N_a: Expr = ir.zeros(3)
     N_b: Expr = ir.zeros(3)
-    for condition, stiffness, damping in zip(closure.conditions, closure.stiffness, closure.damping, strict=True):
-        relation, unit = loop.relation(condition), "N" if condition.unit == "m" else "N.m"
-        force = -(ir.lift(stiffness) * relation.value + ir.lift(damping) * relation.rate)
-        effort = program.define(
-            f"spring_{name}_{condition.name}", force, unit, f"spring of {name}, {condition.name}"
-        )
+    for effort, relation in zip(efforts, relations, strict=True):
         F, N_a, N_b = F + effort * relation.F, N_a + effort * relation.N_a, N_b + effort * relation.N_b
     F = program.define(f"F_{name}", F, "N", f"force of closure {name} on its frame b")
     N_b = program.define(f"N_{name}_b", N_b, "N.m", "its moment about the world's origin on frame b")
@@ -68,10 +82,10 @@ def _linearized(mechanism: Mechanism) -> bool:
     return mechanism.chain.base is not None and mechanism.chain.base.linearized
 
 
-def _supports(program: Program, mechanism: Mechanism, kinematics: Kinematics) -> Wrench:
+def _supports(program: Program, mechanism: Mechanism, kinematics: Kinematics, printed: Printed) -> Wrench:
     program.section("base supports")
-    N: Expr = ir.zeros(3)
-    F: Expr = ir.zeros(3)
+    N, N_printed = ir.zeros(3), ir.zeros(3)
+    F, F_printed = ir.zeros(3), ir.zeros(3)
     for i, support in enumerate(mechanism.supports, start=1):
         place = Place(0, support.position)
         r = program.define(f"r_support{i}", kinematics.position(place), "m", f"support {i}")
@@ -81,6 +95,10 @@ def _supports(program: Program, mechanism: Mechanism, kinematics: Kinematics) ->
             f"F_support{i}", _spring_force(support, deflection, rate), "N", f"force of support {i}"
         )
         N, F = N + ir.cross(r, force), F + force
+        damper = _damper_force(support, rate)
+        N_printed, F_printed = N_printed + ir.cross(r, damper), F_printed + damper
+    if printed.wanted:
+        printed.wrenches.append(Wrench(0, N_printed, F_printed))
     return Wrench(
         0,
         program.define("N_supports", N, "N.m", "moment of all supports about the world's origin"),
@@ -92,7 +110,11 @@ def _spring_force(support: Support, deflection: Expr, rate: Expr) -> Expr:
     return ir.array([-(support.stiffness[i] * deflection[i] + support.damping[i] * rate[i]) for i in range(3)])
 
 
-def _linearized_supports(program: Program, mechanism: Mechanism) -> dict[int, Expr]:
+def _damper_force(support: Support, rate: Expr) -> Expr:
+    return ir.array([-(support.damping[i] * rate[i]) for i in range(3)])
+
+
+def _linearized_supports(program: Program, mechanism: Mechanism, printed: Printed) -> dict[int, Expr]:
     """Deflection d = U q_base with the matrix U of P2; generalised force −Uᵀ(S d + D ḋ)."""
     program.section("base supports, small angles")
     coordinates = mechanism.bodies[0].coordinates
@@ -107,6 +129,11 @@ def _linearized_supports(program: Program, mechanism: Mechanism) -> dict[int, Ex
             f"F_support{i}", _spring_force(support, deflection, speed), "N", f"force of support {i}"
         )
         total = total + U.T @ force
+        if printed.wanted:
+            damping = U.T @ _damper_force(support, speed)
+            damping = program.define(f"Q_damper{i}", damping, None, f"support {i}'s part of Delta Q; N or N.m")
+            for j, k in enumerate(coordinates):
+                printed.add(k, damping[j])
     effort = program.define("Q_supports", total, None, "generalised forces of all supports; N or N.m")
     return {k: effort[i] for i, k in enumerate(coordinates)}
 
@@ -122,14 +149,18 @@ def _small_angle_matrix(position: Expr) -> Expr:
 def _apply(
     program: Program,
     kinematics: Kinematics,
+    points: Points,
     lower: Lowering,
     force: AppliedForce,
     efforts: dict[int, Expr],
     wrenches: list[Wrench],
+    printed: Printed,
 ) -> None:
     program.section(f"applied force {force.name}")
-    values = _values(program, kinematics.mechanism, lower, force)
+    trees = [differentiate.expand(tree) for tree in force.values or ()]
+    values = _values(program, kinematics.mechanism, lower, force, trees)
     if force.coordinate is not None:
+        printed.add_applied(kinematics, points, lower, force, trees, None)
         efforts[force.coordinate] = efforts.get(force.coordinate, ir.constant(0.0)) + values[0]
         return
     assert force.place is not None
@@ -141,15 +172,17 @@ def _apply(
     about = f"moment of {force.name} about the world's origin"
     N = program.define(f"N_{force.name}", ir.cross(r, F), "N.m", about)
     wrenches.append(Wrench(force.place.body, N, F))
+    printed.add_applied(kinematics, points, lower, force, trees, r)
 
 
-def _values(program: Program, mechanism: Mechanism, lower: Lowering, force: AppliedForce) -> list[Expr]:
+def _values(
+    program: Program, mechanism: Mechanism, lower: Lowering, force: AppliedForce, trees: Sequence[Tree]
+) -> list[Expr]:
     unit = "N" if force.coordinate is None else mechanism.coordinates[force.coordinate].effort_unit
     if force.values is None:
         for symbol in force.symbols:
             program.inputs.append(Input(symbol, unit, f"applied force {force.name}"))
         return [ir.symbol(symbol) for symbol in force.symbols]
-    trees = [differentiate.expand(tree) for tree in force.values]
     for tree in trees:
         lower.add_breakpoints(tree)
     # a variable of its own even where the expression is just a number: the Modelica plant has an input for it
@@ -159,11 +192,9 @@ def _values(program: Program, mechanism: Mechanism, lower: Lowering, force: Appl
     ]
 
 
-def _on_coordinate(
-    mechanism: Mechanism, kinematics: Kinematics, k: int, efforts: dict[int, Expr], wrenches: list[Wrench]
-) -> Expr:
-    coordinate, axis = mechanism.coordinates[k], kinematics.axes[k]
-    total = _spring_effort(coordinate) + efforts.get(k, ir.constant(0.0))
+def _of_wrenches(mechanism: Mechanism, kinematics: Kinematics, k: int, wrenches: Sequence[Wrench]) -> Expr:
+    """Effort of wrenches on bodies on a coordinate."""
+    axis, total = kinematics.axes[k], ir.constant(0.0)
     for wrench in wrenches:
         if k in mechanism.ancestors(wrench.body):
             total = total + axis.e @ wrench.N + axis.u @ wrench.F
@@ -171,10 +202,12 @@ def _on_coordinate(
 
 
 def _spring_effort(coordinate: Coordinate) -> Expr:
-    q, rate = ir.symbol(coordinate.symbol), ir.symbol(f"{coordinate.symbol}_dot")
-    effort: Expr = ir.constant(0.0)
-    if coordinate.stiffness is not None:
-        effort = effort - ir.lift(coordinate.stiffness) * (q - ir.lift(coordinate.rest))
-    if coordinate.damping is not None:
-        effort = effort - ir.lift(coordinate.damping) * rate
-    return effort
+    if coordinate.stiffness is None:
+        return ir.constant(0.0)
+    return -(ir.lift(coordinate.stiffness) * (ir.symbol(coordinate.symbol) - ir.lift(coordinate.rest)))
+
+
+def _damper_effort(coordinate: Coordinate) -> Expr:
+    if coordinate.damping is None:
+        return ir.constant(0.0)
+    return -(ir.lift(coordinate.damping) * ir.symbol(f"{coordinate.symbol}_dot"))

@@ -14,7 +14,7 @@ import numpy as np
 from . import ir
 from .ir import Expr, Index
 from .kinematics import Kinematics
-from .mechanism import FRICTION_SWEEPS, Coordinate, Mechanism
+from .mechanism import FRICTION_SWEEPS, Coordinate, Friction, Mechanism
 from .program import Parameter, Program, State
 
 _SMALLEST = 1e-12  # N²: keeps the root of the normal force differentiable at no load
@@ -37,31 +37,40 @@ def rubbing(mechanism: Mechanism) -> list[int]:
 def bristles(program: Program, mechanism: Mechanism) -> list[Bristle]:
     """Define rates of the friction states and the coefficients."""
     program.section("friction states")
-    return [_bristle(program, k, mechanism.coordinates[k]) for k in rubbing(mechanism)]
+    as_printed = mechanism.velocity_forces == "as_printed"
+    return [_bristle(program, k, mechanism.coordinates[k], as_printed=as_printed) for k in rubbing(mechanism)]
 
 
-def _bristle(program: Program, k: int, coordinate: Coordinate) -> Bristle:
+def _bristle(program: Program, k: int, coordinate: Coordinate, *, as_printed: bool) -> Bristle:
     friction, name = coordinate.friction, coordinate.symbol
     assert friction is not None
     z, speed = ir.symbol(f"{name}_z"), ir.symbol(f"{name}_dot")
-    sigma0, mu_s, mu_k = ir.lift(friction.sigma0), ir.lift(friction.mu_s), ir.lift(friction.mu_k)
-    if friction.model == "lugre":
-        stribeck = ir.call("exp", -ir.power(speed / friction.v_s, ir.constant(2.0)))
-        rate = speed - sigma0 * ir.call("abs", speed) * z / (mu_k + (mu_s - mu_k) * stribeck)
-    else:
-        room = program.define(
-            f"room_{name}",
-            1.0 - sigma0 * z * ir.call("sign", speed) / mu_s,
-            "1",
-            f"how far {name} is from sliding",
-        )
-        rate = speed * ir.power(ir.call("abs", room), ir.lift(friction.gamma)) * ir.call("sign", room)
-    rate = program.define(
-        f"{name}_z_dot", rate, f"{coordinate.unit}/s", f"rate of the bristles of {coordinate.name}"
-    )
-    mu = sigma0 * z + ir.lift(friction.sigma1) * rate + ir.lift(friction.sigma2) * speed
-    mu = program.define(f"mu_{name}", mu, "1", f"friction coefficient of {coordinate.name}")
-    return Bristle(k, rate, mu)
+    rate, change = (_lugre if friction.model == "lugre" else _dahl)(program, friction, name, z, speed)
+    text = f"rate of the bristles of {coordinate.name}"
+    rate = program.define(f"{name}_z_dot", rate, f"{coordinate.unit}/s", text)
+    sigma0, sigma1, sigma2 = (ir.lift(x) for x in (friction.sigma0, friction.sigma1, friction.sigma2))
+    mu = sigma0 * z + sigma1 * rate + sigma2 * speed
+    if as_printed:
+        mu = mu + sigma1 * change + sigma2 * speed  # ΔQ: q̇ ∂μ/∂q̇ with z and the normal force as they are
+    return Bristle(k, rate, program.define(f"mu_{name}", mu, "1", f"friction coefficient of {coordinate.name}"))
+
+
+def _lugre(program: Program, friction: Friction, name: str, z: Expr, speed: Expr) -> tuple[Expr, Expr]:
+    """Rate of the bristles ż, and q̇ ∂ż/∂q̇."""
+    mu_k, ratio = ir.lift(friction.mu_k), speed / friction.v_s
+    stribeck = ir.call("exp", -ir.power(ratio, ir.constant(2.0)))
+    peak = (ir.lift(friction.mu_s) - mu_k) * stribeck
+    steady, worn = mu_k + peak, ir.lift(friction.sigma0) * ir.call("abs", speed) * z
+    falling = 2.0 * ratio * ratio * peak / steady  # −q̇ ∂/∂q̇ of the logarithm of steady
+    return speed - worn / steady, speed - worn * (1.0 + falling) / steady
+
+
+def _dahl(program: Program, friction: Friction, name: str, z: Expr, speed: Expr) -> tuple[Expr, Expr]:
+    """Rate of the bristles ż; q̇ ∂ż/∂q̇ is of no use, for Dahl's coefficient does not depend on ż."""
+    room = 1.0 - ir.lift(friction.sigma0) * z * ir.call("sign", speed) / ir.lift(friction.mu_s)
+    room = program.define(f"room_{name}", room, "1", f"how far {name} is from sliding")
+    slip = ir.power(ir.call("abs", room), ir.lift(friction.gamma)) * ir.call("sign", room)
+    return speed * slip, ir.constant(0.0)
 
 
 def states(program: Program, mechanism: Mechanism, found: Sequence[Bristle]) -> None:

@@ -46,6 +46,15 @@ class Axis:
 
 
 @dataclass(frozen=True)
+class Wrench:
+    """Force F and its moment N about the world's origin, world axes, on a body; shape (3,), N and N·m."""
+
+    body: int
+    N: Expr
+    F: Expr
+
+
+@dataclass(frozen=True)
 class Kinematics:
     """Motions of all bodies and axes of all coordinates, as symbols of the program."""
 

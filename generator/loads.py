@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 
 from . import ir
 from .dynamics import Dynamics
-from .forces import Wrench
 from .ir import Expr, Index
-from .kinematics import Kinematics
+from .kinematics import Kinematics, Wrench
 from .loops import Contact
 from .mechanism import Mechanism
 from .program import Output, Program

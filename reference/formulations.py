@@ -56,8 +56,8 @@ class Gpme:
         return Partition(self._mechanism, dependent, self.choice.kept_names)
 
     def determinant(self, C: Array) -> float:
-        """det C_d, of the partition and the independent rows used with C."""
-        return self.partition(C).determinant(self.choice.basis(C) @ C)
+        """det C_d of the partition used with C and the independent rows; its sign is not arbitrary as with E C."""
+        return self.partition(C).determinant(C[list(self.choice.independent)])
 
     @property
     def fixed(self) -> Partition | None:

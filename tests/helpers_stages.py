@@ -86,8 +86,7 @@ class StagedModel:
         F, W = self._matrix(system.right, n), self._matrix(system.wanted, m)
         unknown = np.linalg.solve(np.block([[M, -C.T], [C, np.zeros((m, m))]]), np.vstack([F, W]))
         self._matrix(system.solution, n)[:] = unknown[:n]
-        if system.multipliers is not None:
-            self._matrix(system.multipliers, m)[:] = unknown[n:]
+        self._matrix(system.multipliers, m)[:] = unknown[n:]
         assert columns == F.shape[1]
 
     def _matrix(self, block: Block, rows: int) -> Array:

@@ -138,15 +138,27 @@ def test_page_shows_loads_and_shapes(tmp_path: Path) -> None:
     assert ">hard<" not in svg
 
 
+def test_loads_that_are_not_unique_are_marked() -> None:
+    """Table, panels and bars of cases say of which component that is so; the others are as always."""
+    run = loaded("a", 10.0)
+    marked = replace(run, result=run.result | {"not_unique": {"boom": ["fx", "axial"]}})
+    assert [row[:2] for row in load_table([marked]).rows] == [("boom", "axial, not unique"), ("boom", "normal")]
+    forces, bars = case_loads.joint_forces([marked]), case_loads.load_bars([marked])
+    assert forces is not None
+    assert bars is not None
+    assert forces.axes[0].get_title(loc="left").startswith("boom, not unique")
+    assert [axes.get_title(loc="left") for axes in bars.axes] == ["axial  in N; not unique: boom", "normal  in N"]
+
+
 def test_single_run_shows_loads() -> None:
     """Lengths of force and moment side by side, a row per joint."""
     reference = loaded("a", 10.0).reference
-    figure = loads.joint_loads(reference, [replace(reference, name="fmu-native-me")])
+    figure = loads.joint_loads(reference, [replace(reference, name="fmu-native-me")], {"boom": ["fx", "axial"]})
     assert figure is not None
     titles = [axes.get_title(loc="left").split("  ")[0] for axes in figure.axes]
-    assert titles == ["boom: force", "boom: moment"]
+    assert titles == ["boom: force, not unique", "boom: moment"]
     assert_allclose(loads.magnitude(reference, "boom", "force")[-1], 50.0)
-    assert loads.joint_loads(made_up_case("b").reference, []) is None
+    assert loads.joint_loads(made_up_case("b").reference, [], {}) is None
 
 
 def _rubbing(**friction: Any) -> dict[str, Any]:

@@ -33,7 +33,7 @@ PROFILE = settings(
 
 
 # what a random description may be refused for: dependent rows, and names that run into each other
-REFUSALS = ("have rank", "two quantities would be called")
+REFUSALS = ("contradict each other", "two quantities would be called")
 
 
 def _model(data: dict[str, Any]) -> Model:

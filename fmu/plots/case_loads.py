@@ -18,7 +18,7 @@ from ..number_text import decimal
 from . import style
 from .cases import Curve, Runs, case_lines, handles, overlay
 from .gallery import Picture, drawn
-from .loads import loaded_links, magnitude
+from .loads import is_doubtful, loaded_links, magnitude
 from .time_series import Panel, panel_grid, readable_factor, set_title
 
 
@@ -63,12 +63,17 @@ def shared_links(runs: Runs) -> list[str]:
 def joint_forces(runs: Runs) -> Figure | None:
     """Magnitudes of the joints' forces, N, over time in s (P0 Fig. 10); None without loads in common."""
     links = shared_links(runs)
-    panels = [Panel(link, "N", link) for link in links]
+    panels = [Panel(_title(runs, link), "N", link) for link in links]
 
     def force(run: CaseRun, link: str) -> Curve:
         return run.reference.time, magnitude(run.reference, link, "force")
 
     return overlay(panels, 1 if len(links) <= 3 else 2, runs, case_lines(runs), force, lambda run: run.settled)
+
+
+def _title(runs: Runs, link: str) -> str:
+    doubtful = any(is_doubtful(run.doubts.get(link, ()), "force") for run in runs)
+    return f"{link}, not unique" if doubtful else link
 
 
 def load_bars(runs: Runs) -> Figure | None:
@@ -82,8 +87,10 @@ def load_bars(runs: Runs) -> Figure | None:
         heights = {
             case: np.array([getattr(of_case[link], part) for link in joints]) for case, of_case in found.items()
         }
+        doubtful = [link for link in joints if any(part in run.doubts.get(link, ()) for run in runs)]
         _bars(axes, joints, heights, runs)
-        axes.set_title(f"{part}  in N")
+        remark = f"; not unique: {', '.join(doubtful)}" if doubtful else ""
+        axes.set_title(f"{part}  in N{remark}")
     lines = case_lines(runs)
     style.legend_of(figure, [Line2D([], [], label=c, color=lines[c]["color"], linewidth=5) for c in found])
     return figure

@@ -17,9 +17,18 @@ _FRICTION = "_friction"
 FrictionOf = Callable[[Trajectory], Mapping[str, Array]]
 
 
-def joint_loads(reference: Trajectory, runs: Sequence[Trajectory]) -> Figure | None:
-    """Magnitudes of the joints' forces, N, and moments, N·m, a row per joint (P0 Fig. 10); None without loads."""
-    panels = [panel for link in loaded_links(reference) for panel in (_panel(link, part) for part in _LETTERS)]
+def joint_loads(
+    reference: Trajectory, runs: Sequence[Trajectory], doubts: Mapping[str, Sequence[str]]
+) -> Figure | None:
+    """Magnitudes of the joints' forces, N, and moments, N·m, a row per joint (P0 Fig. 10); None without loads.
+
+    doubts   link → parts of its load that are not unique, which titles say
+    """
+    panels = [
+        _panel(link, part, is_doubtful(doubts.get(link, ()), part))
+        for link in loaded_links(reference)
+        for part in _LETTERS
+    ]
     if not panels:
         return None
     return draw(panels, 2, with_magnitudes(reference), [with_magnitudes(run) for run in runs])
@@ -69,5 +78,11 @@ def _with_friction(run: Trajectory, efforts: FrictionOf) -> Trajectory:
     return replace(run, signals={**run.signals, **found})
 
 
-def _panel(link: str, part: str) -> Panel:
-    return Panel(f"{link}: {part}", {"force": "N", "moment": "N.m"}[part], f"{link}_load_{part}")
+def is_doubtful(parts: Sequence[str], part: str) -> bool:
+    """Whether a component of the `force` or `moment` is among the parts of a load that are not unique."""
+    return any(f"{_LETTERS[part]}{axis}" in parts for axis in "xyz")
+
+
+def _panel(link: str, part: str, doubtful: bool = False) -> Panel:
+    title = f"{link}: {part}{', not unique' if doubtful else ''}"
+    return Panel(title, {"force": "N", "moment": "N.m"}[part], f"{link}_load_{part}")
