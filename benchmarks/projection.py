@@ -1,4 +1,4 @@
-"""100 s of the crane's motion with nothing that keeps the constraints, with Baumgarte's terms, and with a projection.
+"""100 s of the crane's motion, its constraints kept by nothing, by Baumgarte's terms, and by projection.
 
     python benchmarks/projection.py
 
