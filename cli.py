@@ -176,8 +176,10 @@ def ssp(
 ) -> None:
     """Write Name.ssp: the plant's FMU and parameter values, and a controller or a place for one."""
     from .fmu.backends import build_native
-    from .fmu.ssp import write_ssp
+    from .fmu.ssp import read_fmu, write_ssp
 
+    if controller is not None:
+        read_fmu(controller)
     model = _model(file, case)
     folder = out or Path(model.name)
     with _progress() as progress:

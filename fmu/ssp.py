@@ -99,7 +99,7 @@ def write_ssp(plant: Path, out: Path, controller: Path | None = None) -> Path:
         files["SystemStructure.ssd"] = texts.structure(alone(own))
         files["Controller.ssd"] = texts.structure(closed(own, slot))
     else:
-        regulator = _element("Controller", _read(controller))
+        regulator = _element("Controller", read_fmu(controller))
         _check_fit(own, regulator, controller)
         files["SystemStructure.ssd"] = texts.structure(closed(own, regulator))
         files["resources/Controller.fmu"] = controller.read_bytes()
@@ -149,7 +149,8 @@ def _check_fit(plant: Element, controller: Element, path: Path) -> None:
         raise DescriptionError(str(path), problems)
 
 
-def _read(fmu: Path) -> Any:
+def read_fmu(fmu: Path) -> Any:
+    """Description of an FMU by FMPy; raises DescriptionError if there is none."""
     try:
         return fmpy.read_model_description(str(fmu))
     except Exception as error:  # FMPy raises bare exceptions
@@ -190,7 +191,7 @@ class _Texts:
 
     def structure(self, system: System) -> str:
         """SystemStructure.ssd."""
-        connectors = [c for part in (system, *system.elements) for c in part.connectors]
+        connectors = [*system.connectors, *(c for element in system.elements for c in element.connectors)]
         return self._render(
             "structure.ssd.jinja",
             connectors,

@@ -57,7 +57,7 @@ def compile_example(once: Once) -> Compile:
     """Model and FMU of one case of an example."""
 
     def compiled(example: str, case: str) -> Compiled:
-        return _compiled(once, example_model(example, case), f"fmu_{example}_{case}".replace("/", "_"))
+        return _compiled(once, example_model(example, case), f"fmu_{example}_{case}")
 
     return compiled
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from helpers_c_layer import SOURCES, Fmu, Make, compile_c, compiler, layer
+from helpers_fmi3 import Fmu3, Make3
 
 
 @pytest.fixture(scope="session")
@@ -31,6 +32,20 @@ def make(libraries: dict[str, Path]) -> Iterator[Make]:
 
     def new(model: str, *, co_simulation: bool = True) -> Fmu:
         alive.append(Fmu(libraries[model], model, co_simulation=co_simulation))
+        return alive[-1]
+
+    yield new
+    for fmu in alive:
+        fmu.free()
+
+
+@pytest.fixture
+def make3(libraries: dict[str, Path]) -> Iterator[Make3]:
+    """Instantiates models by FMI 3.0; frees them at the end."""
+    alive: list[Fmu3] = []
+
+    def new(model: str, **options: object) -> Fmu3:
+        alive.append(Fmu3(libraries[model], model, **options))  # type: ignore[arg-type]
         return alive[-1]
 
     yield new

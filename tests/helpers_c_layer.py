@@ -18,12 +18,14 @@ import numpy as np
 import pytest
 from fmpy.fmi1 import FMICallException
 from fmpy.fmi2 import FMU2Model, FMU2Slave, defaultCallbacks, fmi2CallbackFunctions, fmi2CallbackLoggerTYPE
+from scipy.linalg import expm
 
 import gpmelica.fmu
 
 SOURCES = Path(gpmelica.fmu.__file__).parent / "sources"
 DATA = Path(__file__).parent / "data"
 HEADERS = Path(fmpy.__file__).parent / "c-code"
+STATES = ("q1", "q2", "v1", "v2")  # of oscillator.c
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{HEADERS}", f"-I{SOURCES}"]
 
 
@@ -131,6 +133,22 @@ class Fmu:
 
 
 Make = Callable[..., Fmu]
+
+
+def oscillator(t: float, x: np.ndarray, force: float) -> np.ndarray:
+    """States after time t of the oscillator with default parameters and a constant force; x, shape (4,)."""
+    mass_inverse = np.linalg.inv([[3.0, 1.0], [1.0, 1.0]])
+    a = np.zeros((5, 5))
+    a[:2, 2:4] = np.eye(2)
+    a[2:4, :4] = mass_inverse @ np.hstack([-30.0 * np.eye(2), -0.4 * np.eye(2)])
+    a[2:4, 4] = mass_inverse @ [force, 0.0]
+    return (expm(a * t) @ [*x, 1.0])[:4]
+
+
+def exact(t: float, t_on: float = 0.37, u: float = 0.0) -> np.ndarray:
+    """States of the oscillator at time t with its default start; the force of 5 N comes at t_on."""
+    x = oscillator(min(t, t_on), np.array([0.1, 0, 0, 0]), u)
+    return oscillator(t - t_on, x, 5.0 + u) if t > t_on else x
 
 
 def nonlinear(t: float) -> np.ndarray:

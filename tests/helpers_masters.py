@@ -5,11 +5,17 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+import tomllib
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+from helpers_backends import Once
+
+from gpmelica.fmu.backends import build_native
+from gpmelica.generator.description.load import from_data
+from gpmelica.model import Model, prepare
 
 SLEWING = Path(__file__).parents[1] / "examples" / "slewing"
 PACKAGES = {"FMPy": "fmpy", "libcosim": "libcosimpy.CosimExecution", "ecos": "ecospy"}
@@ -29,6 +35,23 @@ def need_master(name: str) -> None:
         importlib.import_module(PACKAGES[name])
     except (ImportError, OSError, StopIteration) as error:
         pytest.skip(f"{name} does not load here: {error}")
+
+
+def slewing(case: str) -> Model:
+    """A case of the example with a rigid boom, which compiles in a few seconds."""
+    data = tomllib.loads((SLEWING / "slewing.toml").read_text(encoding="utf-8"))
+    boom = next(link for link in data["links"] if link["name"] == "boom")
+    boom["beam"]["elements"] = 1
+    return prepare(from_data(data, case))
+
+
+def plant(once: Once, fmi: str) -> Path:
+    """The plant as an FMU of a version."""
+
+    def build(folder: Path) -> None:
+        build_native(slewing("plant"), folder, fmi=fmi)
+
+    return once(f"slewing_{fmi}", build) / "SlewingCrane.fmu"
 
 
 def controller(fmi: str, folder: Path) -> Path:

@@ -13,30 +13,26 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers_c_layer import DATA, HEADERS, SOURCES, Fmu, Make, compile_c, compiler, layer, nonlinear, zig
+from helpers_c_layer import (
+    DATA,
+    HEADERS,
+    SOURCES,
+    STATES,
+    Fmu,
+    Make,
+    compile_c,
+    compiler,
+    exact,
+    layer,
+    nonlinear,
+    oscillator,
+    zig,
+)
 from scipy.integrate import solve_ivp
-from scipy.linalg import expm
 
 pytest_plugins = ["fixtures_c_layer"]
 
 RK4, DORMAND_PRINCE = 1, 2
-STATES = ("q1", "q2", "v1", "v2")
-
-
-def oscillator(t: float, x: np.ndarray, force: float) -> np.ndarray:
-    """States after time t of the oscillator with default parameters and a constant force; x, shape (4,)."""
-    mass_inverse = np.linalg.inv([[3.0, 1.0], [1.0, 1.0]])
-    a = np.zeros((5, 5))
-    a[:2, 2:4] = np.eye(2)
-    a[2:4, :4] = mass_inverse @ np.hstack([-30.0 * np.eye(2), -0.4 * np.eye(2)])
-    a[2:4, 4] = mass_inverse @ [force, 0.0]
-    return (expm(a * t) @ [*x, 1.0])[:4]
-
-
-def exact(t: float, t_on: float = 0.37, u: float = 0.0) -> np.ndarray:
-    """States of the oscillator at time t with its default start; the force of 5 N comes at t_on."""
-    x = oscillator(min(t, t_on), np.array([0.1, 0, 0, 0]), u)
-    return oscillator(t - t_on, x, 5.0 + u) if t > t_on else x
 
 
 def slope(errors: list[float], factor: float = 2.0) -> float:

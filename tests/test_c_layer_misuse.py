@@ -9,12 +9,11 @@ import psutil
 import pytest
 from fmpy.fmi1 import FMICallException
 from fmpy.fmi2 import fmi2LastSuccessfulTime, fmi2Terminated
-from helpers_c_layer import Fmu, Make, fails, nonlinear
+from helpers_c_layer import STATES, Fmu, Make, fails, nonlinear
 
 pytest_plugins = ["fixtures_c_layer"]
 
 RK4, DORMAND_PRINCE = 1, 2
-STATES = ("q1", "q2", "v1", "v2")
 
 
 def test_singular_partition_stops_with_time_and_coordinates(make: Make) -> None:

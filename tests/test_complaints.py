@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
-import sys
 import zipfile
 from pathlib import Path, PurePosixPath
 
-import fmpy
-import numpy as np
-import pytest
 from helpers_backends import Compiled
 
 TESTS = Path(__file__).parent
@@ -32,29 +26,6 @@ def test_ten_complaints_with_source_and_test() -> None:
         assert named, section
         for file, test in named:
             assert f"\ndef {test}(" in (TESTS / file).read_text(encoding="utf-8"), f"{file} has no {test}"
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="reads ELF files")
-def test_binary_needs_only_the_c_runtime(hanging: Compiled) -> None:
-    """The binary asks the loader for libc and libm alone."""
-    readelf = shutil.which("readelf")
-    if readelf is None:
-        pytest.skip("readelf is not installed")
-    (library,) = hanging.folder.glob("binaries/*/*.so")
-    done = subprocess.run([readelf, "-d", str(library)], capture_output=True, text=True, check=True)
-    needed = re.findall(r"\(NEEDED\).*\[(.+)\]", done.stdout)
-    assert set(needed) <= {"libc.so.6", "libm.so.6"}
-
-
-def test_folders_with_spaces_letters_and_long_names(hanging: Compiled, tmp_path: Path) -> None:
-    """The FMU runs as well in a folder whose name has spaces, letters of any kind and some 200 bytes."""
-    folder = tmp_path / ("Krän mit Ausleger 吊车 " + "x" * 150)
-    shutil.copytree(hanging.folder, folder)
-    plain, there = (
-        fmpy.simulate_fmu(str(f), fmi_type="CoSimulation", stop_time=0.1, output=["rod_angle"])
-        for f in (hanging.folder, folder)
-    )
-    assert np.array_equal(plain["rod_angle"], there["rod_angle"])
 
 
 def test_paths_inside_are_short(hanging: Compiled) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gc
-import subprocess
 import sys
-import zipfile
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -28,12 +26,11 @@ from helpers_backends import (
     random_states,
     reference_accelerations,
 )
-from helpers_c_layer import compiler, zig
+from helpers_c_layer import zig
 
 from gpmelica.errors import MissingToolError
 from gpmelica.fmu import compiler as c_compiler
 from gpmelica.fmu import verify
-from gpmelica.fmu.platforms import here
 from gpmelica.generator import interface
 from gpmelica.generator.description.load import from_data
 from gpmelica.model import prepare
@@ -141,28 +138,6 @@ def test_token_follows_the_model() -> None:
 def _token(data: dict[str, Any]) -> str:
     program = prepare(from_data(data)).program
     return interface.token(program, interface.variables(program))
-
-
-def test_sources_rebuild_with_one_command(compile_example: Compile, tmp_path: Path) -> None:
-    """One compiler command makes a library of the archive's sources, and it gives the same accelerations."""
-    cc = compiler()
-    if cc is None:
-        pytest.skip("no C compiler")
-    compiled = compile_example("crane", "flexible_boom")
-    with zipfile.ZipFile(compiled.fmu) as archive:
-        archive.extractall(tmp_path)
-    sources = sorted((tmp_path / "sources").glob("*.c"))
-    listed = compiled.description.buildConfigurations[0].sourceFileSets[0].sourceFiles
-    assert [path.name for path in sources] == sorted(listed)
-    library = tmp_path / f"Crane{here('2.0').suffix}"
-    include = f"-I{tmp_path / 'sources' / 'include'}"
-    command = [*cc, "-std=c99", "-O2", "-shared", "-fPIC", include, *map(str, sources), "-o", str(library), "-lm"]
-    subprocess.run(command, check=True)
-    state = random_states(compiled.model, np.random.default_rng(7), 1)[0]
-    x, names = np.concatenate([state.q, state.qd]), [f"der({s.name})" for s in compiled.model.program.states]
-    with Fmu(compiled, "me") as ours, Fmu(compiled, "me", library) as rebuilt:
-        expected, found = (_values_at(fmu, state.t, x, names) for fmu in (ours, rebuilt))
-    assert found == pytest.approx(expected, rel=1e-9)
 
 
 # ---- Instances --------------------------------------------------------------------------------------------------

@@ -6,21 +6,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers_backends import Compile, example_model
-from helpers_masters import controller, masters, need_master
+from helpers_backends import Once
+from helpers_masters import controller, masters, need_master, plant, slewing
 
 from gpmelica import reference
 from gpmelica.fmu.ssp import write_ssp
 from gpmelica.trajectory import Trajectory
 
-STOP, STEPS = 0.4, (0.02, 0.01, 0.005)
+STOP, STEPS = 0.4, (0.01, 0.005, 0.0025)
 ANGLE = "column_angle"
 
 
 @pytest.fixture(scope="module")
 def monolithic() -> Trajectory:
     """The closed loop as one model, by the reference solver."""
-    model = example_model("slewing/slewing", "closed")
+    model = slewing("closed")
     return reference.simulate(
         model.mechanism,
         start=model.start,
@@ -35,13 +35,10 @@ def monolithic() -> Trajectory:
 @pytest.mark.parametrize(
     ("master", "fmi"), [("FMPy", "2.0"), ("libcosim", "2.0"), ("ecos", "2.0"), ("ecos", "3.0")]
 )
-def test_closed_loop(
-    compile_example: Compile, monolithic: Trajectory, tmp_path: Path, master: str, fmi: str
-) -> None:
+def test_closed_loop(once: Once, monolithic: Trajectory, tmp_path: Path, master: str, fmi: str) -> None:
     """The error against one simulation of plant and controller shrinks like the communication step."""
     need_master(master)
-    plant = compile_example("slewing/slewing", "plant")
-    archive = write_ssp(plant.fmu, tmp_path, controller(fmi, tmp_path))
+    archive = write_ssp(plant(once, fmi), tmp_path, controller(fmi, tmp_path))
     errors = []
     for step in STEPS:
         time, signals = masters().MASTERS[master](archive, step, STOP, [f"Plant.{ANGLE}"])

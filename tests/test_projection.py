@@ -8,12 +8,13 @@ from __future__ import annotations
 import ctypes
 import re
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from fmpy.fmi1 import FMICallException
-from helpers_backends import Compile, Compiled, CompileData, Fmu, pendulum
+from helpers_backends import Compiled, CompileData, Fmu, pendulum
 from helpers_loops import CLOSURES, four_bar, random_loop
 from helpers_projection import ON, Projector, dumbbell, skate, swing
 from numpy.typing import NDArray
@@ -21,8 +22,8 @@ from scipy.linalg import null_space
 
 from gpmelica import reference
 from gpmelica.errors import DescriptionError
-from gpmelica.fmu import runs
-from gpmelica.generator import modelica
+from gpmelica.fmu import backends, native, runs
+from gpmelica.generator import interface, modelica
 from gpmelica.generator.description.load import from_data
 from gpmelica.model import Model, prepare
 
@@ -368,19 +369,33 @@ def test_fmpy_keeps_the_constraints(swinging: Compiled, threshold: float, error:
     assert max(np.abs(found[name] - expected[name]).max() for name in STATES) < error
 
 
+def test_both_versions_of_the_standard_project_alike(swinging: Compiled, tmp_path: Path) -> None:
+    """FMI 3.0 gives the states, corrections and counts of 2.0, in both modes."""
+    newer = backends.build_native(swinging.model, tmp_path, fmi="3.0").path
+    assert runs.validate(newer) == []
+    names = [*STATES, *VIOLATIONS, *CORRECTIONS, "projections"]
+    about: dict[str, Any] = {"name": "any", "stop": 1.0, "output_step": 0.05, "tolerance": 1e-5}
+    for mode in ("me", "cs"):
+        older, found = (runs.simulate(fmu, mode, names, **about).signals for fmu in (swinging.fmu, newer))
+        assert older["projections"][-1] > 0
+        for name in names:
+            assert found[name] == pytest.approx(older[name], rel=1e-9, abs=1e-12)
+
+
 # ---- What is in the FMU -----------------------------------------------------------------------------------------
 
 
-def test_description_of_the_fmu(swinging: Compiled, hanging: Compiled, compile_example: Compile) -> None:
+def test_description_of_the_fmu(swinging: Compiled) -> None:
     """Settings, outputs and the need of completed steps are declared where there is a projection, else not."""
     assert runs.validate(swinging.fmu) == []
     own = {"projection", "projection_tolerance", "projections", *CORRECTIONS}
     assert own <= {v.name for v in swinging.description.modelVariables}
     assert swinging.description.modelExchange.needsCompletedIntegratorStep
     assert {u.variable.name for u in swinging.description.outputs} >= set(CORRECTIONS)
-    for compiled in (hanging, compile_example("crane", "rigid_boom")):
-        assert not own & {v.name for v in compiled.description.modelVariables}
-        assert not compiled.description.modelExchange.needsCompletedIntegratorStep
+    for data in (swing(constraints={}), pendulum(constraints=ON)):
+        model = prepare(from_data(data))
+        assert not own & {v.name for v in interface.variables(model.program)}
+        assert 'completedIntegratorStepNotNeeded="true"' in native.generate(model.program, model.chain).description
 
 
 def test_option_without_constraints_does_nothing() -> None:

@@ -10,9 +10,10 @@ import fmpy
 import pytest
 from fmpy.ssp import ssd as ssp_reader
 from fmpy.ssp.simulation import simulate_ssp
-from helpers_backends import Compiled, CompileData, driven
+from helpers_backends import Compiled, CompileData, Once, driven
 from helpers_cli import process
 from helpers_masters import controller
+from helpers_masters import plant as slewing_plant
 from lxml import etree
 
 from gpmelica.errors import DescriptionError
@@ -76,10 +77,9 @@ def test_runs_in_fmpy(plant: Compiled, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fmi", ["2.0", "3.0"])
-def test_controller_is_connected_by_name(compile_example: Any, tmp_path: Path, fmi: str) -> None:
+def test_controller_is_connected_by_name(once: Once, tmp_path: Path, fmi: str) -> None:
     """Inputs and outputs of the same name are connected, and nothing else; the system needs no connectors."""
-    compiled = compile_example("slewing/slewing", "plant")
-    path = write_ssp(compiled.fmu, tmp_path, controller(fmi, tmp_path))
+    path = write_ssp(slewing_plant(once, "2.0"), tmp_path, controller(fmi, tmp_path))
     system = ssp_reader.read_ssd(str(path)).system
     angles = ("column_angle", "column_angle_dot")
     assert _connections(system) == {

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 from zipfile import ZipFile
 
 import numpy as np
@@ -53,7 +54,7 @@ def libcosim(ssp: Path, step: float, stop: float, names: Sequence[str]) -> Run:
         return _recorded(advance, step, stop, names)
 
 
-def _place(execution: object, name: str) -> tuple[int, int]:
+def _place(execution: Any, name: str) -> tuple[int, int]:
     """Index of the element and value reference of its variable."""
     element, variable = name.split(".")
     slave = execution.slave_index_from_instance_name(element)

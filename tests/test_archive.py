@@ -1,0 +1,272 @@
+"""An FMU's archive besides its binaries: documentation, pictures, licences, sources that rebuild, its bytes."""
+
+from __future__ import annotations
+
+import html
+import re
+import shutil
+import subprocess
+import zipfile
+from html.parser import HTMLParser
+from pathlib import Path
+
+import fmpy
+import numpy as np
+import pytest
+from fmpy.build import build_platform_binary
+from helpers_backends import (
+    Compile,
+    Compiled,
+    CompileData,
+    Once,
+    driven,
+    largest_error,
+    native_accelerations,
+    pendulum,
+    random_states,
+    reference_accelerations,
+)
+
+from gpmelica.errors import GpmelicaError
+from gpmelica.fmu import runs
+from gpmelica.fmu.archive import build_time, pack
+from gpmelica.fmu.backends import build_native
+from gpmelica.fmu.platforms import here
+from gpmelica.generator.description.load import from_data
+from gpmelica.model import prepare
+
+PAGE = "documentation/index.html"
+LONG = "Kräne und Ärger mit Leerzeichen 起重机 " + "lang " * 30
+
+
+@pytest.fixture(scope="module")
+def both(once: Once) -> dict[str, Compiled]:
+    """The pendulum's FMU in both versions of the standard."""
+    model = prepare(from_data(pendulum()))
+
+    def build(folder: Path) -> None:
+        for fmi in ("2.0", "3.0"):
+            fmpy.extract(str(build_native(model, folder / fmi, fmi=fmi).path), str(folder / fmi / "unpacked"))
+
+    folder = once("archives", build)
+    return {
+        fmi: Compiled(model, folder / fmi / "Pendulum.fmu", folder / fmi / "unpacked") for fmi in ("2.0", "3.0")
+    }
+
+
+# ---- Documentation ----------------------------------------------------------------------------------------------
+
+
+class _Page(HTMLParser):
+    """Cells of tables, addresses, and whether every element is closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.cells: list[str] = []
+        self.addresses: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.addresses += [value or "" for key, value in attrs if key in ("href", "src", "xlink:href")]
+        if tag not in ("meta", "br", "path", "use"):
+            self.open.append(tag)
+        if tag == "td":
+            self.cells.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in ("path", "use"):
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] == "td":
+            self.cells[-1] += data
+
+
+def _page(compiled: Compiled) -> str:
+    return (compiled.folder / PAGE).read_text(encoding="utf-8")
+
+
+def _variables(text: str) -> list[list[str]]:
+    """Rows of the tables of variables: name, unit, start, meaning."""
+    cells = _Page(text.partition('<section id="variables">')[2].partition("</section>")[0]).cells
+    return [cells[k : k + 4] for k in range(0, len(cells), 4)]
+
+
+def test_page_has_every_variable(compile_example: Compile) -> None:
+    """Each variable of the FMU is in the tables once, and every element of the page is closed."""
+    compiled = compile_example("crane", "rigid_boom")
+    text = _page(compiled)
+    assert _Page(text).open == []
+    names = [row[0] for row in _variables(text)]
+    assert sorted(names) == sorted(v.name for v in compiled.description.modelVariables)
+
+
+def test_page_gives_starts_and_units(both: dict[str, Compiled]) -> None:
+    """A variable's row has its unit, start value and meaning."""
+    assert ["cart_stiffness", "N/m", "50", "joint spring of cart"] in _variables(_page(both["2.0"]))
+
+
+@pytest.mark.parametrize("fmi", ["2.0", "3.0"])
+def test_page_needs_nothing_else(both: dict[str, Compiled], fmi: str) -> None:
+    """The page refers only to places within itself and to files of the archive, and has its picture in it."""
+    compiled = both[fmi]
+    text = _page(compiled)
+    assert "://" not in text
+    assert "<svg" in text
+    assert f"FMI {fmi}" in text
+    for address in _Page(text).addresses:
+        inside = f'id="{address[1:]}"' in text
+        assert inside if address.startswith("#") else (compiled.folder / "documentation" / address).is_file()
+
+
+def test_page_explains_the_equations_that_are_there(compile_example: Compile, compile_data: CompileData) -> None:
+    """Constraints, their rows and the partition are explained where there are any, and only there."""
+    crane, cart = compile_example("crane", "rigid_boom"), compile_data(driven())
+    constrained, free = _page(crane), _page(cart)
+    assert "GPME" in constrained and "Vᵀ (M(q)" in constrained
+    for name in (*crane.model.rows, *crane.model.dependent):
+        assert name in constrained
+    assert "There are no\nconstraints" in free and "GPME" not in free
+
+
+@pytest.mark.parametrize(("fmi", "icon"), [("2.0", "model.png"), ("3.0", "terminalsAndIcons/icon.png")])
+def test_pictures_are_where_the_standard_has_them(both: dict[str, Compiled], fmi: str, icon: str) -> None:
+    """Icon and diagram are PNGs of more than 100×100 pixels."""
+    for path in (icon, "documentation/diagram.png"):
+        content = (both[fmi].folder / path).read_bytes()
+        assert content.startswith(b"\x89PNG\r\n\x1a\n")
+        assert min(int.from_bytes(content[k : k + 4]) for k in (16, 20)) > 100
+
+
+def test_licences(both: dict[str, Compiled]) -> None:
+    """license.txt names the files beside it, and gpmelica's own licence is among them."""
+    folder = both["2.0"].folder / "documentation" / "licenses"
+    start = (folder / "license.txt").read_text(encoding="utf-8")
+    beside = {path.name for path in folder.iterdir()} - {"license.txt"}
+    assert set(re.findall(r"[\w-]+\.txt", start)) == beside
+    own = (Path(__file__).parents[1] / "LICENSE").read_text(encoding="utf-8")
+    assert (folder / "gpmelica.txt").read_text(encoding="utf-8") == own
+
+
+# ---- Sources ----------------------------------------------------------------------------------------------------
+
+
+def _agrees(compiled: Compiled, fmu: Path) -> bool:
+    states = random_states(compiled.model, np.random.default_rng(41), 5)
+    found = native_accelerations(compiled.model, fmu, states)
+    return largest_error(found, reference_accelerations(compiled.model, states)) <= 1e-9
+
+
+def _packed(folder: Path, fmu: Path) -> Path:
+    content = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    fmu.write_bytes(pack(content))
+    return fmu
+
+
+def test_command_of_the_page_rebuilds(both: dict[str, Compiled], tmp_path: Path) -> None:
+    """The command that the page gives builds the library from the sources alone, in a folder of any name."""
+    if shutil.which("cc") is None:
+        pytest.skip("there is no cc")
+    compiled = both["2.0"]
+    folder = tmp_path / "neu gebaut"
+    shutil.copytree(compiled.folder, folder)
+    shutil.rmtree(folder / "binaries")
+    (folder / "binaries" / here("2.0").name).mkdir(parents=True)
+    found = re.search(r'<pre id="rebuild-here">(.*?)</pre>', _page(compiled), re.DOTALL)
+    assert found is not None
+    subprocess.run(html.unescape(found[1]), shell=True, check=True, cwd=folder / "sources")
+    assert _agrees(compiled, _packed(folder, tmp_path / "rebuilt.fmu"))
+
+
+@pytest.mark.parametrize("fmi", ["2.0", "3.0"])
+def test_fmpy_rebuilds(both: dict[str, Compiled], tmp_path: Path, fmi: str) -> None:
+    """FMPy's own build of source FMUs, with CMake, makes a library that agrees."""
+    if shutil.which("cmake") is None or shutil.which("cc") is None:
+        pytest.skip("there is no cmake or no cc")
+    compiled = both[fmi]
+    folder = tmp_path / "unpacked"
+    shutil.copytree(compiled.folder, folder)
+    shutil.rmtree(folder / "binaries")
+    (tmp_path / "build").mkdir()
+    build_platform_binary(folder, tmp_path / "build")
+    fmu = _packed(folder, tmp_path / "rebuilt.fmu")
+    assert fmpy.supported_platforms(str(fmu))
+    assert runs.validate(fmu) == []
+    trajectories = [
+        runs.simulate(
+            path, "cs", ["rod_angle"], name=path.name, stop=0.6, output_step=0.01, tolerance=1e-8
+        ).signals["rod_angle"]
+        for path in (compiled.fmu, fmu)
+    ]
+    assert trajectories[1] == pytest.approx(trajectories[0], abs=1e-9)
+
+
+@pytest.mark.parametrize("fmi", ["2.0", "3.0"])
+def test_standard_headers_are_apart(both: dict[str, Compiled], fmi: str) -> None:
+    """An importer's own headers come first: the standard's are in a folder that only our command looks into."""
+    sources = both[fmi].folder / "sources"
+    assert not list(sources.glob("fmi?Functions.h"))
+    assert len(list((sources / "include").iterdir())) == 3
+    foreign = "fmi3" if fmi == "2.0" else "fmi2"
+    assert not [path for path in sources.rglob("*") if path.name.startswith(foreign)]
+
+
+# ---- The archive itself -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fmi", ["2.0", "3.0"])
+def test_same_description_same_bytes(
+    both: dict[str, Compiled], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fmi: str
+) -> None:
+    """Built again elsewhere, only the date differs, and SOURCE_DATE_EPOCH gives that."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1000000000")
+    again = build_native(both[fmi].model, tmp_path / "b b", fmi=fmi).path
+    with zipfile.ZipFile(both[fmi].fmu) as before, zipfile.ZipFile(again) as after:
+        assert before.namelist() == after.namelist() == sorted(after.namelist())
+        assert {entry.date_time for entry in after.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+        differing = [name for name in after.namelist() if before.read(name) != after.read(name)]
+        old, new = (archive.read("modelDescription.xml") for archive in (before, after))
+    date = b'generationDateAndTime="2001-09-09T01:46:40Z"'
+    assert date in new
+    assert differing == ["modelDescription.xml"]
+    assert re.sub(rb'generationDateAndTime="[^"]*"', date, old) == new
+
+
+def test_bad_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A SOURCE_DATE_EPOCH that is no number of seconds is named with its value."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "yesterday")
+    with pytest.raises(GpmelicaError, match=r"SOURCE_DATE_EPOCH: expected seconds since 1970.*, got 'yesterday'"):
+        build_time()
+
+
+def test_any_importer_can_unpack(both: dict[str, Compiled]) -> None:
+    """Entries are deflated, need no newer unpacker than 2.0, and have plain relative names (FMI 3.0, 2.5.1)."""
+    with zipfile.ZipFile(both["3.0"].fmu) as archive:
+        for entry in archive.infolist():
+            assert entry.compress_type == zipfile.ZIP_DEFLATED
+            assert entry.extract_version <= 20
+            assert re.fullmatch(r"[\w./-]+", entry.filename, re.ASCII)
+            assert not entry.filename.startswith("/")
+
+
+@pytest.mark.parametrize("fmi", ["2.0", "3.0"])
+@pytest.mark.parametrize("mode", ["me", "cs"])
+def test_paths_of_any_kind(both: dict[str, Compiled], tmp_path: Path, fmi: str, mode: runs.Mode) -> None:
+    """Built into, unpacked to and run from a folder with spaces, other alphabets and a long name."""
+    folder = tmp_path / LONG.strip() / LONG.strip()
+    assert len(str(folder)) > 300
+    fmu = build_native(both[fmi].model, folder, fmi=fmi).path if mode == "cs" else folder / "copied file.fmu"
+    if mode == "me":
+        folder.mkdir(parents=True)
+        shutil.copy(both[fmi].fmu, fmu)
+    unpacked = fmpy.extract(str(fmu), str(folder / "entpackt ü"))
+    kind = {"me": "ModelExchange", "cs": "CoSimulation"}[mode]
+    result = fmpy.simulate_fmu(
+        unpacked, fmi_type=kind, stop_time=0.6, relative_tolerance=1e-8, output=["rod_angle"]
+    )
+    plain = fmpy.simulate_fmu(
+        str(both[fmi].fmu), fmi_type=kind, stop_time=0.6, relative_tolerance=1e-8, output=["rod_angle"]
+    )
+    assert result["time"][-1] == 0.6
+    assert result.tolist() == plain.tolist()

@@ -1,0 +1,237 @@
+"""FMI 3.0 under misuse: what is an error, what is logged, what goes on; the state, and the sanitizers."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fmpy.fmi3 import fmi3ClockUpdateCallback, fmi3LockPreemptionCallback
+from helpers_c_layer import DATA, STATES, Make, compile_c, compiler, layer
+from helpers_fmi3 import Fmu3, Make3, fails
+
+pytest_plugins = ["fixtures_c_layer"]
+
+
+def test_an_error_ends_the_run_until_a_reset_or_a_state(make3: Make3) -> None:
+    """After fmi3Error the instance is terminated: values can be read, a reset or an earlier state revives it."""
+    fmu = make3("oscillator").start()
+    state = fmu.fmi.getFMUState()
+    fails(fmu, fmu.fmi.exitInitializationMode, "called in the mode: step complete; expected one of: initial")
+    fails(fmu, lambda: fmu.fmi.doStep(0.0, 0.1), "in the mode: terminated; expected one of: step complete")
+    assert fmu.get("q1").tolist() == [0.1]
+    fmu.fmi.setFMUState(state)
+    fmu.run([0.0, 0.1])
+    fails(fmu, fmu.fmi.enterStepMode, "expected one of: event")
+    fmu.fmi.reset()
+    fmu.start().run([0.0, 0.1])
+    fmu.fmi.freeFMUState(state)
+
+
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda f: f.fmi.doStep(0.5, 0.1), r"the communication point is 0\.5 s, expected the model's time, 0 s"),
+        (lambda f: f.fmi.doStep(np.nan, 0.1), "the communication point is -?nan"),
+        (lambda f: f.fmi.doStep(0.0, -0.1), r"step size is -0\.1 s, expected a finite number >= 0"),
+        (lambda f: f.fmi.doStep(0.0, np.inf), "step size is inf s"),
+        (lambda f: f.fmi.doStep(0.0, 2.1), r"ends at 2\.1 s, after the stop time, 2 s"),
+        (lambda f: f.set(u=np.nan), "u is set to -?nan, expected a finite number"),
+        (lambda f: f.set(k=1.0), "k .* is a parameter, which can only be set before"),
+        (lambda f: f.set(m1=1.0), "nValues is 1, expected 2"),
+        (lambda f: f.get("m2"), r"m2 is an element of an array, expected the value reference of its first one"),
+        (lambda f: f.fmi.getFloat64([100_000]), "there is no variable with value reference 100000"),
+        (lambda f: f.fmi.getInt32([0]), "time .* is not an integer variable"),
+        (lambda f: f.fmi.getFloat64([0], 2), "nValues is 2, expected 1"),
+        (lambda f: f.fmi.getFloat32([0]), "there are no variables of this type"),
+        (lambda f: f.fmi.setString([0], ["x"]), "there are no variables of this type"),
+        (lambda f: f.fmi.enterConfigurationMode(), "there are no structural parameters"),
+        (lambda f: f.fmi.enterEventMode(), "the instance was made with eventModeUsed = false"),
+        (lambda f: f.fmi.setFMUState(None), "the argument FMUstate is NULL"),
+        (lambda f: f.fmi.deserializeFMUState(b"\0" * 64), r"size is 64 bytes, expected \d+"),
+        (lambda f: f.fmi.getOutputDerivatives([7], [2]), "the order of a derivative is 2, expected 1"),
+        (lambda f: f.fmi.setDebugLogging(True, ["all"]), "there is no log category all"),
+        (lambda f: f.fmi.getDirectionalDerivative([7], [1], [1.0, 1.0]), "seed has 2 elements, expected 1"),
+    ],
+)
+def test_wrong_calls_in_step_mode(make3: Make3, call: Callable[[Fmu3], Any], match: str) -> None:
+    """Each names what is wrong, and is an error."""
+    fmu = make3("oscillator").start(stop_time=2.0)
+    fails(fmu, lambda: call(fmu), match)
+
+
+@pytest.mark.parametrize(
+    "function", ["getContinuousStates", "getContinuousStateDerivatives", "getEventIndicators"]
+)
+def test_model_exchange_alone(make3: Make3, function: str) -> None:
+    """A co-simulation in event mode has no states to give."""
+    fmu = make3("oscillator", eventModeUsed=True).start()
+    fails(
+        fmu,
+        lambda: fmu.fmi._call(f"fmi3{function[0].upper()}{function[1:]}", fmu.fmi.component, None, 0),
+        "only for model exchange",
+    )
+
+
+def test_states_that_cannot_be_are_discarded(make3: Make3) -> None:
+    """States that are not finite are refused, and the solver may try others."""
+    fmu = make3("oscillator", co_simulation=False).start()
+    fmu.fmi.enterContinuousTimeMode()
+    fails(fmu, lambda: fmu.set_states(np.full(4, np.inf)), "q1 is set to inf", discarded=True)
+    fmu.set_states([0.1, 0.2, 0.0, 0.0])
+    assert fmu.get("position") == pytest.approx([0.3])
+    fails(fmu, lambda: fmu.set_states(np.zeros(3)), "continuousStates has 3 elements, expected 4")
+
+
+def test_a_model_that_cannot_start_gets_another_try(make3: Make3) -> None:
+    """Start states that are not finite are discarded; other parameters start the instance."""
+    fmu = make3("singular")
+    fmu.set(inverse_start=0.0)
+    fails(fmu, fmu.fmi.enterInitializationMode, "x1 is inf at t = 0 s", discarded=True)
+    fmu.set(inverse_start=1.0)
+    fmu.start().run([0.0, 0.1])
+
+
+# ---- Instances and messages ------------------------------------------------------------------------------------
+
+
+def test_instances_that_cannot_be(make3: Make3) -> None:
+    """Wrong tokens, variables without intermediate values and scheduled execution: no instance, but the reason."""
+    fmu = make3("oscillator")
+    good = fmu.fmi.component
+    fmu.fmi.guid = "{100%#}"
+    with pytest.raises(Exception, match="Failed to instantiate"):
+        fmu.instantiate()
+    assert fmu.messages.pop() == (
+        "logStatusError: fmi3InstantiateCoSimulation: the token is {100%##}, expected {oscillator}"
+    )
+    fmu.fmi.guid = "{oscillator}"
+    with pytest.raises(Exception, match="Failed to instantiate"):
+        fmu.fmi.instantiate(logMessage=fmu._log, requiredIntermediateVariables=[fmu.references["k"]])
+    assert "k (value reference 12) has no intermediate values" in fmu.messages.pop()
+    arguments = (b"x", b"{oscillator}", b"", False, False, None, fmu.fmi.logMessage)
+    locks = (fmi3LockPreemptionCallback(), fmi3LockPreemptionCallback())
+    assert not fmu.fmi.fmi3InstantiateScheduledExecution(*arguments, fmi3ClockUpdateCallback(), *locks)
+    assert "the FMU has no scheduled execution" in fmu.messages.pop()
+    fmu.fmi.component = good
+
+
+def test_messages_only_where_they_are_wanted(make3: Make3) -> None:
+    """Nothing is logged without logging, and only the categories that are switched on."""
+    silent = make3("oscillator", logging=False)
+    for switched, expected in (([], 0), (["logStatusDiscard"], 0), (["logStatusError"], 1)):
+        silent.fmi.setDebugLogging(True, switched) if switched else None
+        with pytest.raises(Exception, match="status 3"):
+            silent.fmi.doStep(0.0, 0.1)
+        assert len(silent.messages) == expected
+
+
+def test_wrong_calls_from_the_callback(make3: Make3) -> None:
+    """A call that is not allowed in an intermediate update fails, and so does the step it is made in."""
+    heard: list[str] = []
+    calls: list[Callable[[], Any]] = []
+
+    def update(*_: Any) -> None:
+        if calls:
+            with pytest.raises(Exception, match="status 3"):
+                calls.pop()()
+
+    fmu = make3("oscillator", intermediateUpdate=update, requiredIntermediateVariables=[7])
+    for call, match in (
+        (lambda: fmu.get("total_force"), "value reference 9 is not among the requiredIntermediateVariables"),
+        (lambda: fmu.fmi.doStep(0.0, 0.1), "in the mode: intermediate update"),
+        (fmu.fmi.reset, "in the mode: intermediate update"),
+        (fmu.fmi.getFMUState, "in the mode: intermediate update"),
+    ):
+        fmu.start()
+        calls.append(call)
+        fmu.messages.clear()
+        with pytest.raises(Exception, match="status 3"):
+            fmu.fmi.doStep(0.0, 1.0)
+        heard += fmu.messages
+        assert match in heard[-1]
+        with pytest.raises(Exception, match="status 3"):
+            fmu.fmi.doStep(0.0, 1.0)
+        fmu.fmi.reset()
+    assert len(heard) == 4
+
+
+# ---- State -----------------------------------------------------------------------------------------------------
+
+
+def test_restored_state_goes_on_to_the_last_bit(make3: Make3) -> None:
+    """A state in event mode, restored here or in another instance, continues with the same bits."""
+    fmus = [make3("oscillator", eventModeUsed=True, earlyReturnAllowed=True) for _ in range(2)]
+    first = fmus[0].start(start=0.2)
+    first.fmi.updateDiscreteStates()
+    first.fmi.enterStepMode()
+    first.fmi.doStep(0.0, 1.0)
+    first.fmi.enterEventMode()
+    data = first.fmi.serializeFMUState(state := first.fmi.getFMUState())
+    first.fmi.freeFMUState(state)
+    ends = []
+    for fmu in (first, first, fmus[1]):
+        fmu.fmi.setFMUState(state := fmu.fmi.deserializeFMUState(data))
+        fmu.fmi.freeFMUState(state)
+        fmu.fmi.updateDiscreteStates()
+        fmu.fmi.enterStepMode()
+        fmu.fmi.doStep(0.37, 0.9)
+        ends.append(fmu.get("time", *STATES).tolist())
+    assert ends[0] == ends[1] == ends[2]
+
+
+CONTINUE = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from helpers_fmi3 import Fmu3
+from helpers_c_layer import STATES, Fmu
+library, data = Path(sys.argv[2]), Path(sys.argv[3]).read_bytes()
+if sys.argv[4] == "3.0":
+    fmu = Fmu3(library, "oscillator")
+    fmu.fmi.setFMUState(fmu.fmi.deserializeFMUState(data))
+else:
+    fmu = Fmu(library, "oscillator")
+    fmu.fmi.setFMUstate(fmu.fmi.deSerializeFMUstate(data))
+fmu.run([0.5, 1.0, 1.7])
+print(*(x.hex() for x in fmu.get(*STATES).tolist()))
+"""
+
+
+@pytest.mark.parametrize("fmi", ["2.0", "3.0"])
+def test_state_goes_on_in_another_process(
+    libraries: dict[str, Path], make: Make, make3: Make3, tmp_path: Path, fmi: str
+) -> None:
+    """Serialised here, restored in another process: the same bits at the end."""
+    fmu = (make3 if fmi == "3.0" else make)("oscillator").start(start=0.15)
+    fmu.set(u=1.5)
+    fmu.run([0.0, 0.25, 0.5])
+    if fmi == "3.0":
+        data = fmu.fmi.serializeFMUState(fmu.fmi.getFMUState())
+    else:
+        data = fmu.fmi.serializeFMUstate(fmu.fmi.getFMUstate())
+    file = tmp_path / "state"
+    file.write_bytes(data)
+    fmu.run([0.5, 1.0, 1.7])
+    command = [sys.executable, "-c", CONTINUE, str(DATA.parent), str(libraries["oscillator"]), str(file), fmi]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert [float.fromhex(x) for x in done.stdout.split()] == fmu.get(*STATES).tolist()
+
+
+def test_sanitizers_find_nothing(tmp_path: Path) -> None:
+    """60,000 lives of calls in any order, also from the callback, under the compiler's sanitizers."""
+    cc = compiler()
+    flags = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    probe = tmp_path / "probe.c"
+    probe.write_text("int main(void) { return 0; }\n")
+    command = [*(cc or ["none"]), *flags, str(probe), "-o", str(tmp_path / "probe")]
+    if cc is None or subprocess.run(command, check=False, capture_output=True).returncode:
+        pytest.skip("no C compiler with address and undefined-behaviour sanitizers")
+    program = compile_c(cc, tmp_path / "stress", [*layer("oscillator"), DATA / "stress_fmi3.c"], *flags)
+    done = subprocess.run([str(program)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
