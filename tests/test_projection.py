@@ -22,7 +22,7 @@ from scipy.linalg import null_space
 
 from gpmelica import reference
 from gpmelica.errors import DescriptionError
-from gpmelica.fmu import backends, native, runs
+from gpmelica.fmu import backends, native, runs, verify
 from gpmelica.fmu.instance import Instance
 from gpmelica.generator import interface, modelica
 from gpmelica.generator.description.load import from_data
@@ -143,7 +143,8 @@ def tumbling(compile_data: CompileData) -> Compiled:
 
 def _energy(x: Array) -> Array:
     """Of the swinging disc, J; x has STATES in its columns."""
-    return 0.5 * (x[:, 3] ** 2 + x[:, 4] ** 2) + 0.05 * x[:, 5] ** 2 - 9.81 * x[:, 0]
+    spin = 0.05 * x[:, 5] ** 2 + 0.25 * x[:, 2] ** 2
+    return 0.5 * (x[:, 3] ** 2 + x[:, 4] ** 2) - 9.81 * x[:, 0] + spin
 
 
 def _run(compiled: Compiled, names: list[str], tolerance: float = 1e-4, **settings: float) -> Array:
@@ -419,6 +420,16 @@ def test_description_of_the_fmu(swinging: Compiled) -> None:
         model = prepare(from_data(data))
         assert not own & {v.name for v in interface.variables(model.program)}
         assert 'completedIntegratorStepNotNeeded="true"' in native.generate(model.program, model.chain).description
+
+
+def test_run_agrees_and_says_who_projects(swinging: Compiled, tmp_path: Path) -> None:
+    """With α = β = 0 the projected FMU moves as the reference in both modes; a note tells the backends apart."""
+    report = verify.run(swinging.model, verify.Options(tmp_path, rumoca=False))
+    assert [c.ok for c in report.comparisons] == [True, True, True]
+    for comparison, limit in zip(report.comparisons[1:], (1e-8, TOLERANCE), strict=True):
+        assert comparison.violation_position is not None
+        assert comparison.violation_position <= limit
+    assert any("the native FMU projects" in note and "alpha = 0" in note for note in report.notes)
 
 
 def test_option_without_constraints_does_nothing() -> None:
