@@ -88,9 +88,7 @@ def loads(
 ) -> LoadSummary:
     """Run the reference solver, with FMU inputs over time, and sum up what the joints bear."""
     given = {} if inputs is None else inputs.functions()
-    run = reference.simulate(
-        model.mechanism, start=model.start, inputs=given, loads="all", progress=progress
-    )
+    run = reference.simulate(model.mechanism, start=model.start, inputs=given, loads="all", progress=progress)
     links = dict.fromkeys(body.link for body in model.mechanism.bodies if body.link != "base")
     joints = {
         link: {part: _numbers(run, name) for part in _PARTS if (name := f"{link}_load_{part}") in run.signals}

@@ -16,8 +16,8 @@ from crane import Array, Crane
 from fmpy.fmi2 import FMU2Model
 
 from gpmelica.fmu import compiler
-from gpmelica.fmu.platforms import here
 from gpmelica.fmu.blocks import System
+from gpmelica.fmu.platforms import here
 from gpmelica.fmu.stages import stage
 
 _HERE = Path(__file__).parent

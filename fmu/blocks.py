@@ -1,4 +1,4 @@
-"""Where numbers are in the workspace of the C layer, and what is solved for between stages (sources/equations.h)."""
+"""Places in the workspace of the C layer, and what is solved for between stages (sources/equations.h)."""
 
 from __future__ import annotations
 

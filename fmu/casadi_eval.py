@@ -54,6 +54,17 @@ _COMPARE: dict[str, Callable[[SX, SX], SX]] = {
 }
 
 
+def _is_norm(expr: Expr) -> bool:
+    argument = expr.args[0]
+    return bool(expr.data == "sqrt" and argument.op == "matmul" and argument.args[0] is argument.args[1])
+
+
+def _norm(square: SX) -> SX:
+    # the same number, but where it vanishes with a derivative: 0, of all slopes that it has there
+    none = square == 0
+    return ca.sqrt(square + none) - none
+
+
 def _is_row(index: Index) -> bool:
     return len(index) == 2 and isinstance(index[0], int) and isinstance(index[1], slice)
 
@@ -119,7 +130,7 @@ class Evaluator:
             case "array":
                 return ca.vertcat(*[a.T for a in arguments] if len(expr.shape) == 2 else arguments)
             case "call":
-                return _FUNCTIONS[expr.data](*arguments)
+                return _norm(*arguments) if _is_norm(expr) else _FUNCTIONS[expr.data](*arguments)
             case "matmul":
                 return _matmul(expr, *arguments)
         return _OPERATORS[expr.op](*arguments)

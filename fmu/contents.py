@@ -1,4 +1,4 @@
-"""What an FMU's archive holds besides its description, sources and binaries: documentation, pictures, licences."""
+"""What an FMU's archive holds besides its sources and binaries: documentation, pictures, licences, terminals."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from .licences import licences
 from .plots import Picture
 from .plots.gallery import drawn
 from .plots.schematic import start_pose
+from .terminals import terminals
 
 _CAPTION = (
     "Bodies as lines between their origins, at the start. Circles are joints, dots lie between rigid finite"
@@ -33,6 +34,7 @@ def contents(model: Model, fmi: str, made_by: Sequence[Toolchain]) -> dict[str, 
         f"resources/{model.name}.mo": model.modelica(),
         **licences(made_by),
         **images,
+        **(terminals(model.mechanism) if fmi != "2.0" else {}),
     }
 
 

@@ -7,8 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+<<<<<<< HEAD
 from .blocks import Block, ConstrainedSystem
 from .stages import Stage, Staged
+=======
+from .stages import RUNNING, Block, Stage, Staged
+>>>>>>> main
 
 Mask = NDArray[np.bool_]
 _KNOWN = ("states", "inputs", "time", "parameters")  # blocks, in the order of a mask's columns
@@ -35,7 +39,7 @@ def dependencies(staged: Staged) -> Dependencies:
     blocks = [staged.blocks[name] for name in _KNOWN]
     known = np.zeros((staged.size, sum(block.size for block in blocks)), dtype=bool)
     known[np.concatenate([np.arange(staged.size)[_slice(block)] for block in blocks])] = np.eye(known.shape[1])
-    for stage in staged.stages:
+    for stage in (stage for stage in staged.stages if stage.group in RUNNING):
         if stage.group != "prepare":
             # which switches are set depends on their times; not on the time itself, as far as derivatives go
             known[_slice(staged.blocks["switches"])] = known[_slice(staged.blocks["event_times"])]

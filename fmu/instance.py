@@ -32,6 +32,9 @@ class Instance:
             modelIdentifier=self.description.modelExchange.modelIdentifier,
             instanceName=self.description.modelName,
         )
+        # states are given, whether they fulfil the constraints or not, and so may the start be at this time
+        variables = self.description.modelVariables
+        self._switches = [v.valueReference for v in variables if v.name == "projection" and v.type == "Integer"]
         self._fmu.instantiate()
         self._fresh = True
 
@@ -74,6 +77,7 @@ class Instance:
             self._fmu.reset()
         self._fresh = False
         self._fmu.setupExperiment(startTime=t)
+        self._fmu.setInteger(self._switches, [0] * len(self._switches))
         self._fmu.enterInitializationMode()
         self._fmu.exitInitializationMode()
         self._fmu.newDiscreteStates()

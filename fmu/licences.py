@@ -19,7 +19,7 @@ The C layer in sources, and its binary form in binaries: gpmelica, BSD 3-Clause,
 sources/equations_*.c made by CasADi: its template code is under MIT-0, which asks for nothing; what it generated
 is not copyrighted. The files say so themselves.
 
-sources/include: the standard's own headers, 2-Clause BSD; the text is at the begin of each.
+sources/include: the standard's own headers, 2-Clause BSD; the text is in each of them.
 """
 
 _ZIG = """

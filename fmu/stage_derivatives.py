@@ -59,7 +59,7 @@ def differentiate(stage: Stage) -> StageDerivative:
 def _solve(
     system: System | ConstrainedSystem, results: list[SX]
 ) -> tuple[int, list[SX], list[SX], tuple[Block, ...]]:
-    """How many results are matrices, the residuals in place of the right-hand sides, the unknowns, their blocks."""
+    """Number of matrices among the results, residuals in place of right-hand sides, unknowns, their blocks."""
     X = ca.SX.sym("solution", system.n, system.columns)
     if isinstance(system, System):
         A, B = ca.reshape(results[0], system.n, system.n), ca.reshape(results[1], *X.shape)

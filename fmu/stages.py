@@ -23,8 +23,8 @@ from .blocks import Block, ConstrainedSystem, System
 from .casadi_eval import SX, Evaluator
 from .stage_derivatives import StageDerivative, differentiate
 
-_DIFFERENTIATED = ("prepare", "dynamics", "outputs")
-GROUPS = ("prepare", "dynamics", "outputs", "violations", "project_position", "project_velocity")
+RUNNING = ("prepare", "dynamics", "outputs")  # what derivatives and outputs come from
+GROUPS = (*RUNNING, "violations", "project_position", "project_velocity")
 # Groups that use what is computed in those before them; those of one chain know nothing of the others'.
 _CHAINS = (("dynamics", "outputs"), ("violations",), ("project_position",), ("project_velocity",))
 LEVELS = ("position", "velocity")
@@ -46,7 +46,7 @@ class Stage:
     @cached_property
     def derivative(self) -> StageDerivative | None:
         """None in groups that no derivative runs through."""
-        return differentiate(self) if self.group in _DIFFERENTIATED else None
+        return differentiate(self) if self.group in RUNNING else None
 
 
 @dataclass

@@ -33,6 +33,7 @@ OMC_CS_TOLERANCE = 1e-4  # CVODE restarts at every communication step
 _OMC_STEP = 1e-3  # s, communication step of omc's co-simulation
 _RUMOCA_BUDGET = 12.0  # s of wall time; rumoca interprets the model
 _SOLVER_MARGIN = 0.1  # the FMU's solver is asked for this much more accuracy than the reference
+_RESTART_MARGIN = 100.0  # of FMPy's CVODE's tolerance: a smaller violation is not worth its restart at order 1
 
 Progress = Callable[[str, float], None]
 
@@ -179,6 +180,8 @@ def _fmu_run(
     omc = fmu.backend == "openmodelica"
     # omc's CVODE has no step control across communication steps and gives up after 1000 steps in one of them
     every = max(round(simulation.output_step / _OMC_STEP), 1) if omc and mode == "cs" else 1
+    tolerance = simulation.tolerance * _SOLVER_MARGIN
+    restarts = model.program.projections and mode == "me" and not omc
     trajectory = runs.simulate(
         fmu.path,
         mode,
@@ -186,7 +189,8 @@ def _fmu_run(
         name=name,
         stop=simulation.stop,
         output_step=simulation.output_step / every,
-        tolerance=simulation.tolerance * _SOLVER_MARGIN,
+        tolerance=tolerance,
+        parameters={"projection_tolerance": _RESTART_MARGIN * tolerance} if restarts else None,
         inputs=inputs,
         progress=lambda fraction: progress(f"FMPy, {name}", fraction),
     )
@@ -278,8 +282,9 @@ def _projection_notes(model: Model) -> tuple[str, ...]:
         return ()
     held = f"Baumgarte's terms, alpha = {model.chain.constraints.alpha:g}, beta = {model.chain.constraints.beta:g}"
     return (
-        "projection = true: the native FMU projects after each step of a solver; the reference, the Modelica text"
-        f" and an FMU by OpenModelica only start on the constraints and then have {held}",
+        "projection = true: the native FMU projects after each step of a solver (in model exchange where a"
+        f" violation exceeds {_RESTART_MARGIN:g} times CVODE's tolerance, which starts anew then); the reference,"
+        f" the Modelica text and an FMU by OpenModelica only start on the constraints and then have {held}",
     )
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..errors import Problem
+from . import ir
 from .modelica import digest
 from .program import Parameter, Program
 
@@ -85,6 +86,7 @@ class Variable:
     start          start value; None where it is calculated
     derivative_of  position in the table of the state that this one is the derivative of
     elements       1; of an array, whose elements follow each other: their number in the first, 0 in the others
+    reinit         whether it is a state that an event may change
     """
 
     name: str
@@ -96,6 +98,7 @@ class Variable:
     nominal: float | None = None
     derivative_of: int | None = None
     elements: int = 1
+    reinit: bool = False
 
     @property
     def array(self) -> str:
@@ -127,7 +130,7 @@ def variables(program: Program) -> tuple[Variable, ...]:
     """The table; the program must be free of `clashes`."""
     table = [Variable("time", "time", 0, "s", "time")]
     table += [
-        Variable(s.name, "state", i, s.unit, s.description, nominal=s.nominal)
+        Variable(s.name, "state", i, s.unit, s.description, nominal=s.nominal, reinit=_is_projected(program, i))
         for i, s in enumerate(program.states)
     ]
     table += [
@@ -140,6 +143,10 @@ def variables(program: Program) -> tuple[Variable, ...]:
     table += [v for parameter in program.parameters for v in _elements(parameter, count)]
     table += _solver_variables(program)
     return tuple(table)
+
+
+def _is_projected(program: Program, state: int) -> bool:
+    return any(not ir.is_zero(projection.change[state]) for projection in program.projections.values())
 
 
 def _per_second(unit: str) -> str:

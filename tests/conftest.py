@@ -14,7 +14,7 @@ import fmpy
 import pytest
 from helpers_backends import Compile, Compiled, CompileData, Once, example_model, pendulum
 
-from gpmelica.fmu import verify
+from gpmelica.fmu.backends import build_native
 from gpmelica.generator.description.load import from_data
 from gpmelica.model import Model, prepare
 
@@ -54,28 +54,28 @@ def _first_builds(folder: Path, build: Callable[[Path], None]) -> None:
 
 @pytest.fixture(scope="session")
 def compile_example(once: Once) -> Compile:
-    """Model and FMU of one case of an example."""
+    """Model and FMU of one case of an example, by FMI 2.0 or 3.0."""
 
-    def compiled(example: str, case: str) -> Compiled:
-        return _compiled(once, example_model(example, case), f"fmu_{example}_{case}")
+    def compiled(example: str, case: str, fmi: str = "2.0") -> Compiled:
+        return _compiled(once, example_model(example, case), f"fmu{fmi}_{example}_{case}", fmi)
 
     return compiled
 
 
 @pytest.fixture(scope="session")
 def compile_data(once: Once) -> CompileData:
-    """Model and FMU of a raw description."""
+    """Model and FMU of a raw description, by FMI 2.0 or 3.0."""
 
-    def compiled(data: dict[str, Any]) -> Compiled:
+    def compiled(data: dict[str, Any], fmi: str = "2.0") -> Compiled:
         key = hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]
-        return _compiled(once, prepare(from_data(data)), f"fmu_{key}")
+        return _compiled(once, prepare(from_data(data)), f"fmu{fmi}_{key}", fmi)
 
     return compiled
 
 
-def _compiled(once: Once, model: Model, name: str) -> Compiled:
+def _compiled(once: Once, model: Model, name: str, fmi: str) -> Compiled:
     def build(folder: Path) -> None:
-        fmpy.extract(str(verify.build(model, folder)), str(folder / "unpacked"))
+        fmpy.extract(str(build_native(model, folder, fmi=fmi).path), str(folder / "unpacked"))
 
     folder = once(name, build)
     return Compiled(model, folder / f"{model.name}.fmu", folder / "unpacked")

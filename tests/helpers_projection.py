@@ -53,14 +53,17 @@ def dumbbell(**changes: Any) -> dict[str, Any]:
 def swing(**changes: Any) -> dict[str, Any]:
     """A disc that swings on a rod of 1 m about the world's origin: a pendulum in Cartesian coordinates.
 
-    Gravity acts along x, the amplitude is 60°: right.x never vanishes, so that it can depend on right.y.
+    Gravity acts along x, the amplitude is 60°: right.x never vanishes, so that it can depend on right.y. A spring
+    of 0.5 N·m/rad turns the disc back.
     """
+    disc = _disc("right", 1.0, (0.0, 3.1, 0.7))
+    disc["joint"]["stiffness"] = [0.0, 0.0, 0.5]
     rod = {"name": "rod", "type": "distance", "length": 1.0, "a": {"link": "ground"}, "b": {"link": "right"}}
     return (
         dumbbell(
             name="Swing",
             gravity=[9.81, 0.0, 0.0],
-            links=[_disc("right", 1.0, (0.0, 3.1, 0.7))],
+            links=[disc],
             closures=[rod],
         )
         | changes

@@ -10,8 +10,8 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from gpmelica.fmu.casadi_eval import Evaluator
 from gpmelica.fmu.blocks import Block, ConstrainedSystem
+from gpmelica.fmu.casadi_eval import Evaluator
 from gpmelica.fmu.stages import Stage, stage
 from gpmelica.generator import ir
 from gpmelica.generator.program import Definition, Program

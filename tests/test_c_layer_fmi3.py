@@ -171,7 +171,7 @@ def test_inputs_set_inside_a_step_act_from_then_on(make3: Make3) -> None:
     assert inside.get(*STATES).tolist() != exact(1.25, t_on=9.0).tolist()
 
 
-@pytest.mark.parametrize("method", [1, 2])
+@pytest.mark.parametrize("method", [1, 2, 3])
 @pytest.mark.parametrize("return_at", [0.0, 0.4321])
 def test_early_return_at_the_importers_wish(make3: Make3, method: int, return_at: float) -> None:
     """From its callback the importer ends a step at once or at a later time; the run goes on exactly."""

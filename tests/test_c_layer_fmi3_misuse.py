@@ -54,6 +54,12 @@ def test_an_error_ends_the_run_until_a_reset_or_a_state(make3: Make3) -> None:
         (lambda f: f.fmi.setFMUState(None), "the argument FMUstate is NULL"),
         (lambda f: f.fmi.deserializeFMUState(b"\0" * 64), r"size is 64 bytes, expected \d+"),
         (lambda f: f.fmi.getOutputDerivatives([7], [2]), "the order of a derivative is 2, expected 1"),
+        (lambda f: f.fmi.getDirectionalDerivative([7], [12], [1.0]), "k .* is not the time, a state or an input"),
+        (
+            lambda f: f.fmi.getAdjointDerivative([12], [1], [1.0], 1),
+            "k .* is not a state, a derivative or an output",
+        ),
+        (lambda f: f.fmi.getOutputDerivatives([12], [1]), "k .* is not a state, a derivative or an output"),
         (lambda f: f.fmi.setDebugLogging(True, ["all"]), "there is no log category all"),
         (lambda f: f.fmi.getDirectionalDerivative([7], [1], [1.0, 1.0]), "seed has 2 elements, expected 1"),
     ],

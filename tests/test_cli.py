@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fmpy import read_model_description
 from helpers_backends import Once
 from helpers_cli import ARM, Answer, Command, fails, process
 
@@ -178,6 +179,17 @@ def test_run_that_disagrees_has_status_1(gpmelica: Command, arm: Path, tmp_path:
     assert "disagrees" in answer.out
     assert json.loads((folder / "result.json").read_text(encoding="utf-8"))["ok"] is False
     assert (folder / "report.html").stat().st_size > 10_000
+
+
+def test_run_by_fmi_3(gpmelica: Command, arm: Path, tmp_path: Path) -> None:
+    """`--fmi 3.0`: both modes agree with the reference, the FMU is of that version, the report says so."""
+    folder = tmp_path / "out"
+    command = ("run", arm, "--compiler", "native", "--fmi", "3.0", "--no-rumoca", "--out", folder, "--json")
+    answer = gpmelica(*command)
+    assert answer.status == 0, answer.err
+    assert {run["name"] for run in answer.json["runs"] if run["ok"]} >= {"fmu-native-me", "fmu-native-cs"}
+    assert read_model_description(str(folder / "Arm.fmu")).fmiVersion == "3.0"
+    assert "--fmi 3.0" in (folder / "report.html").read_text(encoding="utf-8")
 
 
 # ---- compare ----------------------------------------------------------------------------------------------------

@@ -167,15 +167,20 @@ def test_other_systems_need_ziglang(monkeypatch: pytest.MonkeyPatch, tmp_path: P
 
 
 def test_own_system_needs_no_ziglang(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """This machine's platform, asked for by its name, is built by its own compiler where ziglang is missing."""
+    """This machine's platform, asked for by name, is built by its own compiler where ziglang is missing.
+
+    A compiler that is named by a relative path is found from any folder.
+    """
     compiler = tmp_path / "cc"
     compiler.write_text("#!/bin/sh\necho a compiler, version 1\n")
     compiler.chmod(0o755)
     monkeypatch.setitem(sys.modules, "ziglang", None)
-    monkeypatch.setenv("CC", str(compiler))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CC", "./cc -O1")
     (toolchain,) = toolchains("2.0", [here("2.0")])
     assert toolchain.platform == here("2.0")
-    assert [c.version for c in toolchain.compilers] == ["a compiler, version 1"]
+    (found,) = toolchain.compilers
+    assert (found.command, found.version) == ((str(compiler), "-O1"), "a compiler, version 1")
 
 
 def test_own_platform_is_as_fmpy_has_it() -> None:

@@ -22,14 +22,15 @@ from scipy.linalg import null_space
 
 from gpmelica import reference
 from gpmelica.errors import DescriptionError
-from gpmelica.fmu import backends, native, runs
+from gpmelica.fmu import backends, native, runs, verify
+from gpmelica.fmu.instance import Instance
 from gpmelica.generator import interface, modelica
 from gpmelica.generator.description.load import from_data
 from gpmelica.model import Model, prepare
 
 Array = NDArray[np.float64]
-RK4, DORMAND_PRINCE = 1, 2
-METHODS = (RK4, DORMAND_PRINCE)
+RK4, DORMAND_PRINCE, ROSENBROCK = 1, 2, 3
+METHODS = (RK4, DORMAND_PRINCE, ROSENBROCK)
 TOLERANCE = 1e-10  # default of projection_tolerance
 CRUDE = {"solver_step": 0.02}
 STATES = [f"{name}{rate}" for rate in ("", "_dot") for name in ("right_x", "right_y", "right_angle")]
@@ -142,7 +143,8 @@ def tumbling(compile_data: CompileData) -> Compiled:
 
 def _energy(x: Array) -> Array:
     """Of the swinging disc, J; x has STATES in its columns."""
-    return 0.5 * (x[:, 3] ** 2 + x[:, 4] ** 2) + 0.05 * x[:, 5] ** 2 - 9.81 * x[:, 0]
+    spin = 0.05 * x[:, 5] ** 2 + 0.25 * x[:, 2] ** 2
+    return 0.5 * (x[:, 3] ** 2 + x[:, 4] ** 2) - 9.81 * x[:, 0] + spin
 
 
 def _run(compiled: Compiled, names: list[str], tolerance: float = 1e-4, **settings: float) -> Array:
@@ -340,6 +342,25 @@ def test_model_exchange_by_hand(swinging: Compiled) -> None:
         assert fmu.get(CORRECTIONS)[0] > 1e-5
 
 
+def test_changed_start_is_corrected_in_the_initial_event(swinging: Compiled) -> None:
+    """Model exchange: the initialization keeps the given start, the event after it says that states changed."""
+    with Fmu(swinging, "me") as fmu:
+        fmu.start({"right_x_start": 0.9, "right_x_dot_start": 0.3})
+        assert fmu.get(["right_x", "right_x_dot"]) == pytest.approx([0.9, 0.3], abs=0)
+        assert fmu.fmi.newDiscreteStates()[3]
+        assert fmu.get(STATES) == pytest.approx([1.0, 0.0, 0.0, 0.0, 3.1, 0.7], abs=1e-15)
+        assert not fmu.fmi.newDiscreteStates()[3]
+
+
+def test_single_states_are_evaluated_as_given(compile_data: CompileData) -> None:
+    """Derivatives off the constraints, at a time at which nothing fulfils them."""
+    rows = [{"name": "far", "expression": "sin(right.x - 1) - t"}]
+    compiled = compile_data(swing(name="Far", closures=[], programmed=rows))
+    with Instance(compiled.fmu) as fmu:
+        found = fmu.derivatives(5.0, np.array([1.2, 0.0, 0.0, 0.3, 0.0, 0.0]))
+    assert found[3] == pytest.approx(np.tan(0.2) * 0.09)  # of sin(x − 1) = t
+
+
 def test_states_on_the_constraints_are_left_alone(swinging: Compiled) -> None:
     """No event is asked for, and an event for another reason does not touch the states."""
     with Fmu(swinging, "me") as fmu:
@@ -392,10 +413,23 @@ def test_description_of_the_fmu(swinging: Compiled) -> None:
     assert own <= {v.name for v in swinging.description.modelVariables}
     assert swinging.description.modelExchange.needsCompletedIntegratorStep
     assert {u.variable.name for u in swinging.description.outputs} >= set(CORRECTIONS)
+    for fmi in ("2.0", "3.0"):
+        text = native.generate(swinging.model.program, swinging.model.chain, fmi).description
+        assert text.count('reinit="true"') == len(STATES)
     for data in (swing(constraints={}), pendulum(constraints=ON)):
         model = prepare(from_data(data))
         assert not own & {v.name for v in interface.variables(model.program)}
         assert 'completedIntegratorStepNotNeeded="true"' in native.generate(model.program, model.chain).description
+
+
+def test_run_agrees_and_says_who_projects(swinging: Compiled, tmp_path: Path) -> None:
+    """With α = β = 0 the projected FMU moves as the reference in both modes; a note tells the backends apart."""
+    report = verify.run(swinging.model, verify.Options(tmp_path, rumoca=False))
+    assert [c.ok for c in report.comparisons] == [True, True, True]
+    for comparison, limit in zip(report.comparisons[1:], (1e-8, TOLERANCE), strict=True):
+        assert comparison.violation_position is not None
+        assert comparison.violation_position <= limit
+    assert any("the native FMU projects" in note and "alpha = 0" in note for note in report.notes)
 
 
 def test_option_without_constraints_does_nothing() -> None:

@@ -26,8 +26,8 @@ from gpmelica.reference import (
     unreachable,
 )
 from gpmelica.reference.assembly import units_of_change
-from gpmelica.reference.velocities import allowed_velocities
 from gpmelica.reference.statics import described_state, free_coordinates
+from gpmelica.reference.velocities import allowed_velocities
 
 Array = NDArray[np.float64]
 

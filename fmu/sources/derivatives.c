@@ -184,6 +184,12 @@ static double *change_of(Model *model, unsigned reference) {
     return model->changes + variable_offset(&equations.variables[reference]);
 }
 
+bool model_expect_derivatives(Model *model, const unsigned *unknowns, size_t n_unknowns, const unsigned *knowns,
+                              size_t n_knowns) {
+    Range range;
+    return check_unknowns(model, unknowns, n_unknowns, &range) && check_knowns(model, knowns, n_knowns, &range);
+}
+
 static bool begin(Model *model, const unsigned *unknowns, size_t n_unknowns, const unsigned *knowns, size_t n_knowns,
                   Range *range) {
     *range = (Range){GROUP_DYNAMICS, GROUP_DYNAMICS};

@@ -10,6 +10,10 @@
 
 #include <stddef.h>
 
+/* Whether there are derivatives of these unknowns with respect to these knowns: what is checked before a sweep. */
+bool model_expect_derivatives(Model *model, const unsigned *unknowns, size_t n_unknowns, const unsigned *knowns,
+                              size_t n_knowns);
+
 /* sensitivity = J seed for J = d unknowns / d knowns. unknowns and knowns: value references, n_unknowns and n_knowns
    of them, as many numbers in `sensitivity` and `seed`. Unknowns: states, derivatives, outputs. Knowns: the time,
    states, inputs; in initialization mode parameters too, which take the start states with them. */

@@ -130,6 +130,7 @@ fmi3Status fmi3GetOutputDerivatives(fmi3Instance instance, const fmi3ValueRefere
                  expect_size(instance, "values", values, nValues, (int)nValueReferences);
     for (size_t i = 0; right && i < nValueReferences; i++)
         right = expect_first_order(instance, orders[i]) && expect_accessible(instance, valueReferences[i]);
-    if (!right) return finish(instance, false);
+    if (!right || !model_expect_derivatives(instance, valueReferences, nValueReferences, NULL, 0))
+        return finish(instance, false);
     return finish_computed(instance, model_output_rates(instance, valueReferences, nValueReferences, values));
 }

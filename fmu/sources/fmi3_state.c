@@ -86,8 +86,10 @@ typedef struct {
     Scalars unknowns, knowns;
 } Sides;
 
-static fmi3Status derive(fmi3Instance instance, bool right, Derivative *derivative, const Sides *sides,
+static fmi3Status derive(fmi3Instance instance, bool flattened, Derivative *derivative, const Sides *sides,
                          const fmi3Float64 seed[], fmi3Float64 sensitivity[]) {
+    const bool right = flattened && model_expect_derivatives(instance, sides->unknowns.references, sides->unknowns.n,
+                                                             sides->knowns.references, sides->knowns.n);
     const bool computed = right && derivative(instance, sides->unknowns.references, sides->unknowns.n,
                                               sides->knowns.references, sides->knowns.n, seed, sensitivity);
     free(sides->unknowns.references);
@@ -99,20 +101,20 @@ fmi3Status fmi3GetDirectionalDerivative(fmi3Instance instance, const fmi3ValueRe
                                         const fmi3ValueReference knowns[], size_t nKnowns, const fmi3Float64 seed[],
                                         size_t nSeed, fmi3Float64 sensitivity[], size_t nSensitivity) {
     Sides sides = {{NULL, 0}, {NULL, 0}};
-    const bool right =
+    const bool flattened =
         ALLOWED(fmi3GetDirectionalDerivative) &&
         flatten(instance, unknowns, nUnknowns, "sensitivity", sensitivity, nSensitivity, &sides.unknowns) &&
         flatten(instance, knowns, nKnowns, "seed", seed, nSeed, &sides.knowns);
-    return derive(instance, right, model_directional_derivative, &sides, seed, sensitivity);
+    return derive(instance, flattened, model_directional_derivative, &sides, seed, sensitivity);
 }
 
 fmi3Status fmi3GetAdjointDerivative(fmi3Instance instance, const fmi3ValueReference unknowns[], size_t nUnknowns,
                                     const fmi3ValueReference knowns[], size_t nKnowns, const fmi3Float64 seed[],
                                     size_t nSeed, fmi3Float64 sensitivity[], size_t nSensitivity) {
     Sides sides = {{NULL, 0}, {NULL, 0}};
-    const bool right =
+    const bool flattened =
         ALLOWED(fmi3GetAdjointDerivative) &&
         flatten(instance, unknowns, nUnknowns, "seed", seed, nSeed, &sides.unknowns) &&
         flatten(instance, knowns, nKnowns, "sensitivity", sensitivity, nSensitivity, &sides.knowns);
-    return derive(instance, right, model_adjoint_derivative, &sides, seed, sensitivity);
+    return derive(instance, flattened, model_adjoint_derivative, &sides, seed, sensitivity);
 }

@@ -116,13 +116,14 @@ bool model_enter_initialization(Model *model) {
 }
 
 /* Evaluates everything once, so that a model that cannot start says so here and not in the first step. A start that
-   violates the constraints is corrected by the first projection. */
+   violates the constraints is corrected here, or, in model exchange, in the initial event. */
 bool model_exit_initialization(Model *model) {
     bool moved;
     if (!model_evaluate(model, GROUP_PREPARE)) return false;
     for (int i = 0; i < projection_levels(); i++) model->workspace[equations.blocks.corrections + i] = 0.0;
     for (int i = 0; i < N_COUNTERS; i++) model->run.counters[i] = 0;
-    if (!model_project(model, &moved) || !model_evaluate(model, GROUP_OUTPUTS)) return false;
+    if (model->co_simulation && !model_project(model, &moved)) return false;
+    if (!model_evaluate(model, GROUP_OUTPUTS)) return false;
     model->run.counters[COUNTER_EVALUATIONS] = 0;
     model->run.mode = model->co_simulation ? MODE_STEP : MODE_EVENT;
     return true;

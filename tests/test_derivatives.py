@@ -1,0 +1,168 @@
+"""Exact derivatives of generated FMUs: against central differences, and forward against adjoint."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import fmpy
+import numpy as np
+import pytest
+from fmpy.fmi3 import FMU3Model
+from helpers_backends import Array, Once, example_model, pendulum
+from helpers_replacement import model_of
+
+from gpmelica.fmu import binaries, native
+from gpmelica.generator.description.load import from_data
+from gpmelica.model import Model, prepare
+
+EXACT, ADJOINT = 1e-6, 1e-12
+DAHL = {"model": "dahl", "sigma0": 40.0, "mu_s": 0.2, "gamma": 1.5}
+
+
+def _driven() -> Model:
+    """A pendulum with friction by the joint load, and a torque from outside."""
+    data = pendulum()
+    data["links"][0]["joint"]["friction"] = DAHL
+    data["forces"] = [{"name": "drive", "joint": data["links"][0]["name"], "input": True}]
+    return prepare(from_data(data | {"outputs": {"loads": "all"}}))
+
+
+MODELS: dict[str, Callable[[], Model]] = {
+    "driven, Dahl": _driven,
+    "open chain, rheonomic": lambda: example_model("crane", "rigid_boom"),
+    "open chain, LuGre": lambda: example_model("manipulator", "S_r_L_r_J_f"),
+    "closed loop": lambda: model_of("cut_joint"),
+    "replacement joint": lambda: model_of("spherical_replacement", 1e8),
+}
+
+
+class Differentiated:
+    """An FMI 3.0 instance for model exchange; z: time, states, inputs."""
+
+    def __init__(self, folder: Path, model: Model) -> None:
+        self.description = fmpy.read_model_description(str(folder / f"{model.name}.fmu"))
+        self.fmi: Any = FMU3Model(
+            guid=self.description.guid,
+            unzipDirectory=str(folder / "unpacked"),
+            modelIdentifier=model.name,
+            instanceName="derivatives",
+        )
+        self.fmi.instantiate()
+        variables = self.description.modelVariables
+        self.references = {v.name: v.valueReference for v in variables}
+        rates = [v for v in variables if v.derivative is not None]
+        self.states = [v.derivative.valueReference for v in rates]
+        self.inputs = [v.valueReference for v in variables if v.causality == "input"]
+        outputs = [v for v in variables if v.causality == "output" and v.variability == "continuous"]
+        self.knowns = [self.references["time"], *self.states, *self.inputs]
+        self.unknowns = [v.valueReference for v in [*rates, *outputs]]
+        self.units = np.array([v.unit or "1" for v in [*rates, *outputs]])
+        self.norms = np.array(["normal" in v.name or "violation" in v.name for v in [*rates, *outputs]])
+        parameters = [v for v in variables if v.causality == "parameter" and v.type == "Float64"]
+        own = [v for v in parameters if not (v.dimensions or v.name.startswith(("solver", "projection")))]
+        self.parameters = [v.valueReference for v in own]
+
+    def initialization(self) -> None:
+        """To initialization mode."""
+        self.fmi.enterInitializationMode()
+
+    def running(self) -> None:
+        """From initialization mode to continuous-time mode."""
+        self.fmi.exitInitializationMode()
+        self.fmi.updateDiscreteStates()
+        self.fmi.enterContinuousTimeMode()
+
+    def point(self, seed: int) -> Array:
+        """z near the start."""
+        values = (ctypes.c_double * len(self.states))()
+        self.fmi.getContinuousStates(values, len(values))
+        rng = np.random.default_rng(seed)
+        moved = np.array(values) + 1e-2 * rng.normal(size=len(values))
+        return np.concatenate([[0.123], moved, rng.normal(size=len(self.inputs))])
+
+    def values(self, z: Array) -> Array:
+        """All unknowns at z."""
+        n = len(self.states)
+        self.fmi.setTime(z[0])
+        self.fmi.setContinuousStates((ctypes.c_double * n)(*z[1 : 1 + n]), n)
+        if self.inputs:
+            self.fmi.setFloat64(self.inputs, list(z[1 + n :]))
+        return np.array(self.fmi.getFloat64(self.unknowns))
+
+    def forward(self, knowns: Sequence[int]) -> Array:
+        """d unknowns / d knowns, column by column."""
+        return np.array([self.fmi.getDirectionalDerivative(self.unknowns, [k], [1.0]) for k in knowns]).T
+
+    def adjoint(self, knowns: Sequence[int]) -> Array:
+        """The same, row by row; FMPy's length of the result defaults to that of the seed."""
+        return np.array(
+            [self.fmi.getAdjointDerivative([u], knowns, [1.0], nSensitivity=len(knowns)) for u in self.unknowns]
+        )
+
+
+@pytest.fixture(params=MODELS)
+def fmu(request: pytest.FixtureRequest, once: Once) -> Iterator[Differentiated]:
+    """A new instance of one of the models."""
+    model = MODELS[request.param]()
+
+    def build(folder: Path) -> None:
+        path = folder / f"{model.name}.fmu"
+        native.build(native.generate(model.program, model.chain, "3.0"), path, binaries.toolchains("3.0"), {})
+        fmpy.extract(str(path), str(folder / "unpacked"))
+
+    name = "".join(c for c in request.param if c.isalnum())
+    found = Differentiated(once(f"derivatives_{name}", build), model)
+    yield found
+    found.fmi.freeInstance()
+
+
+def differences(function: Callable[[Array], Array], z: Array, step: float = 2e-4) -> Array:
+    """Central differences, extrapolated to order 6."""
+    columns = []
+    for h in step * np.eye(len(z)):
+        found = [(function(z + h / k) - function(z - h / k)) * k / (2 * step) for k in (1, 2, 4)]
+        columns.append((found[0] - 20 * found[1] + 64 * found[2]) / 45)
+    return np.array(columns).T
+
+
+def worst(fmu: Differentiated, found: Array, expected: Array) -> float:
+    """Largest difference of two Jacobians, relative to the largest entry of rows of the same unit.
+
+    Or to a thousandth of the largest of all, where those rows hold what rounding leaves of zeros.
+    """
+    rows = np.abs(expected).max(1)
+    sizes = np.array([rows[fmu.units == unit].max() for unit in fmu.units])
+    sizes = np.maximum(sizes, 1e-3 * rows.max())
+    return float((np.abs(found - expected) / sizes[:, np.newaxis]).max())
+
+
+def test_derivatives_at_a_point(fmu: Differentiated) -> None:
+    """With respect to time, states and inputs, in a run."""
+    fmu.initialization()
+    fmu.running()
+    z = fmu.point(7)
+    expected = differences(fmu.values, z)
+    fmu.values(z)
+    found = fmu.forward(fmu.knowns)
+    assert worst(fmu, found, expected) < EXACT
+    assert worst(fmu, fmu.adjoint(fmu.knowns), found) < ADJOINT
+
+
+def test_derivatives_at_the_start(fmu: Differentiated) -> None:
+    """With respect to parameters, start values among them, in initialization mode: by the start states, too."""
+    fmu.initialization()
+    defaults = np.array(fmu.fmi.getFloat64(fmu.parameters))
+
+    def values(changes: Array) -> Array:
+        fmu.fmi.setFloat64(fmu.parameters, list(defaults * (1.0 + changes)))
+        return np.array(fmu.fmi.getFloat64(fmu.unknowns))
+
+    expected = differences(values, np.zeros(len(defaults)))
+    values(np.zeros(len(defaults)))
+    found = fmu.forward(fmu.parameters) * defaults
+    assert worst(fmu, fmu.adjoint(fmu.parameters) * defaults, found) < ADJOINT
+    found[fmu.norms] = expected[fmu.norms]  # they vanish, or nearly: kinks within the steps of the differences
+    assert worst(fmu, found, expected) < EXACT

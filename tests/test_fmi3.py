@@ -1,0 +1,241 @@
+"""FMUs of FMI 3.0: archive, description and terminals; runs that agree with FMI 2.0; events, dependencies."""
+
+from __future__ import annotations
+
+import ctypes
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import fmpy
+import numpy as np
+import pytest
+from fmpy.fmi3 import FMU3Model, fmi3Dependent
+from helpers_backends import EXAMPLES, Compile, Compiled, CompileData, driven, example_model, pendulum
+from lxml import etree
+
+from gpmelica.fmu import model_description, runs
+from gpmelica.fmu.dependencies import dependencies
+from gpmelica.fmu.model_structure import structure
+from gpmelica.fmu.stages import stage
+from gpmelica.generator import interface
+from gpmelica.generator.description import load
+
+RUNS: tuple[tuple[str, runs.Mode], ...] = (("2.0", "me"), ("2.0", "cs"), ("3.0", "me"), ("3.0", "cs"))
+ENDS = [
+    (path.stem, case.name)
+    for path in sorted(EXAMPLES.glob("*.toml"))
+    for case in (load(path).cases[0], load(path).cases[-1])
+]
+
+
+# ---- What the archive says ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("example", "case"), ENDS)
+def test_fmpy_finds_nothing_wrong(tmp_path: Path, example: str, case: str) -> None:
+    """FMPy's validation of the description returns an empty list."""
+    model = example_model(example, case)
+    staged, table = stage(model.program), interface.variables(model.program)
+    xml = model_description.render(
+        model.program,
+        model.chain,
+        table,
+        structure(table, dependencies(staged), "3.0"),
+        fmi="3.0",
+        token=interface.token(model.program, table),
+        version="0",
+        sources=[],
+    )
+    (tmp_path / "modelDescription.xml").write_text(xml)
+    assert runs.validate(tmp_path) == []
+
+
+def test_archive_is_valid(compile_data: CompileData) -> None:
+    """FMPy finds nothing wrong with a whole archive; its build description names its C files."""
+    compiled = compile_data(driven(), "3.0")
+    assert runs.validate(compiled.fmu) == []
+    listed = compiled.description.buildConfigurations[0].sourceFileSets[0].sourceFiles
+    with zipfile.ZipFile(compiled.fmu) as archive:
+        assert sorted(listed) == sorted(
+            name.removeprefix("sources/") for name in archive.namelist() if name.endswith(".c")
+        )
+
+
+def test_variables_are_those_of_fmi2(compile_data: CompileData) -> None:
+    """Token, names, value references, causalities, units and start values are FMI 2.0's, arrays aside."""
+    two, three = (compile_data(driven(), fmi).description for fmi in ("2.0", "3.0"))
+    assert two.guid == three.guid
+    scalars = {v.name: v for v in two.modelVariables}
+    for v in three.modelVariables:
+        size = int(v.dimensions[0].start) if v.dimensions else 1
+        names = [f"{v.name}[{i}]" for i in range(1, size + 1)] if v.dimensions else [v.name]
+        same = [scalars.pop(name) for name in names]
+        assert [s.valueReference for s in same] == list(range(v.valueReference, v.valueReference + size))
+        assert {(s.causality, s.unit, s.description) for s in same} == {(v.causality, v.unit, v.description)}
+        assert [s.start for s in same] == (v.start.split() if v.start else [None])
+    assert scalars == {}
+    assert sum(bool(v.dimensions) for v in three.modelVariables) >= 5
+
+
+def test_terminals_name_what_belongs_together(compile_data: CompileData) -> None:
+    """A joint's input comes with its position and velocity, a force with its components; valid by the schema."""
+    compiled = compile_data(driven(), "3.0")
+    root = etree.parse(compiled.folder / "terminalsAndIcons" / "terminalsAndIcons.xml").getroot()
+    schema = Path(fmpy.__file__).parent / "schema" / "fmi3" / "fmi3TerminalsAndIcons.xsd"
+    etree.XMLSchema(file=str(schema)).assertValid(root)
+    found = {
+        terminal.get("name"): {member.get("memberName"): member.get("variableName") for member in terminal}
+        for terminal in root.iter("Terminal")
+    }
+    assert found == {
+        "push": {"effort": "push", "position": "cart_position", "velocity": "cart_position_dot"},
+        "wind": {axis: f"wind_{axis}" for axis in "xyz"},
+    }
+    assert {name for members in found.values() for name in members.values()} <= {
+        v.name for v in compiled.description.modelVariables
+    }
+
+
+# ---- Runs -----------------------------------------------------------------------------------------------------
+
+
+def simulated(compiled: Compiled, fmi: str, mode: runs.Mode, **options: Any) -> runs.Trajectory:
+    """All states and outputs at a tight tolerance."""
+    names = [*compiled.model.units]
+    stop, step = compiled.model.chain.simulation.stop, compiled.model.chain.simulation.output_step
+    return runs.simulate(
+        compiled.fmu, mode, names, name=f"{fmi}-{mode}", stop=stop, output_step=step, tolerance=1e-12, **options
+    )
+
+
+def test_versions_and_modes_agree(compile_example: Compile) -> None:
+    """2.0 and 3.0, model exchange and co-simulation: all signals of the crane to 1e-8 of their ranges."""
+    found = {(fmi, mode): simulated(compile_example("crane", "rigid_boom", fmi), fmi, mode) for fmi, mode in RUNS}
+    truth = found["2.0", "cs"].signals
+    assert len(truth) > 40
+    for name, expected in truth.items():
+        scale = max(np.ptp(expected), 1e-6 * np.abs(expected).max(), 1e-9)
+        errors = [np.abs(run.signals[name] - expected).max() / scale for run in found.values()]
+        assert max(errors) <= 1e-8, (name, errors)
+
+
+@pytest.mark.parametrize("mode", ["me", "cs"])
+def test_parameters_by_element(compile_data: CompileData, mode: runs.Mode) -> None:
+    """Elements of arrays are set by the names that FMI 2.0 has for them, and act as there."""
+    values = {"rod_com[1]": 0.6, "rod_inertia[2]": 0.12, "gravity[3]": -8.0, "cart_mass": 3.0}
+    two, three, other = (
+        simulated(compile_data(pendulum(), fmi), fmi, mode, parameters=parameters)
+        for fmi, parameters in (("2.0", values), ("3.0", values), ("3.0", {}))
+    )
+    for name, expected in two.signals.items():
+        assert three.signals[name] == pytest.approx(expected, abs=1e-9 * max(1.0, np.abs(expected).max()))
+    assert np.abs(two.signals["rod_angle"] - other.signals["rod_angle"]).max() > 0.1
+
+
+def test_event_mode_and_early_return_in_fmpy(compile_data: CompileData) -> None:
+    """FMPy handles the switching time in event mode: a sample on it, and the motion of a run without."""
+    compiled = compile_data(pendulum(), "3.0")
+    options = {"fmi_type": "CoSimulation", "output": ["rod_angle_ddot", "rod_angle"], "stop_time": 0.6}
+    options |= {"output_interval": 0.03, "relative_tolerance": 1e-11, "start_values": {"off": 0.1371}}
+    plain = fmpy.simulate_fmu(str(compiled.fmu), **options)
+    events = fmpy.simulate_fmu(str(compiled.fmu), use_event_mode=True, early_return_allowed=True, **options)
+    at = np.flatnonzero(events["time"] == 0.1371)
+    assert len(at) == 2
+    before, after = events["rod_angle_ddot"][at]
+    assert before - after > 10.0  # 5 N m on a light rod
+    regular = np.searchsorted(events["time"], plain["time"] - 1e-12)
+    assert events["time"][regular] == pytest.approx(plain["time"], abs=1e-12)
+    assert events["rod_angle"][regular] == pytest.approx(plain["rod_angle"], abs=1e-9)
+
+
+# ---- Dependencies ---------------------------------------------------------------------------------------------
+
+
+class Exchange:
+    """A model-exchange instance in initialization mode, variables by name; use it in a `with` statement."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        self.description = compiled.description
+        self.variables = {v.name: v for v in self.description.modelVariables}
+        self.fmi: Any = FMU3Model(
+            guid=self.description.guid,
+            modelIdentifier=self.description.modelExchange.modelIdentifier,
+            unzipDirectory=str(compiled.folder),
+            instanceName="instance",
+        )
+        self.fmi.instantiate(loggingOn=True)
+        self.fmi.enterInitializationMode()
+
+    def __enter__(self) -> Exchange:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.fmi.fmi3FreeInstance(self.fmi.component)
+
+    def get(self, names: list[str]) -> np.ndarray:
+        """Values of scalars."""
+        return np.array(self.fmi.getFloat64([self.variables[name].valueReference for name in names]))
+
+    def dependencies(self, name: str) -> set[str]:
+        """What the FMU says at run time."""
+        names = {v.valueReference: v.name for v in self.description.modelVariables}
+        reference, count = self.variables[name].valueReference, ctypes.c_size_t()
+        self.fmi.fmi3GetNumberOfVariableDependencies(self.fmi.component, reference, ctypes.byref(count))
+        n = count.value
+        elements, others, kinds = (ctypes.c_size_t * n)(), (ctypes.c_size_t * n)(), (ctypes.c_int * n)()
+        independents = (ctypes.c_uint * n)()
+        self.fmi.fmi3GetVariableDependencies(
+            self.fmi.component, reference, elements, independents, others, kinds, n
+        )
+        assert {*elements, *others} <= {0}
+        assert {*kinds} <= {fmi3Dependent}
+        return {names[reference] for reference in independents}
+
+
+def declared(unknowns: list[Any]) -> dict[str, set[str]]:
+    """Unknown → what the description says it depends on."""
+    return {unknown.variable.name: {v.name for v in unknown.dependencies} for unknown in unknowns}
+
+
+def test_declared_independence_of_parameters_is_real(compile_data: CompileData) -> None:
+    """At the start, a parameter or input changes what depends on it, and nothing else by a single bit."""
+    compiled = compile_data(driven(), "3.0")
+    depends, acting = declared(compiled.description.initialUnknowns), 0
+    knowns = [v for v in compiled.description.modelVariables if v.causality in ("parameter", "input")]
+    with Exchange(compiled) as fmu:
+        before = fmu.get(list(depends))
+        for v in knowns:
+            if v.type != "Float64":
+                continue
+            start = [float(x) for x in v.start.split()]
+            fmu.fmi.setFloat64([v.valueReference], [x + 0.1 for x in start])
+            changed = {name for name, a, b in zip(depends, before, fmu.get(list(depends)), strict=True) if a != b}
+            fmu.fmi.setFloat64([v.valueReference], start)
+            assert changed <= {name for name in depends if v.name in depends[name]}, v.name
+            acting += bool(changed)
+    assert acting >= 12
+
+
+def test_time_is_a_dependency_of_rheonomic_rows(compile_example: Compile, compile_data: CompileData) -> None:
+    """The crane's task makes its accelerations depend on time, not its velocities; a pendulum's do not."""
+    crane = declared(compile_example("crane", "rigid_boom", "3.0").description.derivatives)
+    assert [name for name, known in crane.items() if "time" in known] == [
+        name for name in crane if name.endswith("_dot)")
+    ]
+    free = declared(compile_data(driven(), "3.0").description.derivatives)
+    assert not any("time" in known for known in free.values())
+    assert {"push", "cart_mass", "cart_position_dot"} <= free["der(cart_position_dot)"]
+
+
+def test_dependencies_at_run_time_are_the_descriptions(compile_data: CompileData) -> None:
+    """fmi3GetVariableDependencies tells those of the start before it, and those of the run after it."""
+    compiled = compile_data(driven(), "3.0")
+    description = compiled.description
+    with Exchange(compiled) as fmu:
+        for name, known in declared(description.initialUnknowns).items():
+            assert fmu.dependencies(name) == known
+        fmu.fmi.exitInitializationMode()
+        for name, known in declared([*description.outputs, *description.derivatives]).items():
+            assert fmu.dependencies(name) == known
+        assert fmu.dependencies("push") == set()
