@@ -7,12 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-<<<<<<< HEAD
 from .blocks import Block, ConstrainedSystem
-from .stages import Stage, Staged
-=======
-from .stages import RUNNING, Block, Stage, Staged
->>>>>>> main
+from .stages import RUNNING, Stage, Staged
 
 Mask = NDArray[np.bool_]
 _KNOWN = ("states", "inputs", "time", "parameters")  # blocks, in the order of a mask's columns

@@ -22,6 +22,7 @@ from .model import Model
 from .quantities import State
 
 Array = NDArray[np.float64]
+_ROUNDING = 1e-12  # of a row's length
 
 
 @dataclass(frozen=True)
@@ -43,10 +44,10 @@ class Pair:
     components: tuple[str, ...]
 
     def scaled(self) -> Pair:
-        """The same with rows of length 1; rows of zeros stay."""
+        """The same with rows of length 1; rows of zeros, but for rounding, become rows of zeros."""
         lengths = np.linalg.norm(self.rows, axis=1, keepdims=True)
-        lengths = np.where(lengths > 0, lengths, 1.0)
-        return replace(self, rows=self.rows / lengths, wrenches=self.wrenches / lengths)
+        factors = np.where(lengths > _ROUNDING, 1.0 / np.maximum(lengths, _ROUNDING), 0.0)
+        return replace(self, rows=self.rows * factors, wrenches=self.wrenches * factors)
 
 
 def pairs(model: Model, state: State) -> list[Pair]:

@@ -11,7 +11,15 @@ from ..errors import SolveError
 from ..generator.mechanism import Mechanism
 from .constraints import Constraints
 from .drives import Actuated, AllJoints
-from .redundancy import Elimination, MinimumNorm, Rank, independent_rows, rank_of, redundant_groups
+from .redundancy import (
+    Elimination,
+    MinimumNorm,
+    Rank,
+    independent_rows,
+    rank_of,
+    redundant_groups,
+    without_rounding,
+)
 
 Array = NDArray[np.float64]
 
@@ -42,6 +50,7 @@ def choose_rows(mechanism: Mechanism, constraints: Constraints, C: Array) -> Row
     Raises SolveError if the rows named there are not redundant, or not all that are; or for drives that cannot do
     what they have to.
     """
+    C = without_rounding(C)
     rank, automatic = rank_of(C), _automatic(constraints, C)
     groups = redundant_groups(C, automatic)
     named = mechanism.redundant

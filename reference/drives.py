@@ -70,7 +70,7 @@ class Actuated:
     def _check(self, mechanism: Mechanism, constraints: Constraints, C: Array) -> None:
         others = C[self._others]
         system = scaled(self._system(self._basis(others) @ others).T).T
-        joints = ", ".join(mechanism.coordinates[k].name for k in mechanism.actuated or ())
+        joints = ", ".join(mechanism.coordinates[k].name for k in mechanism.actuated or ()) or "no joint"
         if np.linalg.matrix_rank(system, tol=_LEFT) < system.shape[1]:
             raise SolveError(
                 f"the drives of {joints} work against each other through the closures, so their efforts are not"

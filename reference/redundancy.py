@@ -39,6 +39,12 @@ def scaled(C: Array) -> Array:
     return C / _lengths(C)[:, None]
 
 
+def without_rounding(C: Array) -> Array:
+    """C, shape (m, n), with exact zeros in place of rows that are nothing but rounding beside the others."""
+    lengths = np.linalg.norm(C, axis=1, keepdims=True)
+    return np.where(lengths > _ROUNDING * lengths.max(initial=0.0), C, 0.0)
+
+
 def _lengths(C: Array) -> Array:
     lengths = np.linalg.norm(C, axis=1)
     return np.where(lengths > _ROUNDING * lengths.max(initial=0.0), lengths, 1.0)

@@ -1,0 +1,180 @@
+"""Knife edges and programmed constraints of order 1 and 2 in the reference, in all formulations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers_random import random_chain
+from helpers_reference import manipulator, mechanism_of, random_state, slope
+from numpy.typing import NDArray
+
+from gpmelica import reference
+from gpmelica.errors import SolveError
+from gpmelica.generator.mechanism import Mechanism
+
+Array = NDArray[np.float64]
+FORMULATIONS = ("gpme", "gpme_reduced", "lagrange")
+MASS, INERTIA, LEVER = 3.0, 0.4, 0.25  # kg, kg·m², m
+
+
+def sleigh(**constraints: Any) -> dict[str, Any]:
+    """Chaplygin's sleigh: a rigid body on a plane and on one edge, its centre of mass LEVER before the edge."""
+    body = {"mass": MASS, "com": [LEVER, 0.0, 0.0], "inertia": [0.3, 0.3, INERTIA]}
+    joint = {"type": "planar", "position": [0.3, -0.2, 0.7], "velocity": [0.0, 0.0, 1.5]}
+    return {
+        "schema": 1,
+        "name": "Sleigh",
+        "links": [{"name": "sleigh", "parent": "ground", "joint": joint} | body],
+        "nonholonomic": [{"name": "blade", "link": "sleigh", "normal": [0.0, 2.0, 0.0]}],
+        "simulation": {"start": "description", "stop": 2.0, "output_step": 0.05, "tolerance": 1e-11},
+        "constraints": constraints,
+    }
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_chaplygin_sleigh(formulation: str) -> None:
+    """v = V tanh(a V t/k²), ω = (V/k)/cosh(a V t/k²) with k² = I/m + a²; the edge bears m v ω I/(I + m a²)."""
+    data = sleigh(formulation=formulation)
+    if formulation == "gpme_reduced":  # whose states stay the same: from heading −1 to 1.1 they can
+        data["constraints"]["dependent"] = ["sleigh.y"]
+        data["links"][0]["joint"]["position"] = [0.3, -0.2, -1.0]
+    run = reference.simulate(mechanism_of(data))
+    signals, k = run.signals, np.sqrt(INERTIA / MASS + LEVER**2)
+    V = 1.5 * k
+    phase = LEVER * V * run.time / k**2
+    v, omega = V * np.tanh(phase), V / k / np.cosh(phase)
+    heading = signals["sleigh_angle"]
+    forward = signals["sleigh_x_dot"] * np.cos(heading) + signals["sleigh_y_dot"] * np.sin(heading)
+    assert forward == pytest.approx(v, abs=1e-8)
+    assert signals["sleigh_angle_dot"] == pytest.approx(omega, abs=1e-8)
+    force = MASS * v * omega * INERTIA / (INERTIA + MASS * LEVER**2)
+    assert signals["blade_force"] == pytest.approx(force, abs=1e-7)
+    assert signals["violation_velocity"].max() < (1e-12 if formulation == "gpme_reduced" else 1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_edge_on_its_levels(seed: int) -> None:
+    """Ψ̇ of a knife edge on a moving chain is C q̈ − γ, C = ∂Ψ/∂q̇; and its wrench's power is Ψ λ."""
+    rng = np.random.default_rng(seed)
+    data = random_chain(rng, links=4, base=None)
+    link = data["links"][-1]["name"]
+    edge = {"name": "blade", "link": link, "point": [0.1, -0.2, 0.3], "normal": rng.normal(size=3).tolist()}
+    mechanism = mechanism_of(data | {"nonholonomic": [edge]})
+    q, qd = random_state(mechanism, rng)
+    qdd = rng.normal(size=mechanism.n)
+    model = reference.Model(mechanism, start=(q, qd))
+
+    def psi(t: float) -> float:
+        return float(model.constraints(model.state(0.0, q + t * qd + t * t / 2 * qdd, qd + t * qdd)).Phi_dot[-1])
+
+    rows = model.constraints(model.state(0.0, q, qd))
+    assert rows.C[-1] @ qd == pytest.approx(psi(0.0))
+    assert slope(psi) == pytest.approx(rows.C[-1] @ qdd - rows.gamma[-1], abs=1e-8)
+    assert rows.Phi[-1] == 0.0
+
+
+def test_reduced_states_have_an_end() -> None:
+    """Heading π/2 leaves no way to get ẏ from ẋ: the run stops there and says so, where the other forms go on."""
+    with pytest.raises(SolveError, match=r"blade cannot be solved for sleigh.y at t = 0\.6 s: C_d is singular"):
+        reference.simulate(mechanism_of(sleigh(formulation="gpme_reduced")))
+
+
+def test_edge_as_the_joint_load_sees_it() -> None:
+    """What a planar joint transmits and the edge together accelerate the sleigh: the load is across the plane."""
+    data = sleigh() | {"gravity": [0.0, 0.0, -9.81]}
+    mechanism = mechanism_of(data)
+    start = reference.start_state(mechanism)
+    q, qd = start[0], start[1] + [np.cos(0.7), np.sin(0.7), 0.0]
+    load = reference.joint_loads(mechanism, 0.0, q, qd, start=start)["sleigh"]
+    assert load[2] == pytest.approx(MASS * 9.81)
+    assert load[[0, 1, 5]] == pytest.approx([0.0, 0.0, 0.0], abs=1e-9)
+    found = reference.evaluate(mechanism, 0.0, q, qd, start=start)
+    assert abs(found.contacts[0]) > 0.5
+    assert found.drive == pytest.approx(np.zeros(3), abs=1e-12)
+
+
+def test_start_velocities_obey_edges() -> None:
+    """From velocities across the edge the smallest change leads to those along it; locked joints cannot change."""
+    data = sleigh()
+    data["links"][0]["joint"]["velocity"] = [1.0, 0.4, 0.0]
+    mechanism = mechanism_of(data)
+    _, qd = reference.start_state(mechanism)
+    along = np.array([np.cos(0.7), np.sin(0.7)])
+    assert qd[:2] == pytest.approx(along * (along @ [1.0, 0.4]))
+    locked = mechanism_of(data | {"statics": {"locked": ["sleigh"]}})
+    with pytest.raises(SolveError, match=r"blade is violated by 0\.338 at the start; change .* unlock sleigh"):
+        reference.start_state(locked)
+
+
+def test_contradicting_edges_are_named() -> None:
+    """Edges that hold a body at rest are fine; programmed motion against them is reported."""
+    data = sleigh()
+    data["nonholonomic"] += [
+        {"name": "across", "link": "sleigh", "point": [0.5, 0.0, 0.0], "normal": [0.0, 1.0, 0.0]},
+    ]
+    data["programmed"] = [{"name": "turn", "expression": "sleigh.angle - start(sleigh.angle) - t^3"}]
+    data["links"][0]["joint"]["velocity"] = [0.0, 0.0, 0.0]
+    mechanism = mechanism_of(data)
+    (problem,) = reference.unreachable(mechanism, reference.start_state(mechanism)[0])
+    assert "turn, blade, across depend on each other and contradict each other" in problem.message
+
+
+@pytest.mark.parametrize("formulation", ["gpme", "lagrange"])
+def test_constraint_on_accelerations(formulation: str) -> None:
+    """Order 2 (P0 (7)): the tip's programmed acceleration comes out, and nothing stabilises it."""
+    entry = {"name": "push", "expression": "E.ax + 0.1*E.vx - 0.5*cos(3*t)*(1 + E.z)", "order": 2}
+    data = manipulator(programmed=[entry], constraints={"formulation": formulation})
+    data["simulation"] = {"start": "description", "stop": 0.5, "tolerance": 1e-11, "output_step": 0.005}
+    run = reference.simulate(mechanism_of(data))
+    t, vx = run.time, run.signals["E_vx"]
+    wanted = 0.5 * np.cos(3 * t) * (1 + run.signals["E_z"]) - 0.1 * vx
+    assert np.gradient(vx, t, edge_order=2)[2:-2] == pytest.approx(wanted[2:-2], abs=1e-3)
+    assert not run.signals["violation_velocity"].any()
+    assert np.ptp(vx) > 0.05
+
+
+def _in_all(data: dict[str, Any]) -> list[tuple[Mechanism, Any]]:
+    """The mechanism in each formulation, with a state on its constraints."""
+    found = []
+    for form in FORMULATIONS:
+        mechanism = mechanism_of(data | {"constraints": data["constraints"] | {"formulation": form}})
+        found.append((mechanism, reference.start_state(mechanism)))
+    return found
+
+
+def test_formulations_agree_with_friction_and_edges() -> None:
+    """q̈, efforts, joint loads and the edge's force of a sleigh with a rubbing arm are the same in all three."""
+    data = sleigh()
+    data["links"][0]["joint"]["velocity"] = [0.8 * np.cos(0.7), 0.8 * np.sin(0.7), 0.9]
+    friction = {
+        "model": "lugre",
+        "sigma0": 1e3,
+        "sigma1": 5.0,
+        "sigma2": 0.1,
+        "mu_s": 0.3,
+        "mu_k": 0.2,
+        "v_s": 0.1,
+    }
+    data["links"].append(
+        {
+            "name": "arm",
+            "parent": "sleigh",
+            "frame": {"xyz": [0.3, 0.1, 0.0], "rpy": [1.2, 0.0, 0.0]},
+            "mass": 1.0,
+            "com": [0.3, 0.0, 0.0],
+            "inertia": [0.01, 0.05, 0.05],
+            "joint": {"type": "revolute", "axis": [0.0, 0.0, 1.0], "velocity": 1.0}
+            | {"friction": friction | {"diameter": 0.2}},
+        }
+    )
+    results = []
+    for mechanism, start in _in_all(data):
+        found = reference.evaluate(mechanism, 0.0, *start, [1e-4], start=start)
+        loads = reference.joint_loads(mechanism, 0.0, *start, [1e-4], start=start)
+        assert found.friction_residual < 1e-12
+        results.append(np.concatenate([found.qdd, found.effort, found.contacts, *loads.values()]))
+    assert abs(results[0]).max() > 1.0
+    for other in results[1:]:
+        assert other == pytest.approx(results[0], abs=1e-9)

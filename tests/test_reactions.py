@@ -1,0 +1,266 @@
+"""Which reactions are unique: textbook cases, ranks in absolute and joint coordinates, the commands' warnings."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers_redundant import Array, polygon, repeated_task, started
+from helpers_reference import manipulator, mechanism_of
+from scipy.linalg import null_space
+
+from gpmelica import reactions as solvability
+from gpmelica import reference
+from gpmelica.generator.description.load import from_data
+from gpmelica.joint_loads import loads
+from gpmelica.model import prepare
+from gpmelica.reference import Reactions
+from gpmelica.reference.absolute import Pair, pairs
+from gpmelica.reference.reactions import _idle_by_qr, _idle_by_svd, _stacked, _verdicts
+from gpmelica.reference.redundancy import rank_of
+
+LUGRE = {"model": "lugre", "sigma0": 1e3, "mu_s": 0.2, "mu_k": 0.1, "v_s": 0.1, "diameter": 0.05}
+
+
+def door(lower: str, upper: str, **lower_joint: Any) -> dict[str, Any]:
+    """A door on two hinges, one above the other."""
+    joint = {"type": lower, **lower_joint} | ({"axis": [0.0, 0.0, 1.0]} if lower == "revolute" else {})
+    leaf = {"name": "lower", "parent": "ground", "mass": 20.0, "com": [0.4, 0.0, 0.7], "inertia": [4.0, 5.0, 1.5]}
+    hinge = {"name": "upper", "type": upper, "a": {"link": "ground", "xyz": [0.0, 0.0, 1.4]}}
+    return {
+        "schema": 1,
+        "name": "Door",
+        "gravity": [0.0, 0.0, -9.81],
+        "links": [leaf | {"joint": joint}],
+        "closures": [hinge | {"b": {"link": "lower", "xyz": [0.0, 0.0, 1.4]}}],
+        "simulation": {"start": "description", "stop": 0.2},
+    }
+
+
+def found_for(data: dict[str, Any]) -> Reactions:
+    return reference.reactions(*started(data))
+
+
+def lost(found: Reactions) -> dict[str, list[str]]:
+    """Pair → components that are not unique."""
+    return {v.name: [key for key, unique in v.components.items() if not unique] for v in found.verdicts}
+
+
+def test_door_on_two_balls() -> None:
+    """How the weight is shared along the hinge line nobody knows; the forces across it are unique."""
+    found = found_for(door("spherical", "spherical"))
+    assert (found.rows, found.columns, found.rank.rank, found.redundancy) == (6, 6, 5, 1)
+    assert lost(found) == {"lower": ["fz"], "upper": ["fz"]}
+    assert found.redundant_rows == (("upper_z",),)
+
+
+def test_door_on_a_ball_and_a_bush() -> None:
+    """A bush that slides along the line bears none of the weight: everything is unique, nothing is redundant."""
+    found = found_for(door("spherical", "point_on_line"))
+    assert found.redundancy == 0
+    assert not any(lost(found).values())
+    assert found.redundant_rows == ()
+
+
+def test_door_on_two_hinges() -> None:
+    """Two spatial hinges share everything but the moment about the line, which neither of them bears."""
+    found = found_for(door("revolute", "revolute"))
+    assert (found.rows, found.rank.rank, found.redundancy) == (10, 5, 5)
+    assert lost(found) == {name: ["fx", "fy", "fz", "nx", "ny"] for name in ("lower", "upper")}
+
+
+def test_beam_between_two_springs_is_unique() -> None:
+    """A replacement joint has no rows: with springs the loads are determined, which is what the paper advises."""
+    data = door("spherical", "spherical")
+    data["closures"][0] |= {"model": "spring_damper", "stiffness": [1e6, 1e6, 1e6, 0, 0, 0]}
+    found = found_for(data)
+    assert (found.rows, found.redundancy) == (3, 0)
+    assert [verdict.name for verdict in found.verdicts] == ["lower"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_spatial_polygon(seed: int) -> None:
+    """Spatial revolutes in a plane: p = 3, forces in the plane unique, those across and both moments not."""
+    found = found_for(polygon(seed))
+    assert not found.planar
+    assert found.redundancy == 3
+    assert not found.singular
+    assert set(map(tuple, lost(found).values())) == {("fz", "nx", "ny")}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_planar_polygon(seed: int) -> None:
+    """With a bush in place of the last spatial joint such a chain counts as planar: 3 columns per body, p = 0."""
+    data = polygon(seed)
+    data["closures"][0]["type"] = "point_on_line"
+    for link in data["links"]:
+        link["frame"] = {key: value for key, value in link["frame"].items() if key == "xyz"}
+    data["closures"][0]["a"] = {"link": "ground", "xyz": [0.6, 0.1, 0.0]}
+    found = found_for(data)
+    sides = len(data["links"])
+    assert found.planar
+    assert (found.rows, found.columns, found.redundancy) == (2 * sides + 2, 3 * sides, 0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("maker", [polygon, repeated_task])
+def test_degree_of_redundancy_is_that_of_joint_coordinates(maker: Any, seed: int) -> None:
+    """p does not depend on the coordinates: rows beyond the rank are as many in absolute as in joint coordinates.
+
+    And rows of absolute coordinates vanish for all velocities that joint coordinates can have (tree joints).
+    """
+    mechanism, start = started(maker(seed))
+    found, here = reference.reactions(mechanism, start), reference.solvability(mechanism, start)
+    model = reference.Model(mechanism, start=start)
+    state = model.state(0.0, *start)
+    assert found.redundancy == len(model.constraints.names) - here.rank
+    every = pairs(model, state)
+    tree = [pair for pair in every if pair.kind == "joint"]
+    allowed = null_space(_stacked(tree))
+    assert allowed.shape[1] == mechanism.n
+    others = _stacked([pair for pair in every if pair.kind != "joint"])
+    assert rank_of(others @ allowed).rank == here.rank
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_any_basis_of_the_null_space_gives_the_verdict(seed: int) -> None:
+    """QR, SVD and brute force (another solution λ + null vector) agree on random redundant pairs."""
+    rng = np.random.default_rng(seed)
+    found = [
+        Pair(f"p{k}", "joint", 0, rng.normal(size=(3, 14)), np.eye(3, 6), ("fx", "fy", "fz", "nx", "ny", "nz"))
+        for k in range(4)
+    ]
+    shared = rng.normal(size=14)
+    for k in (0, 2):  # these two hold the same thing once more
+        rows = np.vstack([found[k].rows[:2], shared + found[k].rows[:2].sum(axis=0)])
+        found[k] = Pair(found[k].name, "joint", 0, rows, np.eye(3, 6), found[k].components)
+    scaled = [pair.scaled() for pair in found]
+    C, rank = _stacked(scaled), rank_of(_stacked(scaled))
+    by_qr = _verdicts(scaled, _idle_by_qr(C, rank))
+    assert by_qr == _verdicts(scaled, _idle_by_svd(C, rank))
+    assert [verdict.unique for verdict in by_qr] == [_is_unique(scaled, k) for k in range(4)]
+    assert [verdict.unique for verdict in by_qr] == [False, True, False, True]
+
+
+def _is_unique(found: list[Pair], k: int) -> bool:
+    """By the definition: the pair's space meets that of the others in nothing but zero (P1 3.2, direct sum)."""
+    own, others = found[k].rows, np.vstack([pair.rows for i, pair in enumerate(found) if i != k])
+    together = np.linalg.matrix_rank(np.vstack([own, others]))
+    return bool(together == np.linalg.matrix_rank(own) + np.linalg.matrix_rank(others))
+
+
+def _loads_with(data: dict[str, Any], **constraints: Any) -> Array:
+    mechanism, start = started(data | {"constraints": constraints})
+    loads = reference.joint_loads(mechanism, 0.0, *start, start=start)
+    closures = reference.closure_wrenches(mechanism, 0.0, *start, start=start)
+    return np.array([*loads.values(), *closures.values()])
+
+
+def test_unique_loads_do_not_depend_on_what_is_left_out() -> None:
+    """Elimination and least norm give the same loads in all unique components.
+
+    Here in the others, too: in joint coordinates the cut joint's row along the line acts on nothing that moves, so
+    that the tree joint bears the whole weight.
+    """
+    data = door("spherical", "spherical", velocity=[1.0, 0.0, 0.0])
+    found = lost(found_for(data))
+    a, b = (_loads_with(data, redundant=choice) for choice in ("auto", "minimum_norm"))
+    for row, name in enumerate(("lower", "upper")):
+        unique = [c for c, key in enumerate(("fx", "fy", "fz", "nx", "ny", "nz")) if key not in found[name]]
+        assert a[row, unique] == pytest.approx(b[row, unique], abs=1e-9)
+    assert a[:, 2] == pytest.approx([20 * 9.81, 0.0], abs=1e-9)
+    assert b[:, 2] == pytest.approx([20 * 9.81, 0.0], abs=1e-9)
+
+
+def test_singular_start_is_noticed() -> None:
+    """A parallelogram that lies flat: its rank is lower there than anywhere else."""
+    data = manipulator(gravity=[0.0, 0.0, 0.0])
+    joint = {"type": "revolute", "axis": [0.0, -1.0, 0.0], "position": 0.0}
+    data["links"][0]["joint"] = data["links"][1]["joint"] = joint
+    other = {"name": "other", "parent": "ground", "frame": {"xyz": [0.8, 0.0, 0.0]}, "joint": joint, "mass": 1.0}
+    data["links"].append(other | {"com": [0.5, 0.0, 0.0], "inertia": [0.1, 0.1, 0.1]})
+    ends = {"a": {"link": "lower", "xyz": [0.8, 0.0, 0.0]}, "b": {"link": "other", "xyz": [1.0, 0.0, 0.0]}}
+    turned = {"rpy": [np.pi / 2, 0.0, 0.0]}
+    data["closures"] = [{"name": "pin", "type": "point_on_line", **{k: v | turned for k, v in ends.items()}}]
+    data["simulation"] = {"start": "description"}
+    mechanism, start = started(data)
+    found = reference.reactions(mechanism, start)
+    assert found.singular
+    assert found.elsewhere == found.rank.rank + 1
+    (warning,) = solvability.warnings(mechanism, found)
+    assert warning.startswith("the start is singular: C has rank 7 there and 8 elsewhere")
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (
+            door("revolute", "revolute", friction=LUGRE),
+            "(fx fy fz nx ny), nor is the normal force: give friction.n",
+        ),
+        (polygon(0), "(fz nx ny), but the normal force, which the friction depends on, is"),
+    ],
+)
+def test_friction_in_doubtful_joints(data: dict[str, Any], text: str) -> None:
+    """Friction in a joint whose reaction is not unique is warned of; a given normal force is nobody's business."""
+    data["links"][0]["joint"]["friction"] = LUGRE
+    mechanism, start = started(data)
+    (warning,) = solvability.warnings(mechanism, reference.reactions(mechanism, start))
+    assert text in warning
+    assert warning.startswith(f"friction in {data['links'][0]['name']}.angle: the joint's reaction is not unique")
+    data["links"][0]["joint"]["friction"] = LUGRE | {"normal_force": 10.0}
+    mechanism = mechanism_of(data)
+    assert solvability.warnings(mechanism, reference.reactions(mechanism, start)) == []
+
+
+def test_loads_are_marked() -> None:
+    """Table, CSV's names and JSON of `loads` say which parts are not unique."""
+    summary = loads(prepare(from_data(polygon(0))))
+    assert summary.data()["not_unique"]["side1"] == ["fz", "nx", "ny", "axial"]
+    assert summary.data()["not_unique"]["pin"] == ["fz", "nx", "ny"]
+    marked = summary.marked_run().signals
+    assert "side1_load_fz (not unique)" in marked
+    assert "side1_load_fx" in marked
+    assert "side1_load_normal" in marked
+    rows = list(zip(*(column.cells for column in summary.table().columns), strict=True))
+    assert [[cell.endswith(" *") for cell in row] for row in rows] == [[False, True, False, True, True]] * len(
+        rows
+    )
+    assert summary.notes()[0].startswith("* side0: fz nx ny axial are not unique in a model of rigid bodies")
+
+
+def test_json_contract() -> None:
+    """The keys of design section 6, in a form that JSON can hold."""
+    found = json.loads(json.dumps(solvability.data(found_for(door("spherical", "spherical")))))
+    assert {key: found[key] for key in ("rows", "columns", "rank", "redundancy", "ranks")} == {
+        "rows": 6,
+        "columns": 6,
+        "rank": 5,
+        "redundancy": 1,
+        "ranks": {"holonomic": 5, "nonholonomic": 0},
+    }
+    assert found["unique"] == {"lower": False, "upper": False}
+    assert found["redundant_rows"] == [["upper_z"]]
+    assert found["components"]["upper"] == {"fx": True, "fy": True, "fz": False}
+
+
+def test_links_and_closures_of_one_name() -> None:
+    """They stay apart in the tables."""
+    data = door("spherical", "spherical")
+    data["closures"][0]["name"] = "lower"
+    assert lost(found_for(data)).keys() == {"lower (joint)", "lower (closure)"}
+
+
+def test_free_bodies_have_no_reactions() -> None:
+    """Nothing to tell: no rows, rank zero, nothing that is not unique."""
+    body = {
+        "name": "stone",
+        "parent": "ground",
+        "mass": 1.0,
+        "inertia": [1.0, 1.0, 1.0],
+        "joint": {"type": "free"},
+    }
+    found = found_for({"schema": 1, "name": "Stone", "links": [body]})
+    assert (found.rows, found.columns, found.rank.rank, found.verdicts) == (0, 6, 0, ())
