@@ -160,6 +160,15 @@ class StartValue:
 
 
 @dataclass(frozen=True)
+class Assertion:
+    """What must hold during a run, `value < bound`, and what to say else; the time follows."""
+
+    value: Expr
+    bound: float
+    message: str
+
+
+@dataclass(frozen=True)
 class Output:
     """A quantity that the FMU's user reads."""
 
@@ -189,6 +198,7 @@ class Program:
     """The equations of one model.
 
     formulation  which equations these are, and how many states they have
+    assertions   for tools that do not say themselves what is singular
     events       switching times, expressions of parameters, s; the position is the switch's index
     info         further facts for headers: coordinates, partition
     """
@@ -203,6 +213,7 @@ class Program:
     events: list[Expr] = field(default_factory=list)
     items: list[Item] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
+    assertions: list[Assertion] = field(default_factory=list)
     info: dict[str, str] = field(default_factory=dict)
     reserved: set[str] = field(default_factory=set)
     _section: str = ""
