@@ -1,4 +1,4 @@
-"""Joint loads over a run: root mean square and peak per joint, closure forces, drives (P0 (34), design 4.7)."""
+"""Joint loads over a run: root mean square and peak per joint, contacts, drives (P0 (34), design 4.7)."""
 
 from __future__ import annotations
 
@@ -29,14 +29,16 @@ class LoadSummary:
         joints    link → part (`axial`, `fx`, …) → {"rms", "max"}, N or N·m
         drives    coordinate → {"rms", "max"} of the effort that its drive delivers, N or N·m
         closures  closure → its force (x, y, z) and moment on frame b at the end of the run, world axes, N and N·m
-        doubts    link or closure → parts of its load that a model of rigid bodies does not determine (P1): fx … nz
-                  in the joint's axes, axial, normal
+        edges     knife edge → {"rms", "max"} of its force along its normal, N
+        doubts    link, closure or knife edge → parts of its load that a model of rigid bodies does not determine
+                  (P1): fx … nz in the joint's axes, axial, normal, force
     """
 
     run: Trajectory
     joints: dict[str, dict[str, dict[str, float]]]
     drives: dict[str, dict[str, float]]
     closures: dict[str, list[float]]
+    edges: dict[str, dict[str, float]]
     doubts: dict[str, list[str]]
 
     def data(self) -> dict[str, Any]:
@@ -45,12 +47,14 @@ class LoadSummary:
             "joints": self.joints,
             "drives": self.drives,
             "closures": self.closures,
+            "knife_edges": self.edges,
             "not_unique": self.doubts,
         }
 
     def marked_run(self) -> Trajectory:
         """The run with signals that are not unique called so: `crank_load_fz (not unique)`."""
         marked = {f"{link}_load_{part}" for link, parts in self.doubts.items() for part in parts}
+        marked |= {f"{edge}_force" for edge in self.edges if edge in self.doubts}
         names = {name: f"{name} ({NOT_UNIQUE})" if name in marked else name for name in self.run.signals}
         return replace(self.run, signals={names[name]: values for name, values in self.run.signals.items()})
 
@@ -76,6 +80,8 @@ class LoadSummary:
                 for letter in "fn"
             ]
             table.add_row(link, *rms, *peak)
+        for edge, numbers in self.edges.items():
+            table.add_row(edge, "", *(_marked(numbers[key], edge in self.doubts) for key in ("rms", "max")), "")
         return table
 
 
@@ -96,7 +102,8 @@ def loads(
     }
     efforts = {c.name: f"{c.symbol}_effort" for c in model.mechanism.coordinates}
     drives = {name: _numbers(run, signal) for name, signal in efforts.items() if signal in run.signals}
-    return LoadSummary(run, joints, drives, _closures(model, run, given), doubts(model))
+    edges = {edge.name: _numbers(run, f"{edge.name}_force") for edge in model.mechanism.nonholonomic}
+    return LoadSummary(run, joints, drives, _closures(model, run, given), edges, doubts(model))
 
 
 def _numbers(run: Trajectory, name: str) -> dict[str, float]:

@@ -93,7 +93,8 @@ def prepare(chain: Chain, source: str = "description") -> Model:
     clashes = interface.clashes(program)
     if clashes:
         raise DescriptionError(source, clashes)
-    chooses = chain.constraints.formulation == "gpme" and chain.constraints.dependent == "auto"
+    by_itself = chain.constraints.formulation == "gpme" and chain.constraints.dependent == "auto"
+    chooses = by_itself and solvability.rank < numbers.n  # else all are dependent
     return Model(chain, numbers, start, solvability, program, derived if chooses else program)
 
 

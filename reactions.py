@@ -78,7 +78,7 @@ def warnings(mechanism: Mechanism, found: reference.Reactions) -> list[str]:
     friction = [
         _friction_warning(c, found)
         for c in mechanism.coordinates
-        if c.friction is not None and c.friction.normal_force is None and c.owner in found.not_unique
+        if c.friction is not None and c.friction.normal_force is None and doubtful_loads(found, c.owner)
     ]
     if not found.singular:
         return friction
@@ -108,7 +108,8 @@ def _friction_warning(coordinate: Coordinate, found: reference.Reactions) -> str
 
 def doubtful_loads(found: reference.Reactions, link: str, axis: Iterable[float] | None = None) -> list[str]:
     """Parts of the link's joint load that are not unique: fx … nz, and with the joint's axis axial and normal."""
-    verdict = next((v for v in found.verdicts if v.kind == "joint" and v.name == link), None)
+    names = (link, f"{link} (joint)")  # the latter where a closure has the same name
+    verdict = next((v for v in found.verdicts if v.kind == "joint" and v.name in names), None)
     lost = [] if verdict is None else [key for key, unique in verdict.components.items() if not unique]
     if axis is None:
         return lost
@@ -119,7 +120,7 @@ def doubtful_loads(found: reference.Reactions, link: str, axis: Iterable[float] 
 
 
 def doubts(model: Model) -> dict[str, list[str]]:
-    """Joint or closure → parts of its load that are not unique; those without doubtful parts are left out.
+    """Joint, closure or knife edge → parts of its load that are not unique; those without such are left out.
 
     Where the analysis fails, see `reference.reactions`, nothing is known and nothing is marked.
     """
@@ -134,7 +135,6 @@ def doubts(model: Model) -> dict[str, list[str]]:
         link: doubtful_loads(found, link, model.mechanism.coordinates[own[0]].axis if len(own) == 1 else None)
         for link, own in joints.items()
     }
-    closures = {
-        v.name: [k for k, u in v.components.items() if not u] for v in found.verdicts if v.kind == "closure"
-    }
-    return {name: lost for name, lost in {**parts, **closures}.items() if lost}
+    others = [verdict for verdict in found.verdicts if verdict.kind in ("closure", "nonholonomic")]
+    contacts = {v.name: [key for key, unique in v.components.items() if not unique] for v in others}
+    return {name: lost for name, lost in {**parts, **contacts}.items() if lost}

@@ -52,6 +52,7 @@ def render(program: Program, chain: Chain, version: str, start_values: Mapping[s
             equations=equations,
             state_equations=[f"der({s.name}) = {mo.text(s.derivative)}" for s in program.states],
             output_equations=parts.output_equations(program),
+            assertions=parts.assertions(program),
             forces=[parts.Group(f.section, tuple(parts.item_equations(f))) for f in forces],
             plant_inputs=parts.plant_inputs(program),
             plant_equations=parts.plant_equations(program),

@@ -219,6 +219,16 @@ def equations(program: Program, headings: Headings) -> list[Group]:
     return [*found[:after], *by_row, *found[after:]]
 
 
+def assertions(program: Program) -> list[str]:
+    """What must hold during a run, laid out; messages stay in one piece."""
+    margin = " " * _INDENT
+    return [
+        f"{margin}assert({mo.text(a.value)} < {mo.number(a.bound)},\n"
+        f"{margin}    {mo.quoted(f'{a.message} ')} + String(time));"
+        for a in program.assertions
+    ]
+
+
 def item_equations(item: Item) -> Iterator[str]:
     """Equations of one definition or linear system, without the semicolon."""
     if isinstance(item, LinearSolve):

@@ -160,6 +160,15 @@ class StartValue:
 
 
 @dataclass(frozen=True)
+class Assertion:
+    """What must hold during a run, `value < bound`, and what to say else; the time follows."""
+
+    value: Expr
+    bound: float
+    message: str
+
+
+@dataclass(frozen=True)
 class Output:
     """A quantity that the FMU's user reads."""
 
@@ -203,6 +212,7 @@ class Program:
     """The equations of one model.
 
     formulation  which equations these are, and how many states they have
+    assertions   for tools that do not say themselves what is singular
     events       switching times, expressions of parameters, s; the position is the switch's index
     projections  level, `position` or `velocity` → its projection; empty where it is not wanted
     info         further facts for headers: coordinates, partition
@@ -219,6 +229,7 @@ class Program:
     items: list[Item] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
     projections: dict[str, Projection] = field(default_factory=dict)
+    assertions: list[Assertion] = field(default_factory=list)
     info: dict[str, str] = field(default_factory=dict)
     reserved: set[str] = field(default_factory=set)
     _section: str = ""

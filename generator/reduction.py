@@ -12,12 +12,14 @@ from dataclasses import replace
 from . import ir
 from .ir import Expr, Index
 from .motion import block
-from .program import ConstrainedSolve, Program
+from .program import Assertion, ConstrainedSolve, Program
+
+_STEEPEST = 1e8  # dependent velocity per independent one: half of a double's digits are lost then
 
 
 def expanded(program: Program, formulation: str) -> Program:
     """The program with linear solves in place of constrained ones."""
-    result = replace(program, items=[], reserved=set(program.reserved))
+    result = replace(program, items=[], assertions=[], reserved=set(program.reserved))
     for item in program.items:
         if not isinstance(item, ConstrainedSolve):
             result.items.append(item)
@@ -38,6 +40,7 @@ def _gpme(program: Program, item: ConstrainedSolve) -> None:
     rest = tuple(slice(0, size) for size in F.shape[1:])
     rows, forces = [M[k, :] for k in independent], [F[(k, *rest)] for k in independent]
     if D is not None:
+        _assert_regular(program, item, D)
         # row by row: compilers expand a product of blocks element by element, each with the whole product in it
         every = range(n)
         Md = block(program, "Md", M, (item.dependent, every), "rows of M of the dependent coordinates")
@@ -65,6 +68,17 @@ def _dependence(program: Program, item: ConstrainedSolve, independent: Sequence[
         return Cd, None
     text = "partition: dependent velocities per independent velocity"
     return Cd, program.solve("D", Cd, -Ci, None, text, dependent_names(item.coordinates, item.dependent))
+
+
+def _assert_regular(program: Program, item: ConstrainedSolve, D: Expr) -> None:
+    """Say where the dependent velocities cease to follow from the others: C_d is singular, D has no bounds."""
+    steepness: Expr = ir.constant(0.0)
+    for i in range(D.shape[1]):
+        steepness = steepness + D[:, i] @ D[:, i]
+    value = program.define("steepness", steepness, None, "squares of the dependent velocities per independent one")
+    names = dependent_names(item.coordinates, item.dependent)
+    text = f"the constraints cannot be solved for {names}: choose other dependent coordinates; time in s:"
+    program.assertions.append(Assertion(value, _STEEPEST**2, text))
 
 
 def split(

@@ -16,6 +16,7 @@ from .choice import RowChoice
 from .gpme import Partition, choose_dependent, solve_scaled
 
 Array = NDArray[np.float64]
+_WORN = 0.5  # of C_d's smallest pivot when its coordinates were chosen: they are chosen anew
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class System:
 
 
 class Gpme:
-    """P0 (26), P2 (20): multiplier-free, 2n states; the partition is fixed, or chosen anew for each C.
+    """P0 (26), P2 (20): multiplier-free, 2n states; the partition is fixed, or the last one as long as it is good.
 
     The motion does not depend on the partition (P1 (14)), so choosing anew only keeps C_d regular.
     """
@@ -47,13 +48,19 @@ class Gpme:
     def __init__(self, mechanism: Mechanism, choice: RowChoice, fixed: tuple[int, ...] | None) -> None:
         self.choice, self._mechanism = choice, mechanism
         self._fixed = None if fixed is None else Partition(mechanism, fixed, choice.kept_names)
+        self._last: Partition | None = None
+        self._worn = 0.0
 
     def partition(self, C: Array) -> Partition:
         """The partition used with C, shape (m, n)."""
         if self._fixed is not None:
             return self._fixed
-        dependent = choose_dependent(self._mechanism, self.choice.basis(C) @ C)
-        return Partition(self._mechanism, dependent, self.choice.kept_names)
+        rows = self.choice.basis(C) @ C
+        if self._last is None or self._last.smallest_pivot(rows) <= self._worn:
+            dependent = choose_dependent(self._mechanism, rows)
+            self._last = Partition(self._mechanism, dependent, self.choice.kept_names)
+            self._worn = _WORN * self._last.smallest_pivot(rows)
+        return self._last
 
     def determinant(self, C: Array) -> float:
         """det C_d of the partition used with C and the independent rows; its sign is not arbitrary as with E C."""

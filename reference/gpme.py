@@ -94,6 +94,13 @@ class Partition:
         """det C_d."""
         return float(np.linalg.det(C[:, self.dependent]))
 
+    def smallest_pivot(self, C: Array) -> float:
+        """Of C_d, each row of C scaled to length 1: how far it is from being singular; 1 without rows."""
+        if not len(C):
+            return 1.0
+        factors = dgesv(_scaled(C)[:, self.dependent], np.ones((len(C), 1)))[0]
+        return float(np.abs(np.diag(factors)).min())
+
     def ratios(self, t: float, C: Array) -> Array:
         """D = ∂q̇_d/∂q̇_i = −C_d⁻¹ C_i, shape (m, n − m).
 

@@ -13,6 +13,8 @@ FULFILLED = 1e-10  # m, rad, or in the unit of a programmed row
 _ITERATIONS = 50
 _LONGEST = 0.5  # rad or m, of a step in any coordinate
 _RANK = 1e-8
+_ASIDE = 0.1  # rad or m, towards another configuration
+_LATER = 0.37  # of the run's time, when that is looked for: not where something comes round again
 
 
 def onto(model: Model, state: State) -> tuple[State, float]:
@@ -38,6 +40,16 @@ def onto(model: Model, state: State) -> tuple[State, float]:
             break
         state, Phi, C = trial, trial_Phi, trial_C
     return state, float(np.linalg.norm(Phi))
+
+
+def elsewhere(model: Model, state: State) -> State:
+    """Another configuration that the position constraints allow, later or now; if none is found, this one."""
+    aside = _ASIDE * np.random.default_rng(0).uniform(-1.0, 1.0, len(state.q))
+    for t in (_LATER * float(model.mechanism.chain.simulation.stop), 0.0):
+        other, gap = onto(model, model.state(t, state.q + aside, state.qd))
+        if gap <= FULFILLED and np.abs(other.q - state.q).max() > 0.1 * _ASIDE:
+            return other
+    return state
 
 
 def _gap(model: Model, state: State, positions: NDArray[np.bool_]) -> tuple[Array, Array]:

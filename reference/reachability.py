@@ -10,8 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import Problem, SolveError
 from ..generator.description.task import Path
 from ..generator.mechanism import Mechanism
+from .choice import RowChoice
 from .contradictions import contradiction
+from .manifold import elsewhere, onto
 from .model import Model
+from .quantities import State
+from .redundancy import rank_of
 from .solver import row_choice
 
 Array = NDArray[np.float64]
@@ -105,7 +109,7 @@ class _Search:
 
 
 def _rows(model: Model, q: Array) -> Iterator[Problem]:
-    """Rows that contradict each other or are left out and should not be; drives that do not do."""
+    """Rows that are left out and should not be, drives that do not do, redundant rows that are trouble."""
     start = model.state(0.0, q, np.zeros(len(q)))
     model.constraints(start)  # rows without a value there are no matter of choice
     try:
@@ -114,10 +118,30 @@ def _rows(model: Model, q: Array) -> Iterator[Problem]:
         key = "actuated" if "actuated" in str(error) else "redundant"
         yield Problem(f"constraints.{key}", str(error))
         return
+    if choice.groups:
+        yield from _singular(model, start, choice) or _contradicting(model, start, choice)
+
+
+def _singular(model: Model, start: State, choice: RowChoice) -> list[Problem]:
+    """A problem if rows are redundant at the start alone: a run would lose them."""
+    here, names = choice.rank.rank, model.constraints.names
+    rank = rank_of(model.constraints(elsewhere(model, onto(model, start)[0])).C).rank
+    if rank <= here:
+        return []
+    redundant = ", ".join(names[k] for group in choice.groups for k in group)
+    text = (
+        f"the start is a singular position: the {len(names)} constraint rows have rank {here} there and {rank}"
+        f" elsewhere; at the start {redundant} depend on each other; start in another position"
+    )
+    return [Problem("simulation.start", text)]
+
+
+def _contradicting(model: Model, start: State, choice: RowChoice) -> list[Problem]:
     found = contradiction(model, start, choice)
-    if found:
-        yield Problem(
-            "programmed" if model.mechanism.programmed else "closures",
-            f"the constraint rows {', '.join(found.names)} depend on each other and contradict each other in their"
-            f" {found.what} at t = {found.t:.4g} s, by {found.left:.3g}; remove one, or change what they demand",
-        )
+    if not found:
+        return []
+    text = (
+        f"the constraint rows {', '.join(found.names)} depend on each other and contradict each other in their"
+        f" {found.what} at t = {found.t:.4g} s, by {found.left:.3g}; remove one, or change what they demand"
+    )
+    return [Problem("programmed" if model.mechanism.programmed else "closures", text)]

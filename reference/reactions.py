@@ -16,7 +16,7 @@ from scipy.linalg import qr
 from ..errors import SolveError
 from ..generator.mechanism import Mechanism
 from .absolute import Pair, pairs
-from .manifold import FULFILLED, onto
+from .manifold import elsewhere, onto
 from .model import Model, Start
 from .planar import in_plane
 from .quantities import State
@@ -25,8 +25,6 @@ from .solver import solvability
 
 Array = NDArray[np.float64]
 _ZERO = 1e-7  # of B_X, rows of C having length 1
-_ASIDE = 0.1  # rad or m, towards another configuration
-_LATER = 0.37  # of the run's time, when that is looked for: not where something comes round again
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,7 @@ def reactions(mechanism: Mechanism, start: Start) -> Reactions:
     """
     model = Model(mechanism, start=start)
     state, _ = onto(model, model.state(0.0, np.asarray(start[0], dtype=float), np.asarray(start[1], dtype=float)))
-    here, there = _Analysis(model, state), _Analysis(model, _elsewhere(model, state))
+    here, there = _Analysis(model, state), _Analysis(model, elsewhere(model, state))
     same = here.planar == there.planar and here.rank.rank == there.rank.rank
     found = here.pairs
     return Reactions(
@@ -170,13 +168,3 @@ def _cross_check(by_qr: tuple[Verdict, ...], by_svd: tuple[Verdict, ...], rank: 
             f" singular values disagree; {rank.smallest:.2g} counts as a singular value, {rank.largest:.2g} as"
             " zero; change the start, which is close to a singular position, or the dimensions"
         )
-
-
-def _elsewhere(model: Model, state: State) -> State:
-    """Another configuration that the position constraints allow, later or now; if none is found, this one."""
-    aside = _ASIDE * np.random.default_rng(0).uniform(-1.0, 1.0, len(state.q))
-    for t in (_LATER * float(model.mechanism.chain.simulation.stop), 0.0):
-        other, gap = onto(model, model.state(t, state.q + aside, state.qd))
-        if gap <= FULFILLED and np.abs(other.q - state.q).max() > 0.1 * _ASIDE:
-            return other
-    return state

@@ -12,7 +12,7 @@ from helpers_fmi3 import Fmu3, Make3
 
 @pytest.fixture(scope="session")
 def libraries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Shared libraries of the two models and of the linear solver."""
+    """Shared libraries of the two models and of the solvers."""
     cc = compiler()
     if cc is None:
         pytest.skip("no C compiler: CC, cc, gcc, clang and ziglang are missing")
@@ -22,7 +22,8 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         model: compile_c(cc, folder / f"{model}.so", layer(model), *flags, "-fvisibility=hidden")
         for model in ("oscillator", "singular")
     }
-    return built | {"lu": compile_c(cc, folder / "lu.so", [SOURCES / "linear_solve.c"], *flags)}
+    solvers = [SOURCES / f"{name}.c" for name in ("linear_solve", "constrained_solve")]
+    return built | {"solvers": compile_c(cc, folder / "solvers.so", solvers, *flags)}
 
 
 @pytest.fixture

@@ -82,6 +82,19 @@ def test_check_as_json(gpmelica: Command, arm: Path) -> None:
     assert {type(c["start"]) for c in data["coordinates"]} == {float}
 
 
+def test_reactions_as_table_and_json(gpmelica: Command, arm: Path, tmp_path: Path) -> None:
+    """Ranks, gap and one line per joint and row; with --out the same facts as a file."""
+    answer = gpmelica("reactions", arm)
+    assert (answer.status, answer.err) == (0, "")
+    for part in ("5 rows, 6 columns (planar: 3 per body), rank 5", "upper", "height", "unique"):
+        assert part in answer.out
+    assert "not unique" not in answer.out.split("components that are not unique")[1]
+    data = gpmelica("reactions", arm, "--json", "--out", tmp_path / "there").json
+    assert data == json.loads((tmp_path / "there" / "reactions.json").read_text(encoding="utf-8"))
+    assert data["unique"] == {"upper": True, "lower": True, "height": True}
+    assert (data["redundancy"], data["redundant_rows"], data["rank_elsewhere"]) == (0, [], 5)
+
+
 def test_modelica_writes_text_and_script(
     gpmelica: Command, arm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

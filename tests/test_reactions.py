@@ -10,6 +10,7 @@ import pytest
 from helpers_redundant import Array, polygon, repeated_task, started
 from helpers_reference import manipulator, mechanism_of
 from scipy.linalg import null_space
+from test_nonholonomic import sleigh
 
 from gpmelica import reactions as solvability
 from gpmelica import reference
@@ -191,6 +192,9 @@ def test_singular_start_is_noticed() -> None:
     assert found.elsewhere == found.rank.rank + 1
     (warning,) = solvability.warnings(mechanism, found)
     assert warning.startswith("the start is singular: C has rank 7 there and 8 elsewhere")
+    (problem,) = reference.unreachable(mechanism, start[0])
+    assert problem.where == "simulation.start"
+    assert "the 2 constraint rows have rank 1 there and 2 elsewhere" in problem.message
 
 
 @pytest.mark.parametrize(
@@ -229,6 +233,24 @@ def test_loads_are_marked() -> None:
         rows
     )
     assert summary.notes()[0].startswith("* side0: fz nx ny axial are not unique in a model of rigid bodies")
+
+
+def test_knife_edges_are_marked() -> None:
+    """Two edges under one point share their force as they like; a third one, elsewhere, does not."""
+    data = sleigh()
+    data["links"][0]["joint"]["velocity"] = [np.cos(0.7), np.sin(0.7), 0.0]
+    data["nonholonomic"] += [
+        {"name": "again", "link": "sleigh", "normal": [0.0, 1.0, 0.0]},
+        {"name": "front", "link": "sleigh", "point": [0.4, 0.0, 0.0], "normal": [0.0, 1.0, 0.0]},
+    ]
+    data["forces"] = [{"name": "gust", "link": "sleigh", "point": [0.2, 0.0, 0.0], "force": ["0", "5*t", "0"]}]
+    data["simulation"]["stop"] = 0.2
+    summary = loads(prepare(from_data(data)))
+    assert summary.data()["not_unique"] == {"blade": ["force"], "again": ["force"]}
+    assert {"blade_force (not unique)", "front_force"} <= summary.marked_run().signals.keys()
+    assert summary.data()["knife_edges"]["front"]["max"] > 0.1
+    cells = {row[0]: row[3] for row in zip(*(c.cells for c in summary.table().columns), strict=True)}
+    assert [cells[name].endswith(" *") for name in ("blade", "again", "front")] == [True, True, False]
 
 
 def test_json_contract() -> None:

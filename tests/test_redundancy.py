@@ -143,3 +143,18 @@ def test_partition_is_chosen_anew() -> None:
         reference.evaluate(mechanism, 0.0, *start, start=start)
     found = reference.evaluate(mechanism, 0.0, *start, start=start, dependent="auto")
     assert "side0.angle" in found.dependent
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_multipliers_from_the_dependent_equations(seed: int) -> None:
+    """P4 (6): λ from the dependent equations, put into the independent ones, leaves nothing of these."""
+    mechanism, start = started(polygon(seed, formulation="lagrange"))
+    found = reference.evaluate(mechanism, 0.0, *start, start=start)
+    names = [c.name for c in mechanism.coordinates]
+    d = [names.index(name) for name in reference.solvability(mechanism, start).dependent]
+    i = [k for k in range(mechanism.n) if k not in d]
+    left = found.M @ found.qdd + found.h - found.Q
+    C = found.C[:2]
+    multipliers = np.linalg.solve(C[:, d].T, left[d])
+    assert multipliers == pytest.approx(found.multipliers[:2], rel=1e-9)
+    assert left[i] == pytest.approx(C[:, i].T @ multipliers, abs=1e-10 * np.abs(left).max())

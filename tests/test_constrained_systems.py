@@ -1,0 +1,220 @@
+"""Knife edges, constraints on accelerations, formulations and partitions of the generated equations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fmpy import simulate_fmu
+from helpers_loops import random_loop
+from helpers_stages import StagedModel, Values
+from numpy.typing import NDArray
+
+from gpmelica import reference
+from gpmelica.errors import SolveError
+from gpmelica.evaluation import RumocaEvaluator, State
+from gpmelica.fmu import native, rumoca_backend
+from gpmelica.fmu.dependencies import dependencies
+from gpmelica.fmu.stages import stage
+from gpmelica.generator.description.load import from_data
+from gpmelica.generator.description.settings import Constraints
+from gpmelica.generator.description.task import Nonholonomic
+from gpmelica.model import Model, prepare
+
+Array = NDArray[np.float64]
+FORMULATIONS = ("gpme", "gpme_reduced", "lagrange")
+EXACT = 1e-9
+needs_rumoca = pytest.mark.skipif(not rumoca_backend.available(), reason="rumoca is not installed")
+
+
+def _described(name: str, links: list[dict[str, Any]], **tables: Any) -> dict[str, Any]:
+    simulation = {"start": "description", "stop": 2.0, "output_step": 0.02, "tolerance": 1e-10}
+    return {
+        "schema": 1,
+        "name": name,
+        "gravity": [0.0, 0.0, 0.0],
+        "links": links,
+        "simulation": simulation,
+    } | tables
+
+
+def sleigh(speed: float, turn: float, **tables: Any) -> dict[str, Any]:
+    """Chaplygin's sleigh: com 0.4 m ahead of its knife edge, 2 kg, 0.3 kg·m²; speed, m/s, and turn, rad/s."""
+    joint = {"type": "planar", "velocity": [speed, 0.0, turn]}
+    body = {"name": "sleigh", "parent": "ground", "joint": joint, "mass": 2.0, "com": [0.4, 0.0, 0.0]}
+    edge = {"name": "blade", "link": "sleigh", "normal": [0.0, 3.0, 0.0]}
+    return _described("Sleigh", [body | {"inertia": [0.3, 0.3, 0.3]}], nonholonomic=[edge]) | tables
+
+
+def circling(**tables: Any) -> dict[str, Any]:
+    """A mass of 2 kg on a cart of 1 kg that can go anywhere in the plane, held on the unit circle, at 1 m/s."""
+    across = {"type": "prismatic", "axis": [1.0, 0.0, 0.0], "position": 1.0}
+    along = {"type": "prismatic", "axis": [0.0, 1.0, 0.0], "velocity": 1.0}
+    inertia = [0.1, 0.1, 0.1]
+    links = [
+        {"name": "cart", "parent": "ground", "joint": across, "mass": 1.0, "inertia": inertia},
+        {"name": "mass", "parent": "cart", "joint": along, "mass": 2.0, "inertia": inertia},
+    ]
+    circle = {"name": "circle", "expression": "(E.x^2 + E.y^2 - 1)/2"}
+    return _described("Circling", links, points={"E": {"link": "mass"}}, programmed=[circle]) | tables
+
+
+def _formulated(data: dict[str, Any], formulation: str, **settings: Any) -> Model:
+    return prepare(from_data(data | {"constraints": {"formulation": formulation} | settings}))
+
+
+def _error(found: Array, expected: Array) -> float:
+    return float(np.abs(found - expected).max() / max(float(np.abs(expected).max()), 1e-3))
+
+
+def _agrees(model: Model, values: Values, expected: reference.Evaluation) -> None:
+    """q̈, efforts of drives and violations are the reference's."""
+    assert _error(values.qdd, expected.qdd) <= EXACT
+    symbols = [c.symbol for c in model.mechanism.coordinates]
+    drives = {f"{s}_effort": x for s, x in zip(symbols, expected.drive, strict=True)}
+    shared = [name for name in values.outputs if name in drives]
+    scale = float(np.abs(expected.effort).max()) or 1.0
+    assert max((abs(values.outputs[name] - drives[name]) for name in shared), default=0.0) <= EXACT * scale
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_sleigh_follows_chaplygin(formulation: str) -> None:
+    """a = ℓω², ω̇ = −mℓvω/(J + mℓ²) along the blade; the blade's force is m(ω̇ℓ + vω) and does no work."""
+    model = _formulated(sleigh(1.5, 0.8, outputs={"loads": "all"}), formulation)
+    m, arm, J = 2.0, 0.4, 0.3
+    for angle, v, w in ((0.0, 1.5, 0.8), (0.7, -0.6, 1.1), (2.0, 0.3, -2.0)):
+        q = np.array([0.3, -0.2, angle])
+        qd = np.array([v * np.cos(angle), v * np.sin(angle), w])
+        slip, turn = arm * w**2, -m * arm * v * w / (J + m * arm**2)
+        expected = slip * np.array([np.cos(angle), np.sin(angle), 0.0])
+        expected += np.array([-v * w * np.sin(angle), v * w * np.cos(angle), turn])
+        for program in (model.program, model.native_program):
+            values = StagedModel(model, program)(0.0, q, qd)
+            assert values.qd == pytest.approx(qd, abs=1e-14)
+            assert values.qdd == pytest.approx(expected, abs=1e-12)
+            # nothing but the blade pushes the sleigh, and the blade only across itself
+            loads = [values.outputs[f"sleigh_load_{key}"] for key in ("fx", "fy", "fz", "nx", "ny", "nz")]
+            assert loads == pytest.approx([0.0] * 6, abs=1e-12)
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_native_sleigh_keeps_its_energy(formulation: str, tmp_path: Path) -> None:
+    """The FMU's sleigh turns until it runs straight, ω = ω₀/cosh(ω₀ ℓ √(m/(J + mℓ²)) t), and no energy is lost."""
+    data = sleigh(0.0, 2.0)
+    data["links"][0]["joint"]["position"] = [0.0, 0.0, -1.0]
+    # up to the end's 1.2 rad y follows from x: what are states has to be so all the time
+    chosen = {"dependent": ["sleigh.y"]} if formulation == "gpme_reduced" else {}
+    model = _formulated(data, formulation, **chosen)
+    native.build(native.generate(model.native_program, model.chain), tmp_path / "sleigh.fmu", "")
+    names = ["sleigh_x_dot", "sleigh_y_dot", "sleigh_angle", "sleigh_angle_dot", "violation_velocity"]
+    run = simulate_fmu(str(tmp_path / "sleigh.fmu"), stop_time=2.0, output=names, relative_tolerance=1e-11)
+    angle, w = run["sleigh_angle"], run["sleigh_angle_dot"]
+    v = run["sleigh_x_dot"] * np.cos(angle) + run["sleigh_y_dot"] * np.sin(angle)
+    total = 0.3 + 2.0 * 0.4**2
+    assert 0.5 * (2.0 * v**2 + total * w**2) == pytest.approx(np.full(len(v), 2.0 * total), rel=1e-8)
+    decay = 0.4 * np.sqrt(2.0 / total) * 2.0
+    assert w == pytest.approx(2.0 / np.cosh(decay * run["time"]), abs=1e-7)
+    assert run["violation_velocity"].max() <= (1e-12 if formulation == "gpme_reduced" else 1e-7)
+
+
+def test_states_and_their_description() -> None:
+    """The reduced form has a state less per constraint row, and the model says which form it is."""
+    texts = {"gpme": "GPME, 2n = 6 states, Baumgarte", "gpme_reduced": "reduced GPME, n + 2 = 5 states, position"}
+    texts["lagrange"] = "Lagrange multipliers, 2n = 6 states, Baumgarte"
+    for formulation, text in texts.items():
+        model = _formulated(sleigh(1.0, 1.0), formulation)
+        sources = native.generate(model.native_program, model.chain)
+        assert len(model.program.states) == (5 if formulation == "gpme_reduced" else 6)
+        assert f'description="{text}' in sources.description
+        assert f'package Sleigh "{text}' in model.modelica()
+        assert ("kappa" in model.modelica()) == (formulation == "gpme_reduced") != ("alpha" in model.modelica())
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+@pytest.mark.parametrize("kind", ["revolute", "spherical", "distance"])
+def test_loops_in_every_formulation(formulation: str, kind: str) -> None:
+    """Random closed loops with a knife edge: q̈ and efforts by both programs are the reference's."""
+    mechanism, q, qd, _ = random_loop(1, kind)
+    chain = mechanism.chain
+    blade = Nonholonomic(name="blade", link=chain.links[-1].name, point=(0.1, 0.2, -0.1), normal=(1.0, -2.0, 0.5))
+    settings = Constraints(formulation=formulation)  # type: ignore[arg-type]
+    simulation = chain.simulation.model_copy(update={"start": "description"})
+    changes = {"nonholonomic": (blade,), "constraints": settings, "simulation": simulation}
+    model = prepare(chain.model_copy(update=changes))
+    qd = _allowed(model, q, qd)
+    expected = reference.evaluate(model.mechanism, 0.0, q, qd, start=model.start)
+    for program in (model.program, model.native_program):
+        values = StagedModel(model, program)(0.0, q, qd)
+        assert values.qd == pytest.approx(qd, abs=1e-9)
+        _agrees(model, values, expected)
+
+
+def _allowed(model: Model, q: Array, qd: Array) -> Array:
+    """The velocities nearest to qd that the constraints allow."""
+    equations = reference.Model(model.mechanism, start=model.start)
+    rows = equations.constraints(equations.state(0.0, q, qd))
+    change: Array = np.linalg.pinv(rows.C) @ rows.Phi_dot
+    return qd - change
+
+
+@pytest.mark.parametrize("formulation", ["gpme", "lagrange"])
+def test_acceleration_row(formulation: str) -> None:
+    """ẍ programmed as a function of t and ẏ is what q̈ has; ÿ is free, and the cart's drive bears both masses."""
+    row = {
+        "name": "shake",
+        "expression": "E.ax - sin(2*t) - 0.5*mass.position_dot + 0.1*cart.position_ddot",
+        "order": 2,
+    }
+    force = {"name": "push", "joint": "mass", "effort": "3 - 0.2*E.vx"}
+    model = _formulated(circling(programmed=[row], forces=[force]), formulation)
+    t, q, qd = 0.3, np.array([0.4, -0.2]), np.array([0.7, 1.3])
+    shaken = (np.sin(2 * t) + 0.5 * qd[1]) / 1.1
+    for program in (model.program, model.native_program):
+        values = StagedModel(model, program)(t, q, qd)
+        assert values.qdd == pytest.approx([shaken, (3 - 0.2 * qd[0]) / 2.0], abs=1e-13)
+        assert values.outputs["cart_position_effort"] == pytest.approx(3.0 * shaken, abs=1e-12)
+        assert values.outputs["violation_velocity"] == 0.0
+
+
+@needs_rumoca
+def test_modelica_in_every_formulation() -> None:
+    """The Modelica text of each form gives the reference's q̈, knife edge and dependent velocities included."""
+    for formulation in FORMULATIONS:
+        model = _formulated(sleigh(1.5, 0.8), formulation)
+        q, qd = np.array([0.1, 0.2, 0.5]), np.array([0.6 * np.cos(0.5), 0.6 * np.sin(0.5), 1.2])
+        expected = reference.evaluate(model.mechanism, 0.0, q, qd, start=model.start).qdd
+        assert _error(RumocaEvaluator(model)(State(0.0, q, qd)), expected) <= EXACT
+
+
+def test_native_runs_through_a_singular_partition(tmp_path: Path) -> None:
+    """At the top of the circle cart.position cannot be dependent; chosen anew all the time, it need not be."""
+    model = prepare(from_data(circling()))
+    native.build(native.generate(model.native_program, model.chain), tmp_path / "circling.fmu", "")
+    names = ["cart_position", "mass_position", "violation_position"]
+    run = simulate_fmu(str(tmp_path / "circling.fmu"), stop_time=6.0, output=names, relative_tolerance=1e-10)
+    radius = np.hypot(run["cart_position"], run["mass_position"])
+    assert np.abs(radius - 1.0).max() < 1e-7
+    assert np.ptp(np.unwrap(np.arctan2(run["mass_position"], run["cart_position"]))) > 2 * np.pi * 0.8
+    top = StagedModel(model)(0.0, np.array([0.0, 1.0]), np.array([-1.0, 0.0]))
+    assert top.qdd == pytest.approx([0.0, -1.0], abs=1e-14)
+
+
+@needs_rumoca
+def test_modelica_stops_at_a_singular_partition() -> None:
+    """The same point, a fixed partition: the Modelica text says which coordinate does not follow, and the time."""
+    model = prepare(from_data(circling(constraints={"dependent": ["cart.position"]})))
+    evaluator = RumocaEvaluator(model)
+    near = State(0.0, np.array([1e-10, 1.0]), np.array([-1.0, 1e-10]))
+    with pytest.raises(SolveError, match=r"the constraints cannot be solved for cart\.position: .*time in s: 0"):
+        evaluator(near)
+    assert model.program is model.native_program
+
+
+def test_dependencies_through_a_constrained_solve() -> None:
+    """Accelerations depend on the states in their forces and constraints, rates on themselves alone."""
+    model = prepare(from_data(sleigh(1.0, 1.0)))
+    found = dependencies(stage(model.native_program)).derivatives
+    assert np.array_equal(found[:3], np.eye(6, dtype=bool)[3:])
+    assert found[3:, 2:].all()
