@@ -32,7 +32,6 @@ def render(program: Program, chain: Chain, version: str, start_values: Mapping[s
     """
     headings, forces = parts.Headings(chain, program), parts.applied_forces(program)
     equations = parts.equations(program, headings)
-    simulation = chain.simulation
     return (
         _environment()
         .get_template("package.mo.jinja")
@@ -57,14 +56,20 @@ def render(program: Program, chain: Chain, version: str, start_values: Mapping[s
             plant_inputs=parts.plant_inputs(program),
             plant_equations=parts.plant_equations(program),
             uses_quintic=_uses(program, "quintic_"),
-            experiment={
-                "StartTime": 0.0,
-                "StopTime": simulation.stop,
-                "Tolerance": simulation.tolerance,
-                "Interval": simulation.output_step,
-            },
+            experiment=_settings(chain),
         )
     )
+
+
+def _settings(chain: Chain) -> dict[str, float]:
+    """Of the annotation `experiment`."""
+    simulation = chain.simulation
+    return {
+        "StartTime": 0.0,
+        "StopTime": simulation.stop,
+        "Tolerance": simulation.tolerance,
+        "Interval": simulation.output_step,
+    }
 
 
 def script(program: Program, chain: Chain) -> str:

@@ -164,7 +164,7 @@ def _expression(
         yield from (Problem(where, message) for message in unknown_names if message)
         started = [name for name in expressions.started_names(tree) if expressions.level(name) == 1]
         if started and draft.chain.constraints.formulation == "gpme_reduced":
-            text = f'start({started[0]}) does not go with formulation = "gpme_reduced", where velocities are no states'
+            text = f'start({started[0]}) does not go with formulation = "gpme_reduced": velocities are no states'
             yield Problem(where, text)
 
 
