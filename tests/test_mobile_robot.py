@@ -60,7 +60,7 @@ def absolute(q: Array) -> Array:
 def steering(t: float) -> float:
     """d²/dt² of the slider's d(t), m/s²."""
     total = 0.0
-    for begin, amount in ((1.0, 0.025), (3.0, -0.025), (5.0, -0.0248966), (7.0, 0.0248966)):
+    for begin, amount in ((0.0, 0.025), (2.0, -0.025), (4.0, -0.0248966), (6.0, 0.0248966)):
         x = min(max(t - begin, 0.0), 1.0)
         total += amount * 60 * x * (1 - x) * (1 - 2 * x)
     return total
@@ -128,11 +128,11 @@ def test_motion_is_that_of_the_paper() -> None:
     """Right turn, straight on, left turn, and at the end a line parallel to x0 (P1 Fig. 2, 3)."""
     found = run("without_W1_W4")
     heading = dict(zip(found.time.round(6), found.signals["platform_angle"], strict=True))
-    assert heading[1.0] == pytest.approx(0.0, abs=1e-12)
-    assert heading[4.0] == pytest.approx(heading[5.0], abs=1e-8)
-    assert heading[4.5] < -1.0
-    assert heading[8.0] == pytest.approx(heading[10.0], abs=1e-8)
-    assert heading[10.0] == pytest.approx(0.0, abs=1e-6)
+    assert heading[0.0] == pytest.approx(0.0, abs=1e-12)
+    assert heading[3.0] == pytest.approx(heading[4.0], abs=1e-8)
+    assert heading[3.5] < -1.0
+    assert heading[7.0] == pytest.approx(heading[9.0], abs=1e-8)
+    assert heading[9.0] == pytest.approx(0.0, abs=1e-6)
 
 
 @pytest.mark.parametrize("case", VARIANTS)
@@ -145,7 +145,7 @@ def test_same_motion(case: str) -> None:
             assert np.abs(found.signals[name] - expected.signals[name]).max() < 1e-8
 
 
-@pytest.mark.parametrize("time", [0.0, 1.4, 2.6, 3.7, 5.5, 7.2])
+@pytest.mark.parametrize("time", [0.0, 0.4, 1.6, 2.7, 4.5, 6.2])
 @pytest.mark.parametrize("case", VARIANTS)
 def test_accelerations_and_reactions(case: str, time: float) -> None:
     """Both are those of absolute coordinates; of the minimum norm, which depends on these, the unique forces."""
@@ -162,7 +162,7 @@ def test_accelerations_and_reactions(case: str, time: float) -> None:
 
 def test_exactly_the_non_unique_reactions_differ() -> None:
     """By newtons between the variants; the others agree to 1e-9 N, and act all the same (P1 Fig. 4)."""
-    t, q, qd = state_at(1.4)
+    t, q, qd = state_at(0.4)
     cases = [by_package(case, t, q, qd) for case in VARIANTS]
     spread = {pair: np.ptp([found[pair] for found in cases], axis=0).max() for pair in cases[0]}
     assert {pair for pair, width in spread.items() if width > 1.0} == set(NOT_UNIQUE)
