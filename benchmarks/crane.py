@@ -60,7 +60,7 @@ def build(elements: int, folder: Path) -> Crane:
     times = [time.perf_counter()]
     chain = Chain.model_validate(data)
     model = prepare(chain)
-    sources = native.generate(model.program, chain)
+    sources = native.generate(model.native_program, chain)
     times.append(time.perf_counter())
     fmu = folder / f"{model.name}_{elements}.fmu"
     native.build(sources, fmu, toolchains("2.0"), {})

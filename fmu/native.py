@@ -22,8 +22,8 @@ from .model_structure import structure
 from .stages import stage
 
 _DATA = "equations_data.c"
-# CasADi's code is not ours to keep free of warnings. Optimised, that of the derivatives of the crane with an elastic
-# boom takes five times as long to compile and a quarter less to run.
+# CasADi's code is not ours to keep free of warnings. Optimised, that of derivatives (of the crane with an elastic
+# boom) takes five times as long to compile and a quarter less to run.
 _FLAGS = {
     "equations_functions.c": ("-w",),
     "equations_forward.c": ("-w", "-O0"),

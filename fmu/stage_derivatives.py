@@ -42,7 +42,7 @@ def differentiate(stage: Stage) -> StageDerivative:
         skipped, residuals, unknowns, solved = _solve(stage.system, results)
         results = [*residuals, *results[skipped + len(residuals) :]]
         to, values = to[skipped:], (*values, *solved)
-        arguments += [ca.vec(unknown) for unknown in unknowns]
+        arguments += map(ca.vec, unknowns)
     result = ca.vertcat(*results)
     used = [i for i, symbol in enumerate(symbols) if any(ca.which_depends(result, symbol, 1, True))]
     origin = tuple(stage.inputs[i] for i in used)

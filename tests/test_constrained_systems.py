@@ -16,6 +16,7 @@ from gpmelica import reference
 from gpmelica.errors import SolveError
 from gpmelica.evaluation import RumocaEvaluator, State
 from gpmelica.fmu import native, rumoca_backend
+from gpmelica.fmu.binaries import toolchains
 from gpmelica.fmu.dependencies import dependencies
 from gpmelica.fmu.stages import stage
 from gpmelica.generator.description.load import from_data
@@ -107,7 +108,9 @@ def test_native_sleigh_keeps_its_energy(formulation: str, tmp_path: Path) -> Non
     # up to the end's 1.2 rad y follows from x: what are states has to be so all the time
     chosen = {"dependent": ["sleigh.y"]} if formulation == "gpme_reduced" else {}
     model = _formulated(data, formulation, **chosen)
-    native.build(native.generate(model.native_program, model.chain), tmp_path / "sleigh.fmu", "")
+    native.build(
+        native.generate(model.native_program, model.chain), tmp_path / "sleigh.fmu", toolchains("2.0"), {}
+    )
     names = ["sleigh_x_dot", "sleigh_y_dot", "sleigh_angle", "sleigh_angle_dot", "violation_velocity"]
     run = simulate_fmu(str(tmp_path / "sleigh.fmu"), stop_time=2.0, output=names, relative_tolerance=1e-11)
     angle, w = run["sleigh_angle"], run["sleigh_angle_dot"]
@@ -191,7 +194,9 @@ def test_modelica_in_every_formulation() -> None:
 def test_native_runs_through_a_singular_partition(tmp_path: Path) -> None:
     """At the top of the circle cart.position cannot be dependent; chosen anew all the time, it need not be."""
     model = prepare(from_data(circling()))
-    native.build(native.generate(model.native_program, model.chain), tmp_path / "circling.fmu", "")
+    native.build(
+        native.generate(model.native_program, model.chain), tmp_path / "circling.fmu", toolchains("2.0"), {}
+    )
     names = ["cart_position", "mass_position", "violation_position"]
     run = simulate_fmu(str(tmp_path / "circling.fmu"), stop_time=6.0, output=names, relative_tolerance=1e-10)
     radius = np.hypot(run["cart_position"], run["mass_position"])

@@ -110,7 +110,9 @@ def fmu(request: pytest.FixtureRequest, once: Once) -> Iterator[Differentiated]:
 
     def build(folder: Path) -> None:
         path = folder / f"{model.name}.fmu"
-        native.build(native.generate(model.program, model.chain, "3.0"), path, binaries.toolchains("3.0"), {})
+        native.build(
+            native.generate(model.native_program, model.chain, "3.0"), path, binaries.toolchains("3.0"), {}
+        )
         fmpy.extract(str(path), str(folder / "unpacked"))
 
     name = "".join(c for c in request.param if c.isalnum())

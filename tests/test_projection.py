@@ -414,12 +414,15 @@ def test_description_of_the_fmu(swinging: Compiled) -> None:
     assert swinging.description.modelExchange.needsCompletedIntegratorStep
     assert {u.variable.name for u in swinging.description.outputs} >= set(CORRECTIONS)
     for fmi in ("2.0", "3.0"):
-        text = native.generate(swinging.model.program, swinging.model.chain, fmi).description
+        text = native.generate(swinging.model.native_program, swinging.model.chain, fmi).description
         assert text.count('reinit="true"') == len(STATES)
     for data in (swing(constraints={}), pendulum(constraints=ON)):
         model = prepare(from_data(data))
         assert not own & {v.name for v in interface.variables(model.program)}
-        assert 'completedIntegratorStepNotNeeded="true"' in native.generate(model.program, model.chain).description
+        assert (
+            'completedIntegratorStepNotNeeded="true"'
+            in native.generate(model.native_program, model.chain).description
+        )
 
 
 def test_run_agrees_and_says_who_projects(swinging: Compiled, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ VERSIONS = ("2.0", "3.0")
 def _importer(folder: Path, fmi: str, *flags: str) -> Path | None:
     """The importer with the driven pendulum's sources; None if the compiler does not know the flags."""
     model = prepare(from_data(driven()))
-    sources = native.generate(model.program, model.chain, fmi)
+    sources = native.generate(model.native_program, model.chain, fmi)
     for name, text in sources.files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
