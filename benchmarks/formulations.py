@@ -1,0 +1,201 @@
+"""The formulations side by side: size, agreement, drift (P4; design 4.4 to 4.6).
+
+    python benchmarks/formulations.py
+
+prints for every example how many states each formulation has, how many unknowns it solves for and what one
+evaluation of its native FMU costs; the largest differences between the formulations; and draws how far constraints
+are violated over time, with and without stabilisation, into docs/formulations.png.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from matplotlib.lines import Line2D
+from rich.box import MARKDOWN
+from rich.console import Console
+from rich.table import Table
+from scipy.ndimage import maximum_filter1d
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from helpers_examples import FORMULATIONS
+from helpers_formulations import (
+    EXAMPLES,
+    Array,
+    Start,
+    State,
+    consistent_start,
+    example,
+    native_accelerations,
+    native_run,
+    reference_accelerations,
+    relative_error,
+    states,
+    trajectory_error,
+)
+
+from gpmelica import reference
+from gpmelica.fmu import verify
+from gpmelica.fmu.evaluation_time import evaluation_time
+from gpmelica.fmu.plots import style
+from gpmelica.generator.mechanism import Mechanism
+from gpmelica.model import Model, prepare
+from gpmelica.trajectory import Trajectory
+
+FIGURE = Path(__file__).parents[1] / "docs" / "formulations.png"
+STATES, TIMES, TOLERANCE = 20, 5, 1e-10
+COLOURS = dict(zip(FORMULATIONS, (style.BLUE, "#d55e00", "#009e73"), strict=True))
+DRIFTING = ("four_bar_3d", "planar")
+REGULAR = ["coupler.angle", "rocker.angle"]  # dependent: no dead centre
+STABILISATION = ("alpha", "beta", "kappa")
+HORIZON, LOOSE = 20.0, 1e-8  # s, and a relative tolerance so loose that drift shows
+
+
+@dataclass(frozen=True)
+class Row:
+    """One formulation of one example.
+
+    states      differential ones
+    unknowns    accelerations that the equations are solved for, and multipliers
+    evaluation  of the native FMU's derivatives, µs
+    native, reference  difference of their q̈ from that of the reference's gpme, relative
+    run, reference_run  of their coordinates over a run, relative to the ranges
+    """
+
+    states: int
+    unknowns: int
+    evaluation: float
+    native: float
+    reference: float
+    run: float
+    reference_run: float
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The reference's gpme from a consistent start: its run, states along it and the accelerations there."""
+
+    mechanism: Mechanism
+    start: Start
+    span: dict[str, float]
+    run: Trajectory
+    states: list[State]
+    accelerations: Array
+
+
+def truth(name: str, case: str | None, stop: float) -> Truth:
+    """What the others are compared with."""
+    mechanism, span = example(name, case, "gpme"), {"stop": stop, "output_step": stop / 100}
+    start = consistent_start(mechanism)
+    run = reference.simulate(mechanism, start=start, tolerance=TOLERANCE, **span)
+    at = states(mechanism, run, start, STATES, seed=3)
+    return Truth(mechanism, start, span, run, at, reference_accelerations(mechanism, start, at))
+
+
+def measure(name: str, case: str | None, formulation: str, expected: Truth) -> tuple[int, Row]:
+    """Rank of the constraints, and one formulation of an example."""
+    mechanism, start = example(name, case, formulation), expected.start
+    run = reference.simulate(mechanism, start=start, tolerance=TOLERANCE, **expected.span)
+    model = prepare(mechanism.chain)
+    with TemporaryDirectory() as folder:
+        fmu = verify.build(model, Path(folder))
+        native = native_accelerations(model, fmu, Path(folder) / "unpacked", expected.states)
+        seconds = min(evaluation_time(fmu) for _ in range(TIMES))
+        by_fmu = native_run(model, fmu, start, tolerance=TOLERANCE, **expected.span)
+    own = reference_accelerations(mechanism, start, expected.states)
+    return len(model.dependent), Row(
+        len(model.program.states),
+        _unknowns(model, formulation),
+        seconds * 1e6,
+        relative_error(native, expected.accelerations),
+        relative_error(own, expected.accelerations),
+        trajectory_error(mechanism, by_fmu, expected.run),
+        trajectory_error(mechanism, run, expected.run),
+    )
+
+
+def _unknowns(model: Model, formulation: str) -> int:
+    n, rank = model.mechanism.n, len(model.dependent)
+    return {"gpme": n, "gpme_reduced": n - rank, "lagrange": n + rank}[formulation]
+
+
+def size_table(measured: dict[str, tuple[Row, ...]]) -> Table:
+    """P4's claim: states and unknowns of each formulation."""
+    headings = ("", *(f"{formulation}: states, unknowns, µs" for formulation in FORMULATIONS))
+    table = Table(*headings, box=MARKDOWN)
+    for title, rows in measured.items():
+        table.add_row(title, *(f"{row.states}, {row.unknowns}, {row.evaluation:.2f}" for row in rows))
+    return table
+
+
+def agreement_table(measured: dict[str, tuple[Row, ...]]) -> Table:
+    """Largest differences of any formulation from the reference's gpme."""
+    headings = (f"{what}, {who}" for what in ("q̈", "motion") for who in ("native", "reference"))
+    table = Table("", *headings, box=MARKDOWN)
+    for title, rows in measured.items():
+        columns = zip(*((row.native, row.reference, row.run, row.reference_run) for row in rows), strict=True)
+        table.add_row(title, *(f"{max(values):.0e}" for values in columns))
+    return table
+
+
+def drift() -> dict[tuple[str, bool], Trajectory]:
+    """Runs of the four-bar by formulation, and whether it is stabilised."""
+    found = {}
+    for formulation in FORMULATIONS:
+        for stabilised in (True, False):
+            off = {} if stabilised else dict.fromkeys((f"constraints__{key}" for key in STABILISATION), 0.0)
+            mechanism = example(*DRIFTING, formulation, constraints__dependent=REGULAR, **off)
+            found[formulation, stabilised] = reference.simulate(mechanism, stop=HORIZON, tolerance=LOOSE)
+    return found
+
+
+def draw(runs: dict[tuple[str, bool], Trajectory]) -> None:
+    """Positions on the left, velocities on the right: the largest violation within a second.
+
+    gpme and lagrange have the same states and violations, so one is drawn wide below the other.
+    """
+    with style.styled():
+        figure = style.new_figure(3.6)
+        panels = figure.subplots(1, 2)
+        for axes, level, unit in zip(panels, ("position", "velocity"), ("m", "m/s"), strict=True):
+            for (formulation, stabilised), run in runs.items():
+                within = int(1.0 / (run.time[1] - run.time[0]))
+                values = maximum_filter1d(run.signals[f"violation_{level}"], within)
+                line, width = "-" if stabilised else ":", 3.0 if formulation == "gpme" else 1.2
+                axes.plot(run.time, values, line, color=COLOURS[formulation], linewidth=width)
+            style.log_axis(axes)
+            axes.set_title(f"violation of {level}")
+            axes.set_ylabel(unit)
+            axes.set_xlabel("time in s")
+        names = [Line2D([], [], label=name, color=colour) for name, colour in COLOURS.items()]
+        kinds = (("α, β, κ of the example", "-"), ("α = β = κ = 0", ":"))
+        lines = [Line2D([], [], label=text, color=style.MUTED, linestyle=line) for text, line in kinds]
+        style.legend_of(figure, [*names, *lines])
+        figure.savefig(FIGURE, dpi=150)
+
+
+def main() -> None:
+    """Tables and the figure."""
+    console = Console(width=150)
+    measured: dict[str, tuple[Row, ...]] = {}
+    for name, case, stop in EXAMPLES:
+        with Console(file=sys.stderr).status(name):
+            expected = truth(name, case, stop)
+            ranks, rows = zip(*(measure(name, case, each, expected) for each in FORMULATIONS), strict=True)
+        title = f"{name}{f' {case}' if case else ''}: n = {expected.mechanism.n}, rank {ranks[0]}"
+        measured[title] = rows
+    console.print(size_table(measured))
+    console.print(agreement_table(measured))
+    runs = drift()
+    for (formulation, stabilised), run in runs.items():
+        position, velocity = (run.signals[f"violation_{level}"].max() for level in ("position", "velocity"))
+        kind = "stabilised" if stabilised else "not stabilised"
+        print(f"{formulation}, {kind}: violated by up to {position:.1e} m, {velocity:.1e} m/s")
+    draw(runs)
+
+
+if __name__ == "__main__":
+    main()
