@@ -210,6 +210,17 @@ def test_a_discarded_step_leaves_the_inputs_alone(make3: Make3) -> None:
     assert fmu.get("time", "u", *STATES).tolist() == before
 
 
+def test_a_discarded_step_is_no_early_return(make3: Make3) -> None:
+    """A step that cannot be done says so by its status alone (4.2.1), and that the instance is where it was."""
+    fmu = make3("singular", earlyReturnAllowed=True).start(t_singular=1.0)
+    flags, reached = [ctypes.c_bool(True) for _ in range(3)], ctypes.c_double(-1.0)
+    results = [ctypes.byref(result) for result in (*flags, reached)]
+    with pytest.raises(Exception, match="status 2"):
+        fmu.fmi.fmi3DoStep(fmu.fmi.component, 0.0, 1.0, True, *results)
+    assert [flag.value for flag in flags] == [False] * 3
+    assert reached.value == 0.0
+
+
 # ---- Arrays, derivatives ---------------------------------------------------------------------------------------
 
 

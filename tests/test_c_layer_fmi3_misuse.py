@@ -37,7 +37,8 @@ def test_an_error_ends_the_run_until_a_reset_or_a_state(make3: Make3) -> None:
     [
         (lambda f: f.fmi.doStep(0.5, 0.1), r"the communication point is 0\.5 s, expected the model's time, 0 s"),
         (lambda f: f.fmi.doStep(np.nan, 0.1), "the communication point is -?nan"),
-        (lambda f: f.fmi.doStep(0.0, -0.1), r"step size is -0\.1 s, expected a finite number >= 0"),
+        (lambda f: f.fmi.doStep(0.0, -0.1), r"step size is -0\.1 s, expected a finite number > 0"),
+        (lambda f: f.fmi.doStep(0.0, 0.0), "step size is 0 s, expected a finite number > 0"),
         (lambda f: f.fmi.doStep(0.0, np.inf), "step size is inf s"),
         (lambda f: f.fmi.doStep(0.0, 2.1), r"ends at 2\.1 s, after the stop time, 2 s"),
         (lambda f: f.set(u=np.nan), "u is set to -?nan, expected a finite number"),

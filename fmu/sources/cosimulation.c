@@ -19,8 +19,8 @@ bool cosimulation_check(Model *model, double point, double size) {
     if (!isfinite(point) || !near(point, time))
         return model_fail(model, "the communication point is %.15g s, expected the model's time, %.15g s", point,
                           time);
-    if (!isfinite(size) || size < 0.0)
-        return model_fail(model, "the communication step size is %g s, expected a finite number >= 0", size);
+    if (!isfinite(size) || size <= 0.0)
+        return model_fail(model, "the communication step size is %g s, expected a finite number > 0", size);
     if (point + size > stop && !near(point + size, stop))
         return model_fail(model, "the communication step ends at %.15g s, after the stop time, %.15g s",
                           point + size, stop);

@@ -116,7 +116,7 @@ fmi3Status fmi3DoStep(fmi3Instance instance, fmi3Float64 currentCommunicationPoi
     *lastSuccessfulTime = time_of(model);
     *terminateSimulation = fmi3False;
     *eventHandlingNeeded = computed && self->event_mode_used && model_event_is_due(model);
-    *earlyReturn = *lastSuccessfulTime < currentCommunicationPoint + communicationStepSize;
+    *earlyReturn = computed && *lastSuccessfulTime < currentCommunicationPoint + communicationStepSize;
     return finish_computed(instance, computed);
 }
 

@@ -206,7 +206,7 @@ static int fails(Fmu *fmu, int status, int before) {
 }
 
 static int steps_of_any_size(void) {
-    static const double IMPOSSIBLE[] = {1e6, NAN, INFINITY, -1e-3};
+    static const double IMPOSSIBLE[] = {0.0, 1e6, NAN, INFINITY, -1e-3};
     double value, rest;
     Fmu fmu;
     EXPECT(create(&fmu) == OK);
@@ -215,8 +215,6 @@ static int steps_of_any_size(void) {
     EXPECT(step(&fmu, 0.0, 1e-12) == OK);
     EXPECT(get(&fmu, OUTPUT, &value) == OK);
     EXPECT(fabs(value - rest) < 1e-9);
-    const int status = step(&fmu, 1e-12, 0.0);
-    EXPECT(status == OK || fmu.logged == 1);
     EXPECT(reset(&fmu) == OK);
     if (start(&fmu)) return 1;
     for (size_t i = 0; i < sizeof IMPOSSIBLE / sizeof *IMPOSSIBLE; i++) {
