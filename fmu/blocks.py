@@ -15,13 +15,19 @@ class Block:
 
 @dataclass(frozen=True)
 class System:
-    """A dense n×n system with several right-hand sides, column-major blocks of the workspace, and its pivots."""
+    """A dense n×n system with several right-hand sides, column-major blocks of the workspace, and its pivots.
+
+    partition  of a fixed choice of dependent coordinates: has to be regular all the way of a run
+    ratios     the first columns of the unknown that are dependent velocities per independent one
+    """
 
     n: int
     columns: int
     matrix: Block
     right: Block
     pivots: Block
+    partition: bool
+    ratios: int
 
 
 @dataclass(frozen=True)

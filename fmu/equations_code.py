@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ..generator.interface import INTEGER_SETTINGS, REAL_SETTINGS, Variable
 from ..generator.program import Program
-from .blocks import Block, ConstrainedSystem
+from .blocks import Block, ConstrainedSystem, System
 from .model_structure import Structure
 from .stage_derivatives import StageDerivative
 from .stages import GROUPS, Stage, Staged
@@ -112,12 +112,12 @@ def data(
 
 def _stage(stage: Stage, adjoint: bool) -> dict[str, Any]:
     f, system = stage.function, stage.system
-    linear: tuple[int, ...] = (0,) * 5
+    linear: tuple[int, ...] = (0,) * 7
     constrained: tuple[int, ...] = (0,) * 10
     if isinstance(system, ConstrainedSystem):
         constrained = _constrained(system)
     elif system is not None:
-        linear = (system.n, system.columns, system.matrix.offset, system.right.offset, system.pivots.offset)
+        linear = _linear(system)
     return {
         "name": _string(stage.name),
         "about": _string(stage.about),
@@ -151,6 +151,11 @@ def _sizes(*functions: ca.Function) -> str:
     """CasADi's work sizes: arguments, results, integers, doubles."""
     sizes = [(f.sz_arg(), f.sz_res(), f.sz_iw(), f.sz_w()) for f in functions]
     return _integers(map(max, *sizes, sizes[0]))
+
+
+def _linear(system: System) -> tuple[int, ...]:
+    blocks = (system.matrix, system.right, system.pivots)
+    return (system.n, system.columns, *(block.offset for block in blocks), int(system.partition), system.ratios)
 
 
 def _constrained(system: ConstrainedSystem) -> tuple[int, ...]:

@@ -293,7 +293,8 @@ class _Cutter:
         n, columns = solve.shape[0], (*solve.shape, 1)[1]
         if isinstance(solve, LinearSolve):
             solution = self._add_unknown(solve.name, n, columns, blocks[1])
-            return System(n, columns, blocks[0], solution, self.result.allocate(n))
+            pivots, partition = self.result.allocate(n), solve.ratios is not None
+            return System(n, columns, blocks[0], solution, pivots, partition, solve.ratios or 0)
         m = solve.wanted.shape[0]
         matrix, jacobian, right, wanted = blocks[:4]
         solution = self._add_unknown(solve.name, n, columns, self.result.allocate(n * columns))

@@ -85,7 +85,9 @@ class Definition:
 class LinearSolve:
     """`matrix · name = right`: name is the unknown, of the shape of `right`.
 
-    about  what is solved and by which coordinates, for messages
+    about   what is solved and by which coordinates, for messages
+    ratios  of a fixed choice of dependent coordinates, whose matrix has to be regular all the way of a run: how
+            many of the unknown's first columns are dependent velocities per independent one
     """
 
     name: str
@@ -96,6 +98,7 @@ class LinearSolve:
     right: Expr
     about: str
     section: str
+    ratios: int | None = None
 
     @property
     def exprs(self) -> tuple[Expr, ...]:
@@ -283,10 +286,21 @@ class Program:
         )
         return ir.symbol(name, shape)
 
-    def solve(self, name: str, matrix: Expr, right: Expr, unit: str | None, description: str, about: str) -> Expr:
-        """The unknown of a linear system; returns its symbol."""
+    def solve(
+        self,
+        name: str,
+        matrix: Expr,
+        right: Expr,
+        unit: str | None,
+        description: str,
+        about: str,
+        *,
+        ratios: int | None = None,
+    ) -> Expr:
+        """The unknown of a linear system; returns its symbol. See `LinearSolve`."""
         name = self.fresh(name)
-        self.items.append(LinearSolve(name, right.shape, unit, description, matrix, right, about, self._section))
+        solve = LinearSolve(name, right.shape, unit, description, matrix, right, about, self._section, ratios)
+        self.items.append(solve)
         return ir.symbol(name, right.shape)
 
     def constrained_solve(

@@ -48,7 +48,7 @@ def _solution(program: Program, mechanism: Mechanism, kept: Kept, Cd: Expr, Ci: 
     B = program.assemble("Bd", (m, free + 1), parts, None, "what the dependent velocities are solved from")
     names = dependent_names([c.name for c in mechanism.coordinates], kept.following)
     text = "partition: dependent velocities per independent velocity, and without these"
-    return program.solve("E", Cd, B, None, text, names)
+    return program.solve("E", Cd, B, None, text, names, ratios=free)
 
 
 def _rate(mechanism: Mechanism, k: int) -> Expr:

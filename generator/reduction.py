@@ -67,7 +67,8 @@ def _dependence(program: Program, item: ConstrainedSolve, independent: Sequence[
     if Ci is None:
         return Cd, None
     text = "partition: dependent velocities per independent velocity"
-    return Cd, program.solve("D", Cd, -Ci, None, text, dependent_names(item.coordinates, item.dependent))
+    names = dependent_names(item.coordinates, item.dependent)
+    return Cd, program.solve("D", Cd, -Ci, None, text, names, ratios=len(independent))
 
 
 def _assert_regular(program: Program, item: ConstrainedSolve, D: Expr) -> None:

@@ -220,6 +220,6 @@ def test_modelica_stops_at_a_singular_partition() -> None:
 def test_dependencies_through_a_constrained_solve() -> None:
     """Accelerations depend on the states in their forces and constraints, rates on themselves alone."""
     model = prepare(from_data(sleigh(1.0, 1.0)))
-    found = dependencies(stage(model.native_program)).derivatives
+    found = dependencies(stage(model.native_program)).derivatives[:, :6]
     assert np.array_equal(found[:3], np.eye(6, dtype=bool)[3:])
     assert found[3:, 2:].all()

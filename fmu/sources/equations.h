@@ -48,6 +48,9 @@ typedef struct {
     int matrix;  /* offset of A (n x n); holds its LU factors afterwards */
     int rhs;     /* offset of B (n x columns); holds X afterwards */
     int pivots;  /* offset of n numbers of rows; belong to the factors */
+    int partition; /* 1: A is what constraints have for a fixed choice of dependent coordinates, and must be regular
+                      all the way of a run; of one stage at most */
+    int ratios;    /* of that: the first columns of X that are dependent velocities per independent one */
 } LinearSystem;
 
 /* M X - C' L = F and C X = W for dense blocks, all column-major; solved after the stage's function has returned. */

@@ -15,12 +15,42 @@ static double *block_or_null(const Model *model, int offset) {
 
 static double time_of(const Model *model) { return model->workspace[equations.blocks.time]; }
 
+/* Dependent velocity per independent one: beyond that half of a double's digits are lost. */
+static const double STEEPEST = 1e8;
+
+/* Sign of the determinant, by the factors of A. */
+static int32_t orientation(const LinearSystem *system, const double *a, const double *pivots) {
+    int32_t sign = 1;
+    for (int k = 0; k < system->n; k++) {
+        if (a[k * (system->n + 1)] < 0.0) sign = -sign;
+        if ((int)pivots[k] != k) sign = -sign;
+    }
+    return sign;
+}
+
+static bool is_steep(const LinearSystem *system, const double *x) {
+    for (int i = 0; i < system->n * system->ratios; i++)
+        if (!(fabs(x[i]) < STEEPEST)) return true;
+    return false;
+}
+
+/* A solver steps over a singular point without meeting it, or turns back near it: both lead to another motion. */
+static bool check_partition(Model *model, const Stage *stage, const double *a, const double *x, const double *pivots) {
+    const int32_t before = model->run.orientation, now = orientation(&stage->system, a, pivots);
+    model->run.orientation = before ? before : now;
+    if (now == model->run.orientation && !is_steep(&stage->system, x)) return true;
+    return model_fail(model, "the constraints cannot be solved for %s all the way to t = %.15g s: the linear system of "
+                      "the %s becomes singular; choose other dependent coordinates", stage->coordinates,
+                      time_of(model), stage->name);
+}
+
 static bool solve(Model *model, const Stage *stage) {
     const LinearSystem *system = &stage->system;
     double *a = model->workspace + system->matrix, *b = model->workspace + system->rhs;
     double *pivots = model->workspace + system->pivots;
     const int code = linear_solve(system->n, system->columns, a, b, pivots, model->w);
-    if (code == LINEAR_SOLVE_OK) return true;
+    if (code == LINEAR_SOLVE_OK)
+        return !system->partition || check_partition(model, stage, a, b, pivots);
     if (code == LINEAR_SOLVE_NOT_FINITE)
         return model_fail(model, "the linear system of the %s has no finite solution at t = %.15g s "
                           "(coordinates: %s)", stage->name, time_of(model), stage->coordinates);
@@ -70,6 +100,7 @@ static bool finish_preparation(Model *model) {
     if (!all_finite(model, VARIABLE_STATE, equations.blocks.start_states, equations.n_states)) return false;
     model_move(model, time_of(model), model->workspace + equations.blocks.start_states);
     model_update_switches(model);
+    model->run.orientation = 0;
     return true;
 }
 

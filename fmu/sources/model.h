@@ -38,6 +38,7 @@ typedef struct {
     int32_t integer_settings[N_INTEGER_SETTINGS];
     int64_t counters[N_COUNTERS];
     int32_t chosen_method; /* in place of METHOD_AUTOMATIC, once it is known */
+    int32_t orientation;   /* sign of the partition's determinant; 0: nothing known */
 } RunState;
 
 enum { MESSAGE_SIZE = 1024 };
@@ -57,6 +58,8 @@ struct Model {
     double *inputs_rates;
     double inputs_origin; /* s, the begin */
     bool inputs_move;     /* during a step of which derivatives of inputs are given */
+    /* NULL, or called during a step where the inner solver needs the inputs at a time: may set them. */
+    void (*inputs_wanted)(Model *model, double time);
     double *w;         /* scratch of a stage: CasADi's, or row scales */
     long long int *iw;
     const double **arg;

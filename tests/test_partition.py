@@ -1,0 +1,91 @@
+"""A fixed choice of dependent coordinates in a native run: where it turns singular the FMU stops and says so."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import fmpy
+import numpy as np
+import pytest
+from fmpy.fmi1 import FMICallException
+from helpers_backends import Array, Compiled, Fmu, Once
+from helpers_examples import changed
+
+from gpmelica.fmu import native
+from gpmelica.fmu.binaries import toolchains
+from gpmelica.model import prepare
+
+REALS = ctypes.POINTER(ctypes.c_double)
+DEAD_CENTRE = 0.3945  # s: crank and coupler in line for the first time
+STOPPED = (
+    r"cannot be solved for crank\.angle, coupler\.angle all the way to t = \S+ s: .*partition becomes singular"
+)
+
+
+@pytest.fixture(params=["gpme", "gpme_reduced"])
+def linkage(request: pytest.FixtureRequest, once: Once) -> Compiled:
+    """The four-bar linkage with the rocker as independent coordinate."""
+    dependent = ["crank.angle", "coupler.angle"]
+    keys = {"constraints__formulation": request.param, "constraints__dependent": dependent}
+    model = prepare(changed("four_bar_3d", "planar", **keys))
+
+    def build(folder: Path) -> None:
+        path = folder / f"{model.name}.fmu"
+        native.build(native.generate(model.native_program, model.chain), path, toolchains("2.0"), {})
+        fmpy.extract(str(path), str(folder / "unpacked"))
+
+    folder = once(f"partition_{request.param}", build)
+    return Compiled(model, folder / f"{model.name}.fmu", folder / "unpacked")
+
+
+@pytest.fixture
+def run(linkage: Compiled) -> Iterator[Callable[[float, float], tuple[float, str]]]:
+    """Co-simulation with a tolerance and a speed; where the message says that it stopped, s, and the message."""
+    symbols = [c.symbol for c in linkage.model.mechanism.coordinates]
+    rates = dict(zip([f"{symbol}_dot_start" for symbol in symbols], linkage.model.start[1], strict=True))
+    with Fmu(linkage, "cs") as fmu:
+
+        def until_stopped(tolerance: float, speed: float) -> tuple[float, str]:
+            fmu.messages.clear()
+            start = {name: speed * float(rate) for name, rate in rates.items() if name in fmu.variables}
+            fmu.restart(start, tolerance)
+            with pytest.raises(FMICallException, match="fmi2DoStep failed with status 3"):
+                fmu.run(np.linspace(0.0, 1.0, 101))
+            return fmu.get(["time"])[0], fmu.messages[-1]
+
+        yield until_stopped
+
+
+def test_run_stops_at_a_singular_partition(run: Callable[[float, float], tuple[float, str]]) -> None:
+    """Whatever the steps are: those of a loose tolerance jump across, those of a tight one come near."""
+    for tolerance in 10.0 ** -np.arange(3.0, 10.1, 0.5):
+        for speed in (0.9, 1.0, 1.1):
+            time, message = run(float(tolerance), speed)
+            assert re.search(STOPPED, message)
+            assert time == pytest.approx(DEAD_CENTRE / speed, abs=0.05)
+
+
+def test_states_beyond_a_singular_partition(linkage: Compiled) -> None:
+    """They are refused in a run that began before it; a run that begins there is as good as any."""
+    q, free = linkage.model.start[0], len(linkage.model.program.states) - 3
+    symbols = [c.symbol for c in linkage.model.mechanism.coordinates]
+    with Fmu(linkage, "me") as fmu:
+
+        def derivatives(side: int) -> Array:
+            states = np.array([*(side * q), *np.ones(free)])
+            rates = np.empty_like(states)
+            fmu.fmi.setContinuousStates(states.ctypes.data_as(REALS), len(states))
+            fmu.fmi.getDerivatives(rates.ctypes.data_as(REALS), len(states))
+            return rates
+
+        for side in (1, -1):  # the linkage and its mirror image
+            fmu.restart({f"{s}_start": side * float(angle) for s, angle in zip(symbols, q, strict=True)})
+            fmu.fmi.enterContinuousTimeMode()
+            found = derivatives(side)
+            with pytest.raises(FMICallException, match="fmi2GetDerivatives failed with status 3"):
+                derivatives(-side)
+            assert re.search(STOPPED, fmu.messages[-1])
+            assert np.array_equal(derivatives(side), found)
