@@ -38,26 +38,44 @@ _BLOCKS = (
 _COUNTED = ("states", "inputs", "switches", "parameters", "outputs")
 
 
+_PART = 300  # lines
+_PARAMETERS = "const casadi_real** arg, casadi_real** res, casadi_real* restrict w"
+_FUNCTION = re.compile(r"^static int (casadi_f\d+)\((.*?)\) \{\n(.*?)^\}\n", re.MULTILINE | re.DOTALL)
+
+
 def functions(staged: Staged, *, adjoint: bool) -> dict[str, str]:
     """C code of all stages' functions and of their derivatives, by file name; adjoint: reverse ones too."""
     derivatives = [stage.derivative for stage in staged.stages if stage.derivative is not None]
     found = {
-        "equations_functions.c": [stage.function for stage in staged.stages],
-        "equations_forward.c": [each.forward for each in derivatives],
+        "equations_functions.c": _code("functions", [stage.function for stage in staged.stages]),
+        "equations_forward.c": _code("forward", [each.forward for each in derivatives], in_parts=True),
     }
     if adjoint:
-        found["equations_reverse.c"] = [each.reverse for each in derivatives]
-    return {name: _code(name, members) for name, members in found.items()}
+        reverse = [each.reverse for each in derivatives]
+        found["equations_reverse.c"] = _code("reverse", reverse, in_parts=True)
+    return found
 
 
-def _code(name: str, found: Iterable[ca.Function]) -> str:
-    # the file's name is the begin of those of CasADi's auxiliary functions
-    generator = ca.CodeGenerator(name, {"with_header": False, "with_export": False})
+def _code(name: str, found: Iterable[ca.Function], *, in_parts: bool = False) -> str:
+    # the file's name is the begin of those of CasADi's auxiliary functions; parts need their variables in an array
+    options = {"with_header": False, "with_export": False, "avoid_stack": in_parts}
+    generator = ca.CodeGenerator(f"{name}.c", options)
     for function in found:
         generator.add(function)
     with TemporaryDirectory() as folder:
         generator.generate(f"{folder}/")
-        return _without_null_checks((Path(folder) / name).read_text())
+        code = _without_null_checks((Path(folder) / f"{name}.c").read_text())
+    return _FUNCTION.sub(_in_parts, code) if in_parts else code
+
+
+def _in_parts(function: re.Match[str]) -> str:
+    """A function as a chain of short ones: what a compiler needs for one grows faster than its length."""
+    name, parameters, body = function.groups()
+    *lines, end = body.splitlines(keepends=True)
+    parts = ["".join(lines[i : i + _PART]) for i in range(0, len(lines), _PART)]
+    texts = [f"static void {name}_{k}({_PARAMETERS}) {{\n{part}}}\n\n" for k, part in enumerate(parts)]
+    calls = "".join(f"  {name}_{k}(arg, res, w);\n" for k in range(len(parts)))
+    return "".join([*texts, f"static int {name}({parameters}) {{\n{calls}{end}}}\n"])
 
 
 def _without_null_checks(code: str) -> str:

@@ -18,7 +18,7 @@ COUNTERS = ("evaluations", "steps", "rejected_steps", "jacobians")
 
 @dataclass(frozen=True)
 class StiffRun:
-    """values of the names at the communication points, shape (N, k); counts by COUNTERS; s per simulated second."""
+    """values of the names at communication points, shape (N, k); counts by COUNTERS; s per simulated second."""
 
     values: Array
     counts: dict[str, int]

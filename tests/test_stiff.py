@@ -1,4 +1,4 @@
-"""Stiff models by the FMU's own solver and by SciPy's with the FMU's Jacobian: RSRRP with hard replacement joints."""
+"""Stiff models by the FMU's own solver and by SciPy's with its Jacobian: RSRRP with hard replacement joints."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def linkage(request: pytest.FixtureRequest, once: Once) -> Compiled:
 
 
 def test_stiff_co_simulation(linkage: Compiled) -> None:
-    """Within 1e-4 of range by default, errors in the order of the tolerances, with fewer steps than stability asks."""
+    """Within 1e-4 of range by default, errors in the order of the tolerances, fewer steps than stability asks."""
     exact = co_simulate(linkage, NAMES, step=STEP, stop=STOP, tolerance=1e-11, solver_method=ROSENBROCK)
     default = co_simulate(linkage, NAMES, step=STEP, stop=STOP)
     runs = [co_simulate(linkage, NAMES, step=STEP, stop=STOP, tolerance=x) for x in (1e-4, 1e-6, 1e-8)]
