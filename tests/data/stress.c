@@ -106,16 +106,18 @@ static unsigned draw(unsigned below) { /* a linear congruential generator: the s
 
 /* Any call in any mode, with arguments of any kind. What counts is what the sanitizers see. */
 static void any_call(fmi2Component c, fmi2FMUstate *state) {
+    static const fmi2ValueReference position = 1, acceleration = 8;
     static const double NUMBERS[] = {0.0, 1e-12, 0.01, 0.37, 1.0, -1.0, 1e9, NAN, INFINITY, -INFINITY};
     const double a = NUMBERS[draw(10)], b = NUMBERS[draw(5)];
-    const fmi2ValueReference references[2] = {draw(27), draw(27)};
+    const fmi2ValueReference references[2] = {draw(29), draw(29)};
     const size_t n = draw(3);
     double values[4] = {a, b, a, b}, now = 0.0;
-    fmi2Integer integers[2] = {(int)draw(4), 100};
+    fmi2Integer integers[2] = {(int)draw(5), 100};
+    const fmi2Integer orders[2] = {1, (int)draw(5)};
     fmi2Boolean booleans[2];
     fmi2EventInfo info;
     fmi2GetRealStatus(c, fmi2LastSuccessfulTime, &now);
-    switch (draw(21)) {
+    switch (draw(25)) {
     case 0: fmi2SetupExperiment(c, draw(2), a, b, draw(2), a); break;
     case 1: fmi2EnterInitializationMode(c); break;
     case 2: fmi2ExitInitializationMode(c); break;
@@ -135,6 +137,10 @@ static void any_call(fmi2Component c, fmi2FMUstate *state) {
     case 16: fmi2GetDerivatives(c, values, 4); break;
     case 17: fmi2CompletedIntegratorStep(c, fmi2True, booleans, booleans + 1); break;
     case 18: fmi2GetNominalsOfContinuousStates(c, values, 4); break;
+    case 19: fmi2SetRealInputDerivatives(c, references, n, orders, values); break;
+    case 20: fmi2GetRealOutputDerivatives(c, references, n, orders, values); break;
+    case 21: fmi2GetDirectionalDerivative(c, references, n, references + 1, 1, &a, values); break;
+    case 22: fmi2GetDirectionalDerivative(c, &acceleration, 1, &position, 1, &a, values); break;
     default: fmi2DoStep(c, now, a < 1e6 ? a : b, fmi2True); break;
     }
 }
