@@ -1,9 +1,10 @@
 """An instance of an FMU that is fed with inputs over time.
 
 FMPy holds inputs between its output times, in both modes: an error of first order. Here a model-exchange FMU gets
-them with every time that the solver sets. A co-simulation FMU gets their slopes too where it can interpolate (FMI
-2.0), else the value in the middle of the step, an error of second order; after the step it gets the value at its
-end, so that outputs with feedthrough belong to the time they are read at.
+them with every time that the solver sets. A co-simulation FMU gets their slopes (FMI 2.0) or is told their values
+whenever it asks (intermediate update of FMI 3.0); one that can do neither gets the value in the middle of the step,
+an error of second order. After the step it gets the value at its end, so that outputs with feedthrough belong to the
+time they are read at.
 """
 
 from __future__ import annotations
@@ -31,11 +32,12 @@ def fed(
         yield None
         return
     folder = fmpy.extract(str(fmu))
-    instance = fmpy.instantiate_fmu(folder, description, kind, debug_logging=True, logger=log)
-    feed = _Feed(instance, description, table)
+    feed = _Feed(description, table)
+    asked = feed.asked() if kind == "CoSimulation" and _asks(description) else {}
+    instance = feed.fmu = fmpy.instantiate_fmu(folder, description, kind, debug_logging=True, logger=log, **asked)
     try:
         if kind == "CoSimulation":
-            _feed_steps(instance, feed, interpolates(description))
+            _feed_steps(instance, feed, description)
         else:
             _feed_times(instance, feed)
         yield instance
@@ -45,37 +47,56 @@ def fed(
 
 
 def interpolates(description: Any) -> bool:
-    """Whether a co-simulation FMU takes slopes of its inputs."""
+    """Whether a co-simulation FMU's inputs can change within a step: by their slopes, or as it asks for them."""
+    return _takes_slopes(description) or _asks(description)
+
+
+def _takes_slopes(description: Any) -> bool:
     return bool(getattr(description.coSimulation, "canInterpolateInputs", False))
 
 
-class _Feed:
-    """Sets an instance's inputs from a table."""
+def _asks(description: Any) -> bool:
+    return bool(getattr(description.coSimulation, "providesIntermediateUpdate", False))
 
-    def __init__(self, instance: Any, description: Any, table: InputTable) -> None:
+
+class _Feed:
+    """Sets the inputs of the instance `fmu` from a table."""
+
+    fmu: Any
+
+    def __init__(self, description: Any, table: InputTable) -> None:
         references = {v.name: v.valueReference for v in description.modelVariables}
         self._references = [references[name] for name in table.values]
         self._functions = list(table.functions().values())
-        self._set = instance.setReal if description.fmiVersion == "2.0" else instance.setFloat64
-        self._fmu = instance
+        self._set = "setReal" if description.fmiVersion == "2.0" else "setFloat64"
+        self._since = 0.0
 
     def values(self, t: float, since: float) -> None:
         """Set the values at t, s, of the pieces that hold at `since`, s."""
-        self._set(self._references, [f.at(t, since) for f in self._functions])
+        self._since = since
+        getattr(self.fmu, self._set)(self._references, [f.at(t, since) for f in self._functions])
 
     def slopes(self, begin: float, end: float) -> None:
         """Set the slopes between two times, s, of one piece."""
         slopes = [(f.at(end, begin) - f.at(begin, begin)) / (end - begin) for f in self._functions]
-        self._fmu.setRealInputDerivatives(self._references, [1] * len(slopes), slopes)
+        self.fmu.setRealInputDerivatives(self._references, [1] * len(slopes), slopes)
+
+    def asked(self) -> dict[str, Any]:
+        """Options that make an instance of FMI 3.0 ask for its inputs within a step."""
+
+        def answer(environment: Any, time: float, *_: Any) -> None:
+            self.values(time, self._since)
+
+        return {"intermediate_update": answer, "required_intermediate_variables": self._references}
 
 
-def _feed_steps(instance: Any, feed: _Feed, with_slopes: bool) -> None:
+def _feed_steps(instance: Any, feed: _Feed, description: Any) -> None:
     """Let doStep set inputs before and after the step."""
-    step = instance.doStep
+    step, exact, with_slopes = instance.doStep, interpolates(description), _takes_slopes(description)
 
     def do_step(currentCommunicationPoint: float, communicationStepSize: float, **more: Any) -> Any:
         begin, end = currentCommunicationPoint, currentCommunicationPoint + communicationStepSize
-        feed.values(begin if with_slopes else (begin + end) / 2, begin)
+        feed.values(begin if exact else (begin + end) / 2, begin)
         if with_slopes:
             feed.slopes(begin, end)
         answer = step(currentCommunicationPoint=begin, communicationStepSize=communicationStepSize, **more)

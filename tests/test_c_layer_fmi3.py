@@ -17,6 +17,7 @@ from scipy.integrate import solve_ivp
 pytest_plugins = ["fixtures_c_layer"]
 
 RK4 = 1
+ASKED = (True, False, False, False)  # in a callback: set requested, but no get, not finished, no early return
 OUTPUTS = ("position", "total_force")
 
 
@@ -109,11 +110,16 @@ def test_events_are_handled_inside_where_the_importer_cannot(make3: Make3, optio
 
 
 class Update:
-    """The importer's callback: notes what it gets, may set the input `u` and ask for an early return."""
+    """The importer's callback: notes what it gets, may set the input `u` and ask for an early return.
 
-    def __init__(self, *, return_at: float | None = None, after: float = 0.0) -> None:
+    smooth  whether it sets `u` wherever it is asked to, or after the inner steps alone
+    """
+
+    def __init__(self, *, return_at: float | None = None, after: float = 0.0, smooth: bool = False) -> None:
         self.fmu: Fmu3 | None = None
         self.force: Any = None
+        self.smooth = smooth
+        self.asked: list[float] = []
         self.times: list[float] = []
         self.values: list[np.ndarray] = []
         self.flags: set[tuple[bool, ...]] = set()
@@ -121,9 +127,14 @@ class Update:
 
     def __call__(self, environment: Any, time: float, *rest: Any) -> None:
         *flags, requested, when = rest
-        self.times.append(time)
         self.flags.add(tuple(flags))
         assert self.fmu is not None
+        if not flags[2]:  # within an inner step
+            self.asked.append(time)
+            if self.smooth:
+                self.fmu.set(u=self.force(time))
+            return
+        self.times.append(time)
         self.values.append(self.fmu.get(*OUTPUTS))
         if self.force is not None:
             self.fmu.set(u=self.force(time))
@@ -147,7 +158,7 @@ def test_intermediate_outputs_belong_to_accepted_steps(make3: Make3) -> None:
     assert len(update.times) == fmu.fmi.getInt32([fmu.references["solver_steps"]])[0]
     assert np.all(np.diff(update.times) > 0)
     assert {0.37, 1.0, 2.0} <= set(update.times)
-    assert update.flags == {(True, True, True, False)}  # set, get, finished; no early return
+    assert update.flags == {ASKED, (True, True, True, False)}  # set, get, finished; no early return
     expected = [exact(t)[:2].sum() for t in update.times]
     assert np.array(update.values)[:, 0] == pytest.approx(expected, abs=1e-8)
 
@@ -172,6 +183,36 @@ def test_inputs_set_inside_a_step_act_from_then_on(make3: Make3) -> None:
 
 
 @pytest.mark.parametrize("method", [1, 2, 3])
+def test_inputs_are_exact_where_the_importer_says_what_they_are(make3: Make3, method: int) -> None:
+    """One step of 2 s under a force that only the callback knows: the exact motion, by each method."""
+    update = Update(smooth=True)
+    update.force = lambda t: np.sin(3.0 * t)
+    fmu = updated(make3, update).start(tolerance=1e-10, solver_method=method, solver_step=2e-3, t_on=9.0)
+    fmu.fmi.doStep(0.0, 2.0)
+    mass = np.array([[3.0, 1.0], [1.0, 1.0]])
+
+    def slope(t: float, x: np.ndarray) -> np.ndarray:
+        forces = -30.0 * x[:2] - 0.4 * x[2:] + [np.sin(3.0 * t), 0.0]
+        return np.concatenate([x[2:], np.linalg.solve(mass, forces)])
+
+    truth = solve_ivp(slope, (0.0, 2.0), [0.1, 0.0, 0.0, 0.0], method="DOP853", rtol=1e-13, atol=1e-14)
+    assert fmu.get(*STATES) == pytest.approx(truth.y[:, -1], abs=1e-8)
+    assert fmu.get("u")[0] == np.sin(6.0)
+    assert min(update.asked) > 0.0
+    assert max(update.asked) == 2.0
+
+
+def test_nobody_is_asked_who_has_no_inputs(make3: Make3) -> None:
+    """An importer that only wants to see outputs is called after the inner steps alone."""
+    update = Update()
+    required = [value_references("oscillator")[name] for name in OUTPUTS]
+    update.fmu = make3("oscillator", intermediateUpdate=update, requiredIntermediateVariables=required)
+    update.fmu.start().fmi.doStep(0.0, 1.0)
+    assert update.asked == []
+    assert len(update.times) > 3
+
+
+@pytest.mark.parametrize("method", [1, 2, 3])
 @pytest.mark.parametrize("return_at", [0.0, 0.4321])
 def test_early_return_at_the_importers_wish(make3: Make3, method: int, return_at: float) -> None:
     """From its callback the importer ends a step at once or at a later time; the run goes on exactly."""
@@ -183,7 +224,7 @@ def test_early_return_at_the_importers_wish(make3: Make3, method: int, return_at
     assert (event, terminate, early) == (False, False, True)
     assert reached == fmu.get("time")[0]
     assert reached == return_at or (return_at == 0.0 and 0.1 <= reached == update.times[-1] < 0.3)
-    assert update.flags == {(True, True, True, True)}
+    assert update.flags == {ASKED, (True, True, True, True)}
     update.return_at = None
     assert fmu.fmi.doStep(reached, 2.0 - reached) == (False, False, False, 2.0)
     assert fmu.get(*STATES) == pytest.approx(exact(2.0), abs=1e-8)

@@ -73,21 +73,48 @@ fmi3Status fmi3EnterStepMode(fmi3Instance instance) {
 
 static double time_of(const Model *model) { return model->workspace[equations.blocks.time]; }
 
-/* Called after an inner step: the importer looks at outputs, sets inputs, may want to end the communication step. */
-static void update(Model *model) {
+/* When the importer wants the communication step to end; at once after a wrong call of its. It may set inputs, and
+   look at outputs after an inner step that is `finished`; then it may want an early return, too. */
+static double call_importer(Model *model, double time, bool finished) {
     Instance *self = (Instance *)model;
     const char *function = model->function;
+    const fmi3Boolean may_return = finished && self->early_return_allowed;
     fmi3Boolean requested = fmi3False;
     fmi3Float64 when = model->end;
     model->run.mode = MODE_INTERMEDIATE_UPDATE;
     self->in_callback = true;
-    self->intermediate_update(self->environment, time_of(model), fmi3True, fmi3True, fmi3True,
-                              self->early_return_allowed, &requested, &when);
+    self->intermediate_update(self->environment, time, fmi3True, finished, finished, may_return, &requested, &when);
     self->in_callback = false;
     model->function = function;
     model->run.mode = self->spoiled ? MODE_TERMINATED : MODE_STEP;
-    if (self->spoiled || (requested && self->early_return_allowed && when < model->end))
-        model->end = self->spoiled ? time_of(model) : fmax(when, time_of(model));
+    if (self->spoiled) return time_of(model);
+    return requested && may_return && when < model->end ? fmax(when, time_of(model)) : model->end;
+}
+
+/* After an inner step. */
+static void update(Model *model) {
+    if (!((Instance *)model)->spoiled) model->end = call_importer(model, time_of(model), true);
+}
+
+/* Within an inner step, which may be tried again: only the inputs at `time` are of interest (4.2.2). */
+static void ask_for_inputs(Model *model, double time) {
+    const Instance *self = (Instance *)model;
+    if (!self->spoiled && !self->in_callback) model->end = call_importer(model, time, false);
+}
+
+static bool may_set_inputs(const Instance *self) {
+    for (size_t i = 0; i < self->n_intermediate; i++)
+        if (equations.variables[self->intermediate[i]].kind == VARIABLE_INPUT) return true;
+    return false;
+}
+
+/* What the importer takes part in during a communication step. */
+static void engage_importer(Instance *self) {
+    const bool called = self->intermediate_update != NULL;
+    self->model.stop_at_events = self->event_mode_used && self->early_return_allowed;
+    self->model.step_accepted = called ? update : NULL;
+    self->model.inputs_wanted = called && may_set_inputs(self) ? ask_for_inputs : NULL;
+    self->spoiled = false;
 }
 
 static bool expect_results(fmi3Instance instance, const fmi3Boolean *event, const fmi3Boolean *terminate,
@@ -108,9 +135,7 @@ fmi3Status fmi3DoStep(fmi3Instance instance, fmi3Float64 currentCommunicationPoi
         return finish(instance, false);
     Instance *self = instance;
     Model *model = &self->model;
-    model->stop_at_events = self->event_mode_used && self->early_return_allowed;
-    model->step_accepted = self->intermediate_update == NULL ? NULL : update;
-    self->spoiled = false;
+    engage_importer(self);
     const bool computed = cosimulation_step(model, currentCommunicationPoint, communicationStepSize);
     if (self->spoiled) return fmi3Error; /* logged by the wrong call */
     *lastSuccessfulTime = time_of(model);

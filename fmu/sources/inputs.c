@@ -1,9 +1,11 @@
-/* Taylor polynomials of the inputs about the begin of a communication step. */
+/* Taylor polynomials of the inputs about the begin of a communication step, or what the importer says they are. */
 
 #include "inputs.h"
 
 #include <math.h>
 #include <string.h>
+
+static const double NEARBY = 1e-6; /* of the rest of the step: a difference as exact as rounding allows */
 
 static double *derivatives_of(Model *model, int order) {
     return model->workspace + equations.blocks.input_derivatives + (order - 1) * equations.n_inputs;
@@ -44,6 +46,7 @@ static double polynomial(Model *model, int input, int lowest, double time) {
 }
 
 void inputs_follow(Model *model, double time) {
+    if (model->inputs_wanted != NULL) model->inputs_wanted(model, time);
     if (!model->inputs_move) return;
     for (int i = 0; i < equations.n_inputs; i++)
         model->workspace[equations.blocks.inputs + i] = polynomial(model, i, 0, time - model->inputs_origin);
@@ -51,12 +54,29 @@ void inputs_follow(Model *model, double time) {
 
 void inputs_end_step(Model *model, bool done) {
     model->inputs_move = false;
+    model->inputs_wanted = NULL;
     if (done) memset(derivatives_of(model, 1), 0, INPUT_ORDERS * (size_t)equations.n_inputs * sizeof(double));
 }
 
+/* Of inputs that only the importer knows: by what it says of a time a bit later. */
+static void difference(Model *model, double time) {
+    double *inputs = model->workspace + equations.blocks.inputs, *rates = model->inputs_rates;
+    const double later = time + NEARBY * (model->end - time);
+    if (!(later > time)) return;
+    for (int i = 0; i < equations.n_inputs; i++) rates[i] = inputs[i];
+    model->inputs_wanted(model, later);
+    for (int i = 0; i < equations.n_inputs; i++) {
+        const double present = rates[i];
+        rates[i] = (inputs[i] - present) / (later - time);
+        inputs[i] = present;
+    }
+    model_changed(model, AFTER_POINT);
+}
+
 const double *inputs_rates(Model *model) {
-    const double time = model->workspace[equations.blocks.time] - model->inputs_origin;
+    const double time = model->workspace[equations.blocks.time];
     for (int i = 0; i < equations.n_inputs; i++)
-        model->inputs_rates[i] = model->inputs_move ? polynomial(model, i, 1, time) : 0.0;
+        model->inputs_rates[i] = model->inputs_move ? polynomial(model, i, 1, time - model->inputs_origin) : 0.0;
+    if (model->inputs_wanted != NULL) difference(model, time);
     return model->inputs_rates;
 }

@@ -1,4 +1,5 @@
-/* Inputs between communication points: polynomials of time by the derivatives that the importer gives. */
+/* Inputs between communication points: polynomials of time by the derivatives that the importer gives, or its answers
+   to model->inputs_wanted, which FMI 3.0 has in their place. */
 
 #ifndef INPUTS_H
 #define INPUTS_H
