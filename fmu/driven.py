@@ -2,9 +2,9 @@
 
 FMPy holds inputs between its output times, in both modes: an error of first order. Here a model-exchange FMU gets
 them with every time that the solver sets. A co-simulation FMU gets their slopes (FMI 2.0) or is told their values
-whenever it asks (intermediate update of FMI 3.0); one that can do neither gets the value in the middle of the step,
-an error of second order. After the step it gets the value at its end, so that outputs with feedthrough belong to the
-time they are read at.
+whenever it asks (intermediate update of FMI 3.0); one that can do neither gets the value in the middle of a step,
+an error of second order. After the step it gets the value at its end, so that outputs with feedthrough belong to
+the time they are read at.
 """
 
 from __future__ import annotations
