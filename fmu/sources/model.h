@@ -60,8 +60,6 @@ struct Model {
     bool inputs_move;     /* during a step of which derivatives of inputs are given */
     /* NULL, or called during a step where the inner solver needs the inputs at a time: may set them. */
     void (*inputs_wanted)(Model *model, double time);
-    /* NULL, or called during a step where the inner solver needs the inputs at a time: may set them. */
-    void (*inputs_wanted)(Model *model, double time);
     double *w;         /* scratch of a stage: CasADi's, or row scales */
     long long int *iw;
     const double **arg;
