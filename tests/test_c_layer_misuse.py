@@ -174,9 +174,10 @@ def test_status_functions(make: Make) -> None:
 # ---- State, reset, instances ---------------------------------------------------------------------------------
 
 
-def test_restored_state_goes_on_to_the_last_bit(make: Make) -> None:
+@pytest.mark.parametrize("method", [0, 1, 2, 3])
+def test_restored_state_goes_on_to_the_last_bit(make: Make, method: int) -> None:
     """Going on, going on again after a restore, and in another instance from bytes: the same numbers."""
-    fmu, other = make("oscillator").start(t_on=0.4), make("oscillator")
+    fmu, other = make("oscillator").start(t_on=0.4, solver_method=method), make("oscillator")
     fmu.run(np.array([0.0, 0.33]))
     state = fmu.fmi.getFMUstate()
     copy = other.fmi.deSerializeFMUstate(fmu.fmi.serializeFMUstate(state))

@@ -24,7 +24,8 @@ typedef enum {
 } Mode;
 
 /* Everything that changes during a run and is not in the workspace. With the workspace it is the instance's state:
-   restoring both continues a run to the last bit. Plain numbers only, so that any bytes are a valid value. */
+   restoring both continues a run to the last bit. Plain numbers only, so that any bytes are a valid value, and of 8
+   bytes but for the first two, so that nothing lies between them and equal states are equal bytes. */
 typedef struct {
     uint32_t mode;  /* Mode */
     uint32_t dirty; /* bit 1 << group: the group must be run before its results are read */
@@ -35,10 +36,10 @@ typedef struct {
     double step;           /* what the adaptive solver tries next, s; 0: nothing known */
     double previous_error; /* of the adaptive solver's last accepted step, for its controller */
     double real_settings[N_REAL_SETTINGS];
-    int32_t integer_settings[N_INTEGER_SETTINGS];
+    int64_t integer_settings[N_INTEGER_SETTINGS];
     int64_t counters[N_COUNTERS];
-    int32_t chosen_method; /* in place of METHOD_AUTOMATIC, once it is known */
-    int32_t orientation;   /* sign of the partition's determinant; 0: nothing known */
+    int64_t chosen_method; /* in place of METHOD_AUTOMATIC, once it is known */
+    int64_t orientation;   /* sign of the partition's determinant; 0: nothing known */
 } RunState;
 
 enum { MESSAGE_SIZE = 1024 };
