@@ -28,7 +28,7 @@ STOP, OUTPUT_STEP, TOLERANCE = 100.0, 0.1, 1e-6
 BOOMS = {"rigid boom": 1, "flexible boom": 4}
 _ROUNDING = 1e-16  # of numbers of size 1: less cannot be told from zero
 OFF = {"projection": 0}
-DORMAND_PRINCE = {"solver_method": 2}  # for both booms; by itself the FMU takes the stiff method for the flexible one
+DORMAND_PRINCE = {"solver_method": 2}  # the FMU itself would take the stiff method for the flexible boom
 KEPT_BY: dict[str, dict[str, float]] = {
     "nothing": OFF,
     "Baumgarte (110/s, 20/s)": OFF | {"alpha": 110.0, "beta": 20.0},
