@@ -41,7 +41,8 @@ def derive(program: Program, mechanism: Mechanism, dynamics: Dynamics, rows: Con
         program.projections[level] = Projection(norm, solve, tuple(change))
 
     add("position", rows.Phi, lambda row: row.value, "")
-    add("velocity", rows.Phi_dot, lambda row: row.rate, "_dot")
+    if mechanism.formulation != "gpme_reduced":  # whose velocities follow from the constraints
+        add("velocity", rows.Phi_dot, lambda row: row.rate, "_dot")
 
 
 def _saddle(
