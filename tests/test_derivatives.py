@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from fmpy.fmi3 import FMU3Model
 from helpers_backends import Array, Once, example_model, pendulum
+from helpers_examples import FORMULATIONS, changed
 from helpers_replacement import model_of
 
 from gpmelica.fmu import binaries, native
@@ -19,6 +20,7 @@ from gpmelica.generator.description.load import from_data
 from gpmelica.model import Model, prepare
 
 EXACT, ADJOINT = 1e-6, 1e-12
+REDUNDANT = ("mobile_robot", "four_bar_3d")  # knife edges and loops, spatial joints in a plane
 DAHL = {"model": "dahl", "sigma0": 40.0, "mu_s": 0.2, "gamma": 1.5}
 
 
@@ -30,12 +32,18 @@ def _driven() -> Model:
     return prepare(from_data(data | {"outputs": {"loads": "all"}}))
 
 
+def _formulated(example: str, formulation: str) -> Callable[[], Model]:
+    keys = {"constraints__formulation": formulation, "constraints__redundant": "minimum_norm"}
+    return lambda: prepare(changed(example, **keys, outputs={"loads": "all"}))
+
+
 MODELS: dict[str, Callable[[], Model]] = {
     "driven, Dahl": _driven,
     "open chain, rheonomic": lambda: example_model("crane", "rigid_boom"),
     "open chain, LuGre": lambda: example_model("manipulator", "S_r_L_r_J_f"),
     "closed loop": lambda: model_of("cut_joint"),
     "replacement joint": lambda: model_of("spherical_replacement", 1e8),
+    **{f"{name}, {form}": _formulated(name, form) for name in REDUNDANT for form in FORMULATIONS},
 }
 
 
