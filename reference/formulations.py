@@ -92,14 +92,23 @@ class Gpme:
 class ReducedGpme(Gpme):
     """P4 (7), design 4.5: states q and q̇_i; q̇_d follows from the constraints, so velocities never violate them.
 
-    The partition is fixed, for it says what the states are.
+    The partition is fixed, for it says what the states are. So a run may not pass a point where C_d is singular,
+    which an integrator would step over: det C_d keeps its sign.
     """
 
     reduced = True
+    _side = 0.0
 
     def velocities(self, t: float, C: Array, nu: Array, qd: Array) -> Array:
-        """q̇, shape (n,), with C q̇ = ν, shape (m,), and the independent ones as in qd, shape (n,)."""
+        """q̇, shape (n,), with C q̇ = ν, shape (m,), and the independent ones as in qd, shape (n,).
+
+        Raises SolveError where C_d is singular, or has been on the way from where it was asked for first.
+        """
         partition, basis = self.partition(C), self.choice.basis(C)
+        side = float(np.sign(self.determinant(C)))
+        self._side = self._side or side
+        if side != self._side:
+            raise SolveError(partition.singular(t))
         return partition.completed(t, basis @ C, basis @ nu, qd)
 
     def _solve(self, system: System, rows: Array, wanted: Array) -> tuple[Array, Array]:

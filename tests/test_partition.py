@@ -14,11 +14,15 @@ from fmpy.fmi1 import FMICallException
 from helpers_backends import Array, Compiled, Fmu, Once
 from helpers_examples import changed
 
+from gpmelica import reference
+from gpmelica.errors import SolveError
 from gpmelica.fmu import native
 from gpmelica.fmu.binaries import toolchains
+from gpmelica.generator.mechanism import build
 from gpmelica.model import prepare
 
 REALS = ctypes.POINTER(ctypes.c_double)
+DEPENDENT = ["crank.angle", "coupler.angle"]  # the rocker is independent
 DEAD_CENTRE = 0.3945  # s: crank and coupler in line for the first time
 STOPPED = (
     r"cannot be solved for crank\.angle, coupler\.angle all the way to t = \S+ s: .*partition becomes singular"
@@ -28,8 +32,7 @@ STOPPED = (
 @pytest.fixture(params=["gpme", "gpme_reduced"])
 def linkage(request: pytest.FixtureRequest, once: Once) -> Compiled:
     """The four-bar linkage with the rocker as independent coordinate."""
-    dependent = ["crank.angle", "coupler.angle"]
-    keys = {"constraints__formulation": request.param, "constraints__dependent": dependent}
+    keys = {"constraints__formulation": request.param, "constraints__dependent": DEPENDENT}
     model = prepare(changed("four_bar_3d", "planar", **keys))
 
     def build(folder: Path) -> None:
@@ -66,6 +69,16 @@ def test_run_stops_at_a_singular_partition(run: Callable[[float, float], tuple[f
             time, message = run(float(tolerance), speed)
             assert re.search(STOPPED, message)
             assert time == pytest.approx(DEAD_CENTRE / speed, abs=0.05)
+
+
+@pytest.mark.parametrize("formulation", ["gpme", "gpme_reduced"])
+def test_reference_stops_at_the_first(formulation: str) -> None:
+    """Not at a later one, whatever the solver's steps are."""
+    chosen = {"constraints__dependent": DEPENDENT, "constraints__formulation": formulation}
+    mechanism = build(changed("four_bar_3d", "planar", **chosen))
+    for tolerance in (1e-4, 1e-7, 1e-10):
+        with pytest.raises(SolveError, match=r"for crank\.angle, coupler\.angle at t = 0\.(39|4)\d* s"):
+            reference.simulate(mechanism, stop=1.5, tolerance=tolerance)
 
 
 def test_states_beyond_a_singular_partition(linkage: Compiled) -> None:
