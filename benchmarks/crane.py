@@ -52,17 +52,21 @@ class Crane:
         return reference.evaluate(model.mechanism, 0.0, q, qd, start=model.start, dependent=model.dependent)
 
 
-def build(elements: int, folder: Path) -> Crane:
-    """The crane with a boom of so many elements; n = 9 + 3 (elements − 1)."""
+def build(elements: int, folder: Path, dependent: str | None = None) -> Crane:
+    """The crane with a boom of so many elements; n = 9 + 3 (elements − 1).
+
+    dependent  "auto": the dependent coordinates are chosen anew at every evaluation, not those of the example
+    """
     data = tomllib.loads(FILE.read_text(encoding="utf-8"))
     boom = next(link for link in data["links"] if link["name"] == "boom")
     boom["beam"]["elements"] = elements
+    data["constraints"] |= {"dependent": dependent} if dependent else {}
     times = [time.perf_counter()]
     chain = Chain.model_validate(data)
     model = prepare(chain)
     sources = native.generate(model.native_program, chain)
     times.append(time.perf_counter())
-    fmu = folder / f"{model.name}_{elements}.fmu"
+    fmu = folder / f"{model.name}_{elements}{dependent or ''}.fmu"
     native.build(sources, fmu, toolchains("2.0"), {})
     times.append(time.perf_counter())
     return Crane(model, sources, fmu, *np.diff(times))

@@ -52,6 +52,7 @@ class Row:
 
     fmu               fmi2SetTime, fmi2SetContinuousStates, fmi2GetDerivatives
     solve             its linear systems alone
+    anew              the FMU whose dependent coordinates are chosen anew at every evaluation
     pinocchio         CRBA and bias forces, joints of three coordinates
     pinocchio_single  the same, a joint for each coordinate
     overhead          Python's part, which has been taken off both
@@ -61,6 +62,7 @@ class Row:
     n: int
     fmu: Time
     solve: Time
+    anew: Time
     pinocchio: Time
     pinocchio_single: Time
     overhead: Time
@@ -76,17 +78,19 @@ class Row:
         return self.fmu.min / self.pinocchio.min
 
 
-def measure(crane: Crane, folder: Path) -> Row:
-    """Times one crane; RuntimeError if the backends do not agree."""
+def measure(crane: Crane, anew: Crane, folder: Path) -> Row:
+    """Times a crane with fixed dependent coordinates and with new ones; RuntimeError if backends do not agree."""
     q, qd = crane.points(POINTS)
     grouped, single = (PinocchioLoops(crane.model.mechanism, q, qd, grouped) for grouped in (True, False))
-    with NativeLoops(crane, compile_loops(crane, folder), q, qd) as native:
-        difference = max(_differences(crane, native, (grouped, single), q[0], qd[0]))
+    loops = compile_loops(crane, folder)
+    with NativeLoops(crane, loops, q, qd) as native, NativeLoops(anew, loops, q, qd) as choosing:
+        difference = max(_differences(crane, (native, choosing), (grouped, single), q[0], qd[0]))
         if not difference <= TOLERANCE:
             raise RuntimeError(f"n = {crane.n}: backends differ by {difference:.1e}, expected at most {TOLERANCE}")
-        fmu, with_copies, copies, with_calls, single_with_calls, overhead = _interleaved(
+        fmu, chosen_anew, with_copies, copies, with_calls, single_with_calls, overhead = _interleaved(
             max(POINTS, 120_000 // crane.n**2),  # about a millisecond: shorter than a scheduler's time slice
             native.evaluations,
+            choosing.evaluations,
             native.solves,
             lambda calls: native.solves(calls, solve=False),
             grouped.evaluations,
@@ -97,6 +101,7 @@ def measure(crane: Crane, folder: Path) -> Row:
         n=crane.n,
         fmu=fmu,
         solve=with_copies - copies,
+        anew=chosen_anew,
         pinocchio=with_calls - overhead,
         pinocchio_single=single_with_calls - overhead,
         overhead=overhead,
@@ -109,11 +114,12 @@ def measure(crane: Crane, folder: Path) -> Row:
 
 
 def _differences(
-    crane: Crane, native: NativeLoops, others: Sequence[PinocchioLoops], q: Array, qd: Array
+    crane: Crane, natives: Sequence[NativeLoops], others: Sequence[PinocchioLoops], q: Array, qd: Array
 ) -> Iterator[float]:
     expected = crane.reference(q, qd)
-    native.evaluations(1)
-    yield _relative(native.derivatives[crane.n :], expected.qdd)
+    for native in natives:
+        native.evaluations(1)
+        yield _relative(native.derivatives[crane.n :], expected.qdd)
     for other in others:
         M, h = other.mass_and_bias(q, qd)
         yield from (_relative(M, expected.M), _relative(h, expected.h))
@@ -137,6 +143,7 @@ def _interleaved(calls: int, *batches: Callable[[int], float]) -> list[Time]:
 LINES: dict[str, Callable[[Row], str]] = {
     "FMU, µs": lambda row: str(row.fmu),
     "  of which linear systems, µs": lambda row: str(row.solve),
+    "FMU, partition chosen anew, µs": lambda row: str(row.anew),
     "Pinocchio's M and bias forces, µs": lambda row: str(row.pinocchio),
     "  a joint per coordinate, µs": lambda row: str(row.pinocchio_single),
     "  Python's part (taken off), µs": lambda row: str(row.overhead),
@@ -168,7 +175,8 @@ def main() -> None:
     rows = []
     for elements in ELEMENTS:
         with TemporaryDirectory() as folder, Console(file=sys.stderr).status(f"boom of {elements} elements"):
-            rows.append(measure(build(elements, Path(folder)), Path(folder)))
+            place = Path(folder)
+            rows.append(measure(build(elements, place), build(elements, place, "auto"), place))
     if as_json:
         results = [asdict(row) | {"ratio": row.ratio} for row in rows]
         print(json.dumps({"versions": versions, "rows": results}, indent=2))

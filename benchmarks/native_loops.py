@@ -77,9 +77,13 @@ class NativeLoops:
 
 
 def systems(crane: Crane, states: Array) -> list[tuple[System, list[Array]]]:
-    """The linear systems of an evaluation; for each, at every row of states, the numbers of A and then of B."""
-    staged, program = stage(crane.model.program), crane.model.program
-    solving = [each for each in staged.stages if each.system is not None]
+    """The linear systems of an evaluation; for each, at every row of states, the numbers of A and then of B.
+
+    Of a fixed partition, which has no others.
+    """
+    program = crane.model.native_program
+    staged = stage(program)
+    solving = [each.system for each in staged.stages if isinstance(each.system, System)]
     tables: list[list[Array]] = [[] for _ in solving]
     workspace = np.zeros(staged.size)
     blocks = {name: slice(block.offset, block.offset + block.size) for name, block in staged.blocks.items()}
@@ -91,9 +95,9 @@ def systems(crane: Crane, states: Array) -> list[tuple[System, list[Array]]]:
             results = each.function.call([workspace[b.offset : b.offset + b.size] for b in each.inputs])
             for block, result in zip(each.outputs, results, strict=True):
                 workspace[block.offset : block.offset + block.size] = result.full().ravel(order="F")
-            if each.system is not None:
+            if isinstance(each.system, System):
                 next(found).append(_solve(each.system, workspace))
-    return [(each.system, table) for each, table in zip(solving, tables, strict=True) if each.system is not None]
+    return list(zip(solving, tables, strict=True))
 
 
 def _solve(system: System, workspace: Array) -> Array:
