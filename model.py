@@ -52,6 +52,13 @@ class Model:
         return constraints.row_names(self.mechanism)
 
     @property
+    def left_out(self) -> tuple[str, ...]:
+        """Names of the constraint rows that take no part, because the others imply them."""
+        if self.chain.constraints.redundant == "minimum_norm":
+            return ()
+        return tuple(name for name in self.rows if name not in self.solvability.independent)
+
+    @property
     def degrees_of_freedom(self) -> int:
         """Coordinates minus independent constraint rows."""
         return self.mechanism.n - self.solvability.rank

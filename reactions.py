@@ -48,24 +48,31 @@ def tables(mechanism: Mechanism, found: reference.Reactions) -> list[Table | str
     return [
         f"{found.rows} rows, {found.columns} columns ({plane} per body), rank {found.rank.rank} (holonomic"
         f" {found.holonomic}, nonholonomic {found.nonholonomic}): degree of redundancy {found.redundancy}",
-        _gap(found.rank),
+        gap(found.rank),
         table,
-        *redundancy(found.redundant_rows),
+        *(f"{what}: {rows}" for what, rows in redundancy(found.redundant_rows).items()),
         *warnings(mechanism, found),
     ]
 
 
-def redundancy(groups: Iterable[tuple[str, ...]]) -> list[str]:
-    """Lines that name the description's redundant rows, group by group."""
+def redundancy(groups: Iterable[tuple[str, ...]]) -> dict[str, str]:
+    """The description's redundant rows, group by group: what they are → their names."""
     alone = ", ".join(group[0] for group in groups if len(group) == 1)
     together = "; ".join(", ".join(group) for group in groups if len(group) > 1)
-    return [
-        *([f"rows that depend on each other: {together}"] if together else []),
-        *([f"rows that the joints fulfil by themselves: {alone}"] if alone else []),
-    ]
+    found = {"rows that depend on each other": together, "rows that the joints fulfil by themselves": alone}
+    return {what: rows for what, rows in found.items() if rows}
 
 
-def _gap(rank: reference.Rank) -> str:
+def redundancy_of(model: Model) -> dict[str, str]:
+    """The same at a model's start, and which of them take no part."""
+    found = redundancy(model.solvability.redundant)
+    if found:
+        found["rows left out"] = ", ".join(model.left_out) or "none: reactions of least norm"
+    return found
+
+
+def gap(rank: reference.Rank) -> str:
+    """How sure the rank is: a line."""
     zero = f"of the others the largest is {rank.largest:.2g}" if rank.largest else "there are no others but zeros"
     return (
         f"rows have length 1; singular values up to {rank.tolerance:.2g} count as zero, the smallest that does not"

@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.table import Table
 
-from . import reactions
+from . import reactions, reference
 from .generator.mechanism import GROUND
 from .model import Model
 
@@ -28,9 +28,11 @@ def facts(model: Model) -> dict[str, Any]:
             {"name": c.name, "role": c.role, "unit": c.unit, "start": float(q)}
             for c, q in zip(mechanism.coordinates, model.start[0], strict=True)
         ],
+        "formulation": model.program.formulation,
         "constraints": list(model.rows),
         "dependent": list(model.dependent),
         "redundant_rows": [list(group) for group in constraints.redundant],
+        "left_out_rows": list(model.left_out),
         "warnings": reactions.warnings_of(model),
     }
 
@@ -41,7 +43,7 @@ def _parent(model: Model, body: int) -> str:
 
 def tables(model: Model) -> list[Table | str]:
     """The same for a terminal."""
-    data = facts(model)
+    data, constraints = facts(model), model.solvability
     bodies = Table("body", "parent", "mass kg", title=f"{data['model']}: bodies")
     for body in data["bodies"]:
         bodies.add_row(body["name"], body["parent"], f"{body['mass']:.6g}")
@@ -51,10 +53,13 @@ def tables(model: Model) -> list[Table | str]:
         coordinates.add_row(c["name"], c["role"], f"{c['start']:.6g}", c["unit"], kind)
     rows = ", ".join(data["constraints"]) or "none"
     line = f"{data['n']} coordinates, {len(data['constraints'])} constraint rows ({rows}) of rank {data['rank']}"
+    rank = reference.Rank(constraints.rank, constraints.tolerance, *constraints.gap)
     return [
         bodies,
         coordinates,
         f"{line}, {data['dof']} degrees of freedom",
-        *reactions.redundancy(model.solvability.redundant),
+        *([reactions.gap(rank)] if constraints.redundant else []),
+        *(f"{what}: {names}" for what, names in reactions.redundancy_of(model).items()),
+        f"equations: {data['formulation']}",
         *data["warnings"],
     ]

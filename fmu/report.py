@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..generator.mechanism import Mechanism
 from . import report_tables as tables
 from .compare import Comparison
 from .context import RunReport
@@ -128,11 +129,7 @@ def _facts(report: RunReport) -> dict[str, str]:
         "start": "static equilibrium" if chain.simulation.start == "statics" else "as described",
     }
     if report.constraints:
-        facts |= {
-            "stabilisation (Baumgarte)": f"α = {decimal(float(mechanism.alpha))} 1/s,"
-            f" β = {decimal(float(mechanism.beta))} 1/s",
-            "dependent coordinates": ", ".join(report.dependent),
-        }
+        facts |= {**_stabilisation(mechanism), "dependent coordinates": ", ".join(report.dependent)}
     if report.smallest_determinant is not None:
         value, time = report.smallest_determinant
         facts["smallest |det C_d|"] = f"{decimal(value, 3)} at t = {decimal(time, 3)} s"
@@ -140,6 +137,13 @@ def _facts(report: RunReport) -> dict[str, str]:
         facts["stiffest mode"] = tables.mode_text(report.modes[0])
         facts["longest stable step of RK4"] = f"{scientific(report.modes[0].longest_rk4_step)} s, by that mode"
     return facts | dict(report.facts)
+
+
+def _stabilisation(mechanism: Mechanism) -> dict[str, str]:
+    if mechanism.formulation == "gpme_reduced":
+        return {"position feedback": f"κ = {decimal(float(mechanism.kappa))} 1/s"}
+    alpha, beta = (decimal(float(number)) for number in (mechanism.alpha, mechanism.beta))
+    return {"stabilisation (Baumgarte)": f"α = {alpha} 1/s, β = {beta} 1/s"}
 
 
 def _notes(report: RunReport) -> list[tuple[str, str]]:

@@ -264,7 +264,11 @@ def _report(
             "reference.csv": "the reference solver's signals",
             **{f"{t.name}.csv": f"signals of {t.name}" for t in trajectories},
         },
-        facts={f"FMU, {fmu.backend}": fmu.facts() for fmu in fmus},
+        facts={
+            "equations": model.program.formulation,
+            **reactions.redundancy_of(model),
+            **{f"FMU, {fmu.backend}": fmu.facts() for fmu in fmus},
+        },
         notes=(
             *(f"FMPy on the FMU by {fmu.backend}: {problem}" for fmu in fmus for problem in fmu.problems),
             *step_notes(model.chain.simulation, modes),
@@ -280,7 +284,10 @@ def _projection_notes(model: Model) -> tuple[str, ...]:
     """Who projects: without Baumgarte's terms the others' violations grow with their errors."""
     if not model.program.projections:
         return ()
-    held = f"Baumgarte's terms, alpha = {model.chain.constraints.alpha:g}, beta = {model.chain.constraints.beta:g}"
+    keys = model.chain.constraints
+    held = f"Baumgarte's terms, alpha = {keys.alpha:g}, beta = {keys.beta:g}"
+    if keys.formulation == "gpme_reduced":
+        held = f"position feedback, kappa = {keys.kappa:g}"
     return (
         "projection = true: the native FMU projects after each step of a solver (in model exchange where a"
         f" violation exceeds {_RESTART_MARGIN:g} times CVODE's tolerance, which starts anew then); the reference,"

@@ -73,8 +73,8 @@ class Actuated:
         joints = ", ".join(mechanism.coordinates[k].name for k in mechanism.actuated or ()) or "no joint"
         if np.linalg.matrix_rank(system, tol=_LEFT) < system.shape[1]:
             raise SolveError(
-                f"the drives of {joints} work against each other through the closures, so their efforts are not"
-                " unique; leave one out of constraints.actuated"
+                f"the efforts of drives of {joints} are not unique: closures and knife edges can take them, or one"
+                " drive another's; leave one out of constraints.actuated, or name another joint"
             )
         for k in constraints.programmed:
             row = scaled(C[[k]])[0]

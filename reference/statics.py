@@ -84,10 +84,10 @@ def start_state(mechanism: Mechanism) -> Start:
 def equilibrium(mechanism: Mechanism) -> Array:
     """q0, shape (n,), where the free coordinates are in balance at t = 0 and rest: Q + Cᵀ λ = 0, C of the loops.
 
-    Programmed constraints do not act, FMU inputs are zero. Newton's method from the assembled position, with
-    central differences. Where a step would be long, or the stiffness is not positive definite, it takes short
-    steps downhill along the stiffness's eigenvectors instead: away from unstable equilibria, and no steps along
-    indifferent coordinates.
+    Programmed constraints and knife edges do not act, FMU inputs are zero. Newton's method from the assembled
+    position, with central differences. Where a step would be long, or the stiffness is not positive definite, it
+    takes short steps downhill along the stiffness's eigenvectors instead: away from unstable equilibria, and no
+    steps along indifferent coordinates.
     Raises SolveError if a loop cannot be closed, or with the worst coordinate if there is no convergence.
     """
     q = assemble(mechanism, described_state(mechanism)[0])

@@ -66,7 +66,8 @@ def test_check_shows_the_model(gpmelica: Command, arm: Path) -> None:
     """Bodies, coordinates, constraints and the partition are named; nothing is written."""
     answer = gpmelica("check", arm)
     assert (answer.status, answer.err) == (0, "")
-    for part in ("upper", "lower.angle", "dependent", "height", "2 coordinates", "1 degrees of freedom"):
+    expected = ("upper", "lower.angle", "dependent", "height", "2 coordinates", "1 degrees of freedom", "GPME, 2n")
+    for part in expected:
         assert part in answer.out
     assert [path.name for path in arm.parent.iterdir()] == ["arm.toml"]
 
@@ -76,6 +77,8 @@ def test_check_as_json(gpmelica: Command, arm: Path) -> None:
     data = gpmelica("check", arm, "--case", "heavy", "--json").json
     assert [data[key] for key in ("model", "n", "dof", "rank")] == ["Arm", 2, 1, 1]
     assert data["constraints"] == ["height"]
+    assert data["formulation"] == "GPME, 2n = 4 states, Baumgarte stabilisation"
+    assert data["left_out_rows"] == data["redundant_rows"] == []
     assert len(data["dependent"]) == 1
     assert data["bodies"][0] == {"name": "upper", "parent": "ground", "mass": 4.0}
     assert [c["name"] for c in data["coordinates"]] == ["upper.angle", "lower.angle"]

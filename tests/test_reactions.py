@@ -13,7 +13,7 @@ from scipy.linalg import null_space
 from test_nonholonomic import sleigh
 
 from gpmelica import reactions as solvability
-from gpmelica import reference
+from gpmelica import reference, summary
 from gpmelica.generator.description.load import from_data
 from gpmelica.joint_loads import loads
 from gpmelica.model import prepare
@@ -266,6 +266,18 @@ def test_json_contract() -> None:
     assert found["unique"] == {"lower": False, "upper": False}
     assert found["redundant_rows"] == [["upper_z"]]
     assert found["components"]["upper"] == {"fx": True, "fy": True, "fz": False}
+
+
+def test_check_shows_what_is_left_out() -> None:
+    """Redundant rows, those that take no part, how sure the rank is; and the form of the equations."""
+    data = door("spherical", "spherical")
+    for redundant, left in (("auto", "upper_z"), ("minimum_norm", "none: reactions of least norm")):
+        model = prepare(from_data(data | {"constraints": {"redundant": redundant}}))
+        lines = [line for line in summary.tables(model) if isinstance(line, str)]
+        assert any(line.startswith("rows have length 1; singular values up to") for line in lines)
+        assert f"rows left out: {left}" in lines
+        assert "equations: GPME, 2n = 6 states, Baumgarte stabilisation" in lines
+        assert solvability.redundancy_of(model)["rows left out"] == left
 
 
 def test_links_and_closures_of_one_name() -> None:
