@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import json
+import subprocess
 import sys
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 from helpers_backends import Once
 
@@ -43,6 +47,32 @@ def slewing(case: str) -> Model:
     boom = next(link for link in data["links"] if link["name"] == "boom")
     boom["beam"]["elements"] = 1
     return prepare(from_data(data, case))
+
+
+_APART = """
+import importlib.util, json, os, sys
+from pathlib import Path
+spec = importlib.util.spec_from_file_location("masters", sys.argv[1])
+masters = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(masters)
+master, archive, stop, name, *steps = sys.argv[2:]
+for step in steps:
+    time, signals = masters.MASTERS[master](Path(archive), float(step), float(stop), [name])
+    print("found", json.dumps([time.tolist(), signals[name].tolist()]), flush=True)
+os._exit(0)
+"""
+
+
+def run_apart(master: str, archive: Path, steps: Sequence[float], stop: float, name: str) -> list[np.ndarray]:
+    """Times, s, and values of a signal, shape (2, N), for each communication step.
+
+    In a process of its own that ends without its exit functions: pythonfmu3's controllers read freed memory there.
+    """
+    command = [sys.executable, "-c", _APART, str(SLEWING / "masters.py"), master, str(archive), str(stop), name]
+    done = subprocess.run([*command, *map(str, steps)], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stdout.splitlines() if line.startswith("found ")]
+    return [np.array(json.loads(line.removeprefix("found "))) for line in lines]
 
 
 def plant(once: Once, fmi: str) -> Path:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers_backends import Once
-from helpers_masters import controller, masters, need_master, plant, slewing
+from helpers_masters import controller, need_master, plant, run_apart, slewing
 
 from gpmelica import reference
 from gpmelica.fmu.ssp import write_ssp
@@ -40,10 +40,9 @@ def test_closed_loop(once: Once, monolithic: Trajectory, tmp_path: Path, master:
     need_master(master)
     archive = write_ssp(plant(once, fmi), tmp_path, controller(fmi, tmp_path))
     errors = []
-    for step in STEPS:
-        time, signals = masters().MASTERS[master](archive, step, STOP, [f"Plant.{ANGLE}"])
+    for time, angle in run_apart(master, archive, STEPS, STOP, f"Plant.{ANGLE}"):
         assert time[-1] == pytest.approx(STOP, abs=1e-9)
         rows = np.searchsorted(monolithic.time, time - 1e-9)
-        errors.append(np.abs(signals[f"Plant.{ANGLE}"] - monolithic.signals[ANGLE][rows]).max())
+        errors.append(np.abs(angle - monolithic.signals[ANGLE][rows]).max())
     assert np.array(errors[:-1]) / errors[1:] == pytest.approx(2.0, abs=0.3)
     assert errors[-1] < 1e-4

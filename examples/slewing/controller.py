@@ -9,7 +9,7 @@ class Controller(Fmi3Slave):
 
     description = "Slewing drive of the crane"
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: object) -> None:
         """Registers the variables."""
         super().__init__(**kwargs)
         self.time = 0.0
@@ -22,7 +22,7 @@ class Controller(Fmi3Slave):
         self.register_variable(Float64("column_angle_dot", causality=Fmi3Causality.input))
         self.register_variable(Float64("slewing", causality=Fmi3Causality.output))
 
-    def do_step(self, current_time, step_size):
+    def do_step(self, current_time: float, step_size: float) -> bool:
         """The torque for the next step."""
         self.slewing = law.torque(current_time + step_size, self.column_angle, self.column_angle_dot)
         return True

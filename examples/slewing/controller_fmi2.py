@@ -12,7 +12,7 @@ class Controller(Fmi2Slave):
 
     description = "Slewing drive of the crane"
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: object) -> None:
         """Registers the variables."""
         super().__init__(**kwargs)
         self.column_angle = 0.0
@@ -22,7 +22,7 @@ class Controller(Fmi2Slave):
         self.register_variable(Real("column_angle_dot", causality=Fmi2Causality.input, start=0.0))
         self.register_variable(Real("slewing", causality=Fmi2Causality.output))
 
-    def do_step(self, current_time, step_size):
+    def do_step(self, current_time: float, step_size: float) -> bool:
         """The torque for the next step."""
         self.slewing = law.torque(current_time + step_size, self.column_angle, self.column_angle_dot)
         return True

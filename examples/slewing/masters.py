@@ -1,5 +1,7 @@
 """The closed loop of plant and controller in three masters that others wrote: FMPy, libcosim and ecos.
 
+    python masters.py ARCHIVE.ssp [MASTER …]
+
 Each function takes an SSP archive, the communication step and the end of the run, s, and names such as
 `Plant.column_angle`; it returns the times, s, and the signals after each communication step, shape (N,).
 """
@@ -9,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import importlib.metadata
 import importlib.util
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -93,3 +96,16 @@ def _recorded(advance: Callable[[], list[float]], step: float, stop: float, name
 
 
 MASTERS: dict[str, Master] = {"FMPy": fmpy, "libcosim": libcosim, "ecos": ecos}
+
+
+def main(archive: str, *names: str) -> None:
+    """Print the column's angle after 2 s by each master, or by those named."""
+    for name in names or MASTERS:
+        time, signals = MASTERS[name](Path(archive), 0.01, 2.0, ["Plant.column_angle"])
+        print(f"{name}: {signals['Plant.column_angle'][-1]:.6f} rad at {time[-1]:.2f} s")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
+    sys.stdout.flush()
+    os._exit(0)  # a controller made with pythonfmu3 reads freed memory in the functions that are called at exit
