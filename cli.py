@@ -172,18 +172,20 @@ def ssp(
     controller: Annotated[
         Path | None, typer.Option(help="FMU to connect with the plant by the names of its variables")
     ] = None,
+    fmi: Fmi = "2.0",
     as_json: Json = False,
 ) -> None:
     """Write Name.ssp: the plant's FMU and parameter values, and a controller or a place for one."""
     from .fmu.backends import build_native
     from .fmu.ssp import read_fmu, write_ssp
 
+    _choice("--fmi", fmi, FMI_VERSIONS)
     if controller is not None:
         read_fmu(controller)
     model = _model(file, case)
     folder = out or Path(model.name)
     with _progress() as progress:
-        fmu = build_native(model, folder, lambda what: progress(f"compiling: {what}", 0.0))
+        fmu = build_native(model, folder, lambda what: progress(f"compiling: {what}", 0.0), fmi)
     _wrote([fmu.path, write_ssp(fmu.path, folder, controller)], as_json)
 
 

@@ -98,7 +98,8 @@ def test_controller_that_does_not_fit(plant: Compiled, tmp_path: Path) -> None:
         write_ssp(plant.fmu, tmp_path, tmp_path / "no.fmu")
 
 
-def test_command(tmp_path: Path) -> None:
+@pytest.mark.parametrize("fmi", ["2.0", "3.0"])
+def test_command(tmp_path: Path, fmi: str) -> None:
     """`gpmelica ssp` writes the archive beside the FMU; a missing controller is bad input."""
     description = tmp_path / "slider.toml"
     description.write_text(
@@ -106,9 +107,10 @@ def test_command(tmp_path: Path) -> None:
         '[[links]]\nname = "mass"\nparent = "ground"\nmass = 2.0\ninertia = [1.0, 1.0, 1.0]\n'
         'joint = { type = "prismatic", axis = [1.0, 0.0, 0.0] }\n'
     )
-    answer = process("ssp", description, "--out", tmp_path / "out", "--json")
+    answer = process("ssp", description, "--fmi", fmi, "--out", tmp_path / "out", "--json")
     assert answer.json["files"] == [str(tmp_path / "out" / name) for name in ("Slider.fmu", "Slider.ssp")]
-    assert fmpy.read_model_description(answer.json["files"][0]).modelName == "Slider"
+    written = fmpy.read_model_description(answer.json["files"][0])
+    assert (written.modelName, written.fmiVersion) == ("Slider", fmi)
     missing = process("ssp", description, "--out", tmp_path / "out", "--controller", tmp_path / "none.fmu")
     assert missing.status == 2
     assert "none.fmu" in missing.err
