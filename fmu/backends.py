@@ -106,7 +106,7 @@ def build_native(
         made_by[0].compilers[0].version,
         time.perf_counter() - begin,
         fmu.stat().st_size,
-        "co-simulation by Dormand-Prince 5(4) or RK4",
+        "co-simulation by Dormand-Prince 5(4), Rosenbrock 4(3) or RK4",
         tuple(runs.validate(fmu)),
     )
 
