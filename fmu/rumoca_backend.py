@@ -15,6 +15,7 @@ from ..errors import BuildError, MissingToolError, SolveError
 from ..trajectory import Trajectory, output_grid
 
 Array = NDArray[np.float64]
+_INSTANT = 1e-9  # s: nothing but the start
 _PROBES = (0.005, 0.05)  # of the horizon: two short runs tell the cost of the start and of going on
 
 
@@ -46,7 +47,7 @@ class CompiledModel:
 
     def values(self, names: Sequence[str], t: float, parameters: Mapping[str, float]) -> Array:
         """Values of variables at time t, s, right after initialisation; shape (len(names),)."""
-        result = self._run((t, t + 1e-9), 1e-9, 1e-3, parameters, 60.0)
+        result = self._run((t, t + _INSTANT), _INSTANT, 1e-3, parameters, 60.0)
         return np.array([result[name][0] for name in names], dtype=float)
 
     def simulate(
@@ -78,13 +79,14 @@ class CompiledModel:
         """Horizon and result of a run that takes about the budget, by the cost of two short ones."""
         short, longer = (max(part * stop, output_step) for part in _PROBES)
         costs = [self._cost(short, tolerance, budget)]
-        if costs[0] > budget / 3:  # the start alone takes its time: no second probe
-            horizon = min(stop, output_step * max(round(short / output_step), 1))
-            return horizon, self._run((0.0, horizon), output_step, tolerance, {}, 20.0 * budget)
-        costs.append(self._cost(longer, tolerance, budget))
-        rate = max(costs[1] - costs[0], 0.01 * costs[1]) / max(longer - short, output_step)
-        affordable = max((budget - costs[0]) / rate, output_step)
-        horizon = min(stop, int(affordable / output_step) * output_step)
+        if costs[0] > budget / 3:  # no longer one: how much of it does the start alone take?
+            going_on = max(costs[0] - self._cost(_INSTANT, tolerance, budget), 0.1 * costs[0])
+            affordable = short * max(budget / going_on, 1.0)
+        else:
+            costs.append(self._cost(longer, tolerance, budget))
+            rate = max(costs[1] - costs[0], 0.01 * costs[1]) / max(longer - short, output_step)
+            affordable = (budget - costs[0]) / rate
+        horizon = min(stop, max(round(affordable / output_step), 1) * output_step)
         return horizon, self._run((0.0, horizon), output_step, tolerance, {}, 20.0 * budget)
 
     def _cost(self, horizon: float, tolerance: float, budget: float) -> float:
