@@ -1,46 +1,73 @@
-"""A generated FMU with an importer in C: lives, resets, threads, and calls that cannot be done."""
+"""Generated FMUs with importers in C: lives, resets, threads, calls that cannot be done, and all that can."""
 
 from __future__ import annotations
 
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from helpers_backends import driven
 from helpers_c_layer import DATA, HEADERS, compiler
+from helpers_projection import ON
 
 from gpmelica.fmu import native
 from gpmelica.generator.description.load import from_data
-from gpmelica.model import prepare
+from gpmelica.model import Model, prepare
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the importer needs POSIX threads")
-SANITIZERS = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+SANITIZERS = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 VERSIONS = ("2.0", "3.0")
 
 
-def _importer(folder: Path, fmi: str, *flags: str) -> Path | None:
-    """The importer with the driven pendulum's sources; None if the compiler does not know the flags."""
-    model = prepare(from_data(driven()))
+def _constrained() -> Model:
+    """The driven pendulum with a task that is there twice, least norm, projected."""
+    task = "cart.position + 0.3*sin(rod.angle) - start(cart.position + 0.3*sin(rod.angle)) - 0.1*t^3"
+    rows = [{"name": "task", "expression": task}, {"name": "again", "expression": f"2*({task})"}]
+    return prepare(from_data(driven() | {"programmed": rows, "constraints": {"redundant": "minimum_norm", **ON}}))
+
+
+# what an importer accesses, by its macros
+VARIABLES = {
+    "INPUT": "push",
+    "OUTPUT": "cart_position",
+    "ACCELERATION": "cart_position_ddot",
+    "MAX_STEPS": "solver_max_steps",
+    "SOLVER_METHOD": "solver_method",
+}
+
+
+def _importer(folder: Path, model: Model, fmi: str, source: str, *flags: str) -> Path:
+    """An importer in C with a model's sources."""
     sources = native.generate(model.native_program, model.chain, fmi)
     for name, text in sources.files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
+    files = [DATA / source, *sorted(folder.glob("**/*.c"))]
+    defined = [*_definitions(sources.description, fmi), f"-DN_STATES={len(model.native_program.states)}"]
+    options = ["-std=c99", "-pthread", f"-I{HEADERS}", f"-I{folder}", *defined]
+    target = folder / "importer"
+    line = [*_command(folder, flags), *options, *flags, *map(str, files), "-o", str(target), "-lm"]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return target
+
+
+def _command(folder: Path, flags: Sequence[str]) -> list[str]:
+    """The C compiler; skips the test where there is none, or none that knows the flags."""
     command = compiler()
     if command is None:
         pytest.skip("no C compiler: CC, cc, gcc, clang and ziglang are missing")
-    files = [DATA / "instances.c", *sorted(folder.glob("**/*.c"))]
-    options = ["-std=c99", "-pthread", f"-I{HEADERS}", f"-I{folder}", *_definitions(sources.description, fmi)]
-    target = folder / "importer"
-    line = [*command, *options, *flags, *map(str, files), "-o", str(target), "-lm"]
-    done = subprocess.run(line, capture_output=True, text=True, check=False)
-    if flags and done.returncode != 0:
-        return None
-    assert done.returncode == 0, done.stderr
-    return target
+    probe = folder / "probe.txt"
+    probe.write_text("int main(void) { return 0; }\n")
+    line = [*command, *flags, "-x", "c", str(probe), "-o", str(folder / "probe")]
+    if subprocess.run(line, capture_output=True, check=False).returncode:
+        pytest.skip("the compiler has no sanitizers")
+    return command
 
 
 def _definitions(description: str, fmi: str) -> list[str]:
@@ -48,16 +75,15 @@ def _definitions(description: str, fmi: str) -> list[str]:
     root = ElementTree.fromstring(description)
     references = {v.get("name"): v.get("valueReference") for v in root.iter() if v.get("valueReference")}
     token = root.get("guid") or root.get("instantiationToken")
-    names = {"INPUT": "push", "OUTPUT": "cart_position", "MAX_STEPS": "solver_max_steps"}
     return [
         f"-DFMI_VERSION={fmi[0]}",
         f'-DTOKEN="{token}"',
-        *(f"-D{macro}={references[name]}u" for macro, name in names.items()),
+        *(f"-D{macro}={references[name]}u" for macro, name in VARIABLES.items()),
     ]
 
 
-def _run(importer: Path, count: int) -> str:
-    done = subprocess.run([str(importer), str(count)], capture_output=True, text=True, timeout=300, check=False)
+def _run(importer: Path, *arguments: str) -> str:
+    done = subprocess.run([str(importer), *arguments], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -66,9 +92,8 @@ def _run(importer: Path, count: int) -> str:
 def test_ten_thousand_lives_and_resets(tmp_path: Path, fmi: str) -> None:
     """10,000 lives and 10,000 resets need no memory beyond what the first tenth does; 8 threads do not disturb
     each other; steps of any size, values that are not finite and calls out of order end in a logged error."""
-    importer = _importer(tmp_path, fmi, "-O2")
-    assert importer is not None
-    growth = re.search(r"growth (\S+)", _run(importer, 10_000))
+    importer = _importer(tmp_path, prepare(from_data(driven())), fmi, "instances.c", "-O2")
+    growth = re.search(r"growth (\S+)", _run(importer, "10000"))
     assert growth is not None
     assert float(growth[1]) < 0.02
 
@@ -76,7 +101,11 @@ def test_ten_thousand_lives_and_resets(tmp_path: Path, fmi: str) -> None:
 @pytest.mark.parametrize("fmi", VERSIONS)
 def test_stress_under_sanitizers(tmp_path: Path, fmi: str) -> None:
     """The same calls do nothing that AddressSanitizer or UndefinedBehaviorSanitizer finds fault with."""
-    importer = _importer(tmp_path, fmi, *SANITIZERS)
-    if importer is None:
-        pytest.skip("the compiler has no sanitizers")
-    _run(importer, 200)
+    importer = _importer(tmp_path, prepare(from_data(driven())), fmi, "instances.c", *SANITIZERS)
+    _run(importer, "200")
+
+
+def test_everything_under_sanitizers(tmp_path: Path) -> None:
+    """Nor do all solvers, projections, derivatives and states of a model whose rows depend on each other."""
+    importer = _importer(tmp_path, _constrained(), "3.0", "everything.c", *SANITIZERS)
+    _run(importer)
