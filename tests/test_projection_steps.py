@@ -1,0 +1,103 @@
+"""Projection onto the constraints: the generated steps, and where a run with a projection starts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers_loops import CLOSURES, four_bar, random_loop
+from helpers_projection import ON, Projector, skate, swing
+from numpy.typing import NDArray
+from scipy.linalg import null_space
+
+from gpmelica import reference
+from gpmelica.errors import DescriptionError
+from gpmelica.generator import modelica
+from gpmelica.generator.description.load import from_data
+from gpmelica.model import Model, prepare
+
+Array = NDArray[np.float64]
+
+
+def _projected_loop(seed: int, kind: str) -> tuple[Model, Array, Array, np.random.Generator]:
+    """A random closed loop, and a state on it."""
+    mechanism, q, qd, rng = random_loop(seed, kind)
+    data = mechanism.chain.model_dump(by_alias=True, exclude_none=True)
+    data |= {"constraints": ON, "simulation": {"start": "description"}}
+    return prepare(from_data(data)), q, qd, rng
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", CLOSURES)
+def test_steps_are_the_smallest(kind: str, seed: int) -> None:
+    """A step removes the linearised violation, and is orthogonal, by the masses, to all motions C lets free."""
+    model, q, qd, rng = _projected_loop(seed, kind)
+    n, moved = len(q), q + 0.02 * rng.normal(size=len(q))
+    found = reference.evaluate(model.mechanism, 0.3, moved, qd, start=model.start, dependent=model.dependent)
+    projector, free = Projector(model), null_space(found.C)
+    for level, own, residual in (
+        ("position", slice(0, n), found.Phi),
+        ("velocity", slice(n, 2 * n), found.Phi_dot),
+    ):
+        change = projector.change(level, 0.3, moved, qd)
+        assert np.count_nonzero(np.delete(change, np.r_[own])) == 0
+        scale = np.abs(change).max()
+        assert scale > 0
+        assert found.C @ change[own] == pytest.approx(-residual, abs=1e-9 * np.abs(residual).max())
+        assert free.T @ found.M @ change[own] == pytest.approx(0.0, abs=1e-9 * scale * np.abs(found.M).max())
+
+
+def test_rates_are_projected_on_their_level_only() -> None:
+    """A row of order 1 leaves positions alone, and its violated velocity is corrected."""
+    model = prepare(from_data(skate()))
+    q, qd = np.array([0.4, 0.05, 0.7]), np.array([1.0, -0.3, 0.2])
+    found = reference.evaluate(model.mechanism, 0.0, q, qd, start=model.start, dependent=model.dependent)
+    projector = Projector(model)
+    position, velocity = projector.change("position", 0.0, q, qd), projector.change("velocity", 0.0, q, qd)
+    assert position[2] == 0.0
+    assert position[:2] @ found.C[0, :2] == pytest.approx(-found.Phi[0])
+    assert found.C @ velocity[3:] == pytest.approx(-found.Phi_dot, rel=1e-12)
+
+
+def test_bristles_are_not_projected() -> None:
+    """Friction states keep their values."""
+    friction = {"model": "lugre", "sigma0": 300.0, "mu_s": 0.2, "mu_k": 0.15, "v_s": 0.05, "diameter": 0.1}
+    data = four_bar(constraints=ON, simulation={"start": "description"})
+    data["links"][0]["joint"]["friction"] = friction
+    model = prepare(from_data(data))
+    q, qd = (part + 0.01 for part in model.start)
+    change = Projector(model).change("position", 0.0, q, qd, np.array([1e-4]))
+    assert np.abs(change[:3]).max() > 1e-4
+    assert not change[3:].any()
+
+
+def test_start_is_on_the_constraints() -> None:
+    """With a projection, a description's start is corrected by the smallest change; without one it is not."""
+    about = {"links": swing()["links"], "closures": [], "simulation": {"start": "description"}}
+    rows = [
+        {"name": "line", "expression": "right.y - 1 - 0.5*t"},
+        {"name": "rate", "expression": "right.x_dot - 2"},
+    ]
+    rows[1]["order"] = 1  # type: ignore[assignment]
+    mechanisms = [
+        prepare(from_data(swing(**about, programmed=rows, constraints=ON | {"projection": on}))).start
+        for on in (True, False)
+    ]
+    assert mechanisms[0][0] == pytest.approx([1.0, 1.0, 0.0], abs=1e-12)
+    assert mechanisms[0][1] == pytest.approx([2.0, 0.5, 0.7], abs=1e-12)
+    assert mechanisms[1][0] == pytest.approx([1.0, 0.0, 0.0], abs=0)
+
+
+def test_start_that_cannot_be_projected_is_bad_input() -> None:
+    """The message names the row and its value, and what to do."""
+    data = swing(closures=[], programmed=[{"name": "far", "expression": "sin(right.x) - 2"}])
+    with pytest.raises(DescriptionError, match=r"projected.*far keeps a value of -1.*start values"):
+        prepare(from_data(data))
+
+
+def test_modelica_text_has_no_projection() -> None:
+    """The text is the same with and without the option."""
+    texts = [
+        modelica.render(model.program, model.chain, "0")
+        for model in (prepare(from_data(swing(constraints=ON | {"projection": on}))) for on in (True, False))
+    ]
+    assert texts[0] == texts[1]
