@@ -263,7 +263,7 @@ def evaluate(
     state: Annotated[Path, typer.Option(help='JSON file {"t": 0.0, "q": […], "qd": […]}')],
     case: Case = None,
 ) -> None:
-    """M, h, Q, Φ, C, γ and q̈ at one state, by every backend: JSON."""
+    """M, h, Q, Φ, C, γ and q̈ at one state, with inputs of zero, by every backend: JSON."""
     from .evaluation import evaluate as evaluate_model
     from .evaluation import read_state
 
