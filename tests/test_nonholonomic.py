@@ -77,7 +77,7 @@ def test_edge_on_its_levels(seed: int) -> None:
 
 def test_reduced_states_have_an_end() -> None:
     """Heading π/2 leaves no way to get ẏ from ẋ: the run stops there and says so, where the other forms go on."""
-    with pytest.raises(SolveError, match=r"blade cannot be solved for sleigh.y at t = 0\.60?\d* s: C_d is singular"):
+    with pytest.raises(SolveError, match=r"blade cannot be solved for sleigh.y at t = 0\.60?\d* s"):
         reference.simulate(mechanism_of(sleigh(formulation="gpme_reduced")))
 
 
