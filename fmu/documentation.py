@@ -42,6 +42,8 @@ def page(model: Model, fmi: str, made_by: Sequence[Toolchain], picture: Picture 
             "facts": program.info,
             "simulation": model.chain.simulation,
             "rows": model.rows,
+            "formulation": model.chain.constraints.formulation,
+            "chooses": model.native_program is not program,
             "projection": bool(program.projections),
             "friction": any(c.friction is not None for c in mechanism.coordinates),
             "bodies": tables.bodies(mechanism),

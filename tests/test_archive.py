@@ -27,11 +27,13 @@ from helpers_backends import (
     random_states,
     reference_accelerations,
 )
+from helpers_examples import changed
 
 from gpmelica.errors import GpmelicaError
-from gpmelica.fmu import runs
+from gpmelica.fmu import documentation, runs
 from gpmelica.fmu.archive import build_time, pack
 from gpmelica.fmu.backends import build_native
+from gpmelica.fmu.binaries import toolchains
 from gpmelica.fmu.platforms import here
 from gpmelica.generator.description.load import from_data
 from gpmelica.model import prepare
@@ -129,6 +131,23 @@ def test_page_explains_the_equations_that_are_there(compile_example: Compile, co
     for name in (*crane.model.rows, *crane.model.dependent):
         assert name in constrained
     assert "There are no\nconstraints" in free and "GPME" not in free
+
+
+@pytest.mark.parametrize(
+    ("formulation", "equation", "parameter", "other"),
+    [
+        ("gpme", "C q̈ = γ − 2α Φ̇ − β² Φ  ", "alpha", "kappa"),
+        ("gpme_reduced", "Vᵀ M V q̈_i = ", "kappa", "alpha"),
+        ("lagrange", " = Cᵀ λ", "alpha", "kappa"),
+    ],
+)
+def test_page_has_the_form_of_the_equations(formulation: str, equation: str, parameter: str, other: str) -> None:
+    """Each formulation is explained by its own equations, and by the parameters that it has."""
+    model = prepare(changed("four_bar_3d", constraints__formulation=formulation))
+    text = documentation.page(model, "2.0", toolchains("2.0"), None)
+    assert equation in text
+    assert f"<code>{parameter}</code>" in text
+    assert f"<code>{other}</code>" not in text
 
 
 @pytest.mark.parametrize(("fmi", "icon"), [("2.0", "model.png"), ("3.0", "terminalsAndIcons/icon.png")])

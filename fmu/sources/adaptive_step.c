@@ -17,7 +17,7 @@ static Step vectors_of(const Model *model) {
     return (Step){first, first + n, first + 2 * n, first + 3 * n, first + STEP_VECTORS * n};
 }
 
-static double relative_tolerance(const Model *model) {
+double relative_tolerance(const Model *model) {
     return model->run.tolerance > 0.0 ? model->run.tolerance : model->run.real_settings[SETTING_TOLERANCE];
 }
 

@@ -24,6 +24,8 @@ typedef struct {
     bool (*attempt)(Model *model, double t, double t_end, const Step *step);
 } AdaptiveMethod;
 
+double relative_tolerance(const Model *model); /* the importer's, or the setting */
+
 /* Integrator.advance, by accepted steps of the method. */
 bool advance_adaptively(Model *model, double end, int32_t *budget, const AdaptiveMethod *method);
 

@@ -1,5 +1,6 @@
 /* Which solver suits the model: by its stiffest mode where it stands at the begin of the first step. */
 
+#include "adaptive_step.h"
 #include "derivatives.h"
 #include "inputs.h"
 #include "integrator.h"
@@ -12,7 +13,8 @@ enum { SQUARINGS = 6 };
 static const double STABILITY = 3.3;    /* |h lambda| that Dormand-Prince bears (Solving ODEs II, IV.2) */
 static const double EVALUATIONS = 6.0;  /* in a step of either adaptive method */
 static const double PER_STATE = 2.0;    /* evaluations that a column of the Jacobian and its share of the solves cost */
-static const double STEPS = 10.0;       /* of the Rosenbrock method that accuracy asks for in an output step */
+static const double STEPS = 10.0;       /* of the Rosenbrock method that accuracy asks for in an output step, */
+static const double TOLERANCE = 1e-6;   /* at this tolerance; it is of order 4 */
 
 /* Frobenius norm. */
 static double size_of(int n, const double *matrix) {
@@ -50,6 +52,7 @@ int32_t choose_method(Model *model) {
     if (!model_jacobian(model, inputs_rates(model), jacobian, by_time)) return METHOD_DORMAND_PRINCE;
     const double rate = spectral_radius(n, jacobian, scratch);
     const double explicit_cost = EVALUATIONS * rate * equations.output_step / STABILITY;
-    const double implicit_cost = STEPS * (EVALUATIONS + PER_STATE * n);
+    const double steps = STEPS * pow(TOLERANCE / relative_tolerance(model), 0.25);
+    const double implicit_cost = steps * (EVALUATIONS + PER_STATE * n);
     return explicit_cost > implicit_cost ? METHOD_ROSENBROCK : METHOD_DORMAND_PRINCE;
 }
