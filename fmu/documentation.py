@@ -73,7 +73,7 @@ def _numbers(model: Model, variables: dict[str, list[Variable]]) -> list[tuple[s
         "outputs": len(variables["output"]),
         "parameters": len(variables["parameter"]),
     }
-    return [(label, str(count)) for label, count in counts.items()]
+    return [(label.removesuffix("s") if count == 1 else label, str(count)) for label, count in counts.items()]
 
 
 def _grouped(variables: Iterable[Variable]) -> dict[str, list[Variable]]:
