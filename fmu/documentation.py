@@ -47,6 +47,7 @@ def page(model: Model, fmi: str, made_by: Sequence[Toolchain], picture: Picture 
             "projection": bool(program.projections),
             "friction": any(c.friction is not None for c in mechanism.coordinates),
             "bodies": tables.bodies(mechanism),
+            "knife_edges": tables.knife_edges(mechanism),
             "closures": tables.closures(mechanism),
             "task": tables.task(mechanism),
             "forces": tables.forces(mechanism),

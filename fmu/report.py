@@ -58,6 +58,7 @@ def _content(report: RunReport, drawn: list[Picture]) -> dict[str, Any]:
         "bodies": tables.bodies(mechanism),
         "coordinates": tables.coordinates(mechanism, report.reference, report.dependent),
         "task": tables.task(mechanism),
+        "knife_edges": tables.knife_edges(mechanism),
         "closures": tables.closures(mechanism),
         "forces": tables.forces(mechanism),
         "supports": tables.supports(mechanism),

@@ -10,7 +10,7 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from ..generator.description.closure import Closure
-from ..generator.description.task import Force, Programmed
+from ..generator.description.task import Force, Nonholonomic, Programmed
 from ..generator.mechanism import GROUND, Body, Coordinate, Mechanism
 from ..reference import Mode
 from ..trajectory import Trajectory
@@ -100,6 +100,17 @@ def closures(mechanism: Mechanism) -> Table:
         ("damping, N·s/m and N·m·s/rad", "number", lambda c: _numbers(c.damping or ()) or NOTHING),
     ]
     return tabulate(columns, mechanism.chain.closures)
+
+
+def knife_edges(mechanism: Mechanism) -> Table:
+    """One row per point that does not move along a normal."""
+    columns: list[tuple[str, Kind, Callable[[Nonholonomic], str]]] = [
+        ("knife edge", "code", lambda e: e.name),
+        ("link", "code", lambda e: e.link),
+        ("point, m", "number", lambda e: _numbers(e.point)),
+        ("no velocity along", "number", lambda e: _numbers(e.normal)),
+    ]
+    return tabulate(columns, mechanism.chain.nonholonomic)
 
 
 def mode_text(mode: Mode) -> str:

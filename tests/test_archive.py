@@ -21,6 +21,7 @@ from helpers_backends import (
     CompileData,
     Once,
     driven,
+    example_model,
     largest_error,
     native_accelerations,
     pendulum,
@@ -148,6 +149,16 @@ def test_page_has_the_form_of_the_equations(formulation: str, equation: str, par
     assert equation in text
     assert f"<code>{parameter}</code>" in text
     assert f"<code>{other}</code>" not in text
+
+
+def test_page_has_every_constraint() -> None:
+    """Knife edges are listed with place and direction, beside the task and the closures."""
+    model = example_model("mobile_robot", "minimum_norm")
+    text = documentation.page(model, "2.0", toolchains("2.0"), None)
+    table = text[text.index("<h3>Knife edges</h3>") : text.index('<section id="equations">')]
+    for edge in model.chain.nonholonomic:
+        assert f">{edge.name}<" in table
+    assert table.count("<tr>") == 1 + len(model.chain.nonholonomic)
 
 
 @pytest.mark.parametrize(("fmi", "icon"), [("2.0", "model.png"), ("3.0", "terminalsAndIcons/icon.png")])
