@@ -177,7 +177,8 @@ def ssp(
 ) -> None:
     """Write Name.ssp: the plant's FMU and parameter values, and a controller or a place for one."""
     from .fmu.backends import build_native
-    from .fmu.ssp import read_fmu, write_ssp
+    from .fmu.runs import read_fmu
+    from .fmu.ssp import write_ssp
 
     _choice("--fmi", fmi, FMI_VERSIONS)
     if controller is not None:
@@ -320,7 +321,7 @@ def reactions(file: File, case: Case = None, out: Out = None, as_json: Json = Fa
     from . import reactions as solvability
 
     model = _model(file, case)
-    found = solvability.reactions(model)
+    found = model.reactions
     if out is not None:
         from .fmu.files import write_atomically
         from .fmu.result import strict_json

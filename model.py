@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +63,11 @@ class Model:
     def degrees_of_freedom(self) -> int:
         """Coordinates minus independent constraint rows."""
         return self.mechanism.n - self.solvability.rank
+
+    @cached_property
+    def reactions(self) -> reference.Reactions:
+        """Which joint reactions are unique at the start; raises SolveError, see `reference.reactions`."""
+        return reference.reactions(self.mechanism, self.start)
 
     @property
     def units(self) -> dict[str, str]:

@@ -15,11 +15,6 @@ from .model import Model
 NOT_UNIQUE = "not unique"
 
 
-def reactions(model: Model) -> reference.Reactions:
-    """Of a prepared model at its start; see `reference.reactions`."""
-    return reference.reactions(model.mechanism, model.start)
-
-
 def data(found: reference.Reactions) -> dict[str, Any]:
     """JSON-ready (design section 6); `components` and `tolerance` say more."""
     return {
@@ -99,7 +94,7 @@ def warnings(mechanism: Mechanism, found: reference.Reactions) -> list[str]:
 def warnings_of(model: Model) -> list[str]:
     """The warnings for a model; where the analysis fails, its message."""
     try:
-        return warnings(model.mechanism, reactions(model))
+        return warnings(model.mechanism, model.reactions)
     except SolveError as error:
         return [str(error)]
 
@@ -132,7 +127,7 @@ def doubts(model: Model) -> dict[str, list[str]]:
     Where the analysis fails, see `reference.reactions`, nothing is known and nothing is marked.
     """
     try:
-        found = reactions(model)
+        found = model.reactions
     except SolveError:
         return {}
     joints: dict[str, tuple[int, ...]] = {}

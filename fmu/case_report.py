@@ -19,11 +19,11 @@ from .case_run import CaseFailure, CaseRun, Outcome
 from .files import write_atomically
 from .inline_svg import inline_svg
 from .number_text import NOTHING, decimal, scientific
-from .page import render_page
 from .plots import Picture, save
 from .plots.case_loads import Shapes, load_pictures
 from .plots.cases import difference_pictures, motion_pictures, violation_pictures
 from .result import strict_json
+from .templates import fill
 
 __all__ = ["CaseFailure", "CaseRun", "Outcome", "cases_data", "write_case_report"]
 
@@ -45,7 +45,7 @@ def write_case_report(folder: Path, chain: Chain, runs: Sequence[Outcome], comma
             save(picture, folder / "figures")
     write_atomically(folder / "cases.json", strict_json(cases_data(chain, runs)))
     path = folder / "cases.html"
-    write_atomically(path, render_page("cases.html.jinja", page))
+    write_atomically(path, fill("cases.html.jinja", page))
     return path
 
 

@@ -12,9 +12,9 @@ from . import report_tables as tables
 from .binaries import FLAGS, Toolchain
 from .inline_svg import inline_svg
 from .number_text import NOTHING, decimal, unit_text
-from .page import render_page
 from .plots import Picture
 from .report_tables import Kind, Table, tabulate
+from .templates import fill
 
 _TITLES = {
     "input": "Inputs",
@@ -29,7 +29,7 @@ def page(model: Model, fmi: str, made_by: Sequence[Toolchain], picture: Picture 
     """The page's text; it needs no other file."""
     mechanism, program = model.mechanism, model.program
     variables = _grouped(interface.variables(program))
-    return render_page(
+    return fill(
         "fmu.html.jinja",
         {
             "name": model.name,

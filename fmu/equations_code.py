@@ -9,7 +9,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import casadi as ca
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ..generator.interface import INTEGER_SETTINGS, REAL_SETTINGS, Variable
 from ..generator.program import Program
@@ -17,6 +16,7 @@ from .blocks import Block, ConstrainedSystem, System
 from .model_structure import Structure
 from .stage_derivatives import StageDerivative
 from .stages import GROUPS, Stage, Staged
+from .templates import fill
 
 _BLOCKS = (
     "time",
@@ -96,36 +96,29 @@ def data(
     version: str,
 ) -> str:
     """C code of the tables."""
-    environment = Environment(
-        loader=PackageLoader("gpmelica", "fmu"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,
-    )
     stages = [_stage(stage, adjoint) for stage in staged.stages]
-    return environment.get_template("equations_data.c.jinja").render(
-        program=program,
-        version=version,
-        stages=stages,
-        groups=[_group(name, staged, stages) for name in GROUPS],
-        variables=[_variable(v) for v in variables],
-        **_dependencies(structure, len(variables)),
-        tables=[
+    values = {
+        "program": program,
+        "version": version,
+        "stages": stages,
+        "groups": [_group(name, staged, stages) for name in GROUPS],
+        "variables": [_variable(v) for v in variables],
+        "tables": [
             {"name": "parameters", "numbers": _numbers(v.start for v in variables if v.kind == "parameter")},
             {"name": "inputs", "numbers": _numbers(v.start for v in variables if v.kind == "input")},
             {"name": "nominals", "numbers": _numbers(v.nominal for v in variables if v.kind == "state")},
         ],
-        identifier=_string(program.name),
-        token=_string(token),
-        counts=_integers(staged.blocks[name].size for name in _COUNTED),
-        size=staged.size,
-        output_step=output_step,
-        blocks=_integers(staged.blocks[name].offset for name in _BLOCKS),
-        real_settings=_numbers(start for _, start, _, _ in REAL_SETTINGS),
-        integer_settings=_integers(start for _, start, _ in INTEGER_SETTINGS),
-    )
+        "identifier": _string(program.name),
+        "token": _string(token),
+        "counts": _integers(staged.blocks[name].size for name in _COUNTED),
+        "size": staged.size,
+        "output_step": output_step,
+        "blocks": _integers(staged.blocks[name].offset for name in _BLOCKS),
+        "real_settings": _numbers(start for _, start, _, _ in REAL_SETTINGS),
+        "integer_settings": _integers(start for _, start, _ in INTEGER_SETTINGS),
+    }
+    values |= _dependencies(structure, len(variables))
+    return fill("equations_data.c.jinja", values, autoescape=False)
 
 
 def _stage(stage: Stage, adjoint: bool) -> dict[str, Any]:

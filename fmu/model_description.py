@@ -6,13 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from ..generator.description import Chain
 from ..generator.interface import Variable
 from ..generator.program import Program
 from .archive import build_time
 from .model_structure import Structure
+from .templates import fill
 
 _BASE = ("kg", "m", "s", "rad")
 _DERIVED = {"N": {"kg": 1, "m": 1, "s": -2}, "Pa": {"kg": 1, "m": -1, "s": -2}}
@@ -53,36 +52,23 @@ def render(
 ) -> str:
     """The XML text; `sources` are the C files to compile, which FMI 2.0 names here."""
     template = "model_description.xml.jinja" if fmi == "2.0" else "model_description_3.xml.jinja"
-    return (
-        _environment()
-        .get_template(template)
-        .render(
-            program=program,
-            simulation=chain.simulation,
-            variables=variables,
-            arrays=[(i, v, variables[i : i + v.elements]) for i, v in enumerate(variables) if v.elements],
-            units=[unit(name) for name in sorted({v.unit for v in variables if v.unit})],
-            structure=structure,
-            token=token,
-            version=version,
-            date=build_time().strftime("%Y-%m-%dT%H:%M:%SZ"),
-            sources=sources,
-        )
+    return fill(
+        template,
+        {
+            "program": program,
+            "simulation": chain.simulation,
+            "variables": variables,
+            "arrays": [(i, v, variables[i : i + v.elements]) for i, v in enumerate(variables) if v.elements],
+            "units": [unit(name) for name in sorted({v.unit for v in variables if v.unit})],
+            "structure": structure,
+            "token": token,
+            "version": version,
+            "date": build_time().strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "sources": sources,
+        },
     )
 
 
 def build_description(identifier: str, sources: Sequence[str]) -> str:
     """FMI 3.0's `sources/buildDescription.xml`: the C files to compile."""
-    template = _environment().get_template("build_description.xml.jinja")
-    return template.render(identifier=identifier, sources=sources)
-
-
-def _environment() -> Environment:
-    return Environment(
-        loader=PackageLoader("gpmelica", "fmu"),
-        undefined=StrictUndefined,
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    return fill("build_description.xml.jinja", {"identifier": identifier, "sources": sources})

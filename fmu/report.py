@@ -15,8 +15,8 @@ from .context import RunReport
 from .files import write_atomically
 from .inline_svg import inline_svg
 from .number_text import decimal, scientific
-from .page import render_page
 from .plots import Picture, pictures, save
+from .templates import fill
 
 __all__ = ["RunReport", "write_report"]
 
@@ -39,7 +39,7 @@ def write_report(out: Path, report: RunReport, advance: Callable[[str], None] = 
 
 def render(report: RunReport, drawn: list[Picture]) -> str:
     """The page's text."""
-    return render_page("report.html.jinja", _content(report, drawn))
+    return fill("report.html.jinja", _content(report, drawn))
 
 
 def _content(report: RunReport, drawn: list[Picture]) -> dict[str, Any]:

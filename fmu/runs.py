@@ -157,14 +157,19 @@ def _trajectory(
     )
 
 
+def read_fmu(fmu: Path) -> Any:
+    """Description of an FMU by FMPy; raises DescriptionError if there is none."""
+    try:
+        return fmpy.read_model_description(str(fmu))
+    except Exception as error:  # FMPy raises bare exceptions
+        raise DescriptionError(str(fmu), [Problem("", f"is not an FMU that FMPy can read: {error}")]) from None
+
+
 def read_or_simulate(path: Path) -> tuple[Trajectory, dict[str, str]]:
     """A result file, or an FMU run as its default experiment says (co-simulation if it can); with units."""
     if path.suffix.lower() != ".fmu":
         return replace(read_csv(path), name=str(path)), {}
-    try:
-        description = fmpy.read_model_description(str(path))
-    except Exception as error:  # FMPy raises bare exceptions
-        raise DescriptionError(str(path), [Problem("", f"is not an FMU that FMPy can read: {error}")]) from None
+    description = read_fmu(path)
     experiment = description.defaultExperiment
     outputs = [v for v in description.modelVariables if v.causality == "output" and v.type in _REAL]
     trajectory = simulate(

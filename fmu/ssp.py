@@ -8,19 +8,19 @@ connectors of their own, since libcosim and ecos take no others.
 
 from __future__ import annotations
 
-import io
-import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import fmpy
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from .._version import __version__
 from ..errors import DescriptionError, Problem
+from .archive import pack
 from .files import write_atomically
+from .runs import read_fmu
+from .templates import fill
 
 # FMI 2.0 and 3.0 types → SSP types
 _TYPES = {"Real": "Real", "Float32": "Real", "Float64": "Real", "Boolean": "Boolean", "String": "String"}
@@ -104,7 +104,7 @@ def write_ssp(plant: Path, out: Path, controller: Path | None = None) -> Path:
         files["SystemStructure.ssd"] = texts.structure(closed(own, regulator))
         files["resources/Controller.fmu"] = controller.read_bytes()
     path = out / f"{name}.ssp"
-    write_atomically(path, _archive(files))
+    write_atomically(path, pack(files))
     return path
 
 
@@ -149,14 +149,6 @@ def _check_fit(plant: Element, controller: Element, path: Path) -> None:
         raise DescriptionError(str(path), problems)
 
 
-def read_fmu(fmu: Path) -> Any:
-    """Description of an FMU by FMPy; raises DescriptionError if there is none."""
-    try:
-        return fmpy.read_model_description(str(fmu))
-    except Exception as error:  # FMPy raises bare exceptions
-        raise DescriptionError(str(fmu), [Problem("", f"is not an FMU that FMPy can read: {error}")]) from None
-
-
 def _element(name: str, description: Any) -> Element:
     scalars = (v for v in description.modelVariables if v.type in _TYPES and not v.dimensions)
     connectors = tuple(
@@ -175,14 +167,6 @@ class _Texts:
     """The XML files of a system around a plant."""
 
     def __init__(self, name: str, description: Any) -> None:
-        self._environment = Environment(
-            loader=PackageLoader("gpmelica", "fmu"),
-            undefined=StrictUndefined,
-            autoescape=True,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            keep_trailing_newline=True,
-        )
         self._common = {"name": name, "tool": f"gpmelica {__version__}"}
         self._experiment = description.defaultExperiment
         self._units = {u.name: _base_units(u.baseUnit) for u in description.unitDefinitions}
@@ -209,18 +193,10 @@ class _Texts:
     def _render(self, template: str, quantities: Iterable[Any], **values: Any) -> str:
         used = sorted({q.unit for q in quantities if q.unit in self._units})
         units: Sequence[tuple[str, Mapping[str, Any]]] = [(unit, self._units[unit]) for unit in used]
-        return self._environment.get_template(template).render(**self._common, units=units, **values)
+        return fill(template, {**self._common, "units": units, **values})
 
 
 def _base_units(base: Any) -> dict[str, Any]:
     """Exponents, factor and offset that are not the default."""
     values = {key: getattr(base, key, 0) for key in _BASE_UNITS} if base is not None else {}
     return {key: value for key, value in values.items() if value != (1.0 if key == "factor" else 0)}
-
-
-def _archive(files: Mapping[str, str | bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return buffer.getvalue()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from ..generator.mechanism import Mechanism
 from ..generator.mechanism.parts import AppliedForce
+from .templates import fill
 
 PATH = "terminalsAndIcons/terminalsAndIcons.xml"
 
@@ -18,15 +17,7 @@ def terminals(mechanism: Mechanism) -> dict[str, str]:
     found = {force.name: _members(mechanism, force) for force in mechanism.forces if force.values is None}
     if not found:
         return {}
-    environment = Environment(
-        loader=PackageLoader("gpmelica", "fmu"),
-        undefined=StrictUndefined,
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    return {PATH: environment.get_template("terminals.xml.jinja").render(terminals=found)}
+    return {PATH: fill("terminals.xml.jinja", {"terminals": found})}
 
 
 def _members(mechanism: Mechanism, force: AppliedForce) -> dict[str, str]:

@@ -114,3 +114,11 @@ def test_command(tmp_path: Path, fmi: str) -> None:
     missing = process("ssp", description, "--out", tmp_path / "out", "--controller", tmp_path / "none.fmu")
     assert missing.status == 2
     assert "none.fmu" in missing.err
+
+
+def test_archives_are_the_same_bytes(plant: Compiled, tmp_path: Path) -> None:
+    """Nothing in the archive tells when it was packed."""
+    path = write_ssp(plant.fmu, tmp_path)
+    first = path.read_bytes()
+    assert {entry.date_time[0] for entry in zipfile.ZipFile(path).infolist()} == {1980}
+    assert write_ssp(plant.fmu, tmp_path).read_bytes() == first

@@ -4,20 +4,13 @@
    From the command line of the compiler: TOKEN, the number N_STATES, and the value references INPUT, OUTPUT (a
    state), ACCELERATION and SOLVER_METHOD. Exit status 0: every call did what it should. */
 
+#include "expect.h"
 #include "fmi3Functions.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define EXPECT(condition)                                           \
-    do {                                                            \
-        if (!(condition)) {                                         \
-            printf("line %d: expected %s\n", __LINE__, #condition); \
-            return 1;                                               \
-        }                                                           \
-    } while (0)
 
 #define WORKS(call) EXPECT((call) == fmi3OK)
 

@@ -6,20 +6,14 @@
 
 #define _POSIX_C_SOURCE 200809L
 
+#include "expect.h"
+
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-
-#define EXPECT(condition)                                           \
-    do {                                                            \
-        if (!(condition)) {                                         \
-            printf("line %d: expected %s\n", __LINE__, #condition); \
-            return 1;                                               \
-        }                                                           \
-    } while (0)
 
 /* ---- Both versions of the standard as one ------------------------------------------------------------------- */
 

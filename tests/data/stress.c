@@ -2,6 +2,7 @@
    calls in any order.
    Exit status 0: every call did what it should; a sanitizer's finding ends the program with another one. */
 
+#include "expect.h"
 #include "fmi2Functions.h"
 
 #include <math.h>
@@ -17,14 +18,6 @@ static void count(fmi2ComponentEnvironment environment, fmi2String instance, fmi
 
 static const fmi2CallbackFunctions CALLBACKS = {count, NULL, NULL, NULL, NULL};
 static const char *const TOKEN = "{oscillator}";
-
-#define EXPECT(condition)                                                \
-    do {                                                                 \
-        if (!(condition)) {                                              \
-            printf("line %d: expected %s\n", __LINE__, #condition);      \
-            return 1;                                                    \
-        }                                                                \
-    } while (0)
 
 #define FAILS(call)                  \
     do {                             \
