@@ -75,6 +75,7 @@ def _public_names(mechanism: Mechanism) -> set[str]:
     suffixes = ("", "_dot", "_ddot", "_effort", "_start", "_dot_start", "_z", "_z_start")
     names = {f"{coordinate.symbol}{suffix}" for coordinate in mechanism.coordinates for suffix in suffixes}
     names |= {f"{point}_{key}" for point in mechanism.points for key in ("x", "y", "z", "vx", "vy", "vz")}
+    names |= {f"{edge.name}_force" for edge in mechanism.nonholonomic}
     return names | {symbol for force in mechanism.forces for symbol in force.symbols if force.values is None}
 
 
@@ -154,6 +155,12 @@ def _constraint_outputs(
         coordinate = mechanism.coordinates[k]
         text = f"effort on {coordinate.name} that realises the programmed motion"
         program.outputs.append(Output(f"{coordinate.symbol}_effort", coordinate.effort_unit, text, effort))
+    edges = {edge.name for edge in mechanism.nonholonomic}
+    for i, row in enumerate(rows.rows):
+        if row.name in edges:
+            assert solution.multipliers is not None
+            text = f"force of knife edge {row.name} along its normal"
+            program.outputs.append(Output(f"{row.name}_force", "N", text, solution.multipliers[i]))
     for name, vector, text in (
         ("violation_position", rows.Phi, "norm of all constraints"),
         ("violation_velocity", rows.Phi_dot, "norm of all constraints' rates"),

@@ -108,12 +108,15 @@ def _loads(model: Model, samples: Sequence[_Sample], joints: JointLoads) -> dict
 
 
 def _constraints(mechanism: Mechanism, samples: Sequence[_Sample]) -> dict[str, Array]:
-    driven = {"joint": bool(mechanism.programmed), "base": mechanism.base_fixed}
+    roles = {"joint": bool(mechanism.programmed), "base": mechanism.base_fixed}
+    driven = [k for k, c in enumerate(mechanism.coordinates) if roles.get(c.role)]
+    if mechanism.programmed and mechanism.actuated is not None:
+        driven = [*mechanism.actuated]
     effort = np.array([sample.evaluation.drive for sample in samples])
     return {
         "violation_position": np.array([np.linalg.norm(sample.evaluation.Phi) for sample in samples]),
         "violation_velocity": np.array([np.linalg.norm(sample.evaluation.Phi_dot) for sample in samples]),
-        **{f"{c.symbol}_effort": effort[:, k] for k, c in enumerate(mechanism.coordinates) if driven.get(c.role)},
+        **{f"{mechanism.coordinates[k].symbol}_effort": effort[:, k] for k in driven},
     }
 
 

@@ -111,7 +111,8 @@ def test_native_sleigh_keeps_its_energy(formulation: str, tmp_path: Path) -> Non
     native.build(
         native.generate(model.native_program, model.chain), tmp_path / "sleigh.fmu", toolchains("2.0"), {}
     )
-    names = ["sleigh_x_dot", "sleigh_y_dot", "sleigh_angle", "sleigh_angle_dot", "violation_velocity"]
+    names = ["sleigh_x_dot", "sleigh_y_dot", "sleigh_angle", "sleigh_angle_dot"]
+    names += ["violation_velocity", "blade_force"]
     run = simulate_fmu(str(tmp_path / "sleigh.fmu"), stop_time=2.0, output=names, relative_tolerance=1e-11)
     angle, w = run["sleigh_angle"], run["sleigh_angle_dot"]
     v = run["sleigh_x_dot"] * np.cos(angle) + run["sleigh_y_dot"] * np.sin(angle)
@@ -119,6 +120,7 @@ def test_native_sleigh_keeps_its_energy(formulation: str, tmp_path: Path) -> Non
     assert 0.5 * (2.0 * v**2 + total * w**2) == pytest.approx(np.full(len(v), 2.0 * total), rel=1e-8)
     decay = 0.4 * np.sqrt(2.0 / total) * 2.0
     assert w == pytest.approx(2.0 / np.cosh(decay * run["time"]), abs=1e-7)
+    assert run["blade_force"] == pytest.approx(2.0 * v * w * 0.3 / total, abs=1e-7)
     assert run["violation_velocity"].max() <= (1e-12 if formulation == "gpme_reduced" else 1e-7)
 
 
