@@ -96,7 +96,7 @@ def _model(file: Path, case: str | None) -> Any:
 
 
 def _inputs(model: Any, path: Path | None) -> Any:
-    from .fmu.inputs import read_inputs
+    from .fmu.runs.inputs import read_inputs
 
     names = [entry.name for entry in model.program.inputs]
     return None if path is None else read_inputs(path, names, model.chain.simulation.stop)
@@ -113,7 +113,7 @@ def _emit(data: Any) -> None:
 @app.command()
 def check(file: File, case: Case = None, as_json: Json = False) -> None:
     """Validate a description; show bodies, coordinates, constraints and partition."""
-    from .summary import facts, tables
+    from .commands.check import facts, tables
 
     model = _model(file, case)
     if as_json:
@@ -126,7 +126,7 @@ def check(file: File, case: Case = None, as_json: Json = False) -> None:
 @app.command()
 def modelica(file: File, case: Case = None, out: Out = None, as_json: Json = False) -> None:
     """Write Name.mo, and Name.mos that simulates it in omc."""
-    from .fmu.backends import write_modelica
+    from .fmu.backends.backend import write_modelica
 
     model = _model(file, case)
     _wrote(write_modelica(model, out or Path(model.name)), as_json)
@@ -147,7 +147,7 @@ def build(
     as_json: Json = False,
 ) -> None:
     """Write Name.mo, Name.mos and Name.fmu."""
-    from .fmu.backends import build as build_fmu
+    from .fmu.backends.backend import build as build_fmu
 
     compilers = _compilers("native" if platforms and compiler == "auto" else compiler, omc, timeout)
     _choice("--fmi", fmi, FMI_VERSIONS)
@@ -176,9 +176,9 @@ def ssp(
     as_json: Json = False,
 ) -> None:
     """Write Name.ssp: the plant's FMU and parameter values, and a controller or a place for one."""
-    from .fmu.backends import build_native
-    from .fmu.runs import read_fmu
-    from .fmu.ssp import write_ssp
+    from .fmu.backends.backend import build_native
+    from .fmu.runs.simulate import read_fmu
+    from .fmu.runs.ssp import write_ssp
 
     _choice("--fmi", fmi, FMI_VERSIONS)
     if controller is not None:
@@ -205,9 +205,9 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Do everything: Modelica, FMU, reference, comparison, report.html and result.json."""
-    from .fmu.result import result
-    from .fmu.verify import Options
-    from .fmu.verify import run as verify
+    from .commands.run import Options
+    from .commands.run import run as verify
+    from .fmu.compare.result import result
 
     _choice("--fmi", fmi, FMI_VERSIONS)
     compilers = _compilers(compiler, omc, timeout)
@@ -241,9 +241,9 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Compare two result files or FMUs, signal by signal."""
-    from .fmu.compare import compare as compare_runs
-    from .fmu.result import comparison_data
-    from .fmu.runs import read_or_simulate
+    from .fmu.compare.compare import compare as compare_runs
+    from .fmu.compare.result import comparison_data
+    from .fmu.runs.simulate import read_or_simulate
 
     (a, units), (b, _) = read_or_simulate(first), read_or_simulate(second)
     outcome = compare_runs(a, b, units, tolerance)
@@ -265,8 +265,8 @@ def evaluate(
     case: Case = None,
 ) -> None:
     """M, h, Q, Φ, C, γ and q̈ at one state, with inputs of zero, by every backend: JSON."""
-    from .evaluation import evaluate as evaluate_model
-    from .evaluation import read_state
+    from .commands.evaluate import evaluate as evaluate_model
+    from .commands.evaluate import read_state
 
     model = _model(file, case)
     rubbing = [c for c in model.mechanism.coordinates if c.friction is not None]
@@ -297,8 +297,8 @@ def statics(file: File, case: Case = None, as_json: Json = False) -> None:
 @app.command()
 def loads(file: File, case: Case = None, out: Out = None, inputs: Input = None, as_json: Json = False) -> None:
     """What the joints bear over a run: root mean square and peak, closure forces, drives; writes loads.csv."""
-    from .fmu.csv_file import write_csv
-    from .joint_loads import loads as joint_loads
+    from .commands.loads import loads as joint_loads
+    from .fmu.files.csv_file import write_csv
 
     model = _model(file, case)
     with _progress() as progress:
@@ -318,13 +318,13 @@ def loads(file: File, case: Case = None, out: Out = None, inputs: Input = None, 
 @app.command()
 def reactions(file: File, case: Case = None, out: Out = None, as_json: Json = False) -> None:
     """Which joint reactions a model of rigid bodies determines uniquely; with --out also writes reactions.json."""
-    from . import reactions as solvability
+    from .commands import reactions as solvability
 
     model = _model(file, case)
     found = model.reactions
     if out is not None:
-        from .fmu.files import write_atomically
-        from .fmu.result import strict_json
+        from .fmu.compare.result import strict_json
+        from .fmu.files.files import write_atomically
 
         write_atomically(out / "reactions.json", strict_json(solvability.data(found)))
     if as_json:
@@ -345,7 +345,7 @@ def study(
     as_json: Json = False,
 ) -> None:
     """Run all cases and compare them in one report."""
-    from .study import study_cases
+    from .commands.study import study_cases
 
     if not cases:
         _fail(BAD_INPUT, "study: say what to vary; --cases runs all cases of the description")
@@ -373,14 +373,14 @@ def _choice(option: str, value: str, known: tuple[str, ...]) -> None:
 
 
 def _compilers(choice: str, omc: str | None, timeout: float) -> Any:
-    from .fmu.backends import CHOICES, choose
+    from .fmu.backends.backend import CHOICES, choose
 
     _choice("--compiler", choice, CHOICES)
     return choose(choice, omc, timeout)  # type: ignore[arg-type]
 
 
 def _platforms(names: str | None, fmi: str, compilers: Any) -> Any:
-    from .fmu.platforms import named
+    from .fmu.compilers.platforms import named
 
     if names is None:
         return ()
@@ -390,8 +390,8 @@ def _platforms(names: str | None, fmi: str, compilers: Any) -> Any:
 
 
 def _reference_results(model: Any, out: Path, fmi: str, inputs: Any, progress: Any) -> list[Path]:
-    from .fmu.reference_results import write_reference_results
-    from .fmu.verify import reference_run
+    from .commands.run import reference_run
+    from .fmu.runs.reference_results import write_reference_results
 
     return write_reference_results(model, out, fmi, reference_run(model, inputs, progress), inputs)
 
@@ -405,7 +405,7 @@ def _wrote(paths: list[Path], as_json: bool) -> None:
 
 
 def _emit_strict(data: Any) -> None:
-    from .fmu.result import strict_json
+    from .fmu.compare.result import strict_json
 
     sys.stdout.write(strict_json(data))
 

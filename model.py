@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 from . import reference
 from ._version import __version__
 from .errors import DescriptionError, Problem, SolveError
-from .generator import constraints, equations, interface, mechanism, modelica, reduction
+from .generator import equations, mechanism, modelica
+from .generator import variables as interface
 from .generator.description import Chain
-from .generator.motion import Partition
-from .generator.program import Program
+from .generator.equations.constraints import constraints
+from .generator.equations.solution import reduction
+from .generator.equations.solution.motion import Partition
+from .generator.program.program import Program
 
 Array = NDArray[np.float64]
 

@@ -28,7 +28,8 @@ from helpers_backends import (
     reference_accelerations,
 )
 
-from gpmelica.fmu import rumoca_backend, verify
+from gpmelica.commands import run as verify
+from gpmelica.fmu.backends import rumoca as rumoca_backend
 from gpmelica.model import Model
 
 

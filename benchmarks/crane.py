@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpmelica import reference
-from gpmelica.fmu import native
-from gpmelica.fmu.binaries import toolchains
+from gpmelica.fmu.backends import native
+from gpmelica.fmu.compilers.binaries import toolchains
 from gpmelica.generator.description import Chain
 from gpmelica.model import Model, prepare
 

@@ -22,7 +22,7 @@ from helpers_backends import Compiled, example_model
 from helpers_replacement import model_of
 from helpers_stiff import Exchanged, exchange
 
-from gpmelica.fmu import verify
+from gpmelica.commands import run as verify
 from gpmelica.model import Model
 
 MODELS: dict[str, Callable[[], Model]] = {

@@ -24,7 +24,7 @@ from rich.box import MARKDOWN
 from rich.console import Console
 from rich.table import Table
 
-from gpmelica.fmu import compiler
+from gpmelica.fmu.compilers import compiler
 
 ELEMENTS = (1, 4, 10, 22)  # of the boom: n = 9, 18, 36, 72
 POINTS = 64

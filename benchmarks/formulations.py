@@ -38,9 +38,9 @@ from helpers_formulations import (
 )
 
 from gpmelica import reference
-from gpmelica.fmu import verify
-from gpmelica.fmu.evaluation_time import evaluation_time
-from gpmelica.fmu.plots import style
+from gpmelica.commands import run as verify
+from gpmelica.fmu.report.plots import style
+from gpmelica.fmu.runs.evaluation_time import evaluation_time
 from gpmelica.generator.mechanism import Mechanism
 from gpmelica.model import Model, prepare
 from gpmelica.trajectory import Trajectory

@@ -21,10 +21,11 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from helpers_masters import SLEWING, controller, masters
 
-from gpmelica.fmu import runs, verify
-from gpmelica.fmu.backends import build_native
-from gpmelica.fmu.plots import style
-from gpmelica.fmu.ssp import write_ssp
+from gpmelica.commands import run as verify
+from gpmelica.fmu.backends.backend import build_native
+from gpmelica.fmu.report.plots import style
+from gpmelica.fmu.runs import simulate as runs
+from gpmelica.fmu.runs.ssp import write_ssp
 from gpmelica.generator.description import load
 from gpmelica.model import prepare
 from gpmelica.trajectory import Trajectory

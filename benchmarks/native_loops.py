@@ -15,10 +15,10 @@ import numpy as np
 from crane import Array, Crane
 from fmpy.fmi2 import FMU2Model
 
-from gpmelica.fmu import compiler
-from gpmelica.fmu.blocks import System
-from gpmelica.fmu.platforms import here
-from gpmelica.fmu.stages import stage
+from gpmelica.fmu.code.blocks import System
+from gpmelica.fmu.code.stages import stage
+from gpmelica.fmu.compilers import compiler
+from gpmelica.fmu.compilers.platforms import here
 
 _HERE = Path(__file__).parent
 _FUNCTIONS = ("fmi2SetTime", "fmi2SetContinuousStates", "fmi2GetDerivatives")

@@ -22,9 +22,9 @@ from rich.console import Console
 from rich.table import Table
 
 from gpmelica.errors import BuildError, MissingToolError
-from gpmelica.fmu import openmodelica
-from gpmelica.fmu.evaluation_time import evaluation_time
-from gpmelica.fmu.openmodelica.build import Request, compile_text
+from gpmelica.fmu.backends import openmodelica
+from gpmelica.fmu.backends.openmodelica.build import Request, compile_text
+from gpmelica.fmu.runs.evaluation_time import evaluation_time
 
 ELEMENTS = (1, 4, 10)  # of the boom: n = 9, 18, 36
 MISSING_TOOL = 3

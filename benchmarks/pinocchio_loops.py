@@ -11,8 +11,8 @@ import numpy as np
 import pinocchio as pin
 from crane import Array
 
-from gpmelica.generator.joints import X, Y, Z
 from gpmelica.generator.mechanism import GROUND, Body, Coordinate, Mechanism
+from gpmelica.generator.types.joints import X, Y, Z
 
 _TRANSLATION = (("translation", X), ("translation", Y), ("translation", Z))
 _EULER_ANGLES = (("rotation", Z), ("rotation", Y), ("rotation", X))

@@ -16,8 +16,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from gpmelica.fmu import runs, verify
-from gpmelica.fmu.plots import style
+from gpmelica.commands import run as verify
+from gpmelica.fmu.report.plots import style
+from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description import Chain
 from gpmelica.model import Model, prepare
 from gpmelica.trajectory import Trajectory

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from gpmelica import reference
-from gpmelica.fmu.plots import style
+from gpmelica.fmu.report.plots import style
 from gpmelica.generator.description import load
 from gpmelica.generator.mechanism import Mechanism, build
 from gpmelica.trajectory import Trajectory

@@ -23,12 +23,12 @@ from rich.console import Console
 from rich.table import Table
 
 from gpmelica import reference
-from gpmelica.fmu import runs
-from gpmelica.fmu.backends import build_native
-from gpmelica.fmu.beam_shape import beam_shape, tip_deflection
-from gpmelica.fmu.case_run import CaseRun
-from gpmelica.fmu.case_tables import largest_differences
-from gpmelica.fmu.load_rms import load_rms
+from gpmelica.fmu.backends.backend import build_native
+from gpmelica.fmu.report.cases.beam_shape import beam_shape, tip_deflection
+from gpmelica.fmu.report.cases.case_run import CaseRun
+from gpmelica.fmu.report.cases.case_tables import largest_differences
+from gpmelica.fmu.report.cases.load_rms import load_rms
+from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description import load
 from gpmelica.model import prepare
 from gpmelica.trajectory import Array

@@ -1,21 +1,21 @@
 """Independent reference solver: the papers' 4×4 formulas, no code shared with the generator's equations."""
 
-from .assembly import assemble
-from .balance import Energy, energy
-from .evaluation import closure_wrenches, evaluate, joint_loads
-from .friction import friction_efforts
-from .gpme import choose_dependent
-from .kinematics import poses
-from .model import Evaluation, Model
-from .modes import Mode, modes
-from .reachability import unreachable
-from .reactions import Reactions, Verdict, reactions
-from .redundancy import Rank
-from .signals import rms
-from .simulation import simulate
-from .solver import Solvability, formulation, solvability
-from .statics import equilibrium, start_state
-from .target import programmed_target
+from .analysis.balance import Energy, energy
+from .analysis.evaluation import closure_wrenches, evaluate, joint_loads
+from .analysis.modes import Mode, modes
+from .analysis.reachability import unreachable
+from .analysis.reactions import Reactions, Verdict, reactions
+from .analysis.signals import rms
+from .analysis.simulation import simulate
+from .analysis.target import programmed_target
+from .constraints.redundancy import Rank
+from .forces.friction import friction_efforts
+from .kinematics.kinematics import poses
+from .solve.assembly import assemble
+from .solve.gpme import choose_dependent
+from .solve.model import Evaluation, Model
+from .solve.solver import Solvability, formulation, solvability
+from .solve.statics import equilibrium, start_state
 
 __all__ = [
     "Energy",

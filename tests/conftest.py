@@ -14,7 +14,7 @@ import fmpy
 import pytest
 from helpers_backends import Compile, Compiled, CompileData, Once, example_model, pendulum
 
-from gpmelica.fmu.backends import build_native
+from gpmelica.fmu.backends.backend import build_native
 from gpmelica.generator.description.load import from_data
 from gpmelica.model import Model, prepare
 

@@ -16,13 +16,14 @@ from fmpy.fmi2 import FMU2Model, FMU2Slave, defaultCallbacks, fmi2CallbackFuncti
 from numpy.typing import NDArray
 
 from gpmelica import reference
-from gpmelica.evaluation import State
-from gpmelica.fmu.instance import Instance
-from gpmelica.generator import ir, modelica
+from gpmelica.commands.evaluate import State
+from gpmelica.fmu.runs.instance import Instance
+from gpmelica.generator import modelica
 from gpmelica.generator.description import load
-from gpmelica.generator.program import Definition
+from gpmelica.generator.program import ir
+from gpmelica.generator.program.program import Definition
 from gpmelica.model import Model, prepare
-from gpmelica.reference.velocities import allowed_velocities
+from gpmelica.reference.solve.velocities import allowed_velocities
 
 Array = NDArray[np.float64]
 EXAMPLES = Path(__file__).parents[1] / "examples"

@@ -26,7 +26,8 @@ SOURCES = Path(gpmelica.fmu.__file__).parent / "sources"
 DATA = Path(__file__).parent / "data"
 HEADERS = Path(fmpy.__file__).parent / "c-code"
 STATES = ("q1", "q2", "v1", "v2")  # of oscillator.c
-STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{HEADERS}", f"-I{SOURCES}"]
+STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{HEADERS}"]
+STRICT += [f"-I{room}" for room in SOURCES.iterdir()]
 
 
 def zig() -> list[str] | None:
@@ -52,7 +53,7 @@ def compile_c(command: list[str], target: Path, sources: list[Path], *flags: str
 
 def layer(model: str) -> list[Path]:
     """The fixed sources and the hand-written model's."""
-    return [*sorted(SOURCES.glob("*.c")), DATA / f"{model}.c"]
+    return [*sorted(SOURCES.glob("*/*.c")), DATA / f"{model}.c"]
 
 
 def value_references(model: str) -> dict[str, int]:

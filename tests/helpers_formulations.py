@@ -13,7 +13,7 @@ from helpers_examples import changed
 from numpy.typing import NDArray
 
 from gpmelica import reference
-from gpmelica.fmu import runs
+from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.mechanism import Mechanism, build
 from gpmelica.model import Model
 from gpmelica.trajectory import Trajectory

@@ -10,9 +10,9 @@ from helpers_reference import BASES, mechanism_of
 from numpy.typing import NDArray
 
 from gpmelica.errors import GpmelicaError
-from gpmelica.generator.closures import CLOSURE_TYPES
 from gpmelica.generator.description import Chain
 from gpmelica.generator.mechanism import Mechanism
+from gpmelica.generator.types.closures import CLOSURE_TYPES
 from gpmelica.reference import Model, assemble, poses
 
 Array = NDArray[np.float64]

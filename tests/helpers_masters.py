@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from helpers_backends import Once
 
-from gpmelica.fmu.backends import build_native
+from gpmelica.fmu.backends.backend import build_native
 from gpmelica.generator.description.load import from_data
 from gpmelica.model import Model, prepare
 

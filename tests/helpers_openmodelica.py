@@ -10,7 +10,7 @@ from typing import Any
 import psutil
 import pytest
 
-from gpmelica.fmu import openmodelica
+from gpmelica.fmu.backends import openmodelica
 from gpmelica.generator.description.load import from_data
 from gpmelica.model import Model, prepare
 

@@ -11,7 +11,8 @@ import numpy as np
 from helpers_backends import EXAMPLES
 from numpy.typing import NDArray
 
-from gpmelica.fmu import runs, verify
+from gpmelica.commands import run as verify
+from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description.load import from_data
 from gpmelica.model import Model, prepare
 from gpmelica.trajectory import Trajectory

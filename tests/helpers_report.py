@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from gpmelica.fmu.compare import compare
-from gpmelica.fmu.context import RunReport
-from gpmelica.fmu.plots import Picture, pictures
+from gpmelica.fmu.compare.compare import compare
+from gpmelica.fmu.compare.context import RunReport
+from gpmelica.fmu.report.plots import Picture, pictures
 from gpmelica.generator.description import load
 from gpmelica.generator.description.load import from_data
 from gpmelica.generator.mechanism import GROUND, Coordinate, Mechanism, build

@@ -10,11 +10,11 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from gpmelica.fmu.blocks import Block, ConstrainedSystem
-from gpmelica.fmu.casadi_eval import Evaluator
-from gpmelica.fmu.stages import Stage, stage
-from gpmelica.generator import ir
-from gpmelica.generator.program import Definition, Program
+from gpmelica.fmu.code.blocks import Block, ConstrainedSystem
+from gpmelica.fmu.code.casadi_eval import Evaluator
+from gpmelica.fmu.code.stages import Stage, stage
+from gpmelica.generator.program import ir
+from gpmelica.generator.program.program import Definition, Program
 from gpmelica.model import Model
 
 Array = NDArray[np.float64]
@@ -32,7 +32,7 @@ class Values:
 
 
 class StagedModel:
-    """A model's stages and one workspace, run as the C layer runs them (fmu/sources/equations.h)."""
+    """A model's stages and one workspace, run as the C layer runs them (fmu/sources/core/equations.h)."""
 
     def __init__(self, model: Model, program: Program | None = None) -> None:
         self.model, self.program = model, program or model.native_program

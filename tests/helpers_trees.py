@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from hypothesis import strategies as st
 
-from gpmelica.generator.expressions import Apply, Conditional, Name, Number, Tree
+from gpmelica.generator.language.expressions import Apply, Conditional, Name, Number, Tree
 
 NAMES = ("t", "E.x", "E.y", "k")  # k is a parameter
 

@@ -31,11 +31,12 @@ from helpers_backends import (
 from helpers_examples import changed
 
 from gpmelica.errors import GpmelicaError
-from gpmelica.fmu import documentation, runs
-from gpmelica.fmu.archive import build_time, pack
-from gpmelica.fmu.backends import build_native
-from gpmelica.fmu.binaries import toolchains
-from gpmelica.fmu.platforms import here
+from gpmelica.fmu.archive import documentation
+from gpmelica.fmu.backends.backend import build_native
+from gpmelica.fmu.compilers.binaries import toolchains
+from gpmelica.fmu.compilers.platforms import here
+from gpmelica.fmu.files.archive import build_time, pack
+from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description.load import from_data
 from gpmelica.model import prepare
 

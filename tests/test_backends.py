@@ -18,8 +18,10 @@ from helpers_backends import (
 )
 
 from gpmelica import reference
-from gpmelica.fmu import rumoca_backend, runs, verify
-from gpmelica.fmu.compare import compare
+from gpmelica.commands import run as verify
+from gpmelica.fmu.backends import rumoca as rumoca_backend
+from gpmelica.fmu.compare.compare import compare
+from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator import modelica
 
 STATES = 200

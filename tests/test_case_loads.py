@@ -15,13 +15,14 @@ from helpers_study import made_up_case
 from numpy.testing import assert_allclose
 from test_report import Page
 
-from gpmelica.fmu.beam_shape import beam_shape, element_starts, flexible_links, tip_deflection
-from gpmelica.fmu.case_report import write_case_report
-from gpmelica.fmu.case_run import CaseRun
-from gpmelica.fmu.case_tables import load_table
-from gpmelica.fmu.load_rms import load_rms
-from gpmelica.fmu.plots import case_loads, loads
-from gpmelica.fmu.plots.style import styled
+from gpmelica.fmu.report.cases import load_figures as case_loads
+from gpmelica.fmu.report.cases.beam_shape import beam_shape, element_starts, flexible_links, tip_deflection
+from gpmelica.fmu.report.cases.case_report import write_case_report
+from gpmelica.fmu.report.cases.case_run import CaseRun
+from gpmelica.fmu.report.cases.case_tables import load_table
+from gpmelica.fmu.report.cases.load_rms import load_rms
+from gpmelica.fmu.report.plots import loads
+from gpmelica.fmu.report.plots.style import styled
 from gpmelica.generator.description import load
 from gpmelica.generator.mechanism import build
 from gpmelica.reference import friction_efforts, simulate

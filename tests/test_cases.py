@@ -14,12 +14,12 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 from test_report import Page
 
-from gpmelica.fmu.case_report import CaseFailure, write_case_report
-from gpmelica.fmu.case_tables import decays, differences, largest_differences, wall_times
-from gpmelica.fmu.decay import baumgarte_roots, straight_part
-from gpmelica.fmu.plots import cases
-from gpmelica.fmu.plots.space import axes_in_space, equal_scale, face
-from gpmelica.fmu.plots.style import styled
+from gpmelica.fmu.compare.decay import baumgarte_roots, straight_part
+from gpmelica.fmu.report.cases import figures as cases
+from gpmelica.fmu.report.cases.case_report import CaseFailure, write_case_report
+from gpmelica.fmu.report.cases.case_tables import decays, differences, largest_differences, wall_times
+from gpmelica.fmu.report.plots.space import axes_in_space, equal_scale, face
+from gpmelica.fmu.report.plots.style import styled
 
 TIME = np.linspace(0.0, 4.0, 401)
 

@@ -15,8 +15,9 @@ from helpers_backends import Once
 from helpers_cli import ARM, Answer, Command, fails, process
 
 from gpmelica import cli, reference
-from gpmelica.fmu import rumoca_backend, runs
-from gpmelica.fmu.csv_file import read_csv
+from gpmelica.fmu.backends import rumoca as rumoca_backend
+from gpmelica.fmu.files.csv_file import read_csv
+from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description import load
 from gpmelica.generator.mechanism import build
 

@@ -9,8 +9,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from gpmelica.errors import DescriptionError
-from gpmelica.fmu.compare import compare, compare_files, error_over_time, on_common_grid, scales
-from gpmelica.fmu.csv_file import read_csv, write_csv
+from gpmelica.fmu.compare.compare import compare, compare_files, error_over_time, on_common_grid, scales
+from gpmelica.fmu.files.csv_file import read_csv, write_csv
 from gpmelica.trajectory import Array, Trajectory
 
 UNITS = {"angle": "rad", "small": "rad", "x": "m", "rest": "s"}

@@ -13,15 +13,16 @@ from helpers_stages import StagedModel, Values
 from numpy.typing import NDArray
 
 from gpmelica import reference
+from gpmelica.commands.evaluate import RumocaEvaluator, State
 from gpmelica.errors import SolveError
-from gpmelica.evaluation import RumocaEvaluator, State
-from gpmelica.fmu import native, rumoca_backend
-from gpmelica.fmu.binaries import toolchains
-from gpmelica.fmu.dependencies import dependencies
-from gpmelica.fmu.stages import stage
+from gpmelica.fmu.backends import native
+from gpmelica.fmu.backends import rumoca as rumoca_backend
+from gpmelica.fmu.code.dependencies import dependencies
+from gpmelica.fmu.code.stages import stage
+from gpmelica.fmu.compilers.binaries import toolchains
 from gpmelica.generator.description.load import from_data
-from gpmelica.generator.description.settings import Constraints
-from gpmelica.generator.description.task import Nonholonomic
+from gpmelica.generator.description.tables.settings import Constraints
+from gpmelica.generator.description.tables.task import Nonholonomic
 from gpmelica.model import Model, prepare
 
 Array = NDArray[np.float64]

@@ -15,7 +15,8 @@ from helpers_backends import Array, Once, example_model, pendulum
 from helpers_examples import FORMULATIONS, changed
 from helpers_replacement import model_of
 
-from gpmelica.fmu import binaries, native
+from gpmelica.fmu.backends import native
+from gpmelica.fmu.compilers import binaries
 from gpmelica.generator.description.load import from_data
 from gpmelica.model import Model, prepare
 

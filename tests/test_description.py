@@ -21,9 +21,9 @@ from gpmelica import reference
 from gpmelica.errors import DescriptionError
 from gpmelica.generator.description import Chain, load, schema
 from gpmelica.generator.description.load import from_data
-from gpmelica.generator.description.names import RESERVED
-from gpmelica.generator.joints import JOINT_TYPES
+from gpmelica.generator.description.tables.names import RESERVED
 from gpmelica.generator.mechanism import build
+from gpmelica.generator.types.joints import JOINT_TYPES
 from gpmelica.model import prepare
 
 PROFILE = settings(max_examples=60, deadline=None, derandomize=True, database=None)

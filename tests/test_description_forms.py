@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from strategies import AXES, beams, inertias, joints, trees, vectors
 
 from gpmelica import reference
-from gpmelica.generator.description.frame import Frame
-from gpmelica.generator.description.inertia import Inertial
 from gpmelica.generator.description.load import from_data
-from gpmelica.generator.joints import JOINT_TYPES
+from gpmelica.generator.description.tables.frame import Frame
+from gpmelica.generator.description.tables.inertia import Inertial
 from gpmelica.generator.mechanism import Mechanism, build, placement_order
+from gpmelica.generator.types.joints import JOINT_TYPES
 
 Array = NDArray[np.float64]
 PROFILE = settings(max_examples=60, deadline=None, derandomize=True, database=None)

@@ -12,11 +12,11 @@ from helpers_trees import NAMES, SMOOTH, WITH_KINKS, expressions, value
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from gpmelica.generator import differentiate
-from gpmelica.generator.differentiate import derivative, expand
-from gpmelica.generator.expressions import FUNCTIONS, Apply, Conditional, Number, Tree, children, parse
-from gpmelica.reference.expression import Instant, compile_tree, stops
-from gpmelica.reference.jet import Jet, constant, variables
+from gpmelica.generator.language import differentiate
+from gpmelica.generator.language.differentiate import derivative, expand
+from gpmelica.generator.language.expressions import FUNCTIONS, Apply, Conditional, Number, Tree, children, parse
+from gpmelica.reference.kinematics.expression import Instant, compile_tree, stops
+from gpmelica.reference.kinematics.jet import Jet, constant, variables
 
 PROFILE = settings(max_examples=150, deadline=None, derandomize=True, database=None)
 PARAMETERS = {"k": 0.7}

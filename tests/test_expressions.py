@@ -12,22 +12,13 @@ from helpers_trees import SMOOTH, WITH_KINKS, expressions, value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpmelica.generator import constants
 from gpmelica.generator.description.load import from_data
-from gpmelica.generator.differentiate import expand
-from gpmelica.generator.expressions import (
-    Apply,
-    Name,
-    Number,
-    degree,
-    level,
-    names,
-    parse,
-    running_names,
-)
+from gpmelica.generator.language import constants
+from gpmelica.generator.language.differentiate import expand
+from gpmelica.generator.language.expressions import Apply, Name, Number, degree, level, names, parse, running_names
 from gpmelica.model import prepare
-from gpmelica.reference.expression import Instant, compile_tree
-from gpmelica.reference.jet import plain
+from gpmelica.reference.kinematics.expression import Instant, compile_tree
+from gpmelica.reference.kinematics.jet import plain
 
 PROFILE = settings(max_examples=150, deadline=None, derandomize=True, database=None)
 PARAMETERS = {"k": 0.7}

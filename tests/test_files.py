@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gpmelica.fmu.files import write_atomically
+from gpmelica.fmu.files.files import write_atomically
 
 _DISK_FULL = """
 import resource, sys

@@ -14,12 +14,13 @@ from fmpy.fmi3 import FMU3Model, fmi3Dependent
 from helpers_backends import EXAMPLES, Compile, Compiled, CompileData, driven, example_model, pendulum
 from lxml import etree
 
-from gpmelica.fmu import model_description, runs
-from gpmelica.fmu.compare import compare
-from gpmelica.fmu.dependencies import dependencies
-from gpmelica.fmu.model_structure import structure
-from gpmelica.fmu.stages import stage
-from gpmelica.generator import interface
+from gpmelica.fmu.archive import model_description
+from gpmelica.fmu.code.dependencies import dependencies
+from gpmelica.fmu.code.model_structure import structure
+from gpmelica.fmu.code.stages import stage
+from gpmelica.fmu.compare.compare import compare
+from gpmelica.fmu.runs import simulate as runs
+from gpmelica.generator import variables as interface
 from gpmelica.generator.description import load
 
 RUNS: tuple[tuple[str, runs.Mode], ...] = (("2.0", "me"), ("2.0", "cs"), ("3.0", "me"), ("3.0", "cs"))

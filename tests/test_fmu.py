@@ -28,10 +28,10 @@ from helpers_backends import (
 )
 from helpers_c_layer import zig
 
+from gpmelica.commands import run as verify
 from gpmelica.errors import MissingToolError
-from gpmelica.fmu import compiler as c_compiler
-from gpmelica.fmu import verify
-from gpmelica.generator import interface
+from gpmelica.fmu.compilers import compiler as c_compiler
+from gpmelica.generator import variables as interface
 from gpmelica.generator.description.load import from_data
 from gpmelica.model import prepare
 

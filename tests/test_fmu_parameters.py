@@ -12,8 +12,8 @@ import pytest
 from helpers_backends import EXAMPLES, Compile, Compiled, Fmu
 
 from gpmelica import reference
-from gpmelica.fmu import runs
-from gpmelica.fmu.compare import compare
+from gpmelica.fmu.compare.compare import compare
+from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description.load import from_data
 from gpmelica.model import Model, prepare
 

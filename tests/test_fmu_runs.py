@@ -11,8 +11,8 @@ from helpers_reference import manipulator
 
 from gpmelica import reference
 from gpmelica.errors import SolveError
-from gpmelica.fmu import runs
-from gpmelica.fmu.inputs import InputTable
+from gpmelica.fmu.runs import simulate as runs
+from gpmelica.fmu.runs.inputs import InputTable
 from gpmelica.generator.description.load import from_data
 from gpmelica.model import Model, prepare
 

@@ -20,8 +20,10 @@ from helpers_loops import four_bar, spatial_linkage
 from scipy.integrate import simpson, solve_ivp
 
 from gpmelica import reference
-from gpmelica.fmu import native, rumoca_backend, runs
-from gpmelica.fmu.compare import compare
+from gpmelica.fmu.backends import native
+from gpmelica.fmu.backends import rumoca as rumoca_backend
+from gpmelica.fmu.compare.compare import compare
+from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description.load import from_data
 from gpmelica.model import Model, prepare
 from gpmelica.trajectory import Trajectory

@@ -15,10 +15,10 @@ from helpers_reference import mechanism_of
 
 from gpmelica import reference
 from gpmelica.errors import DescriptionError
-from gpmelica.fmu import runs
-from gpmelica.fmu.compare import compare
-from gpmelica.fmu.inputs import InputTable, read_inputs
-from gpmelica.reference.piecewise import PiecewiseLinear
+from gpmelica.fmu.compare.compare import compare
+from gpmelica.fmu.runs import simulate as runs
+from gpmelica.fmu.runs.inputs import InputTable, read_inputs
+from gpmelica.reference.kinematics.piecewise import PiecewiseLinear
 from gpmelica.trajectory import Array
 
 NAMES = ["push", "wind_x", "wind_y", "wind_z"]

@@ -18,13 +18,14 @@ from scipy.linalg import qr
 from test_properties import PROFILE
 
 from gpmelica import reference
-from gpmelica.fmu import rumoca_backend
-from gpmelica.generator import equations, reduction
+from gpmelica.fmu.backends import rumoca as rumoca_backend
+from gpmelica.generator import equations
 from gpmelica.generator.description.load import from_data
+from gpmelica.generator.equations.solution import reduction
+from gpmelica.generator.equations.solution.motion import Partition
 from gpmelica.generator.mechanism import JointFrame, Mechanism
-from gpmelica.generator.motion import Partition
 from gpmelica.model import Model, prepare
-from gpmelica.reference.joint_loads import COMPONENTS
+from gpmelica.reference.forces.joint_loads import COMPONENTS
 
 Array = NDArray[np.float64]
 EXACT = 1e-9  # of the largest value of a kind

@@ -10,7 +10,7 @@ from helpers_backends import Once
 from helpers_masters import controller, need_master, plant, run_apart, slewing
 
 from gpmelica import reference
-from gpmelica.fmu.ssp import write_ssp
+from gpmelica.fmu.runs.ssp import write_ssp
 from gpmelica.trajectory import Trajectory
 
 STOP, STEPS = 0.4, (0.01, 0.005, 0.0025)

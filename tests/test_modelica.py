@@ -14,10 +14,13 @@ from helpers_backends import CASES, EXAMPLES, example_model
 from helpers_modelica import Declaration, class_text, declarations, equations
 from helpers_openmodelica import pendulum
 
-from gpmelica.fmu.rumoca_backend import CompiledModel
-from gpmelica.generator import interface, ir, modelica, modelica_text
-from gpmelica.generator.ir import Expr
-from gpmelica.generator.modelica_origin import Origins
+from gpmelica.fmu.backends.rumoca import CompiledModel
+from gpmelica.generator import modelica
+from gpmelica.generator import variables as interface
+from gpmelica.generator.modelica import text as modelica_text
+from gpmelica.generator.modelica.origin import Origins
+from gpmelica.generator.program import ir
+from gpmelica.generator.program.ir import Expr
 from gpmelica.model import Model
 
 WIDTH = 120

@@ -15,17 +15,19 @@ import pytest
 from helpers_reference import mechanism_of
 from helpers_report import EXAMPLES, crane_report
 
+from gpmelica.commands import run as verify
+from gpmelica.commands.run import step_notes
 from gpmelica.errors import SolveError
-from gpmelica.fmu import runs, verify
-from gpmelica.fmu.backends import Compilers, build_native
-from gpmelica.fmu.report_tables import closures, mode_text
-from gpmelica.fmu.result import result, strict_json
-from gpmelica.fmu.verify import step_notes
+from gpmelica.fmu.backends.backend import Compilers, build_native
+from gpmelica.fmu.compare.result import result, strict_json
+from gpmelica.fmu.report.report_tables import closures, mode_text
+from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description import load
 from gpmelica.generator.description.load import from_data
 from gpmelica.generator.mechanism import build
 from gpmelica.model import Model, prepare
-from gpmelica.reference import Mode, modes, simulate, start_state
+from gpmelica.reference import Mode, simulate, start_state
+from gpmelica.reference.analysis import modes
 
 MASS, STIFFNESS = 3.0, 1200.0
 

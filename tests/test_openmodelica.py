@@ -15,8 +15,8 @@ import pytest
 from helpers_openmodelica import StandIn, pendulum
 
 from gpmelica.errors import MissingToolError
-from gpmelica.fmu import openmodelica
-from gpmelica.fmu.openmodelica import BuildOutcome, OmcDied, OmcError, OmcTimeout
+from gpmelica.fmu.backends import openmodelica
+from gpmelica.fmu.backends.openmodelica import BuildOutcome, OmcDied, OmcError, OmcTimeout
 from gpmelica.model import Model
 
 pytest_plugins = ["fixtures_openmodelica"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpmelica.fmu.openmodelica.answers import (
+from gpmelica.fmu.backends.openmodelica.answers import (
     Answer,
     Message,
     logged_messages,

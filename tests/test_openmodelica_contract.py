@@ -23,15 +23,16 @@ from helpers_backends import CASES, EXAMPLES, example_model
 
 from gpmelica import reference
 from gpmelica.errors import MissingToolError
-from gpmelica.fmu import native, openmodelica, runs
-from gpmelica.fmu.compare import Comparison, compare
-from gpmelica.fmu.evaluation_time import evaluation_time
-from gpmelica.fmu.openmodelica import BuildOutcome, Omc, OmcError, OmcTimeout
-from gpmelica.fmu.openmodelica.build import Request, compile_text
-from gpmelica.fmu.openmodelica.deadline import Deadline
-from gpmelica.fmu.openmodelica.log import Log
-from gpmelica.fmu.openmodelica.process import Child
-from gpmelica.fmu.openmodelica.transport import connected
+from gpmelica.fmu.backends import native, openmodelica
+from gpmelica.fmu.backends.openmodelica import BuildOutcome, Omc, OmcError, OmcTimeout
+from gpmelica.fmu.backends.openmodelica.build import Request, compile_text
+from gpmelica.fmu.backends.openmodelica.deadline import Deadline
+from gpmelica.fmu.backends.openmodelica.log import Log
+from gpmelica.fmu.backends.openmodelica.process import Child
+from gpmelica.fmu.backends.openmodelica.transport import connected
+from gpmelica.fmu.compare.compare import Comparison, compare
+from gpmelica.fmu.runs import simulate as runs
+from gpmelica.fmu.runs.evaluation_time import evaluation_time
 from gpmelica.generator import modelica
 from gpmelica.model import Model
 from gpmelica.trajectory import Trajectory

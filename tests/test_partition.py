@@ -16,8 +16,8 @@ from helpers_examples import changed
 
 from gpmelica import reference
 from gpmelica.errors import SolveError
-from gpmelica.fmu import native
-from gpmelica.fmu.binaries import toolchains
+from gpmelica.fmu.backends import native
+from gpmelica.fmu.compilers.binaries import toolchains
 from gpmelica.generator.mechanism import build
 from gpmelica.model import prepare
 

@@ -10,7 +10,7 @@ from helpers_backends import CASES, Array, Compile, Compiled, CompileData, Fmu
 from helpers_reference import slope
 from scipy.linalg import eigh
 
-from gpmelica.fmu import runs
+from gpmelica.fmu.runs import simulate as runs
 from gpmelica.reference import Model, energy
 from gpmelica.trajectory import Trajectory
 

@@ -26,10 +26,10 @@ from helpers_binaries import libraries, standard_functions
 from helpers_c_layer import HEADERS, zig
 
 from gpmelica.errors import DescriptionError, MissingToolError
-from gpmelica.fmu import compiler
-from gpmelica.fmu.backends import build_native
-from gpmelica.fmu.binaries import toolchains
-from gpmelica.fmu.platforms import TARGETS, Platform, here, named
+from gpmelica.fmu.backends.backend import build_native
+from gpmelica.fmu.compilers import compiler
+from gpmelica.fmu.compilers.binaries import toolchains
+from gpmelica.fmu.compilers.platforms import TARGETS, Platform, here, named
 from gpmelica.generator.description.load import from_data
 from gpmelica.model import prepare
 

@@ -15,13 +15,13 @@ from matplotlib.figure import Figure
 from matplotlib.image import imread
 from numpy.testing import assert_allclose
 
-from gpmelica.fmu.compare import compare
-from gpmelica.fmu.plots import Picture, pictures
-from gpmelica.fmu.plots.logarithmic import errors, violations
-from gpmelica.fmu.plots.path import point_path
-from gpmelica.fmu.plots.schematic import schematic
-from gpmelica.fmu.plots.style import BLUE, colours, styled
-from gpmelica.fmu.plots.time_series import base_motion, elastic_coordinates, joint_coordinates
+from gpmelica.fmu.compare.compare import compare
+from gpmelica.fmu.report.plots import Picture, pictures
+from gpmelica.fmu.report.plots.logarithmic import errors, violations
+from gpmelica.fmu.report.plots.path import point_path
+from gpmelica.fmu.report.plots.schematic import schematic
+from gpmelica.fmu.report.plots.style import BLUE, colours, styled
+from gpmelica.fmu.report.plots.time_series import base_motion, elastic_coordinates, joint_coordinates
 from gpmelica.generator.mechanism import build
 from gpmelica.trajectory import Array
 

@@ -19,9 +19,12 @@ from helpers_projection import ON, dumbbell, swing
 from numpy.typing import NDArray
 
 from gpmelica import reference
-from gpmelica.fmu import backends, native, runs, verify
-from gpmelica.fmu.instance import Instance
-from gpmelica.generator import interface
+from gpmelica.commands import run as verify
+from gpmelica.fmu.backends import backend as backends
+from gpmelica.fmu.backends import native
+from gpmelica.fmu.runs import simulate as runs
+from gpmelica.fmu.runs.instance import Instance
+from gpmelica.generator import variables as interface
 from gpmelica.generator.description.load import from_data
 from gpmelica.model import prepare
 

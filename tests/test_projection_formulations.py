@@ -11,10 +11,11 @@ from helpers_examples import FORMULATIONS, changed
 from numpy.typing import NDArray
 
 from gpmelica import reference
-from gpmelica.fmu import native, runs
-from gpmelica.fmu.binaries import toolchains
+from gpmelica.fmu.backends import native
+from gpmelica.fmu.compilers.binaries import toolchains
+from gpmelica.fmu.runs import simulate as runs
 from gpmelica.model import Model, prepare
-from gpmelica.reference.projection import project
+from gpmelica.reference.solve.projection import project
 from gpmelica.trajectory import Trajectory
 
 Start = tuple[NDArray[np.float64], NDArray[np.float64]]

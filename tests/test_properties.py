@@ -14,10 +14,11 @@ from strategies import coordinates, descriptions
 
 from gpmelica import reference
 from gpmelica.errors import DescriptionError
-from gpmelica.generator import interface, ir
+from gpmelica.generator import variables as interface
 from gpmelica.generator.description.load import from_data
 from gpmelica.generator.mechanism import GROUND
-from gpmelica.generator.program import Definition, Item, Program
+from gpmelica.generator.program import ir
+from gpmelica.generator.program.program import Definition, Item, Program
 from gpmelica.model import Model, prepare
 
 _DECLARATION = re.compile(r"^ *(?:[a-z]+ )*Real(?:Input)? ([A-Za-z_0-9]+)", re.MULTILINE)

@@ -12,15 +12,16 @@ from helpers_reference import manipulator, mechanism_of
 from scipy.linalg import null_space
 from test_nonholonomic import sleigh
 
-from gpmelica import reactions as solvability
-from gpmelica import reference, summary
+from gpmelica import reference
+from gpmelica.commands import check as summary
+from gpmelica.commands import reactions as solvability
+from gpmelica.commands.loads import loads
 from gpmelica.generator.description.load import from_data
-from gpmelica.joint_loads import loads
 from gpmelica.model import prepare
 from gpmelica.reference import Reactions
-from gpmelica.reference.absolute import Pair, pairs
-from gpmelica.reference.reactions import _idle_by_qr, _idle_by_svd, _stacked, _verdicts
-from gpmelica.reference.redundancy import rank_of
+from gpmelica.reference.analysis.absolute import Pair, pairs
+from gpmelica.reference.analysis.reactions import _idle_by_qr, _idle_by_svd, _stacked, _verdicts
+from gpmelica.reference.constraints.redundancy import rank_of
 
 LUGRE = {"model": "lugre", "sigma0": 1e3, "mu_s": 0.2, "mu_k": 0.1, "v_s": 0.1, "diameter": 0.05}
 

@@ -11,7 +11,7 @@ from helpers_redundant import Array, polygon, repeated_task, started
 
 from gpmelica import reference
 from gpmelica.errors import SolveError
-from gpmelica.reference.redundancy import MinimumNorm, independent_rows, rank_of, redundant_groups
+from gpmelica.reference.constraints.redundancy import MinimumNorm, independent_rows, rank_of, redundant_groups
 
 FORMULATIONS = ("gpme", "gpme_reduced", "lagrange")
 MAKERS = (polygon, repeated_task)

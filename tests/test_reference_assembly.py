@@ -25,9 +25,9 @@ from gpmelica.reference import (
     start_state,
     unreachable,
 )
-from gpmelica.reference.assembly import units_of_change
-from gpmelica.reference.statics import described_state, free_coordinates
-from gpmelica.reference.velocities import allowed_velocities
+from gpmelica.reference.solve.assembly import units_of_change
+from gpmelica.reference.solve.statics import described_state, free_coordinates
+from gpmelica.reference.solve.velocities import allowed_velocities
 
 Array = NDArray[np.float64]
 

@@ -13,11 +13,11 @@ from helpers_reference import BASES, manipulator, mechanism_of, random_state, sl
 from numpy.typing import NDArray
 from scipy.integrate import simpson
 
-from gpmelica.generator.description.frame import roll_pitch_yaw
+from gpmelica.generator.description.tables.frame import roll_pitch_yaw
 from gpmelica.generator.mechanism import Mechanism
 from gpmelica.reference import Model, energy, evaluate, simulate, start_state
-from gpmelica.reference.closures import Conditions, frame_pose
-from gpmelica.reference.kinematics import Posture
+from gpmelica.reference.constraints.closures import Conditions, frame_pose
+from gpmelica.reference.kinematics.kinematics import Posture
 
 Array = NDArray[np.float64]
 SPRINGS = {

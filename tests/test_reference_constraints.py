@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gpmelica.errors import SolveError
 from gpmelica.generator.mechanism import Mechanism
 from gpmelica.reference import Evaluation, Model, choose_dependent, evaluate, formulation, simulate, start_state
-from gpmelica.reference.statics import described_state
+from gpmelica.reference.solve.statics import described_state
 
 Array = NDArray[np.float64]
 PATH = {

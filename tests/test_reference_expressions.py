@@ -9,9 +9,9 @@ import pytest
 from helpers_reference import slope
 
 from gpmelica.errors import SolveError
-from gpmelica.generator.expressions import FUNCTIONS, parse
-from gpmelica.reference.expression import Instant, compile_tree, evaluate, stops
-from gpmelica.reference.jet import Jet, constant, plain, variables
+from gpmelica.generator.language.expressions import FUNCTIONS, parse
+from gpmelica.reference.kinematics.expression import Instant, compile_tree, evaluate, stops
+from gpmelica.reference.kinematics.jet import Jet, constant, plain, variables
 
 NAMES = ("t", "E.x", "E.y", "a.angle_dot")
 VALUES = (0.3, 0.7, -0.4, 0.9)

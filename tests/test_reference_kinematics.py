@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from helpers_reference import crane, mechanism_of, random_mechanism, random_state, slope
 
-from gpmelica.generator.description.frame import roll_pitch_yaw
+from gpmelica.generator.description.tables.frame import roll_pitch_yaw
 from gpmelica.generator.mechanism import Place
-from gpmelica.reference.kinematics import Kinematics, Places
+from gpmelica.reference.kinematics.kinematics import Kinematics, Places
 
 SEEDS = range(12)
 

@@ -12,10 +12,10 @@ from fmpy.util import read_csv, read_ref_opt_file, validate_result
 from helpers_backends import Compiled, CompileData, driven, example_model, pendulum
 from helpers_cli import ARM, fails, process
 
-from gpmelica.fmu.inputs import InputTable
-from gpmelica.fmu.platforms import here
-from gpmelica.fmu.reference_results import important, write_reference_results
-from gpmelica.fmu.verify import reference_run
+from gpmelica.commands.run import reference_run
+from gpmelica.fmu.compilers.platforms import here
+from gpmelica.fmu.runs.inputs import InputTable
+from gpmelica.fmu.runs.reference_results import important, write_reference_results
 from gpmelica.trajectory import Trajectory
 
 

@@ -10,8 +10,8 @@ from helpers_backends import Compile
 from helpers_replacement import FORCES, MOTION, STIFFNESSES, differences, model_of, parameters, slope
 
 from gpmelica import reference
-from gpmelica.fmu import runs
-from gpmelica.fmu.compare import compare
+from gpmelica.fmu.compare.compare import compare
+from gpmelica.fmu.runs import simulate as runs
 
 
 @pytest.mark.parametrize("case", ["spherical_replacement", "revolute_replacement"])

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from helpers_report import RUNS, crane_pictures, crane_run, disturbed, pendulum_report
 
-from gpmelica.fmu.compare import Comparison, compare
-from gpmelica.fmu.context import RunReport
-from gpmelica.fmu.number_text import decimal, scientific, unit_text
-from gpmelica.fmu.plots import Picture, pictures
-from gpmelica.fmu.plots.style import GRID, INK, power_of_ten
-from gpmelica.fmu.report import render, write_report
-from gpmelica.fmu.result import result, write_result
+from gpmelica.fmu.compare.compare import Comparison, compare
+from gpmelica.fmu.compare.context import RunReport
+from gpmelica.fmu.compare.result import result, write_result
+from gpmelica.fmu.report.plots import Picture, pictures
+from gpmelica.fmu.report.plots.number_text import decimal, scientific, unit_text
+from gpmelica.fmu.report.plots.style import GRID, INK, power_of_ten
+from gpmelica.fmu.report.report import render, write_report
 
 
 def strictly(text: str) -> Any:

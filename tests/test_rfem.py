@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gpmelica.generator.description.load import from_data
 from gpmelica.generator.mechanism import Mechanism, build
-from gpmelica.generator.rfem import (
+from gpmelica.generator.mechanism.rfem import (
     BeamData,
     Element,
     element_at,

@@ -12,7 +12,7 @@ from helpers_replacement import model_of
 from helpers_stiff import AUTOMATIC, DORMAND_PRINCE, RK4, ROSENBROCK, co_simulate, exchange
 
 from gpmelica import reference
-from gpmelica.fmu import verify
+from gpmelica.commands import run as verify
 
 STIFFNESS = 1e8  # N/m
 NAMES = ("crank_angle", "slider_position", "rocker_angle")

@@ -14,7 +14,7 @@ from helpers_backends import driven
 from helpers_c_layer import DATA, HEADERS, compiler
 from helpers_projection import ON
 
-from gpmelica.fmu import native
+from gpmelica.fmu.backends import native
 from gpmelica.generator.description.load import from_data
 from gpmelica.model import Model, prepare
 

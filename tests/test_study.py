@@ -20,9 +20,9 @@ from matplotlib.image import imread
 from rich.console import Console
 from test_report import Page, strictly
 
+from gpmelica.commands.study import Study, study_cases
 from gpmelica.errors import DescriptionError
-from gpmelica.fmu.case_run import CaseFailure, CaseRun
-from gpmelica.study import Study, study_cases
+from gpmelica.fmu.report.cases.case_run import CaseFailure, CaseRun
 
 FIGURES = (
     "joint_coordinates", "path_E", "base_motion", "driving_efforts", "joint_differences", "violations",

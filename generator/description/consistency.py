@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from ...errors import Problem
-from .. import constants, expressions
-from ..joints import JOINT_TYPES
-from .chain import Chain
+from ..language import constants, expressions
+from ..types.joints import JOINT_TYPES
 from .draft import Draft
-from .link import Link
 from .references import References
 from .suggest import unknown
+from .tables.chain import Chain
+from .tables.link import Link
 
 __all__ = ["constraint_rows", "problems_of"]
 

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from ...errors import Problem
 from . import messages
-from .chain import Chain
+from .tables.chain import Chain
 
 Location = tuple[int | str, ...]
 # tables and arrays whose members stand alone: links, points, …

@@ -8,10 +8,10 @@ from typing import Any
 
 from ...errors import DescriptionError, Problem
 from . import cases
-from .chain import Chain
 from .consistency import problems_of
 from .draft import draft
 from .suggest import unknown
+from .tables.chain import Chain
 
 _LARGEST = 1_000_000  # bytes; a description of a thousand links is far below
 _DEEPEST = 20  # tables and arrays inside each other; a pseudo_inertia is at 4

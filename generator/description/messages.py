@@ -11,9 +11,9 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from ...errors import Problem
-from .chain import Chain
 from .suggest import alternatives
-from .types import KeyProblem, Part
+from .tables.chain import Chain
+from .tables.types import KeyProblem, Part
 
 _EXPECTED = {
     "float_type": "a number",

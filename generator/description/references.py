@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..joints import JOINT_TYPES
+from ..types.joints import JOINT_TYPES
 from .draft import Draft
-from .link import Link
 from .suggest import alternatives
+from .tables.link import Link
 
 _POINT_QUANTITIES = ("x", "y", "z", "vx", "vy", "vz")
 _POINT_ACCELERATIONS = ("ax", "ay", "az")

@@ -7,17 +7,18 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .. import expressions, rfem
-from ..closures import CLOSURE_TYPES, DEFORMATIONS, Condition
 from ..description import Chain
-from ..description import closure as described
-from ..description.base import Base
-from ..description.friction import LuGre
-from ..description.inertia import Inertial
-from ..description.link import Beam, Joint, Link
-from ..description.settings import Constraints
-from ..description.task import Force, Nonholonomic
-from ..joints import JOINT_TYPES, Motion
+from ..description.tables import closure as described
+from ..description.tables.base import Base
+from ..description.tables.friction import LuGre
+from ..description.tables.inertia import Inertial
+from ..description.tables.link import Beam, Joint, Link
+from ..description.tables.settings import Constraints
+from ..description.tables.task import Force, Nonholonomic
+from ..language import expressions
+from ..types.closures import CLOSURE_TYPES, DEFORMATIONS, Condition
+from ..types.joints import JOINT_TYPES, Motion
+from . import rfem
 from .algebra import Algebra, Array, Matrix, Numbers, Value, Vector
 from .parts import (
     GROUND,

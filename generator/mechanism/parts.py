@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from .. import expressions
-from ..closures import Condition
 from ..description import Chain
-from ..description.task import Programmed
-from ..joints import Axis, Motion
+from ..description.tables.task import Programmed
+from ..language import expressions
+from ..types.closures import Condition
+from ..types.joints import Axis, Motion
 from .algebra import Array, Matrix, Value, Vector
 
 GROUND = -1

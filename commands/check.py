@@ -1,0 +1,66 @@
+"""What `check` shows of a model: bodies, coordinates, constraints, partition."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.table import Table
+
+from .. import reference
+from ..generator.mechanism import GROUND
+from ..model import Model
+from . import reactions
+
+
+def facts(model: Model) -> dict[str, Any]:
+    """JSON-ready summary."""
+    mechanism, constraints = model.mechanism, model.solvability
+    return {
+        "model": model.name,
+        "n": mechanism.n,
+        "dof": model.degrees_of_freedom,
+        "rank": constraints.rank,
+        "rank_tolerance": constraints.tolerance,
+        "bodies": [
+            {"name": body.name, "parent": _parent(model, body.parent), "mass": float(body.mass)}
+            for body in mechanism.bodies
+        ],
+        "coordinates": [
+            {"name": c.name, "role": c.role, "unit": c.unit, "start": float(q)}
+            for c, q in zip(mechanism.coordinates, model.start[0], strict=True)
+        ],
+        "formulation": model.program.formulation,
+        "constraints": list(model.rows),
+        "dependent": list(model.dependent),
+        "redundant_rows": [list(group) for group in constraints.redundant],
+        "left_out_rows": list(model.left_out),
+        "warnings": reactions.warnings_of(model),
+    }
+
+
+def _parent(model: Model, body: int) -> str:
+    return "ground" if body == GROUND else model.mechanism.bodies[body].name
+
+
+def tables(model: Model) -> list[Table | str]:
+    """The same for a terminal."""
+    data, constraints = facts(model), model.solvability
+    bodies = Table("body", "parent", "mass kg", title=f"{data['model']}: bodies")
+    for body in data["bodies"]:
+        bodies.add_row(body["name"], body["parent"], f"{body['mass']:.6g}")
+    coordinates = Table("coordinate", "role", "start", "unit", "partition", title="coordinates")
+    for c in data["coordinates"]:
+        kind = "dependent" if c["name"] in data["dependent"] else "independent"
+        coordinates.add_row(c["name"], c["role"], f"{c['start']:.6g}", c["unit"], kind)
+    rows = ", ".join(data["constraints"]) or "none"
+    line = f"{data['n']} coordinates, {len(data['constraints'])} constraint rows ({rows}) of rank {data['rank']}"
+    rank = reference.Rank(constraints.rank, constraints.tolerance, *constraints.gap)
+    return [
+        bodies,
+        coordinates,
+        f"{line}, {data['dof']} degrees of freedom",
+        *([reactions.gap(rank)] if constraints.redundant else []),
+        *(f"{what}: {names}" for what, names in reactions.redundancy_of(model).items()),
+        f"equations: {data['formulation']}",
+        *data["warnings"],
+    ]

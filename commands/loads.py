@@ -1,0 +1,123 @@
+"""Joint loads over a run: root mean square and peak per joint, contacts, drives (P0 (34), design 4.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+from scipy.integrate import trapezoid
+
+from .. import reference
+from ..fmu.runs.inputs import InputTable
+from ..model import Model
+from ..reference.forces.loads import Input
+from ..trajectory import Trajectory
+from .reactions import NOT_UNIQUE, doubts
+
+_PARTS = ("axial", "normal", "fx", "fy", "fz", "nx", "ny", "nz")
+
+
+@dataclass(frozen=True)
+class LoadSummary:
+    """Loads of a run.
+
+    Parameters:
+        run       the reference's run, with all joint loads among its signals
+        joints    link → part (`axial`, `fx`, …) → {"rms", "max"}, N or N·m
+        drives    coordinate → {"rms", "max"} of the effort that its drive delivers, N or N·m
+        closures  closure → its force (x, y, z) and moment on frame b at the end of the run, world axes, N and N·m
+        edges     knife edge → {"rms", "max"} of its force along its normal, N
+        doubts    link, closure or knife edge → parts of its load that a model of rigid bodies does not determine
+                  (P1): fx … nz in the joint's axes, axial, normal, force
+    """
+
+    run: Trajectory
+    joints: dict[str, dict[str, dict[str, float]]]
+    drives: dict[str, dict[str, float]]
+    closures: dict[str, list[float]]
+    edges: dict[str, dict[str, float]]
+    doubts: dict[str, list[str]]
+
+    def data(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "joints": self.joints,
+            "drives": self.drives,
+            "closures": self.closures,
+            "knife_edges": self.edges,
+            "not_unique": self.doubts,
+        }
+
+    def marked_run(self) -> Trajectory:
+        """The run with signals that are not unique called so: `crank_load_fz (not unique)`."""
+        marked = {f"{link}_load_{part}" for link, parts in self.doubts.items() for part in parts}
+        marked |= {f"{edge}_force" for edge in self.edges if edge in self.doubts}
+        names = {name: f"{name} ({NOT_UNIQUE})" if name in marked else name for name in self.run.signals}
+        return replace(self.run, signals={names[name]: values for name, values in self.run.signals.items()})
+
+    def notes(self) -> list[str]:
+        """What the marks in the table mean, joint by joint."""
+        return [
+            f"* {name}: {' '.join(parts)} {'is' if len(parts) == 1 else 'are'} {NOT_UNIQUE} in a model of rigid"
+            " bodies, but one of many solutions; see gpmelica reactions"
+            for name, parts in self.doubts.items()
+        ]
+
+    def table(self) -> Table:
+        """For a terminal."""
+        table = Table("joint", "axial rms N", "normal rms N", "force max N", "moment max N.m")
+        for link, parts in self.joints.items():
+            lost = self.doubts.get(link, [])
+            rms = [_marked(parts[key]["rms"], key in lost) if key in parts else "" for key in ("axial", "normal")]
+            peak = [
+                _marked(
+                    float(np.linalg.norm([parts[f"{letter}{axis}"]["max"] for axis in "xyz"])),
+                    any(key in lost for key in (f"{letter}x", f"{letter}y", f"{letter}z")),
+                )
+                for letter in "fn"
+            ]
+            table.add_row(link, *rms, *peak)
+        for edge, numbers in self.edges.items():
+            table.add_row(edge, "", *(_marked(numbers[key], edge in self.doubts) for key in ("rms", "max")), "")
+        return table
+
+
+def _marked(value: float, doubtful: bool) -> str:
+    return f"{value:.4g} *" if doubtful else f"{value:.4g}"
+
+
+def loads(
+    model: Model, progress: Callable[[float], None] | None = None, inputs: InputTable | None = None
+) -> LoadSummary:
+    """Run the reference solver, with FMU inputs over time, and sum up what the joints bear."""
+    given = {} if inputs is None else inputs.functions()
+    run = reference.simulate(model.mechanism, start=model.start, inputs=given, loads="all", progress=progress)
+    links = dict.fromkeys(body.link for body in model.mechanism.bodies if body.link != "base")
+    joints = {
+        link: {part: _numbers(run, name) for part in _PARTS if (name := f"{link}_load_{part}") in run.signals}
+        for link in links
+    }
+    efforts = {c.name: f"{c.symbol}_effort" for c in model.mechanism.coordinates}
+    drives = {name: _numbers(run, signal) for name, signal in efforts.items() if signal in run.signals}
+    edges = {edge.name: _numbers(run, f"{edge.name}_force") for edge in model.mechanism.nonholonomic}
+    return LoadSummary(run, joints, drives, _closures(model, run, given), edges, doubts(model))
+
+
+def _numbers(run: Trajectory, name: str) -> dict[str, float]:
+    values = run.signals[name]
+    mean = trapezoid(values**2, run.time) / (run.time[-1] - run.time[0])
+    return {"rms": float(np.sqrt(mean)), "max": float(np.max(np.abs(values)))}
+
+
+def _closures(model: Model, run: Trajectory, inputs: Mapping[str, Input]) -> dict[str, list[float]]:
+    if not model.mechanism.closures:
+        return {}
+    coordinates = model.mechanism.coordinates
+    q, qd = ([run.signals[f"{c.symbol}{suffix}"][-1] for c in coordinates] for suffix in ("", "_dot"))
+    z = [run.signals[f"{c.symbol}_z"][-1] for c in coordinates if c.friction is not None]
+    end = float(run.time[-1])
+    wrenches = reference.closure_wrenches(model.mechanism, end, q, qd, z, start=model.start, inputs=inputs)
+    return {name: wrench.tolist() for name, wrench in wrenches.items()}

@@ -1,0 +1,126 @@
+"""All cases of a description: each is run and verified, and the papers' figures overlay them."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Sequence
+from concurrent.futures import as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.markup import escape
+from rich.table import Table
+
+from ..errors import GpmelicaError, MissingToolError
+from ..fmu.compare.result import result
+from ..fmu.report.cases.case_report import CaseFailure, CaseRun, Outcome, cases_data, write_case_report
+from ..fmu.report.cases.case_tables import largest_error, remark, verdict
+from ..fmu.report.plots.number_text import NOTHING
+from ..generator.description import Chain, load
+from ..model import prepare
+from ..workers import worker_processes
+from .run import Options, run
+
+Progress = Callable[[str, float], None]
+_COLOURS = {"agrees": "green", "disagrees": "red", "failed": "red"}
+
+
+@dataclass(frozen=True)
+class Study:
+    """What the cases came to, in the order of the description; `report` is the page that compares them."""
+
+    chain: Chain
+    runs: tuple[Outcome, ...]
+    report: Path
+
+    @property
+    def ok(self) -> bool:
+        """Whether every run of every case agrees with its reference."""
+        return all(entry.result["ok"] for entry in self.runs)
+
+    def data(self) -> dict[str, Any]:
+        """Contents of `cases.json`."""
+        return cases_data(self.chain, self.runs)
+
+    def table(self) -> Table:
+        """For a terminal."""
+        table = Table("case", "n", "dof", "relative error", "verdict", *([] if self.ok else ["why"]))
+        for entry in self.runs:
+            word = verdict(entry)
+            table.add_row(
+                entry.case,
+                str(entry.result.get("n", NOTHING)),
+                str(entry.result.get("dof", NOTHING)),
+                largest_error(entry),
+                f"[{_COLOURS[word]}]{word}[/]",
+                *([] if self.ok else [escape(remark(entry))]),
+            )
+        return table
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A case to run, by its name or None for the description as it is, and the study's folder."""
+
+    file: Path
+    case: str | None
+    folder: Path
+    rumoca: bool
+
+    @property
+    def name(self) -> str:
+        return self.case or "default"
+
+    @property
+    def command(self) -> str:
+        return shlex.join(["gpmelica", "run", str(self.file), *(["--case", self.case] if self.case else [])])
+
+
+def study_cases(file: Path, out: Path | None, progress: Progress, rumoca: bool = True) -> Study:
+    """Run all cases of a description in parallel; writes one folder per case and the page that compares them.
+
+    A case that cannot be built or run is a failure in the study, and the others go on.
+
+    Parameters:
+        out       folder for everything; default `<Name>_study`
+        progress  called with an activity and the fraction done, after each case
+        rumoca    whether to run the Modelica text in rumoca too, if it is installed
+
+    Raises DescriptionError if the file is wrong, MissingToolError if there is no C compiler.
+    """
+    chain = load(file)
+    folder = out or Path(f"{chain.name}_study")
+    cases: list[str | None] = [case.name for case in chain.cases] or [None]
+    runs = _run_all([_Job(file, case, folder, rumoca) for case in cases], progress)
+    progress("drawing the comparison", 0.0)
+    command = ["gpmelica", "study", str(file), "--cases", *(["--out", str(out)] if out else [])]
+    return Study(chain, runs, write_case_report(folder, chain, runs, shlex.join(command)))
+
+
+def _run_all(jobs: Sequence[_Job], progress: Progress) -> tuple[Outcome, ...]:
+    done: dict[str, Outcome] = {}
+    progress("cases", 0.0)
+    with worker_processes(min(len(jobs), os.cpu_count() or 1)) as pool:
+        waiting = {pool.submit(_run_case, job): job for job in jobs}
+        for future in as_completed(waiting):
+            job = waiting[future]
+            try:
+                done[job.name] = future.result()
+            except BrokenProcessPool:
+                done[job.name] = CaseFailure(job.name, f"a process of the study died; try {job.command}")
+            progress("cases", len(done) / len(jobs))
+    return tuple(done[job.name] for job in jobs)
+
+
+def _run_case(job: _Job) -> Outcome:
+    options = Options(job.folder / job.name, job.case or "", job.command, rumoca=job.rumoca)
+    try:
+        report = run(prepare(load(job.file, job.case), str(job.file)), options)
+    except MissingToolError:
+        raise  # no case can do without
+    except GpmelicaError as error:
+        return CaseFailure(job.name, str(error))
+    return CaseRun(job.name, result(report), report.reference, report.mechanism)

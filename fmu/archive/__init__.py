@@ -1,0 +1,1 @@
+"""What an FMU's archive holds besides sources and binaries: its description, pages, pictures, licences."""

@@ -1,0 +1,117 @@
+"""`documentation/index.html` of an FMU: what it is, its variables, and how to use and rebuild it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from ..._version import __version__
+from ...generator import variables as interface
+from ...generator.variables import Variable
+from ...model import Model
+from ..compilers.binaries import FLAGS, Toolchain
+from ..files.templates import fill
+from ..report import report_tables as tables
+from ..report.plots import Picture
+from ..report.plots.inline_svg import inline_svg
+from ..report.plots.number_text import NOTHING, decimal, unit_text
+from ..report.report_tables import Kind, Table, tabulate
+
+_TITLES = {
+    "input": "Inputs",
+    "output": "Outputs",
+    "parameter": "Parameters of the model",
+    "setting": "Settings of the FMU's own solver",
+    "other": "Time, derivatives and counters",
+}
+
+
+def page(model: Model, fmi: str, made_by: Sequence[Toolchain], picture: Picture | None) -> str:
+    """The page's text; it needs no other file."""
+    mechanism, program = model.mechanism, model.program
+    variables = _grouped(interface.variables(program))
+    return fill(
+        "archive/fmu.html.jinja",
+        {
+            "name": model.name,
+            "case": "",
+            "description": program.description,
+            "verdict": f"FMI {fmi}",
+            "sentence": _sentence(made_by),
+            "numbers": _numbers(model, variables),
+            "picture": picture and (picture, inline_svg(picture.svg, picture.name, picture.title)),
+            "facts": program.info,
+            "simulation": model.chain.simulation,
+            "rows": model.rows,
+            "formulation": model.chain.constraints.formulation,
+            "chooses": model.native_program is not program,
+            "projection": bool(program.projections),
+            "friction": any(c.friction is not None for c in mechanism.coordinates),
+            "bodies": tables.bodies(mechanism),
+            "knife_edges": tables.knife_edges(mechanism),
+            "closures": tables.closures(mechanism),
+            "task": tables.task(mechanism),
+            "forces": tables.forces(mechanism),
+            "variables": {_TITLES[group]: (group, _table(entries)) for group, entries in variables.items()},
+            "toolchains": _toolchains(made_by),
+            "commands": _commands(model.name, made_by),
+            "version": __version__,
+        },
+    )
+
+
+def _sentence(made_by: Sequence[Toolchain]) -> str:
+    names = ", ".join(toolchain.platform.name for toolchain in made_by)
+    return f"Model exchange and co-simulation, for {names}; needs nothing but the system's C library."
+
+
+def _numbers(model: Model, variables: dict[str, list[Variable]]) -> list[tuple[str, str]]:
+    counts = {
+        "coordinates": model.mechanism.n,
+        "degrees of freedom": model.degrees_of_freedom,
+        "constraint rows": len(model.rows),
+        "states": len(model.program.states),
+        "inputs": len(variables["input"]),
+        "outputs": len(variables["output"]),
+        "parameters": len(variables["parameter"]),
+    }
+    return [(label.removesuffix("s") if count == 1 else label, str(count)) for label, count in counts.items()]
+
+
+def _grouped(variables: Iterable[Variable]) -> dict[str, list[Variable]]:
+    """Every variable, in the group that it is shown with."""
+    groups: dict[str, list[Variable]] = {group: [] for group in _TITLES}
+    for variable in variables:
+        causality = variable.causality if variable.causality in groups else "other"
+        solver = causality == "parameter" and variable.kind != "parameter"
+        groups["setting" if solver else causality].append(variable)
+    return groups
+
+
+def _table(variables: Sequence[Variable]) -> Table:
+    columns: list[tuple[str, Kind, Callable[[Variable], str]]] = [
+        ("variable", "code", lambda v: v.name),
+        ("unit", "text", lambda v: unit_text(v.unit) if v.unit else NOTHING),
+        ("start", "number", lambda v: NOTHING if v.start is None else decimal(v.start, 12)),
+        ("meaning", "text", lambda v: v.description),
+    ]
+    return tabulate(columns, variables)
+
+
+def _toolchains(made_by: Sequence[Toolchain]) -> Table:
+    columns: list[tuple[str, Kind, Callable[[Toolchain], str]]] = [
+        ("folder", "code", lambda t: f"binaries/{t.platform.name}"),
+        ("runs on", "text", lambda t: ", ".join(t.platform.systems)),
+        ("compiler", "text", lambda t: t.compilers[0].version),
+    ]
+    return tabulate(columns, made_by)
+
+
+def _commands(name: str, made_by: Sequence[Toolchain]) -> dict[str, str]:
+    """What rebuilds the library, in the folder `sources`: here on the system it is for, elsewhere by ziglang."""
+    target, flags = made_by[0].platform, f"-std=c99 {' '.join(FLAGS)} -shared"
+    library = f"../binaries/{target.name}/{name}{target.suffix}"
+    cross = "python -m ziglang cc -target x86_64-windows-gnu -mcpu=baseline"
+    return {
+        "here": f"cc {flags} -fPIC *.c -o {library} -lm",
+        "elsewhere": f"{cross} {flags} -s *.c -o {name}.dll",
+    }

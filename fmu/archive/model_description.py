@@ -1,0 +1,74 @@
+"""modelDescription.xml of the native FMU, and what FMI 3.0 has beside it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...generator.description import Chain
+from ...generator.program.program import Program
+from ...generator.variables import Variable
+from ..code.model_structure import Structure
+from ..files.archive import build_time
+from ..files.templates import fill
+
+_BASE = ("kg", "m", "s", "rad")
+_DERIVED = {"N": {"kg": 1, "m": 1, "s": -2}, "Pa": {"kg": 1, "m": -1, "s": -2}}
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A unit and its SI base exponents, those that are not 0."""
+
+    name: str
+    exponents: tuple[tuple[str, int], ...]
+
+
+def unit(name: str) -> Unit:
+    """Base exponents of a Modelica unit such as `N.m/rad`, `kg.m2`, `1/s`."""
+    exponents = dict.fromkeys(_BASE, 0)
+    for position, factors in enumerate(name.split("/")):
+        for factor in factors.split("."):
+            match = re.fullmatch(r"([A-Za-z]+)(-?\d*)", factor)
+            if match is None:
+                continue  # the 1 of 1/s
+            power = int(match[2] or 1) * (1 if position == 0 else -1)
+            for base, exponent in _DERIVED.get(match[1], {match[1]: 1}).items():
+                exponents[base] += exponent * power
+    return Unit(name, tuple((base, e) for base, e in exponents.items() if e))
+
+
+def render(
+    program: Program,
+    chain: Chain,
+    variables: Sequence[Variable],
+    structure: Structure,
+    *,
+    fmi: str,
+    token: str,
+    version: str,
+    sources: Sequence[str],
+) -> str:
+    """The XML text; `sources` are the C files to compile, which FMI 2.0 names here."""
+    template = "archive/model_description.xml.jinja" if fmi == "2.0" else "archive/model_description_3.xml.jinja"
+    return fill(
+        template,
+        {
+            "program": program,
+            "simulation": chain.simulation,
+            "variables": variables,
+            "arrays": [(i, v, variables[i : i + v.elements]) for i, v in enumerate(variables) if v.elements],
+            "units": [unit(name) for name in sorted({v.unit for v in variables if v.unit})],
+            "structure": structure,
+            "token": token,
+            "version": version,
+            "date": build_time().strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "sources": sources,
+        },
+    )
+
+
+def build_description(identifier: str, sources: Sequence[str]) -> str:
+    """FMI 3.0's `sources/buildDescription.xml`: the C files to compile."""
+    return fill("archive/build_description.xml.jinja", {"identifier": identifier, "sources": sources})

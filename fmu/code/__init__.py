@@ -1,0 +1,1 @@
+"""The generated C: a program cut into stages, their derivatives and dependencies, and tables."""

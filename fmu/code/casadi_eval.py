@@ -1,0 +1,166 @@
+"""Array expressions → CasADi SX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from ...generator.program.ir import Expr, Index
+from ...generator.program.program import Definition, Program
+
+SX = Any  # casadi has no usable types
+
+
+def _matmul(expr: Expr, a: SX, b: SX) -> SX:
+    if len(expr.args[0].shape) == 2:
+        return ca.mtimes(a, b)
+    # a vector on the left; vectors are columns
+    return ca.mtimes(b.T, a) if expr.shape else ca.dot(a, b)
+
+
+def _clamped(tau: SX) -> SX:
+    return ca.fmin(ca.fmax(tau, 0), 1)
+
+
+def _quintic(coefficients: tuple[float, ...]) -> Callable[[SX], SX]:
+    def value(tau: SX) -> SX:
+        x, total = _clamped(tau), 0.0
+        for c in coefficients:
+            total = total * x + c
+        return total
+
+    return value
+
+
+_FUNCTIONS: dict[str, Callable[..., SX]] = {
+    **{name: getattr(ca, name) for name in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2")},
+    **{name: getattr(ca, name) for name in ("sqrt", "exp", "log", "tanh", "sign")},
+    "abs": ca.fabs,
+    "min": ca.fmin,
+    "max": ca.fmax,
+    "quintic_0": _quintic((6.0, -15.0, 10.0, 0.0, 0.0, 0.0)),
+    "quintic_1": _quintic((30.0, -60.0, 30.0, 0.0, 0.0)),
+    "quintic_2": _quintic((120.0, -180.0, 60.0, 0.0)),
+}
+
+_COMPARE: dict[str, Callable[[SX, SX], SX]] = {
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+}
+
+
+def _is_norm(expr: Expr) -> bool:
+    argument = expr.args[0]
+    return bool(expr.data == "sqrt" and argument.op == "matmul" and argument.args[0] is argument.args[1])
+
+
+def _norm(square: SX) -> SX:
+    # the same number, but where it vanishes with a derivative: 0, of all slopes that it has there
+    none = square == 0
+    return ca.sqrt(square + none) - none
+
+
+def _is_row(index: Index) -> bool:
+    return len(index) == 2 and isinstance(index[0], int) and isinstance(index[1], slice)
+
+
+class Evaluator:
+    """Values of a program's names as SX, defined names evaluated when first asked for.
+
+    Parameters:
+        known     name → SX of the program's symbols; vectors are columns
+        switches  SX of the switches, or None where time is that of the start
+    """
+
+    def __init__(self, program: Program, known: Mapping[str, SX], switches: SX | None) -> None:
+        self.known, self.switches = dict(known), switches
+        self._definitions = {item.name: item for item in program.items if isinstance(item, Definition)}
+        self._order = [item.name for item in program.items if isinstance(item, Definition)]
+        self._memo: dict[int, tuple[Expr, SX]] = {}
+
+    def prepare(self, names: Iterable[str]) -> None:
+        """Evaluate definitions in the program's order, so that nothing recurses deeply."""
+        wanted = set(names)
+        for name in self._order:
+            if name in wanted and name not in self.known:
+                self._define(name)
+
+    def __call__(self, expr: Expr) -> SX:
+        """SX of an expression; the node is kept, so that equal nodes are evaluated once."""
+        if id(expr) not in self._memo:
+            self._memo[id(expr)] = (expr, self._evaluate(expr))
+        return self._memo[id(expr)][1]
+
+    def _define(self, name: str) -> SX:
+        item = self._definitions[name]
+        shape = (*item.shape, 1, 1)[:2]
+        value = ca.SX.zeros(*shape)
+        for index, expr in item.parts:
+            part = self(expr)
+            if not index:
+                value = part
+            elif len(index) == 2:
+                value[index] = (
+                    part if part.shape != (value[index].shape[1], 1) or isinstance(index[1], int) else part.T
+                )
+            else:
+                value[index[0]] = part
+        if item.symmetric:
+            value = ca.triu2symm(ca.triu(value))
+        self.known[name] = value
+        return value
+
+    def _evaluate(self, expr: Expr) -> SX:
+        match expr.op:
+            case "constant":
+                return ca.SX(np.atleast_1d(expr.data).tolist() if expr.shape else float(expr.data))
+            case "symbol":
+                return self.known[expr.data] if expr.data in self.known else self._define(expr.data)
+            case "if":
+                return self._choose(expr)
+            case "index":
+                return self._index(expr)
+        arguments = [self(argument) for argument in expr.args]
+        match expr.op:
+            case "array":
+                return ca.vertcat(*[a.T for a in arguments] if len(expr.shape) == 2 else arguments)
+            case "call":
+                return _norm(*arguments) if _is_norm(expr) else _FUNCTIONS[expr.data](*arguments)
+            case "matmul":
+                return _matmul(expr, *arguments)
+        return _OPERATORS[expr.op](*arguments)
+
+    def _index(self, expr: Expr) -> SX:
+        value = self(expr.args[0])[expr.data if len(expr.data) == 2 else expr.data[0]]
+        # a row of a matrix is a vector in the program, and vectors are columns here
+        return value.T if _is_row(expr.data) else value
+
+    def _choose(self, expr: Expr) -> SX:
+        comparison, number = expr.data
+        compare = _COMPARE[comparison]
+        left, right, then, otherwise = (self(argument) for argument in expr.args[:4])
+        if number is None or self.switches is None:
+            return ca.if_else(compare(left, right), then, otherwise)
+        slope = self(expr.args[4])
+        # between events the comparison keeps the sign that left − right has on this side of the switching time
+        condition = compare(slope * (self.switches[number] - 0.5), 0)
+        if not slope.is_constant():
+            condition = ca.if_else(slope == 0, compare(left, right), condition)
+        return ca.if_else(condition, then, otherwise)
+
+
+_OPERATORS: dict[str, Callable[..., SX]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "neg": lambda a: -a,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+    "pow": lambda a, b: a**b,
+    "transpose": lambda a: a.T,
+    "cross": ca.cross,
+}

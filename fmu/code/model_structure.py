@@ -1,0 +1,70 @@
+"""ModelStructure of the native FMU: which variables are unknowns, and what each of them depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...generator.variables import Variable
+from .dependencies import Dependencies, Mask
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """A variable that the FMU computes, and what it depends on, ascending; by value references."""
+
+    reference: int
+    dependencies: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Unknowns during the run, and those of the initialisation; in the order of the table."""
+
+    outputs: tuple[Unknown, ...]
+    derivatives: tuple[Unknown, ...]
+    initial: tuple[Unknown, ...]
+
+
+def structure(table: Sequence[Variable], found: Dependencies, fmi: str) -> Structure:
+    """As an FMI version has it: 2.0 has scalars and no parameters during the run, 3.0 arrays and parameters."""
+    return _Builder(table, found, fmi).structure()
+
+
+class _Builder:
+    def __init__(self, table: Sequence[Variable], found: Dependencies, fmi: str) -> None:
+        self.table, self.found = table, found
+        kinds = ("state", "input", "time", "parameter")
+        self.columns = [i for kind in kinds for i, v in enumerate(table) if v.kind == kind]
+        self.reference = list(range(len(table)))
+        self.running = np.array([fmi != "2.0" or table[i].kind != "parameter" for i in self.columns], dtype=bool)
+        if fmi != "2.0":
+            for i, variable in enumerate(table):
+                if variable.elements == 0:  # stands behind the first one of its array
+                    self.reference[i] = self.reference[i - 1]
+
+    def structure(self) -> Structure:
+        outputs = [i for i, v in enumerate(self.table) if v.causality == "output"]
+        derivatives = [i for i, v in enumerate(self.table) if v.kind == "derivative"]
+        return Structure(
+            tuple(self._unknown(i, self._row(i) & self.running) for i in outputs),
+            tuple(self._unknown(i, self._row(i) & self.running) for i in derivatives),
+            tuple(self._unknown(i, self.found.at_start(self._row(i))) for i in sorted(outputs + derivatives)),
+        )
+
+    def _row(self, position: int) -> Mask:
+        variable = self.table[position]
+        row: Mask = np.zeros(len(self.columns), dtype=bool)  # what sums up over the run depends on nothing
+        if variable.kind == "output":
+            row = self.found.outputs[variable.index]
+        elif variable.kind == "derivative":
+            row = self.found.derivatives[variable.index]
+        elif variable.kind == "state":
+            row[variable.index] = True
+        return row
+
+    def _unknown(self, reference: int, row: Mask) -> Unknown:
+        known = {self.reference[self.columns[k]] for k in np.flatnonzero(row)}
+        return Unknown(reference, tuple(sorted(known)))

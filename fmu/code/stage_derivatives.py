@@ -1,0 +1,88 @@
+"""The derivative of a stage, forward and reverse, as CasADi functions (see sources/core/equations.h).
+
+A solve A X = B after a stage is not differentiated: for constant X the stage's functions give the change of
+B − A X, and the C layer gets dX = A⁻¹ (dB − dA X) from the factors that it has kept. A constrained solve likewise
+with F − M X + Cᵀ Λ and W − C X.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import casadi as ca
+
+from .blocks import Block, ConstrainedSystem, System
+from .casadi_eval import SX
+
+if TYPE_CHECKING:
+    from .stages import Stage
+
+
+@dataclass(frozen=True)
+class StageDerivative:
+    """Functions of the values, and of the changes of `origin` (forward) or the adjoints of `to` (reverse).
+
+    Results: the changes of `to` (forward), the shares in the adjoints of `origin` (reverse).
+    """
+
+    forward: ca.Function
+    reverse: ca.Function
+    values: tuple[Block, ...]
+    origin: tuple[Block, ...]
+    to: tuple[Block, ...]
+
+
+def differentiate(stage: Stage) -> StageDerivative:
+    """Derivative with respect to every block that the stage depends on."""
+    symbols = [ca.SX.sym(f"i{i}", block.size) for i, block in enumerate(stage.inputs)]
+    results = list(stage.function.call(symbols))
+    to, values, arguments = stage.outputs, stage.inputs, list(symbols)
+    if stage.system is not None:
+        skipped, residuals, unknowns, solved = _solve(stage.system, results)
+        results = [*residuals, *results[skipped + len(residuals) :]]
+        to, values = to[skipped:], (*values, *solved)
+        arguments += map(ca.vec, unknowns)
+    result = ca.vertcat(*results)
+    used = [i for i, symbol in enumerate(symbols) if any(ca.which_depends(result, symbol, 1, True))]
+    origin = tuple(stage.inputs[i] for i in used)
+    chosen, name = [symbols[i] for i in used], stage.function.name()
+    return StageDerivative(
+        _derivative(f"{name}_forward", arguments, chosen, result, origin, to),
+        _derivative(f"{name}_reverse", arguments, chosen, result, to, origin, reverse=True),
+        values,
+        origin,
+        to,
+    )
+
+
+def _solve(
+    system: System | ConstrainedSystem, results: list[SX]
+) -> tuple[int, list[SX], list[SX], tuple[Block, ...]]:
+    """Number of matrices among the results, residuals in place of right-hand sides, unknowns, their blocks."""
+    X = ca.SX.sym("solution", system.n, system.columns)
+    if isinstance(system, System):
+        A, B = ca.reshape(results[0], system.n, system.n), ca.reshape(results[1], *X.shape)
+        return 1, [ca.vec(B - ca.mtimes(A, X))], [X], (system.right,)
+    L = ca.SX.sym("multipliers", system.m, system.columns)
+    M, C = ca.reshape(results[0], system.n, system.n), ca.reshape(results[1], system.m, system.n)
+    F, W = ca.reshape(results[2], *X.shape), ca.reshape(results[3], *L.shape)
+    residuals = [ca.vec(F - ca.mtimes(M, X) + ca.mtimes(C.T, L)), ca.vec(W - ca.mtimes(C, X))]
+    return 2, residuals, [X, L], (system.solution, system.multipliers)
+
+
+def _derivative(
+    name: str,
+    arguments: list[SX],
+    chosen: list[SX],
+    result: SX,
+    seeds: tuple[Block, ...],
+    sensitivities: tuple[Block, ...],
+    *,
+    reverse: bool = False,
+) -> ca.Function:
+    given = [ca.SX.sym(f"seed{i}", block.size) for i, block in enumerate(seeds)]
+    total = ca.densify(ca.jtimes(result, ca.vertcat(*chosen), ca.vertcat(*given), reverse))
+    ends = [sum(block.size for block in sensitivities[: i + 1]) for i in range(len(sensitivities))]
+    parts = [total[end - block.size : end] for block, end in zip(sensitivities, ends, strict=True)]
+    return ca.Function(name, [*arguments, *given], parts)

@@ -1,0 +1,327 @@
+"""A program cut into stages: CasADi functions with a dense linear solve after each (see sources/core/equations.h).
+
+Everything that depends on parameters only is computed in PREPARE, once; what derivatives need in
+DYNAMICS; what only outputs need in OUTPUTS; what a projection onto the constraints needs in groups of
+its own, from the point alone. Between stages, values travel in blocks of one workspace.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate, product
+
+import casadi as ca
+
+from ...generator.program import ir
+from ...generator.program.ir import Expr, Shape
+from ...generator.program.program import ConstrainedSolve, Definition, Item, LinearSolve, Program, given, used
+from .blocks import Block, ConstrainedSystem, System
+from .casadi_eval import SX, Evaluator
+from .stage_derivatives import StageDerivative, differentiate
+
+RUNNING = ("prepare", "dynamics", "outputs")  # what derivatives and outputs come from
+GROUPS = (*RUNNING, "violations", "project_position", "project_velocity")
+# Groups that use what is computed in those before them; those of one chain know nothing of the others'.
+_CHAINS = (("dynamics", "outputs"), ("violations",), ("project_position",), ("project_velocity",))
+LEVELS = ("position", "velocity")
+INPUT_ORDERS = 3  # as in equations.h
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One function of the model, its argument and result blocks, and the solve that follows it."""
+
+    name: str
+    about: str
+    group: str
+    function: ca.Function
+    inputs: tuple[Block, ...]
+    outputs: tuple[Block, ...]
+    system: System | ConstrainedSystem | None
+
+    @cached_property
+    def derivative(self) -> StageDerivative | None:
+        """None in groups that no derivative runs through."""
+        return differentiate(self) if self.group in RUNNING else None
+
+
+@dataclass
+class Staged:
+    """All stages and the blocks that the fixed C layer knows by name."""
+
+    stages: list[Stage] = field(default_factory=list)
+    blocks: dict[str, Block] = field(default_factory=dict)
+    size: int = 0
+
+    def allocate(self, size: int, name: str | None = None) -> Block:
+        """The next block of the workspace."""
+        block = Block(self.size, size)
+        self.size += size
+        if name is not None:
+            self.blocks[name] = block
+        return block
+
+
+def stage(program: Program) -> Staged:
+    """Cut a program into stages."""
+    return _Cutter(program).staged()
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What a stage computes: definitions, then a solve or results (block name → expressions)."""
+
+    group: str
+    items: tuple[Item, ...]
+    results: Mapping[str, Sequence[Expr]]
+
+    @property
+    def solve(self) -> LinearSolve | ConstrainedSolve | None:
+        last = self.items[-1] if self.items else None
+        return None if isinstance(last, Definition) else last
+
+    def uses(self) -> set[str]:
+        """Names that the stage's expressions use."""
+        names = {name for item in self.items for name in used(item)}
+        return names | {name for exprs in self.results.values() for e in exprs for name in ir.symbols(e)}
+
+
+class _Cutter:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.result = Staged()
+        self.known: dict[str, SX] = {}  # symbols of base blocks, carried values and solutions
+        self.arguments: list[tuple[SX, Block]] = []
+        self._base_blocks()
+
+    def staged(self) -> Staged:
+        plans = self._plans()
+        chains = [[plan for group in chain for plan in plans[group]] for chain in _CHAINS]
+        self._run(plans["prepare"], set().union(*(plan.uses() for chain in chains for plan in chain)))
+        known, arguments = self.known, self.arguments
+        for chain in chains:
+            self.known, self.arguments = dict(known), list(arguments)
+            self._run(chain, set())
+        return self.result
+
+    def _run(self, plans: list[_Plan], beyond: set[str]) -> None:
+        """Add the stages of a chain; `beyond` are the names that others use."""
+        for position, plan in enumerate(plans):
+            self._stage(plan, beyond.union(*(other.uses() for other in plans[position + 1 :])))
+
+    # Base blocks ---------------------------------------------------------------------------------------------
+
+    def _base_blocks(self) -> None:
+        program = self.program
+        self._argument("time", [("time", ())])
+        self._argument("states", [(state.name, ()) for state in program.states])
+        self._argument("inputs", [(entry.name, ()) for entry in program.inputs])
+        self.switches = self._argument("switches", [("", (len(program.events),))])
+        self._argument("parameters", [(entry.name, entry.shape) for entry in program.parameters])
+        for name, size in (
+            ("input_derivatives", INPUT_ORDERS * len(program.inputs)),
+            ("start_states", len(program.states)),
+            ("start_values", len(program.start_values)),
+            ("event_times", len(program.events)),
+            ("derivatives", len(program.states)),
+            ("outputs", len(program.outputs)),
+            ("violations", len(LEVELS) if program.projections else 0),
+            ("corrections", len(LEVELS) if program.projections else 0),
+            *((f"{level}_change", len(program.states) if level in program.projections else 0) for level in LEVELS),
+        ):
+            self.result.allocate(size, name)
+
+    def _argument(self, name: str, members: list[tuple[str, Shape]]) -> SX:
+        """A new block with all members in it; returns its symbol."""
+        self.result.allocate(sum(math.prod(shape) for _, shape in members), name)
+        return self._argument_of(name, members)
+
+    def _argument_of(self, name: str, members: list[tuple[str, Shape]]) -> SX:
+        sizes = [math.prod(shape) for _, shape in members]
+        vector = ca.SX.sym(name, sum(sizes))
+        self.arguments.append((vector, self.result.blocks[name]))
+        ends = list(accumulate(sizes))
+        for (member, _), size, end in zip(members, sizes, ends, strict=True):
+            self.known[member] = vector[end - size : end]
+        return vector
+
+    # Which item goes where -----------------------------------------------------------------------------------
+
+    def _plans(self) -> dict[str, list[_Plan]]:
+        plans: dict[str, list[_Plan]] = {group: [] for group in GROUPS}
+        groups = self._groups()
+        for group, results in self._results().items():
+            *solves, rest = _runs(groups[group])
+            plans[group] += [_Plan(group, tuple(items), {}) for items in solves]
+            plans[group].append(_Plan(group, tuple(rest), results))
+        return plans
+
+    def _results(self) -> dict[str, dict[str, Sequence[Expr]]]:
+        """Group → block → expressions."""
+        program = self.program
+        results: dict[str, dict[str, Sequence[Expr]]] = {
+            "prepare": {
+                "start_states": [state.start for state in program.states],
+                "event_times": program.events,
+                "start_values": [ir.symbol(value.name) for value in program.start_values],
+            },
+            "dynamics": {"derivatives": [state.derivative for state in program.states]},
+            "outputs": {"outputs": [output.expr for output in program.outputs]},
+        }
+        for level, projection in program.projections.items():
+            results[f"project_{level}"] = {f"{level}_change": projection.change}
+        if program.projections:
+            results["violations"] = {"violations": self._violations()}
+        return results
+
+    def _violations(self) -> list[Expr]:
+        projections = self.program.projections
+        return [projections[key].violation if key in projections else ir.constant(0.0) for key in LEVELS]
+
+    def _groups(self) -> dict[str, list[Item]]:
+        program = self.program
+        needed = self._needed([state.derivative for state in program.states])
+        wanted = self._needed([output.expr for output in program.outputs])
+        groups: dict[str, list[Item]] = {group: [] for group in GROUPS}
+        for item in program.items:
+            if isinstance(item, Definition) and item.constant:
+                groups["prepare"].append(item)
+            elif needed & {*given(item)}:
+                groups["dynamics"].append(item)
+            elif wanted & {*given(item)}:
+                groups["outputs"].append(item)
+        groups["violations"] = self._definitions(self._violations())
+        for level, projection in program.projections.items():
+            solve = projection.solve
+            groups[f"project_{level}"] = [*self._definitions([solve.matrix, solve.right]), solve]
+        return groups
+
+    def _definitions(self, roots: Iterable[Expr]) -> list[Item]:
+        """Items that expressions depend on, but for those of PREPARE."""
+        needed = self._needed(roots)
+        return [
+            item
+            for item in self.program.items
+            if item.name in needed and not (isinstance(item, Definition) and item.constant)
+        ]
+
+    def _needed(self, roots: Iterable[Expr]) -> set[str]:
+        """Names of all items that expressions depend on."""
+        items = {name: item for item in self.program.items for name in given(item)}
+        stack = [name for root in roots for name in ir.symbols(root)]
+        found: set[str] = set()
+        while stack:
+            name = stack.pop()
+            if name in items and name not in found:
+                found.add(name)
+                stack.extend(used(items[name]))
+        return found
+
+    # One stage -----------------------------------------------------------------------------------------------
+
+    def _stage(self, plan: _Plan, later: set[str]) -> None:
+        """Add the stage of a plan; `later` are the names that stages after it use."""
+        inputs = list(self.arguments)
+        evaluate = Evaluator(self.program, self.known, self.switches)
+        if plan.group == "prepare":
+            evaluate.known |= self._start_values(evaluate)
+        evaluate.prepare(item.name for item in plan.items)
+        values, blocks = self._solve_or_results(plan, evaluate)
+        carried = [item.name for item in plan.items if isinstance(item, Definition) and item.name in later]
+        entries = self._carry({name: evaluate.known[name] for name in carried})
+        if entries:
+            values.append(ca.vertcat(*entries))
+            blocks.append(self.arguments[-1][1])
+        function = ca.Function(
+            f"{plan.group}_{len(self.result.stages)}",
+            [symbol for symbol, _ in inputs],
+            [ca.densify(value) for value in values],
+        )
+        name, about = plan.group, ""
+        if plan.solve:
+            name, about = re.split("[;:]", plan.solve.description)[0], plan.solve.about
+        system = self._add_solution(plan.solve, blocks) if plan.solve else None
+        used_blocks = tuple(block for _, block in inputs)
+        self.result.stages.append(Stage(name, about, plan.group, function, used_blocks, tuple(blocks), system))
+        if plan.group == "prepare":
+            self._argument_of("start_values", [(value.name, ()) for value in self.program.start_values])
+
+    def _solve_or_results(self, plan: _Plan, evaluate: Evaluator) -> tuple[list[SX], list[Block]]:
+        if plan.solve is not None:
+            values = [evaluate(expr) for expr in plan.solve.exprs]
+            return values, [self.result.allocate(value.numel()) for value in values]
+        names = [name for name, exprs in plan.results.items() if exprs]
+        values = [ca.vertcat(*[evaluate(expr) for expr in plan.results[name]]) for name in names]
+        return values, [self.result.blocks[name] for name in names]
+
+    def _start_values(self, evaluate: Evaluator) -> dict[str, SX]:
+        """Values at the start: all definitions again, with the start values of the states and time 0."""
+        if not self.program.start_values:
+            return {}
+        at_start = {state.name: evaluate(state.start) for state in self.program.states} | {"time": ca.SX(0)}
+        start = Evaluator(self.program, self.known | at_start, None)
+        start.prepare(self._needed([value.expr for value in self.program.start_values]))
+        return {value.name: start(value.expr) for value in self.program.start_values}
+
+    def _carry(self, values: Mapping[str, SX]) -> list[SX]:
+        """What is computed here and needed later, each node once; the symbols that carry it become known."""
+        nodes: dict[int, SX] = {}
+        places: list[tuple[str, int, int, int]] = []
+        for name, value in values.items():
+            for i, j in product(range(value.shape[0]), range(value.shape[1])):
+                entry = value[i, j]
+                # numbers and arguments are known anyway; the two halves of a symmetric matrix are the same nodes
+                if not (entry.is_constant() or entry.is_symbolic()):
+                    nodes.setdefault(entry.element_hash(), entry)
+                    places.append((name, i, j, entry.element_hash()))
+        symbol = ca.SX.sym(f"carried_{len(self.result.stages)}", len(nodes))
+        positions = {node: position for position, node in enumerate(nodes)}
+        self.known |= {name: ca.SX(value) for name, value in values.items()}
+        for name, i, j, node in places:
+            self.known[name][i, j] = symbol[positions[node]]
+        if nodes:
+            self.arguments.append((symbol, self.result.allocate(len(nodes))))
+        return list(nodes.values())
+
+    def _add_solution(
+        self, solve: LinearSolve | ConstrainedSolve, blocks: list[Block]
+    ) -> System | ConstrainedSystem:
+        n, columns = solve.shape[0], (*solve.shape, 1)[1]
+        if isinstance(solve, LinearSolve):
+            solution = self._add_unknown(solve.name, n, columns, blocks[1])
+            pivots, partition = self.result.allocate(n), solve.ratios is not None
+            return System(n, columns, blocks[0], solution, pivots, partition, solve.ratios or 0)
+        m = solve.wanted.shape[0]
+        matrix, jacobian, right, wanted = blocks[:4]
+        solution = self._add_unknown(solve.name, n, columns, self.result.allocate(n * columns))
+        multipliers = self.result.allocate(m * columns)
+        if solve.multipliers is not None:
+            self._add_unknown(solve.multipliers, m, columns, multipliers)
+        work = self.result.allocate(_work_size(n, m, columns))
+        return ConstrainedSystem(n, m, columns, matrix, jacobian, right, wanted, solution, multipliers, work)
+
+    def _add_unknown(self, name: str, rows: int, columns: int, block: Block) -> Block:
+        symbol = ca.SX.sym(name, rows * columns)
+        self.arguments.append((symbol, block))
+        self.known[name] = ca.reshape(symbol, rows, columns)
+        return block
+
+
+def _work_size(n: int, m: int, columns: int) -> int:
+    """Doubles that sources/algebra/constrained_solve.c works with."""
+    free = n - m
+    return m * (n + m) + free * (free + columns + 2) + 2 * n + m
+
+
+def _runs(items: list[Item]) -> list[list[Item]]:
+    """Items up to each solve, and the rest; at least one run, which gives the group's results."""
+    runs: list[list[Item]] = [[]]
+    for item in items:
+        runs[-1].append(item)
+        if not isinstance(item, Definition):
+            runs.append([])
+    return runs

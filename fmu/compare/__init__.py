@@ -1,0 +1,1 @@
+"""Runs held against the reference, and what came out of it."""

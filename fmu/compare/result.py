@@ -1,0 +1,81 @@
+"""`result.json`: the verdict for scripts (design section 6)."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from ...reference import Mode
+from ..files.files import write_atomically
+from .compare import Comparison
+from .context import RunReport
+
+
+def write_result(out: Path, report: RunReport) -> Path:
+    """Write `result.json` into the folder; strict JSON, where numbers that are not finite are null."""
+    path = out / "result.json"
+    write_atomically(path, strict_json(result(report)))
+    return path
+
+
+def result(report: RunReport) -> dict[str, Any]:
+    """Contents of `result.json`, keys in the order of design section 6."""
+    return {
+        "model": report.mechanism.name,
+        "case": report.case,
+        "n": report.mechanism.n,
+        "dof": report.dof,
+        "compilers": dict(report.compilers),
+        "runs": [comparison_data(comparison) for comparison in report.comparisons],
+        "tolerance": report.tolerance,
+        "ok": report.ok,
+        "notes": list(report.notes),
+        "not_unique": {name: list(parts) for name, parts in report.doubts.items()},
+        "stiffest_mode": _mode_data(report.modes[0]) if report.modes else None,
+    }
+
+
+def _mode_data(mode: Mode) -> dict[str, Any]:
+    return {
+        "coordinate": mode.coordinate,
+        "of_stabilisation": mode.violating,
+        "eigenvalue": [mode.eigenvalue.real, mode.eigenvalue.imag],
+        "frequency_Hz": mode.frequency,
+        "time_constant_s": mode.time_constant,
+        "longest_rk4_step_s": mode.longest_rk4_step,
+    }
+
+
+def strict_json(data: Any) -> str:
+    """Indented JSON that every parser reads: NaN and infinities become null."""
+    return json.dumps(_finite(data), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def comparison_data(comparison: Comparison) -> dict[str, Any]:
+    """One entry of `runs`."""
+    return {
+        "name": comparison.name,
+        "wall_s": comparison.wall_s,
+        "steps": comparison.steps,
+        "max_abs_error": dict(comparison.max_abs_error),
+        "max_rel_error": comparison.max_rel_error,
+        "violation_position": comparison.violation_position,
+        "ok": comparison.ok,
+        "violation_velocity": comparison.violation_velocity,
+        "worst_signal": comparison.worst_signal,
+        "horizon_s": comparison.horizon,
+        "tolerance": comparison.tolerance,
+        "note": comparison.note,
+    }
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_finite(value) for value in data]
+    if isinstance(data, float):
+        return float(data) if math.isfinite(data) else None
+    return data

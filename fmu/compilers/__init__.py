@@ -1,0 +1,1 @@
+"""C compilers, and the platforms that they build for."""

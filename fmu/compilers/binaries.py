@@ -1,0 +1,116 @@
+"""The shared libraries of an FMU: one per platform, their objects compiled side by side."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ...errors import MissingToolError
+from . import compiler
+from .platforms import TARGETS, Platform, here
+from .universal import universal
+
+FLAGS = ("-O2", "-fvisibility=hidden", "-Iinclude")
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """What makes the library of one platform: a compiler for each of its processors."""
+
+    platform: Platform
+    compilers: tuple[compiler.Compiler, ...]
+
+
+def toolchains(fmi: str, platforms: Sequence[Platform] = ()) -> list[Toolchain]:
+    """For the platforms, by ziglang; for none of them, this machine's own by whatever compiler there is.
+
+    Raises MissingToolError if a platform is not this machine's and ziglang is not installed.
+    """
+    own = here(fmi)
+    foreign = [platform.name for platform in platforms if platform != own]
+    if foreign and not compiler.has_zig():
+        raise MissingToolError(
+            f"binaries for {', '.join(foreign)} need ziglang, which is not installed: pip install ziglang;"
+            " or leave --platforms out to build for this machine alone. No FMU was written."
+        )
+    if not (platforms and compiler.has_zig()):
+        found = compiler.find()
+        if not found.is_zig:
+            return [Toolchain(own, (found,))]
+    return [Toolchain(p, tuple(compiler.zig(TARGETS[s]) for s in p.systems)) for p in platforms or [own]]
+
+
+def build(
+    name: str,
+    files: Mapping[str, str],
+    flags: Mapping[str, Sequence[str]],
+    made_by: Sequence[Toolchain],
+    progress: Callable[[str], None] | None = None,
+) -> dict[str, bytes]:
+    """Libraries, by their paths in the archive.
+
+    Parameters:
+        name   model identifier
+        files  C sources and headers, by their paths below `sources`
+        flags  for sources that are not compiled as strictly as the others
+
+    Raises BuildError if a compiler refuses a source.
+    """
+    sources = sorted(path for path in files if path.endswith(".c"))
+    with TemporaryDirectory() as temporary, ThreadPoolExecutor(os.cpu_count()) as pool:
+        folder = Path(temporary)
+        for path, text in files.items():
+            (folder / path).parent.mkdir(exist_ok=True)
+            (folder / path).write_text(text, encoding="utf-8")
+        slices = [_Slice(name, folder, t.platform, k, c) for t in made_by for k, c in enumerate(t.compilers)]
+        jobs = [(part, source, flags.get(source, compiler.STRICT)) for part in slices for source in sources]
+        for what in pool.map(lambda job: job[0].compile(*job[1:]), jobs):
+            if progress is not None:
+                progress(what)
+        return {
+            f"binaries/{t.platform.name}/{name}{t.platform.suffix}": universal(
+                [part.link(sources) for part in slices if part.platform == t.platform]
+            )
+            for t in made_by
+        }
+
+
+@dataclass(frozen=True)
+class _Slice:
+    """The code for one processor, in the making.
+
+    Parameters:
+        name    model identifier
+        folder  of the sources
+        number  of the processor among the platform's
+    """
+
+    name: str
+    folder: Path
+    platform: Platform
+    number: int
+    compiler: compiler.Compiler
+
+    @property
+    def objects(self) -> str:
+        """Folder of the object files and the library, below that of the sources."""
+        return f"{self.platform.name}_{self.number}"
+
+    def compile(self, source: str, flags: Sequence[str]) -> str:
+        """One source; returns what was done."""
+        (self.folder / self.objects).mkdir(exist_ok=True)
+        # Windows knows only code that is position independent, and clang warns of the flag
+        position = () if self.platform.suffix == ".dll" else ("-fPIC",)
+        flags = (*FLAGS, *position, *flags)
+        compiler.compile_object(self.compiler, source, f"{self.objects}/{source}.o", flags, folder=self.folder)
+        return f"{source} for {self.platform.name}"
+
+    def link(self, sources: Sequence[str]) -> bytes:
+        """The library; all sources must have been compiled."""
+        folder, library = self.folder / self.objects, f"{self.name}{self.platform.suffix}"
+        compiler.link(self.compiler, [f"{source}.o" for source in sources], library, folder=folder)
+        return (folder / library).read_bytes()

@@ -1,0 +1,110 @@
+"""Finds C compilers and builds shared libraries with them."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from ...errors import BuildError, MissingToolError
+
+STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
+_TIMEOUT = 600.0  # s
+
+# without -mcpu, zig compiles for this very processor, and the FMU may crash on another one
+_ZIG = (sys.executable, "-m", "ziglang", "cc", "-mcpu=baseline")
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """Command that stands for `cc`, and its version line."""
+
+    command: tuple[str, ...]
+    version: str
+    is_zig: bool = False
+
+
+def find() -> Compiler:
+    """`CC`, then cc, gcc, clang, then ziglang from PyPI; for this machine.
+
+    Raises MissingToolError if there is none.
+    """
+    if os.environ.get("CC"):
+        return _checked(tuple(shlex.split(os.environ["CC"])), "the compiler that CC names")
+    for name in ("cc", "gcc", "clang"):
+        if shutil.which(name):
+            return _checked((name,), name)
+    if has_zig():
+        return zig()
+    raise MissingToolError(
+        "no C compiler: looked for CC, cc, gcc, clang and the package ziglang;"
+        " install one of them, for example with: pip install ziglang"
+    )
+
+
+def has_zig() -> bool:
+    """Whether the package ziglang is installed."""
+    return importlib.util.find_spec("ziglang") is not None
+
+
+def zig(target: str | None = None) -> Compiler:
+    """ziglang's compiler for one of its targets, such as `x86_64-windows-gnu`, or for this machine."""
+    command = _ZIG if target is None else (*_ZIG, "-target", target)
+    return Compiler(command, _zig_version(), is_zig=True)
+
+
+@cache
+def _zig_version() -> str:
+    return f"ziglang, {_checked(_ZIG, 'ziglang').version}"
+
+
+def _checked(command: tuple[str, ...], what: str) -> Compiler:
+    # it is started in another folder than it was named in
+    command = (shutil.which(command[0]) or command[0], *command[1:])
+    if os.sep in command[0]:
+        command = (os.path.abspath(command[0]), *command[1:])
+    try:
+        answer = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=60, check=False)
+    except OSError as error:
+        raise MissingToolError(f"{what} cannot be started ({command[0]}: {error.strerror})") from None
+    if answer.returncode != 0:
+        raise MissingToolError(f"{what} does not answer to --version: {answer.stderr.strip()[:200]}")
+    return Compiler(command, answer.stdout.splitlines()[0] if answer.stdout else what)
+
+
+def compile_object(
+    compiler: Compiler, source: str, object_file: str, flags: Sequence[str], *, folder: Path
+) -> None:
+    """One C file to an object file; names are relative to the folder, so that no path gets into the object.
+
+    Raises BuildError with the compiler's output.
+    """
+    _run([*compiler.command, "-std=c99", "-c", *flags, source, "-o", object_file], folder)
+
+
+def link(compiler: Compiler, objects: Sequence[str], library: str, *, folder: Path) -> None:
+    """Object files to a shared library; names are relative to the folder.
+
+    Raises BuildError with the compiler's output.
+    """
+    # else zig's libraries hold debug information with the folder it ran in, and those for Windows the time
+    same = ["-s", *(["-Wl,-Brepro"] if library.endswith(".dll") else [])] if compiler.is_zig else []
+    _run([*compiler.command, "-shared", *same, *objects, "-o", library, "-lm"], folder)
+
+
+def _run(command: list[str], folder: Path) -> None:
+    try:
+        answer = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=_TIMEOUT, check=False)
+    except subprocess.TimeoutExpired:
+        raise BuildError(f"the C compiler took longer than {_TIMEOUT:.0f} s: {shlex.join(command)}") from None
+    except OSError as error:
+        raise BuildError(f"the C compiler cannot be started: {error.strerror}: {shlex.join(command)}") from None
+    if answer.returncode != 0:
+        raise BuildError(f"the C compiler failed: {shlex.join(command)}\n{answer.stderr.strip()[-4000:]}")

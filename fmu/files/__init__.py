@@ -1,0 +1,1 @@
+"""Files: written completely or not at all, packed, from templates."""

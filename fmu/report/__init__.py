@@ -1,0 +1,1 @@
+"""Reports: pages, tables, figures."""

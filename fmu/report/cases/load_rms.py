@@ -1,0 +1,39 @@
+"""Root mean square of what the joints of a case bear (P0 (34))."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ....trajectory import Array
+from .case_run import CaseRun
+
+_AXIAL = "_load_axial"
+
+
+@dataclass(frozen=True)
+class LoadRms:
+    """Of the force along a joint's axis and of the force across it, N."""
+
+    axial: float
+    normal: float
+
+
+def load_rms(run: CaseRun) -> dict[str, LoadRms]:
+    """Link → RMS over the run of its joint's force, from when the start's jerk has died out (`CaseRun.settled`).
+
+    That jerk, of the stabilisation's fast root, is much shorter than an output step. For joints of one coordinate.
+    """
+    signals, time = run.reference.signals, run.reference.time
+    kept = time >= run.settled
+    if np.count_nonzero(kept) < 2:
+        kept[:] = True
+    return {
+        link: LoadRms(_rms(time[kept], values[kept]), _rms(time[kept], signals[f"{link}_load_normal"][kept]))
+        for link, values in ((n.removesuffix(_AXIAL), v) for n, v in signals.items() if n.endswith(_AXIAL))
+    }
+
+
+def _rms(time: Array, values: Array) -> float:
+    return float(np.sqrt(np.trapezoid(values**2, time) / (time[-1] - time[0])))

@@ -1,0 +1,88 @@
+"""Where a point goes, against where the task wants it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from ....trajectory import Array, Trajectory
+from . import style
+from .space import Axes3D, axes_in_space, equal_scale, face, write_at
+from .time_series import Panel, draw_panel
+
+_DOWN = np.array([0.0, 0.0, -1.0])
+
+
+def point_path(
+    point: str,
+    reference: Trajectory,
+    runs: Sequence[Trajectory],
+    target: Array | None = None,
+    gravity: Array = _DOWN,
+) -> Figure | None:
+    """Path of a point in space and its components over time; None if the reference has no such signals.
+
+    Parameters:
+        target   programmed positions at the reference's times, shape (N, 3), world frame, m; NaN leaves a gap
+        gravity  shape (3,), world frame: what is down in the picture
+    """
+    if position(reference, point) is None:
+        return None
+    figure = style.new_figure(4.6)
+    # The middle column is for the labels of the axes in space, which the layout does not know of.
+    columns = figure.add_gridspec(1, 3, width_ratios=(1.2, 0.1, 1.0))
+    _in_space(axes_in_space(figure, columns[0]), point, reference, runs, target, gravity)
+    axes = None
+    rows = columns[2].subgridspec(3, 1)
+    for k, axis in enumerate("xyz"):
+        axes = figure.add_subplot(rows[k], sharex=axes)
+        panel = Panel(f"{point}.{axis}", "m", f"{point}_{axis}")
+        draw_panel(axes, panel, reference, runs, None if target is None else target[:, k])
+        axes.tick_params(labelbottom=axis == "z")
+        axes.set_xlabel("time in s" if axis == "z" else "")
+    style.legend(figure, runs, _programmed_handles(target))
+    return figure
+
+
+def position(run: Trajectory, point: str) -> Array | None:
+    """Positions of a point, shape (N, 3), world frame, m; None if the run lacks a component."""
+    names = [f"{point}_{axis}" for axis in "xyz"]
+    return np.column_stack([run.signals[n] for n in names]) if all(n in run.signals for n in names) else None
+
+
+def _programmed_handles(target: Array | None) -> list[Line2D]:
+    return [] if target is None else [Line2D([], [], label="programmed", **style.programmed_line())]
+
+
+def _in_space(
+    axes: Axes3D,
+    point: str,
+    reference: Trajectory,
+    runs: Sequence[Trajectory],
+    target: Array | None,
+    gravity: Array,
+) -> None:
+    there = position(reference, point)
+    assert there is not None
+    axes.plot(*there.T, **style.reference_line())
+    shown = there if target is None else np.vstack([there, target[np.isfinite(target).all(axis=1)]])
+    face(axes, shown, gravity)
+    equal_scale(axes, shown)
+    for run in runs:
+        positions = position(run, point)
+        if positions is not None:
+            axes.plot(*_within(axes, positions).T, **style.run_lines(runs)[run.name])
+    if target is not None:
+        axes.plot(*target.T, **style.programmed_line())
+    axes.plot(*there[:1].T, "o", color=style.INK, markersize=5, zorder=5)
+    write_at(axes, there[0], f"{point}, start")
+
+
+def _within(axes: Axes3D, positions: Array) -> Array:
+    """Positions, with gaps where a run leaves the box; lines in space are not cut off at its walls."""
+    low, high = np.transpose([axes.get_xlim(), axes.get_ylim(), axes.get_zlim()])
+    inside = np.all((positions >= low) & (positions <= high), axis=1, keepdims=True)
+    return np.where(inside, positions, np.nan)

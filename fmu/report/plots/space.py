@@ -1,0 +1,77 @@
+"""Common to figures in space: quiet three-dimensional axes of equal scale."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.gridspec import SubplotSpec
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import MultipleLocator
+from mpl_toolkits.mplot3d.axes3d import Axes3D  # type: ignore[import-untyped]
+
+from ....trajectory import Array
+from . import style
+
+__all__ = ["Axes3D", "axes_in_space", "equal_scale", "face", "write_at"]
+
+_SMALLEST = 0.25  # of the largest extent: what even a flat thing gets
+_ELEVATION = 30.0  # degrees above the ground
+_AZIMUTHS = (-60.0, -30.0, -120.0, -150.0, 30.0, 60.0, 120.0, 150.0)  # degrees, as preferred
+_OBLIQUE = 0.45  # cosine between the line of sight and a plane's normal from which on the plane shows
+
+
+def axes_in_space(figure: Figure, place: SubplotSpec) -> Axes3D:
+    """Axes with parallel projection, faint planes and labels in m."""
+    axes = figure.add_subplot(place, projection="3d", proj_type="ortho", computed_zorder=False)
+    for axis, name in zip((axes.xaxis, axes.yaxis, axes.zaxis), "xyz", strict=True):
+        axis.set_pane_color((1.0, 1.0, 1.0, 0.0))
+        axis.line.set_color(style.MUTED)
+        axis.line.set_linewidth(0.6)
+        axis.set_label_text(f"{name} in m")
+        axis.labelpad = 5
+        axis._axinfo["grid"] |= {"color": style.GRID, "linewidth": 0.7}
+    return axes
+
+
+def face(axes: Axes3D, points: Array, gravity: Array) -> None:
+    """Look from above, gravity of shape (3,) down, so that points of shape (N, 3), m, in a plane show as an area.
+
+    To be called before `equal_scale`.
+    """
+    vertical = int(np.argmax(np.abs(gravity))) if np.any(gravity) else 2
+    normal = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[2][-1]
+    area = [abs(float(normal @ _line_of_sight(azimuth, vertical))) for azimuth in _AZIMUTHS]
+    best = next((k for k, cosine in enumerate(area) if cosine >= _OBLIQUE), int(np.argmax(area)))
+    axes.view_init(elev=_ELEVATION, azim=_AZIMUTHS[best], vertical_axis="xyz"[vertical])
+
+
+def _line_of_sight(azimuth: float, vertical: int) -> Array:
+    """Unit vector towards the viewer, shape (3,); the vertical axis by its index."""
+    up, around = np.radians([_ELEVATION, azimuth])
+    towards = np.array([np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)])
+    return np.roll(towards, vertical - 2)
+
+
+def equal_scale(axes: Axes3D, points: Array) -> None:
+    """Limits around points of shape (N, 3), m, with one scale on all axes."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    extent = high - low
+    half = (extent.clip(_SMALLEST * max(float(extent.max()), 1e-9)) * 1.1) / 2
+    middle = (low + high) / 2
+    axes.set(**{f"{name}lim": (c - h, c + h) for name, c, h in zip("xyz", middle, half, strict=True)})
+    axes.set_box_aspect(half.tolist(), zoom=0.92)
+    step = _tick_step(2 * float(half.max()))
+    for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
+        axis.set_major_locator(MultipleLocator(step))
+
+
+def write_at(axes: Axes3D, place: Array, text: str) -> None:
+    """Text right of a place of shape (3,), m, on a halo that keeps it legible over lines."""
+    halo = [withStroke(linewidth=3, foreground=style.PAPER)]
+    axes.text(*place, f"   {text}", fontsize=8.5, va="bottom", zorder=6, path_effects=halo)
+
+
+def _tick_step(extent: float) -> float:
+    """1, 2 or 5 times a power of ten, at most a third of the extent."""
+    power = 10.0 ** np.floor(np.log10(extent / 3))
+    return float(power * next(m for m in (5, 2, 1) if m * power <= extent / 3))

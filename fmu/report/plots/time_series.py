@@ -1,0 +1,150 @@
+"""Coordinates and efforts over time: panels in which the runs lie on the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ....generator.mechanism import Coordinate, Mechanism
+from ....trajectory import Array, Trajectory
+from . import style
+from .number_text import unit_text
+
+_MOST_ELEMENTS = 6  # per beam
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One pair of axes: what it shows, in which unit, and the signal."""
+
+    title: str
+    unit: str
+    signal: str
+
+
+def joint_coordinates(mechanism: Mechanism, reference: Trajectory, runs: Sequence[Trajectory]) -> Figure | None:
+    """Coordinates of the joints, rad or m, over time in s; None if there are none."""
+    coordinates = of_role(mechanism, "joint")
+    return draw(panels_of(coordinates), columns_for(coordinates), reference, runs) if coordinates else None
+
+
+def elastic_coordinates(mechanism: Mechanism, reference: Trajectory, runs: Sequence[Trajectory]) -> Figure | None:
+    """Angles between rigid finite elements, rad, a row per element; None if no link bends.
+
+    Of a beam of many elements some are drawn, the first and the last one among them.
+    """
+    beams: dict[str, list[Coordinate]] = {}
+    for coordinate in of_role(mechanism, "elastic"):
+        beams.setdefault(coordinate.owner, []).append(coordinate)
+    chosen = [coordinate for beam in beams.values() for coordinate in _some_elements(beam)]
+    return draw(panels_of(chosen), 3, reference, runs) if chosen else None
+
+
+def base_motion(mechanism: Mechanism, reference: Trajectory, runs: Sequence[Trajectory]) -> Figure | None:
+    """Translations, m, and rotations, rad, of the base; None if there is no base or it cannot move."""
+    coordinates = [] if mechanism.base_fixed else of_role(mechanism, "base")
+    translations = [c for c in coordinates if c.unit == "m"]
+    rotations = [c for c in coordinates if c.unit == "rad"]
+    beside = [c for pair in zip(translations, rotations, strict=True) for c in pair]
+    return draw(panels_of(beside), 2, reference, runs) if beside else None
+
+
+def driving_efforts(mechanism: Mechanism, reference: Trajectory, runs: Sequence[Trajectory]) -> Figure | None:
+    """What the constraints demand of the joints' drives, N·m or N, over time in s; None without constraints."""
+    driven = [c for c in of_role(mechanism, "joint") if f"{c.symbol}_effort" in reference.signals]
+    panels = [Panel(c.name, c.effort_unit, f"{c.symbol}_effort") for c in driven]
+    return draw(panels, columns_for(driven), reference, runs) if panels else None
+
+
+def draw(panels: Sequence[Panel], columns: int, reference: Trajectory, runs: Sequence[Trajectory]) -> Figure:
+    """Panels row by row, with common time axis and legend."""
+    figure, grid = panel_grid(len(panels), columns)
+    for axes, panel in zip(grid, panels, strict=True):
+        draw_panel(axes, panel, reference, runs)
+    style.legend(figure, runs)
+    return figure
+
+
+def panel_grid(count: int, columns: int) -> tuple[Figure, list[Axes]]:
+    """A figure with so many axes, row by row, that share the time axis."""
+    rows = -(-count // columns)
+    figure = style.new_figure(0.7 + 1.65 * rows)
+    cells = list(figure.subplots(rows, columns, squeeze=False, sharex=True).flat)
+    for axes in cells[count:]:
+        axes.set_axis_off()
+    for axes in cells[:count][-columns:]:
+        axes.set_xlabel("time in s")
+        axes.tick_params(labelbottom=True)
+    return figure, cells[:count]
+
+
+def draw_panel(
+    axes: Axes,
+    panel: Panel,
+    reference: Trajectory,
+    runs: Sequence[Trajectory],
+    programmed: Array | None = None,
+) -> None:
+    """Reference, runs on it, and programmed values at the reference's times, shape (N,), in the signal's unit."""
+    wanted = reference.signals[panel.signal]
+    factor, lines = readable_factor(float(np.nanmax(np.abs(wanted)))), style.run_lines(runs)
+    axes.plot(reference.time, wanted / factor, **style.reference_line())
+    for run in runs:
+        if panel.signal in run.signals:
+            axes.plot(run.time, style.drawable(run.signals[panel.signal] / factor), **lines[run.name])
+    if programmed is not None:
+        axes.plot(reference.time, programmed / factor, **style.programmed_line())
+        wanted = np.append(wanted, programmed)
+    stay_near(axes, wanted / factor)
+    set_title(axes, panel, factor)
+
+
+def set_title(axes: Axes, panel: Panel, factor: float) -> None:
+    """What the panel shows and its unit, times the factor that its values were divided by."""
+    power = "" if factor == 1.0 else style.power_of_ten(factor) + " "
+    axes.set_title(f"{panel.title}  in {power}{unit_text(panel.unit)}")
+
+
+def stay_near(axes: Axes, wanted: Array, margin: float = 1.0) -> None:
+    """No farther from these values than so many of their ranges: what has diverged must not flatten the rest."""
+    low, high = float(np.nanmin(wanted)), float(np.nanmax(wanted))
+    bottom, top = axes.get_ylim()
+    if high > low:
+        room = margin * (high - low)
+        axes.set_ylim(max(bottom, low - room), min(top, high + room))
+
+
+def of_role(mechanism: Mechanism, role: str) -> list[Coordinate]:
+    """Coordinates of the base, of the joints or of the elastic elements, in order."""
+    return [coordinate for coordinate in mechanism.coordinates if coordinate.role == role]
+
+
+def panels_of(coordinates: Sequence[Coordinate]) -> list[Panel]:
+    """A panel for each coordinate."""
+    return [Panel(c.name, c.unit, c.symbol) for c in coordinates]
+
+
+def columns_for(coordinates: Sequence[Coordinate]) -> int:
+    """How many panels go side by side."""
+    return 1 if len(coordinates) <= 3 else 2 if len(coordinates) <= 10 else 3
+
+
+def _some_elements(beam: Sequence[Coordinate]) -> list[Coordinate]:
+    elements = list(dict.fromkeys(_element(c) for c in beam))
+    spread = np.linspace(0, len(elements) - 1, min(len(elements), _MOST_ELEMENTS)).round().astype(int)
+    kept = {elements[k] for k in spread}
+    return [c for c in beam if _element(c) in kept]
+
+
+def _element(coordinate: Coordinate) -> str:
+    """`r2` of `r2_theta`."""
+    return coordinate.key.partition("_")[0]
+
+
+def readable_factor(largest: float) -> float:
+    """Power of 1000 that brings small and large values near 1."""
+    return 1.0 if largest == 0 or 0.1 <= largest < 1e4 else float(10.0 ** (3 * np.floor(np.log10(largest) / 3)))

@@ -1,0 +1,152 @@
+"""`report.html`: what the model is, whether its runs agree, and how to repeat it; one file that needs no other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...generator.mechanism import Mechanism
+from ..compare.compare import Comparison
+from ..compare.context import RunReport
+from ..files.files import write_atomically
+from ..files.templates import fill
+from . import report_tables as tables
+from .plots import Picture, pictures, save
+from .plots.inline_svg import inline_svg
+from .plots.number_text import decimal, scientific
+
+__all__ = ["RunReport", "write_report"]
+
+
+def write_report(out: Path, report: RunReport, advance: Callable[[str], None] = lambda title: None) -> Path:
+    """Write `report.html` and `figures/*.png`, `figures/*.svg` into the folder; returns the report's path.
+
+    Parameters:
+        advance  called with each figure's title once it is drawn, for a progress bar
+    """
+    drawn = []
+    for picture in pictures(report):
+        save(picture, out / "figures")
+        drawn.append(picture)
+        advance(picture.title)
+    path = out / "report.html"
+    write_atomically(path, render(report, drawn))
+    return path
+
+
+def render(report: RunReport, drawn: list[Picture]) -> str:
+    """The page's text."""
+    return fill("report/report.html.jinja", _content(report, drawn))
+
+
+def _content(report: RunReport, drawn: list[Picture]) -> dict[str, Any]:
+    mechanism = report.mechanism
+    figures = [(picture, inline_svg(picture.svg, picture.name, picture.title)) for picture in drawn]
+    return {
+        "name": mechanism.name,
+        "case": report.case,
+        "description": mechanism.chain.description,
+        "verdict": _verdict(report),
+        "sentence": _sentence(report),
+        "numbers": _key_numbers(report),
+        "facts": _facts(report),
+        "notes": _notes(report),
+        "constraints": report.constraints,
+        "bodies": tables.bodies(mechanism),
+        "coordinates": tables.coordinates(mechanism, report.reference, report.dependent),
+        "task": tables.task(mechanism),
+        "knife_edges": tables.knife_edges(mechanism),
+        "closures": tables.closures(mechanism),
+        "forces": tables.forces(mechanism),
+        "supports": tables.supports(mechanism),
+        "verdicts": tables.verdicts(report),
+        "relative": tables.signals(report, relative=True),
+        "absolute": tables.signals(report, relative=False),
+        "compilers": tables.pairs("tool", "version", ("text", "text"), report.compilers),
+        "files": tables.pairs("file", "content", ("link", "text"), report.files),
+        "reading": _reading(len(report.runs)),
+        "command": report.command,
+        "model_figures": [figure for figure in figures if figure[0].name == "schematic"],
+        "figures": [figure for figure in figures if figure[0].name != "schematic"],
+    }
+
+
+def _others(report: RunReport) -> list[Comparison]:
+    return [comparison for comparison in report.comparisons if comparison.name != report.reference.name]
+
+
+def _verdict(report: RunReport) -> str:
+    if not _others(report):
+        return "not compared"
+    return "agrees" if report.ok else "disagrees"
+
+
+def _sentence(report: RunReport) -> str:
+    others = _others(report)
+    if not others:
+        return "Only the reference solver ran, so there is nothing to compare it with."
+    failed = [comparison.name for comparison in others if not comparison.ok]
+    if failed:
+        return f"{len(failed)} of {len(others)} runs do not agree with the reference: {', '.join(failed)}."
+    worst = max(others, key=lambda comparison: comparison.max_rel_error)
+    runs = "The run agrees" if len(others) == 1 else f"All {len(others)} runs agree"
+    return (
+        f"{runs} with the reference solver. The largest relative error is {scientific(worst.max_rel_error)}"
+        f" ({worst.name}{worst.worst_signal and ', ' + worst.worst_signal}); its tolerance is"
+        f" {scientific(worst.tolerance)}."
+    )
+
+
+def _reading(runs: int) -> str:
+    """How to read lines that lie on each other."""
+    if runs < 2:
+        return "The grey line is the reference, the thin one the run." if runs else ""
+    return "Runs are dashed lines on the grey reference; where they agree, their dashes form one striped line."
+
+
+def _key_numbers(report: RunReport) -> list[tuple[str, str]]:
+    others = _others(report)
+    worst = scientific(max(comparison.max_rel_error for comparison in others)) if others else "–"
+    return [
+        ("degrees of freedom", str(report.dof)),
+        ("coordinates", str(report.mechanism.n)),
+        ("constraint rows", str(len(report.constraints))),
+        ("bodies", str(len(report.mechanism.bodies))),
+        ("horizon", f"{decimal(report.reference.time[-1] - report.reference.time[0])} s"),
+        ("largest relative error", worst),
+    ]
+
+
+def _facts(report: RunReport) -> dict[str, str]:
+    mechanism, chain = report.mechanism, report.mechanism.chain
+    facts = {
+        "total mass": f"{decimal(sum(float(body.mass) for body in mechanism.bodies))} kg",
+        "gravity": f"{', '.join(decimal(float(g)) for g in np.asarray(mechanism.gravity))} m/s²",
+        "integrator of the reference": f"{chain.simulation.method}, relative tolerance"
+        f" {scientific(chain.simulation.tolerance)}",
+        "start": "static equilibrium" if chain.simulation.start == "statics" else "as described",
+    }
+    if report.constraints:
+        facts |= {**_stabilisation(mechanism), "dependent coordinates": ", ".join(report.dependent)}
+    if report.smallest_determinant is not None:
+        value, time = report.smallest_determinant
+        facts["smallest |det C_d|"] = f"{decimal(value, 3)} at t = {decimal(time, 3)} s"
+    if report.modes:
+        facts["stiffest mode"] = tables.mode_text(report.modes[0])
+        facts["longest stable step of RK4"] = f"{scientific(report.modes[0].longest_rk4_step)} s, by that mode"
+    return facts | dict(report.facts)
+
+
+def _stabilisation(mechanism: Mechanism) -> dict[str, str]:
+    if mechanism.formulation == "gpme_reduced":
+        return {"position feedback": f"κ = {decimal(float(mechanism.kappa))} 1/s"}
+    alpha, beta = (decimal(float(number)) for number in (mechanism.alpha, mechanism.beta))
+    return {"stabilisation (Baumgarte)": f"α = {alpha} 1/s, β = {beta} 1/s"}
+
+
+def _notes(report: RunReport) -> list[tuple[str, str]]:
+    """Run, or empty, and the remark."""
+    return [(c.name, c.note) for c in report.comparisons if c.note] + [("", note) for note in report.notes]

@@ -1,0 +1,1 @@
+"""Runs of FMUs: with inputs, at single states, in systems."""

@@ -1,0 +1,111 @@
+"""FMU inputs over time, from a file: the same values for the reference and for every FMU."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ...errors import DescriptionError, Problem
+from ...reference.kinematics.piecewise import PiecewiseLinear
+from ...trajectory import Array
+from ..files.csv_file import read_table, split
+
+_MOST_PROBLEMS = 20
+
+
+@dataclass(frozen=True)
+class InputTable:
+    """Inputs that are linear between instants.
+
+    time    shape (N,), N ≥ 2, s, not decreasing; an instant given twice is a jump
+    values  input → shape (N,), in the input's unit
+    """
+
+    time: Array
+    values: Mapping[str, Array]
+
+    def functions(self) -> dict[str, PiecewiseLinear]:
+        """Each input as the reference solver takes it."""
+        return {name: PiecewiseLinear(self.time, values) for name, values in self.values.items()}
+
+    def events(self) -> Array:
+        """The table as FMPy takes it, every instant given twice: FMPy ends its steps there, so no step has a kink.
+
+        Structured array of shape (2N,) with the fields `time` and the inputs.
+        """
+        twice = np.repeat(np.arange(len(self.time)), 2)
+        table = np.empty(len(twice), dtype=[("time", float), *((name, float) for name in self.values)])
+        table["time"] = self.time[twice]
+        for name, values in self.values.items():
+            table[name] = values[twice]
+        return table
+
+
+def read_inputs(path: Path, names: Sequence[str], stop: float) -> InputTable:
+    """Inputs of an FMU from a file of comma separated values: a column `time` (s) and one for each of `names`.
+
+    stop  end of the run, s, which the file must reach from 0
+    Raises DescriptionError with all that is wrong with the file.
+    """
+    if not names:
+        raise DescriptionError(
+            str(path), [Problem("", "the model has no FMU inputs; run it without an input file")]
+        )
+    header, table, problems = read_table(path)
+    problems += _column_problems(header, names)
+    problems += [problem for k, name in enumerate(header) for problem in _value_problems(name, table[:, k])]
+    if [name.lower() for name in header].count("time") != 1:
+        raise DescriptionError(str(path), problems[:_MOST_PROBLEMS])
+    time, values = split(header, table)
+    if not problems:
+        problems += _time_problems(time, stop)
+    if problems:
+        raise DescriptionError(str(path), problems[:_MOST_PROBLEMS])
+    return _from_zero(time, {name: values[name] for name in names})
+
+
+def _from_zero(time: Array, values: Mapping[str, Array]) -> InputTable:
+    """The table cut at t = 0, with the values after a jump there: importers look up no event at their start."""
+    later = time > 0.0
+    first = {name: PiecewiseLinear(time, column).at(0.0, 0.0) for name, column in values.items()}
+    return InputTable(
+        np.append(0.0, time[later]), {name: np.append(first[name], values[name][later]) for name in values}
+    )
+
+
+def _column_problems(header: Sequence[str], names: Sequence[str]) -> list[Problem]:
+    expected, got = ", ".join(("time", *names)), ", ".join(header)[:200] or "nothing"
+    missing = [name for name in names if name not in header]
+    unknown = [name for name in header if name not in names and name.lower() != "time"]
+    text = f"expected the columns {expected}, got {got}"
+    return [Problem("line 1", f"{text}: {name} is missing") for name in missing] + [
+        Problem("line 1", f"{text}: the model has no input {name}") for name in unknown
+    ]
+
+
+def _value_problems(name: str, column: Array) -> list[Problem]:
+    bad = np.flatnonzero(~np.isfinite(column))
+    if not len(bad):
+        return []
+    more = f" and in {len(bad) - 1} more rows" if len(bad) > 1 else ""
+    return [Problem(f"column {name}", f"expected finite numbers, got {column[bad[0]]} in row {bad[0] + 1}{more}")]
+
+
+def _time_problems(time: Array, stop: float) -> list[Problem]:
+    problems = []
+    if time[0] > 0.0 or time[-1] < stop * (1 - 1e-9):
+        span = f"{time[0]:.9g} to {time[-1]:.9g} s"
+        problems.append(Problem("column time", f"expected times from 0 to {stop:.9g} s at least, got {span}"))
+    steps = np.diff(time)
+    if np.any(steps < 0):
+        row = int(np.argmax(steps < 0))
+        text = f"expected times that do not decrease, got {time[row + 1]:.9g} s after {time[row]:.9g} s"
+        problems.append(Problem("column time", f"{text} in row {row + 2}"))
+    thrice = np.flatnonzero((steps[:-1] == 0) & (steps[1:] == 0))
+    if len(thrice):
+        text = f"expected an instant once, or twice for a jump, got {time[thrice[0]]:.9g} s three times"
+        problems.append(Problem("column time", f"{text} in row {thrice[0] + 3}"))
+    return problems

@@ -1,0 +1,184 @@
+"""FMPy runs an FMU, in both modes."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+import fmpy
+import numpy as np
+from fmpy.fmi1 import FMICallException
+from fmpy.validation import validate_fmu
+
+from ...errors import DescriptionError, Problem, SolveError
+from ...trajectory import Trajectory, output_grid
+from ..files.csv_file import read_csv
+from .feeding import fed, interpolates
+from .inputs import InputTable
+
+Mode = Literal["me", "cs"]
+_MODES = {"me": "ModelExchange", "cs": "CoSimulation"}
+_COUNTERS = ("solver_evaluations", "solver_steps")
+# FMPy lets its solver take at most 500 steps per output interval, too few for stiff beams at tight tolerance.
+_SUBSTEPS = 10
+_REAL = ("Real", "Float64")
+
+
+def validate(fmu: Path) -> list[str]:
+    """What FMPy finds wrong with an FMU."""
+    return list(validate_fmu(str(fmu)))
+
+
+def simulate(
+    fmu: Path,
+    mode: Mode,
+    names: Sequence[str],
+    *,
+    name: str,
+    stop: float,
+    output_step: float,
+    tolerance: float,
+    parameters: Mapping[str, float] | None = None,
+    inputs: InputTable | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Trajectory:
+    """Trajectory of an FMU's variables.
+
+    Parameters:
+        names       variables to record
+        stop, output_step  s
+        tolerance   relative; of FMPy's CVODE (me) or of the FMU's own solver (cs)
+        parameters  values to set before the start
+        inputs      of the FMU over time; zero without it
+
+    Raises SolveError with the FMU's own message if a call fails.
+    """
+    messages: list[str] = []
+    description = fmpy.read_model_description(str(fmu))
+    known = {v.name for v in description.modelVariables}
+    counters = [counter for counter in _COUNTERS if counter in known]
+    log = _logger(messages)
+    # an FMU that holds its inputs over a step gets short ones
+    substeps = _SUBSTEPS if mode == "me" or (inputs and not interpolates(description)) else 1
+    begin = time.perf_counter()
+    try:
+        with _quiet_callbacks(), fed(fmu, description, _MODES[mode], inputs, log) as instance:
+            result = fmpy.simulate_fmu(
+                str(fmu),
+                fmi_type=_MODES[mode],
+                model_description=description,
+                stop_time=stop,
+                output_interval=output_step / substeps,
+                relative_tolerance=tolerance,
+                start_values=_start_values(description, parameters or {}),
+                input=None if inputs is None else inputs.events(),
+                fmu_instance=instance,
+                output=[*names, *counters],
+                logger=log,
+                debug_logging=True,  # FMI 3.0 allows no message without it; the FMUs have none but errors
+                step_finished=_reporter(progress, stop),
+            )
+    except (FMICallException, RuntimeError) as error:
+        raise SolveError(f"{name}: {messages[0] if messages else error}") from None
+    if messages:  # a callback cannot tell FMPy's solver of a failure, so it may have gone on with any numbers
+        raise SolveError(f"{name}: {messages[0]}")
+    wall = time.perf_counter() - begin
+    return _trajectory(result, name, output_grid(stop, output_step), names, counters, wall)
+
+
+@contextmanager
+def _quiet_callbacks() -> Iterator[None]:
+    """Inside, Python does not print the FMU's failures in FMPy's callbacks: the run reports them at its end."""
+    previous = sys.unraisablehook
+
+    def hook(unraisable: sys.UnraisableHookArgs) -> None:
+        if not isinstance(unraisable.exc_value, FMICallException):
+            previous(unraisable)
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = previous
+
+
+def _start_values(description: Any, values: Mapping[str, float]) -> dict[str, Any]:
+    """The same, with FMI 3.0's arrays as a whole where elements such as `column_com[1]` are named."""
+    arrays = {v.name: v for v in description.modelVariables if v.dimensions}
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        array, _, index = name.rstrip("]").partition("[")
+        if array in arrays:
+            found.setdefault(array, [float(x) for x in arrays[array].start.split()])[int(index) - 1] = value
+        else:
+            found[name] = value
+    return found
+
+
+def _logger(messages: list[str]) -> Callable[..., None]:
+    def log(*arguments: Any) -> None:  # FMI 2.0 names the instance before these
+        status, _, message = arguments[-3:]
+        if status >= fmpy.fmi2.fmi2Discard:
+            messages.append(message.decode("utf-8", "replace"))
+
+    return log
+
+
+def _reporter(progress: Callable[[float], None] | None, stop: float) -> Callable[[float, Any], bool]:
+    def report(time_reached: float, recorder: Any) -> bool:
+        if progress is not None:
+            progress(time_reached / stop)
+        return True
+
+    return report
+
+
+def _trajectory(
+    result: Any, name: str, grid: np.ndarray, names: Sequence[str], counters: Sequence[str], wall: float
+) -> Trajectory:
+    """Rows at the grid's times; at an event the row after it."""
+    recorded = np.asarray(result["time"])
+    rows = np.searchsorted(recorded, grid + 1e-9 * max(grid[-1], 1.0), side="right") - 1
+    if np.abs(recorded[rows] - grid).max() > 1e-9 * max(grid[-1], 1.0):
+        raise SolveError(f"{name}: the run stopped at t = {recorded[-1]:.9g} s instead of {grid[-1]:.9g} s")
+    counts = {counter: float(result[counter][-1]) for counter in counters}
+    return Trajectory(
+        name=name,
+        time=grid,
+        signals={signal: np.array(result[signal][rows], dtype=float) for signal in names},
+        wall_s=wall,
+        steps=int(counts.get("solver_steps", 0)),
+        extra=counts,
+    )
+
+
+def read_fmu(fmu: Path) -> Any:
+    """Description of an FMU by FMPy; raises DescriptionError if there is none."""
+    try:
+        return fmpy.read_model_description(str(fmu))
+    except Exception as error:  # FMPy raises bare exceptions
+        raise DescriptionError(str(fmu), [Problem("", f"is not an FMU that FMPy can read: {error}")]) from None
+
+
+def read_or_simulate(path: Path) -> tuple[Trajectory, dict[str, str]]:
+    """A result file, or an FMU run as its default experiment says (co-simulation if it can); with units."""
+    if path.suffix.lower() != ".fmu":
+        return replace(read_csv(path), name=str(path)), {}
+    description = read_fmu(path)
+    experiment = description.defaultExperiment
+    outputs = [v for v in description.modelVariables if v.causality == "output" and v.type in _REAL]
+    trajectory = simulate(
+        path,
+        "cs" if description.coSimulation is not None else "me",
+        [v.name for v in outputs],
+        name=str(path),
+        stop=float(getattr(experiment, "stopTime", None) or 1.0),
+        output_step=float(getattr(experiment, "stepSize", None) or 0.01),
+        tolerance=float(getattr(experiment, "tolerance", None) or 1e-6),
+    )
+    return trajectory, {v.name: v.unit for v in outputs if v.unit}

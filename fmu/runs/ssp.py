@@ -1,0 +1,204 @@
+"""A system for a plant: an SSP 1.0 archive with its FMU, its parameter values, and a place for a controller.
+
+`SystemStructure.ssd` connects the plant with a controller by the names of their variables; without a controller it
+leads the plant's inputs and outputs to the system's connectors, and a second structure, `Controller.ssd`, has an
+empty system of fitting connectors where a controller goes. Systems to which every connection is inside have no
+connectors of their own, since libcosim and ecos take no others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import fmpy
+
+from ..._version import __version__
+from ...errors import DescriptionError, Problem
+from ..files.archive import pack
+from ..files.files import write_atomically
+from ..files.templates import fill
+from .simulate import read_fmu
+
+# FMI 2.0 and 3.0 types → SSP types
+_TYPES = {"Real": "Real", "Float32": "Real", "Float64": "Real", "Boolean": "Boolean", "String": "String"}
+_TYPES |= {"Integer": "Integer", "Int8": "Integer", "UInt8": "Integer", "Int16": "Integer", "UInt16": "Integer"}
+_TYPES |= {"Int32": "Integer", "UInt32": "Integer", "Int64": "Integer", "UInt64": "Integer"}
+_BASE_UNITS = ("kg", "m", "s", "A", "K", "mol", "cd", "rad", "factor", "offset")
+
+
+@dataclass(frozen=True)
+class Connector:
+    """What goes into an element or comes out of it.
+
+    kind  input | output
+    type  Real | Integer | Boolean | String
+    """
+
+    name: str
+    kind: str
+    type: str
+    unit: str | None
+
+
+@dataclass(frozen=True)
+class Element:
+    """An FMU of the system, or a place for one, which has no source.
+
+    parameters  file of its parameter values in the archive, if it has one
+    """
+
+    name: str
+    description: str
+    connectors: tuple[Connector, ...]
+    source: str | None = None
+    parameters: str | None = None
+
+    def of_kind(self, kind: str) -> dict[str, Connector]:
+        """Its inputs or its outputs by name."""
+        return {c.name: c for c in self.connectors if c.kind == kind}
+
+
+@dataclass(frozen=True)
+class Connection:
+    """From an element's output to another's input; an element that is None is the system itself."""
+
+    start: str | None
+    end: str | None
+    name: str
+
+
+@dataclass(frozen=True)
+class System:
+    """Elements and how they are connected; `connectors` are those of the system itself."""
+
+    elements: tuple[Element, ...]
+    connectors: tuple[Connector, ...]
+    connections: tuple[Connection, ...]
+
+
+def write_ssp(plant: Path, out: Path, controller: Path | None = None) -> Path:
+    """Write `Name.ssp`, named after the plant's model, into a folder.
+
+    plant       FMU 2.0, or 3.0, of which the parameters that are arrays are left out: SSP 1.0 has none
+    controller  FMU whose inputs are named like outputs of the plant, and outputs like its inputs
+    Raises DescriptionError if the controller is no FMU or nothing fits.
+    """
+    description = fmpy.read_model_description(str(plant))
+    name = str(description.modelName)
+    own = replace(_element("Plant", description), parameters="resources/Plant.ssv")
+    texts = _Texts(name, description)
+    files: dict[str, str | bytes] = {
+        "resources/Plant.fmu": plant.read_bytes(),
+        "resources/Plant.ssv": texts.parameters(),
+    }
+    if controller is None:
+        slot = Element("Controller", "Place for a controller", tuple(map(_opposite, own.connectors)))
+        files["SystemStructure.ssd"] = texts.structure(alone(own))
+        files["Controller.ssd"] = texts.structure(closed(own, slot))
+    else:
+        regulator = _element("Controller", read_fmu(controller))
+        _check_fit(own, regulator, controller)
+        files["SystemStructure.ssd"] = texts.structure(closed(own, regulator))
+        files["resources/Controller.fmu"] = controller.read_bytes()
+    path = out / f"{name}.ssp"
+    write_atomically(path, pack(files))
+    return path
+
+
+def alone(plant: Element) -> System:
+    """The plant with all its connectors led outside."""
+    inputs = tuple(Connection(None, plant.name, name) for name in plant.of_kind("input"))
+    outputs = tuple(Connection(plant.name, None, name) for name in plant.of_kind("output"))
+    return System((plant,), plant.connectors, inputs + outputs)
+
+
+def closed(plant: Element, controller: Element) -> System:
+    """Both connected by name; inputs that this leaves open become the system's."""
+    pairs = ((plant, controller), (controller, plant))
+    connections = [
+        Connection(start.name, end.name, name)
+        for start, end in pairs
+        for name in start.of_kind("output")
+        if name in end.of_kind("input")
+    ]
+    fed = {(c.end, c.name) for c in connections}
+    given: dict[str, Connector] = {}
+    for element in (plant, controller):
+        for name, connector in element.of_kind("input").items():
+            if (element.name, name) not in fed:
+                given.setdefault(name, connector)
+                connections.append(Connection(None, element.name, name))
+    return System((plant, controller), tuple(given.values()), tuple(connections))
+
+
+def _check_fit(plant: Element, controller: Element, path: Path) -> None:
+    wanted, offered = plant.of_kind("input"), controller.of_kind("output")
+    problems = [
+        Problem(name, f"expected an output of type {wanted[name].type}, got {offered[name].type}")
+        for name in wanted
+        if name in offered and offered[name].type != wanted[name].type
+    ]
+    if not set(wanted) & set(offered):
+        names = [", ".join(side) or "nothing" for side in (wanted, offered)]
+        text = f"expected outputs named like the plant's inputs, {names[0]}, got {names[1]}"
+        problems.append(Problem("outputs", text))
+    if problems:
+        raise DescriptionError(str(path), problems)
+
+
+def _element(name: str, description: Any) -> Element:
+    scalars = (v for v in description.modelVariables if v.type in _TYPES and not v.dimensions)
+    connectors = tuple(
+        Connector(v.name, v.causality, _TYPES[v.type], v.unit)
+        for v in scalars
+        if v.causality in ("input", "output")
+    )
+    return Element(name, str(description.description or ""), connectors, f"resources/{name}.fmu")
+
+
+def _opposite(connector: Connector) -> Connector:
+    return replace(connector, kind="input" if connector.kind == "output" else "output")
+
+
+class _Texts:
+    """The XML files of a system around a plant."""
+
+    def __init__(self, name: str, description: Any) -> None:
+        self._common = {"name": name, "tool": f"gpmelica {__version__}"}
+        self._experiment = description.defaultExperiment
+        self._units = {u.name: _base_units(u.baseUnit) for u in description.unitDefinitions}
+        parameters = (v for v in description.modelVariables if v.causality == "parameter")
+        self._parameters = [v for v in parameters if not v.dimensions]
+
+    def structure(self, system: System) -> str:
+        """SystemStructure.ssd."""
+        connectors = [*system.connectors, *(c for element in system.elements for c in element.connectors)]
+        return self._render(
+            "runs/structure.ssd.jinja",
+            connectors,
+            system=system,
+            start=self._experiment.startTime,
+            stop=self._experiment.stopTime,
+        )
+
+    def parameters(self) -> str:
+        """Plant.ssv: the start values of all parameters, those of its solver included."""
+        return self._render(
+            "runs/parameters.ssv.jinja",
+            self._parameters,
+            parameters=[(p, _TYPES[p.type]) for p in self._parameters],
+        )
+
+    def _render(self, template: str, quantities: Iterable[Any], **values: Any) -> str:
+        used = sorted({q.unit for q in quantities if q.unit in self._units})
+        units: Sequence[tuple[str, Mapping[str, Any]]] = [(unit, self._units[unit]) for unit in used]
+        return fill(template, {**self._common, "units": units, **values})
+
+
+def _base_units(base: Any) -> dict[str, Any]:
+    """Exponents, factor and offset that are not the default."""
+    values = {key: getattr(base, key, 0) for key in _BASE_UNITS} if base is not None else {}
+    return {key: value for key, value in values.items() if value != (1.0 if key == "factor" else 0)}

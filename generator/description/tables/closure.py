@@ -1,0 +1,72 @@
+"""Closures: what joins two frames of the tree into a loop."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from ...types.closures import CLOSURE_TYPES
+from .frame import Frame
+from .names import Name
+from .types import KeyProblem, NonNegative, Part, Positive
+
+NonNegative6 = tuple[NonNegative, NonNegative, NonNegative, NonNegative, NonNegative, NonNegative]
+
+
+class ClosureFrame(Frame):
+    """A frame fixed to a link, given in the (undeformed) link's frame."""
+
+    link: str
+
+
+class Closure(Part):
+    """The loop's last joint, between frames a and b; its free axis is z of both.
+
+    model       constraint: cut joint, rows of Φ | spring_damper: replacement joint (P3), no rows
+    length      m, of a `distance` closure
+    stiffness, damping   of x y z φ θ ψ in frame a: N/m, N·m/rad and per second; 0 leaves the motion free
+    axes        of x y z: those of frame a (local), or the world's, as (7) of P3 is printed
+    """
+
+    name: Name
+    type: str = Field(json_schema_extra={"enum": list(CLOSURE_TYPES)})
+    a: ClosureFrame
+    b: ClosureFrame
+    model: Literal["constraint", "spring_damper"] = "constraint"
+    length: Positive | None = None
+    stiffness: NonNegative6 | None = None
+    damping: NonNegative6 | None = None
+    axes: Literal["local", "world"] | None = None
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """Names of its constraint rows; a replacement joint has none."""
+        if self.model == "spring_damper":
+            return ()
+        return tuple(f"{self.name}_{condition.name}" for condition in CLOSURE_TYPES[self.type])
+
+    @field_validator("type")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        if value not in CLOSURE_TYPES:
+            raise ValueError(f"expected one of {', '.join(CLOSURE_TYPES)}, got {value!r}")
+        return value
+
+    @model_validator(mode="after")
+    def _complete(self) -> Closure:
+        springs = self.model == "spring_damper"
+        if springs != (self.stiffness is not None):
+            raise KeyProblem("stiffness", 'six numbers go with model = "spring_damper", and only with it')
+        if not springs and (self.damping is not None or self.axes is not None):
+            key = "axes" if self.damping is None else "damping"
+            raise KeyProblem(key, 'goes with model = "spring_damper" only')
+        if (self.type == "distance") != (self.length is not None):
+            raise KeyProblem("length", "goes with a distance closure, and only with it")
+        if springs and self.type == "distance":
+            raise KeyProblem(
+                "model", "a distance closure is a constraint; use a spherical spring_damper for springs"
+            )
+        if self.a.link == self.b.link:
+            raise KeyProblem("b.link", f"expected another link than that of a, {self.a.link!r}")
+        return self

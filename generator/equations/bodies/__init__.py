@@ -1,0 +1,1 @@
+"""Poses, velocities, inertia of the bodies, and what is seen at their points and frames."""

@@ -1,0 +1,75 @@
+"""Points and coordinates as expressions name them: positions, velocities, bias accelerations, Jacobians."""
+
+from __future__ import annotations
+
+from ...mechanism import Mechanism
+from ...program import ir
+from ...program.ir import Expr, Index
+from ...program.program import Program
+from .kinematics import Kinematics
+
+BIAS = "_bias"  # names the acceleration for q̈ = 0 inside trees
+_AXES = "xyz"
+
+
+class Points:
+    """Names of expressions (`E.x`, `column.angle_dot`) → expressions over the program's symbols."""
+
+    def __init__(self, program: Program, mechanism: Mechanism, kinematics: Kinematics) -> None:
+        self.program, self.mechanism, self.kinematics = program, mechanism, kinematics
+        self._levels: dict[str, list[Expr]] = {}
+        self._jacobians: dict[str, Expr] = {}
+
+    def __call__(self, name: str) -> Expr:
+        """Expression of a name, at the level that the name says."""
+        owner, _, quantity = name.partition(".")
+        if owner in self.mechanism.points:
+            level, axis = _level_and_axis(quantity)
+            return self.level(owner, level)[axis]
+        if quantity.endswith(BIAS):
+            return ir.constant(0.0)
+        return ir.symbol(f"{owner}_{quantity}")
+
+    def level(self, point: str, level: int) -> Expr:
+        """Shape (3,): position, velocity or bias acceleration of a point, world frame."""
+        place, known = self.mechanism.points[point], self._levels.setdefault(point, [])
+        while len(known) <= level:
+            known.append(self._define(point, len(known), known))
+        assert place is not None
+        return known[level]
+
+    def _define(self, point: str, level: int, known: list[Expr]) -> Expr:
+        place = self.mechanism.points[point]
+        if level == 0:
+            return self.program.define(f"r_{point}", self.kinematics.position(place), "m", f"point {point}")
+        if level == 1:
+            velocity = self.kinematics.velocity(place, known[0])
+            return self.program.define(f"v_{point}", velocity, "m/s", f"velocity of {point}")
+        bias = self.kinematics.bias_acceleration(place, known[0], known[1])
+        return self.program.define(
+            f"a_{point}", bias, "m/s2", f"acceleration of {point} without that of the coordinates"
+        )
+
+    def jacobian(self, name: str) -> Expr:
+        """Shape (n,): how a name's rate depends on the coordinates' rates."""
+        owner, _, quantity = name.partition(".")
+        n = self.mechanism.n
+        if owner not in self.mechanism.points:
+            k = self.mechanism.coordinate_index(name.removesuffix("_dot").removesuffix("_ddot"))
+            return ir.constant([1.0 if j == k else 0.0 for j in range(n)])
+        if owner not in self._jacobians:
+            self._jacobians[owner] = self._define_jacobian(owner)
+        return self._jacobians[owner][_level_and_axis(quantity)[1], :]
+
+    def _define_jacobian(self, point: str) -> Expr:
+        columns = self.kinematics.jacobian_columns(self.mechanism.points[point], self.level(point, 0))
+        n = self.mechanism.n
+        parts: list[tuple[Index, Expr]] = [((slice(0, 3), k), columns.get(k, ir.zeros(3))) for k in range(n)]
+        return self.program.assemble(
+            f"J_{point}", (3, n), parts, None, f"velocity of {point} per coordinate rate; m or 1"
+        )
+
+
+def _level_and_axis(quantity: str) -> tuple[int, int]:
+    level = 2 if quantity.endswith(BIAS) else 1 if quantity.startswith("v") else 0
+    return level, _AXES.index(quantity.removesuffix(BIAS)[-1])

@@ -1,0 +1,1 @@
+"""Constraint rows on position, velocity and acceleration level."""

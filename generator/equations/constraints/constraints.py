@@ -1,0 +1,167 @@
+"""Constraint rows, stacked (design 4.3; P0 (23)–(24), (29)–(32)).
+
+Programmed ones in the file's order, knife edges (P1 (30)), closures, base fixation.
+
+Velocity level C q̇ = ν, acceleration level C q̈ = γ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ...language import differentiate, expressions
+from ...mechanism import GROUND, Mechanism
+from ...program import ir
+from ...program.ir import Expr, Index
+from ...program.program import Program
+from ..bodies import loops
+from ..bodies.kinematics import Kinematics
+from ..bodies.loops import Contact
+from ..bodies.lowering import Lowering
+from ..bodies.points import Points
+from ..solution.loads import Reaction
+from .programmed import Task, tasks
+
+_NO_DRIFT = ir.constant(0.0)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One constraint.
+
+    Parameters:
+        value    Φ, or 0 for order 1 and 2
+        rate     Φ̇, or Ψ for order 1, or 0 for order 2
+        bias     Φ̈, or Ψ̇, or Ψ for order 2, for q̈ = 0
+        C        shape (n,): its row of the constraint Jacobian
+        drift    the rate for q̇ = 0: −ν of C q̇ = ν
+        fixes    index of the coordinate that the row alone holds at a value, or None
+        contact  how its multiplier acts on bodies; None: drives and fixture exert it
+    """
+
+    name: str
+    value: Expr
+    rate: Expr
+    bias: Expr
+    C: Expr
+    drift: Expr
+    fixes: int | None = None
+    contact: Contact | None = None
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """The rows; symbols of C, shape (m, n), and of Φ, Φ̇ and γ, shape (m,); units follow the rows'."""
+
+    rows: tuple[Row, ...]
+    C: Expr
+    Phi: Expr
+    Phi_dot: Expr
+    gamma: Expr
+
+    @property
+    def reactions(self) -> tuple[Reaction, ...]:
+        """How the multipliers of closures and knife edges act on bodies."""
+        return tuple(Reaction(i, row.contact) for i, row in enumerate(self.rows) if row.contact is not None)
+
+    @property
+    def programmed(self) -> tuple[int, ...]:
+        """Indices of the rows that drives realise: all but contacts and held coordinates."""
+        return tuple(i for i, row in enumerate(self.rows) if row.contact is None and row.fixes is None)
+
+
+def row_names(mechanism: Mechanism) -> tuple[str, ...]:
+    """Names of all constraint rows, in order."""
+    names = [task.name for task in tasks(mechanism)]
+    names += [edge.name for edge in mechanism.nonholonomic]
+    names += [name for closure in mechanism.closures for name in closure.rows]
+    return (*names, *(mechanism.coordinates[k].symbol for k in _held(mechanism)))
+
+
+def _held(mechanism: Mechanism) -> tuple[int, ...]:
+    return mechanism.bodies[0].coordinates if mechanism.base_fixed else ()
+
+
+def derive(
+    program: Program,
+    mechanism: Mechanism,
+    kinematics: Kinematics,
+    points: Points,
+    lower: Lowering,
+) -> Constraints | None:
+    """Define Φ, Φ̇, C and γ; None if there are no constraints."""
+    program.section("constraints")
+    n = mechanism.n
+    rows = [_task_row(task, points, lower, n) for task in tasks(mechanism)]
+    rows += _edge_rows(program, kinematics)
+    rows += _closure_rows(program, kinematics)
+    rows += [_holding_row(mechanism, k) for k in _held(mechanism)]
+    if not rows:
+        return None
+    program.section("constraints")
+    m = len(rows)
+
+    def column(name: str, part: Callable[[Row], Expr], text: str) -> Expr:
+        parts: list[tuple[Index, Expr]] = [((i,), part(row)) for i, row in enumerate(rows)]
+        return program.assemble(name, (m,), parts, None, text)
+
+    names = ", ".join(row.name for row in rows)
+    C_parts: list[tuple[Index, Expr]] = [((i, slice(0, n)), row.C) for i, row in enumerate(rows)]
+    return Constraints(
+        tuple(rows),
+        program.assemble("C", (m, n), C_parts, None, "constraint Jacobian"),
+        column("Phi", lambda row: row.value, f"constraints {names}"),
+        column("Phi_dot", lambda row: row.rate, "their rates"),
+        column("gamma", lambda row: -row.bias, "C*qdd = gamma"),
+    )
+
+
+def _task_row(task: Task, points: Points, lower: Lowering, n: int) -> Row:
+    lower.add_breakpoints(task.given)
+    value, rate, bias, drift = (lower(tree) for tree in (task.position, task.velocity, task.bias, task.drift))
+    return Row(task.name, value, rate, bias, _task_jacobian(task, points, lower, n), drift)
+
+
+def _task_jacobian(task: Task, points: Points, lower: Lowering, n: int) -> Expr:
+    """∂Φ/∂q, ∂Ψ/∂q̇ or ∂Ψ/∂q̈: by the names of the expression's order, which are linear in the coordinates'."""
+    total: Expr = ir.zeros(n)
+    for name in dict.fromkeys(expressions.running_names(task.given)):
+        if "." in name and expressions.level(name) == task.order:
+            total = total + lower(differentiate.derivative(task.given, name)) * points.jacobian(name)
+    return total
+
+
+def _edge_rows(program: Program, kinematics: Kinematics) -> list[Row]:
+    found = []
+    for edge in kinematics.mechanism.nonholonomic:
+        program.section(f"knife edge {edge.name}")
+        relation = loops.knife_edge(program, kinematics, edge)
+        found.append(_contact_row(edge.name, kinematics, Contact(GROUND, edge.place.body, relation)))
+    return found
+
+
+def _closure_rows(program: Program, kinematics: Kinematics) -> list[Row]:
+    rows = []
+    for closure in kinematics.mechanism.closures:
+        if closure.stiffness is not None:
+            continue
+        program.section(f"closure {closure.name}")
+        loop, bodies = loops.Loop(program, kinematics, closure), (closure.a.place.body, closure.b.place.body)
+        for name, condition in zip(closure.rows, closure.conditions, strict=True):
+            rows.append(_contact_row(name, kinematics, Contact(*bodies, loop.relation(condition))))
+    return rows
+
+
+def _contact_row(name: str, kinematics: Kinematics, contact: Contact) -> Row:
+    relation, entries = contact.relation, loops.jacobian_row(kinematics, contact)
+    C = ir.array([entries.get(k, 0.0) for k in range(kinematics.mechanism.n)])
+    return Row(name, relation.value, relation.rate, relation.bias, C, _NO_DRIFT, contact=contact)
+
+
+def _holding_row(mechanism: Mechanism, k: int) -> Row:
+    symbol = mechanism.coordinates[k].symbol
+    unit_row = ir.constant([1.0 if j == k else 0.0 for j in range(mechanism.n)])
+    return Row(
+        symbol, ir.symbol(symbol), ir.symbol(f"{symbol}_dot"), ir.constant(0.0), unit_row, _NO_DRIFT, fixes=k
+    )

@@ -1,0 +1,124 @@
+"""Programmed constraints and base fixation as expression trees (P0 (28)–(32)).
+
+Derivatives are symbolic: Φ is an expression in points and coordinates, whose own rates and bias
+accelerations come from the kinematics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+
+from ...description.tables.task import Path
+from ...language import differentiate, expressions
+from ...language.differentiate import ZERO, add, mul
+from ...language.expressions import Apply, Name, Number, Tree
+from ...mechanism import Mechanism
+from ..bodies.points import BIAS
+
+_AXES = "xyz"
+
+
+@dataclass(frozen=True)
+class Task:
+    """One constraint as trees over known names.
+
+    Parameters:
+        order     0, 1 or 2: it is about positions, velocities or accelerations
+        given     the expression that is to be zero
+        position  Φ, or 0 for order 1 and 2
+        velocity  Φ̇, or Ψ for order 1, or 0 for order 2
+        bias      Φ̈, or Ψ̇, or Ψ for order 2, for q̈ = 0
+        drift     the velocity for q̇ = 0
+    """
+
+    name: str
+    order: int
+    given: Tree
+    position: Tree
+    velocity: Tree
+    bias: Tree
+    drift: Tree
+
+
+def rate(tree: Tree, points: Container[str]) -> Tree:
+    """Time derivative of a tree for q̈ = 0, by the chain rule over its names; `points` are names of points."""
+    total: Tree = differentiate.derivative(tree, "t")
+    for name in dict.fromkeys(expressions.running_names(tree)):
+        if "." in name:
+            total = add(total, mul(differentiate.derivative(tree, name), Name(_next(name, points))))
+    return total
+
+
+def _next(name: str, points: Container[str]) -> str:
+    """Name of a moving name's rate."""
+    owner, _, quantity = name.partition(".")
+    if expressions.level(name) == 1:
+        return f"{name}{BIAS}"
+    return f"{owner}.v{quantity}" if owner in points else f"{name}_dot"
+
+
+def tasks(mechanism: Mechanism) -> list[Task]:
+    """Programmed constraints in the file's order."""
+    found: list[Task] = []
+    for entry in mechanism.programmed:
+        if entry.path is not None:
+            trees = _path_trees(entry.path)
+            found += [_task(f"{entry.name}_{axis}", tree, 0, mechanism.points) for axis, tree in trees]
+            continue
+        tree = differentiate.expand(expressions.parse(entry.expression or ""))
+        found.append(_task(entry.name, tree, entry.order, mechanism.points))
+    return found
+
+
+def _task(name: str, tree: Tree, order: int, points: Container[str]) -> Task:
+    if order == 2:
+        return Task(name, 2, tree, ZERO, ZERO, differentiate.substituted(tree, _biases(tree)), ZERO)
+    velocity = tree if order == 1 else rate(tree, points)
+    still: dict[str, Tree] = {
+        name: ZERO for name in expressions.running_names(velocity) if expressions.level(name)
+    }
+    position = ZERO if order == 1 else tree
+    return Task(
+        name, order, tree, position, velocity, rate(velocity, points), differentiate.substituted(velocity, still)
+    )
+
+
+def _biases(tree: Tree) -> dict[str, Tree]:
+    """What stands for accelerations if those of the coordinates are zero."""
+    found: dict[str, Tree] = {}
+    for name in expressions.running_names(tree):
+        if expressions.level(name) == 2:
+            owner, _, quantity = name.partition(".")
+            velocity = (
+                f"v{quantity[-1]}" if quantity in ("ax", "ay", "az") else quantity.removesuffix("_ddot") + "_dot"
+            )
+            found[name] = Name(f"{owner}.{velocity}{BIAS}")
+    return found
+
+
+def _path_trees(path: Path) -> Sequence[tuple[str, Tree]]:
+    """Component of R_Pᵀ(r_E − r_P(t)) for each prescribed component (P0 (29))."""
+    rotation, origin = path.frame.rotation, path.frame.offset
+    trees = []
+    for axis in path.components:
+        i = _AXES.index(axis)
+        actual: Tree = Number(0.0)
+        for j in range(3):
+            if rotation[j, i] != 0.0:
+                actual = add(actual, mul(Number(float(rotation[j, i])), Name(f"{path.point}.{_AXES[j]}")))
+        offset = float(rotation[:, i] @ origin)
+        trees.append((axis, differentiate.sub(differentiate.sub(actual, Number(offset)), _leg_sum(path, i))))
+    return trees
+
+
+def _leg_sum(path: Path, i: int) -> Tree:
+    """Component i of the path: w_0 + Σ (w_{k+1} − w_k)·step in leg k; holds the last waypoint (P0 (28))."""
+    total: Tree = Number(path.waypoints[0][i])
+    for k in range(len(path.waypoints) - 1):
+        change = path.waypoints[k + 1][i] - path.waypoints[k][i]
+        if change != 0.0:
+            begin, end = Number(k * path.leg_time), Number((k + 1) * path.leg_time)
+            step = Apply("quintic", (Name("t"), begin, end, Number(0.0), Number(change)))
+            total = add(total, differentiate.expand(step))
+    return total

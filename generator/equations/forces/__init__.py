@@ -1,0 +1,1 @@
+"""Generalised forces: supports, springs, applied forces, friction."""

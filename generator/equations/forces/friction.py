@@ -1,0 +1,182 @@
+"""Friction whose normal force is the joint's own load (design 4.8; P0 (19)–(22), P2 (13)–(15)).
+
+The load depends on the accelerations and these on the friction. Both are affine in the friction efforts τ, so
+the loop is solved in τ alone: a fixed number of sweeps over precomputed responses, the same in every backend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...mechanism import FRICTION_SWEEPS, Coordinate, Friction, Mechanism
+from ...program import ir
+from ...program.ir import Expr, Index
+from ...program.program import Parameter, Program, State
+from ..bodies.kinematics import Kinematics
+
+_SMALLEST = 1e-12  # N²: keeps the root of the normal force differentiable at no load
+
+
+@dataclass(frozen=True)
+class Bristle:
+    """Friction state of one coordinate: its rate, and the friction coefficient; symbols."""
+
+    coordinate: int
+    rate: Expr
+    mu: Expr
+
+
+def rubbing(mechanism: Mechanism) -> list[int]:
+    """Indices of the coordinates that have friction."""
+    return [k for k, coordinate in enumerate(mechanism.coordinates) if coordinate.friction is not None]
+
+
+def bristles(program: Program, mechanism: Mechanism) -> list[Bristle]:
+    """Define rates of the friction states and the coefficients."""
+    program.section("friction states")
+    as_printed = mechanism.velocity_forces == "as_printed"
+    return [_bristle(program, k, mechanism.coordinates[k], as_printed=as_printed) for k in rubbing(mechanism)]
+
+
+def _bristle(program: Program, k: int, coordinate: Coordinate, *, as_printed: bool) -> Bristle:
+    friction, name = coordinate.friction, coordinate.symbol
+    assert friction is not None
+    z, speed = ir.symbol(f"{name}_z"), ir.symbol(f"{name}_dot")
+    rate, change = (_lugre if friction.model == "lugre" else _dahl)(program, friction, name, z, speed)
+    text = f"rate of the bristles of {coordinate.name}"
+    rate = program.define(f"{name}_z_dot", rate, f"{coordinate.unit}/s", text)
+    sigma0, sigma1, sigma2 = (ir.lift(x) for x in (friction.sigma0, friction.sigma1, friction.sigma2))
+    mu = sigma0 * z + sigma1 * rate + sigma2 * speed
+    if as_printed:
+        mu = mu + sigma1 * change + sigma2 * speed  # ΔQ: q̇ ∂μ/∂q̇ with z and the normal force as they are
+    return Bristle(k, rate, program.define(f"mu_{name}", mu, "1", f"friction coefficient of {coordinate.name}"))
+
+
+def _lugre(program: Program, friction: Friction, name: str, z: Expr, speed: Expr) -> tuple[Expr, Expr]:
+    """Rate of the bristles ż, and q̇ ∂ż/∂q̇."""
+    mu_k, ratio = ir.lift(friction.mu_k), speed / friction.v_s
+    stribeck = ir.call("exp", -ir.power(ratio, ir.constant(2.0)))
+    peak = (ir.lift(friction.mu_s) - mu_k) * stribeck
+    steady, worn = mu_k + peak, ir.lift(friction.sigma0) * ir.call("abs", speed) * z
+    falling = 2.0 * ratio * ratio * peak / steady  # −q̇ ∂/∂q̇ of the logarithm of steady
+    return speed - worn / steady, speed - worn * (1.0 + falling) / steady
+
+
+def _dahl(program: Program, friction: Friction, name: str, z: Expr, speed: Expr) -> tuple[Expr, Expr]:
+    """Rate of the bristles ż; q̇ ∂ż/∂q̇ is of no use, for Dahl's coefficient does not depend on ż."""
+    room = 1.0 - ir.lift(friction.sigma0) * z * ir.call("sign", speed) / ir.lift(friction.mu_s)
+    room = program.define(f"room_{name}", room, "1", f"how far {name} is from sliding")
+    slip = ir.power(ir.call("abs", room), ir.lift(friction.gamma)) * ir.call("sign", room)
+    return speed * slip, ir.constant(0.0)
+
+
+def states(program: Program, mechanism: Mechanism, found: Sequence[Bristle]) -> None:
+    """Add the friction states to the program."""
+    for bristle in found:
+        coordinate = mechanism.coordinates[bristle.coordinate]
+        name, text = f"{coordinate.symbol}_z", f"deflection of the bristles of {coordinate.name}"
+        program.parameters.append(
+            Parameter(f"{name}_start", np.array(0.0), coordinate.unit, f"{text} at the start")
+        )
+        start = ir.symbol(f"{name}_start")
+        program.states.append(State(name, coordinate.unit, text, start, bristle.rate, nominal=1e-4))
+
+
+@dataclass(frozen=True)
+class Response:
+    """Force through a joint across its axis, world axes: N0 − N1·τ. Shapes (3,) and (3, f)."""
+
+    N0: Expr
+    N1: Expr
+
+
+def across(force: Expr, e: Expr) -> Expr:
+    """Part of a force, shape (3,), perpendicular to the unit vector e."""
+    return force - (force @ e) * e
+
+
+def efforts(
+    program: Program, mechanism: Mechanism, found: Sequence[Bristle], responses: dict[int, Response]
+) -> Expr:
+    """Define the friction efforts τ, shape (f,), N or N·m, against the motion; responses by coordinate.
+
+    Newton's method on τ_i = μ_i·arm_i·f_n,i(τ), a fixed number of sweeps from the normal forces without friction.
+    """
+    program.section("friction")
+    f, text = len(found), "friction efforts; N or N.m"
+    names = ", ".join(mechanism.coordinates[bristle.coordinate].name for bristle in found)
+    factors = [_factor(program, mechanism, bristle) for bristle in found]
+    if not responses:
+        given = [factor * _given(mechanism, bristle) for factor, bristle in zip(factors, found, strict=True)]
+        return program.define("tau", ir.array(given), None, text)
+    tau: Expr = ir.zeros(f)
+    for sweep in range(FRICTION_SWEEPS + 1):
+        residual, slope = [], []
+        for i, (factor, bristle) in enumerate(zip(factors, found, strict=True)):
+            value, row = _normal(program, mechanism, bristle, responses, tau, sweep)
+            residual.append(tau[i] - factor * value)
+            slope.append([ir.constant(float(i == j)) - factor * row[j] for j in range(f)])
+        if sweep == 0:
+            # without friction the slope is not asked for: the first guess is a plain evaluation
+            tau = program.define("tau_0", -ir.array(residual), None, f"first guess of the {text}")
+            continue
+        J = program.assemble(
+            f"J_{sweep}", (f, f), _rows(slope), None, f"slope of the friction loop, sweep {sweep}"
+        )
+        step = program.solve(
+            f"step_{sweep}", J, ir.array(residual), None, f"friction loop, sweep {sweep}; N or N.m", names
+        )
+        name = "tau" if sweep == FRICTION_SWEEPS else f"tau_{sweep}"
+        tau = program.define(name, tau - step, None, text)
+    return tau
+
+
+def _rows(rows: Sequence[Sequence[Expr]]) -> list[tuple[Index, Expr]]:
+    return [((i, j), value) for i, row in enumerate(rows) for j, value in enumerate(row)]
+
+
+def _factor(program: Program, mechanism: Mechanism, bristle: Bristle) -> Expr:
+    """Effort per normal force, μ·arm."""
+    coordinate = mechanism.coordinates[bristle.coordinate]
+    assert coordinate.friction is not None
+    return program.define(
+        f"grip_{coordinate.symbol}",
+        bristle.mu * ir.lift(coordinate.friction.arm),
+        "m" if coordinate.unit == "rad" else "1",
+        f"friction effort of {coordinate.name} per normal force",
+    )
+
+
+def _given(mechanism: Mechanism, bristle: Bristle) -> Expr:
+    friction = mechanism.coordinates[bristle.coordinate].friction
+    assert friction is not None
+    return ir.lift(friction.normal_force)
+
+
+def _normal(
+    program: Program,
+    mechanism: Mechanism,
+    bristle: Bristle,
+    responses: dict[int, Response],
+    tau: Expr,
+    sweep: int,
+) -> tuple[Expr, list[Expr]]:
+    """Normal force at τ, N, and its slopes by τ."""
+    f = tau.shape[0]
+    if bristle.coordinate not in responses:
+        return _given(mechanism, bristle), [ir.constant(0.0)] * f
+    response, symbol = responses[bristle.coordinate], mechanism.coordinates[bristle.coordinate].symbol
+    N = response.N0 - response.N1 @ tau
+    N = program.define(f"N_{symbol}_{sweep}", N, "N", f"force across the joint of {symbol}, sweep {sweep}")
+    value = ir.call("sqrt", ir.constant(_SMALLEST) + N @ N)
+    value = program.define(f"normal_{symbol}_{sweep}", value, "N", f"normal force of {symbol}, sweep {sweep}")
+    return value, [-(N @ response.N1[:, j]) / value for j in range(f)]
+
+
+def axis(kinematics: Kinematics, k: int) -> Expr:
+    """Shape (3,): world axis of a revolute or prismatic coordinate."""
+    motion = kinematics.axes[k]
+    return motion.u if ir.is_zero(motion.e) else motion.e

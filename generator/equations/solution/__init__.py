@@ -1,0 +1,1 @@
+"""Accelerations from the constrained equations, multipliers, joint loads, projection."""

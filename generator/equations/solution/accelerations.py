@@ -1,0 +1,146 @@
+"""Accelerations, with the loop between friction and joint loads, multipliers of contacts, efforts of drives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...mechanism import Mechanism
+from ...program import ir
+from ...program.ir import Expr, Index
+from ...program.program import Program
+from ..bodies.dynamics import Dynamics
+from ..bodies.kinematics import Kinematics
+from ..constraints.constraints import Constraints
+from ..forces import friction
+from ..forces.friction import Bristle, Response
+from . import motion, multipliers
+from .loads import Loads
+from .motion import Kept
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What the equations give; symbols.
+
+    qdd          shape (n,), m/s² or rad/s²
+    friction     shape (n,): friction efforts against each coordinate's motion, N or N·m, or None
+    multipliers  by constraint row, as far as there are contacts; None without any
+    drives       efforts of the chosen drives, N or N·m; None if all joints have one
+    """
+
+    qdd: Expr
+    friction: Expr | None = None
+    multipliers: Expr | None = None
+    drives: Expr | None = None
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Accelerations, multipliers and efforts of drives as in `Solution`, shape (…,) or with friction (…, 1 + f).
+
+    The first column is without friction, the others per unit effort with the motion.
+    """
+
+    X: Expr
+    Lambda: Expr | None
+    drives: Expr | None
+
+
+def derive(
+    program: Program,
+    kinematics: Kinematics,
+    dynamics: Dynamics,
+    Q: Expr,
+    constraints: Constraints | None,
+    kept: Kept,
+    ratios: tuple[Expr, Expr | None] | None,
+    loads: Loads,
+    bristles: Sequence[Bristle],
+) -> Solution:
+    """Define q̈, friction efforts and, where contacts have them, multipliers.
+
+    ratios   C_d and D, where the program has them already
+    """
+    mechanism, rubbing = kinematics.mechanism, [bristle.coordinate for bristle in bristles]
+    F = motion.forces(program, dynamics, Q, rubbing)
+    answers = _answers(program, mechanism, dynamics, F, constraints, kept, ratios)
+    if not bristles:
+        return Solution(answers.X, None, answers.Lambda, answers.drives)
+    loaded = [k for k in rubbing if mechanism.coordinates[k].friction.normal_force is None]  # type: ignore[union-attr]
+    responses = {k: _response(program, kinematics, loads, k, answers.X, answers.Lambda) for k in loaded}
+    tau = friction.efforts(program, mechanism, bristles, responses)
+    program.section("accelerations")
+    places = {k: tau[i] for i, k in enumerate(rubbing)}
+    on_coordinates = ir.array([places.get(k, ir.constant(0.0)) for k in range(mechanism.n)])
+
+    def total(name: str, columns: Expr | None, text: str) -> Expr | None:
+        if columns is None:
+            return None
+        return program.define(name, columns[:, 0] - columns[:, 1 : 1 + len(rubbing)] @ tau, None, text)
+
+    qdd = total("qdd", answers.X, "accelerations; m/s2 or rad/s2")
+    assert qdd is not None
+    return Solution(
+        qdd,
+        on_coordinates,
+        total("lambda", answers.Lambda, "multipliers of the constraints"),
+        total("drive_efforts", answers.drives, "efforts of the drives; N or N.m"),
+    )
+
+
+def _answers(
+    program: Program,
+    mechanism: Mechanism,
+    dynamics: Dynamics,
+    F: Expr,
+    constraints: Constraints | None,
+    kept: Kept,
+    ratios: tuple[Expr, Expr | None] | None,
+) -> Answers:
+    if constraints is None:
+        return Answers(motion.solve(program, mechanism, motion.Motion(dynamics.M, F), kept, None)[0], None, None)
+    system, reactions = motion.system(program, mechanism, dynamics, constraints, kept, F), constraints.reactions
+    wanted = bool(reactions) and mechanism.actuated is None
+    X, Lambda = motion.solve(program, mechanism, system, kept, ratios, multipliers=wanted)
+    if mechanism.actuated is not None:
+        return Answers(X, *multipliers.realised(program, mechanism, dynamics, constraints, kept.undriven, X, F))
+    if Lambda is not None:
+        Lambda = multipliers.of_contacts(program, mechanism, constraints, kept.rows, Lambda)
+    return Answers(X, Lambda, None)
+
+
+def _response(
+    program: Program, kinematics: Kinematics, loads: Loads, k: int, X: Expr, Lambda: Expr | None
+) -> Response:
+    """Force through the joint of coordinate k, affine in the friction efforts."""
+    mechanism = kinematics.mechanism
+    body = next(b for b, other in enumerate(mechanism.bodies) if k in other.coordinates)
+    load, f, name = loads(body), X.shape[1] - 1, mechanism.coordinates[k].symbol
+    F0, F1 = load.F + load.G @ X[:, 0], load.G @ X[:, 1 : 1 + f]
+    if Lambda is not None and load.reactions:
+        rows = sorted(load.reactions)
+        acting = program.assemble(
+            f"reactions_{name}",
+            (3, len(rows)),
+            [((slice(0, 3), i), load.reactions[row][1]) for i, row in enumerate(rows)],
+            None,
+            f"force on the joint of {name} per multiplier",
+        )
+        chosen = program.assemble(
+            f"Lambda_{name}",
+            (len(rows), 1 + f),
+            [((i, slice(0, 1 + f)), Lambda[row, :]) for i, row in enumerate(rows)],
+            None,
+            f"multipliers that load the joint of {name}, per column of X",
+        )
+        F0, F1 = F0 + acting @ chosen[:, 0], F1 + acting @ chosen[:, 1 : 1 + f]
+    e = friction.axis(kinematics, k)
+    F0 = program.define(f"F0_{name}", F0, "N", f"force through the joint of {name} without friction")
+    F1 = program.define(f"F1_{name}", F1, None, "its change per friction effort; 1 or 1/m")
+    columns: list[tuple[Index, Expr]] = [((slice(0, 3), j), friction.across(F1[:, j], e)) for j in range(f)]
+    N0 = program.define(f"N0_{name}", friction.across(F0, e), "N", "its part across the axis")
+    N1 = program.assemble(
+        f"N1_{name}", (3, f), columns, None, "the change of that part per friction effort; 1 or 1/m"
+    )
+    return Response(N0, N1)

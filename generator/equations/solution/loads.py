@@ -1,0 +1,177 @@
+"""Joint loads: the wrench that a joint transmits to everything behind it (design 4.7).
+
+With subtree sums the load is affine in the accelerations, the contacts' multipliers and the friction efforts,
+without another recursion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...mechanism import Mechanism
+from ...program import ir
+from ...program.ir import Expr, Index
+from ...program.program import Output, Program
+from ..bodies.dynamics import Dynamics
+from ..bodies.kinematics import Kinematics, Wrench
+from ..bodies.loops import Contact
+
+if TYPE_CHECKING:
+    from .accelerations import Solution
+
+
+@dataclass(frozen=True)
+class Reaction:
+    """A contact whose multiplier is row `row` of λ."""
+
+    row: int
+    contact: Contact
+
+
+@dataclass(frozen=True)
+class AffineLoad:
+    """Wrench through the joint of a body, about the world's origin, world axes: N + K q̈ + Σ N_r λ_r, F likewise.
+
+    N, F       shape (3,), N·m and N
+    K, G       shape (3, n): moment and force per acceleration
+    reactions  row r → (N_r, F_r), shape (3,) each: what the joint bears per multiplier of a contact
+    """
+
+    body: int
+    N: Expr
+    F: Expr
+    K: Expr
+    G: Expr
+    reactions: dict[int, tuple[Expr, Expr]]
+
+
+class Loads:
+    """Loads of all joints of a mechanism, defined in the program when first asked for."""
+
+    def __init__(
+        self,
+        program: Program,
+        kinematics: Kinematics,
+        dynamics: Dynamics,
+        wrenches: Sequence[Wrench],
+        reactions: Sequence[Reaction],
+    ) -> None:
+        self.program, self.kinematics, self.dynamics = program, kinematics, dynamics
+        self.wrenches, self.reactions = wrenches, reactions
+        self._known: dict[int, AffineLoad] = {}
+
+    def __call__(self, body: int) -> AffineLoad:
+        """Load of the joint that carries a body."""
+        if body not in self._known:
+            self._known[body] = self._define(body)
+        return self._known[body]
+
+    def _define(self, body: int) -> AffineLoad:
+        mechanism, tree = self.kinematics.mechanism, self.dynamics.subtrees[body]
+        behind = _subtree(mechanism, body)
+        N, F = tree.N, tree.F
+        for wrench in self.wrenches:
+            if wrench.body in behind:
+                N, F = N - wrench.N, F - wrench.F
+        sides = [(r.row, r.contact.relation, _side(r.contact, behind)) for r in self.reactions]
+        reactions = {row: (-relation.N_b, -relation.F) for row, relation, side in sides if side > 0}
+        reactions |= {row: (relation.N_a, relation.F) for row, relation, side in sides if side < 0}
+        name = mechanism.bodies[body].name
+        self.program.section(f"load of the joint of {name}")
+        return AffineLoad(
+            body,
+            self.program.define(
+                f"N0_{name}", N, "N.m", f"load of the joint of {name} without accelerations: moment"
+            ),
+            self.program.define(f"F0_{name}", F, "N", f"load of the joint of {name} without accelerations: force"),
+            self._matrix(f"K_{name}", body, moment=True),
+            self._matrix(f"G_{name}", body, moment=False),
+            reactions,
+        )
+
+    def _matrix(self, name: str, body: int, *, moment: bool) -> Expr:
+        n = self.kinematics.mechanism.n
+        parts: list[tuple[Index, Expr]] = [
+            ((slice(0, 3), k), self._per_acceleration(body, k, moment=moment)) for k in range(n)
+        ]
+        text = f"{'moment' if moment else 'force'} on {name[2:]} and all behind it per acceleration"
+        return self.program.assemble(name, (3, n), parts, None, text)
+
+    def _per_acceleration(self, body: int, k: int, *, moment: bool) -> Expr:
+        mechanism, tree, axis = self.kinematics.mechanism, self.dynamics.subtrees[body], self.kinematics.axes[k]
+        above = mechanism.ancestors(body)
+        if k in above and k not in mechanism.bodies[body].coordinates:
+            if moment:
+                return tree.J @ axis.e + ir.cross(tree.s, axis.u)
+            return tree.m * axis.u + ir.cross(axis.e, tree.s)
+        owner = next(b for b, other in enumerate(mechanism.bodies) if k in other.coordinates)
+        if owner == body or body in _chain(mechanism, owner):
+            momentum = self.dynamics.momenta[k]
+            return momentum.e if moment else momentum.u
+        return ir.zeros(3)
+
+
+def _chain(mechanism: Mechanism, body: int) -> list[int]:
+    """The body's ancestors among the bodies."""
+    chain = []
+    while (body := mechanism.bodies[body].parent) >= 0:
+        chain.append(body)
+    return chain
+
+
+def _subtree(mechanism: Mechanism, body: int) -> set[int]:
+    return {b for b in range(len(mechanism.bodies)) if b == body or body in _chain(mechanism, b)}
+
+
+def _side(contact: Contact, behind: set[int]) -> int:
+    """1 if only body b is behind the joint, −1 if only body a is, 0 if both or none."""
+    return int(contact.b in behind) - int(contact.a in behind)
+
+
+def outputs(
+    program: Program, kinematics: Kinematics, loads: Loads, solution: Solution, links: Sequence[str]
+) -> None:
+    """Loads of some links' joints as outputs: about the joint's origin, axes of the link."""
+    for link in links:
+        body = next(b for b, other in enumerate(kinematics.mechanism.bodies) if other.link == link)
+        N, F = _wrench(program, kinematics, loads(body), solution, link)
+        for vector, letter, unit in ((F, "f", "N"), (N, "n", "N.m")):
+            program.outputs += [
+                Output(f"{link}_load_{letter}{axis}", unit, f"load of the joint of {link}, its {axis}", vector[i])
+                for i, axis in enumerate("xyz")
+            ]
+        _axial_and_normal(program, kinematics.mechanism, body, link, F)
+
+
+def _wrench(
+    program: Program, kinematics: Kinematics, load: AffineLoad, solution: Solution, link: str
+) -> tuple[Expr, Expr]:
+    N, F = load.N + load.K @ solution.qdd, load.F + load.G @ solution.qdd
+    for row, (moment, force) in load.reactions.items():
+        assert solution.multipliers is not None
+        N, F = N + solution.multipliers[row] * moment, F + solution.multipliers[row] * force
+    motion = kinematics.motions[load.body]
+    program.section(f"load of the joint of {link}")
+    F = program.define(f"F_load_{link}", F, "N", f"force through the joint of {link}, world axes")
+    N = program.define(
+        f"N_load_{link}", N - ir.cross(motion.p, F), "N.m", f"moment about the joint of {link}, world axes"
+    )
+    own = motion.R.T
+    return (
+        program.define(f"n_load_{link}", own @ N, "N.m", f"moment about the joint of {link}, axes of {link}"),
+        program.define(f"f_load_{link}", own @ F, "N", f"force through the joint of {link}, axes of {link}"),
+    )
+
+
+def _axial_and_normal(program: Program, mechanism: Mechanism, body: int, link: str, F: Expr) -> None:
+    coordinates = mechanism.bodies[body].coordinates
+    if len(coordinates) != 1:
+        return
+    e = ir.constant(mechanism.coordinates[coordinates[0]].axis)
+    axial = program.define(f"axial_load_{link}", F @ e, "N", f"force along the joint axis of {link}")
+    across = program.define(f"across_load_{link}", F - axial * e, "N", f"force across the joint axis of {link}")
+    normal = ir.call("sqrt", across @ across)
+    program.outputs.append(Output(f"{link}_load_axial", "N", f"force along the joint axis of {link}", axial))
+    program.outputs.append(Output(f"{link}_load_normal", "N", f"force across the joint axis of {link}", normal))

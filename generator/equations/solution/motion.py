@@ -1,0 +1,223 @@
+"""The constrained equations of motion, before it is chosen how to solve them (design 4.3–4.6).
+
+M q̈ − Cᵀ λ = f + unit efforts on some coordinates, C q̈ = wanted, with the independent rows of C. A coordinate that
+a row holds is known beforehand, and both leave the system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby, product
+
+from ...mechanism import Mechanism
+from ...program import ir
+from ...program.ir import Expr, Index
+from ...program.program import Program, listed
+from ..bodies.dynamics import Dynamics
+from ..constraints.constraints import Constraints
+
+
+@dataclass(frozen=True)
+class Partition:
+    """How a mechanism's constraint rows divide its coordinates.
+
+    dependent  names of the dependent coordinates, one per independent row
+    rows       names of the independent rows
+    undriven   names of independent rows among those that no drive realises, where only some joints have a drive
+    """
+
+    dependent: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
+    undriven: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What of rows and coordinates takes part.
+
+    rows       indices of the independent rows that hold no coordinate
+    free       indices of the coordinates that no row holds
+    held       coordinate → index of the row that holds it
+    dependent  positions in `free` of the dependent coordinates
+    undriven   indices of the rows of that name in `Partition`
+    """
+
+    rows: tuple[int, ...]
+    free: tuple[int, ...]
+    held: dict[int, int]
+    dependent: tuple[int, ...]
+    undriven: tuple[int, ...]
+
+    @property
+    def independent(self) -> tuple[int, ...]:
+        """Indices of the independent coordinates."""
+        return tuple(k for i, k in enumerate(self.free) if i not in self.dependent)
+
+    @property
+    def following(self) -> tuple[int, ...]:
+        """Indices of the dependent coordinates that no row holds."""
+        return tuple(self.free[i] for i in self.dependent)
+
+
+def kept(mechanism: Mechanism, constraints: Constraints | None, partition: Partition) -> Kept:
+    """Rows and coordinates that take part; where all rows are to have multipliers, none is put aside."""
+    if constraints is None:
+        return Kept((), tuple(range(mechanism.n)), {}, (), ())
+    rows = [i for i, row in enumerate(constraints.rows) if row.name in partition.rows]
+    all_multipliers = mechanism.formulation == "lagrange" or mechanism.redundant == "minimum_norm"
+    held = {k: i for i in rows if (k := constraints.rows[i].fixes) is not None and not all_multipliers}
+    free = tuple(k for k in range(mechanism.n) if k not in held)
+    dependent = tuple(i for i, k in enumerate(free) if mechanism.coordinates[k].name in partition.dependent)
+    undriven = tuple(i for i, row in enumerate(constraints.rows) if row.name in partition.undriven)
+    return Kept(tuple(i for i in rows if i not in held.values()), free, held, dependent, undriven)
+
+
+def forces(program: Program, dynamics: Dynamics, Q: Expr, units: Sequence[int]) -> Expr:
+    """Q − h, shape (n,), or (n, 1 + len(units)) with a unit effort on each coordinate of `units` beside it."""
+    program.section("accelerations")
+    f = program.define("f", Q - dynamics.h, None, "applied minus inertia forces; N or N.m")
+    if not units:
+        return f
+    n = f.shape[0]
+    unit_efforts = [ir.constant([float(i == k) for i in range(n)]) for k in units]
+    return _columns(program, "F", [f, *unit_efforts], "applied minus inertia forces, and unit friction efforts")
+
+
+def stabilised(mechanism: Mechanism, constraints: Constraints) -> Expr:
+    """What C q̈ is to be: γ − 2αΦ̇ − β²Φ (Baumgarte), or γ + κ²Φ where Φ̇ = −κΦ (design 4.5)."""
+    if mechanism.formulation == "gpme_reduced":
+        kappa = ir.lift(mechanism.kappa)
+        return constraints.gamma + kappa * kappa * constraints.Phi
+    alpha, beta = ir.lift(mechanism.alpha), ir.lift(mechanism.beta)
+    return constraints.gamma - 2.0 * alpha * constraints.Phi_dot - beta * beta * constraints.Phi
+
+
+@dataclass(frozen=True)
+class Motion:
+    """The system M X − Cᵀ Λ = F, C X = W of the free coordinates; `held`: accelerations of the others, or None."""
+
+    M: Expr
+    F: Expr
+    held: Expr | None = None
+    C: Expr | None = None
+    W: Expr | None = None
+
+
+def system(
+    program: Program, mechanism: Mechanism, dynamics: Dynamics, constraints: Constraints, kept: Kept, F: Expr
+) -> Motion:
+    """Define the system for the columns of F, shape (n,) or (n, c); in W the first column alone is not zero."""
+    wanted = program.define(
+        "wanted",
+        stabilised(mechanism, constraints),
+        None,
+        "stabilised constraint accelerations: what C*qdd is to be",
+    )
+    M, C, W = dynamics.M, None, None
+    if kept.rows:
+        C = block(program, "Cr", constraints.C, (kept.rows, kept.free), "C of rows and coordinates that take part")
+        W = block(program, "wr", wanted, (kept.rows,), "stabilised accelerations of the rows that take part")
+    held = _held(program, wanted, kept)
+    if held is not None:
+        others = list(kept.held)
+        M = block(program, "Mr", dynamics.M, (kept.free, kept.free), "M of the coordinates that are not held")
+        beside = block(program, "Mh", dynamics.M, (kept.free, others), "M between these and the held ones")
+        F = block(program, "Fr", F, (kept.free, *map(range, F.shape[1:])), "forces on these")
+        F = _with_first(
+            program, "Fs", F, _first(F) - beside @ held, "forces on these, less what the held ones take"
+        )
+        if W is not None:
+            Ch = block(program, "Ch", constraints.C, (kept.rows, others), "C of the held coordinates")
+            W = W - Ch @ held
+    if W is not None and F.shape[1:]:
+        zero = ir.zeros(len(kept.rows))
+        W = _columns(
+            program, "W", [W, *[zero] * (F.shape[1] - 1)], "stabilised accelerations, one column per column of F"
+        )
+    return Motion(M, F, held, C, W)
+
+
+def solve(
+    program: Program,
+    mechanism: Mechanism,
+    motion: Motion,
+    kept: Kept,
+    ratios: tuple[Expr, Expr | None] | None,
+    *,
+    multipliers: bool = False,
+) -> tuple[Expr, Expr | None]:
+    """Accelerations, of the shape of F, and on demand the multipliers of `kept.rows`; symbols."""
+    columns = motion.F.shape[1:]
+    name = "X" if columns else "qdd"
+    text = f"accelerations{' without friction, and per friction effort' if columns else '; m/s2 or rad/s2'}"
+    names = [mechanism.coordinates[k].name for k in kept.free]
+    own, Lambda = f"{name}_free" if kept.held else name, None
+    if motion.C is None or motion.W is None:
+        X = program.solve(own, motion.M, motion.F, None, text, listed(names))
+    else:
+        matrices = (motion.M, motion.C, motion.F, motion.W)
+        unknowns = (own, "Lambda" if multipliers else None)
+        X, Lambda = program.constrained_solve(unknowns, matrices, text, names, kept.dependent, ratios)
+    if motion.held is None:
+        return X, Lambda
+    return _complete(program, name, mechanism.n, kept, X, motion.held, text), Lambda
+
+
+def block(program: Program, name: str, array: Expr, chosen: tuple[Sequence[int], ...], description: str) -> Expr:
+    """Some rows, and columns, of an array, by their indices; the array itself if that is all of it."""
+    if all(list(part) == list(range(size)) for part, size in zip(chosen, array.shape, strict=True)):
+        return array
+    shape = tuple(len(part) for part in chosen)
+    parts: list[tuple[Index, Expr]] = [
+        (tuple(here for here, _ in piece), array[tuple(there for _, there in piece)])
+        for piece in product(*map(_runs, chosen))
+    ]
+    return program.assemble(name, shape, parts, None, description)
+
+
+def _runs(chosen: Sequence[int]) -> list[tuple[slice, slice]]:
+    """Position and source of each run of neighbouring indices."""
+    runs = []
+    for _, group in groupby(enumerate(chosen), key=lambda pair: pair[1] - pair[0]):
+        pairs = list(group)
+        (here, there), length = pairs[0], len(pairs)
+        runs.append((slice(here, here + length), slice(there, there + length)))
+    return runs
+
+
+def _held(program: Program, wanted: Expr, kept: Kept) -> Expr | None:
+    if not kept.held:
+        return None
+    accelerations = ir.array([wanted[row] for row in kept.held.values()])
+    return program.define("qdd_held", accelerations, None, "accelerations of the held coordinates; m/s2 or rad/s2")
+
+
+def _first(array: Expr) -> Expr:
+    return array[:, 0] if array.shape[1:] else array
+
+
+def _with_first(program: Program, name: str, array: Expr, first: Expr, description: str) -> Expr:
+    """The array with another first column."""
+    if not array.shape[1:]:
+        return program.define(name, first, None, description)
+    rows, columns = array.shape
+    rest = slice(1, columns)
+    parts: list[tuple[Index, Expr]] = [((slice(0, rows), 0), first), ((slice(0, rows), rest), array[:, rest])]
+    return program.assemble(name, array.shape, parts, None, description)
+
+
+def _columns(program: Program, name: str, columns: Sequence[Expr], description: str) -> Expr:
+    rows = slice(0, columns[0].shape[0])
+    parts: list[tuple[Index, Expr]] = [((rows, j), column) for j, column in enumerate(columns)]
+    return program.assemble(name, (rows.stop, len(columns)), parts, None, description)
+
+
+def _complete(program: Program, name: str, n: int, kept: Kept, X: Expr, held: Expr, text: str) -> Expr:
+    """Accelerations of all coordinates, free and held, in their order."""
+    rest = tuple(slice(0, size) for size in X.shape[1:])
+    parts: list[tuple[Index, Expr]] = [((here, *rest), X[(there, *rest)]) for there, here in _runs(kept.free)]
+    for i, k in enumerate(kept.held):
+        row = held[i] if not rest else ir.array([held[i], *[0.0] * (X.shape[1] - 1)])
+        parts.append(((k, *rest), row))
+    return program.assemble(name, (n, *X.shape[1:]), parts, None, text)

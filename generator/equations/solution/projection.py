@@ -1,0 +1,64 @@
+"""Projection onto the constraints: the smallest change, weighted with the masses, that fulfils them again.
+
+The least ΔᵀMΔ with C Δ = −r, where r is Φ(t, q) for a change of the positions and Φ̇ for one of the velocities:
+
+    [M Cᵀ] [Δ]   [ 0]
+    [C 0 ] [λ] = [−r]
+
+For the velocities this is exact, for the positions a step of Newton's method (E. Eich, Convergence results for a
+coordinate projection method applied to mechanical systems with algebraic constraints, SIAM J. Numer. Anal. 30,
+1993). Rows of order 1 have no value and take part in the velocities alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ...mechanism import Mechanism
+from ...program import ir
+from ...program.ir import Expr
+from ...program.program import LinearSolve, Program, Projection
+from ..bodies.dynamics import Dynamics
+from ..constraints.constraints import Constraints, Row
+from .motion import Kept
+
+_SECTION = "projection onto the constraints"
+
+
+def derive(program: Program, mechanism: Mechanism, dynamics: Dynamics, rows: Constraints, kept: Kept) -> None:
+    """Add the projections to a program that has its states; of the rows, the independent ones take part."""
+    independent = sorted([*kept.rows, *kept.held.values()])
+
+    def add(level: str, residual: Expr, part: Callable[[Row], Expr], suffix: str) -> None:
+        chosen = [i for i in independent if not ir.is_zero(part(rows.rows[i]))]
+        if not chosen:
+            return
+        solve = _saddle(program.fresh(f"{level}_change"), level, mechanism, dynamics, rows.C, residual, chosen)
+        names = {f"{c.symbol}{suffix}": k for k, c in enumerate(mechanism.coordinates)}
+        unknown = ir.symbol(solve.name, solve.shape)
+        change = [unknown[names[s.name]] if s.name in names else ir.constant(0.0) for s in program.states]
+        norm = ir.call("sqrt", residual @ residual)
+        program.projections[level] = Projection(norm, solve, tuple(change))
+
+    add("position", rows.Phi, lambda row: row.value, "")
+    if mechanism.formulation != "gpme_reduced":  # whose velocities follow from the constraints
+        add("velocity", rows.Phi_dot, lambda row: row.rate, "_dot")
+
+
+def _saddle(
+    name: str,
+    level: str,
+    mechanism: Mechanism,
+    dynamics: Dynamics,
+    C: Expr,
+    residual: Expr,
+    rows: Sequence[int],
+) -> LinearSolve:
+    """The system above with the given rows of C and of the residual; the unknown is Δ above λ."""
+    n, zero = mechanism.n, ir.constant(0.0)
+    above = [[*(dynamics.M[j, k] for k in range(n)), *(C[i, j] for i in rows)] for j in range(n)]
+    below = [[*(C[i, k] for k in range(n)), *(zero for _ in rows)] for i in rows]
+    right = ir.array([*(zero for _ in range(n)), *(-residual[i] for i in rows)])
+    about = ", ".join(coordinate.name for coordinate in mechanism.coordinates)
+    text = f"{level} projection: change that fulfils the constraints, above the multipliers"
+    return LinearSolve(name, right.shape, None, text, ir.array([*above, *below]), right, about, _SECTION)

@@ -1,0 +1,1 @@
+"""The expression language of descriptions: text, trees, derivatives."""

@@ -1,0 +1,127 @@
+"""Program → Modelica source, through the templates.
+
+A package: `Mechanism` has the equations, `Plant` takes the applied forces as inputs, `Experiment` gives them as
+the description does. The FMU is built from `Experiment`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from html import escape
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from .. import mechanism
+from ..description import Chain
+from ..program.program import Program
+from . import parts
+from . import text as mo
+
+
+def experiment(name: str) -> str:
+    """The class to simulate of the package `name`."""
+    return f"{name}.Experiment"
+
+
+def render(program: Program, chain: Chain, version: str, start_values: Mapping[str, float] | None = None) -> str:
+    """Modelica source of a package, self-contained (no library needed); simulate its `experiment`.
+
+    start_values  given numbers for what `start(x)` stands for. The model then has no initial equations and its
+                  inputs are parameters: it can be evaluated at any state.
+    """
+    headings, forces = parts.Headings(chain, program), parts.applied_forces(program)
+    equations = parts.equations(program, headings)
+    return (
+        _environment()
+        .get_template("package.mo.jinja")
+        .render(
+            program=program,
+            version=version,
+            digest=digest(program),
+            parameters=parts.parameters(program, headings),
+            starts=parts.start_parameters(program, start_values),
+            inputs=parts.inputs(program, at_any_state=start_values is not None),
+            states=parts.states(program),
+            outputs=parts.outputs(program),
+            hidden=[*parts.derived_parameters(program, headings), *parts.variables(program, headings)],
+            initial_equations=[
+                f"{v.name} = {mo.text(v.expr)}" for v in program.start_values if start_values is None
+            ],
+            equations=equations,
+            state_equations=[f"der({s.name}) = {mo.text(s.derivative)}" for s in program.states],
+            output_equations=parts.output_equations(program),
+            assertions=parts.assertions(program),
+            forces=[parts.Group(f.section, tuple(parts.item_equations(f))) for f in forces],
+            plant_inputs=parts.plant_inputs(program),
+            plant_equations=parts.plant_equations(program),
+            uses_quintic=_uses(program, "quintic_"),
+            experiment=_settings(chain),
+        )
+    )
+
+
+def _settings(chain: Chain) -> dict[str, float]:
+    """Of the annotation `experiment`."""
+    simulation = chain.simulation
+    return {
+        "StartTime": 0.0,
+        "StopTime": simulation.stop,
+        "Tolerance": simulation.tolerance,
+        "Interval": simulation.output_step,
+    }
+
+
+def script(program: Program, chain: Chain) -> str:
+    """OpenModelica script that simulates the package and plots its main coordinates; lies beside `Name.mo`."""
+    coordinates = mechanism.build(chain).coordinates
+    plotted = [c.symbol for c in coordinates if c.role == "joint"] or [c.symbol for c in coordinates]
+    simulation = chain.simulation
+    return (
+        _environment()
+        .get_template("simulate.mos.jinja")
+        .render(
+            name=program.name,
+            experiment=experiment(program.name),
+            plotted=plotted,
+            points=list(chain.points),
+            simulation=simulation,
+            intervals=max(1, round(simulation.stop / simulation.output_step)),
+        )
+    )
+
+
+def digest(program: Program) -> str:
+    """Hash of everything that decides what the model computes."""
+    lines = [repr((p.name, p.value.tolist(), p.unit, p.description)) for p in program.parameters]
+    lines += [repr((e.name, e.unit)) for e in program.inputs]
+    lines += [f"{s.name} {s.unit} {mo.text(s.derivative)}" for s in program.states]
+    lines += [f"{v.name} {mo.text(v.expr)}" for v in program.start_values]
+    lines += [mo.text(time) for time in program.events]
+    lines += [line for item in program.items for line in parts.item_equations(item)]
+    lines += [f"{o.name} {o.unit} {mo.text(o.expr)}" for o in program.outputs]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def _uses(program: Program, function: str) -> bool:
+    return any(function in line for item in program.items for line in parts.item_equations(item))
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("gpmelica", "modelica_templates"),
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,
+    )
+    environment.filters |= {
+        "quoted": mo.quoted,
+        "escaped": mo.escaped,
+        "html": escape,
+        "number": mo.number,
+        "lines": parts.lines,
+        "groups": parts.groups,
+    }
+    return environment

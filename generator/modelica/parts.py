@@ -1,0 +1,285 @@
+"""The parts of a Modelica model: declarations and equations under the headings that say where they come from.
+
+A heading names the link, constraint or force of the description; `modelica_origin` reads it back from the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from .. import mechanism
+from ..description import Chain
+from ..equations.constraints import constraints
+from ..program.ir import Shape
+from ..program.program import ConstrainedSolve, Definition, Item, LinearSolve, Program
+from . import text as mo
+
+_INDENT = 4  # of everything inside a model of the package
+_PER_ROW = ("Phi", "Phi_dot", "C", "gamma")  # what a constraint row is made of
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """`prefix name[shape](modifiers) = binding "description"`, in pieces."""
+
+    prefix: str
+    name: str
+    modifiers: str
+    binding: str
+    description: str
+
+    @property
+    def code(self) -> str:
+        """All but the description."""
+        return f"{self.prefix}{self.name}{self.modifiers}{self.binding}"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Declarations or equations under one heading."""
+
+    title: str
+    members: tuple[Declaration | str, ...]
+
+
+def lines(members: Iterable[Declaration | str]) -> str:
+    """Text of declarations or equations, without a newline at the end."""
+    return "\n".join(_laid_out(member) for member in members)
+
+
+def _laid_out(member: Declaration | str) -> str:
+    if isinstance(member, str):
+        return mo.layout(member, _INDENT)
+    return mo.layout(member.code, _INDENT, mo.quoted(member.description))
+
+
+def groups(found: Iterable[Group]) -> str:
+    """Text of groups, each under its heading, without a newline at the end."""
+    return "\n\n".join(f"{' ' * _INDENT}// {group.title}\n{lines(group.members)}" for group in found)
+
+
+class Headings:
+    """Where the parts of a program come from, in the description's words."""
+
+    def __init__(self, chain: Chain, program: Program) -> None:
+        numbers = mechanism.build(chain)
+        self.rows = constraints.row_names(numbers)
+        self._bodies = {body.name: _body_heading(body) for body in numbers.bodies}
+        self._exact = dict.fromkeys(chain.parameters, "parameters of the description")
+        self._exact |= {str(s.start.data): "start values of the states" for s in program.states}
+        self._owners = {"base": "base"} | {link.name: f"link {link.name}" for link in chain.links}
+        self._owners |= {point: f"point {point}" for point in chain.points}
+        self._owners |= {force.name: f"applied force {force.name}" for force in chain.forces}
+
+    def section(self, title: str) -> str:
+        """Of a section of the program."""
+        return self._bodies.get(title, title)
+
+    def parameter(self, name: str) -> str:
+        """Of a parameter: by the longest name of the description that it begins with."""
+        if name in self._exact:
+            return self._exact[name]
+        if re.match(r"support\d+_", name):
+            return "parameters of base supports"
+        owners = [owner for owner in self._owners if name.startswith(f"{owner}_")]
+        return f"parameters of {self._owners[max(owners, key=len)]}" if owners else "general parameters"
+
+
+def _body_heading(body: mechanism.Body) -> str:
+    if body.link == "base":
+        return "base"
+    element = "" if body.name == body.link else f", element {body.name.removeprefix(f'{body.link}_')}"
+    return f"link {body.link}{element}"
+
+
+def is_applied(item: Item) -> bool:
+    """Whether an item is an applied force's value, which the description gives as an expression."""
+    return item.section.startswith("applied force ") and item.description == item.section
+
+
+def applied_forces(program: Program) -> list[Definition]:
+    """The values of all applied forces that the description gives as expressions."""
+    return [item for item in program.items if isinstance(item, Definition) and is_applied(item)]
+
+
+def parameters(program: Program, headings: Headings) -> list[Group]:
+    """What a user may change."""
+    found: dict[str, list[Declaration]] = {}
+    for p in program.parameters:
+        # `zeros(3)` would hide what may be changed
+        value = "{" + ", ".join(map(mo.number, p.value)) + "}" if p.shape else mo.number(float(p.value))
+        name, modifiers = p.name + _dimensions(p.shape), _modifiers(p.shape, p.unit)
+        declaration = Declaration("parameter Real ", name, modifiers, f" = {value}", p.description)
+        found.setdefault(headings.parameter(p.name), []).append(declaration)
+    return [Group(title, tuple(members)) for title, members in found.items()]
+
+
+def derived_parameters(program: Program, headings: Headings) -> list[Group]:
+    """What follows from the parameters alone."""
+    return _grouped(
+        (
+            f"derived parameters of {headings.section(item.section)}",
+            _declaration("final parameter Real ", item, f" = {mo.text(item.parts[0][1])}"),
+        )
+        for item in program.items
+        if isinstance(item, Definition) and item.constant and not is_applied(item)
+    )
+
+
+def start_parameters(program: Program, given: Mapping[str, float] | None) -> list[Declaration]:
+    """What `start(x)` stands for: calculated at the start, or given."""
+    declarations = []
+    for value in program.start_values:
+        others = ["fixed = false"] if given is None else []
+        binding = "" if given is None else f" = {mo.number(given[value.name])}"
+        modifiers = _modifiers((), "1", *others)
+        declarations.append(Declaration("parameter Real ", value.name, modifiers, binding, value.description))
+    return declarations
+
+
+def inputs(program: Program, at_any_state: bool) -> list[Declaration]:
+    """The FMU's inputs; parameters that are 0 where the model is to be evaluated at any state."""
+    return [
+        Declaration("parameter Real ", e.name, _modifiers((), e.unit), " = 0.0", e.description)
+        if at_any_state
+        else Declaration("RealInput ", e.name, _input_modifiers(e.unit), "", e.description)
+        for e in program.inputs
+    ]
+
+
+def plant_inputs(program: Program) -> list[Declaration]:
+    """The plant's inputs, one for each applied force."""
+    return [
+        Declaration("RealInput ", _input_name(program, f), _input_modifiers(f.unit), "", f.description)
+        for f in applied_forces(program)
+    ]
+
+
+def plant_equations(program: Program) -> list[Group]:
+    """What connects the plant's inputs to the applied forces."""
+    return [Group(f.section, (f"{f.name} = {_input_name(program, f)}",)) for f in applied_forces(program)]
+
+
+def _input_name(program: Program, force: Definition) -> str:
+    name = f"{force.name}_input"
+    while name in program.reserved:
+        name += "_"
+    return name
+
+
+def states(program: Program) -> list[Declaration]:
+    """Coordinates and their rates, which are outputs too."""
+    declarations = []
+    for s in program.states:
+        start = f"start = {mo.text(s.start)}"
+        modifiers = _modifiers((), s.unit, start, "fixed = true", f"nominal = {mo.number(s.nominal)}")
+        declarations.append(Declaration("output Real ", s.name, modifiers, "", s.description))
+    return declarations
+
+
+def outputs(program: Program) -> list[Declaration]:
+    """What a user reads besides the states."""
+    return [
+        Declaration("output Real ", o.name, _modifiers((), o.unit), "", o.description) for o in program.outputs
+    ]
+
+
+def output_equations(program: Program) -> list[str]:
+    """Equations of the outputs that are no items themselves."""
+    published = program.published
+    return [f"{o.name} = {mo.text(o.expr)}" for o in program.outputs if o.name not in published]
+
+
+def variables(program: Program, headings: Headings) -> list[Group]:
+    """Everything in between, section by section."""
+    published = program.published
+    return _grouped(
+        (headings.section(item.section), _declaration("Real ", item))
+        for item in program.items
+        if (is_applied(item) or not _is_constant(item)) and item.name not in published
+    )
+
+
+def equations(program: Program, headings: Headings) -> list[Group]:
+    """All equations but the applied forces' values; those of a constraint row stand together."""
+    ordinary: list[tuple[str, str]] = []
+    rows: dict[int, list[str]] = {i: [] for i in range(len(headings.rows))}
+    for item in program.items:
+        if _is_constant(item) or is_applied(item):
+            continue
+        for i, line in enumerate(item_equations(item)):
+            if item.name.rstrip("_") in _PER_ROW:
+                rows[i].append(line)
+            else:
+                ordinary.append((headings.section(item.section), line))
+    found = _grouped(ordinary)
+    after = next((i + 1 for i, group in enumerate(found) if group.title == "constraints"), len(found))
+    by_row = [Group(f"constraint {name}", tuple(rows[i])) for i, name in enumerate(headings.rows)]
+    return [*found[:after], *by_row, *found[after:]]
+
+
+def assertions(program: Program) -> list[str]:
+    """What must hold during a run, laid out; messages stay in one piece."""
+    margin = " " * _INDENT
+    return [
+        f"{margin}assert({mo.text(a.value)} < {mo.number(a.bound)},\n"
+        f"{margin}    {mo.quoted(f'{a.message} ')} + String(time));"
+        for a in program.assertions
+    ]
+
+
+def item_equations(item: Item) -> Iterator[str]:
+    """Equations of one definition or linear system, without the semicolon."""
+    if isinstance(item, LinearSolve):
+        yield f"{_factor(mo.text(item.matrix))}*{item.name} = {mo.text(item.right)}"
+        return
+    if isinstance(item, ConstrainedSolve):
+        M, C, F, W = (_factor(mo.text(expr)) for expr in (item.matrix, item.jacobian, item.right, item.wanted))
+        yield f"{M}*{item.name} - transpose({C})*{item.multipliers or 'multipliers'} = {F}"
+        yield f"{C}*{item.name} = {W}"
+        return
+    for index, expr in item.parts:
+        name = item.name + (mo.subscript(index, item.shape) if index else "")
+        yield f"{name} = {mo.text(expr)}"
+    if item.symmetric:
+        for k in range(1, item.shape[0]):
+            yield f"{item.name}[{k + 1},1:{k}] = {item.name}[1:{k},{k + 1}]"
+
+
+def _is_constant(item: Item) -> bool:
+    return isinstance(item, Definition) and item.constant
+
+
+def _grouped(members: Iterable[tuple[str, Declaration | str]]) -> list[Group]:
+    found: dict[str, list[Declaration | str]] = {}
+    for title, member in members:
+        found.setdefault(title, []).append(member)
+    return [Group(title, tuple(group)) for title, group in found.items()]
+
+
+def _declaration(prefix: str, item: Item, binding: str = "") -> Declaration:
+    text = item.description
+    if item.unit is None and ";" not in text:
+        text += "; units differ by element"
+    name, modifiers = item.name + _dimensions(item.shape), _modifiers(item.shape, item.unit)
+    return Declaration(prefix, name, modifiers, binding, text)
+
+
+def _input_modifiers(unit: str | None) -> str:
+    return _modifiers((), unit, "start = 0.0")
+
+
+def _modifiers(shape: Shape, unit: str | None, *others: str) -> str:
+    each = "each " if shape else ""
+    parts = [*others, *([f'{each}unit = "{unit}"'] if unit else [])]
+    return f"({', '.join(parts)})" if parts else ""
+
+
+def _dimensions(shape: Shape) -> str:
+    return f"[{', '.join(map(str, shape))}]" if shape else ""
+
+
+def _factor(matrix: str) -> str:
+    return matrix if matrix.isidentifier() else f"({matrix})"

@@ -1,0 +1,133 @@
+"""Array expressions → Modelica text, and its layout in lines."""
+
+from __future__ import annotations
+
+import textwrap
+
+import numpy as np
+
+from ..program.ir import Expr, Index, Shape
+
+# binding strength: sums, products, powers, names and calls
+_SUM, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4
+_STRENGTH = {"add": _SUM, "sub": _SUM, "neg": _SUM, "pow": _POWER}
+_STRENGTH |= {"mul": _PRODUCT, "matmul": _PRODUCT, "div": _PRODUCT}
+_WIDTH = 112
+_SIGNS = {"add": "+", "sub": "-", "mul": "*", "matmul": "*", "div": "/", "pow": "^"}
+
+
+def text(expr: Expr) -> str:
+    """Modelica expression."""
+    match expr.op:
+        case "constant":
+            return constant(expr.data)
+        case "symbol":
+            return str(expr.data)
+        case "index":
+            return text(expr.args[0]) + subscript(expr.data, expr.args[0].shape)
+        case "array":
+            return _array(expr)
+        case "call":
+            return f"{expr.data}({_list(expr.args)})"
+        case "cross":
+            return f"cross({_list(expr.args)})"
+        case "transpose":
+            return f"transpose({text(expr.args[0])})"
+        case "if":
+            return _choice(expr)
+        case "neg":
+            return f"-{_inside(expr.args[0], _PRODUCT)}"
+    left, right = expr.args
+    strength = _STRENGTH[expr.op]
+    sign = _SIGNS[expr.op] if strength != _SUM else f" {_SIGNS[expr.op]} "
+    if expr.op == "pow" and right.op == "constant" and right.data == int(right.data) >= 0:
+        return f"{_inside(left, _ATOM)}^{int(right.data)}"
+    # powers bind neither way in Modelica; everything else binds to the left
+    stronger_left = strength + (expr.op == "pow")
+    return f"{_inside(left, stronger_left)}{sign}{_inside(right, strength + 1)}"
+
+
+def _inside(expr: Expr, strength: int) -> str:
+    own = _STRENGTH.get(expr.op, _ATOM)
+    if expr.op == "constant" and not expr.shape and expr.data < 0:
+        own = _SUM
+    return f"({text(expr)})" if own < strength else text(expr)
+
+
+def _list(exprs: tuple[Expr, ...]) -> str:
+    return ", ".join(text(expr) for expr in exprs)
+
+
+def _array(expr: Expr) -> str:
+    if len(expr.shape) == 1:
+        return f"{{{_list(expr.args)}}}"
+    return "[" + "; ".join(_list(_scalars(row)) for row in expr.args) + "]"
+
+
+def _scalars(row: Expr) -> tuple[Expr, ...]:
+    return tuple(row)
+
+
+def _choice(expr: Expr) -> str:
+    comparison, number = expr.data
+    left, right, then, otherwise = expr.args[:4]
+    chosen = f"if {text(left)} {comparison} {text(right)} then {text(then)} else {text(otherwise)}"
+    return f"({chosen})" if number is not None else f"noEvent({chosen})"
+
+
+def constant(value: np.ndarray) -> str:
+    """Number, vector or matrix literal."""
+    if value.ndim == 0:
+        return number(float(value))
+    if value.ndim == 1 and not value.any():
+        return f"zeros({value.shape[0]})"
+    if value.ndim == 1:
+        return "{" + ", ".join(number(x) for x in value) + "}"
+    if not value.any():
+        return f"zeros({value.shape[0]}, {value.shape[1]})"
+    return "[" + "; ".join(", ".join(number(x) for x in row) for row in value) + "]"
+
+
+def number(value: float) -> str:
+    """Shortest text that reads back as the same double."""
+    return repr(float(value))
+
+
+def subscript(index: Index, shape: Shape) -> str:
+    """`[2,1:3]` of a zero-based index."""
+    return "[" + ",".join(_one(key, size) for key, size in zip(index, shape, strict=True)) + "]"
+
+
+def _one(key: int | slice, size: int) -> str:
+    if isinstance(key, int):
+        return str(key + 1)
+    if key.start == 0 and key.stop == size:
+        return ":"
+    return f"{key.start + 1}:{key.stop}"
+
+
+def escaped(value: str) -> str:
+    """What stands between the quotes of a Modelica string that may run over several lines."""
+    return value.replace("\r", "").replace("\\", "\\\\").replace('"', '\\"')
+
+
+def quoted(value: str) -> str:
+    """Modelica string literal on one line."""
+    return '"' + escaped(value).replace("\n", "\\n").replace("\t", "\\t") + '"'
+
+
+def layout(code: str, indent: int, description: str = "") -> str:
+    """One statement in as many indented lines as it needs, broken at spaces; a description stays in one piece."""
+    margin = " " * indent
+    statement = f"{margin}{code} {description};" if description else f"{margin}{code};"
+    if len(statement) <= _WIDTH:
+        return statement
+    lines = textwrap.wrap(
+        code if description else f"{code};",
+        _WIDTH,
+        initial_indent=margin,
+        subsequent_indent=margin + "    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return "\n".join([*lines, f"{margin}    {description};"] if description else lines)

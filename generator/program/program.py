@@ -1,0 +1,385 @@
+"""A model's equations in order: parameters, states, inputs, definitions, linear solves, outputs.
+
+Nothing here knows Modelica or C; renderers walk the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..language.expressions import Tree
+from . import ir
+from .ir import Expr, Index, Shape
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number or array that the FMU's user may change before the run.
+
+    value  default, an array of the parameter's shape
+    """
+
+    name: str
+    value: NDArray[np.float64]
+    unit: str
+    description: str
+
+    @property
+    def shape(self) -> Shape:
+        """Of the value."""
+        return self.value.shape
+
+
+@dataclass(frozen=True)
+class Input:
+    """A quantity that the FMU's user gives during the run; 0 until set."""
+
+    name: str
+    unit: str
+    description: str
+
+
+@dataclass(frozen=True)
+class State:
+    """A continuous state, its start value and derivative; nominal: its magnitude, for absolute tolerances."""
+
+    name: str
+    unit: str
+    description: str
+    start: Expr
+    derivative: Expr
+    nominal: float
+
+
+@dataclass(frozen=True)
+class Definition:
+    """`name = expr`, or block by block.
+
+    parts        blocks (zero-based index, or () for the whole) and their expressions; together they fill the shape
+    unit         one unit for all elements, or None where they differ; the description then says which
+    constant     depends on parameters only
+    symmetric    the parts are the upper triangle of a symmetric matrix
+    """
+
+    name: str
+    shape: Shape
+    unit: str | None
+    description: str
+    parts: tuple[tuple[Index, Expr], ...]
+    section: str
+    constant: bool = False
+    symmetric: bool = False
+
+    @property
+    def exprs(self) -> tuple[Expr, ...]:
+        """Of all parts."""
+        return tuple(expr for _, expr in self.parts)
+
+
+@dataclass(frozen=True)
+class LinearSolve:
+    """`matrix · name = right`: name is the unknown, of the shape of `right`.
+
+    about   what is solved and by which coordinates, for messages
+    ratios  of a fixed choice of dependent coordinates, whose matrix has to be regular all the way of a run: how
+            many of the unknown's first columns are dependent velocities per independent one
+    """
+
+    name: str
+    shape: Shape
+    unit: str | None
+    description: str
+    matrix: Expr
+    right: Expr
+    about: str
+    section: str
+    ratios: int | None = None
+
+    @property
+    def exprs(self) -> tuple[Expr, ...]:
+        """Matrix and right-hand side."""
+        return self.matrix, self.right
+
+
+@dataclass(frozen=True)
+class ConstrainedSolve:
+    """`matrix·X − jacobianᵀ·Λ = right` and `jacobian·X = wanted`: X is `name`, Λ is `multipliers` (None: unused).
+
+    matrix       M, shape (n, n), symmetric and regular on what the rows leave free
+    jacobian     C, shape (m, n), of rank m
+    right        F, shape (n,) or (n, c); X has the same one
+    wanted       W, shape (m,) or (m, c); so has Λ
+    coordinates  names of the n coordinates
+    dependent    indices of m of them whose columns of C are regular at the start
+    ratios       these columns and ∂X_d/∂X_i, where the program has them already
+    """
+
+    name: str
+    shape: Shape
+    multipliers: str | None
+    description: str
+    matrix: Expr
+    jacobian: Expr
+    right: Expr
+    wanted: Expr
+    coordinates: tuple[str, ...]
+    dependent: tuple[int, ...]
+    section: str
+    ratios: tuple[Expr, Expr | None] | None = None
+    unit: str | None = None
+
+    @property
+    def exprs(self) -> tuple[Expr, ...]:
+        """M, C, F and W."""
+        return self.matrix, self.jacobian, self.right, self.wanted
+
+    @property
+    def about(self) -> str:
+        """Names of the coordinates, for messages."""
+        return listed(self.coordinates)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names for a message, not too many of them."""
+    return ", ".join(names if len(names) <= 8 else [*names[:4], "…", *names[-3:]])
+
+
+@dataclass(frozen=True)
+class StartValue:
+    """A value that an expression of the description has at the start (t = 0).
+
+    expr, tree  the value, for the start's state; as the description has it
+    """
+
+    name: str
+    description: str
+    expr: Expr
+    tree: Tree
+
+
+@dataclass(frozen=True)
+class Assertion:
+    """What must hold during a run, `value < bound`, and what to say else; the time follows."""
+
+    value: Expr
+    bound: float
+    message: str
+
+
+@dataclass(frozen=True)
+class Output:
+    """A quantity that the FMU's user reads."""
+
+    name: str
+    unit: str
+    description: str
+    expr: Expr
+
+
+Item: TypeAlias = Definition | LinearSolve | ConstrainedSolve
+
+
+def used(item: Item) -> set[str]:
+    """Names that an item's expressions use."""
+    return {name for expr in item.exprs for name in ir.symbols(expr)}
+
+
+def given(item: Item) -> tuple[str, ...]:
+    """Names that an item gives values to."""
+    if isinstance(item, ConstrainedSolve) and item.multipliers is not None:
+        return item.name, item.multipliers
+    return (item.name,)
+
+
+@dataclass(frozen=True)
+class Projection:
+    """How the states get back onto the constraints; solved at times of its own, beside the program's items.
+
+    violation  norm of what is to vanish
+    solve      the system of the change
+    change     of each state, in their order
+    """
+
+    violation: Expr
+    solve: LinearSolve
+    change: tuple[Expr, ...]
+
+
+@dataclass
+class Program:
+    """The equations of one model.
+
+    formulation  which equations these are, and how many states they have
+    assertions   for tools that do not say themselves what is singular
+    events       switching times, expressions of parameters, s; the position is the switch's index
+    projections  level, `position` or `velocity` → its projection; empty where it is not wanted
+    info         further facts for headers: coordinates, partition
+    """
+
+    name: str
+    description: str
+    formulation: str = ""
+    parameters: list[Parameter] = field(default_factory=list)
+    inputs: list[Input] = field(default_factory=list)
+    states: list[State] = field(default_factory=list)
+    start_values: list[StartValue] = field(default_factory=list)
+    events: list[Expr] = field(default_factory=list)
+    items: list[Item] = field(default_factory=list)
+    outputs: list[Output] = field(default_factory=list)
+    projections: dict[str, Projection] = field(default_factory=dict)
+    assertions: list[Assertion] = field(default_factory=list)
+    info: dict[str, str] = field(default_factory=dict)
+    reserved: set[str] = field(default_factory=set)
+    _section: str = ""
+
+    @property
+    def headline(self) -> str:
+        """What the model is, for those who see its name only: description and formulation."""
+        return f"{self.description}; {self.formulation}" if self.description else self.formulation
+
+    @property
+    def published(self) -> set[str]:
+        """Names of outputs that are items themselves."""
+        return {o.name for o in self.outputs if o.expr.op == "symbol" and o.expr.data == o.name}
+
+    def section(self, title: str) -> None:
+        """Heading for the definitions that follow."""
+        self._section = title
+
+    def fresh(self, name: str) -> str:
+        """The name, or the name with `_` after it where a user's name would clash."""
+        while name in self.reserved:
+            name += "_"
+        self.reserved.add(name)
+        return name
+
+    def define(self, name: str, expr: Any, unit: str | None, description: str) -> Expr:
+        """Give an expression a name; returns the symbol. Constants and symbols need no name of their own."""
+        lifted = ir.lift(expr)
+        if lifted.op in ("symbol", "constant"):
+            return lifted
+        return self.assemble(name, lifted.shape, [((), lifted)], unit, description)
+
+    def assemble(
+        self,
+        name: str,
+        shape: Shape,
+        parts: Sequence[tuple[Index, Expr]],
+        unit: str | None,
+        description: str,
+        *,
+        symmetric: bool = False,
+        variable: bool = False,
+    ) -> Expr:
+        """A definition block by block; returns the symbol. `variable`: not a constant, whatever the expression."""
+        name = self.fresh(name)
+        # Modelica gives a parameter its value where it is declared, so as a whole
+        whole = all(index == () for index, _ in parts)
+        constant = whole and not variable and all(self.is_constant(expr) for _, expr in parts)
+        self.items.append(
+            Definition(name, shape, unit, description, tuple(parts), self._section, constant, symmetric)
+        )
+        return ir.symbol(name, shape)
+
+    def solve(
+        self,
+        name: str,
+        matrix: Expr,
+        right: Expr,
+        unit: str | None,
+        description: str,
+        about: str,
+        *,
+        ratios: int | None = None,
+    ) -> Expr:
+        """The unknown of a linear system; returns its symbol. See `LinearSolve`."""
+        name = self.fresh(name)
+        solve = LinearSolve(name, right.shape, unit, description, matrix, right, about, self._section, ratios)
+        self.items.append(solve)
+        return ir.symbol(name, right.shape)
+
+    def constrained_solve(
+        self,
+        names: tuple[str, str | None],
+        system: tuple[Expr, Expr, Expr, Expr],
+        description: str,
+        coordinates: Sequence[str],
+        dependent: Sequence[int],
+        ratios: tuple[Expr, Expr | None] | None,
+    ) -> tuple[Expr, Expr | None]:
+        """Symbols of X and Λ of `names`; system: M, C, F, W; see `ConstrainedSolve`."""
+        X, Lambda = (name if name is None else self.fresh(name) for name in names)
+        assert X is not None
+        matrix, jacobian, right, wanted = system
+        self.items.append(
+            ConstrainedSolve(
+                X,
+                right.shape,
+                Lambda,
+                description,
+                matrix,
+                jacobian,
+                right,
+                wanted,
+                tuple(coordinates),
+                tuple(dependent),
+                self._section,
+                ratios,
+            )
+        )
+        return ir.symbol(X, right.shape), None if Lambda is None else ir.symbol(Lambda, wanted.shape)
+
+    def publish(self, name: str, expr: Expr, unit: str, description: str) -> None:
+        """An output that the equations themselves use: an item by the output's name."""
+        self.items.append(Definition(name, (), unit, description, (((), expr),), self._section))
+        self.outputs.append(Output(name, unit, description, ir.symbol(name)))
+
+    def sort(self) -> None:
+        """Put items after those that they use; where that is so already, nothing changes."""
+        giver = {name: i for i, item in enumerate(self.items) for name in given(item)}
+        needs = [sorted({giver[name] for name in used(item) if name in giver}) for item in self.items]
+        placed: dict[int, None] = {}
+        waiting = list(reversed(range(len(self.items))))
+        while waiting:
+            missing = [i for i in needs[waiting[-1]] if i not in placed]
+            if missing and waiting[-1] not in placed:
+                waiting += reversed(missing)
+            else:
+                placed.setdefault(waiting.pop())
+        self.items = [self.items[i] for i in placed]
+
+    def is_constant(self, expr: Expr) -> bool:
+        """Whether an expression depends on parameters only."""
+        fixed = {parameter.name for parameter in self.parameters}
+        fixed |= {item.name for item in self.items if isinstance(item, Definition) and item.constant}
+        fixed |= {value.name for value in self.start_values}
+        return ir.symbols(expr) <= fixed
+
+
+class Symbols:
+    """Algebra of symbols: every number of the mechanism becomes a parameter of the program."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    def scalar(self, name: str, value: float, unit: str, description: str) -> Expr:
+        """Parameter; returns its symbol."""
+        return self._parameter(name, np.array(float(value)), unit, description)
+
+    def vector(self, name: str, value: Any, unit: str, description: str) -> Expr:
+        """Vector parameter; returns its symbol."""
+        return self._parameter(name, np.array(value, dtype=float), unit, description)
+
+    def array(self, rows: Sequence[Any]) -> Expr:
+        """Array of expressions."""
+        return ir.array(rows)
+
+    def _parameter(self, name: str, value: NDArray[np.float64], unit: str, description: str) -> Expr:
+        self.program.parameters.append(Parameter(name, value, unit, description))
+        self.program.reserved.add(name)
+        return ir.symbol(name, value.shape)

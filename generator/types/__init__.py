@@ -1,0 +1,1 @@
+"""Joint and closure types: a row each."""

@@ -1,0 +1,196 @@
+"""The variable table of a model: one list that feeds the FMU's description and its C tables.
+
+A variable's value reference is its position in the table.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from ..errors import Problem
+from .modelica import digest
+from .program import ir
+from .program.program import Parameter, Program
+
+Kind = Literal[
+    "time",
+    "state",
+    "derivative",
+    "output",
+    "parameter",
+    "input",
+    "real_setting",
+    "integer_setting",
+    "counter",
+    "correction",
+]
+
+_METHODS = (
+    "1: Runge-Kutta of order 4, fixed step; 2: Dormand-Prince 5(4), adaptive; 3: Rosenbrock 4(3), adaptive, for"
+    " stiff models; 0: by the stiffest mode at the start, 3 where 2 would spend more evaluations on staying stable"
+    " over an output step of the default experiment than the steps of 3 cost that accuracy asks for (10 at a"
+    " tolerance of 1e-6), else 2"
+)
+# of the native FMU's own solver: kind, index, name, start value, unit, description
+REAL_SETTINGS = (
+    ("solver_step", 1e-4, "s", "longest step of the fixed-step method"),
+    ("solver_tolerance", 1e-6, "1", "relative tolerance, where the importer gives none"),
+    ("solver_longest_step", 1e6, "s", "longest step of the adaptive methods"),
+    ("projection_tolerance", 1e-10, "1", "violation_position and violation_velocity that start a projection"),
+)
+INTEGER_SETTINGS = (
+    ("solver_method", 0, _METHODS),
+    ("solver_max_steps", 1_000_000, "most inner steps of one communication step"),
+    ("projection", 1, "1: states are put back on the constraints after a step; 0: they are not"),
+)
+COUNTERS = (
+    ("solver_evaluations", "evaluations of the derivatives since the start"),
+    ("solver_steps", "accepted inner steps of the co-simulation since the start"),
+    ("solver_rejected_steps", "rejected inner steps of the co-simulation since the start"),
+    ("solver_jacobians", "Jacobian matrices since the start"),
+    ("projections", "projections onto the constraints since the start"),
+)
+CORRECTIONS = (
+    (
+        "projection_correction",
+        "what projections have changed since the start: sum of norms of coordinates' changes",
+    ),
+    ("projection_correction_velocity", "the same of their rates"),
+)
+_OF_PROJECTION = "projection"  # begin of the names that models without one do not have
+
+# kind → type, causality, variability, initial (FMI 2.0, table 2.2.7)
+_ATTRIBUTES: dict[Kind, tuple[str, str, str, str | None]] = {
+    "time": ("Real", "independent", "continuous", None),
+    "state": ("Real", "output", "continuous", "calculated"),
+    "derivative": ("Real", "local", "continuous", "calculated"),
+    "output": ("Real", "output", "continuous", "calculated"),
+    "parameter": ("Real", "parameter", "fixed", "exact"),
+    "input": ("Real", "input", "continuous", None),
+    "real_setting": ("Real", "parameter", "fixed", "exact"),
+    "integer_setting": ("Integer", "parameter", "fixed", "exact"),
+    "counter": ("Integer", "local", "discrete", "calculated"),
+    "correction": ("Real", "output", "discrete", "calculated"),
+}
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One scalar variable of the FMU.
+
+    index          position among the variables of its kind
+    start          start value; None where it is calculated
+    derivative_of  position in the table of the state that this one is the derivative of
+    elements       1; of an array, whose elements follow each other: their number in the first, 0 in the others
+    reinit         whether it is a state that an event may change
+    """
+
+    name: str
+    kind: Kind
+    index: int
+    unit: str | None
+    description: str
+    start: float | int | None = None
+    nominal: float | None = None
+    derivative_of: int | None = None
+    elements: int = 1
+    reinit: bool = False
+
+    @property
+    def array(self) -> str:
+        """Name without an element's index: FMI 3.0 has arrays as one variable."""
+        return self.name if self.elements == 1 else self.name.partition("[")[0]
+
+    @property
+    def type(self) -> str:
+        """Real or Integer."""
+        return _ATTRIBUTES[self.kind][0]
+
+    @property
+    def causality(self) -> str:
+        """As FMI 2.0 has it."""
+        return _ATTRIBUTES[self.kind][1]
+
+    @property
+    def variability(self) -> str:
+        """As FMI 2.0 has it."""
+        return _ATTRIBUTES[self.kind][2]
+
+    @property
+    def initial(self) -> str | None:
+        """As FMI 2.0 has it."""
+        return _ATTRIBUTES[self.kind][3]
+
+
+def variables(program: Program) -> tuple[Variable, ...]:
+    """The table; the program must be free of `clashes`."""
+    table = [Variable("time", "time", 0, "s", "time")]
+    table += [
+        Variable(s.name, "state", i, s.unit, s.description, nominal=s.nominal, reinit=_is_projected(program, i))
+        for i, s in enumerate(program.states)
+    ]
+    table += [
+        Variable(f"der({s.name})", "derivative", i, _per_second(s.unit), f"rate of {s.name}", derivative_of=1 + i)
+        for i, s in enumerate(program.states)
+    ]
+    table += [Variable(o.name, "output", i, o.unit, o.description) for i, o in enumerate(program.outputs)]
+    table += [Variable(e.name, "input", i, e.unit, e.description, 0.0) for i, e in enumerate(program.inputs)]
+    count = itertools.count()
+    table += [v for parameter in program.parameters for v in _elements(parameter, count)]
+    table += _solver_variables(program)
+    return tuple(table)
+
+
+def _is_projected(program: Program, state: int) -> bool:
+    return any(not ir.is_zero(projection.change[state]) for projection in program.projections.values())
+
+
+def _per_second(unit: str) -> str:
+    return unit.replace("/s", "/s2") if unit.endswith("/s") else f"{unit}/s"
+
+
+def _elements(parameter: Parameter, count: Iterator[int]) -> Iterator[Variable]:
+    values, name, text = parameter.value.ravel(), parameter.name, parameter.description
+    if not parameter.shape:
+        yield Variable(name, "parameter", next(count), parameter.unit, text, float(parameter.value))
+        return
+    for i, value in enumerate(values, start=1):
+        elements, full = (len(values) if i == 1 else 0), f"{name}[{i}]"
+        yield Variable(full, "parameter", next(count), parameter.unit, text, float(value), elements=elements)
+
+
+def _solver_variables(program: Program) -> list[Variable]:
+    settings = [
+        Variable(name, "real_setting", i, unit, text, start)
+        for i, (name, start, unit, text) in enumerate(REAL_SETTINGS)
+    ]
+    integers = [
+        Variable(name, "integer_setting", i, None, text, start)
+        for i, (name, start, text) in enumerate(INTEGER_SETTINGS)
+    ]
+    counters = [Variable(name, "counter", i, None, text) for i, (name, text) in enumerate(COUNTERS)]
+    corrections = [Variable(name, "correction", i, "1", text) for i, (name, text) in enumerate(CORRECTIONS)]
+    found = [*settings, *integers, *counters, *corrections]
+    return found if program.projections else [v for v in found if not v.name.startswith(_OF_PROJECTION)]
+
+
+def clashes(program: Program) -> list[Problem]:
+    """Names that two quantities of the model would have."""
+    quantities = (program.states, program.outputs, program.inputs, program.parameters, _solver_variables(program))
+    counts = Counter(entry.name for entries in quantities for entry in entries)
+    return [
+        Problem(name, f"two quantities would be called {name!r} in the model; rename one of them")
+        for name, count in counts.items()
+        if count > 1
+    ]
+
+
+def token(program: Program, table: tuple[Variable, ...]) -> str:
+    """Identifies model and interface: changes when an equation, a name, a unit or a start value does."""
+    h = hashlib.sha256((digest(program) + repr(table)).encode()).hexdigest()
+    return f"{{{h[:8]}-{h[8:12]}-{h[12:16]}-{h[16:20]}-{h[20:32]}}}"

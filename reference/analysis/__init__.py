@@ -1,0 +1,1 @@
+"""Runs, and what is found out about a mechanism: modes, reactions, what cannot be reached."""

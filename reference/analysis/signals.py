@@ -1,0 +1,142 @@
+"""What a reference run reports: evaluations at the output times, as signals by their FMU variables' names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.integrate import trapezoid
+
+from ...errors import SolveError
+from ...generator.mechanism import Mechanism
+from ...trajectory import Trajectory
+from ..forces.joint_loads import COMPONENTS, JointLoads, axial_and_normal
+from ..kinematics.quantities import State
+from ..solve.gpme import Partition
+from ..solve.model import Evaluation, Model
+from ..solve.motion import Motion
+
+Array = NDArray[np.float64]
+_LOAD = tuple(f"_load_{component}" for component in (*COMPONENTS, "axial", "normal"))
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A state on the output grid with its friction states, shape (f,)."""
+
+    state: State
+    z: Array
+
+
+@dataclass(frozen=True)
+class _Sample:
+    state: State
+    z: Array
+    evaluation: Evaluation
+    determinant: float
+
+
+def signals(
+    motion: Motion, moments: Sequence[Moment], loads: JointLoads, multipliers: bool
+) -> tuple[dict[str, Array], dict[str, float]]:
+    """All signals, shape (N,) each, and figures of the whole run; see `simulation.simulate`.
+
+    Raises SolveError if det C_d of a fixed partition changes sign on the way.
+    """
+    samples, model, form = [], motion.model, motion.form
+    for moment in moments:
+        found = model.evaluate(moment.state, form, moment.z)
+        samples.append(_Sample(moment.state, moment.z, found, form.determinant(found.C)))
+    found_signals = _coordinates(model, samples) | _points(model, samples) | _loads(model, samples, loads)
+    extra: dict[str, float] = {}
+    if model.constraints.names:
+        found_signals |= _constraints(model.mechanism, samples) | _forces(model, samples, multipliers)
+        extra |= _regularity(form.fixed, samples)
+    if model.friction_coordinates:
+        extra["friction_residual"] = max(sample.evaluation.friction_residual for sample in samples)
+    return found_signals, extra
+
+
+def rms(trajectory: Trajectory) -> dict[str, float]:
+    """Root mean square of each joint load over the run, N or N·m, by signal (P0 (34)); trapezoidal rule."""
+    t = trajectory.time
+    return {
+        name: float(np.sqrt(trapezoid(values**2, t) / (t[-1] - t[0])))
+        for name, values in trajectory.signals.items()
+        if name.endswith(_LOAD)
+    }
+
+
+def _coordinates(model: Model, samples: Sequence[_Sample]) -> dict[str, Array]:
+    symbols = [c.symbol for c in model.mechanism.coordinates]
+    parts = {
+        "": np.array([sample.state.q for sample in samples]),
+        "_dot": np.array([sample.state.qd for sample in samples]),
+        "_ddot": np.array([sample.evaluation.qdd for sample in samples]),
+    }
+    found = {name + suffix: values[:, k] for k, name in enumerate(symbols) for suffix, values in parts.items()}
+    z = np.array([sample.z for sample in samples])
+    return found | {f"{symbols[k]}_z": z[:, i] for i, k in enumerate(model.friction_coordinates)}
+
+
+def _points(model: Model, samples: Sequence[_Sample]) -> dict[str, Array]:
+    x = np.array([sample.state.x for sample in samples])
+    x_dot = np.array([sample.state.x_dot for sample in samples])
+    found = {}
+    for name in model.mechanism.points:
+        own = model.quantities.point(name)
+        for axis, k in zip("xyz", own, strict=True):
+            found[f"{name}_{axis}"], found[f"{name}_v{axis}"] = x[:, k], x_dot[:, k]
+    return found
+
+
+def _loads(model: Model, samples: Sequence[_Sample], joints: JointLoads) -> dict[str, Array]:
+    if not joints.links:
+        return {}
+    loads = np.array([model.loads_at(joints, sample.state, sample.evaluation) for sample in samples])
+    found = {
+        f"{link}_load_{component}": loads[:, j, i]
+        for j, link in enumerate(joints.links)
+        for i, component in enumerate(COMPONENTS)
+    }
+    for link, axis in joints.axes.items():
+        pairs = np.array([axial_and_normal(load, axis) for load in loads[:, joints.links.index(link)]])
+        found |= {f"{link}_load_axial": pairs[:, 0], f"{link}_load_normal": pairs[:, 1]}
+    return found
+
+
+def _constraints(mechanism: Mechanism, samples: Sequence[_Sample]) -> dict[str, Array]:
+    roles = {"joint": bool(mechanism.programmed), "base": mechanism.base_fixed}
+    driven = [k for k, c in enumerate(mechanism.coordinates) if roles.get(c.role)]
+    if mechanism.programmed and mechanism.actuated is not None:
+        driven = [*mechanism.actuated]
+    effort = np.array([sample.evaluation.drive for sample in samples])
+    return {
+        "violation_position": np.array([np.linalg.norm(sample.evaluation.Phi) for sample in samples]),
+        "violation_velocity": np.array([np.linalg.norm(sample.evaluation.Phi_dot) for sample in samples]),
+        **{f"{mechanism.coordinates[k].symbol}_effort": effort[:, k] for k in driven},
+    }
+
+
+def _forces(model: Model, samples: Sequence[_Sample], every_row: bool) -> dict[str, Array]:
+    """λ of knife edges, or of all rows: as the joint loads have it."""
+    names, first = model.constraints.names, model.constraints.contact_rows.start
+    values = np.array([sample.evaluation.multipliers for sample in samples])
+    values[:, model.constraints.contact_rows] = [sample.evaluation.contacts for sample in samples]
+    edges = range(first, first + len(model.mechanism.nonholonomic))
+    return {f"{names[k]}_force": values[:, k] for k in (range(len(names)) if every_row else edges)}
+
+
+def _regularity(partition: Partition | None, samples: Sequence[_Sample]) -> dict[str, float]:
+    """The smallest |det C_d| and its time.
+
+    Raises SolveError if det C_d of a fixed partition changes sign, for it was zero in between.
+    """
+    determinants = np.array([sample.determinant for sample in samples])
+    crossed = np.flatnonzero(determinants[1:] * determinants[:-1] < 0)
+    if partition is not None and len(crossed):
+        raise SolveError(partition.singular(samples[crossed[0]].state.t))
+    k = int(np.argmin(np.abs(determinants)))
+    return {"min_det": float(abs(determinants[k])), "min_det_time": samples[k].state.t}

@@ -1,0 +1,130 @@
+"""Reference trajectories."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...generator.mechanism import Mechanism
+from ...trajectory import Trajectory, output_grid
+from ..forces.joint_loads import all_links
+from ..forces.loads import Input
+from ..solve.integrators import Integrator, Interpolant
+from ..solve.model import Model, Start
+from ..solve.motion import Motion
+from ..solve.solver import formulation
+from ..solve.statics import start_state
+from .signals import Moment, signals
+
+Array = NDArray[np.float64]
+Progress = Callable[[float], None]
+
+
+def simulate(
+    mechanism: Mechanism,
+    *,
+    start: Start | None = None,
+    method: str | None = None,
+    tolerance: float | None = None,
+    stop: float | None = None,
+    step: float | None = None,
+    output_step: float | None = None,
+    inputs: Mapping[str, Input] | None = None,
+    dependent: Sequence[str] | None = None,
+    loads: Literal["all"] | Sequence[str] | None = None,
+    multipliers: bool = False,
+    progress: Progress | None = None,
+) -> Trajectory:
+    """Motion from t = 0 to `stop`; what is not given comes from the description.
+
+    start       (q0, qd0), each of shape (n,), rad or m (per s); default `start_state(mechanism)`
+    method      RK4 (fixed `step`, s) | DOP853 | Radau | BDF | LSODA (relative `tolerance`)
+    inputs      FMU inputs by symbol: numbers or functions of time in s; default zero
+    dependent   dependent coordinates, or "auto": chosen anew in each state (`gpme_reduced`: at the start and kept)
+    loads       links whose joint loads are wanted, or "all"; default the description's outputs
+    multipliers whether λ of each row is wanted: `<row>_force`, N, or N·m where the row is in rad
+    progress    called with the fraction done, at most about a hundred times
+
+    Integration stops at each time where the right-hand side or one of its derivatives jumps, and starts anew.
+    Friction begins with undeformed bristles, z = 0.
+    Signals: `<coordinate>`, `<coordinate>_dot`, `<coordinate>_ddot`, with friction `<coordinate>_z`; `<point>_x` …
+    `<point>_vz`; with constraints `violation_position`, `violation_velocity` (norms of Φ, Φ̇) and
+    `<coordinate>_effort` of the joints and a fixed base; joint loads `<link>_load_fx` … `<link>_load_nz`, and of
+    revolute and prismatic joints `<link>_load_axial`, `<link>_load_normal` (see `evaluation.joint_loads`);
+    `<name>_force` of the knife edges, N, along their normals. At a switching time they have the values after the
+    switch.
+    `extra`: with constraints, the smallest |det C_d| over the output times and its time, `min_det` and
+    `min_det_time`; with friction the largest `friction_residual` (see `Evaluation`).
+    Raises SolveError for a singular C_d of a fixed partition or an integrator that gives up, naming the time, and
+    for unknown names.
+    """
+    settings = mechanism.chain.simulation
+    integrator = Integrator(method or settings.method, tolerance or settings.tolerance, step or settings.step)
+    begun = time.perf_counter()
+    q0, qd0 = (np.array(part, dtype=np.float64) for part in start or start_state(mechanism))
+    model = Model(mechanism, start=(q0, qd0), inputs=inputs)
+    motion = Motion(model, formulation(model, model.state(0.0, q0, qd0), dependent))
+    joints = model.joint_loads(_wanted_loads(mechanism, loads))
+    times = output_grid(stop or settings.stop, output_step or settings.output_step)
+    run = _Run(motion, times, progress)
+    with np.errstate(over="ignore", invalid="ignore"):  # a motion that diverges is reported as a SolveError
+        run.march(integrator, motion.states(q0, qd0))
+    found, extra = signals(motion, run.moments(), joints, multipliers)
+    return Trajectory("reference", times, found, time.perf_counter() - begun, run.steps, extra=extra)
+
+
+def _wanted_loads(mechanism: Mechanism, loads: Literal["all"] | Sequence[str] | None) -> Sequence[str]:
+    wanted = mechanism.chain.outputs.loads if loads is None else loads
+    return all_links(mechanism) if wanted == "all" else wanted
+
+
+class _Run:
+    """One integration with its results on the output grid."""
+
+    def __init__(self, motion: Motion, times: Array, progress: Progress | None) -> None:
+        self.motion, self.times = motion, times
+        self.steps = 0
+        end = float(times[-1])
+        self._bounds = np.array([0.0, *motion.model.stops(end), end])
+        # An output time that is a stop, but for rounding, belongs to the segment after it.
+        segments = np.searchsorted(self._bounds, times + 1e-9 * end, side="right") - 1
+        self._since = self._bounds[np.minimum(segments, len(self._bounds) - 2)]
+        self._values = np.empty((len(times), motion.size))
+        self._done = 0
+        self._progress, self._reported = progress, 0.0
+
+    def march(self, integrator: Integrator, y: Array) -> None:
+        """Integrate all segments from y, shape (size,); see `Motion`."""
+        for begin, end in zip(self._bounds[:-1].tolist(), self._bounds[1:].tolist(), strict=True):
+            y = integrator.integrate(self.motion.rate(begin), (begin, end), y, self._record)
+        self._values[self._done :] = y
+
+    def moments(self) -> list[Moment]:
+        """The states at the output times."""
+        return [
+            Moment(*self.motion.moment(t, y, since))
+            for t, y, since in zip(self.times.tolist(), self._values, self._since.tolist(), strict=True)
+        ]
+
+    def _record(self, before: float, after: float, interpolant: Callable[[], Interpolant]) -> None:
+        self.steps += 1
+        self._take(before, after, interpolant)
+        self._report(after / float(self.times[-1]))
+
+    def _report(self, fraction: float) -> None:
+        if self._progress and (fraction >= self._reported + 0.01 or fraction == 1.0):
+            self._reported = fraction
+            self._progress(fraction)
+
+    def _take(self, before: float, after: float, interpolant: Callable[[], Interpolant]) -> None:
+        """Fill in the output times up to `after`."""
+        end = int(np.searchsorted(self.times, after, side="right"))
+        if end > self._done:
+            at = interpolant()
+            for k in range(self._done, end):
+                self._values[k] = at(max(float(self.times[k]), before))
+            self._done = end

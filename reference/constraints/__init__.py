@@ -1,0 +1,1 @@
+"""Constraint rows from transforms, their rank and which of them are kept."""

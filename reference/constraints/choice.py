@@ -1,0 +1,90 @@
+"""Which constraint rows are kept where some depend on others (P1 3.1; design 4.6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import SolveError
+from ...generator.mechanism import Mechanism
+from .constraints import Constraints
+from .drives import Actuated, AllJoints
+from .redundancy import (
+    Elimination,
+    MinimumNorm,
+    Rank,
+    independent_rows,
+    rank_of,
+    redundant_groups,
+    without_rounding,
+)
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RowChoice:
+    """Made once, at a consistent state, and kept: beside the manifold rows that depend on each other seem not to.
+
+    rank          of C there
+    independent   indices of `rank` rows that do not depend on each other
+    groups        indices of rows that depend on each other, see `redundancy.redundant_groups`
+    basis         C ↦ E, shape (r, m): what is made of the rows
+    kept_names    of the rows that have a say
+    drives        who realises the programmed constraints
+    """
+
+    rank: Rank
+    independent: tuple[int, ...]
+    groups: tuple[tuple[int, ...], ...]
+    basis: Elimination | MinimumNorm
+    kept_names: tuple[str, ...]
+    drives: AllJoints | Actuated
+
+
+def choose_rows(mechanism: Mechanism, constraints: Constraints, C: Array) -> RowChoice:
+    """The choice for C, shape (m, n), at a consistent state, as `constraints.redundant` of the description says.
+
+    Raises SolveError if the rows named there are not redundant, or not all that are; or for drives that cannot do
+    what they have to.
+    """
+    C = without_rounding(C)
+    rank, automatic = rank_of(C), _automatic(constraints, C)
+    groups = redundant_groups(C, automatic)
+    named = mechanism.redundant
+    independent = automatic if isinstance(named, str) else _without(constraints, C, rank.rank, named, groups)
+    least = named == "minimum_norm"
+    return RowChoice(
+        rank,
+        independent,
+        groups,
+        MinimumNorm(rank.rank) if least else Elimination(independent, len(C)),
+        constraints.names if least else tuple(constraints.names[k] for k in independent),
+        AllJoints(constraints) if mechanism.actuated is None else Actuated(mechanism, constraints, C, independent),
+    )
+
+
+def _automatic(constraints: Constraints, C: Array) -> tuple[int, ...]:
+    """Rows that are programmed or hold the base stay if possible: their efforts are what the drives deliver."""
+    wanted = [*constraints.programmed, *constraints.base_rows]
+    return independent_rows(C, [wanted, [k for k in range(len(C)) if k not in wanted]])
+
+
+def _without(
+    constraints: Constraints, C: Array, rank: int, named: tuple[str, ...], groups: tuple[tuple[int, ...], ...]
+) -> tuple[int, ...]:
+    """The rows that are not named; they must be independent, and none may be missing."""
+    kept = [k for k, name in enumerate(constraints.names) if name not in named]
+    found = rank_of(C[kept]).rank
+    if found == len(kept) == rank:
+        return tuple(kept)
+    depend = "; ".join(", ".join(constraints.names[k] for k in group) for group in groups) or "none"
+    if found < rank:
+        text = f"without {', '.join(named)} the other rows have rank {found} instead of {rank}"
+    else:
+        text = f"without {', '.join(named) or 'any row'} the other {len(kept)} rows still have rank {rank} only"
+    raise SolveError(
+        f"{text}: leave out {len(C) - rank} of the rows that depend on each other, which are: {depend}"
+    )

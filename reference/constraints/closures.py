@@ -1,0 +1,105 @@
+"""Conditions between two frames, from the transforms of their bodies (design 4.3; P3 (6)–(12)).
+
+Every condition is a product u·v of two vectors that are linear in the transforms: u = Σ_b T_b ũ_b with constant
+ũ_b, which is (e, 0) for an axis, (r, 1) for a point and (−r, −1) for a point that is subtracted. So a condition's
+derivatives follow from those of T by the product rule. Turning body b by δθ about the world's origin and moving it
+by δp changes T_b ũ by δθ × (T_b ũ) + ũ_4 δp: the factors of δp and δθ in δ(u·v) are the wrench that the condition,
+as a constraint with multiplier 1, exerts on b.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...generator.mechanism import Closure, JointFrame, Mechanism
+from ...generator.types.closures import Condition
+from ..kinematics.kinematics import Posture, Vectors
+from .rows import Rows
+
+Array = NDArray[np.float64]
+
+
+class Conditions:
+    """The conditions of some closures, compiled; K of them.
+
+    closures   the closures, in order
+    owner      shape (K,), index of the closure that each condition belongs to
+    """
+
+    def __init__(self, mechanism: Mechanism, closures: Sequence[Closure]) -> None:
+        self.closures, slots = tuple(closures), len(mechanism.bodies) + 1
+        conditions = [(i, condition) for i, c in enumerate(closures) for condition in c.conditions]
+        self.owner = np.array([i for i, _ in conditions], dtype=int)
+        factors = np.zeros((2, slots, 4, len(conditions)))
+        self._scale, self._offset = np.ones(len(conditions)), np.zeros(len(conditions))
+        for k, (i, condition) in enumerate(conditions):
+            factors[:, :, :, k] = _factors(closures[i], condition, slots)
+            length = closures[i].length
+            if length is not None:
+                self._scale[k], self._offset[k] = 0.5 / length, 0.5 * length
+        self._u, self._v = factors
+        self._vectors = Vectors(np.concatenate([self._u, self._v], axis=2))
+
+    def rows(self, posture: Posture) -> Rows:
+        """Values d, rates ḋ, ∂d/∂q, and γ: d̈ = C q̈ − γ."""
+        motion, K = self._vectors.motion(posture), len(self.owner)
+        (u, v), (u_dot, v_dot), (u_bias, v_bias), (u_q, v_q) = (
+            (part[..., :K], part[..., K:])
+            for part in (motion.position, motion.velocity, motion.bias, motion.jacobian)
+        )
+        bias = u_bias * v + 2.0 * u_dot * v_dot + u * v_bias
+        return Rows(
+            self._scale * np.sum(u * v, axis=0) - self._offset,
+            self._scale * np.sum(u_dot * v + u * v_dot, axis=0),
+            (self._scale * np.sum(u_q * v + u * v_q, axis=1)).T,
+            -self._scale * np.sum(bias, axis=0),
+        )
+
+    def wrenches(self, posture: Posture) -> Array:
+        """Wrench of each condition on each slot, shape (K, B, 6): force, then moment about the world's origin.
+
+        World axes; N and N·m where the condition's multiplier is one: N for a condition in m, else N·m.
+        """
+        parts = np.array([np.einsum("xby,byk->kbx", posture.T[:3], factor) for factor in (self._u, self._v)])
+        other = parts.sum(axis=2)[::-1, :, None, :]
+        pointed = np.array([self._u[:, 3].T, self._v[:, 3].T])[..., None]
+        unit = np.concatenate([pointed * other, np.cross(parts, other)], axis=3).sum(axis=0)
+        return np.asarray(self._scale[:, None, None] * unit)
+
+
+def _factors(closure: Closure, condition: Condition, slots: int) -> Array:
+    """ũ and ṽ of a condition on each slot, shape (2, slots, 4)."""
+    way = _origin(closure.b, slots) - _origin(closure.a, slots)
+    match condition.kind:
+        case "along":
+            return np.array([_axis(closure.a, condition.a, slots), way])
+        case "along_world":
+            fixed = np.zeros((slots, 4))
+            fixed[0, condition.a] = 1.0
+            return np.array([fixed, way])
+        case "between":
+            return np.array([_axis(closure.a, condition.a, slots), _axis(closure.b, condition.b, slots)])
+        case "distance":
+            return np.array([way, way])
+
+
+def _origin(frame: JointFrame, slots: int) -> Array:
+    vector = np.zeros((slots, 4))
+    vector[frame.place.body + 1] = [*frame.place.position, 1.0]
+    return vector
+
+
+def _axis(frame: JointFrame, i: int, slots: int) -> Array:
+    vector = np.zeros((slots, 4))
+    vector[frame.place.body + 1, :3] = frame.rotation[:, i]
+    return vector
+
+
+def frame_pose(posture: Posture, frame: JointFrame) -> Array:
+    """A closure's frame in the world, shape (4, 4), m."""
+    own = np.eye(4)
+    own[:3, :3], own[:3, 3] = frame.rotation, frame.place.position
+    return np.asarray(posture.T[:, frame.place.body + 1] @ own)

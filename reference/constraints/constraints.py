@@ -1,0 +1,257 @@
+"""Constraints on position, velocity and acceleration level (design 4.3; P0 (28)–(32), P2 (17)–(19))."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...generator.description.tables.task import Path, Programmed
+from ...generator.language import expressions
+from ...generator.mechanism import Mechanism
+from ..kinematics.expression import stops
+from ..kinematics.kinematics import Posture, Vectors
+from ..kinematics.quantities import Quantities, Reader, Reading, State
+from .closures import Conditions
+from .rows import Rows, stack
+
+Array = NDArray[np.float64]
+
+
+class Block(Protocol):
+    """Some rows that belong together."""
+
+    names: tuple[str, ...]
+    order: int
+
+    def rows(self, state: State) -> Rows:
+        """The rows in the state."""
+        ...
+
+    def stops(self) -> Iterator[float]:
+        """Times at which a row or one of its derivatives jumps, s."""
+        ...
+
+
+class ProgrammedBlock(Block, Protocol):
+    """Rows that expressions or paths demand of the quantities."""
+
+    def slopes(self, state: State) -> Array:
+        """Shape (rows, quantities): by x, for order 1 by ẋ and for order 2 by ẍ; C is this times ∂x/∂q."""
+        ...
+
+
+class Constraints:
+    """All constraints of a mechanism, compiled.
+
+    Programmed ones in file order, knife edges and closures likewise, the fixed base.
+
+    tasks          the programmed ones
+    edges, loops   the knife edges, and the closures' conditions
+    names          of the m rows
+    orders         shape (m,): 0 for rows of positions, 1 of velocities, 2 of accelerations
+    programmed     indices of the programmed rows
+    contact_rows   where knife edges and closures are among the rows: what acts from outside on a body
+    closure_rows   where the closures are
+    base_rows      indices of the base's rows
+    """
+
+    def __init__(self, mechanism: Mechanism, quantities: Quantities, reader: Reader) -> None:
+        self.tasks = [programmed(entry, quantities, reader) for entry in mechanism.programmed]
+        self.edges, closures = KnifeEdges(mechanism), _Closures(mechanism)
+        self._blocks: list[Block] = [*self.tasks, self.edges, closures]
+        first = sum(len(block.names) for block in self.tasks)
+        after_edges = first + len(self.edges.names)
+        last = after_edges + len(closures.names)
+        self.programmed = tuple(range(first))
+        self.loops, self.closure_rows = closures.conditions, slice(after_edges, last)
+        self.contact_rows = slice(first, last)
+        if mechanism.base_fixed:
+            self._blocks.append(_FixedBase(mechanism))
+        self.names = tuple(name for block in self._blocks for name in block.names)
+        self.base_rows = tuple(range(last, len(self.names)))
+        self.orders = np.array([block.order for block in self._blocks for _ in block.names], dtype=int)
+        self._none = Rows(np.zeros(0), np.zeros(0), np.zeros((0, mechanism.n)), np.zeros(0))
+
+    def contact_wrenches(self, posture: Posture) -> Array:
+        """Wrench of each of `contact_rows` with multiplier 1 on each slot; see `Conditions.wrenches`."""
+        return np.concatenate([self.edges.wrenches(posture), self.loops.wrenches(posture)])
+
+    def __call__(self, state: State) -> Rows:
+        """All rows in the state."""
+        return stack([self._none, *(block.rows(state) for block in self._blocks)])
+
+    def stops(self) -> Iterator[float]:
+        """Times at which a row or one of its derivatives jumps, s."""
+        for block in self._blocks:
+            yield from block.stops()
+
+
+def programmed(entry: Programmed, quantities: Quantities, reader: Reader) -> ProgrammedBlock:
+    """The rows of a programmed constraint."""
+    if entry.path is not None:
+        return _PathRows(entry.name, entry.path, quantities)
+    assert entry.expression is not None
+    tree = expressions.parse(entry.expression)
+    return _ExpressionRow(entry.name, entry.order, reader.reading(f"programmed constraint {entry.name}", tree))
+
+
+class _ExpressionRow:
+    """Φ(t, x) = 0; or Ψ(t, x, ẋ) = 0, linear in ẋ; or of order 2 linear in ẍ (P0 (7))."""
+
+    def __init__(self, name: str, order: int, reading: Reading) -> None:
+        self.names: tuple[str, ...] = (name,)
+        self.order, self.reading = order, reading
+
+    def rows(self, state: State) -> Rows:
+        return (self._position_row, self._velocity_row, self._acceleration_row)[self.order](state)
+
+    def _position_row(self, state: State) -> Rows:
+        jet, used = self.reading.jet(state), self.reading.positions
+        gradient = jet.gradient[1:]
+        C = gradient @ state.jacobian[used]
+        direction = np.concatenate([[1.0], state.x_dot[used]])
+        second = direction @ jet.hessian @ direction + gradient @ state.bias[used]
+        return _row(jet.value, float(jet.gradient @ direction), C, -float(second))
+
+    def _velocity_row(self, state: State) -> Rows:
+        jet, used, rates = self.reading.jet(state), self.reading.positions, self.reading.velocities
+        by_rate = jet.gradient[1 + len(used) :]  # of order 1 there are no accelerations
+        direction = np.concatenate([[1.0], state.x_dot[used], state.bias[rates]])
+        return _row(0.0, jet.value, by_rate @ state.jacobian[rates], -float(jet.gradient @ direction))
+
+    def _acceleration_row(self, state: State) -> Rows:
+        jet, rates = self.reading.jet(state), self.reading.accelerations
+        by_rate = jet.gradient[len(jet.gradient) - len(rates) :]
+        # the accelerations' names stand for ẍ without q̈, so the value is Ψ's part without q̈
+        return _row(0.0, 0.0, by_rate @ state.jacobian[rates], -jet.value)
+
+    def slopes(self, state: State) -> Array:
+        jet, reading, order = self.reading.jet(state), self.reading, self.order
+        used = (reading.positions, reading.velocities, reading.accelerations)
+        first = 1 + sum(map(len, used[:order]))
+        slopes = np.zeros((1, len(state.x)))
+        slopes[0, used[order]] = jet.gradient[first : first + len(used[order])]
+        return slopes
+
+    def stops(self) -> Iterator[float]:
+        return stops(self.reading.node)
+
+
+def _row(Phi: float, Phi_dot: float, C: Array, gamma: float) -> Rows:
+    return Rows(np.array([Phi]), np.array([Phi_dot]), C[None, :], np.array([gamma]))
+
+
+class _PathRows:
+    """Components of R_Pᵀ(r_E − r_P(t)) in the path's frame P, whose origin is o_P: R_Pᵀ(r_E − o_P) − w(t)."""
+
+    order = 0
+
+    def __init__(self, name: str, path: Path, quantities: Quantities) -> None:
+        self.names = tuple(f"{name}_{component}" for component in path.components)
+        self._own = ["xyz".index(component) for component in path.components]
+        self._rotation, self._origin = path.frame.rotation.T[self._own], path.frame.offset
+        self._point = quantities.point(path.point)
+        self.path = path
+
+    def rows(self, state: State) -> Rows:
+        R, used = self._rotation, self._point
+        w, w_dot, w_ddot = (x[self._own] for x in waypoint_motion(self.path, state.t))
+        return Rows(
+            R @ (state.x[used] - self._origin) - w,
+            R @ state.x_dot[used] - w_dot,
+            R @ state.jacobian[used],
+            w_ddot - R @ state.bias[used],
+        )
+
+    def slopes(self, state: State) -> Array:
+        slopes = np.zeros((len(self._own), len(state.x)))
+        slopes[:, self._point] = self._rotation
+        return slopes
+
+    def stops(self) -> Iterator[float]:
+        return (k * self.path.leg_time for k in range(len(self.path.waypoints)))
+
+
+def waypoint_motion(path: Path, t: float) -> tuple[Array, Array, Array]:
+    """w, ẇ, ẅ in the path's frame, each of shape (3,), m and s: quintic legs with rest at each waypoint."""
+    waypoints, T = np.array(path.waypoints), path.leg_time
+    leg = int(min(max(t // T, 0), len(waypoints) - 2))
+    x = min(max(t / T - leg, 0.0), 1.0)
+    step = waypoints[leg + 1] - waypoints[leg]
+    return (
+        waypoints[leg] + step * (x**3 * (10 - 15 * x + 6 * x * x)),
+        step * (30 * (x * (1 - x)) ** 2 / T),
+        step * (60 * x * (1 - x) * (1 - 2 * x) / T**2),
+    )
+
+
+class KnifeEdges:
+    """Ψ = n·v = 0, n a body's normal and v the velocity of its point (P1 (30), (31)): one row each."""
+
+    order = 1
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        edges, slots = mechanism.nonholonomic, len(mechanism.bodies) + 1
+        self.names = tuple(edge.name for edge in edges)
+        self._slots = [edge.place.body + 1 for edge in edges]
+        factors = np.zeros((slots, 4, 2, len(edges)))
+        for k, edge in enumerate(edges):
+            factors[edge.place.body + 1, :, 0, k] = [*edge.normal, 0.0]
+            factors[edge.place.body + 1, :, 1, k] = [*edge.place.position, 1.0]
+        self._vectors = Vectors(factors.reshape(slots, 4, -1))
+
+    def rows(self, state: State) -> Rows:
+        """The rows in the state."""
+        motion, K = self._vectors.motion(state.posture), len(self.names)
+        n, v, C = motion.position[:, :K], motion.velocity[:, K:], motion.jacobian[..., K:]
+        rate = motion.velocity[:, :K] * v + n * motion.bias[:, K:]  # Γ of P1 (31) with the opposite sign
+        return Rows(np.zeros(K), np.sum(n * v, axis=0), np.sum(n * C, axis=1).T, -np.sum(rate, axis=0))
+
+    def wrenches(self, posture: Posture) -> Array:
+        """Force n at the point, see `Constraints.contact_wrenches`; the ground that it leans on bears none."""
+        place, K = self._vectors.motion(posture).position, len(self.names)
+        n, r = place[:, :K].T, place[:, K:].T
+        wrenches = np.zeros((K, posture.T.shape[1], 6))
+        wrenches[range(K), self._slots] = np.concatenate([n, np.cross(r, n)], axis=1)
+        return wrenches
+
+    def stops(self) -> Iterator[float]:
+        """Nothing jumps."""
+        return iter(())
+
+
+class _Closures:
+    """Cut joints: one row per condition."""
+
+    order = 0
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        cut = [closure for closure in mechanism.closures if closure.rows]
+        self.conditions = Conditions(mechanism, cut)
+        self.names = tuple(row for closure in cut for row in closure.rows)
+
+    def rows(self, state: State) -> Rows:
+        return self.conditions.rows(state.posture)
+
+    def stops(self) -> Iterator[float]:
+        return iter(())
+
+
+class _FixedBase:
+    """q_base = 0 (P0 (32))."""
+
+    order = 0
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self._base = [k for k, c in enumerate(mechanism.coordinates) if c.role == "base"]
+        self.names = tuple(mechanism.coordinates[k].symbol for k in self._base)
+        self._C, self._gamma = np.eye(mechanism.n)[self._base], np.zeros(len(self._base))
+
+    def rows(self, state: State) -> Rows:
+        return Rows(state.q[self._base], state.qd[self._base], self._C, self._gamma)
+
+    def stops(self) -> Iterator[float]:
+        return iter(())

@@ -1,0 +1,1 @@
+"""Generalised forces, friction, joint loads."""

@@ -1,0 +1,164 @@
+"""Friction of revolute and prismatic joints, with the joint's own load as normal force (design 4.8; P0 (19)–(22)).
+
+Bristles deflect by z, a state. The friction effort μ·arm·f_n depends on the load, the load on the accelerations,
+and these on the friction; all are affine in the friction efforts τ, so the loop is solved in τ alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...generator.mechanism import FRICTION_SWEEPS, Friction, Mechanism
+from ...trajectory import Trajectory
+from ..kinematics.kinematics import Posture
+from .joint_loads import AffineLoads
+
+Array = NDArray[np.float64]
+_SMOOTH = 1e-12  # N², under the root of the normal force
+
+
+@dataclass(frozen=True)
+class Bristles:
+    """Rate of the friction states and friction coefficients, each of shape (f,)."""
+
+    z_dot: Array
+    mu: Array
+
+
+@dataclass(frozen=True)
+class FrictionEfforts:
+    """Friction efforts τ against the motion, shape (f,), N·m or N, and |τ − μ·arm·f_n(τ)|/|τ| that is left."""
+
+    tau: Array
+    residual: float
+
+
+_Bristle: TypeAlias = tuple[float, float, float]  # ż, μ and μ's slope by q̇ while z is held
+
+
+def _lugre(friction: Friction, rate: float, z: float) -> _Bristle:
+    """Canudas de Wit et al., 1995."""
+    ratio, drop = rate / friction.v_s, friction.mu_s - friction.mu_k
+    peak = drop * math.exp(-ratio * ratio)  # ** might raise
+    steady = friction.mu_k + peak
+    z_dot = rate - friction.sigma0 * abs(rate) * z / steady
+    falling = 2.0 * ratio / friction.v_s * peak / steady  # −(d steady/d rate)/steady
+    by_rate = 1.0 - friction.sigma0 * z * (np.sign(rate) + abs(rate) * falling) / steady
+    mu = friction.sigma0 * z + friction.sigma1 * z_dot + friction.sigma2 * rate
+    return z_dot, mu, float(friction.sigma1 * by_rate + friction.sigma2)
+
+
+def _dahl(friction: Friction, rate: float, z: float) -> _Bristle:
+    """Dahl, 1968."""
+    free = 1.0 - friction.sigma0 * z * np.sign(rate) / friction.mu_s
+    return float(rate * abs(free) ** friction.gamma * np.sign(free)), friction.sigma0 * z, 0.0
+
+
+_MODELS: dict[str, Callable[[Friction, float, float], _Bristle]] = {"lugre": _lugre, "dahl": _dahl}
+
+
+def _coefficient(mechanism: Mechanism, friction: Friction, rate: float, z: float) -> tuple[float, float]:
+    """Bristle rate and friction coefficient; as printed μ + q̇ ∂μ/∂q̇, for ΔQ of P0 (26) has friction, too."""
+    z_dot, mu, slope = _MODELS[friction.model](friction, rate, z)
+    return z_dot, mu + rate * slope if mechanism.velocity_forces == "as_printed" else mu
+
+
+class FrictionModel:
+    """Friction of a mechanism's joints, compiled; f of them.
+
+    coordinates   their indices, in order
+    units         shape (n, f): unit efforts against them
+    loaded        links of those whose normal force is the joint's load
+    """
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self._mechanism = mechanism
+        self.coordinates = [k for k, c in enumerate(mechanism.coordinates) if c.friction is not None]
+        self._friction = [c.friction for c in mechanism.coordinates if c.friction is not None]
+        self.units = -np.eye(mechanism.n)[:, self.coordinates]
+        self._arm = np.array([friction.arm for friction in self._friction], dtype=float)
+        self._loaded = [i for i, friction in enumerate(self._friction) if friction.normal_force is None]
+        moving = [mechanism.coordinates[self.coordinates[i]] for i in self._loaded]
+        self.loaded = tuple(coordinate.owner for coordinate in moving)
+        self._axes = np.array([coordinate.axis for coordinate in moving], dtype=float).reshape(-1, 3)
+        self._given = np.array([friction.normal_force or 0.0 for friction in self._friction], dtype=float)
+        self._bodies = [
+            next(b for b, body in enumerate(mechanism.bodies) if self.coordinates[i] in body.coordinates)
+            for i in self._loaded
+        ]
+
+    def bristles(self, qd: Array, z: Array) -> Bristles:
+        """Rates and coefficients at q̇, shape (n,), and z, shape (f,)."""
+        pairs = [
+            _coefficient(self._mechanism, friction, float(qd[k]), float(deflection))
+            for friction, k, deflection in zip(self._friction, self.coordinates, z, strict=True)
+        ]
+        z_dot, mu = np.array(pairs, dtype=float).reshape(-1, 2).T
+        return Bristles(z_dot, mu)
+
+    def efforts(
+        self, posture: Posture, mu: Array, loads: AffineLoads, qdd: Array, multipliers: Array
+    ) -> FrictionEfforts:
+        """τ after FRICTION_SWEEPS Newton steps on τ = μ·arm·f_n(τ), begun with f_n(0).
+
+        A fixed point would not do: where friction locks a mechanism, f_n grows faster than τ.
+
+        loads         of the joints of `loaded`
+        qdd           shape (n, 1 + f): q̈ without friction, and its change per τ of each joint
+        multipliers   shape (rows, 1 + f), of the closures, likewise
+        """
+        normal_force = self._normal_force(posture, loads, qdd, multipliers)
+        lever = mu * self._arm
+        tau = lever * normal_force(np.zeros(len(lever)))[0]
+        for _ in range(FRICTION_SWEEPS if self._loaded else 0):
+            found, slope = normal_force(tau)
+            tau = tau - np.linalg.solve(np.eye(len(lever)) - lever[:, None] * slope, tau - lever * found)
+        left, size = np.linalg.norm(tau - lever * normal_force(tau)[0]), np.linalg.norm(tau)
+        return FrictionEfforts(tau, float(left / size) if size > 0 else 0.0)
+
+    def _normal_force(
+        self, posture: Posture, loads: AffineLoads, qdd: Array, multipliers: Array
+    ) -> Callable[[Array], tuple[Array, Array]]:
+        """Normal forces, shape (f,), N, and their slopes by τ, shape (f, f), as a function of τ."""
+        R = posture.T[:3, np.array(self._bodies, dtype=int) + 1, :3].transpose(1, 0, 2)
+        e = np.einsum("jxy,jy->jx", R, self._axes)
+        across = np.eye(3) - e[:, :, None] * e[:, None, :]
+        force = loads.change(qdd, multipliers)[:, :3]
+        force[:, :, 0] += loads.constant[:, :3]
+        force = across @ force
+
+        def normal_force(tau: Array) -> tuple[Array, Array]:
+            found, slope = self._given.copy(), np.zeros((len(tau), len(tau)))
+            at_tau = force[:, :, 0] + force[:, :, 1:] @ tau
+            length = np.sqrt(_SMOOTH + np.sum(at_tau**2, axis=1))
+            found[self._loaded] = length
+            slope[self._loaded] = np.einsum("jx,jxk->jk", at_tau / length[:, None], force[:, :, 1:])
+            return found, slope
+
+        return normal_force
+
+
+def friction_efforts(mechanism: Mechanism, run: Trajectory) -> dict[str, Array]:
+    """Friction efforts against the motion over a run, N·m or N, by coordinate's symbol, shape (N,) each.
+
+    From the run's signals `<coordinate>_dot`, `<coordinate>_z` and, unless the normal force is given,
+    `<link>_load_normal`; coordinates without these are left out.
+    """
+    found = {}
+    for coordinate in mechanism.coordinates:
+        friction, symbol = coordinate.friction, coordinate.symbol
+        load = f"{coordinate.owner}_load_normal"
+        if friction is None or f"{symbol}_z" not in run.signals:
+            continue
+        if friction.normal_force is not None or load in run.signals:
+            normal_force = run.signals[load] if friction.normal_force is None else friction.normal_force
+            pairs = zip(run.signals[f"{symbol}_dot"].tolist(), run.signals[f"{symbol}_z"].tolist(), strict=True)
+            mu = np.array([_coefficient(mechanism, friction, rate, z)[1] for rate, z in pairs])
+            found[symbol] = np.asarray(mu * friction.arm * normal_force, dtype=float)
+    return found

@@ -1,0 +1,1 @@
+"""Transforms of all bodies with derivatives, and what expressions may name of them."""

@@ -1,0 +1,220 @@
+"""Expressions of the description, ready to evaluate with numbers or jets (design 3).
+
+Compiling puts in everything that is constant during a run (parameters, start values), and turns a
+conditional on time into a switch: frozen between events, so that no integrator steps over a jump.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from ...errors import SolveError
+from ...generator.language import expressions
+from ...generator.language.expressions import Apply, Conditional, Name, Number, Tree
+from .jet import OPERATIONS, Value, plain
+
+_COMPARE: dict[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+@dataclass(frozen=True)
+class Instant:
+    """What an expression sees.
+
+    atoms   the values of its names, numbers or jets: `t`, `E.x`, `column.angle`, …
+    since   s, when the present time segment began: switches up to then have happened, later ones have not
+    """
+
+    atoms: Mapping[str, Value]
+    since: float
+
+
+class Node(Protocol):
+    """A compiled expression."""
+
+    @property
+    def children(self) -> tuple[Node, ...]:
+        """Its operands."""
+        ...
+
+    def value(self, at: Instant) -> Value:
+        """Its value; errors of Python's arithmetic where it has none."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Constant:
+    number: float
+    children: tuple[Node, ...] = ()
+
+    def value(self, at: Instant) -> Value:
+        del at
+        return self.number
+
+
+@dataclass(frozen=True)
+class _Atom:
+    name: str
+    children: tuple[Node, ...] = ()
+
+    def value(self, at: Instant) -> Value:
+        return at.atoms[self.name]
+
+
+@dataclass(frozen=True)
+class _Call:
+    function: str
+    children: tuple[Node, ...]
+
+    def value(self, at: Instant) -> Value:
+        return OPERATIONS[self.function](*[child.value(at) for child in self.children])
+
+
+@dataclass(frozen=True)
+class _Branch:
+    """A conditional on anything but time, evaluated as it is. Children: left, right, then, otherwise."""
+
+    comparison: str
+    children: tuple[Node, ...]
+
+    def value(self, at: Instant) -> Value:
+        left, right, then, otherwise = self.children
+        holds = _COMPARE[self.comparison](plain(left.value(at)), plain(right.value(at)))
+        return (then if holds else otherwise).value(at)
+
+
+@dataclass(frozen=True)
+class _Switch:
+    """A conditional on time that changes at `time`, s. Children: before, after."""
+
+    time: float
+    children: tuple[Node, ...]
+
+    def value(self, at: Instant) -> Value:
+        return self.children[bool(self.time <= at.since)].value(at)
+
+
+StartValue = Callable[[Node], float]
+
+
+def compile_tree(tree: Tree, constants: Mapping[str, float], start: StartValue | None) -> Node:
+    """The tree with its constants put in.
+
+    constants  parameters by name
+    start      value of a compiled expression at the start; None: the present state is the start, start(x) = x
+    """
+    if isinstance(tree, Number):
+        return _Constant(tree.value)
+    if isinstance(tree, Name):
+        known = {"pi": math.pi, **constants}
+        return _Constant(known[tree.text]) if tree.text in known else _Atom(tree.text)
+    children = tuple(compile_tree(child, constants, start) for child in expressions.children(tree))
+    if isinstance(tree, Conditional):
+        return _conditional(tree.comparison, children)
+    if tree.function == "start":
+        return _Constant(start(children[0])) if start else children[0]
+    return _call(tree, children)
+
+
+def _call(tree: Apply, children: tuple[Node, ...]) -> Node:
+    call = _Call(tree.function, children)
+    if not all(isinstance(child, _Constant) for child in children):
+        return call
+    return _Constant(plain(evaluate(call, Instant({}, 0.0), "a constant expression")))
+
+
+def _conditional(comparison: str, children: tuple[Node, ...]) -> Node:
+    left, right, then, otherwise = children
+    line = _line(_Call("-", (left, right)))
+    if line is None:
+        return _Branch(comparison, children)
+    offset, slope = line
+    holds = _COMPARE[comparison]
+    if slope == 0.0:
+        return then if holds(offset, 0.0) else otherwise
+    before, after = ((then if holds(sign * slope, 0.0) else otherwise) for sign in (-1.0, 1.0))
+    return _Switch(-offset / slope, (before, after))
+
+
+def _line(node: Node) -> tuple[float, float] | None:
+    """(a, b) if the node is a + b t with constants a and b, else None."""
+    if isinstance(node, _Constant):
+        return node.number, 0.0
+    if isinstance(node, _Atom):
+        return (0.0, 1.0) if node.name == "t" else None
+    if not isinstance(node, _Call) or node.function not in ("+", "-", "*", "/", "neg"):
+        return None
+    lines = [_line(child) for child in node.children]
+    known = [line for line in lines if line is not None]
+    return _combined(node.function, *known) if len(known) == len(lines) else None
+
+
+def _combined(
+    function: str, x: tuple[float, float], y: tuple[float, float] = (0.0, 0.0)
+) -> tuple[float, float] | None:
+    (a, b), (c, d) = x, y
+    match function:
+        case "+":
+            return a + c, b + d
+        case "-":
+            return a - c, b - d
+        case "neg":
+            return -a, -b
+        case "*" if d == 0.0 or b == 0.0:
+            return a * c, a * d + b * c
+        case "/" if d == 0.0 and c != 0.0:
+            return a / c, b / c
+    return None
+
+
+def names(node: Node) -> Iterator[str]:
+    """Names of the atoms, with repetitions."""
+    if isinstance(node, _Atom):
+        yield node.name
+    for child in node.children:
+        yield from names(child)
+
+
+def evaluate(node: Node, at: Instant, label: str) -> Value:
+    """The node's value.
+
+    Raises SolveError that names `label` and the time where it has none, as sqrt of a negative number.
+    """
+    try:
+        return node.value(at)
+    except (ValueError, ZeroDivisionError, OverflowError) as error:
+        time = f" at t = {plain(at.atoms['t']):.9g} s" if "t" in at.atoms else ""
+        raise SolveError(
+            f"{label} has no value{time}: {error}; keep its functions' arguments within their domains"
+        ) from None
+
+
+def stops(node: Node) -> Iterator[float]:
+    """Times at which the expression or one of its derivatives may jump, s: switches, breakpoints of
+    quintic, and kinks of abs, sign, min and max, as far as they depend on time alone."""
+    if isinstance(node, _Switch):
+        yield node.time
+    if isinstance(node, _Call):
+        for difference in _breaks(node.function, node.children):
+            line = _line(difference)
+            if line is not None and line[1] != 0.0:
+                yield -line[0] / line[1]
+    for child in node.children:
+        yield from stops(child)
+
+
+def _breaks(function: str, x: tuple[Node, ...]) -> tuple[Node, ...]:
+    """Differences whose roots are breakpoints of the function."""
+    if function == "quintic":
+        return _Call("-", (x[0], x[1])), _Call("-", (x[0], x[2]))
+    if function in ("min", "max"):
+        return (_Call("-", x),)
+    return x if function in ("abs", "sign") else ()

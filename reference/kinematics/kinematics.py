@@ -1,0 +1,202 @@
+"""Transforms of all bodies and their derivatives, by the product rule (design 4.1; P0 section 2, P2 (10)).
+
+A transform is a product of elementary motions, T_b = … K_i A_i(q_i) … K_j A_j(q_j) … F_b with constant K and F_b.
+Its derivative replaces A_i by A_i'. With G_i = … K_i A_i, the product up to and with motion i, what follows it
+is G_i⁻¹ T_b; so T_b,i = S_i T_b with S_i = G_prev(i) K_i A_i' G_i⁻¹, and T_b,ij = S_i S_j T_b for i not after j.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...generator.mechanism import GROUND, Body, Coordinate, Mechanism, Place
+from ...generator.types.joints import Axis
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Posture:
+    """Transforms of all bodies at one state; slot 0 is the ground, slot b + 1 is body b, B slots in all.
+
+    Homogeneous transforms from body to world frame lie side by side, T[:, b + 1, :] is T_b, so that a product
+    with all of them is one matrix product.
+
+    T        shape (4, B, 4)
+    T_q      shape (n, 4, B, 4), ∂T_b/∂q_i
+    T_dot    shape (4, B, 4), Σ_i T_b,i q̇_i
+    T_bias   shape (4, B, 4), Σ_mn T_b,mn q̇_m q̇_n: the part of T̈ without q̈
+    S        shape (4n, 4), S_i one above the other: T_b,i = S_i T_b
+    moves    shape (n, 1, B, 1), 1 where coordinate i moves slot B, else 0
+    """
+
+    T: Array
+    T_q: Array
+    T_dot: Array
+    T_bias: Array
+    S: Array
+    moves: Array
+
+    def derivative(self, product: Array) -> Array:
+        """∂(T_b X_b)/∂q_i, shape (n, 4, B, 4), of products T_b X_b with constant X_b, shape (4, B, 4)."""
+        return _derivative(self.S, self.moves, product)
+
+
+def _derivative(S: Array, moves: Array, product: Array) -> Array:
+    return (S @ product.reshape(4, -1)).reshape(moves.shape[0], 4, moves.shape[2], 4) * moves
+
+
+@dataclass(frozen=True)
+class VectorMotion:
+    """Motion of vectors fixed to bodies, in world axes; of points unless said otherwise.
+
+    position   shape (3, P), m
+    jacobian   shape (n, 3, P), ∂position/∂q_i, m/rad or 1
+    velocity   shape (3, P), m/s
+    bias       shape (3, P), m/s²: the acceleration without q̈
+    """
+
+    position: Array
+    jacobian: Array
+    velocity: Array
+    bias: Array
+
+
+class Vectors:
+    """P sums Σ_b T_b x̃_b, compiled.
+
+    homogeneous   shape (B, 4, P): x̃_b, whose last entry is 0 for an axis, 1 for a point
+    """
+
+    def __init__(self, homogeneous: Array) -> None:
+        self._homogeneous = homogeneous.reshape(4 * len(homogeneous), homogeneous.shape[2])
+
+    def motion(self, posture: Posture) -> VectorMotion:
+        """Positions, velocities and Jacobians of the sums."""
+        rows = (posture.T, posture.T_dot, posture.T_bias, posture.T_q.reshape(-1, *posture.T.shape[1:]))
+        stacked = np.concatenate(rows).reshape(-1, self._homogeneous.shape[0]) @ self._homogeneous
+        blocks = stacked.reshape(len(stacked) // 4, 4, stacked.shape[1])[:, :3]
+        return VectorMotion(position=blocks[0], velocity=blocks[1], bias=blocks[2], jacobian=blocks[3:])
+
+
+class Places(Vectors):
+    """Points fixed to bodies, compiled."""
+
+    def __init__(self, places: Sequence[Place], slots: int) -> None:
+        homogeneous = np.zeros((slots, 4, len(places)))
+        for k, place in enumerate(places):
+            homogeneous[place.body + 1, :, k] = [*place.position, 1.0]
+        super().__init__(homogeneous)
+
+
+class Kinematics:
+    """The chain's constant transforms, compiled; call it with a state."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.n, self.slots = mechanism.n, len(mechanism.bodies) + 1
+        self._previous = np.zeros(self.n, dtype=int)
+        self._last = np.zeros(self.slots, dtype=int)
+        self._mount = np.tile(np.eye(4), (self.slots, 1, 1))
+        self._moves = np.zeros((self.slots, self.n))
+        self._before = np.zeros((self.n, self.n))
+        self._basis = np.zeros((self.n, 4, 32))
+        for b, body in enumerate(mechanism.bodies):
+            self._place(b, body, mechanism.coordinates)
+            self._moves[b + 1, mechanism.ancestors(b)] = 1.0
+
+    def _place(self, b: int, body: Body, coordinates: Sequence[Coordinate]) -> None:
+        parent = 0 if body.parent == GROUND else body.parent + 1
+        frame, constant = self._last[parent], self._mount[parent] @ _frame(body)
+        for k in body.coordinates:
+            self._previous[k] = frame
+            if frame:
+                self._before[k] = self._before[frame - 1]
+                self._before[k, frame - 1] = 1.0
+            self._basis[k] = _basis(constant, coordinates[k])
+            frame, constant = k + 1, np.eye(4)
+        self._last[b + 1], self._mount[b + 1] = frame, constant
+
+    def __call__(self, q: Array, qd: Array) -> Posture:
+        """Transforms at q, shape (n,), rad or m, and qd, shape (n,), rad/s or m/s."""
+        frames, S = self._frames(q)
+        T = frames[self._last] @ self._mount
+        first = S * qd[:, None, None]
+        # Σ_mn S_m S_n q̇_m q̇_n, each pair in the order of the chain: 2 Σ_(m before n) + Σ_(m = n)
+        second = (2.0 * _sum(self._before, first) + first) @ first
+        T_dot = _sum(self._moves, first) @ T
+        T_bias = _sum(self._moves, second) @ T
+        side_by_side = np.ascontiguousarray(T.transpose(1, 0, 2))
+        stacked, moves = S.reshape(4 * self.n, 4), self._moves.T[:, None, :, None]
+        return Posture(
+            T=side_by_side,
+            T_q=_derivative(stacked, moves, side_by_side),
+            T_dot=T_dot.transpose(1, 0, 2),
+            T_bias=T_bias.transpose(1, 0, 2),
+            S=stacked,
+            moves=moves,
+        )
+
+    def _frames(self, q: Array) -> tuple[Array, Array]:
+        """Frames after each motion, shape (n + 1, 4, 4), the ground first, and S_i, shape (n, 4, 4)."""
+        functions = np.array([np.ones(self.n), np.sin(q), np.cos(q), q]).T
+        local = (functions[:, None] @ self._basis).reshape(self.n, 2, 4, 4)
+        frames = np.empty((self.n + 1, 4, 4))
+        frames[0] = np.eye(4)
+        for k, previous in enumerate(self._previous):
+            np.dot(frames[previous], local[k, 0], out=frames[k + 1])
+        return frames, frames[self._previous] @ local[:, 1] @ _inverse(frames[1:])
+
+
+def _sum(mask: Array, matrices: Array) -> Array:
+    """Σ_i mask[k, i] matrices[i], shape (K, 4, 4)."""
+    return (mask @ matrices.reshape(-1, 16)).reshape(-1, 4, 4)
+
+
+def _frame(body: Body) -> Array:
+    transform = np.eye(4)
+    transform[:3, :3], transform[:3, 3] = body.rotation, body.offset
+    return transform
+
+
+def _inverse(transforms: Array) -> Array:
+    inverse = np.zeros_like(transforms)
+    rotation = transforms[:, :3, :3].transpose(0, 2, 1)
+    inverse[:, :3, :3] = rotation
+    inverse[:, :3, 3:] = -rotation @ transforms[:, :3, 3:]
+    inverse[:, 3, 3] = 1.0
+    return inverse
+
+
+def _basis(constant: Array, coordinate: Coordinate) -> Array:
+    """Shape (4, 32): factors of 1, sin q, cos q and q in K A(q), 16 columns, and in K A'(q), 16 columns.
+
+    Rotation about e: A = 1 + sin q W + (1 − cos q) W², W the cross product matrix of e (Rodrigues).
+    Translation along e: A = 1 + q W, W with e in the last column.
+    """
+    W, zero = _generator(coordinate.motion.kind == "rotation", coordinate.axis), np.zeros((4, 4))
+    if coordinate.motion.kind == "rotation":
+        value = (np.eye(4) + W @ W, W, -W @ W, zero)
+        slope = (zero, W @ W, W, zero)
+    else:
+        value = (np.eye(4), zero, zero, W)
+        slope = (W, zero, zero, zero)
+    return np.hstack([(constant @ np.array(matrices)).reshape(4, 16) for matrices in (value, slope)])
+
+
+def _generator(rotation: bool, axis: Axis) -> Array:
+    W = np.zeros((4, 4))
+    if rotation:
+        x, y, z = axis
+        W[:3, :3] = [[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]
+    else:
+        W[:3, 3] = axis
+    return W
+
+
+def poses(mechanism: Mechanism, q: Array) -> Array:
+    """World frames of all bodies, shape (bodies, 4, 4), m, at q, shape (n,), rad or m."""
+    return Kinematics(mechanism)(q, np.zeros_like(q)).T[:, 1:].transpose(1, 0, 2)

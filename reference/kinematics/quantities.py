@@ -1,0 +1,147 @@
+"""The quantities that expressions may name, and their derivatives along a motion.
+
+Quantities x are the world coordinates of the points and the generalised coordinates: ẋ = J q̇, ẍ = J q̈ + bias.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...generator.language.expressions import Tree
+from ...generator.mechanism import Mechanism
+from .expression import Instant, Node, compile_tree, evaluate, names
+from .jet import Jet, Value, constant, plain, variables
+from .kinematics import Posture, VectorMotion
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class State:
+    """One state of the mechanism with its kinematics.
+
+    t, since       s: present time, and when the present time segment began (see `expression.Instant`)
+    q, qd          shape (n,)
+    posture        transforms of the bodies
+    places         points, then supports, then where forces act
+    x, x_dot, bias shape (m,): quantities, their rates, and their second derivatives without q̈
+    jacobian       shape (m, n), ∂x/∂q
+    """
+
+    t: float
+    since: float
+    q: Array
+    qd: Array
+    posture: Posture
+    places: VectorMotion
+    x: Array
+    x_dot: Array
+    bias: Array
+    jacobian: Array
+
+
+class Quantities:
+    """Where each name is found, compiled."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.n, self.points = mechanism.n, len(mechanism.points)
+        positions = [f"{name}.{axis}" for axis in "xyz" for name in mechanism.points]
+        velocities = [f"{name}.v{axis}" for axis in "xyz" for name in mechanism.points]
+        coordinates = [c.name for c in mechanism.coordinates]
+        self.position = {name: k for k, name in enumerate(positions + coordinates)}
+        rates = velocities + [f"{name}_dot" for name in coordinates]
+        self.velocity = {name: k for k, name in enumerate(rates)}
+        second_rates = [f"{name}.a{axis}" for axis in "xyz" for name in mechanism.points]
+        second_rates += [f"{name}_ddot" for name in coordinates]
+        self.acceleration = {name: k for k, name in enumerate(second_rates)}
+        self._jacobian = np.vstack([np.zeros((len(positions), self.n)), np.eye(self.n)])
+        self._still = np.zeros(self.n)
+
+    def state(
+        self, when: tuple[float, float], q: Array, qd: Array, posture: Posture, places: VectorMotion
+    ) -> State:
+        """The state with the values of all quantities; when: t and since."""
+        own = slice(0, self.points)
+        jacobian = self._jacobian.copy()
+        jacobian[: 3 * self.points] = places.jacobian[:, :, own].reshape(self.n, 3 * self.points).T
+        x, x_dot, bias = (
+            np.concatenate([points[:, own].ravel(), coordinates])
+            for points, coordinates in (
+                (places.position, q),
+                (places.velocity, qd),
+                (places.bias, self._still),
+            )
+        )
+        return State(*when, q, qd, posture, places, x, x_dot, bias, jacobian)
+
+    def point(self, name: str) -> Indices:
+        """Indices of a point's x, y, z among the quantities, shape (3,)."""
+        return np.array([self.position[f"{name}.{axis}"] for axis in "xyz"], dtype=np.intp)
+
+
+class Reading:
+    """A compiled expression whose names have been found.
+
+    positions, velocities, accelerations   indices among x, ẋ and ẍ of the names it uses
+
+    Names of accelerations stand for what ẍ is without q̈.
+    """
+
+    def __init__(self, label: str, node: Node, quantities: Quantities) -> None:
+        self.label, self.node = label, node
+        used = list(dict.fromkeys(name for name in names(node) if name != "t"))
+        moving = [name for name in used if name in quantities.position]
+        rates = [name for name in used if name in quantities.velocity]
+        second_rates = [name for name in used if name in quantities.acceleration]
+        self.names = ["t", *moving, *rates, *second_rates]
+        self.positions = np.array([quantities.position[name] for name in moving], dtype=int)
+        self.velocities = np.array([quantities.velocity[name] for name in rates], dtype=int)
+        self.accelerations = np.array([quantities.acceleration[name] for name in second_rates], dtype=int)
+
+    def number(self, state: State) -> float:
+        """Its value."""
+        return plain(self._value(state, self._values(state)))
+
+    def jet(self, state: State) -> Jet:
+        """Its derivatives with respect to t, positions, velocities and accelerations, in this order."""
+        return constant(self._value(state, variables(self._values(state))), len(self.names))
+
+    def by_rates(self, state: State) -> Array:
+        """∂/∂q̇, shape (n,), of an expression of positions and velocities."""
+        gradient = self.jet(state).gradient[1 + len(self.positions) :]
+        return np.asarray(gradient @ state.jacobian[self.velocities])
+
+    def _values(self, state: State) -> list[float]:
+        return [
+            state.t,
+            *state.x[self.positions].tolist(),
+            *state.x_dot[self.velocities].tolist(),
+            *state.bias[self.accelerations].tolist(),
+        ]
+
+    def _value(self, state: State, values: Sequence[Value]) -> Value:
+        atoms: Mapping[str, Value] = dict(zip(self.names, values, strict=True))
+        return evaluate(self.node, Instant(atoms, state.since), self.label)
+
+
+class Reader:
+    """Compiles the mechanism's expressions.
+
+    start   the state that `start(x)` refers to; None: whatever state is being evaluated
+    """
+
+    def __init__(self, mechanism: Mechanism, quantities: Quantities, start: State | None) -> None:
+        self._constants, self._quantities, self._start = mechanism.parameters, quantities, start
+
+    def reading(self, label: str, tree: Tree) -> Reading:
+        """The compiled expression; `label` names it in errors."""
+        return Reading(label, compile_tree(tree, self._constants, self._start_value(label)), self._quantities)
+
+    def _start_value(self, label: str) -> Callable[[Node], float] | None:
+        start = self._start
+        return None if start is None else lambda node: Reading(label, node, self._quantities).number(start)

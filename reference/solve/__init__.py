@@ -1,0 +1,1 @@
+"""Accelerations, start states, equilibria, integrators."""

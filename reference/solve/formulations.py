@@ -1,0 +1,148 @@
+"""The three formulations: from M, Q − h, C and what is wanted of C q̈ to q̈ and λ (design 4.4 to 4.6; P4).
+
+Each works on r independent rows E C, with E of `redundancy`; λ = Eᵀ λ'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import SolveError
+from ...generator.mechanism import Mechanism
+from ..constraints.choice import RowChoice
+from .gpme import Partition, choose_dependent, solve_scaled
+
+Array = NDArray[np.float64]
+_WORN = 0.5  # of C_d's smallest pivot when its coordinates were chosen: they are chosen anew
+
+
+@dataclass(frozen=True)
+class System:
+    """M q̈ = force + Cᵀ λ and C q̈ = wanted at the time t, s.
+
+    M       shape (n, n)
+    force   shape (n,): Q − h
+    C       shape (m, n)
+    wanted  shape (m,)
+    force and wanted may have columns, shape (n, c) and (m, c); then so have q̈ and λ.
+    """
+
+    t: float
+    M: Array
+    force: Array
+    C: Array
+    wanted: Array
+
+
+class Gpme:
+    """P0 (26), P2 (20): multiplier-free, 2n states; the partition is fixed, or the last one as long as it is good.
+
+    The motion does not depend on the partition (P1 (14)), so choosing anew only keeps C_d regular.
+    """
+
+    reduced = False
+
+    def __init__(self, mechanism: Mechanism, choice: RowChoice, fixed: tuple[int, ...] | None) -> None:
+        self.choice, self._mechanism = choice, mechanism
+        self._fixed = None if fixed is None else Partition(mechanism, fixed, choice.kept_names)
+        self._last: Partition | None = None
+        self._worn = 0.0
+
+    def partition(self, C: Array) -> Partition:
+        """The partition used with C, shape (m, n)."""
+        if self._fixed is not None:
+            return self._fixed
+        rows = self.choice.basis(C) @ C
+        if self._last is None or self._last.smallest_pivot(rows) <= self._worn:
+            dependent = choose_dependent(self._mechanism, rows)
+            self._last = Partition(self._mechanism, dependent, self.choice.kept_names)
+            self._worn = _WORN * self._last.smallest_pivot(rows)
+        return self._last
+
+    def determinant(self, C: Array) -> float:
+        """det C_d of the partition used with C and the independent rows; its sign is not arbitrary as with E C."""
+        return self.partition(C).determinant(C[list(self.choice.independent)])
+
+    @property
+    def fixed(self) -> Partition | None:
+        """The partition, if it is the same all the time."""
+        return self._fixed
+
+    def solve(self, system: System) -> tuple[Array, Array]:
+        """q̈, shape (n,), and λ, shape (m,).
+
+        Raises SolveError where C_d or the equations are singular, or if the motion has diverged.
+        """
+        _check_finite(system)
+        basis = self.choice.basis(system.C)
+        rows, wanted = basis @ system.C, basis @ system.wanted
+        qdd, multipliers = self._solve(system, rows, wanted)
+        return qdd, basis.T @ multipliers
+
+    def _solve(self, system: System, rows: Array, wanted: Array) -> tuple[Array, Array]:
+        """q̈ and λ' of the independent rows, shape (r, n)."""
+        partition = self.partition(system.C)
+        qdd = partition.accelerations(system.t, system.M, system.force, rows, wanted)
+        return qdd, partition.multipliers(rows, system.M @ qdd - system.force)
+
+
+class ReducedGpme(Gpme):
+    """P4 (7), design 4.5: states q and q̇_i; q̇_d follows from the constraints, so velocities never violate them.
+
+    The partition is fixed, for it says what the states are. So a run may not pass a point where C_d is singular,
+    which an integrator would step over: det C_d keeps its sign.
+    """
+
+    reduced = True
+    _side = 0.0
+
+    def velocities(self, t: float, C: Array, nu: Array, qd: Array) -> Array:
+        """q̇, shape (n,), with C q̇ = ν, shape (m,), and the independent ones as in qd, shape (n,).
+
+        Raises SolveError where C_d is singular, or has been on the way from where it was asked for first.
+        """
+        partition, basis = self.partition(C), self.choice.basis(C)
+        side = float(np.sign(self.determinant(C)))
+        self._side = self._side or side
+        if side != self._side:
+            raise SolveError(partition.singular(t))
+        return partition.completed(t, basis @ C, basis @ nu, qd)
+
+    def _solve(self, system: System, rows: Array, wanted: Array) -> tuple[Array, Array]:
+        """(VᵀMV) q̈_i = Vᵀ(Q − h − M [0; C_d⁻¹ wanted])."""
+        partition = self.partition(system.C)
+        D, i, d = partition.ratios(system.t, rows), partition.independent, partition.dependent
+        V = np.zeros((len(system.M), len(i)))
+        V[i], V[d] = np.eye(len(i)), D
+        without = np.zeros_like(system.force)
+        without[d] = partition.solved_for(system.t, rows, wanted)
+        pushed = V.T @ (system.force - system.M @ without)
+        by_rate = solve_scaled(system.t, V.T @ system.M @ V, pushed, partition.free_names) if len(i) else pushed
+        qdd = without + V @ by_rate
+        return qdd, partition.multipliers(rows, system.M @ qdd - system.force)
+
+
+class Lagrange(Gpme):
+    """Multipliers as unknowns: M q̈ − Cᵀ λ = Q − h, C q̈ = wanted in one system of n + r equations (P4 (4))."""
+
+    def _solve(self, system: System, rows: Array, wanted: Array) -> tuple[Array, Array]:
+        n, r = len(system.M), len(rows)
+        scale = 1.0 / np.sqrt(np.diag(system.M))
+        lengths = 1.0 / np.linalg.norm(rows * scale, axis=1)
+        B = lengths[:, None] * rows * scale
+        A = np.block([[scale[:, None] * system.M * scale, -B.T], [B, np.zeros((r, r))]])
+        right = np.concatenate([(scale * system.force.T).T, (lengths * wanted.T).T])
+        names = [*(c.name for c in self._mechanism.coordinates), *self.choice.kept_names]
+        solution = solve_scaled(system.t, A, right, names)
+        return (scale * solution[:n].T).T, (lengths * solution[n:].T).T
+
+
+def _check_finite(system: System) -> None:
+    if not (np.isfinite(system.force).all() and np.isfinite(system.wanted).all()):
+        raise SolveError(f"the motion has diverged at t = {system.t:.9g} s: forces or constraints are not finite")
+
+
+FORMULATIONS: dict[str, type[Gpme]] = {"gpme": Gpme, "gpme_reduced": ReducedGpme, "lagrange": Lagrange}

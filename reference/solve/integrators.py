@@ -1,0 +1,99 @@
+"""Integrators that march step by step: SciPy's, and the papers' Runge–Kutta method of order 4 with fixed step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import integrate
+
+from ...errors import SolveError
+
+Array = NDArray[np.float64]
+Rate = Callable[[float, Array], Array]
+
+_ADAPTIVE = {"DOP853": integrate.DOP853, "Radau": integrate.Radau, "BDF": integrate.BDF, "LSODA": integrate.LSODA}
+METHODS = ("RK4", *_ADAPTIVE)
+
+
+@dataclass(frozen=True)
+class Integrator:
+    """Method and accuracy.
+
+    method     one of METHODS
+    tolerance  relative; absolute it is a thousandth of it, in rad or m and per s, for elastic angles are small
+    step       s, of RK4
+    """
+
+    method: str
+    tolerance: float
+    step: float
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise SolveError(f"expected a method out of {', '.join(METHODS)}, got {self.method!r}")
+
+    def integrate(self, rate: Rate, span: tuple[float, float], y: Array, record: Record) -> Array:
+        """The end state of shape (k,) of ẏ = rate(t, y) over span, s.
+
+        record  called after each step with its begin and end, s, and the interpolant between them
+        Raises SolveError with the time where the integrator gives up.
+        """
+        return (_fixed if self.method == "RK4" else _adaptive)(self, rate, span, y, record)
+
+
+Interpolant = Callable[[float], Array]
+Record = Callable[[float, float, Callable[[], Interpolant]], None]
+
+
+def _adaptive(settings: Integrator, rate: Rate, span: tuple[float, float], y: Array, record: Record) -> Array:
+    begin, end = span
+    solver = _ADAPTIVE[settings.method](
+        rate, begin, y, end, rtol=max(settings.tolerance, 1e-13), atol=settings.tolerance * 1e-3
+    )
+    while solver.status == "running":
+        before = solver.t
+        message = solver.step()
+        if solver.status == "failed":
+            raise SolveError(
+                f"{settings.method} stopped at t = {solver.t:.9g} s: {message} Loosen the tolerance, or see what"
+                " the mechanism does there"
+            )
+        record(before, solver.t, solver.dense_output)
+    return np.asarray(solver.y)
+
+
+def _fixed(settings: Integrator, rate: Rate, span: tuple[float, float], y: Array, record: Record) -> Array:
+    begin, end = span
+    count = max(1, int(np.ceil((end - begin) / settings.step - 1e-6)))
+    times = np.linspace(begin, end, count + 1)
+    slope = rate(begin, y)
+    for before, after in zip(times[:-1].tolist(), times[1:].tolist(), strict=True):
+        following = _runge_kutta(rate, before, y, slope, after - before)
+        next_slope = rate(after, following)
+        record(before, after, partial(_hermite, (before, after), (y, following), (slope, next_slope)))
+        y, slope = following, next_slope
+    return y
+
+
+def _runge_kutta(rate: Rate, t: float, y: Array, k1: Array, h: float) -> Array:
+    k2 = rate(t + h / 2, y + h / 2 * k1)
+    k3 = rate(t + h / 2, y + h / 2 * k2)
+    k4 = rate(t + h, y + h * k3)
+    return y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+
+
+def _hermite(span: tuple[float, float], ends: tuple[Array, Array], slopes: tuple[Array, Array]) -> Interpolant:
+    """Cubic through both ends with their slopes: order 4, like the method."""
+    (t0, t1), (y0, y1), (f0, f1) = span, ends, slopes
+    h = t1 - t0
+
+    def at(t: float) -> Array:
+        s = (t - t0) / h
+        blend = s * s * (3 - 2 * s)
+        return (1 - blend) * y0 + blend * y1 + h * s * (1 - s) * ((1 - s) * f0 - s * f1)
+
+    return at

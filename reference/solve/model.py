@@ -1,0 +1,261 @@
+"""The mechanism ready for evaluation: M q̈ + h = Q and its constraints (design 4.1, 4.3, 4.4, 4.6 to 4.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...generator.mechanism import Body, Mechanism
+from ..constraints.constraints import Constraints
+from ..constraints.rows import Rows
+from ..forces.friction import FrictionModel
+from ..forces.joint_loads import JointLoads, closure_wrench
+from ..forces.loads import Input, LoadModel, Loads, load_places
+from ..kinematics.kinematics import Kinematics, Places, Posture
+from ..kinematics.quantities import Quantities, Reader, State
+from .formulations import Gpme, ReducedGpme, System
+
+Array = NDArray[np.float64]
+Start = tuple[Array, Array]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Everything at one state. n coordinates in the order of `mechanism.coordinates`, m rows, f friction states.
+
+    M                   shape (n, n), kg, kg·m or kg·m²
+    h                   shape (n,), N or N·m: M q̈ + h = Q + effort
+    Q                   shape (n,), N or N·m: gravity, springs, dampers, supports, applied forces, friction
+    Phi                 shape (m,), see `rows.Rows` for these four
+    Phi_dot             shape (m,)
+    C                   shape (m, n)
+    gamma               shape (m,)
+    qdd                 shape (n,), rad/s² or m/s²
+    effort              shape (n,), N or N·m: M q̈ + h − Q = Cᵀ λ, what the constraints exert on each coordinate
+    drive               shape (n,), N or N·m: effort without the part of closures and knife edges: what drives
+                        realise the programmed constraints, and what holds a fixed base
+    multipliers         shape (m,), λ: N or N·m where the row is in m or rad (knife edges: N)
+    contacts            shape (k,), λ of knife edges and closures; others than in `multipliers` only where not all
+                        joints are actuated
+    rows                m names
+    dependent           names of the dependent coordinates, as many as independent rows
+    friction            shape (n,), N or N·m: friction efforts, part of Q
+    z_dot               shape (f,), rad/s or m/s: rates of the friction states
+    friction_residual   |τ − μ·arm·f_n(τ)|/|τ| that is left of the loop between friction τ and joint loads
+    """
+
+    M: Array
+    h: Array
+    Q: Array
+    Phi: Array
+    Phi_dot: Array
+    C: Array
+    gamma: Array
+    qdd: Array
+    effort: Array
+    drive: Array
+    multipliers: Array
+    contacts: Array
+    rows: tuple[str, ...]
+    dependent: tuple[str, ...]
+    friction: Array
+    z_dot: Array
+    friction_residual: float
+
+
+@dataclass(frozen=True)
+class _Equations:
+    """M q̈ + h = Q + Cᵀ λ without friction, and C q̈ = wanted."""
+
+    M: Array
+    h: Array
+    Q: Array
+    rows: Rows
+    wanted: Array
+
+
+@dataclass(frozen=True)
+class _Motion:
+    """Their solution; see `Evaluation`."""
+
+    qdd: Array
+    multipliers: Array
+    friction: Array
+    z_dot: Array
+    residual: float
+
+
+class Model:
+    """A mechanism compiled for many evaluations; holds no state.
+
+    start   (q0, qd0), each of shape (n,): what `start(x)` refers to; None: the state being evaluated
+    inputs  FMU inputs by symbol: numbers, or functions of time in s; those without one are zero
+    """
+
+    def __init__(
+        self, mechanism: Mechanism, *, start: Start | None = None, inputs: Mapping[str, Input] | None = None
+    ) -> None:
+        self.mechanism = mechanism
+        self._kinematics = Kinematics(mechanism)
+        places = [*mechanism.points.values(), *load_places(mechanism)]
+        self._places = Places(places, self._kinematics.slots)
+        self.quantities = Quantities(mechanism)
+        self._inertia = np.array([np.zeros((4, 4)), *map(pseudo_inertia, mechanism.bodies)])
+        self.reader = Reader(mechanism, self.quantities, None if start is None else self.state(0.0, *start))
+        self._loads = LoadModel(mechanism, self.reader, len(mechanism.points), inputs)
+        self.constraints = Constraints(mechanism, self.quantities, self.reader)
+        self._feedback = tuple(float(x) for x in (mechanism.alpha, mechanism.beta, mechanism.kappa))
+        self._friction = FrictionModel(mechanism)
+        self._rubbing = self.joint_loads(self._friction.loaded)
+
+    def state(self, t: float, q: Array, qd: Array, since: float | None = None) -> State:
+        """Kinematics at t, s; q and qd of shape (n,).
+
+        since  s, when the present time segment began: conditionals on time that switch later have not
+               switched yet, even if t lies beyond; default t
+        """
+        posture = self._kinematics(q, qd)
+        places = self._places.motion(posture)
+        return self.quantities.state((t, t if since is None else since), q, qd, posture, places)
+
+    def mass(self, posture: Posture) -> tuple[Array, Array]:
+        """M, shape (n, n), and h, shape (n,): M_ij = Σ tr(T_i H T_jᵀ), h_i = Σ tr(T_i H (Σ_mn T_mn q̇_m q̇_n)ᵀ)."""
+        n = self.mechanism.n
+        TH = (posture.T.transpose(1, 0, 2) @ self._inertia).transpose(1, 0, 2)
+        T_q_H = posture.derivative(TH).reshape(n, -1)
+        return T_q_H @ posture.T_q.reshape(n, -1).T, T_q_H @ posture.T_bias.ravel()
+
+    def loads(self, state: State) -> Loads:
+        """Generalised forces in the state."""
+        return self._loads(state)
+
+    @property
+    def friction_coordinates(self) -> list[int]:
+        """Indices of the f coordinates with friction: each has a friction state."""
+        return self._friction.coordinates
+
+    def rates(self, state: State, form: Gpme, z: Array | None = None) -> tuple[Array, Array]:
+        """q̈, shape (n,), and ż, shape (f,), at z, shape (f,), rad or m, default 0.
+
+        Raises SolveError where C_d is singular.
+        """
+        motion = self._solve(state, form, z)[1]
+        return motion.qdd, motion.z_dot
+
+    def accelerations(self, state: State, form: Gpme, z: Array | None = None) -> Array:
+        """q̈, shape (n,), at z, shape (f,), default 0; raises SolveError where C_d is singular."""
+        return self.rates(state, form, z)[0]
+
+    def evaluate(self, state: State, form: Gpme, z: Array | None = None) -> Evaluation:
+        """Everything in the state, at z, shape (f,), default 0; raises SolveError where C_d is singular."""
+        given, motion = self._solve(state, form, z)
+        Q, C = given.Q + motion.friction, given.rows.C
+        effort = given.M @ motion.qdd + given.h - Q
+        contacts = form.choice.drives.contacts(C, effort, motion.multipliers)
+        return Evaluation(
+            M=given.M,
+            h=given.h,
+            Q=Q,
+            Phi=given.rows.Phi,
+            Phi_dot=given.rows.Phi_dot,
+            C=C,
+            gamma=given.rows.gamma,
+            qdd=motion.qdd,
+            effort=effort,
+            drive=effort - contacts @ C[self.constraints.contact_rows],
+            multipliers=motion.multipliers,
+            contacts=contacts,
+            rows=self.constraints.names,
+            dependent=form.partition(C).names,
+            friction=motion.friction,
+            z_dot=motion.z_dot,
+            friction_residual=motion.residual,
+        )
+
+    def joint_loads(self, links: Sequence[str]) -> JointLoads:
+        """Loads of the links' joints, compiled; raises SolveError for unknown links."""
+        return JointLoads(self.mechanism, links, self._inertia, self.constraints)
+
+    def loads_at(self, joints: JointLoads, state: State, found: Evaluation) -> Array:
+        """Loads of shape (links, 6), fx fy fz nx ny nz, N and N·m: about the links' origins, in their axes."""
+        affine = joints.affine(state.posture, self._loads.wrenches(state))
+        loads = affine.at(found.qdd, found.contacts)
+        return joints.local(state.posture, loads)
+
+    def closure_wrenches(self, state: State, found: Evaluation) -> dict[str, Array]:
+        """Force and moment of each closure on its body b, shape (6,); see `evaluation.closure_wrenches`."""
+        loops, replacement = self.constraints.loops, self._loads.replacement
+        closing = found.contacts[len(self.mechanism.nonholonomic) :]
+        reactions = closing[:, None, None] * loops.wrenches(state.posture)
+        parts = ((loops, reactions), (replacement.conditions, replacement.wrenches(state)))
+        return {
+            closure.name: closure_wrench(state.posture, closure, wrenches[conditions.owner == i])
+            for conditions, wrenches in parts
+            for i, closure in enumerate(conditions.closures)
+        }
+
+    def _solve(self, state: State, form: Gpme, z: Array | None) -> tuple[_Equations, _Motion]:
+        given = self._equations(state, form.reduced)
+        if self._friction.coordinates:
+            return given, self._rubbing_motion(state, form, z, given)
+        force = given.Q - given.h
+        solution = form.solve(System(state.t, given.M, force, given.rows.C, given.wanted))
+        return given, _Motion(*solution, np.zeros_like(force), np.zeros(0), 0.0)
+
+    def _equations(self, state: State, reduced: bool) -> _Equations:
+        M, h = self.mass(state.posture)
+        Q, rows = self._loads(state).total, self.constraints(state)
+        alpha, beta, kappa = self._feedback
+        if reduced:
+            wanted = rows.gamma + kappa**2 * rows.Phi
+        else:
+            wanted = rows.gamma - 2 * alpha * rows.Phi_dot - beta**2 * rows.Phi
+        return _Equations(M, h, Q, rows, wanted)
+
+    def consistent(self, state: State, form: Gpme) -> State:
+        """The state with the velocities that the formulation gives to the dependent coordinates.
+
+        Only `gpme_reduced` changes them: C q̇ = ν − κΦ. Raises SolveError where C_d is singular.
+        """
+        if not isinstance(form, ReducedGpme) or not self.constraints.names:
+            return state
+        rows = self.constraints(self.state(state.t, state.q, np.zeros_like(state.qd), state.since))
+        qd = form.velocities(state.t, rows.C, -rows.Phi_dot - self._feedback[2] * rows.Phi, state.qd)
+        return self.state(state.t, state.q, qd, state.since)
+
+    def _rubbing_motion(self, state: State, form: Gpme, z: Array | None, given: _Equations) -> _Motion:
+        """q̈ and λ are affine in the friction efforts; so the loop of these with the joint loads is a small one."""
+        M, C, units = given.M, given.rows.C, self._friction.units
+        force = np.column_stack([given.Q - given.h, units])
+        wanted = np.column_stack([given.wanted, np.zeros((len(C), units.shape[1]))])
+        qdd, multipliers = form.solve(System(state.t, M, force, C, wanted))
+        contacts = form.choice.drives.contacts(C, M @ qdd - force, multipliers)
+        bristles = self._friction.bristles(state.qd, np.zeros(units.shape[1]) if z is None else z)
+        loads = self._rubbing.affine(state.posture, self._loads.wrenches(state))
+        found = self._friction.efforts(state.posture, bristles.mu, loads, qdd, contacts)
+        qdd, multipliers = (x[:, 0] + x[:, 1:] @ found.tau for x in (qdd, multipliers))
+        return _Motion(qdd, multipliers, units @ found.tau, bristles.z_dot, found.residual)
+
+    def stops(self, end: float) -> list[float]:
+        """Times in (0, end), s, increasing, where an integrator has to stop and start anew."""
+        times = [*self.constraints.stops(), *self._loads.stops()]
+        separate: list[float] = []
+        for time in sorted(t for t in times if 0.0 < t < end):
+            # Of times that differ by rounding the last one counts, by which all have happened.
+            if separate and time - separate[-1] < 1e-12 * end:
+                separate.pop()
+            separate.append(time)
+        return separate
+
+
+def pseudo_inertia(body: Body) -> Array:
+    """H, shape (4, 4), about the origin of the body's frame, in its axes (P0 (10)); kg, kg·m, kg·m²."""
+    com, inertia = np.asarray(body.com, dtype=float), np.asarray(body.inertia, dtype=float)
+    H = np.empty((4, 4))
+    H[:3, :3] = 0.5 * np.trace(inertia) * np.eye(3) - inertia + body.mass * np.outer(com, com)
+    H[:3, 3] = H[3, :3] = body.mass * com
+    H[3, 3] = body.mass
+    return H

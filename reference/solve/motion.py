@@ -1,0 +1,55 @@
+"""The first-order system that integrators see: ẏ = f(t, y).
+
+y = (q, q̇, z), or with `gpme_reduced` (q, q̇_i, z): q̇_d follows from the constraints (P4 (7), design 4.5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kinematics.quantities import State
+from .formulations import Gpme
+from .model import Model
+
+Array = NDArray[np.float64]
+
+
+class Motion:
+    """A model with its formulation.
+
+    rates   indices of the coordinates whose velocities are states
+    size    number of states
+    """
+
+    def __init__(self, model: Model, form: Gpme) -> None:
+        self.model, self.form, self._n = model, form, model.mechanism.n
+        fixed = form.fixed if form.reduced else None
+        self.rates = np.arange(self._n) if fixed is None else fixed.independent
+        self.size = self._n + len(self.rates) + len(model.friction_coordinates)
+
+    def states(self, q: Array, qd: Array) -> Array:
+        """y, shape (size,), at q and qd, shape (n,) each, with undeformed bristles."""
+        return np.concatenate([q, qd[self.rates], np.zeros(len(self.model.friction_coordinates))])
+
+    def moment(self, t: float, y: Array, since: float | None = None) -> tuple[State, Array]:
+        """The mechanism's state and z, shape (f,); see `Model.state`.
+
+        Raises SolveError where q̇_d is needed and C_d is singular.
+        """
+        qd = np.zeros(self._n)
+        qd[self.rates] = y[self._n : self._n + len(self.rates)]
+        state = self.model.state(t, y[: self._n], qd, since)
+        return self.model.consistent(state, self.form), y[self._n + len(self.rates) :]
+
+    def rate(self, since: float) -> Callable[[float, Array], Array]:
+        """f, for a time segment that began at `since`, s."""
+
+        def rate(t: float, y: Array) -> Array:
+            state, z = self.moment(t, y, since)
+            qdd, z_dot = self.model.rates(state, self.form, z)
+            return np.concatenate([state.qd, qdd[self.rates], z_dot])
+
+        return rate

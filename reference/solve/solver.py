@@ -1,0 +1,83 @@
+"""The description's formulation made ready: rows chosen on the constraint manifold, coordinates by name or C."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...generator.mechanism import Mechanism
+from ..constraints.choice import RowChoice, choose_rows
+from ..kinematics.quantities import State
+from .formulations import FORMULATIONS, Gpme
+from .gpme import choose_dependent, dependent_indices
+from .manifold import onto
+from .model import Model, Start
+
+
+def formulation(model: Model, start: State, dependent: Sequence[str] | None = None) -> Gpme:
+    """How to solve a model's equations.
+
+    start       where the run begins: rows are chosen in the nearest state that fulfils the position constraints
+    dependent   dependent coordinates, or "auto"; default: the description's choice
+    Raises SolveError for rows or coordinates that the description names and that do not do.
+    """
+    mechanism = model.mechanism
+    rows = row_choice(model, start)
+    choice = dependent or mechanism.chain.constraints.dependent
+    form = FORMULATIONS[mechanism.formulation]
+    if choice != "auto":
+        return form(mechanism, rows, dependent_indices(mechanism, choice, rows.rank.rank))
+    C = model.constraints(start).C
+    return form(mechanism, rows, choose_dependent(mechanism, rows.basis(C) @ C) if form.reduced else None)
+
+
+def row_choice(model: Model, start: State) -> RowChoice:
+    """Which rows are kept, chosen in the nearest state that fulfils the position constraints."""
+    nearest = onto(model, start)[0]
+    return choose_rows(model.mechanism, model.constraints, model.constraints(nearest).C)
+
+
+@dataclass(frozen=True)
+class Solvability:
+    """What the constraints are like at the start (P1 2.1, 3.1).
+
+    dependent    names of dependent coordinates, one per independent row, in the mechanism's order
+    independent  names of rows that do not depend on each other, in the rows' order: those that are kept unless
+                 `redundant = "minimum_norm"`
+    undriven     names of independent rows among those that no drive realises (knife edges, closures, the base's);
+                 none where all joints have a drive
+    redundant    groups of names of rows that depend on each other
+    rank         of C, rows scaled to length 1
+    tolerance    singular values of that C up to it count as zero
+    gap          the smallest singular value that counts, and the largest that does not
+    """
+
+    dependent: tuple[str, ...]
+    independent: tuple[str, ...]
+    undriven: tuple[str, ...]
+    redundant: tuple[tuple[str, ...], ...]
+    rank: int
+    tolerance: float
+    gap: tuple[float, float]
+
+
+def solvability(mechanism: Mechanism, start: Start) -> Solvability:
+    """Rank of C, redundant rows and a regular choice of coordinates and rows at (q0, qd0), shape (n,) each.
+
+    Raises SolveError for rows or coordinates that the description names and that do not do.
+    """
+    model = Model(mechanism, start=start)
+    state = model.state(0.0, np.asarray(start[0], dtype=float), np.asarray(start[1], dtype=float))
+    form = formulation(model, state)
+    rows, names = form.choice, model.constraints.names
+    return Solvability(
+        dependent=form.partition(model.constraints(state).C).names,
+        independent=tuple(names[k] for k in rows.independent),
+        undriven=tuple(names[k] for k in rows.drives.rows),
+        redundant=tuple(tuple(names[k] for k in group) for group in rows.groups),
+        rank=rows.rank.rank,
+        tolerance=rows.rank.tolerance,
+        gap=(rows.rank.smallest, rows.rank.largest),
+    )

@@ -1,0 +1,192 @@
+"""Static equilibrium and the state that a run starts from (design 3, [statics])."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr
+
+from ...errors import SolveError
+from ...generator.mechanism import Mechanism
+from ..constraints.closures import Conditions
+from ..kinematics.kinematics import Kinematics
+from .assembly import assemble, units_of_change
+from .model import Model, Start
+from .projection import project_start
+from .velocities import allowed_velocities
+
+Array = NDArray[np.float64]
+_ITERATIONS = 100
+_STEP = 1e-6  # rad or m, of the differences in the stiffness matrix
+_LONGEST = 0.3  # rad or m, of a step in each eigenvector of the stiffness
+_TINY = 1e-300
+_SMALLEST = 1e-12  # stiffness relative to the largest, force relative to those that act: below it is rounding
+_RANK = 1e-9  # of the closures' conditions
+
+
+def free_coordinates(mechanism: Mechanism, q: Array) -> tuple[int, ...]:
+    """Coordinates that find their equilibrium: elastic ones, those of a base on supports, and joints not locked.
+
+    Locked are the joints of the links in `statics.locked`. Without that key, joint coordinates without a spring
+    are held, except for those that follow the others through the loops: as many as the closures' conditions have
+    rank in them, chosen by column-pivoted QR at q, shape (n,), where the loops are closed. So as many joints are
+    held as the loops have degrees of freedom. Spring-damper closures count with the directions of a stiffness.
+    """
+    locked = mechanism.chain.statics.locked
+    loose = [k for k, c in enumerate(mechanism.coordinates) if c.role == "joint" and c.stiffness is None]
+    following = _following(mechanism, q, loose) if locked is None else []
+
+    def is_free(k: int) -> bool:
+        coordinate = mechanism.coordinates[k]
+        if coordinate.role == "base":
+            return not mechanism.base_fixed
+        if coordinate.role == "elastic":
+            return True
+        return k not in loose or k in following if locked is None else coordinate.owner not in locked
+
+    return tuple(filter(is_free, range(mechanism.n)))
+
+
+def _following(mechanism: Mechanism, q: Array, loose: list[int]) -> list[int]:
+    """The loose joint coordinates that the others move through the closures."""
+    if not mechanism.closures or not loose:
+        return []
+    posture = Kinematics(mechanism)(q, np.zeros(mechanism.n))
+    stiff = [s != 0 for c in mechanism.closures for s in c.stiffness or (1.0,) * len(c.conditions)]
+    C = Conditions(mechanism, mechanism.closures).rows(posture).C[stiff] * units_of_change(mechanism, posture)[1]
+    triangle, order = qr(C[:, loose], mode="r", pivoting=True)
+    sizes = np.abs(np.diag(triangle))
+    rank = int(np.count_nonzero(sizes > _RANK * sizes.max(initial=_TINY)))
+    return [loose[k] for k in order[:rank]]
+
+
+def described_state(mechanism: Mechanism) -> Start:
+    """(q, qd), each of shape (n,), as the description gives them; the base at its zero position."""
+    q = np.array([c.position for c in mechanism.coordinates], dtype=float)
+    qd = np.array([c.velocity for c in mechanism.coordinates], dtype=float)
+    return q, qd
+
+
+def start_state(mechanism: Mechanism) -> Start:
+    """(q0, qd0), each of shape (n,), as `simulation.start` says: positions in equilibrium or as described.
+
+    Both come from the described ones by the smallest change that closes the loops and keeps them closed;
+    velocities also obey knife edges and programmed constraints of order 1; with `constraints.projection`, a
+    further change fulfils the programmed constraints of positions, too.
+    Raises SolveError if a loop cannot be closed, if velocities are not allowed, or without an equilibrium.
+    """
+    q, qd = described_state(mechanism)
+    q = assemble(mechanism, q) if mechanism.chain.simulation.start == "description" else equilibrium(mechanism)
+    qd = allowed_velocities(mechanism, q, qd)
+    return project_start(mechanism, q, qd) if mechanism.chain.constraints.projection else (q, qd)
+
+
+def equilibrium(mechanism: Mechanism) -> Array:
+    """q0, shape (n,), where the free coordinates are in balance at t = 0 and rest: Q + Cᵀ λ = 0, C of the loops.
+
+    Programmed constraints and knife edges do not act, FMU inputs are zero. Newton's method from the assembled
+    position, with central differences. Where a step would be long, or the stiffness is not positive definite, it
+    takes short steps downhill along the stiffness's eigenvectors instead: away from unstable equilibria, and no
+    steps along indifferent coordinates.
+    Raises SolveError if a loop cannot be closed, or with the worst coordinate if there is no convergence.
+    """
+    q = assemble(mechanism, described_state(mechanism)[0])
+    balance = _Balance(mechanism, q)
+    if not balance.free:
+        return q
+    acting = balance.acting(q)
+    for _ in range(_ITERATIONS):
+        step = balance.step(q, acting)
+        q[balance.free] += step
+        if np.abs(step).max() < 1e-13 * max(1.0, np.abs(q).max()):
+            break
+    balance.check(q, max(acting, balance.acting(q)))
+    return q
+
+
+class _Balance:
+    """Forces on the free coordinates at rest, and the closures that tie these together."""
+
+    def __init__(self, mechanism: Mechanism, q: Array) -> None:
+        self.mechanism, self.free = mechanism, list(free_coordinates(mechanism, q))
+        self._model = Model(mechanism)
+        self._rest = np.zeros(mechanism.n)
+
+    def _at(self, q: Array) -> tuple[Array, Array, Array]:
+        """Q and C of the free coordinates, shape (f,), N or N·m, and (m, f), and Φ of the closures, shape (m,).
+
+        At rest h vanishes.
+        """
+        state = self._model.state(0.0, q, self._rest)
+        rows = self._model.constraints.loops.rows(state.posture)
+        return self._model.loads(state).total[self.free], rows.C[:, self.free], rows.Phi
+
+    def _balanced(self, q: Array) -> tuple[Array, Array]:
+        """Q + Cᵀ λ, shape (f,), as near to zero as λ, shape (m,), can bring it; and λ."""
+        forces, C, _ = self._at(q)
+        multipliers = -np.linalg.pinv(C.T, rcond=_RANK) @ forces
+        return forces + multipliers @ C, multipliers
+
+    def _stiffness(self, q: Array, multipliers: Array) -> Array:
+        """−∂(Q + Cᵀ λ)/∂q of the free coordinates, shape (f, f)."""
+
+        def pull(at: Array) -> Array:
+            forces, C, _ = self._at(at)
+            return np.asarray(forces + multipliers @ C)
+
+        shifts = np.eye(len(q))[self.free] * _STEP
+        return np.array([pull(q - shift) - pull(q + shift) for shift in shifts]).T / (2 * _STEP)
+
+    def step(self, q: Array, acting: float) -> Array:
+        """Change of the free coordinates towards a stable equilibrium, shape (f,), rad or m.
+
+        One part closes the loops, the other one keeps them closed: it lies in the null space of C.
+        """
+        residual, multipliers = self._balanced(q)
+        stiffness = self._stiffness(q, multipliers)
+        _, C, Phi = self._at(q)
+        closing, along = -np.linalg.pinv(C, rcond=_RANK) @ Phi, _null_space(C)
+        left = along.T @ (residual - stiffness @ closing)
+        return np.asarray(closing + along @ _downhill(along.T @ stiffness @ along, left, acting))
+
+    def acting(self, q: Array) -> float:
+        """The largest force or moment that acts, the whole weight (on a lever of 1 m) included; N or N·m."""
+        loads = self._model.loads(self._model.state(0.0, q, self._rest))
+        mass = sum(float(body.mass) for body in self.mechanism.bodies)
+        weight = mass * float(np.linalg.norm(self.mechanism.gravity))
+        return max(weight, float(np.abs(loads.elastic).max()), float(np.abs(loads.applied).max()))
+
+    def check(self, q: Array, acting: float) -> None:
+        """Raises SolveError if the forces in q are not in balance, to 1e-9 of those that act."""
+        residual = np.abs(self._balanced(q)[0])
+        worst = int(np.argmax(residual))
+        if not residual[worst] <= 1e-9 * acting:
+            c = self.mechanism.coordinates[self.free[worst]]
+            raise SolveError(
+                f"no static equilibrium found in {_ITERATIONS} iterations: {residual[worst]:.3g} {c.effort_unit}"
+                f" are left on {c.name}; give it a spring, lock its joint in [statics], or set"
+                ' simulation.start = "description"'
+            )
+
+
+def _null_space(C: Array) -> Array:
+    """Orthonormal directions that C, shape (m, f), takes to zero: shape (f, f − rank)."""
+    _, values, directions = np.linalg.svd(C)
+    rank = int(np.count_nonzero(values > _RANK * values.max(initial=_TINY)))
+    return np.asarray(directions[rank:].T)
+
+
+def _downhill(stiffness: Array, residual: Array, acting: float) -> Array:
+    """Newton step, or short steps along the eigenvectors of a stiffness that is not positive definite."""
+    if not len(residual):
+        return residual
+    values, vectors = np.linalg.eigh((stiffness + stiffness.T) / 2)
+    smallest = _SMALLEST * float(np.abs(values).max())
+    if values[0] > smallest:
+        step = np.asarray(np.linalg.solve(stiffness, residual), dtype=np.float64)
+        if np.abs(step).max() <= _LONGEST:
+            return step
+    along = vectors.T @ residual
+    along[np.abs(along) < _SMALLEST * acting] = 0.0
+    steps = along / np.maximum(np.abs(values), max(smallest, _TINY))
+    return np.asarray(vectors @ np.clip(steps, -_LONGEST, _LONGEST), dtype=np.float64)

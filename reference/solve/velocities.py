@@ -1,0 +1,57 @@
+"""Start velocities that closures, knife edges and programmed constraints of order 1 allow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import SolveError
+from ...generator.mechanism import Mechanism
+from ..constraints.rows import Rows
+from .assembly import moving, smallest_change, units_of_change, unlocking
+from .model import Model
+
+Array = NDArray[np.float64]
+_KEPT = 1e-9  # m/s, rad/s or what the row is in
+
+
+def allowed_velocities(mechanism: Mechanism, q: Array, qd: Array) -> Array:
+    """Velocities that these constraints allow at q, shape (n,), rad/s or m/s, from qd by the smallest change.
+
+    The joints that `assembly` moves change their velocities. Programmed constraints of positions do not
+    count: they may start violated.
+    Raises SolveError with the rows that stay violated, and by how much.
+    """
+    by_rates = any(entry.order == 1 for entry in mechanism.programmed)
+    if not (mechanism.closures or mechanism.nonholonomic or by_rates):
+        return qd
+    model = Model(mechanism, start=(q, qd))
+    constraints = model.constraints
+    wanted = constraints.orders == 1
+    wanted[constraints.closure_rows] = True
+    state = model.state(0.0, q, qd)
+    rows = constraints(state)
+    scale = units_of_change(mechanism, state.posture)[1] * moving(mechanism)
+    kept: Array = qd - smallest_change(scale, rows.C[wanted], rows.Phi_dot[wanted])
+    found = [*_violated(mechanism, constraints.names, wanted, constraints(model.state(0.0, q, kept)))]
+    if found:
+        raise SolveError(f"{'; '.join(found)}; change the start velocities{unlocking(mechanism)}")
+    return kept
+
+
+def _violated(
+    mechanism: Mechanism, names: tuple[str, ...], wanted: NDArray[np.bool_], rows: Rows
+) -> Iterator[str]:
+    """What is still wrong with each closure and each row of order 1."""
+    rates = dict(zip(np.array(names)[wanted].tolist(), rows.Phi_dot[wanted].tolist(), strict=True))
+    for closure in mechanism.closures:
+        lost = dict.fromkeys(("m", "rad"), 0.0)
+        for row, condition in zip(closure.rows, closure.conditions, strict=False):
+            lost[condition.unit] = float(np.hypot(lost[condition.unit], rates.pop(row)))
+        if max(lost.values()) > _KEPT:
+            yield f"closure {closure.name} opens at {lost['m']:.3g} m/s and {lost['rad']:.3g} rad/s at the start"
+    for row, rate in rates.items():
+        if abs(rate) > _KEPT:
+            yield f"{row} is violated by {abs(rate):.3g} at the start"
