@@ -90,7 +90,7 @@ def _progress() -> Iterator[Callable[[str, float], None]]:
 
 def _model(file: Path, case: str | None) -> Any:
     from .generator.description import load
-    from .model import prepare
+    from .prepared import prepare
 
     return prepare(load(file, case), str(file))
 

@@ -30,10 +30,10 @@ from helpers_backends import (
 
 from gpmelica.commands import run as verify
 from gpmelica.fmu.backends import rumoca as rumoca_backend
-from gpmelica.model import Model
+from gpmelica.prepared import Prepared
 
 
-def native_error(model: Model, count: int) -> float:
+def native_error(model: Prepared, count: int) -> float:
     """Largest relative error of the compiled FMU."""
     states = random_states(model, np.random.default_rng(31), count)
     with TemporaryDirectory() as folder:
@@ -41,7 +41,7 @@ def native_error(model: Model, count: int) -> float:
     return largest_error(found, reference_accelerations(model, states))
 
 
-def modelica_error(model: Model, count: int) -> float:
+def modelica_error(model: Prepared, count: int) -> float:
     """Largest relative error of the Modelica text in rumoca."""
     states, found = modelica_accelerations(model, np.random.default_rng(32), count)
     return largest_error(found, reference_accelerations(model, states))

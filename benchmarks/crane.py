@@ -14,7 +14,7 @@ from gpmelica import reference
 from gpmelica.fmu.backends import native
 from gpmelica.fmu.compilers.binaries import toolchains
 from gpmelica.generator.description import Chain
-from gpmelica.model import Model, prepare
+from gpmelica.prepared import Prepared, prepare
 
 Array = NDArray[np.float64]
 FILE = Path(__file__).parents[1] / "examples" / "crane.toml"
@@ -24,7 +24,7 @@ FILE = Path(__file__).parents[1] / "examples" / "crane.toml"
 class Crane:
     """A crane's model and its FMU, with what it took to make it, in s."""
 
-    model: Model
+    model: Prepared
     sources: native.Sources
     fmu: Path
     generation_s: float

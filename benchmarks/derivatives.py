@@ -23,9 +23,9 @@ from helpers_replacement import model_of
 from helpers_stiff import Exchanged, exchange
 
 from gpmelica.commands import run as verify
-from gpmelica.model import Model
+from gpmelica.prepared import Prepared
 
-MODELS: dict[str, Callable[[], Model]] = {
+MODELS: dict[str, Callable[[], Prepared]] = {
     "crane, rigid boom": lambda: example_model("crane", "rigid_boom"),
     "crane, flexible boom": lambda: example_model("crane", "flexible_boom"),
     "RSRRP, spherical replacement, 1e8 N/m": lambda: model_of("spherical_replacement", 1e8),
@@ -35,7 +35,7 @@ STOP = 0.2  # s
 CALLS = 200
 
 
-def build(model: Model, folder: Path) -> Compiled:
+def build(model: Prepared, folder: Path) -> Compiled:
     """A model's FMU, unpacked."""
     fmu = verify.build(model, folder)
     return Compiled(model, fmu, Path(fmpy.extract(str(fmu), str(folder / "unpacked"))))

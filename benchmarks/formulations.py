@@ -42,7 +42,7 @@ from gpmelica.commands import run as verify
 from gpmelica.fmu.report.plots import style
 from gpmelica.fmu.runs.evaluation_time import evaluation_time
 from gpmelica.generator.mechanism import Mechanism
-from gpmelica.model import Model, prepare
+from gpmelica.prepared import Prepared, prepare
 from gpmelica.trajectory import Trajectory
 
 FIGURE = Path(__file__).parents[1] / "docs" / "formulations.png"
@@ -117,7 +117,7 @@ def measure(name: str, case: str | None, formulation: str, expected: Truth) -> t
     )
 
 
-def _unknowns(model: Model, formulation: str) -> int:
+def _unknowns(model: Prepared, formulation: str) -> int:
     n, rank = model.mechanism.n, len(model.dependent)
     return {"gpme": n, "gpme_reduced": n - rank, "lagrange": n + rank}[formulation]
 

@@ -27,7 +27,7 @@ from gpmelica.fmu.report.plots import style
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.fmu.runs.ssp import write_ssp
 from gpmelica.generator.description import load
-from gpmelica.model import prepare
+from gpmelica.prepared import prepare
 from gpmelica.trajectory import Trajectory
 
 FIGURE = Path(__file__).parents[1] / "docs" / "masters.png"

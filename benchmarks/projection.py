@@ -20,7 +20,7 @@ from gpmelica.commands import run as verify
 from gpmelica.fmu.report.plots import style
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description import Chain
-from gpmelica.model import Model, prepare
+from gpmelica.prepared import Prepared, prepare
 from gpmelica.trajectory import Trajectory
 
 ROOT = Path(__file__).parents[1]
@@ -38,7 +38,7 @@ KEPT_BY: dict[str, dict[str, float]] = {
 SIGNALS = ("violation_position", "violation_velocity", "projection_correction", "projections", "column_angle")
 
 
-def crane(elements: int) -> Model:
+def crane(elements: int) -> Prepared:
     """The crane of the examples with so many boom elements, projected, without Baumgarte's terms."""
     data = tomllib.loads((ROOT / "examples" / "crane.toml").read_text(encoding="utf-8"))
     data["constraints"] |= {"projection": True, "alpha": 0.0, "beta": 0.0}

@@ -30,7 +30,7 @@ from gpmelica.fmu.report.cases.case_tables import largest_differences
 from gpmelica.fmu.report.cases.load_rms import load_rms
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description import load
-from gpmelica.model import prepare
+from gpmelica.prepared import prepare
 from gpmelica.trajectory import Array
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

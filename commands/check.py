@@ -8,11 +8,11 @@ from rich.table import Table
 
 from .. import reference
 from ..generator.mechanism import GROUND
-from ..model import Model
+from ..prepared import Prepared
 from . import reactions
 
 
-def facts(model: Model) -> dict[str, Any]:
+def facts(model: Prepared) -> dict[str, Any]:
     """JSON-ready summary."""
     mechanism, constraints = model.mechanism, model.solvability
     return {
@@ -38,11 +38,11 @@ def facts(model: Model) -> dict[str, Any]:
     }
 
 
-def _parent(model: Model, body: int) -> str:
+def _parent(model: Prepared, body: int) -> str:
     return "ground" if body == GROUND else model.mechanism.bodies[body].name
 
 
-def tables(model: Model) -> list[Table | str]:
+def tables(model: Prepared) -> list[Table | str]:
     """The same for a terminal."""
     data, constraints = facts(model), model.solvability
     bodies = Table("body", "parent", "mass kg", title=f"{data['model']}: bodies")

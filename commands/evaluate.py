@@ -18,7 +18,7 @@ from ..fmu.backends import rumoca as rumoca_backend
 from ..fmu.compilers.binaries import toolchains
 from ..fmu.runs.instance import Instance
 from ..generator import modelica
-from ..model import Model
+from ..prepared import Prepared
 
 Array = NDArray[np.float64]
 
@@ -76,7 +76,7 @@ def _is_vector(value: Any, size: int) -> bool:
     return numbers and len(value) == size
 
 
-def evaluate(model: Model, state: State) -> dict[str, Any]:
+def evaluate(model: Prepared, state: State) -> dict[str, Any]:
     """Coordinates, and what each backend says: JSON-ready; see design section 6."""
     truth = reference.evaluate(model.mechanism, state.t, state.q, state.qd, state.z, start=model.start)
     backends: dict[str, Any] = {
@@ -97,7 +97,7 @@ def evaluate(model: Model, state: State) -> dict[str, Any]:
     return {"coordinates": [c.name for c in model.mechanism.coordinates], "backends": backends}
 
 
-def _native(model: Model, state: State) -> Array:
+def _native(model: Prepared, state: State) -> Array:
     with TemporaryDirectory() as folder:
         fmu = Path(folder) / f"{model.name}.fmu"
         native.build(native.generate(model.native_program, model.chain), fmu, toolchains("2.0"), {})
@@ -107,7 +107,7 @@ def _native(model: Model, state: State) -> Array:
             return instance.values([f"{c.symbol}_ddot" for c in coordinates], state.t, x)
 
 
-def _states(model: Model, state: State) -> dict[str, float]:
+def _states(model: Prepared, state: State) -> dict[str, float]:
     """Coordinates, rates and friction states by name; the program may not have all of them as states."""
     coordinates = model.mechanism.coordinates
     rubbing = [c.symbol for c in coordinates if c.friction is not None]
@@ -119,7 +119,7 @@ def _states(model: Model, state: State) -> dict[str, float]:
 class RumocaEvaluator:
     """q̈ of the Modelica text at any state; compiled once."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Prepared) -> None:
         self._model = model
         text = model.modelica(start_values=model.start_values())
         self._compiled = rumoca_backend.CompiledModel(text, modelica.experiment(model.name))

@@ -12,7 +12,7 @@ from scipy.integrate import trapezoid
 
 from .. import reference
 from ..fmu.runs.inputs import InputTable
-from ..model import Model
+from ..prepared import Prepared
 from ..reference.forces.loads import Input
 from ..trajectory import Trajectory
 from .reactions import NOT_UNIQUE, doubts
@@ -90,7 +90,7 @@ def _marked(value: float, doubtful: bool) -> str:
 
 
 def loads(
-    model: Model, progress: Callable[[float], None] | None = None, inputs: InputTable | None = None
+    model: Prepared, progress: Callable[[float], None] | None = None, inputs: InputTable | None = None
 ) -> LoadSummary:
     """Run the reference solver, with FMU inputs over time, and sum up what the joints bear."""
     given = {} if inputs is None else inputs.functions()
@@ -112,7 +112,7 @@ def _numbers(run: Trajectory, name: str) -> dict[str, float]:
     return {"rms": float(np.sqrt(mean)), "max": float(np.max(np.abs(values)))}
 
 
-def _closures(model: Model, run: Trajectory, inputs: Mapping[str, Input]) -> dict[str, list[float]]:
+def _closures(model: Prepared, run: Trajectory, inputs: Mapping[str, Input]) -> dict[str, list[float]]:
     if not model.mechanism.closures:
         return {}
     coordinates = model.mechanism.coordinates

@@ -10,7 +10,7 @@ from rich.table import Table
 from .. import reference
 from ..errors import SolveError
 from ..generator.mechanism import Coordinate, Mechanism
-from ..model import Model
+from ..prepared import Prepared
 
 NOT_UNIQUE = "not unique"
 
@@ -58,7 +58,7 @@ def redundancy(groups: Iterable[tuple[str, ...]]) -> dict[str, str]:
     return {what: rows for what, rows in found.items() if rows}
 
 
-def redundancy_of(model: Model) -> dict[str, str]:
+def redundancy_of(model: Prepared) -> dict[str, str]:
     """The same at a model's start, and which of them take no part."""
     found = redundancy(model.solvability.redundant)
     if found:
@@ -91,7 +91,7 @@ def warnings(mechanism: Mechanism, found: reference.Reactions) -> list[str]:
     ]
 
 
-def warnings_of(model: Model) -> list[str]:
+def warnings_of(model: Prepared) -> list[str]:
     """The warnings for a model; where the analysis fails, its message."""
     try:
         return warnings(model.mechanism, model.reactions)
@@ -121,7 +121,7 @@ def doubtful_loads(found: reference.Reactions, link: str, axis: Iterable[float] 
     return [*lost, *(["axial"] if axial else []), *(["normal"] if normal else [])]
 
 
-def doubts(model: Model) -> dict[str, list[str]]:
+def doubts(model: Prepared) -> dict[str, list[str]]:
     """Joint, closure or knife edge → parts of its load that are not unique; those without such are left out.
 
     Where the analysis fails, see `reference.reactions`, nothing is known and nothing is marked.

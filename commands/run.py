@@ -25,7 +25,7 @@ from ..fmu.runs import simulate as runs
 from ..fmu.runs.inputs import InputTable
 from ..generator import modelica
 from ..generator.description.tables.settings import Simulation
-from ..model import Model
+from ..prepared import Prepared
 from ..trajectory import Trajectory
 from . import reactions
 
@@ -65,7 +65,7 @@ class Options:
     fmi: str = "2.0"
 
 
-def run(model: Model, options: Options, progress: Progress = lambda what, fraction: None) -> RunReport:
+def run(model: Prepared, options: Options, progress: Progress = lambda what, fraction: None) -> RunReport:
     """Modelica, FMUs, reference, comparison, figures; writes them all below `options.out`.
 
     Raises GpmelicaError if the model cannot be built or the reference fails; a failed run of a backend is
@@ -82,7 +82,7 @@ def run(model: Model, options: Options, progress: Progress = lambda what, fracti
     return report
 
 
-def build(model: Model, out: Path, progress: Callable[[str], None] | None = None) -> Path:
+def build(model: Prepared, out: Path, progress: Callable[[str], None] | None = None) -> Path:
     """Write the Modelica text and the native `Name.fmu`; returns the FMU's path."""
     write_modelica(model, out)
     return build_native(model, out, progress).path
@@ -100,11 +100,11 @@ def step_notes(simulation: Simulation, modes: Sequence[reference.Mode]) -> tuple
     )
 
 
-def _modes(model: Model) -> tuple[reference.Mode, ...]:
+def _modes(model: Prepared) -> tuple[reference.Mode, ...]:
     return reference.modes(model.mechanism, start=model.start)
 
 
-def reference_run(model: Model, inputs: InputTable | None, progress: Progress) -> Trajectory:
+def reference_run(model: Prepared, inputs: InputTable | None, progress: Progress) -> Trajectory:
     """The reference solver's run. Raises SolveError, with what to change where the step is too long."""
     try:
         return reference.simulate(
@@ -117,7 +117,7 @@ def reference_run(model: Model, inputs: InputTable | None, progress: Progress) -
         raise SolveError("; ".join([str(error), *step_notes(model.chain.simulation, _modes(model))])) from None
 
 
-def _fmus(model: Model, options: Options, progress: Progress) -> list[Fmu]:
+def _fmus(model: Prepared, options: Options, progress: Progress) -> list[Fmu]:
     """OpenModelica's FMU where there is an omc, and the native one; the first is `Name.fmu` in the folder."""
     made, compilers = [], options.compilers
     if compilers.omc is not None:
@@ -154,7 +154,7 @@ def _attempt(name: str, tolerance: float, action: Callable[[], Trajectory]) -> _
         return _Attempt(name, tolerance, None, str(error))
 
 
-def _attempts(model: Model, fmus: list[Fmu], options: Options, progress: Progress) -> list[_Attempt]:
+def _attempts(model: Prepared, fmus: list[Fmu], options: Options, progress: Progress) -> list[_Attempt]:
     modes: tuple[runs.Mode, ...] = ("me", "cs")
     attempts = []
     for fmu in fmus:
@@ -176,7 +176,7 @@ def _runs_rumoca(options: Options) -> bool:
 
 
 def _fmu_run(
-    model: Model, fmu: Fmu, mode: runs.Mode, name: str, inputs: InputTable | None, progress: Progress
+    model: Prepared, fmu: Fmu, mode: runs.Mode, name: str, inputs: InputTable | None, progress: Progress
 ) -> Trajectory:
     simulation = model.chain.simulation
     omc = fmu.backend == "openmodelica"
@@ -200,7 +200,7 @@ def _fmu_run(
     return _thinned(trajectory, every, _switching_times(model) if omc else [])
 
 
-def _switching_times(model: Model) -> list[float]:
+def _switching_times(model: Prepared) -> list[float]:
     numbers = reference.Model(model.mechanism, start=model.start)
     return [float(t) for t in numbers.stops(model.chain.simulation.stop)]
 
@@ -215,7 +215,7 @@ def _thinned(trajectory: Trajectory, every: int, without: list[float]) -> Trajec
     return replace(trajectory, time=trajectory.time[kept], signals=signals)
 
 
-def _rumoca_run(model: Model) -> Trajectory:
+def _rumoca_run(model: Prepared) -> Trajectory:
     simulation = model.chain.simulation
     # the variant without inputs: rumoca cannot be given any yet, and without a user they are zero
     text = model.modelica(start_values=model.start_values())
@@ -230,7 +230,7 @@ def _rumoca_run(model: Model) -> Trajectory:
 
 
 def _report(
-    model: Model, options: Options, truth: Trajectory, attempts: list[_Attempt], fmus: list[Fmu]
+    model: Prepared, options: Options, truth: Trajectory, attempts: list[_Attempt], fmus: list[Fmu]
 ) -> RunReport:
     name, modes = model.name, _modes(model)
     own = compare(truth, truth, model.units, options.tolerance)
@@ -282,7 +282,7 @@ def _report(
     )
 
 
-def _projection_notes(model: Model) -> tuple[str, ...]:
+def _projection_notes(model: Prepared) -> tuple[str, ...]:
     """Who projects: without Baumgarte's terms the others' violations grow with their errors."""
     if not model.program.projections:
         return ()

@@ -20,7 +20,7 @@ from ..fmu.report.cases.case_report import CaseFailure, CaseRun, Outcome, cases_
 from ..fmu.report.cases.case_tables import largest_error, remark, verdict
 from ..fmu.report.plots.number_text import NOTHING
 from ..generator.description import Chain, load
-from ..model import prepare
+from ..prepared import prepare
 from ..workers import worker_processes
 from .run import Options, run
 

@@ -16,7 +16,7 @@ from helpers_backends import Compile, Compiled, CompileData, Once, example_model
 
 from gpmelica.fmu.backends.backend import build_native
 from gpmelica.generator.description.load import from_data
-from gpmelica.model import Model, prepare
+from gpmelica.prepared import Prepared, prepare
 
 _LONGEST = 300.0  # s, that a worker waits for another one's build
 
@@ -73,7 +73,7 @@ def compile_data(once: Once) -> CompileData:
     return compiled
 
 
-def _compiled(once: Once, model: Model, name: str, fmi: str) -> Compiled:
+def _compiled(once: Once, model: Prepared, name: str, fmi: str) -> Compiled:
     def build(folder: Path) -> None:
         fmpy.extract(str(build_native(model, folder, fmi=fmi).path), str(folder / "unpacked"))
 

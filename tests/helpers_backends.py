@@ -22,7 +22,7 @@ from gpmelica.generator import modelica
 from gpmelica.generator.description import load
 from gpmelica.generator.program import ir
 from gpmelica.generator.program.program import Definition
-from gpmelica.model import Model, prepare
+from gpmelica.prepared import Prepared, prepare
 from gpmelica.reference.solve.velocities import allowed_velocities
 
 Array = NDArray[np.float64]
@@ -41,7 +41,7 @@ LOOPS = _cases("rsrrp", "rpsup")
 class Compiled:
     """A model, its FMU and the folder with the FMU's unpacked files."""
 
-    model: Model
+    model: Prepared
     fmu: Path
     folder: Path
 
@@ -57,7 +57,7 @@ Compile = Callable[..., Compiled]  # example, case, FMI version (2.0)
 CompileData = Callable[..., Compiled]  # description, FMI version (2.0)
 
 
-def example_model(example: str, case: str) -> Model:
+def example_model(example: str, case: str) -> Prepared:
     """One case of an example, ready to run."""
     return prepare(load(EXAMPLES / f"{example}.toml", case))
 
@@ -183,7 +183,7 @@ class Fmu:
         return np.array(values)
 
 
-def random_states(model: Model, rng: np.random.Generator, count: int) -> list[State]:
+def random_states(model: Prepared, rng: np.random.Generator, count: int) -> list[State]:
     """States about the start with times over the whole run; joints ±0.3 rad or m, the others ±0.02.
 
     Loops are closed and stay closed, with joints ±0.05 rad or m from the start before they are.
@@ -191,7 +191,7 @@ def random_states(model: Model, rng: np.random.Generator, count: int) -> list[St
     return [_random_state(model, rng) for _ in range(count)]
 
 
-def _random_state(model: Model, rng: np.random.Generator) -> State:
+def _random_state(model: Prepared, rng: np.random.Generator) -> State:
     (q, qd, z), centre = _spreads(model), model.start[0]
     t = float(rng.uniform(0.0, model.chain.simulation.stop))
     q, qd = centre + q * rng.uniform(-1.0, 1.0, len(q)), qd * rng.uniform(-1.0, 1.0, len(qd))
@@ -199,7 +199,7 @@ def _random_state(model: Model, rng: np.random.Generator) -> State:
     return State(t, q, allowed_velocities(model.mechanism, q, qd), z * rng.uniform(-1.0, 1.0, len(z)))
 
 
-def _spreads(model: Model) -> tuple[Array, Array, Array]:
+def _spreads(model: Prepared) -> tuple[Array, Array, Array]:
     """Of q and q̇, shape (n,) each, and of z, shape (f,): as far as static friction bends bristles."""
     coordinates = model.mechanism.coordinates
     joint = np.array([c.role == "joint" for c in coordinates])
@@ -208,7 +208,7 @@ def _spreads(model: Model) -> tuple[Array, Array, Array]:
     return np.where(joint, reach, 0.02), np.where(joint, 1.0, 0.2), np.array(bent)
 
 
-def reference_accelerations(model: Model, states: Sequence[State]) -> Array:
+def reference_accelerations(model: Prepared, states: Sequence[State]) -> Array:
     """q̈ by the reference, and the rates of friction states by their side: shape (len(states), n + f)."""
     found = [
         reference.evaluate(model.mechanism, s.t, s.q, s.qd, s.z, start=model.start, dependent=model.dependent)
@@ -217,7 +217,7 @@ def reference_accelerations(model: Model, states: Sequence[State]) -> Array:
     return np.array([np.concatenate([x.qdd, x.z_dot]) for x in found])
 
 
-def native_accelerations(model: Model, fmu: Path, states: Sequence[State]) -> Array:
+def native_accelerations(model: Prepared, fmu: Path, states: Sequence[State]) -> Array:
     """q̈ and ż by the compiled FMU's fmi2GetDerivatives, shape (len(states), n + f)."""
     with Instance(fmu) as instance:
         rates = [instance.derivatives(s.t, np.concatenate([s.q, s.qd, s.z])) for s in states]
@@ -229,7 +229,7 @@ def largest_error(found: Array, expected: Array) -> float:
     return float(np.max(np.abs(found - expected).max(axis=1) / np.abs(expected).max(axis=1)))
 
 
-def swept(model: Model, rng: np.random.Generator) -> Model:
+def swept(model: Prepared, rng: np.random.Generator) -> Prepared:
     """The model with its states given: each runs through its range as a fast sine of time, none is integrated.
 
     One simulation then evaluates the equations at as many different states as it has output times.
@@ -249,7 +249,7 @@ def _sine(centre: float, amplitude: float, frequency: float, phase: float) -> ir
     return ir.constant(centre) + amplitude * ir.call("sin", frequency * time + ir.constant(phase))
 
 
-def modelica_accelerations(model: Model, rng: np.random.Generator, count: int) -> tuple[list[State], Array]:
+def modelica_accelerations(model: Prepared, rng: np.random.Generator, count: int) -> tuple[list[State], Array]:
     """`count` states over the whole run, and q̈ and ż of the Modelica text in rumoca, shape (count, n + f)."""
     rumoca = importlib.import_module("rumoca")  # only where it is installed
 

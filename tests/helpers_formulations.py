@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gpmelica import reference
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.mechanism import Mechanism, build
-from gpmelica.model import Model
+from gpmelica.prepared import Prepared
 from gpmelica.trajectory import Trajectory
 
 Array = NDArray[np.float64]
@@ -75,7 +75,7 @@ def reference_accelerations(mechanism: Mechanism, start: Start, at: Sequence[Sta
     return np.array([reference.evaluate(mechanism, t, q, qd, start=start).qdd for t, q, qd in at])
 
 
-def native_accelerations(model: Model, fmu: Path, folder: Path, at: Sequence[State]) -> Array:
+def native_accelerations(model: Prepared, fmu: Path, folder: Path, at: Sequence[State]) -> Array:
     """q̈ by the native FMU's outputs, shape (states, n); friction states are zero."""
     fmpy.extract(str(fmu), str(folder))
     coordinates = model.mechanism.coordinates
@@ -95,7 +95,7 @@ def native_accelerations(model: Model, fmu: Path, folder: Path, at: Sequence[Sta
 
 
 def native_run(
-    model: Model, fmu: Path, start: Start, *, stop: float, output_step: float, tolerance: float
+    model: Prepared, fmu: Path, start: Start, *, stop: float, output_step: float, tolerance: float
 ) -> Trajectory:
     """Co-simulation from a start of one's own."""
     symbols = [c.symbol for c in model.mechanism.coordinates]

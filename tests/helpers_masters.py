@@ -19,7 +19,7 @@ from helpers_backends import Once
 
 from gpmelica.fmu.backends.backend import build_native
 from gpmelica.generator.description.load import from_data
-from gpmelica.model import Model, prepare
+from gpmelica.prepared import Prepared, prepare
 
 SLEWING = Path(__file__).parents[1] / "examples" / "slewing"
 PACKAGES = {"FMPy": "fmpy", "libcosim": "libcosimpy.CosimExecution", "ecos": "ecospy"}
@@ -41,7 +41,7 @@ def need_master(name: str) -> None:
         pytest.skip(f"{name} does not load here: {error}")
 
 
-def slewing(case: str) -> Model:
+def slewing(case: str) -> Prepared:
     """A case of the example with a rigid boom, which compiles in a few seconds."""
     data = tomllib.loads((SLEWING / "slewing.toml").read_text(encoding="utf-8"))
     boom = next(link for link in data["links"] if link["name"] == "boom")

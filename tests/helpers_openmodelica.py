@@ -12,7 +12,7 @@ import pytest
 
 from gpmelica.fmu.backends import openmodelica
 from gpmelica.generator.description.load import from_data
-from gpmelica.model import Model, prepare
+from gpmelica.prepared import Prepared, prepare
 
 PENDULUM: dict[str, Any] = {
     "schema": 1,
@@ -39,7 +39,7 @@ PENDULUM: dict[str, Any] = {
 _DYING = 2.0  # s that a killed process may take to be gone
 
 
-def pendulum(**changes: Any) -> Model:
+def pendulum(**changes: Any) -> Prepared:
     """A small model with a constraint and an applied force; changes replace keys of its description."""
     return prepare(from_data(PENDULUM | changes))
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gpmelica.commands import run as verify
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description.load import from_data
-from gpmelica.model import Model, prepare
+from gpmelica.prepared import Prepared, prepare
 from gpmelica.trajectory import Trajectory
 
 Array = NDArray[np.float64]
@@ -27,7 +27,7 @@ _STOP, _SETTLED, _STEP = 0.5, 0.2, 0.005  # s; by then the vibrations that the d
 _FREE = {"spherical_replacement": (1, 1, 1, 0, 0, 0), "revolute_replacement": (1, 1, 1, _ROTATION, _ROTATION, 0)}
 
 
-def model_of(case: str, stiffness: float = 1.0) -> Model:
+def model_of(case: str, stiffness: float = 1.0) -> Prepared:
     """A case of the example, its replacement joint of this stiffness, N/m, and damped well."""
     data = tomllib.loads((EXAMPLES / "rsrrp.toml").read_text(encoding="utf-8"))
     data["outputs"] = {"loads": "all"}
@@ -42,7 +42,7 @@ def model_of(case: str, stiffness: float = 1.0) -> Model:
     return prepare(from_data(data, case))
 
 
-def parameters(model: Model) -> dict[str, float]:
+def parameters(model: Prepared) -> dict[str, float]:
     """All of the FMU's parameters, by their names."""
     found: dict[str, float] = {}
     for p in model.program.parameters:

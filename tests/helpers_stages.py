@@ -15,7 +15,7 @@ from gpmelica.fmu.code.casadi_eval import Evaluator
 from gpmelica.fmu.code.stages import Stage, stage
 from gpmelica.generator.program import ir
 from gpmelica.generator.program.program import Definition, Program
-from gpmelica.model import Model
+from gpmelica.prepared import Prepared
 
 Array = NDArray[np.float64]
 
@@ -34,7 +34,7 @@ class Values:
 class StagedModel:
     """A model's stages and one workspace, run as the C layer runs them (fmu/sources/core/equations.h)."""
 
-    def __init__(self, model: Model, program: Program | None = None) -> None:
+    def __init__(self, model: Prepared, program: Program | None = None) -> None:
         self.model, self.program = model, program or model.native_program
         self.staged = stage(self.program)
         self.workspace = np.full(self.staged.size, np.nan)
@@ -102,7 +102,7 @@ class StagedModel:
         return self._block(self.staged.blocks[name]).copy()
 
 
-def state_vector(model: Model, q: Array, qd: Array, z: Sequence[float] = ()) -> Array:
+def state_vector(model: Prepared, q: Array, qd: Array, z: Sequence[float] = ()) -> Array:
     """Values of the program's states; the dependent velocities may not be among them."""
     symbols = [c.symbol for c in model.mechanism.coordinates]
     rubbing = [c.symbol for c in model.mechanism.coordinates if c.friction is not None]
@@ -111,7 +111,7 @@ def state_vector(model: Model, q: Array, qd: Array, z: Sequence[float] = ()) -> 
     return np.array([values[state.name] for state in model.program.states])
 
 
-def mass_matrix(model: Model, q: Array) -> Array:
+def mass_matrix(model: Prepared, q: Array) -> Array:
     """M of the generated equations, shape (n, n), at q, shape (n,), rad or m."""
     program = model.program
     known: dict[str, Any] = {p.name: ca.SX(np.ravel(p.value).tolist()) for p in program.parameters}

@@ -38,7 +38,7 @@ from gpmelica.fmu.compilers.platforms import here
 from gpmelica.fmu.files.archive import build_time, pack
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description.load import from_data
-from gpmelica.model import prepare
+from gpmelica.prepared import prepare
 
 PAGE = "documentation/index.html"
 LONG = "Kräne und Ärger mit Leerzeichen 起重机 " + "lang " * 30

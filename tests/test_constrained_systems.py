@@ -23,7 +23,7 @@ from gpmelica.fmu.compilers.binaries import toolchains
 from gpmelica.generator.description.load import from_data
 from gpmelica.generator.description.tables.settings import Constraints
 from gpmelica.generator.description.tables.task import Nonholonomic
-from gpmelica.model import Model, prepare
+from gpmelica.prepared import Prepared, prepare
 
 Array = NDArray[np.float64]
 FORMULATIONS = ("gpme", "gpme_reduced", "lagrange")
@@ -63,7 +63,7 @@ def circling(**tables: Any) -> dict[str, Any]:
     return _described("Circling", links, points={"E": {"link": "mass"}}, programmed=[circle]) | tables
 
 
-def _formulated(data: dict[str, Any], formulation: str, **settings: Any) -> Model:
+def _formulated(data: dict[str, Any], formulation: str, **settings: Any) -> Prepared:
     return prepare(from_data(data | {"constraints": {"formulation": formulation} | settings}))
 
 
@@ -71,7 +71,7 @@ def _error(found: Array, expected: Array) -> float:
     return float(np.abs(found - expected).max() / max(float(np.abs(expected).max()), 1e-3))
 
 
-def _agrees(model: Model, values: Values, expected: reference.Evaluation) -> None:
+def _agrees(model: Prepared, values: Values, expected: reference.Evaluation) -> None:
     """q̈, efforts of drives and violations are the reference's."""
     assert _error(values.qdd, expected.qdd) <= EXACT
     symbols = [c.symbol for c in model.mechanism.coordinates]
@@ -157,7 +157,7 @@ def test_loops_in_every_formulation(formulation: str, kind: str) -> None:
         _agrees(model, values, expected)
 
 
-def _allowed(model: Model, q: Array, qd: Array) -> Array:
+def _allowed(model: Prepared, q: Array, qd: Array) -> Array:
     """The velocities nearest to qd that the constraints allow."""
     equations = reference.Model(model.mechanism, start=model.start)
     rows = equations.constraints(equations.state(0.0, q, qd))

@@ -18,14 +18,14 @@ from helpers_replacement import model_of
 from gpmelica.fmu.backends import native
 from gpmelica.fmu.compilers import binaries
 from gpmelica.generator.description.load import from_data
-from gpmelica.model import Model, prepare
+from gpmelica.prepared import Prepared, prepare
 
 EXACT, ADJOINT = 1e-6, 1e-12
 REDUNDANT = ("mobile_robot", "four_bar_3d")  # knife edges and loops, spatial joints in a plane
 DAHL = {"model": "dahl", "sigma0": 40.0, "mu_s": 0.2, "gamma": 1.5}
 
 
-def _driven() -> Model:
+def _driven() -> Prepared:
     """A pendulum with friction by the joint load, and a torque from outside."""
     data = pendulum()
     data["links"][0]["joint"]["friction"] = DAHL
@@ -33,12 +33,12 @@ def _driven() -> Model:
     return prepare(from_data(data | {"outputs": {"loads": "all"}}))
 
 
-def _formulated(example: str, formulation: str) -> Callable[[], Model]:
+def _formulated(example: str, formulation: str) -> Callable[[], Prepared]:
     keys = {"constraints__formulation": formulation, "constraints__redundant": "minimum_norm"}
     return lambda: prepare(changed(example, **keys, outputs={"loads": "all"}))
 
 
-MODELS: dict[str, Callable[[], Model]] = {
+MODELS: dict[str, Callable[[], Prepared]] = {
     "driven, Dahl": _driven,
     "open chain, rheonomic": lambda: example_model("crane", "rigid_boom"),
     "open chain, LuGre": lambda: example_model("manipulator", "S_r_L_r_J_f"),
@@ -51,7 +51,7 @@ MODELS: dict[str, Callable[[], Model]] = {
 class Differentiated:
     """An FMI 3.0 instance for model exchange; z: time, states, inputs."""
 
-    def __init__(self, folder: Path, model: Model) -> None:
+    def __init__(self, folder: Path, model: Prepared) -> None:
         self.description = fmpy.read_model_description(str(folder / f"{model.name}.fmu"))
         self.fmi: Any = FMU3Model(
             guid=self.description.guid,

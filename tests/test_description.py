@@ -24,7 +24,7 @@ from gpmelica.generator.description.load import from_data
 from gpmelica.generator.description.tables.names import RESERVED
 from gpmelica.generator.mechanism import build
 from gpmelica.generator.types.joints import JOINT_TYPES
-from gpmelica.model import prepare
+from gpmelica.prepared import prepare
 
 PROFILE = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.toml"))

@@ -16,7 +16,7 @@ from gpmelica.generator.description.load import from_data
 from gpmelica.generator.language import constants
 from gpmelica.generator.language.differentiate import expand
 from gpmelica.generator.language.expressions import Apply, Name, Number, degree, level, names, parse, running_names
-from gpmelica.model import prepare
+from gpmelica.prepared import prepare
 from gpmelica.reference.kinematics.expression import Instant, compile_tree
 from gpmelica.reference.kinematics.jet import plain
 

@@ -33,7 +33,7 @@ from gpmelica.errors import MissingToolError
 from gpmelica.fmu.compilers import compiler as c_compiler
 from gpmelica.generator import variables as interface
 from gpmelica.generator.description.load import from_data
-from gpmelica.model import prepare
+from gpmelica.prepared import prepare
 
 # ---- What the archive says --------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from gpmelica import reference
 from gpmelica.fmu.compare.compare import compare
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description.load import from_data
-from gpmelica.model import Model, prepare
+from gpmelica.prepared import Prepared, prepare
 
 RK4, DORMAND_PRINCE = 1, 2
 
@@ -119,7 +119,7 @@ def test_parameters_mean_what_the_description_says(
     assert outcome.ok, f"{outcome.worst_signal}: {outcome.max_rel_error}"
 
 
-def _changed(path: Path, settings: dict[str, Any]) -> Model:
+def _changed(path: Path, settings: dict[str, Any]) -> Prepared:
     data = tomllib.loads(path.read_text(encoding="utf-8"))
     return prepare(from_data(data | {"cases": [{"name": "changed", "set": settings}]}, "changed"))
 

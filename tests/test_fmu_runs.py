@@ -14,7 +14,7 @@ from gpmelica.errors import SolveError
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.fmu.runs.inputs import InputTable
 from gpmelica.generator.description.load import from_data
-from gpmelica.model import Model, prepare
+from gpmelica.prepared import Prepared, prepare
 
 RK4 = 1
 MODES: tuple[runs.Mode, ...] = ("me", "cs")
@@ -38,7 +38,7 @@ def test_inputs_act_as_in_the_reference(compile_data: CompileData, mode: runs.Mo
     assert found == pytest.approx(_stepped(compiled.model, names, forces), abs=1e-8)
 
 
-def _stepped(model: Model, names: list[str], forces: np.ndarray) -> np.ndarray:
+def _stepped(model: Prepared, names: list[str], forces: np.ndarray) -> np.ndarray:
     """States by the reference at each tenth of a second, shape (N + 1, 2n)."""
     state, states = model.start, [np.concatenate(model.start)]
     for row in forces:

@@ -25,7 +25,7 @@ from gpmelica.fmu.backends import rumoca as rumoca_backend
 from gpmelica.fmu.compare.compare import compare
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description.load import from_data
-from gpmelica.model import Model, prepare
+from gpmelica.prepared import Prepared, prepare
 from gpmelica.trajectory import Trajectory
 
 LUGRE = {"model": "lugre", "sigma0": 40.0, "sigma1": 0.5, "sigma2": 0.02, "mu_s": 0.25, "mu_k": 0.15, "v_s": 0.3}
@@ -77,7 +77,7 @@ MECHANISMS: dict[str, dict[str, Any]] = {
 needs_rumoca = pytest.mark.skipif(not rumoca_backend.available(), reason="rumoca is not installed")
 
 
-def _check(model: Model, found: Array, expected: Array) -> None:
+def _check(model: Prepared, found: Array, expected: Array) -> None:
     """q̈ and ż, shape (N, n + f), agree to 1e-9 of the largest, each by itself."""
     n = model.mechanism.n
     assert largest_error(found[:, :n], expected[:, :n]) <= 1e-9

@@ -24,7 +24,7 @@ from gpmelica.generator.description.load import from_data
 from gpmelica.generator.equations.solution import reduction
 from gpmelica.generator.equations.solution.motion import Partition
 from gpmelica.generator.mechanism import JointFrame, Mechanism
-from gpmelica.model import Model, prepare
+from gpmelica.prepared import Prepared, prepare
 from gpmelica.reference.forces.joint_loads import COMPONENTS
 
 Array = NDArray[np.float64]
@@ -33,7 +33,7 @@ AS_GIVEN: dict[str, Any] = {"outputs": {"loads": "all"}, "simulation": {"start":
 needs_rumoca = pytest.mark.skipif(not rumoca_backend.available(), reason="rumoca is not installed")
 
 
-def _check(model: Model, t: float, q: Array, qd: Array) -> None:
+def _check(model: Prepared, t: float, q: Array, qd: Array) -> None:
     """All that the staged equations give in a state is what the reference gives."""
     about = {"start": model.start, "dependent": model.dependent}
     expected = reference.evaluate(model.mechanism, t, q, qd, **about)
@@ -60,7 +60,7 @@ def _load(found: Values, link: str) -> list[float]:
     return [found.outputs[f"{link}_load_{part}"] for part in COMPONENTS]
 
 
-def _closed(seed: int, kind: str, *programmed: str) -> tuple[Model, Array, Array, np.random.Generator]:
+def _closed(seed: int, kind: str, *programmed: str) -> tuple[Prepared, Array, Array, np.random.Generator]:
     """A random closed loop in motion, with programmed constraints."""
     rows = [{"name": f"task{i}", "expression": text} for i, text in enumerate(programmed)]
     mechanism, q, qd, rng = random_loop(seed, kind, changes={"programmed": rows})
@@ -165,7 +165,7 @@ def _ends(mechanism: Mechanism) -> tuple[JointFrame, JointFrame]:
     return closure.a, closure.b
 
 
-def _rate_of_momentum(model: Model, q: Array, qd: Array, qdd: Array) -> Array:
+def _rate_of_momentum(model: Prepared, q: Array, qd: Array, qdd: Array) -> Array:
     """d/dt Σ m v less the weight, N, by differences of order 4."""
     h, weights = 1e-3, [float(body.mass) for body in model.mechanism.bodies]
 
@@ -210,6 +210,6 @@ def test_modelica_without_forces() -> None:
     _check_modelica(prepare(from_data(data)))
 
 
-def _check_modelica(model: Model) -> None:
+def _check_modelica(model: Prepared) -> None:
     states, found = modelica_accelerations(model, np.random.default_rng(4), 20)
     assert largest_error(found, reference_accelerations(model, states)) <= EXACT

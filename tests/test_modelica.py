@@ -21,33 +21,33 @@ from gpmelica.generator.modelica import text as modelica_text
 from gpmelica.generator.modelica.origin import Origins
 from gpmelica.generator.program import ir
 from gpmelica.generator.program.ir import Expr
-from gpmelica.model import Model
+from gpmelica.prepared import Prepared
 
 WIDTH = 120
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 
 @pytest.fixture(scope="module", params=CASES, ids="-".join)
-def model(request: pytest.FixtureRequest) -> Model:
+def model(request: pytest.FixtureRequest) -> Prepared:
     """Every case of every example."""
     return example_model(*request.param)
 
 
 @pytest.fixture(scope="module")
-def text(model: Model) -> str:
+def text(model: Prepared) -> str:
     """Its Modelica."""
     return model.modelica()
 
 
 @pytest.mark.parametrize("name", ["Experiment", "Plant"])
-def test_second_compiler(model: Model, text: str, name: str) -> None:
+def test_second_compiler(model: Prepared, text: str, name: str) -> None:
     """rumoca takes experiment and plant, and finds as many equations as unknowns."""
     pytest.importorskip("rumoca")
     compiled = CompiledModel(text, f"{model.name}.{name}")
     assert compiled.equations == compiled.unknowns > len(model.program.states)
 
 
-def test_class_to_simulate(model: Model) -> None:
+def test_class_to_simulate(model: Prepared) -> None:
     """The name to give to a compiler."""
     assert modelica.experiment(model.name) == f"{model.name}.Experiment"
 
@@ -82,7 +82,7 @@ def test_numbers_are_reals(text: str) -> None:
     assert re.findall(r"(?<![\w.])\d+(?![\w.])", code) == []
 
 
-def test_surface_is_the_interface(model: Model, text: str) -> None:
+def test_surface_is_the_interface(model: Prepared, text: str) -> None:
     """The experiment's public variables are those of the native FMU: names, units, causality, start values."""
     table = interface.variables(model.program)
     expected = {
@@ -97,7 +97,7 @@ def test_surface_is_the_interface(model: Model, text: str) -> None:
     assert not [d for d in declarations(text, "Experiment") if d.public]
 
 
-def _elements(d: Declaration, model: Model) -> dict[str, tuple[str, str | None, float | None]]:
+def _elements(d: Declaration, model: Prepared) -> dict[str, tuple[str, str | None, float | None]]:
     causality = "input" if d.type == "RealInput" else d.prefix
     if causality == "output":
         return {d.name: (causality, d.unit, None)}
@@ -106,14 +106,14 @@ def _elements(d: Declaration, model: Model) -> dict[str, tuple[str, str | None, 
     return {name: (causality, d.unit, value) for name, value in zip(names, values, strict=True)}
 
 
-def test_states_start_with_their_parameters(model: Model, text: str) -> None:
+def test_states_start_with_their_parameters(model: Prepared, text: str) -> None:
     """Each state starts, fixed, at the parameter that the native FMU has for it."""
     states = {d.name: d.modifiers for d in declarations(text, "Mechanism") if "fixed = true" in d.modifiers}
     assert list(states) == [s.name for s in model.program.states]
     assert all(f"start = {name}_start, fixed = true" in modifiers for name, modifiers in states.items())
 
 
-def test_plant_has_an_input_for_each_force(model: Model, text: str) -> None:
+def test_plant_has_an_input_for_each_force(model: Prepared, text: str) -> None:
     """The mechanism leaves applied forces open; the plant connects them to inputs, the experiment gives them."""
     forces = [f.name for f in model.chain.forces]
     inputs = declarations(text, "Plant")
@@ -124,7 +124,7 @@ def test_plant_has_an_input_for_each_force(model: Model, text: str) -> None:
     assert not [e for e in equations(text, "Mechanism") if e.split(" = ")[0] in forces]
 
 
-def test_every_line_has_an_origin(model: Model, text: str) -> None:
+def test_every_line_has_an_origin(model: Prepared, text: str) -> None:
     """Each link, constraint and force heads its lines, and every equation stands under a heading."""
     origins = Origins(text)
     lines = text.splitlines()
@@ -249,7 +249,7 @@ def test_worked_example() -> None:
     assert torque[0] == pytest.approx(2e4 * (4.9 - angle[0]))
 
 
-def test_script(model: Model) -> None:
+def test_script(model: Prepared) -> None:
     """The script beside the text loads it, simulates the experiment as the description has it, and plots."""
     script, simulation = modelica.script(model.program, model.chain), model.chain.simulation
     statements = [line.strip() for line in script.splitlines() if not line.startswith("//")]
@@ -264,7 +264,7 @@ def test_script(model: Model) -> None:
     assert plotted[-1].split(", ") == joints
 
 
-def test_experiment_annotation(model: Model, text: str) -> None:
+def test_experiment_annotation(model: Prepared, text: str) -> None:
     """The experiment says for how long, how finely and how accurately; only it does."""
     simulation = model.chain.simulation
     assert (

@@ -25,7 +25,7 @@ from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description import load
 from gpmelica.generator.description.load import from_data
 from gpmelica.generator.mechanism import build
-from gpmelica.model import Model, prepare
+from gpmelica.prepared import Prepared, prepare
 from gpmelica.reference import Mode, simulate, start_state
 from gpmelica.reference.analysis import modes
 
@@ -148,7 +148,7 @@ def test_result_names_the_stiffest_mode() -> None:
     assert result(crane_report())["stiffest_mode"] is None
 
 
-def _replacement(**simulation: Any) -> Model:
+def _replacement(**simulation: Any) -> Prepared:
     """RSRRP whose replacement joint has springs of 1e8 N/m."""
     changes = {"closures.S.stiffness": [1e8, 1e8, 1e8, 0.0, 0.0, 0.0]}
     data = tomllib.loads((EXAMPLES / "rsrrp.toml").read_text(encoding="utf-8"))

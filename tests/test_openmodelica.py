@@ -17,7 +17,7 @@ from helpers_openmodelica import StandIn, pendulum
 from gpmelica.errors import MissingToolError
 from gpmelica.fmu.backends import openmodelica
 from gpmelica.fmu.backends.openmodelica import BuildOutcome, OmcDied, OmcError, OmcTimeout
-from gpmelica.model import Model
+from gpmelica.prepared import Prepared
 
 pytest_plugins = ["fixtures_openmodelica"]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the stand-in is started by a shell script")
@@ -27,7 +27,7 @@ CVODE = 'setCommandLineOptions("--fmiFlags=s:cvode")'
 
 
 @pytest.fixture(scope="module")
-def model() -> Model:
+def model() -> Prepared:
     """A small model with a constraint and an applied force."""
     return pendulum()
 
@@ -38,7 +38,7 @@ def _line(text: str, start: str) -> int:
 
 
 @TRANSPORTS
-def test_build(stand_in: StandIn, model: Model, tmp_path: Path, sessions: bool) -> None:
+def test_build(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
     """The FMU, the text, the script and the log are in the folder; the outcome tells what omc said."""
     out, told = tmp_path / "out", []
     outcome = openmodelica.build(model, out, omc=stand_in.omc, progress=told.append, sessions=sessions)
@@ -61,7 +61,7 @@ def test_build(stand_in: StandIn, model: Model, tmp_path: Path, sessions: bool) 
 
 
 @TRANSPORTS
-def test_statements(stand_in: StandIn, model: Model, tmp_path: Path, sessions: bool) -> None:
+def test_statements(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
     """Both ways say the same: CVODE before the export, the class to simulate, the name of the FMU."""
     openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, sessions=sessions)
     assert stand_in.statements() == [
@@ -73,7 +73,7 @@ def test_statements(stand_in: StandIn, model: Model, tmp_path: Path, sessions: b
     ]
 
 
-def test_refused_session(stand_in: StandIn, model: Model, tmp_path: Path) -> None:
+def test_refused_session(stand_in: StandIn, model: Prepared, tmp_path: Path) -> None:
     """Refused, as for root: seen at once, said in the log, and done by scripts."""
     stand_in.does("refuse")
     begin = time.monotonic()
@@ -83,7 +83,7 @@ def test_refused_session(stand_in: StandIn, model: Model, tmp_path: Path) -> Non
     assert "no session: Error: You are trying to run OpenModelica as a server" in outcome.log.read_text("utf-8")
 
 
-def test_silent_session(stand_in: StandIn, model: Model, tmp_path: Path) -> None:
+def test_silent_session(stand_in: StandIn, model: Prepared, tmp_path: Path) -> None:
     """An omc that never opens its port is ended at the deadline."""
     stand_in.does("silent")
     with pytest.raises(OmcTimeout, match=r"longer than 1 s \(start\)"):
@@ -92,7 +92,7 @@ def test_silent_session(stand_in: StandIn, model: Model, tmp_path: Path) -> None
 
 
 @TRANSPORTS
-def test_syntax_error(stand_in: StandIn, model: Model, tmp_path: Path, sessions: bool) -> None:
+def test_syntax_error(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
     """A text that omc cannot read stops everything: omc would ask the network for the missing class."""
     stand_in.does("syntax")
     with pytest.raises(OmcError, match=r"cannot read the Modelica text\n  Pendulum\.mo:3: Missing token"):
@@ -112,7 +112,7 @@ def test_syntax_error(stand_in: StandIn, model: Model, tmp_path: Path, sessions:
     ],
 )
 def test_error_with_a_place(
-    stand_in: StandIn, model: Model, tmp_path: Path, sessions: bool, start: str, origin: str
+    stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool, start: str, origin: str
 ) -> None:
     """omc's error names our line and the link, constraint or force that it comes from."""
     number = _line(model.modelica(), start)
@@ -127,7 +127,7 @@ def test_error_with_a_place(
 
 
 @TRANSPORTS
-def test_unbalanced(stand_in: StandIn, model: Model, tmp_path: Path, sessions: bool) -> None:
+def test_unbalanced(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
     """Equations and unknowns are compared, for omc calls that check successful; the variable is placed."""
     stand_in.does("unbalanced", variable="w_lower[1]")
     with pytest.raises(OmcError, match=r"960 equations for 961 unknowns\n  link lower: Variable w_lower\[1\]"):
@@ -136,7 +136,7 @@ def test_unbalanced(stand_in: StandIn, model: Model, tmp_path: Path, sessions: b
 
 
 @TRANSPORTS
-def test_failing_c_compiler(stand_in: StandIn, model: Model, tmp_path: Path, sessions: bool) -> None:
+def test_failing_c_compiler(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
     """The C compiler's words are in the message and in the log, and there is no FMU."""
     stand_in.does("fails")
     with pytest.raises(OmcError, match=r"no FMI 2\.0 FMU[\s\S]*make: \*\*\* Error 1"):
@@ -146,7 +146,7 @@ def test_failing_c_compiler(stand_in: StandIn, model: Model, tmp_path: Path, ses
 
 
 @TRANSPORTS
-def test_error_that_does_no_harm(stand_in: StandIn, model: Model, tmp_path: Path, sessions: bool) -> None:
+def test_error_that_does_no_harm(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
     """An error that omc recovers from is logged; what counts is the FMU."""
     stand_in.does("recovers")
     outcome = openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, sessions=sessions)
@@ -154,7 +154,7 @@ def test_error_that_does_no_harm(stand_in: StandIn, model: Model, tmp_path: Path
 
 
 @TRANSPORTS
-def test_lost_cvode(stand_in: StandIn, model: Model, tmp_path: Path, sessions: bool) -> None:
+def test_lost_cvode(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
     """An FMU whose co-simulation would be explicit Euler is not handed out."""
     stand_in.does("euler")
     with pytest.raises(OmcError, match="co-simulation would be explicit Euler, one step per communication step"):
@@ -162,7 +162,7 @@ def test_lost_cvode(stand_in: StandIn, model: Model, tmp_path: Path, sessions: b
     assert not (tmp_path / "out" / "Pendulum.fmu").exists()
 
 
-def test_model_exchange_needs_no_solver(stand_in: StandIn, model: Model, tmp_path: Path) -> None:
+def test_model_exchange_needs_no_solver(stand_in: StandIn, model: Prepared, tmp_path: Path) -> None:
     """An FMU for model exchange alone is built without CVODE."""
     stand_in.does("euler")
     outcome = openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, kind="me")
@@ -170,14 +170,14 @@ def test_model_exchange_needs_no_solver(stand_in: StandIn, model: Model, tmp_pat
     assert CVODE not in stand_in.statements()
 
 
-def test_fmi_3(stand_in: StandIn, model: Model, tmp_path: Path) -> None:
+def test_fmi_3(stand_in: StandIn, model: Prepared, tmp_path: Path) -> None:
     """FMI 3.0 is built without the flag that breaks it, and the outcome says what its co-simulation is."""
     outcome = openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, fmi="3.0")
     assert CVODE not in stand_in.statements()
     assert outcome.solver == "explicit Euler, one step per communication step"
 
 
-def test_fmi_3_with_an_older_omc(stand_in: StandIn, model: Model, tmp_path: Path) -> None:
+def test_fmi_3_with_an_older_omc(stand_in: StandIn, model: Prepared, tmp_path: Path) -> None:
     """An omc without FMI 3.0 is told apart from a bad model."""
     stand_in.does("fmi2")
     with pytest.raises(OmcError, match=r"Unknown FMU version 3\.0[\s\S]*this omc may not export FMI 3\.0"):
@@ -186,7 +186,9 @@ def test_fmi_3_with_an_older_omc(stand_in: StandIn, model: Model, tmp_path: Path
 
 @TRANSPORTS
 @pytest.mark.parametrize(("how", "ending"), [("die", r"signal 11"), ("lost", r"exit status 0")])
-def test_dying_omc(stand_in: StandIn, model: Model, tmp_path: Path, sessions: bool, how: str, ending: str) -> None:
+def test_dying_omc(
+    stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool, how: str, ending: str
+) -> None:
     """A crash, or an omc that simply ends, is an error that names the statement, and takes no time."""
     stand_in.does(how)
     begin = time.monotonic()
@@ -197,7 +199,7 @@ def test_dying_omc(stand_in: StandIn, model: Model, tmp_path: Path, sessions: bo
 
 
 @TRANSPORTS
-def test_timeout(stand_in: StandIn, model: Model, tmp_path: Path, sessions: bool) -> None:
+def test_timeout(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
     """At the deadline omc and the compilers that it has started are ended."""
     stand_in.does("hang")
     begin = time.monotonic()
@@ -235,7 +237,7 @@ def test_interrupt(stand_in: StandIn, tmp_path: Path, sessions: bool) -> None:
 
 
 @TRANSPORTS
-def test_paths(stand_in: StandIn, model: Model, tmp_path: Path, sessions: bool) -> None:
+def test_paths(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
     """Folders with spaces and letters of other languages do no harm."""
     out = tmp_path / "Mein Kran, Größe 2" / "ожидание"
     outcome = openmodelica.build(model, out, omc=stand_in.omc, sessions=sessions)
@@ -244,7 +246,7 @@ def test_paths(stand_in: StandIn, model: Model, tmp_path: Path, sessions: bool) 
 
 
 @TRANSPORTS
-def test_two_builds_at_once(stand_in: StandIn, model: Model, tmp_path: Path, sessions: bool) -> None:
+def test_two_builds_at_once(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
     """Builds at the same time, also into the same folder, do not meet."""
     folders = [tmp_path / name for name in ("a", "b", "same", "same")]
     with ThreadPoolExecutor(4) as pool:
@@ -299,13 +301,13 @@ def test_wrong_program(tmp_path: Path) -> None:
         openmodelica.find(str(program)).version()
 
 
-def test_program_that_cannot_start(model: Model, tmp_path: Path) -> None:
+def test_program_that_cannot_start(model: Prepared, tmp_path: Path) -> None:
     """An omc that has gone since it was found is a missing tool."""
     with pytest.raises(MissingToolError, match="omc cannot be started: /no/omc"):
         openmodelica.build(model, tmp_path, omc=openmodelica.Omc("/no/omc"))
 
 
-def test_docker(docker: StandIn, model: Model, tmp_path: Path) -> None:
+def test_docker(docker: StandIn, model: Prepared, tmp_path: Path) -> None:
     """In a docker image, by a session for an ordinary user and by scripts for root, whom omc does not serve."""
     omc = openmodelica.find("docker:fake")
     outcome = openmodelica.build(model, tmp_path / "out", omc=omc)

@@ -34,7 +34,7 @@ from gpmelica.fmu.compare.compare import Comparison, compare
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.fmu.runs.evaluation_time import evaluation_time
 from gpmelica.generator import modelica
-from gpmelica.model import Model
+from gpmelica.prepared import Prepared
 from gpmelica.trajectory import Trajectory
 
 pytestmark = pytest.mark.openmodelica
@@ -59,7 +59,7 @@ FORCED = {
 class Built:
     """One case of an example, built by omc."""
 
-    model: Model
+    model: Prepared
     outcome: BuildOutcome
     folder: Path
 
@@ -88,7 +88,7 @@ def truth(built: Built) -> Trajectory:
     return reference.simulate(model.mechanism, start=model.start, dependent=model.dependent)
 
 
-def _simulated(model: Model, fmu: Path, mode: runs.Mode, step: float) -> Trajectory:
+def _simulated(model: Prepared, fmu: Path, mode: runs.Mode, step: float) -> Trajectory:
     simulation = model.chain.simulation
     return runs.simulate(
         fmu,
@@ -101,7 +101,7 @@ def _simulated(model: Model, fmu: Path, mode: runs.Mode, step: float) -> Traject
     )
 
 
-def _compared(model: Model, truth: Trajectory, run: Trajectory, tolerance: float) -> Comparison:
+def _compared(model: Prepared, truth: Trajectory, run: Trajectory, tolerance: float) -> Comparison:
     """Everywhere but at the switching times: an acceleration that jumps there may have either value."""
     switches = np.array([float(time.data) for time in model.program.events if time.op == "constant"])
 
@@ -173,7 +173,7 @@ def test_cvode_runs(built: Built, capfd: pytest.CaptureFixture[str]) -> None:
     assert "CVODE" in "\n".join([*messages, captured.out, captured.err])
 
 
-def _native(model: Model, folder: Path) -> Any:
+def _native(model: Prepared, folder: Path) -> Any:
     path = folder / "native" / "modelDescription.xml"
     path.parent.mkdir()
     path.write_text(native.generate(model.native_program, model.chain).description, "utf-8")

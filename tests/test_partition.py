@@ -19,7 +19,7 @@ from gpmelica.errors import SolveError
 from gpmelica.fmu.backends import native
 from gpmelica.fmu.compilers.binaries import toolchains
 from gpmelica.generator.mechanism import build
-from gpmelica.model import prepare
+from gpmelica.prepared import prepare
 
 REALS = ctypes.POINTER(ctypes.c_double)
 DEPENDENT = ["crank.angle", "coupler.angle"]  # the rocker is independent

@@ -31,7 +31,7 @@ from gpmelica.fmu.compilers import compiler
 from gpmelica.fmu.compilers.binaries import toolchains
 from gpmelica.fmu.compilers.platforms import TARGETS, Platform, here, named
 from gpmelica.generator.description.load import from_data
-from gpmelica.model import prepare
+from gpmelica.prepared import prepare
 
 NAMES = {"2.0": ["linux64", "win64", "darwin64"], "3.0": ["aarch64-linux", "x86_64-windows", "aarch64-darwin"]}
 FOLDERS = [(fmi, name) for fmi, names in NAMES.items() for name in names]

@@ -26,7 +26,7 @@ from gpmelica.fmu.runs import simulate as runs
 from gpmelica.fmu.runs.instance import Instance
 from gpmelica.generator import variables as interface
 from gpmelica.generator.description.load import from_data
-from gpmelica.model import prepare
+from gpmelica.prepared import prepare
 
 Array = NDArray[np.float64]
 RK4, DORMAND_PRINCE, ROSENBROCK = 1, 2, 3

@@ -14,7 +14,7 @@ from gpmelica import reference
 from gpmelica.fmu.backends import native
 from gpmelica.fmu.compilers.binaries import toolchains
 from gpmelica.fmu.runs import simulate as runs
-from gpmelica.model import Model, prepare
+from gpmelica.prepared import Prepared, prepare
 from gpmelica.reference.solve.projection import project
 from gpmelica.trajectory import Trajectory
 
@@ -25,11 +25,11 @@ VIOLATIONS = ["violation_position", "violation_velocity"]
 UNKEPT = {f"constraints__{key}": 0.0 for key in ("alpha", "beta", "kappa")}
 
 
-def _projected(example: str, formulation: str) -> Model:
+def _projected(example: str, formulation: str) -> Prepared:
     return prepare(changed(example, constraints__formulation=formulation, constraints__projection=True, **UNKEPT))
 
 
-def _run(model: Model, fmu: Path, start: Start, on: int) -> Trajectory:
+def _run(model: Prepared, fmu: Path, start: Start, on: int) -> Trajectory:
     symbols = [c.symbol for c in model.mechanism.coordinates]
     known = {state.name for state in model.program.states}
     values = dict(zip([*symbols, *(f"{s}_dot" for s in symbols)], np.concatenate(start), strict=True))
@@ -38,7 +38,7 @@ def _run(model: Model, fmu: Path, start: Start, on: int) -> Trajectory:
     return runs.simulate(fmu, "cs", [*symbols, *VIOLATIONS], name=model.name, parameters=parameters, **settings)
 
 
-def _expected(model: Model, start: Start) -> Trajectory:
+def _expected(model: Prepared, start: Start) -> Trajectory:
     """The reference's run from the nearest point on the constraints."""
     projected = project(reference.Model(model.mechanism, start=model.start), *start)
     if model.chain.constraints.formulation == "gpme_reduced":

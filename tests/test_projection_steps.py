@@ -13,12 +13,12 @@ from gpmelica import reference
 from gpmelica.errors import DescriptionError
 from gpmelica.generator import modelica
 from gpmelica.generator.description.load import from_data
-from gpmelica.model import Model, prepare
+from gpmelica.prepared import Prepared, prepare
 
 Array = NDArray[np.float64]
 
 
-def _projected_loop(seed: int, kind: str) -> tuple[Model, Array, Array, np.random.Generator]:
+def _projected_loop(seed: int, kind: str) -> tuple[Prepared, Array, Array, np.random.Generator]:
     """A random closed loop, and a state on it."""
     mechanism, q, qd, rng = random_loop(seed, kind)
     data = mechanism.chain.model_dump(by_alias=True, exclude_none=True)

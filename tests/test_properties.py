@@ -19,7 +19,7 @@ from gpmelica.generator.description.load import from_data
 from gpmelica.generator.mechanism import GROUND
 from gpmelica.generator.program import ir
 from gpmelica.generator.program.program import Definition, Item, Program
-from gpmelica.model import Model, prepare
+from gpmelica.prepared import Prepared, prepare
 
 _DECLARATION = re.compile(r"^ *(?:[a-z]+ )*Real(?:Input)? ([A-Za-z_0-9]+)", re.MULTILINE)
 
@@ -37,7 +37,7 @@ PROFILE = settings(
 REFUSALS = ("contradict each other", "two quantities would be called")
 
 
-def _model(data: dict[str, Any]) -> Model:
+def _model(data: dict[str, Any]) -> Prepared:
     """The model; descriptions that are refused for a reason that is the strategy's doing are left out."""
     note(repr(data))
     chain = from_data(data)
@@ -84,7 +84,7 @@ def test_equations_are_the_references(data: dict[str, Any]) -> None:
         assert found.start_values == pytest.approx(model.start_values(), rel=1e-12, abs=1e-12)
 
 
-def _position(model: Model, point: str, q: np.ndarray[Any, Any]) -> list[float]:
+def _position(model: Prepared, point: str, q: np.ndarray[Any, Any]) -> list[float]:
     """World position of a point by the reference, m."""
     place = model.mechanism.points[point]
     pose = reference.poses(model.mechanism, q)[place.body] if place.body != GROUND else np.eye(4)

@@ -17,7 +17,7 @@ from gpmelica.commands import check as summary
 from gpmelica.commands import reactions as solvability
 from gpmelica.commands.loads import loads
 from gpmelica.generator.description.load import from_data
-from gpmelica.model import prepare
+from gpmelica.prepared import prepare
 from gpmelica.reference import Reactions
 from gpmelica.reference.analysis.absolute import Pair, pairs
 from gpmelica.reference.analysis.reactions import _idle_by_qr, _idle_by_svd, _stacked, _verdicts

@@ -16,14 +16,14 @@ from helpers_projection import ON
 
 from gpmelica.fmu.backends import native
 from gpmelica.generator.description.load import from_data
-from gpmelica.model import Model, prepare
+from gpmelica.prepared import Prepared, prepare
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the importer needs POSIX threads")
 SANITIZERS = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 VERSIONS = ("2.0", "3.0")
 
 
-def _constrained() -> Model:
+def _constrained() -> Prepared:
     """The driven pendulum with a task that is there twice, least norm, projected."""
     task = "cart.position + 0.3*sin(rod.angle) - start(cart.position + 0.3*sin(rod.angle)) - 0.1*t^3"
     rows = [{"name": "task", "expression": task}, {"name": "again", "expression": f"2*({task})"}]
@@ -40,7 +40,7 @@ VARIABLES = {
 }
 
 
-def _importer(folder: Path, model: Model, fmi: str, source: str, *flags: str) -> Path:
+def _importer(folder: Path, model: Prepared, fmi: str, source: str, *flags: str) -> Path:
     """An importer in C with a model's sources."""
     sources = native.generate(model.native_program, model.chain, fmi)
     for name, text in sources.files.items():

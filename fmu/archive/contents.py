@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from ...model import Model
+from ...prepared import Prepared
 from ...reference import poses
 from ..compilers.binaries import Toolchain
 from ..report.plots import Picture
@@ -22,7 +22,7 @@ _CAPTION = (
 _ICONS = {"2.0": "model.png", "3.0": "terminalsAndIcons/icon.png"}
 
 
-def contents(model: Model, fmi: str, made_by: Sequence[Toolchain]) -> dict[str, str | bytes]:
+def contents(model: Prepared, fmi: str, made_by: Sequence[Toolchain]) -> dict[str, str | bytes]:
     """Files by their paths in the archive, which the FMI version prescribes."""
     picture = _picture(model)
     images: dict[str, str | bytes] = {}
@@ -38,6 +38,6 @@ def contents(model: Model, fmi: str, made_by: Sequence[Toolchain]) -> dict[str, 
     }
 
 
-def _picture(model: Model) -> Picture | None:
+def _picture(model: Prepared) -> Picture | None:
     draw = partial(start_pose, model.mechanism, poses(model.mechanism, model.start[0]))
     return next(drawn([("diagram", "The mechanism", _CAPTION, draw)]), None)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from ..._version import __version__
 from ...generator import variables as interface
 from ...generator.variables import Variable
-from ...model import Model
+from ...prepared import Prepared
 from ..compilers.binaries import FLAGS, Toolchain
 from ..files.templates import fill
 from ..report import report_tables as tables
@@ -25,7 +25,7 @@ _TITLES = {
 }
 
 
-def page(model: Model, fmi: str, made_by: Sequence[Toolchain], picture: Picture | None) -> str:
+def page(model: Prepared, fmi: str, made_by: Sequence[Toolchain], picture: Picture | None) -> str:
     """The page's text; it needs no other file."""
     mechanism, program = model.mechanism, model.program
     variables = _grouped(interface.variables(program))
@@ -64,7 +64,7 @@ def _sentence(made_by: Sequence[Toolchain]) -> str:
     return f"Model exchange and co-simulation, for {names}; needs nothing but the system's C library."
 
 
-def _numbers(model: Model, variables: dict[str, list[Variable]]) -> list[tuple[str, str]]:
+def _numbers(model: Prepared, variables: dict[str, list[Variable]]) -> list[tuple[str, str]]:
     counts = {
         "coordinates": model.mechanism.n,
         "degrees of freedom": model.degrees_of_freedom,

@@ -10,7 +10,7 @@ from typing import Literal
 
 from ...errors import MissingToolError
 from ...generator import modelica
-from ...model import Model
+from ...prepared import Prepared
 from ..archive.contents import contents
 from ..compilers.binaries import toolchains
 from ..compilers.platforms import Platform
@@ -79,7 +79,7 @@ def choose(choice: Choice, omc: str | None = None, timeout: float = 600.0) -> Co
         return Compilers()
 
 
-def write_modelica(model: Model, out: Path) -> list[Path]:
+def write_modelica(model: Prepared, out: Path) -> list[Path]:
     """Write `Name.mo`, and `Name.mos` that simulates it in omc."""
     text, script = out / f"{model.name}.mo", out / f"{model.name}.mos"
     write_atomically(text, model.modelica())
@@ -88,7 +88,11 @@ def write_modelica(model: Model, out: Path) -> list[Path]:
 
 
 def build_native(
-    model: Model, out: Path, progress: Progress | None = None, fmi: str = "2.0", platforms: Sequence[Platform] = ()
+    model: Prepared,
+    out: Path,
+    progress: Progress | None = None,
+    fmi: str = "2.0",
+    platforms: Sequence[Platform] = (),
 ) -> Fmu:
     """Write `Name.fmu` by the native backend.
 
@@ -113,7 +117,7 @@ def build_native(
 
 
 def build_openmodelica(
-    model: Model, out: Path, compilers: Compilers, fmi: str = "2.0", progress: Progress | None = None
+    model: Prepared, out: Path, compilers: Compilers, fmi: str = "2.0", progress: Progress | None = None
 ) -> Fmu:
     """Write `Name.fmu`, `Name.mo` and `Name.mos` by omc."""
     outcome = openmodelica.build(
@@ -131,7 +135,7 @@ def build_openmodelica(
 
 
 def build(
-    model: Model,
+    model: Prepared,
     out: Path,
     compilers: Compilers,
     fmi: str = "2.0",

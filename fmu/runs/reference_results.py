@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ..._version import __version__
-from ...model import Model
+from ...prepared import Prepared
 from ...trajectory import Array, Trajectory
 from ..files.files import write_atomically
 from .inputs import InputTable
@@ -23,7 +23,7 @@ RELATIVE_TOLERANCE = 1e-6
 
 
 def write_reference_results(
-    model: Model, out: Path, fmi: str, truth: Trajectory, inputs: InputTable | None
+    model: Prepared, out: Path, fmi: str, truth: Trajectory, inputs: InputTable | None
 ) -> list[Path]:
     """Write `Name_ref.csv`, `Name_ref.opt`, `Readme.txt`, and `Name_in.csv` if the FMU has inputs; returns them.
 
@@ -45,7 +45,7 @@ def write_reference_results(
     return [out / name for name in texts]
 
 
-def important(model: Model) -> list[str]:
+def important(model: Prepared) -> list[str]:
     """Names of at most ten variables that show the motion: of joints first, then of points, then of the rest."""
     coordinates = model.mechanism.coordinates
     joints = [c.symbol for c in coordinates if c.role == "joint"]
@@ -61,7 +61,7 @@ def _thinned(time: Array, signals: Mapping[str, Array]) -> tuple[Array, dict[str
     return time[kept], {name: values[kept] for name, values in signals.items()}
 
 
-def _zeros(model: Model) -> InputTable:
+def _zeros(model: Prepared) -> InputTable:
     time = np.array([0.0, model.chain.simulation.stop])
     return InputTable(time, {entry.name: np.zeros(2) for entry in model.program.inputs})
 
@@ -72,7 +72,7 @@ def _csv(time: Array, signals: Mapping[str, Array]) -> str:
     return "\n".join([header, *(",".join(f"{value:.15g}" for value in row) for row in rows), ""])
 
 
-def _options(model: Model, time: Array) -> str:
+def _options(model: Prepared, time: Array) -> str:
     options = {
         "StartTime": 0.0,
         "StopTime": float(time[-1]),
@@ -83,7 +83,7 @@ def _options(model: Model, time: Array) -> str:
     return "".join(f"{name}, {value!r}\n" for name, value in options.items())
 
 
-def _readme(model: Model, fmi: str) -> str:
+def _readme(model: Prepared, fmi: str) -> str:
     about = f"{model.name}: {model.chain.description or 'a mechanism'}"
     files = [
         f"{model.name}.fmu: FMI {fmi}, model exchange and co-simulation, by gpmelica {__version__}",

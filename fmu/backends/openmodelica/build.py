@@ -13,7 +13,7 @@ from typing import Literal, TypedDict
 
 from ....errors import MissingToolError
 from ....generator import modelica
-from ....model import Model
+from ....prepared import Prepared
 from ...files.files import write_atomically
 from . import solver
 from .answers import Answer
@@ -81,7 +81,7 @@ class Request:
 
 
 def build(
-    model: Model,
+    model: Prepared,
     out: Path,
     *,
     fmi: str = "2.0",

@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Model:
+class Prepared:
     """A mechanism of numbers, where it starts, and its equations.
 
     start           q and q̇ at t = 0, shape (n,) each, rad or m and per second
@@ -89,7 +89,7 @@ class Model:
         return modelica.render(self.program, self.chain, __version__, start_values)
 
 
-def prepare(chain: Chain, source: str = "description") -> Model:
+def prepare(chain: Chain, source: str = "description") -> Prepared:
     """Statics, partition and equations of a description.
 
     Raises DescriptionError if there is no start state, if the task cannot be done from it, or if names clash.
@@ -111,7 +111,7 @@ def prepare(chain: Chain, source: str = "description") -> Model:
         raise DescriptionError(source, clashes)
     by_itself = chain.constraints.formulation == "gpme" and chain.constraints.dependent == "auto"
     chooses = by_itself and solvability.rank < numbers.n  # else all are dependent
-    return Model(chain, numbers, start, solvability, program, derived if chooses else program)
+    return Prepared(chain, numbers, start, solvability, program, derived if chooses else program)
 
 
 def _solvability(numbers: mechanism.Mechanism, start: tuple[Array, Array], source: str) -> reference.Solvability:
