@@ -11,24 +11,25 @@ from .types import NonNegative3, Part, Vector3
 
 
 class Support(Part):
-    """Spring-damper between base and ground.
-
-    position    in the base frame, m; undeformed where q_base = 0
-    stiffness   N/m along world x, y, z
-    damping     N·s/m along world x, y, z
-    """
+    """Spring-damper between base and ground; undeformed where all coordinates of the base are 0."""
 
     position: Vector3
+    """Where it holds the base: x, y, z in the base frame, m."""
     stiffness: NonNegative3
+    """Along the world's x, y and z, N/m."""
     damping: NonNegative3 = (0.0, 0.0, 0.0)
+    """Along the world's x, y and z, N·s/m."""
 
 
 class Base(Inertial):
-    """Base body with six coordinates; `rigid` adds constraint (32) of P0, q_base = 0."""
+    """Body between ground and links, with the six coordinates of a free joint; its frame is the world's at 0."""
 
     support: Literal["flexible", "rigid"] = "flexible"
+    """`flexible`: on spring-dampers; `rigid`: all six coordinates are constrained to 0, (32) of P0."""
     linearized: bool = Field(False, strict=True)
+    """Whether the supports' deflections are linear in the base's angles, as P2 has them for small ones."""
     supports: tuple[Support, ...] = ()
+    """The spring-dampers; at least one if `support` is `flexible`."""
 
     @model_validator(mode="after")
     def _complete(self) -> Base:

@@ -18,26 +18,30 @@ class ClosureFrame(Frame):
     """A frame fixed to a link, given in the (undeformed) link's frame."""
 
     link: str
+    """The link it is fixed to: its name, `base` or `ground`."""
 
 
 class Closure(Part):
-    """The loop's last joint, between frames a and b; its free axis is z of both.
-
-    model       constraint: cut joint, rows of Φ | spring_damper: replacement joint (P3), no rows
-    length      m, of a `distance` closure
-    stiffness, damping   of x y z φ θ ψ in frame a: N/m, N·m/rad and per second; 0 leaves the motion free
-    axes        of x y z: those of frame a (local), or the world's, as (7) of P3 is printed
-    """
+    """The loop's last joint, between frames a and b; its free axis, if it has one, is z of both."""
 
     name: Name
+    """Its rows are called `<name>_x` and so on."""
     type: str = Field(json_schema_extra={"enum": list(CLOSURE_TYPES)})
+    """What it holds: `distance` that of the origins, `point_on_line` the origin of b on the z axis of a."""
     a: ClosureFrame
+    """The frame that deformations and rows are measured in."""
     b: ClosureFrame
+    """The other frame, on another link."""
     model: Literal["constraint", "spring_damper"] = "constraint"
+    """`constraint`: a cut joint, rows of Φ; `spring_damper`: a replacement joint (P3), which has no rows."""
     length: Positive | None = None
+    """Between the origins of a `distance` closure, m; for no other."""
     stiffness: NonNegative6 | None = None
+    """Of a `spring_damper` along x y z, N/m, and about φ θ ψ, N·m/rad; 0 leaves the motion free."""
     damping: NonNegative6 | None = None
+    """Of a `spring_damper` along x y z, N·s/m, and about φ θ ψ, N·m·s/rad; without it none."""
     axes: Literal["local", "world"] | None = None
+    """Of a `spring_damper`, x y z are those of frame a (`local`, as without it) or the `world`'s, (7) of P3."""
 
     @property
     def rows(self) -> tuple[str, ...]:

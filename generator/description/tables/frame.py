@@ -13,16 +13,16 @@ _ORTHONORMAL = 1e-9
 
 
 class Frame(Part):
-    """Joint frame, given one of three ways: `xyz` + `rpy`, a 4×4 `matrix`, or Craig's `dh`.
-
-    rpy   roll, pitch, yaw in rad, R = Rz(yaw)·Ry(pitch)·Rx(roll)
-    dh    a, alpha, d, theta: Rot(x, alpha)·Trans(x, a)·Rot(z, theta)·Trans(z, d)
-    """
+    """A frame in its parent's frame, given one of three ways: `xyz` and `rpy`, a `matrix`, or Craig's `dh`."""
 
     xyz: Vector3 | None = None
+    """Its origin in the parent's frame, m; without it 0."""
     rpy: Vector3 | None = None
+    """Roll, pitch and yaw, rad: R = Rz(yaw)·Ry(pitch)·Rx(roll) turns its axes into the parent's; without it 0."""
     matrix: Matrix4 | None = None
+    """Homogeneous 4×4, row by row: rotation, and in the last column the origin, m."""
     dh: Vector4 | None = None
+    """a (m), alpha (rad), d (m), theta (rad): Rot(x, alpha)·Trans(x, a)·Rot(z, theta)·Trans(z, d)."""
 
     @model_validator(mode="after")
     def _one_form(self) -> Frame:

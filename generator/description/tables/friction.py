@@ -10,24 +10,26 @@ from .types import KeyProblem, NonNegative, Part, Positive
 
 
 class LuGre(Part):
-    """LuGre model: bristles of stiffness sigma0 and damping sigma1, viscous sigma2; mu_s static, mu_k kinetic.
-
-    sigma0        1/rad or 1/m: the model gives a friction coefficient, dimensionless
-    sigma1, sigma2   s/rad or s/m
-    v_s           Stribeck velocity, rad/s or m/s
-    diameter      m, of a revolute joint's journal
-    normal_force  N; without it, the joint's load
-    """
+    """LuGre model: coefficient μ = sigma0·z + sigma1·ż + sigma2·q̇ of bristles that deflect by z."""
 
     model: Literal["lugre"]
+    """Which model."""
     sigma0: Positive
+    """Stiffness of the bristles, 1/rad or 1/m."""
     sigma1: NonNegative = 0.0
+    """Damping of the bristles, s/rad or s/m."""
     sigma2: NonNegative = 0.0
+    """Viscous part, s/rad or s/m."""
     mu_s: Positive
+    """Static coefficient, dimensionless."""
     mu_k: Positive
+    """Kinetic coefficient, dimensionless, at most `mu_s`."""
     v_s: Positive
+    """Stribeck velocity, rad/s or m/s."""
     diameter: Positive | None = None
+    """Of the journal of a revolute joint, m; a prismatic joint has none."""
     normal_force: Positive | None = None
+    """What presses the surfaces together, N; without it, the joint's own load across its axis."""
 
     @model_validator(mode="after")
     def _stribeck(self) -> LuGre:
@@ -37,14 +39,20 @@ class LuGre(Part):
 
 
 class Dahl(Part):
-    """Dahl model: bristles of stiffness sigma0, static coefficient mu_s, exponent gamma between 1 and 2."""
+    """Dahl model: coefficient μ = sigma0·z of bristles that deflect by z."""
 
     model: Literal["dahl"]
+    """Which model."""
     sigma0: Positive
+    """Stiffness of the bristles, 1/rad or 1/m."""
     mu_s: Positive
+    """Static coefficient, dimensionless."""
     gamma: Annotated[float, Field(strict=True, ge=1.0, le=2.0)] = 1.0
+    """Exponent of the model, dimensionless."""
     diameter: Positive | None = None
+    """Of the journal of a revolute joint, m; a prismatic joint has none."""
     normal_force: Positive | None = None
+    """What presses the surfaces together, N; without it, the joint's own load across its axis."""
 
 
 Friction = Annotated[LuGre | Dahl, Field(discriminator="model")]

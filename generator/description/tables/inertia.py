@@ -13,15 +13,16 @@ _ROUNDING = 1e-9  # relative; a flat body's moments add up exactly
 
 
 class Inertial(Part):
-    """mass (kg), com (m, link frame) and inertia about the com (kg·m², axes of the link frame).
-
-    `inertia` is a diagonal or a full 3×3; `pseudo_inertia` (P0 (10)), 4×4 about the frame's origin, replaces all.
-    """
+    """Mass, centre of mass and inertia of a rigid body."""
 
     mass: Positive | None = None
+    """Of the body, kg."""
     com: Vector3 | None = None
+    """Centre of mass: x, y, z in the body's frame, m; without it the frame's origin."""
     inertia: Moments | None = None
+    """About the centre of mass, axes of the body's frame, kg·m²: the diagonal, or all of the 3×3."""
     pseudo_inertia: Matrix4 | None = None
+    """In place of the three: the 4×4 of (10) of P0, about the frame's origin, in kg·m², kg·m and kg."""
 
     @property
     def has_inertia(self) -> bool:

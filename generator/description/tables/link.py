@@ -13,21 +13,24 @@ from .types import KeyProblem, NonNegative, NonNegativePerCoordinate, Part, PerC
 
 
 class Joint(Part):
-    """Joint between a link and its parent.
-
-    axis                    unit vector in the joint frame; revolute and prismatic
-    position, velocity      start values, rad or m and rad/s or m/s: one number per coordinate
-    stiffness, rest, damping   spring about `rest` and viscous damper, per coordinate
-    """
+    """Joint between a link and its parent; where it has several coordinates, its numbers may be arrays."""
 
     type: str = Field(json_schema_extra={"enum": list(JOINT_TYPES)})
+    """Which motions it lets free; their order and signs are in the page on joints and frames."""
     axis: UnitVector | None = None
+    """Of a revolute or prismatic joint: unit vector in the joint frame; others turn their frame instead."""
     position: PerCoordinate = 0.0
+    """Coordinates at the start, rad or m."""
     velocity: PerCoordinate = 0.0
+    """Rates at the start, rad/s or m/s."""
     stiffness: NonNegativePerCoordinate = 0.0
+    """Of a spring about `rest`, N·m/rad or N/m."""
     rest: PerCoordinate = 0.0
+    """Coordinate at which the spring is undeformed, rad or m."""
     damping: NonNegativePerCoordinate = 0.0
+    """Of a viscous damper, N·m·s/rad or N·s/m."""
     friction: Friction | None = None
+    """Friction of a revolute or prismatic joint."""
 
     @field_validator("type")
     @classmethod
@@ -83,19 +86,30 @@ class Joint(Part):
 
 
 class Beam(Part):
-    """Prismatic beam along the link's x axis (design 4.10): SI units; damping_time in s."""
+    """Prismatic beam along the link's x axis, divided into rigid finite elements with springs between them."""
 
     length: Positive
+    """Along x, m."""
     area: Positive
+    """Of the cross-section, m²."""
     density: Positive
+    """Of the material, kg/m³."""
     E: Positive
+    """Young's modulus, Pa."""
     G: Positive
+    """Shear modulus, Pa."""
     Iy: Positive
+    """Second moment of area about y, m⁴: bending in the plane of x and z."""
     Iz: Positive
+    """Second moment of area about z, m⁴: bending in the plane of x and y."""
     J: Positive
+    """Torsion constant of the cross-section, m⁴."""
     damping_time: NonNegative = 0.0
+    """Kelvin–Voigt: damping of the springs divided by their stiffness, s."""
     elements: int = Field(1, strict=True, ge=1, le=64)
+    """Number of rigid finite elements; 1 is a rigid link."""
     flexible: bool = Field(True, strict=True)
+    """`false` makes it one rigid element, whatever `elements` says."""
 
     @property
     def count(self) -> int:
@@ -107,10 +121,15 @@ class Link(Inertial):
     """A rigid body, or a beam, with its joint frame in the parent's frame."""
 
     name: Name
+    """Its coordinates are called `<name>.angle` and so on."""
     parent: str
+    """What the joint hangs on: another link's name, `base` or `ground`."""
     frame: Frame = Frame()
+    """The joint frame in the parent's frame, where the joint's coordinates are 0."""
     joint: Joint
+    """Between the link and its parent."""
     beam: Beam | None = None
+    """In place of mass, com and inertia: a prismatic beam, flexible or rigid."""
 
     @model_validator(mode="after")
     def _has_mass(self) -> Link:

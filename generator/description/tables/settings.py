@@ -14,49 +14,51 @@ _MOST_STEPS = 10_000_000  # of RK4: hours
 
 
 class Constraints(Part):
-    """How constraints are kept (design 4.4–4.6).
-
-    formulation      gpme: states q and q̇ | gpme_reduced: q and the independent q̇, P4 (7) | lagrange: multipliers
-    dependent        coordinate names, one per independent row, or `auto`
-    alpha, beta      1/s, Baumgarte's Φ̈ + 2αΦ̇ + β²Φ = 0 of gpme and lagrange
-    kappa            1/s, position feedback Φ̇ = −κΦ of gpme_reduced
-    velocity_forces  as_printed adds ΔQ of P0 (26) and P2 (20)
-    redundant        rows that depend on others: `auto` chooses those to leave out, or their names; or the
-                     multipliers of least norm
-    actuated         joints that have a drive, as `[[forces]]` names them
-    projection       positions and velocities are put back on the constraints after each step of a solver
-    """
+    """How constraints are kept."""
 
     formulation: Literal["gpme", "gpme_reduced", "lagrange"] = "gpme"
+    """`gpme`: states q and q̇; `gpme_reduced`: q and the independent q̇, (7) of P4; `lagrange`: with multipliers."""
     dependent: AutoOrNames = "auto"
+    """Names of the dependent coordinates, one per independent row; `auto` chooses them."""
     alpha: NonNegative = 20.0
+    """Of Baumgarte's Φ̈ + 2αΦ̇ + β²Φ = 0, 1/s; in `gpme` and `lagrange`."""
     beta: NonNegative = 20.0
+    """Of Baumgarte's Φ̈ + 2αΦ̇ + β²Φ = 0, 1/s; in `gpme` and `lagrange`."""
     kappa: NonNegative = 10.0
+    """Position feedback Φ̇ = −κΦ, 1/s; in `gpme_reduced`."""
     velocity_forces: Literal["physical", "as_printed"] = "physical"
+    """`as_printed` adds the terms ΔQ of (26) of P0 and (20) of P2, which double viscous damping."""
     redundant: RedundantRows = "auto"
+    """Rows to leave out where rows depend on each other: names, or `auto`; `minimum_norm` leaves out none."""
     actuated: AllOrNames = "all"
+    """Joints whose drives realise the programmed constraints, named as in `forces`."""
     projection: Annotated[bool, Field(strict=True)] = False
+    """Whether positions and velocities are put back on the constraints after each step of a solver."""
 
 
 class Statics(Part):
-    """Joints held at their start values while the other coordinates find equilibrium.
-
-    Without the key: all joints that have no spring.
-    """
+    """Equilibrium at the start: of the base, of beams and of joints that are not held."""
 
     locked: tuple[str, ...] | None = None
+    """Joints held at their start values meanwhile; without it, all joints that have no spring."""
 
 
 class Simulation(Part):
-    """stop, output_step and step (RK4) in s; tolerance is relative."""
+    """The run: its length and how exact it is."""
 
     stop: Positive = 1.0
+    """End of the run, s; it begins at 0."""
     output_step: Positive = 0.01
+    """Between two points of the results, s."""
     step: Positive = 1e-4
+    """Of the method RK4, s; others choose theirs."""
     method: Literal["RK4", "DOP853", "Radau", "BDF", "LSODA"] = "DOP853"
+    """Of the reference solver; the FMU has its own."""
     # below 1e-12 solvers meet the rounding of doubles
     tolerance: Annotated[float, Field(strict=True, ge=1e-12, le=0.1)] = 1e-9
+    """Of the solvers, relative, dimensionless."""
     start: Literal["statics", "description"] = "statics"
+    """`statics`: from the equilibrium; `description`: from the values given, which may violate constraints."""
 
     @model_validator(mode="after")
     def _sensible(self) -> Simulation:
@@ -73,13 +75,16 @@ class Simulation(Part):
 
 
 class Outputs(Part):
-    """What the FMU gives besides coordinates, points and efforts: joint loads of all or some links."""
+    """What the FMU gives besides coordinates, points and efforts."""
 
     loads: AllOrNames = ()
+    """Links whose joint loads become outputs, in N and N·m."""
 
 
 class Case(Part):
-    """A variant: dotted keys of the description and their new values."""
+    """A variant of the description."""
 
     name: Name
+    """What `--case` calls it."""
     set: dict[str, Any] = Field({})
+    """Dotted key → its new value; members of lists go by name, by index, or all by `*`."""

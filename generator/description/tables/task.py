@@ -12,27 +12,29 @@ from .types import Direction, Expression, KeyProblem, Order, Part, Positive, Vec
 
 
 class Point(Part):
-    """Named point; position in the (undeformed) link's frame, m."""
+    """A point fixed to a link."""
 
     link: str
+    """The link's name, `base` or `ground`."""
     position: Vector3 = (0.0, 0.0, 0.0)
+    """x, y, z in the (undeformed) link's frame, m."""
 
 
 class Path(Part):
-    """Waypoints that a point passes with rest at each (P0 (28), (29)).
-
-    frame       the path's frame in the world
-    components  which components in that frame are prescribed, one constraint row each
-    waypoints   in that frame, m
-    leg_time    s per leg
-    """
+    """Waypoints that a point passes, at rest at each of them: (28) and (29) of P0."""
 
     point: str
+    """Name of the point that follows the path."""
     frame: Frame = Frame()
+    """The path's frame in the world frame; it does not move."""
     components: tuple[Literal["x", "y", "z"], ...] = ("x", "y", "z")
+    """Those in the path's frame that are prescribed, one row `<name>_x` and so on each; the others are free."""
     waypoints: tuple[Vector3, ...] = Field(min_length=2)
+    """x, y, z in the path's frame, m; the first one belongs to t = 0."""
     leg_time: Positive
+    """From one waypoint to the next, s; after the last one the point stays there."""
     profile: Literal["quintic"] = "quintic"
+    """Of the way along each leg over time: 10τ³ − 15τ⁴ + 6τ⁵."""
 
     @field_validator("components")
     @classmethod
@@ -43,15 +45,16 @@ class Path(Part):
 
 
 class Programmed(Part):
-    """Programmed constraint: an expression that is to be zero, or a path.
-
-    order   0: of positions | 1: linear in velocities | 2: linear in accelerations, P0 (7), not stabilised
-    """
+    """Programmed constraint: an expression that is to be zero, or a path."""
 
     name: Name
+    """Of its row; a path has rows `<name>_x` and so on."""
     expression: str | None = None
+    """What is to be zero."""
     order: Order = 0
+    """0: of positions; 1: linear in velocities; 2: linear in accelerations, (7) of P0, not stabilised."""
     path: Path | None = None
+    """In place of an expression: waypoints for a point."""
 
     @model_validator(mode="after")
     def _one_form(self) -> Programmed:
@@ -68,16 +71,16 @@ class Programmed(Part):
 
 
 class Nonholonomic(Part):
-    """Knife edge (P1 (30)): the point's velocity has no component along the normal.
-
-    point    in the (undeformed) link's frame, m
-    normal   direction in the link's frame, of any length; turns with the link
-    """
+    """Knife edge, (30) of P1: the point's velocity has no component along the normal."""
 
     name: Name
+    """Of its row; its force is the output `<name>_force`."""
     link: str
+    """The link's name, or `base`."""
     point: Vector3 = (0.0, 0.0, 0.0)
+    """x, y, z in the (undeformed) link's frame, m."""
     normal: Direction
+    """Direction in the link's frame, of any length; turns with the link."""
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -86,22 +89,24 @@ class Nonholonomic(Part):
 
 
 class Force(Part):
-    """Applied effort on a joint's coordinate (N or N·m) or force at a point of a link (N).
-
-    joint   `column`, or `wrist.psi` where the joint has several coordinates
-    point   in the link's frame, m
-    force   three expressions, components in `frame`
-    input   the value comes from the FMU's user instead of an expression
-    """
+    """Applied effort on a joint's coordinate, or force at a point of a link."""
 
     name: Name
+    """Of the force; an input is called so in the FMU."""
     joint: str | None = None
+    """The joint's link such as `column`, or `wrist.psi` where the joint has several coordinates."""
     effort: Expression | None = None
+    """Along the coordinate, positive where it drives the coordinate up, N·m or N."""
     link: str | None = None
+    """In place of a joint: the link that the force acts on, or `base`."""
     point: Vector3 = (0.0, 0.0, 0.0)
+    """Where it acts: x, y, z in the (undeformed) link's frame, m."""
     force: tuple[Expression, Expression, Expression] | None = None
+    """Its components x, y, z in `frame`, N."""
     frame: Literal["world", "link"] = "world"
+    """Whose axes the components of `force` have; those of the link turn with it."""
     input: bool = Field(False, strict=True)
+    """Whether the FMU's user gives the values, instead of expressions."""
 
     @model_validator(mode="after")
     def _one_form(self) -> Force:

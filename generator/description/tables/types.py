@@ -13,7 +13,8 @@ _LARGEST = 1e30  # products of ten of them are still finite
 class Part(BaseModel):
     """Base of all tables: immutable, unknown keys refused."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    # a string below a key is its description, in the JSON Schema and in the reference page
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
 
 
 class KeyProblem(ValueError):

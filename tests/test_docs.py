@@ -1,0 +1,58 @@
+"""The documentation says what the code does: pages that are made from it are up to date."""
+
+from __future__ import annotations
+
+import runpy
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpmelica.generator.description import schema
+
+ROOT = Path(__file__).resolve().parent.parent
+UNITS = (
+    "m",
+    "m²",
+    "m⁴",
+    "kg",
+    "kg·m²",
+    "kg/m³",
+    "s",
+    "1/s",
+    "N",
+    "N·m",
+    "N/m",
+    "N·s/m",
+    "Pa",
+    "m/s²",
+    "rad",
+    "rad/s",
+)
+COUNTS = {"schema", "elements", "order"}
+DIRECTIONS = {"axis", "normal"}
+IN_THE_USERS_UNIT = {"parameters", "set"}
+
+
+def _keys() -> Iterator[tuple[str, dict[str, Any], str]]:
+    """Every key: its name with its table's, its schema, and what the schema says of it."""
+    whole = schema()
+    for table, content in {"top level": whole, **whole["$defs"]}.items():
+        for key, value in content["properties"].items():
+            reference = whole["$defs"].get(str(value.get("$ref", "")).rpartition("/")[2], {})
+            yield f"{table}.{key}", value, value.get("description") or reference.get("description", "")
+
+
+@pytest.mark.parametrize(("key", "value", "text"), [pytest.param(*entry, id=entry[0]) for entry in _keys()])
+def test_every_key_says_what_it_means_and_in_which_unit(key: str, value: dict[str, Any], text: str) -> None:
+    assert text.endswith(".")
+    name = key.rpartition(".")[2]
+    if "number" in str(value) and name not in COUNTS | DIRECTIONS | IN_THE_USERS_UNIT:
+        words = text.replace("(", " ").replace(")", " ").replace(",", " ").replace(";", " ").replace(":", " ")
+        assert "dimensionless" in words or set(words.removesuffix(".").split()) & set(UNITS)
+
+
+def test_page_of_keys_is_the_schemas() -> None:
+    page = runpy.run_path(str(ROOT / "docs" / "keys.py"))["page"]()
+    assert (ROOT / "docs" / "keys.md").read_text(encoding="utf-8") == page, "run python docs/keys.py"
