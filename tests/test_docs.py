@@ -29,6 +29,8 @@ UNITS = (
     "m/s²",
     "rad",
     "rad/s",
+    "1/rad",
+    "s/rad",
 )
 COUNTS = {"schema", "elements", "order"}
 DIRECTIONS = {"axis", "normal"}
