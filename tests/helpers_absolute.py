@@ -72,8 +72,11 @@ GROUND_FRAME = Frame(-1, np.eye(3), np.zeros(3), np.zeros(3), np.zeros(3), np.ze
 
 @dataclass(frozen=True)
 class Row:
-    """A constraint u·v = constant: its bias, and by body what its multiplier does to it: force and moment."""
+    """A scalar u·v that a constraint holds: its rate, its second derivative without accelerations, and by body
+    what its multiplier does to it: force and moment."""
 
+    value: float
+    rate: float
     bias: float
     J: dict[int, Array]
 
@@ -82,7 +85,8 @@ def row(u: Vector, v: Vector) -> Row:
     """u·v by the product rule."""
     zero = np.zeros((3, 6))
     J = {b: v.value @ u.J.get(b, zero) + u.value @ v.J.get(b, zero) for b in u.J.keys() | v.J.keys()}
-    return Row(float(u.bias @ v.value + 2 * u.rate @ v.rate + u.value @ v.bias), J)
+    rate, bias = u.rate @ v.value + u.value @ v.rate, u.bias @ v.value + 2 * u.rate @ v.rate + u.value @ v.bias
+    return Row(float(u.value @ v.value), float(rate), float(bias), J)
 
 
 def across(axis: Array) -> tuple[Array, Array]:

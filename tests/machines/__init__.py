@@ -1,0 +1,9 @@
+"""Random mechanisms, and Pinocchio's word on each.
+
+tree      a description's tree in Pinocchio
+oracle    accelerations by Pinocchio's numbers
+tasks     programmed constraints and knife edges, as tables and as the oracle's rows
+scales    a description made larger or heavier
+families  the random mechanisms
+trial     the package's own answers held against the oracle's
+"""

@@ -1,0 +1,220 @@
+"""Accelerations of a mechanism by Pinocchio's numbers: constraint rows, forces, Gauss's principle.
+
+Nothing of the package is used: rows come from `Posture`'s frames by the product rule, the rank from how the
+mechanism was made, the solution from a singular value decomposition in the metric of the mass matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from helpers_absolute import Row, closure_rows, row
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+from machines.tree import Posture, Table, Tree, X, Y, Z, transform
+
+Array = NDArray[np.float64]
+_ZERO = 1e-9  # m or rad per square root of a moment: a row below it, where 1 kg or kg·m² is lightest, is rounding
+_DEPENDENT = 3e-4  # singular values; those of the machines that are taken are above 1e-3 or rounding
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """Φ = 0 (if it has a position level), C q̇ = ν (if it has a velocity level), C q̈ = γ; C of shape (n,)."""
+
+    C: Array
+    gamma: float
+    nu: float | None = None
+    Phi: float | None = None
+
+
+class Task(Protocol):
+    """Something that constrains a mechanism."""
+
+    def constraints(self, posture: Posture, t: float) -> list[Constraint]:
+        """Its rows in a state."""
+        ...
+
+
+def held(found: Row, target: Array, order: int = 0) -> Constraint:
+    """The order-th derivative of a scalar is to be the first of `target`, whose rates are the others."""
+    wanted = [*target[: 3 - order]]
+    Phi = found.value - wanted[0] if order == 0 else None
+    nu = wanted[-2] if order < 2 else None
+    return Constraint(found.J[0], wanted[-1] - found.bias, nu, Phi)
+
+
+def coordinate(posture: Posture, name: str) -> Row:
+    """One of the coordinates as a scalar."""
+    k = posture.tree.names.index(name)
+    return Row(posture.q[k], posture.qd[k], 0.0, {0: np.eye(posture.tree.n)[k]})
+
+
+def between(posture: Posture, closure: Table) -> list[Row]:
+    """The scalars that a closure holds at zero, the distance's at its square."""
+    a, b = (posture.frame(closure[side]["link"], transform(closure[side])) for side in "ab")
+    return closure_rows(a, b, closure["type"])  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A closure that is a constraint."""
+
+    closure: Table
+
+    def constraints(self, posture: Posture, t: float) -> list[Constraint]:
+        """Its rows."""
+        target = self.closure["length"] ** 2 if self.closure["type"] == "distance" else 0.0
+        return [held(found, np.array([target, 0.0, 0.0])) for found in between(posture, self.closure)]
+
+
+class HeldBase:
+    """P0 (32)."""
+
+    def constraints(self, posture: Posture, t: float) -> list[Constraint]:
+        """Six rows, if the base is rigid."""
+        rigid = posture.tree.data.get("base", {}).get("support") == "rigid"
+        names = [name for name in posture.tree.names if rigid and name.startswith("base.")]
+        return [held(coordinate(posture, name), np.zeros(3)) for name in names]
+
+
+def effort(posture: Posture) -> Array:
+    """All generalised forces, those of inertia and weight included: M q̈ = effort + Cᵀ λ; shape (n,), N or N·m."""
+    springs = [posture.tree.springs[name] for name in posture.tree.names]
+    k, rest, d = np.array([[s.k, s.rest, s.d] for s in springs]).T
+    total = -posture.bias - k * (posture.q - rest) - d * posture.qd
+    for part in (_supports, _applied, _replacement):
+        total = total + part(posture)
+    return total
+
+
+def _supports(posture: Posture) -> Array:
+    base, total = posture.tree.data.get("base", {}), np.zeros(posture.tree.n)
+    for support in base.get("supports", ()):
+        at = np.array(support["position"], dtype=float)
+        foot = posture.frame("base", transform({"xyz": at})).origin()
+        way, rate, J = foot.value - at, foot.rate, foot.J[0]
+        if base.get("linearized", False):
+            J = np.zeros((3, posture.tree.n))
+            J[:, :6] = np.column_stack([X, Y, Z, np.cross(Z, at), np.cross(Y, at), np.cross(X, at)])
+            way, rate = J @ posture.q, J @ posture.qd
+        total -= (support["stiffness"] * way + support.get("damping", np.zeros(3)) * rate) @ J
+    return total
+
+
+def _applied(posture: Posture) -> Array:
+    total = np.zeros(posture.tree.n)
+    for force in posture.tree.data.get("forces", ()):
+        if "effort" in force:
+            owner = force["joint"]
+            (k,) = [i for i, name in enumerate(posture.tree.names) if owner in (name, name.partition(".")[0])]
+            total[k] += force["effort"]
+            continue
+        frame = posture.frame(force["link"], transform({"xyz": force["point"]}))
+        value = np.array(force["force"])
+        total += (frame.R @ value if force.get("frame") == "link" else value) @ frame.origin().J[0]
+    return total
+
+
+def _replacement(posture: Posture) -> Array:
+    """Springs and dampers in place of closures (P3 (4)–(14)): x y z φ θ ψ."""
+    total = np.zeros(posture.tree.n)
+    for closure in _soft(posture.tree.data):
+        a, b = (posture.frame(closure[side]["link"], transform(closure[side])) for side in "ab")
+        ground = posture.frame("ground", transform({}))
+        way, along = b.origin() - a.origin(), ground if closure.get("axes") == "world" else a
+        rows = [row(along.axis(e), way) for e in (X, Y, Z)]
+        rows += [row(a.axis(e), b.axis(u)) for e, u in ((Z, Y), (X, Z), (Y, X))]
+        for found, k, d in zip(rows, closure["stiffness"], closure.get("damping", np.zeros(6)), strict=True):
+            total -= (k * found.value + d * found.rate) * found.J[0]
+    return total
+
+
+def _soft(data: Table) -> list[Table]:
+    return [closure for closure in data.get("closures", ()) if closure.get("model") == "spring_damper"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the oracle says of a state.
+
+    qdd       shape (n,)
+    singular  of C in the mass metric with rows of length 1: descending
+    L         Cholesky factor of M: ‖Lᵀ q̈‖² is twice the energy of accelerations
+    scale     what q̈ is measured by: ‖Lᵀ q̈‖ and what forces and rows ask for
+    """
+
+    qdd: Array
+    singular: Array
+    L: Array
+    scale: float
+
+    def error(self, qdd: Array) -> float:
+        """Of other accelerations, relative, in the mass metric."""
+        return float(np.linalg.norm(self.L.T @ (qdd - self.qdd)) / self.scale)
+
+
+class Oracle:
+    """A description with its tasks, and its rank as it was made."""
+
+    def __init__(self, data: Table, tasks: Sequence[Task], rank: int) -> None:
+        self.tree, self.rank = Tree(data), rank
+        loops = [closure for closure in data.get("closures", ()) if closure not in _soft(data)]
+        self._tasks: list[Task] = [*tasks, *map(Loop, loops), HeldBase()]
+
+    def _rows(self, posture: Posture, t: float) -> list[Constraint]:
+        return [c for task in self._tasks for c in task.constraints(posture, t)]
+
+    def on_constraints(self, t: float, q: Array, qd: Array) -> tuple[Array, Array]:
+        """The nearest state, in the mass metric, that obeys all rows. Raises ValueError if it is not found."""
+        for _ in range(20):
+            posture = Posture(self.tree, q, 0 * q)
+            rows = [c for c in self._rows(posture, t) if c.Phi is not None]
+            step = self._least(posture, rows, [-c.Phi for c in rows if c.Phi is not None])
+            q, change = q + step, np.linalg.norm(step) / (1 + np.linalg.norm(q))
+            if change < 1e-12:
+                break
+        else:
+            raise ValueError("Newton's method does not find a position")
+        posture = Posture(self.tree, q, qd)
+        rows = [c for c in self._rows(posture, t) if c.nu is not None]
+        return q, qd + self._least(posture, rows, [c.nu - c.C @ qd for c in rows if c.nu is not None])
+
+    def _least(self, posture: Posture, rows: Sequence[Constraint], wanted: Sequence[Any]) -> Array:
+        """The smallest x with C x = wanted."""
+        if not rows:
+            return np.zeros(self.tree.n)
+        L = np.linalg.cholesky(posture.M)
+        A, sizes = _metric(posture, L, rows)
+        return np.asarray(solve_triangular(L.T, _solved(A, np.array(wanted) / sizes)))
+
+    def __call__(self, t: float, q: Array, qd: Array) -> Answer:
+        """Accelerations at a state that obeys the constraints."""
+        posture = Posture(self.tree, q, qd)
+        L, rows = np.linalg.cholesky(posture.M), self._rows(posture, t)
+        y = solve_triangular(L, effort(posture), lower=True)
+        scale, singular = float(np.linalg.norm(y)), np.zeros(0)
+        if rows:
+            A, sizes = _metric(posture, L, rows)
+            _, singular, Vt = np.linalg.svd(A)
+            V = Vt[: self.rank].T
+            wanted = _solved(A, np.array([c.gamma for c in rows]) / sizes)
+            scale += float(np.linalg.norm(wanted))
+            y = y - V @ (V.T @ y) + wanted
+        return Answer(solve_triangular(L.T, y), singular, L, scale)
+
+
+def _metric(posture: Posture, L: Array, rows: Sequence[Constraint]) -> tuple[Array, Array]:
+    """C L⁻ᵀ with rows of length 1, and the lengths; rows of rounding noise stay as small as they are."""
+    A = solve_triangular(L, np.array([c.C for c in rows]).T, lower=True).T
+    sizes = np.maximum(np.linalg.norm(A, axis=1), _ZERO / np.sqrt(posture.tree.lightest))
+    return A / sizes[:, None], sizes
+
+
+def _solved(A: Array, right: Array) -> Array:
+    """The smallest y with A y = right."""
+    return np.asarray(np.linalg.lstsq(A, right, rcond=_DEPENDENT)[0])
