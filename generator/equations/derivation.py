@@ -35,12 +35,12 @@ def derive(chain: Chain, start: tuple[Array, Array], partition: Partition) -> Pr
     points = Points(program, mechanism, bodies)
     lower = Lowering(program, mechanism.parameters, points)
     bristles = friction.bristles(program, mechanism)
-    Q, wrenches = forces.derive(program, mechanism, bodies, points, lower)
+    Q, applied = forces.derive(program, mechanism, bodies, points, lower)
     rows = constraints.derive(program, mechanism, bodies, points, lower)
     kept, ratios = motion.kept(mechanism, rows, partition), None
     if rows is not None and mechanism.formulation == "gpme_reduced":
         ratios = reduced_state.velocities(program, mechanism, rows, kept)
-    known = loads.Loads(program, bodies, inertia, wrenches, rows.reactions if rows else ())
+    known = loads.Loads(program, bodies, inertia, applied, rows.reactions if rows else ())
     solution = accelerations.derive(program, bodies, inertia, Q, rows, kept, ratios, known, bristles)
     _states(program, mechanism, start, solution.qdd)
     friction.states(program, mechanism, bristles)

@@ -1,23 +1,25 @@
 """Mass matrix and inertia forces by sums over subtrees (design 4.2).
 
-With every quantity about the world's origin, a subtree's mass, static moment, inertia and inertia
-wrench are plain sums; M and h follow by scalar products with the coordinates' axes.
+Newton's and Euler's equations of each body about the origin of its own frame, in world axes. A subtree's mass,
+static moment, inertia and inertia wrench are sums, each part moved to the origin of the body that carries it; M
+and h follow by scalar products with the coordinates' axes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...mechanism import Body, Mechanism
 from ...program import ir
 from ...program.ir import Expr, Index
 from ...program.program import Program
-from .kinematics import Axis, Kinematics
+from .kinematics import Kinematics
 
 
 @dataclass(frozen=True)
 class Inertia:
-    """Sums over a body or subtree, about the world's origin, world axes.
+    """Sums over a body or subtree, about the origin of its first body, world axes.
 
     m     kg
     s     shape (3,), kg·m: static moment
@@ -33,50 +35,47 @@ class Inertia:
 
 
 @dataclass(frozen=True)
+class Momentum:
+    """Moment N about a body's origin and force F, shape (3,), world axes, per acceleration of a coordinate."""
+
+    N: Expr
+    F: Expr
+
+
+@dataclass(frozen=True)
 class Dynamics:
     """M, shape (n, n), and h, shape (n,), with gravity in h; units follow the coordinates'.
 
-    subtree   sums over each body and all bodies behind it
-    momenta   per coordinate: P = (moment, force) of the subtree per acceleration of the coordinate
+    subtrees  sums over each body and all bodies behind it
+    momenta   (coordinate, body that it moves or that carries this one) → inertia wrench about that body's origin
     """
 
     M: Expr
     h: Expr
     subtrees: tuple[Inertia, ...]
-    momenta: tuple[Axis, ...]
+    momenta: dict[tuple[int, int], Momentum]
 
 
 def derive(program: Program, mechanism: Mechanism, kinematics: Kinematics) -> Dynamics:
     """Define inertia, subtree sums, M and h."""
     own = [_own_inertia(program, body, kinematics, b) for b, body in enumerate(mechanism.bodies)]
-    subtrees = _subtree_sums(program, mechanism, own)
-    momenta = _momenta(program, mechanism, kinematics, subtrees)
+    subtrees = _subtree_sums(program, kinematics, own)
+    momenta = _momenta(program, kinematics, subtrees)
     program.section("mass matrix and inertia forces")
     M = program.assemble(
         "M",
         (mechanism.n, mechanism.n),
-        _mass_matrix_parts(mechanism, kinematics, momenta),
+        _mass_matrix_parts(kinematics, momenta),
         None,
         "mass matrix; kg, kg.m or kg.m2 as its row and column are lengths or angles",
         symmetric=True,
     )
-    h = program.assemble(
-        "h",
-        (mechanism.n,),
-        [((k,), _project(kinematics.axes[k], subtrees[b].N, subtrees[b].F)) for k, b in _owners(mechanism)],
-        None,
-        "inertia forces for zero accelerations and gravity; N or N.m",
-    )
-    return Dynamics(M, h, tuple(subtrees), tuple(momenta))
-
-
-def _project(axis: Axis, moment: Expr, force: Expr) -> Expr:
-    """Power of a wrench about the world's origin per unit of a coordinate's rate."""
-    return axis.e @ moment + axis.u @ force
-
-
-def _owners(mechanism: Mechanism) -> list[tuple[int, int]]:
-    return [(k, b) for b, body in enumerate(mechanism.bodies) for k in body.coordinates]
+    parts: list[tuple[Index, Expr]] = [
+        ((k,), kinematics.power(k, subtrees[b].N, subtrees[b].F)) for k, b in enumerate(kinematics.owners)
+    ]
+    text = "inertia forces for zero accelerations and gravity; N or N.m"
+    h = program.assemble("h", (mechanism.n,), parts, None, text)
+    return Dynamics(M, h, tuple(subtrees), momenta)
 
 
 def _own_inertia(program: Program, body: Body, kinematics: Kinematics, b: int) -> Inertia:
@@ -84,48 +83,57 @@ def _own_inertia(program: Program, body: Body, kinematics: Kinematics, b: int) -
     program.section(name)
     mass = program.define(f"{name}_mass", body.mass, "kg", f"mass of {name}")
     com = program.define(f"com_{name}", body.com, "m", f"centre of mass of {name}, its frame")
-    inertia = program.define(f"I_{name}", body.inertia, "kg.m2", f"inertia of {name} about its com, its axes")
-    r = program.define(f"r_{name}", motion.p + motion.R @ com, "m", f"centre of mass of {name}")
-    s = program.define(f"s_{name}", mass * r, "kg.m", f"static moment of {name}")
+    about_com = program.define(f"I_{name}", body.inertia, "kg.m2", f"inertia of {name} about its com, its axes")
+    moment = program.define(f"S_{name}", mass * com, "kg.m", f"static moment of {name}, its axes")
+    inertia = about_com + steiner(com, ir.zeros(3), moment)
+    inertia = program.define(f"Io_{name}", inertia, "kg.m2", f"inertia of {name} about its origin, its axes")
+    s = program.define(f"s_{name}", motion.R @ moment, "kg.m", f"static moment of {name}")
     J = program.define(
-        f"J_{name}",
-        motion.R @ inertia @ motion.R.T + _steiner(s, r),
-        "kg.m2",
-        f"inertia of {name} about the world's origin",
+        f"J_{name}", motion.R @ inertia @ motion.R.T, "kg.m2", f"inertia of {name} about its origin"
     )
-    w, v, z, a = motion.w, motion.v, motion.z, motion.a
-    L = program.define(f"L_{name}", mass * v + ir.cross(w, s), "kg.m/s", f"momentum of {name}")
-    H = program.define(
-        f"H_{name}", J @ w + ir.cross(s, v), "kg.m2/s", f"angular momentum of {name} about the world's origin"
+    w, dw, dv = motion.w, motion.dw, motion.dv
+    F = mass * dv + ir.cross(dw, s) + ir.cross(w, ir.cross(w, s))
+    N = J @ dw + ir.cross(s, dv) + ir.cross(w, J @ w)
+    return Inertia(
+        mass,
+        s,
+        J,
+        program.define(f"N_{name}", N, "N.m", f"inertia moment of {name} about its origin"),
+        program.define(f"F_{name}", F, "N", f"inertia force of {name}"),
     )
-    F = program.define(f"F_{name}", mass * a + ir.cross(z, s) + ir.cross(w, L), "N", f"inertia force of {name}")
-    N = program.define(
-        f"N_{name}",
-        J @ z + ir.cross(s, a) + ir.cross(w, H) + ir.cross(v, L),
-        "N.m",
-        f"inertia moment of {name} about the world's origin",
-    )
-    return Inertia(mass, s, J, N, F)
 
 
-def _steiner(s: Expr, r: Expr) -> Expr:
-    """m·(rᵀr·1 − r·rᵀ) with s = m·r."""
-    xx, yy, zz = s[0] * r[0], s[1] * r[1], s[2] * r[2]
-    xy, xz, yz = -(s[0] * r[1]), -(s[0] * r[2]), -(s[1] * r[2])
+def steiner(arm: Expr, s: Expr, moved: Expr) -> Expr:
+    """What an inertia about a point grows by, shape (3, 3), if it is taken about another one.
+
+    arm       shape (3,), m: from the new point to the old one
+    s, moved  shape (3,), kg·m: static moment about the old and the new one, moved = s + m·arm
+    """
+    (x, y, z), (sx, sy, sz), (tx, ty, tz) = arm, s, moved
+    xx, yy, zz = x * (sx + tx), y * (sy + ty), z * (sz + tz)
+    xy, xz, yz = -(sx * y + x * ty), -(sx * z + x * tz), -(sy * z + y * tz)
     return ir.array([[yy + zz, xy, xz], [xy, xx + zz, yz], [xz, yz, xx + yy]])
 
 
-def _subtree_sums(program: Program, mechanism: Mechanism, own: list[Inertia]) -> list[Inertia]:
+def _subtree_sums(program: Program, kinematics: Kinematics, own: list[Inertia]) -> list[Inertia]:
     program.section("sums over subtrees")
-    sums = list(own)
+    sums, bodies = list(own), kinematics.mechanism.bodies
     for b in reversed(range(len(own))):
-        children = [c for c, body in enumerate(mechanism.bodies) if body.parent == b]
+        children = [c for c, body in enumerate(bodies) if body.parent == b]
         if children:
-            sums[b] = _sum(program, mechanism.bodies[b].name, own[b], [sums[c] for c in children])
+            behind = [_moved(program, bodies[c].name, sums[c], kinematics.motions[c].arm) for c in children]
+            sums[b] = _sum(program, bodies[b].name, own[b], behind)
     return sums
 
 
-def _sum(program: Program, name: str, own: Inertia, behind: list[Inertia]) -> Inertia:
+def _moved(program: Program, name: str, part: Inertia, arm: Expr) -> Inertia:
+    """About the origin of the body that carries it."""
+    text = f"static moment of {name} and all behind it about the origin of what carries {name}"
+    s = program.define(f"moved_s_{name}", part.s + part.m * arm, "kg.m", text)
+    return Inertia(part.m, s, part.J + steiner(arm, part.s, s), part.N + ir.cross(arm, part.F), part.F)
+
+
+def _sum(program: Program, name: str, own: Inertia, behind: Sequence[Inertia]) -> Inertia:
     def total(key: str, unit: str, text: str) -> Expr:
         expr = getattr(own, key)
         for part in behind:
@@ -135,44 +143,44 @@ def _sum(program: Program, name: str, own: Inertia, behind: list[Inertia]) -> In
     return Inertia(
         total("m", "kg", "mass"),
         total("s", "kg.m", "static moment"),
-        total("J", "kg.m2", "inertia about the world's origin"),
-        total("N", "N.m", "inertia moment about the world's origin"),
+        total("J", "kg.m2", "inertia about its origin"),
+        total("N", "N.m", "inertia moment about its origin"),
         total("F", "N", "inertia force"),
     )
 
 
 def _momenta(
-    program: Program, mechanism: Mechanism, kinematics: Kinematics, subtrees: list[Inertia]
-) -> list[Axis]:
+    program: Program, kinematics: Kinematics, subtrees: Sequence[Inertia]
+) -> dict[tuple[int, int], Momentum]:
     program.section("inertia wrench per acceleration of each coordinate")
-    momenta = []
-    for k, b in _owners(mechanism):
+    mechanism, momenta = kinematics.mechanism, {}
+    for k, b in enumerate(kinematics.owners):
         symbol, tree, axis = mechanism.coordinates[k].symbol, subtrees[b], kinematics.axes[k]
         rotates = mechanism.coordinates[k].motion.kind == "rotation"
-        moment = program.define(
-            f"PN_{symbol}",
-            tree.J @ axis.e + ir.cross(tree.s, axis.u),
-            "kg.m2" if rotates else "kg.m",
-            f"moment about the world's origin per acceleration of {symbol}",
-        )
-        force = program.define(
-            f"PF_{symbol}",
-            tree.m * axis.u + ir.cross(axis.e, tree.s),
-            "kg.m" if rotates else "kg",
-            f"force per acceleration of {symbol}",
-        )
-        momenta.append(Axis(moment, force))
+        own, other = ("kg.m2", "kg.m") if rotates else ("kg.m", "kg")
+        text = f"per acceleration of {symbol}"
+        force = tree.m * axis.u + ir.cross(axis.e, tree.s)
+        force = program.define(f"PF_{symbol}", force, other, f"force {text}")
+        moment = tree.J @ axis.e + ir.cross(tree.s, axis.u)
+        name, carrier = f"PN_{symbol}", b
+        while carrier >= 0:
+            about = f"moment about the origin of {mechanism.bodies[carrier].name} {text}"
+            moment = program.define(name, moment, own, about)
+            momenta[k, carrier] = Momentum(moment, force)
+            moment = moment + ir.cross(kinematics.motions[carrier].arm, force)
+            carrier = mechanism.bodies[carrier].parent
+            name = f"PN_{symbol}_{mechanism.bodies[carrier].name}"
     return momenta
 
 
 def _mass_matrix_parts(
-    mechanism: Mechanism, kinematics: Kinematics, momenta: list[Axis]
+    kinematics: Kinematics, momenta: dict[tuple[int, int], Momentum]
 ) -> list[tuple[Index, Expr]]:
     """Entries M[j, k], j ≤ k: 0 unless j is an ancestor of k or k itself."""
     parts: list[tuple[Index, Expr]] = []
-    for k, b in _owners(mechanism):
-        above = mechanism.ancestors(b)
+    for k in range(kinematics.mechanism.n):
         for j in range(k + 1):
-            axis, zero = kinematics.axes[j], ir.constant(0.0)
-            parts.append(((j, k), _project(axis, momenta[k].e, momenta[k].u) if j in above else zero))
+            momentum = momenta.get((k, kinematics.owners[j]))
+            value = ir.constant(0.0) if momentum is None else kinematics.power(j, momentum.N, momentum.F)
+            parts.append(((j, k), value))
     return parts

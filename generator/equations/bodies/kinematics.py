@@ -1,45 +1,58 @@
-"""World-frame recursion over the bodies: poses, velocities, bias accelerations (design 4.2).
+"""Recursion over the bodies in world axes: poses, velocities, bias accelerations (design 4.2).
 
-Velocities and accelerations are those of the body-fixed point that is at the world's origin, so that
-quantities of different bodies add up without transformations. Gravity enters as an acceleration of the ground.
+Every body has its quantities about the origin of its own frame, and positions count from the first moving body of
+its tree: wherever in the world a mechanism stands or travels to, the numbers are as large as the mechanism.
+Gravity enters as an acceleration of the ground.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...mechanism import GROUND, Body, Mechanism, Place
+from ...mechanism import GROUND, Body, Coordinate, Mechanism, Place
 from ...program import ir
 from ...program.ir import Expr
 from ...program.program import Program
 
 Array = NDArray[np.float64]
+_NOWHERE = ir.zeros(3)
 
 
 @dataclass(frozen=True)
-class Motion:
+class BodyMotion:
     """Where a body is and how it moves; all in world axes.
 
-    R      shape (3, 3): the body's axes
-    p      shape (3,), m: origin of its frame
-    w, v   shape (3,), rad/s and m/s: angular velocity, velocity at the world's origin
-    z, a   shape (3,), rad/s² and m/s²: the same accelerations for q̈ = 0, gravity included
+    R       shape (3, 3): the body's axes
+    root    shape (3,), m: where the first moving body of its tree starts from; of a body that cannot move, its own
+    travel  shape (3,), m: from there to that body's origin
+    p       shape (3,), m: from there to the origin of its frame
+    arm     shape (3,), m: the same from the origin of its parent's frame
+    w, v    shape (3,), rad/s and m/s: angular velocity, velocity of its origin
+    dw, dv  shape (3,), rad/s² and m/s²: their rates for q̈ = 0, gravity included
     """
 
     R: Expr
+    root: Expr
+    travel: Expr
     p: Expr
+    arm: Expr
     w: Expr
     v: Expr
-    z: Expr
-    a: Expr
+    dw: Expr
+    dv: Expr
+
+    @property
+    def still(self) -> bool:
+        """Whether no coordinate moves it."""
+        return ir.is_zero(self.w) and ir.is_zero(self.v)
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Motion that one coordinate gives: e angular, u linear at the world's origin; shape (3,), world axes."""
+    """Motion that one coordinate gives to its body: e angular, u of the body's origin; shape (3,), world axes."""
 
     e: Expr
     u: Expr
@@ -47,7 +60,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Wrench:
-    """Force F and its moment N about the world's origin, world axes, on a body; shape (3,), N and N·m."""
+    """Force F and its moment N about the origin of a body, world axes, on that body; shape (3,), N and N·m."""
 
     body: int
     N: Expr
@@ -56,114 +69,174 @@ class Wrench:
 
 @dataclass(frozen=True)
 class Kinematics:
-    """Motions of all bodies and axes of all coordinates, as symbols of the program."""
+    """Motions of all bodies and axes of all coordinates, as symbols of the program.
+
+    owners  coordinate → index of the body that it moves
+    """
 
     mechanism: Mechanism
-    motions: tuple[Motion, ...]
+    motions: tuple[BodyMotion, ...]
     axes: tuple[Axis, ...]
-    ground: Motion
+    owners: tuple[int, ...]
+    ground: BodyMotion
 
-    def motion(self, body: int) -> Motion:
+    def motion(self, body: int) -> BodyMotion:
         """Motion of a body, or of the ground."""
         return self.ground if body == GROUND else self.motions[body]
 
-    def position(self, place: Place) -> Expr:
-        """Shape (3,), m, world frame."""
-        motion = self.motion(place.body)
-        return motion.p + motion.R @ ir.lift(place.position)
+    def lever(self, place: Place) -> Expr:
+        """Shape (3,), m, world axes: from the origin of the place's body to the place."""
+        return self.motion(place.body).R @ ir.lift(place.position)
 
-    def velocity(self, place: Place, position: Expr) -> Expr:
-        """Shape (3,), m/s, world frame, of the point at `position`."""
-        motion = self.motion(place.body)
-        return motion.v + ir.cross(motion.w, position)
+    def position(self, body: int, lever: Expr) -> Expr:
+        """Shape (3,), m, world frame, of the point of a body at a lever from its origin."""
+        motion = self.motion(body)
+        return motion.root + (motion.travel + (motion.p + lever))
 
-    def bias_acceleration(self, place: Place, position: Expr, velocity: Expr) -> Expr:
-        """Shape (3,), m/s²: the point's acceleration for q̈ = 0, without gravity."""
-        motion = self.motion(place.body)
+    def velocity(self, body: int, lever: Expr) -> Expr:
+        """Shape (3,), m/s, world axes, of the point of a body at a lever from its origin."""
+        motion = self.motion(body)
+        return motion.v + ir.cross(motion.w, lever)
+
+    def bias_acceleration(self, body: int, lever: Expr) -> Expr:
+        """Shape (3,), m/s²: the same point's acceleration for q̈ = 0, without gravity."""
+        motion = self.motion(body)
         gravity = ir.lift(self.mechanism.gravity)
-        return motion.a + gravity + ir.cross(motion.z, position) + ir.cross(motion.w, velocity)
+        centripetal = ir.cross(motion.w, ir.cross(motion.w, lever))
+        return motion.dv + gravity + ir.cross(motion.dw, lever) + centripetal
 
-    def jacobian_columns(self, place: Place, position: Expr) -> dict[int, Expr]:
-        """Coordinate → shape (3,): the point's velocity per coordinate rate, world axes."""
-        return {
-            k: self.axes[k].u + ir.cross(self.axes[k].e, position) for k in self.mechanism.ancestors(place.body)
-        }
+    def arm(self, origin: int, body: int) -> Expr:
+        """Shape (3,), m, world axes: from the origin of one body to that of another."""
+        if origin == body:
+            return _NOWHERE
+        if body != GROUND and self.mechanism.bodies[body].parent == origin:
+            return self.motions[body].arm
+        return self.between(origin, _NOWHERE, body, _NOWHERE)
+
+    def between(self, a: int, lever_a: Expr, b: int, lever_b: Expr) -> Expr:
+        """Shape (3,), m, world axes: from a point of body a to one of body b, each at a lever from its origin.
+
+        What is large if both are far away is subtracted first, and what they share not at all.
+        """
+        total = _NOWHERE
+        for part_a, part_b in zip(self._parts(a, lever_a), self._parts(b, lever_b), strict=True):
+            total = total if part_a is part_b else total + (part_b - part_a)
+        return total
+
+    def _parts(self, body: int, lever: Expr) -> tuple[Expr, Expr, Expr]:
+        """What a point's position is the sum of."""
+        motion = self.motion(body)
+        if motion.still:
+            return motion.root + lever, _NOWHERE, _NOWHERE
+        return motion.root, motion.travel, motion.p + lever
+
+    def jacobian_columns(self, body: int, lever: Expr) -> dict[int, Expr]:
+        """Coordinate → shape (3,): velocity per coordinate rate of the body's point at a lever from its origin."""
+        columns = {}
+        for k in self.mechanism.ancestors(body):
+            axis = self.axes[k]
+            columns[k] = axis.u + ir.cross(axis.e, self.arm(self.owners[k], body) + lever)
+        return columns
+
+    def power(self, k: int, N: Expr, F: Expr) -> Expr:
+        """Of a wrench about the origin of the body that coordinate k moves, per unit of its rate."""
+        return self.axes[k].e @ N + self.axes[k].u @ F
 
 
 def derive(program: Program, mechanism: Mechanism) -> Kinematics:
     """Define the kinematics of all bodies in the program."""
-    at_rest = ir.zeros(3)
-    ground = Motion(ir.constant(np.eye(3)), at_rest, at_rest, at_rest, at_rest, -ir.lift(mechanism.gravity))
-    motions: list[Motion] = []
-    axes: list[Axis] = []
+    zero, gravity = _NOWHERE, ir.lift(mechanism.gravity)
+    ground = BodyMotion(ir.constant(np.eye(3)), zero, zero, zero, zero, zero, zero, zero, -gravity)
+    motions: list[BodyMotion] = []
+    axes: dict[int, Axis] = {}
     for body in mechanism.bodies:
         program.section(body.name)
         parent = ground if body.parent == GROUND else motions[body.parent]
         motions.append(_body_motion(program, mechanism, body, parent, axes))
-    return Kinematics(mechanism, tuple(motions), tuple(axes), ground)
-
-
-def _body_motion(program: Program, mechanism: Mechanism, body: Body, parent: Motion, axes: list[Axis]) -> Motion:
-    name = body.name
-    offset = program.define(f"offset_{name}", body.offset, "m", f"joint frame of {name} in its parent's frame")
-    p = program.define(f"p_{name}_joint", parent.p + parent.R @ offset, "m", f"joint origin of {name}")
-    R = parent.R @ ir.constant(body.rotation)
-    if body.rotation.tolist() != np.eye(3).tolist() and body.coordinates:
-        R = program.define(f"R_{name}_joint", R, "1", f"axes of the joint frame of {name}")
-    motion = Motion(R, p, parent.w, parent.v, parent.z, parent.a)
-    for k in body.coordinates:
-        last = k == body.coordinates[-1]
-        motion = _move(program, mechanism, k, motion, name if last else f"{name}_{_key(mechanism, k)}", axes)
-    return motion if body.coordinates else _named(program, name, motion)
-
-
-def _key(mechanism: Mechanism, k: int) -> str:
-    # elastic coordinates of element r are called r<r>_psi, and so is already its body
-    return mechanism.coordinates[k].key.rpartition("_")[2]
-
-
-def _named(program: Program, name: str, motion: Motion) -> Motion:
-    R = program.define(f"R_{name}", motion.R, "1", f"axes of {name}")
-    return Motion(R, motion.p, motion.w, motion.v, motion.z, motion.a)
-
-
-def _move(program: Program, mechanism: Mechanism, k: int, motion: Motion, name: str, axes: list[Axis]) -> Motion:
-    """Motion after one coordinate's elementary motion."""
-    coordinate = mechanism.coordinates[k]
-    q, rate = ir.symbol(coordinate.symbol), ir.symbol(f"{coordinate.symbol}_dot")
-    rotates = coordinate.motion.kind == "rotation"
-    axis = program.define(
-        f"e_{coordinate.symbol}", motion.R @ ir.constant(coordinate.axis), "1", f"axis of {coordinate.name}"
+    owners = {k: b for b, body in enumerate(mechanism.bodies) for k in body.coordinates}
+    every = range(mechanism.n)
+    return Kinematics(
+        mechanism, tuple(motions), tuple(axes[k] for k in every), tuple(owners[k] for k in every), ground
     )
-    if rotates:
-        R = program.define(f"R_{name}", motion.R @ rotation(coordinate.axis, q), "1", f"axes of {name}")
-        p = motion.p
-        u = program.define(
-            f"u_{coordinate.symbol}", ir.cross(p, axis), "m", f"{coordinate.name}: linear part of its motion"
-        )
-        e = axis
+
+
+def _body_motion(
+    program: Program, mechanism: Mechanism, body: Body, parent: BodyMotion, axes: dict[int, Axis]
+) -> BodyMotion:
+    """The parent's motion, carried to the joint's frame and through the elementary motions of the coordinates."""
+    name, turned = body.name, []
+    offset = program.define(f"offset_{name}", body.offset, "m", f"joint frame of {name} in its parent's frame")
+    motion = replace(parent, R=_joint_axes(program, body, parent), arm=_NOWHERE)
+    start, step, slide = parent.R @ offset, _NOWHERE, _NOWHERE
+    for k in body.coordinates:
+        coordinate = mechanism.coordinates[k]
+        q, rate = ir.symbol(coordinate.symbol), ir.symbol(f"{coordinate.symbol}_dot")
+        direction = motion.R @ ir.constant(coordinate.axis)
+        e = program.define(f"e_{coordinate.symbol}", direction, "1", f"axis of {coordinate.name}")
+        if coordinate.motion.kind == "translation":
+            axes[k], step, slide = Axis(_NOWHERE, e), step + e * q, slide + e * rate
+            continue
+        motion = _shifted(program, name, motion, start, step, slide)
+        start, step, slide = _NOWHERE, _NOWHERE, _NOWHERE
+        full = name if k == body.coordinates[-1] else f"{name}_{_key(coordinate)}"
+        motion = _turned(program, coordinate, motion, full, e)
+        axes[k] = Axis(e, _NOWHERE)
+        turned.append(k)
+    for k in turned:  # about axes that the origin has left since
+        axes[k] = Axis(axes[k].e, ir.cross(axes[k].e, step))
+    return _shifted(program, name, motion, start, step, slide)
+
+
+def _joint_axes(program: Program, body: Body, parent: BodyMotion) -> Expr:
+    R = parent.R @ ir.constant(body.rotation)
+    if not body.coordinates:
+        return program.define(f"R_{body.name}", R, "1", f"axes of {body.name}")
+    if body.rotation.tolist() == np.eye(3).tolist():
+        return R
+    return program.define(f"R_{body.name}_joint", R, "1", f"axes of the joint frame of {body.name}")
+
+
+def _key(coordinate: Coordinate) -> str:
+    # elastic coordinates of element r are called r<r>_psi, and so is already its body
+    return coordinate.key.rpartition("_")[2]
+
+
+def _shifted(program: Program, name: str, motion: BodyMotion, start: Expr, step: Expr, slide: Expr) -> BodyMotion:
+    """Motion of the body's point at `start + step`; `step` grows at the rate `slide`. Shapes (3,), m and m/s."""
+    if ir.is_zero(start + step) and ir.is_zero(slide):
+        return motion
+    arm = program.define(f"arm_{name}", start + step, "m", f"origin of {name} from its parent's")
+    root, travel, p, w = motion.root, motion.travel, motion.p, motion.w
+    if motion.still:
+        root = program.define(f"root_{name}", root + start, "m", f"where {name} starts from, world frame")
+        travel = program.define(f"travel_{name}", step, "m", f"origin of {name} from there")
     else:
-        R, e, u = motion.R, ir.zeros(3), axis
-        p = program.define(f"p_{name}", motion.p + axis * q, "m", f"origin of {name}")
-    axes.append(Axis(e, u))
-    about = f"of {name}"
-    return Motion(
-        R,
-        p,
-        program.define(f"w_{name}", motion.w + e * rate, "rad/s", f"angular velocity {about}"),
-        program.define(f"v_{name}", motion.v + u * rate, "m/s", f"velocity {about} at the world's origin"),
-        program.define(
-            f"z_{name}",
-            motion.z + ir.cross(motion.w, e) * rate,
-            "rad/s2",
-            f"angular acceleration {about} without that of the coordinates",
-        ),
-        program.define(
-            f"a_{name}",
-            motion.a + (ir.cross(motion.w, u) + ir.cross(motion.v, e)) * rate,
-            "m/s2",
-            f"acceleration {about} at the world's origin without that of the coordinates, with gravity",
-        ),
+        text = f"origin of {name} from that of the first moving body of its tree"
+        p = program.define(f"p_{name}", p + arm, "m", text)
+    swept = ir.cross(w, arm)
+    v, dv = motion.v + swept + slide, motion.dv + ir.cross(motion.dw, arm) + ir.cross(w, swept + 2.0 * slide)
+    text = f"acceleration of {name} for zero accelerations of the coordinates, with gravity"
+    return replace(
+        motion,
+        root=root,
+        travel=travel,
+        p=p,
+        arm=motion.arm + arm,
+        v=program.define(f"v_{name}", v, "m/s", f"velocity of {name}'s origin"),
+        dv=program.define(f"dv_{name}", dv, "m/s2", text),
+    )
+
+
+def _turned(program: Program, coordinate: Coordinate, motion: BodyMotion, name: str, e: Expr) -> BodyMotion:
+    """Motion after a rotation about the axis e through the origin."""
+    q, rate = ir.symbol(coordinate.symbol), ir.symbol(f"{coordinate.symbol}_dot")
+    dw = motion.dw + ir.cross(motion.w, e) * rate
+    text = f"angular acceleration of {name} for zero accelerations of the coordinates"
+    return replace(
+        motion,
+        R=program.define(f"R_{name}", motion.R @ rotation(coordinate.axis, q), "1", f"axes of {name}"),
+        w=program.define(f"w_{name}", motion.w + e * rate, "rad/s", f"angular velocity of {name}"),
+        dw=program.define(f"dw_{name}", dw, "rad/s2", text),
     )
 
 

@@ -17,6 +17,7 @@ class Points:
 
     def __init__(self, program: Program, mechanism: Mechanism, kinematics: Kinematics) -> None:
         self.program, self.mechanism, self.kinematics = program, mechanism, kinematics
+        self._levers: dict[str, Expr] = {}
         self._levels: dict[str, list[Expr]] = {}
         self._jacobians: dict[str, Expr] = {}
 
@@ -32,23 +33,27 @@ class Points:
 
     def level(self, point: str, level: int) -> Expr:
         """Shape (3,): position, velocity or bias acceleration of a point, world frame."""
-        place, known = self.mechanism.points[point], self._levels.setdefault(point, [])
+        known = self._levels.setdefault(point, [])
         while len(known) <= level:
-            known.append(self._define(point, len(known), known))
-        assert place is not None
+            known.append(self._define(point, len(known)))
         return known[level]
 
-    def _define(self, point: str, level: int, known: list[Expr]) -> Expr:
-        place = self.mechanism.points[point]
+    def lever(self, point: str) -> Expr:
+        """Shape (3,), m, world axes: from the origin of the point's body to the point."""
+        if point not in self._levers:
+            lever, text = self.kinematics.lever(self.mechanism.points[point]), f"{point} from its body's origin"
+            self._levers[point] = self.program.define(f"lever_{point}", lever, "m", text)
+        return self._levers[point]
+
+    def _define(self, point: str, level: int) -> Expr:
+        body, lever, kinematics = self.mechanism.points[point].body, self.lever(point), self.kinematics
         if level == 0:
-            return self.program.define(f"r_{point}", self.kinematics.position(place), "m", f"point {point}")
+            return self.program.define(f"r_{point}", kinematics.position(body, lever), "m", f"point {point}")
         if level == 1:
-            velocity = self.kinematics.velocity(place, known[0])
+            velocity = kinematics.velocity(body, lever)
             return self.program.define(f"v_{point}", velocity, "m/s", f"velocity of {point}")
-        bias = self.kinematics.bias_acceleration(place, known[0], known[1])
-        return self.program.define(
-            f"a_{point}", bias, "m/s2", f"acceleration of {point} without that of the coordinates"
-        )
+        bias, text = kinematics.bias_acceleration(body, lever), "for zero accelerations of the coordinates"
+        return self.program.define(f"a_{point}", bias, "m/s2", f"acceleration of {point} {text}")
 
     def jacobian(self, name: str) -> Expr:
         """Shape (n,): how a name's rate depends on the coordinates' rates."""
@@ -62,7 +67,7 @@ class Points:
         return self._jacobians[owner][_level_and_axis(quantity)[1], :]
 
     def _define_jacobian(self, point: str) -> Expr:
-        columns = self.kinematics.jacobian_columns(self.mechanism.points[point], self.level(point, 0))
+        columns = self.kinematics.jacobian_columns(self.mechanism.points[point].body, self.lever(point))
         n = self.mechanism.n
         parts: list[tuple[Index, Expr]] = [((slice(0, 3), k), columns.get(k, ir.zeros(3))) for k in range(n)]
         return self.program.assemble(

@@ -19,8 +19,8 @@ from .printed_forces import Printed
 
 def derive(
     program: Program, mechanism: Mechanism, kinematics: Kinematics, points: Points, lower: Lowering
-) -> tuple[Expr, list[Wrench]]:
-    """Define Q, shape (n,), N or N·m, without friction; returns its symbol, and the wrenches on bodies."""
+) -> tuple[Expr, dict[int, Wrench]]:
+    """Define Q, shape (n,), N or N·m, without friction; returns its symbol, and `on_subtrees` of the wrenches."""
     efforts: dict[int, Expr] = {}
     wrenches: list[Wrench] = []
     printed = Printed(mechanism.velocity_forces == "as_printed")
@@ -36,13 +36,14 @@ def derive(
     for k, coordinate in enumerate(mechanism.coordinates):
         printed.add(k, _damper_effort(coordinate))
     program.section("generalised forces")
-    acting = [*wrenches, *printed.wrenches]
+    acting = on_subtrees(program, kinematics, wrenches, "acting")
+    in_print = on_subtrees(program, kinematics, printed.wrenches, "printed")
     parts: list[tuple[Index, Expr]] = []
     for k, coordinate in enumerate(mechanism.coordinates):
         own = _spring_effort(coordinate) + _damper_effort(coordinate) + efforts.get(k, ir.constant(0.0))
         own = own + printed.efforts.get(k, ir.constant(0.0))
-        parts.append(((k,), own + _of_wrenches(mechanism, kinematics, k, acting)))
-    return program.assemble("Q", (mechanism.n,), parts, None, "generalised forces; N or N.m"), wrenches
+        parts.append(((k,), own + _of_wrenches(kinematics, k, acting) + _of_wrenches(kinematics, k, in_print)))
+    return program.assemble("Q", (mechanism.n,), parts, None, "generalised forces; N or N.m"), acting
 
 
 def _closure_springs(program: Program, kinematics: Kinematics, closure: Closure, printed: Printed) -> list[Wrench]:
@@ -73,10 +74,12 @@ def _on_frames(
     N_a: Expr = ir.zeros(3)
     N_b: Expr = ir.zeros(3)
     for effort, relation in zip(efforts, relations, strict=True):
-        F, N_a, N_b = F + effort * relation.F, N_a + effort * relation.N_a, N_b + effort * relation.N_b
+        force = effort * relation.F
+        F, N = F + force, effort * relation.N
+        N_a, N_b = N_a + N + ir.cross(relation.at_a, force), N_b + N + ir.cross(relation.at_b, force)
     F = program.define(f"F_{name}", F, "N", f"force of closure {name} on its frame b")
-    N_b = program.define(f"N_{name}_b", N_b, "N.m", "its moment about the world's origin on frame b")
-    N_a = program.define(f"N_{name}_a", N_a, "N.m", "the opposite of its moment on frame a")
+    N_b = program.define(f"N_{name}_b", N_b, "N.m", "its moment about the origin of frame b's body, on it")
+    N_a = program.define(f"N_{name}_a", N_a, "N.m", "the opposite of its moment about that of frame a's body")
     return [Wrench(closure.b.place.body, N_b, F), Wrench(closure.a.place.body, -N_a, -F)]
 
 
@@ -90,20 +93,23 @@ def _supports(program: Program, mechanism: Mechanism, kinematics: Kinematics, pr
     F, F_printed = ir.zeros(3), ir.zeros(3)
     for i, support in enumerate(mechanism.supports, start=1):
         place = Place(0, support.position)
-        r = program.define(f"r_support{i}", kinematics.position(place), "m", f"support {i}")
-        rate = program.define(f"v_support{i}", kinematics.velocity(place, r), "m/s", f"velocity of support {i}")
+        lever = program.define(
+            f"lever_support{i}", kinematics.lever(place), "m", f"support {i} from base's origin"
+        )
+        r = program.define(f"r_support{i}", kinematics.position(0, lever), "m", f"support {i}")
+        rate = program.define(f"v_support{i}", kinematics.velocity(0, lever), "m/s", f"velocity of support {i}")
         deflection = program.define(f"d_support{i}", r - support.position, "m", f"deflection of support {i}")
         force = program.define(
             f"F_support{i}", _spring_force(support, deflection, rate), "N", f"force of support {i}"
         )
-        N, F = N + ir.cross(r, force), F + force
+        N, F = N + ir.cross(lever, force), F + force
         damper = _damper_force(support, rate)
-        N_printed, F_printed = N_printed + ir.cross(r, damper), F_printed + damper
+        N_printed, F_printed = N_printed + ir.cross(lever, damper), F_printed + damper
     if printed.wanted:
         printed.wrenches.append(Wrench(0, N_printed, F_printed))
     return Wrench(
         0,
-        program.define("N_supports", N, "N.m", "moment of all supports about the world's origin"),
+        program.define("N_supports", N, "N.m", "moment of all supports about the base's origin"),
         program.define("F_supports", F, "N", "force of all supports"),
     )
 
@@ -166,15 +172,15 @@ def _apply(
         efforts[force.coordinate] = efforts.get(force.coordinate, ir.constant(0.0)) + values[0]
         return
     assert force.place is not None
-    r = program.define(f"r_{force.name}", kinematics.position(force.place), "m", f"where {force.name} acts")
+    body, name = force.place.body, force.name
+    lever = program.define(f"lever_{name}", kinematics.lever(force.place), "m", f"{name} from its body's origin")
     F: Expr = ir.array(values)
     if not force.in_world:
-        F = kinematics.motion(force.place.body).R @ F
-    F = program.define(f"F_{force.name}", F, "N", f"force {force.name}, world axes")
-    about = f"moment of {force.name} about the world's origin"
-    N = program.define(f"N_{force.name}", ir.cross(r, F), "N.m", about)
-    wrenches.append(Wrench(force.place.body, N, F))
-    printed.add_applied(kinematics, points, lower, force, trees, r)
+        F = kinematics.motion(body).R @ F
+    F = program.define(f"F_{name}", F, "N", f"force {name}, world axes")
+    N = program.define(f"N_{name}", ir.cross(lever, F), "N.m", f"moment of {name} about its body's origin")
+    wrenches.append(Wrench(body, N, F))
+    printed.add_applied(kinematics, points, lower, force, trees, lever)
 
 
 def _values(
@@ -194,13 +200,30 @@ def _values(
     ]
 
 
-def _of_wrenches(mechanism: Mechanism, kinematics: Kinematics, k: int, wrenches: Sequence[Wrench]) -> Expr:
+def on_subtrees(
+    program: Program, kinematics: Kinematics, wrenches: Sequence[Wrench], suffix: str
+) -> dict[int, Wrench]:
+    """Body → sum of the wrenches on it and on all bodies behind it, about its origin; bodies without any: none."""
+    bodies = kinematics.mechanism.bodies
+    sums: dict[int, Wrench] = {}
+    for b in reversed(range(len(bodies))):
+        parts = [(w.N, w.F) for w in wrenches if w.body == b]
+        for c, behind in sums.items():
+            if bodies[c].parent == b:
+                parts.append((behind.N + ir.cross(kinematics.motions[c].arm, behind.F), behind.F))
+        if parts:
+            N, F = (sum(column[1:], start=column[0]) for column in zip(*parts, strict=True))
+            about = f"on {bodies[b].name} and all behind it"
+            N = program.define(f"N_{bodies[b].name}_{suffix}", N, "N.m", f"moment {about}, about its origin")
+            F = program.define(f"F_{bodies[b].name}_{suffix}", F, "N", f"force {about}")
+            sums[b] = Wrench(b, N, F)
+    return sums
+
+
+def _of_wrenches(kinematics: Kinematics, k: int, acting: dict[int, Wrench]) -> Expr:
     """Effort of wrenches on bodies on a coordinate."""
-    axis, total = kinematics.axes[k], ir.constant(0.0)
-    for wrench in wrenches:
-        if k in mechanism.ancestors(wrench.body):
-            total = total + axis.e @ wrench.N + axis.u @ wrench.F
-    return total
+    wrench = acting.get(kinematics.owners[k])
+    return ir.constant(0.0) if wrench is None else kinematics.power(k, wrench.N, wrench.F)
 
 
 def _spring_effort(coordinate: Coordinate) -> Expr:

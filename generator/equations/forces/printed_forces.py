@@ -44,12 +44,12 @@ class Printed:
         lower: Lowering,
         force: AppliedForce,
         trees: Sequence[Tree],
-        position: Expr | None,
+        lever: Expr | None,
     ) -> None:
-        """What an applied force's dependence on velocities adds; its position is None for an effort on a joint."""
+        """What an applied force's dependence on velocities adds; its lever from the body's origin."""
         if not (self.wanted and trees):
             return  # inputs do not depend on velocities
-        for tree, speed in zip(trees, _speeds(kinematics, force, position), strict=True):
+        for tree, speed in zip(trees, _speeds(kinematics, force, lever), strict=True):
             for name in dict.fromkeys(expressions.running_names(tree)):
                 if expressions.level(name) == 1:
                     row = speed * lower(differentiate.derivative(tree, name)) * points.jacobian(name)
@@ -57,12 +57,12 @@ class Printed:
                         self.add(k, row[k])
 
 
-def _speeds(kinematics: Kinematics, force: AppliedForce, position: Expr | None) -> list[Expr]:
+def _speeds(kinematics: Kinematics, force: AppliedForce, lever: Expr | None) -> list[Expr]:
     """Velocity of where a force acts along each of its components."""
     if force.coordinate is not None:
         return [ir.symbol(f"{kinematics.mechanism.coordinates[force.coordinate].symbol}_dot")]
-    assert force.place is not None and position is not None
-    velocity = kinematics.velocity(force.place, position)
+    assert force.place is not None and lever is not None
+    velocity = kinematics.velocity(force.place.body, lever)
     if not force.in_world:
         velocity = kinematics.motion(force.place.body).R.T @ velocity
     return [velocity[i] for i in range(3)]

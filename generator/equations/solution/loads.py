@@ -32,7 +32,7 @@ class Reaction:
 
 @dataclass(frozen=True)
 class AffineLoad:
-    """Wrench through the joint of a body, about the world's origin, world axes: N + K q̈ + Σ N_r λ_r, F likewise.
+    """Wrench through the joint of a body, about the body's origin, world axes: N + K q̈ + Σ N_r λ_r, F likewise.
 
     N, F       shape (3,), N·m and N
     K, G       shape (3, n): moment and force per acceleration
@@ -55,11 +55,11 @@ class Loads:
         program: Program,
         kinematics: Kinematics,
         dynamics: Dynamics,
-        wrenches: Sequence[Wrench],
+        applied: dict[int, Wrench],
         reactions: Sequence[Reaction],
     ) -> None:
         self.program, self.kinematics, self.dynamics = program, kinematics, dynamics
-        self.wrenches, self.reactions = wrenches, reactions
+        self.applied, self.reactions = applied, reactions
         self._known: dict[int, AffineLoad] = {}
 
     def __call__(self, body: int) -> AffineLoad:
@@ -72,12 +72,9 @@ class Loads:
         mechanism, tree = self.kinematics.mechanism, self.dynamics.subtrees[body]
         behind = _subtree(mechanism, body)
         N, F = tree.N, tree.F
-        for wrench in self.wrenches:
-            if wrench.body in behind:
-                N, F = N - wrench.N, F - wrench.F
-        sides = [(r.row, r.contact.relation, _side(r.contact, behind)) for r in self.reactions]
-        reactions = {row: (-relation.N_b, -relation.F) for row, relation, side in sides if side > 0}
-        reactions |= {row: (relation.N_a, relation.F) for row, relation, side in sides if side < 0}
+        if (acting := self.applied.get(body)) is not None:
+            N, F = N - acting.N, F - acting.F
+        borne = {r.row: self._borne(r.contact, body, behind) for r in self.reactions}
         name = mechanism.bodies[body].name
         self.program.section(f"load of the joint of {name}")
         return AffineLoad(
@@ -88,8 +85,19 @@ class Loads:
             self.program.define(f"F0_{name}", F, "N", f"load of the joint of {name} without accelerations: force"),
             self._matrix(f"K_{name}", body, moment=True),
             self._matrix(f"G_{name}", body, moment=False),
-            reactions,
+            {row: wrench for row, wrench in borne.items() if wrench is not None},
         )
+
+    def _borne(self, contact: Contact, body: int, behind: set[int]) -> tuple[Expr, Expr] | None:
+        """What the joint of a body bears per multiplier of a contact; None: both or no sides behind."""
+        relation = contact.relation
+        if (contact.b in behind) == (contact.a in behind):
+            return None
+        if contact.b in behind:
+            arm = self.kinematics.arm(body, contact.b) + relation.at_b
+            return -(relation.N + ir.cross(arm, relation.F)), -relation.F
+        arm = self.kinematics.arm(body, contact.a) + relation.at_a
+        return relation.N + ir.cross(arm, relation.F), relation.F
 
     def _matrix(self, name: str, body: int, *, moment: bool) -> Expr:
         n = self.kinematics.mechanism.n
@@ -100,17 +108,17 @@ class Loads:
         return self.program.assemble(name, (3, n), parts, None, text)
 
     def _per_acceleration(self, body: int, k: int, *, moment: bool) -> Expr:
-        mechanism, tree, axis = self.kinematics.mechanism, self.dynamics.subtrees[body], self.kinematics.axes[k]
-        above = mechanism.ancestors(body)
-        if k in above and k not in mechanism.bodies[body].coordinates:
-            if moment:
-                return tree.J @ axis.e + ir.cross(tree.s, axis.u)
-            return tree.m * axis.u + ir.cross(axis.e, tree.s)
-        owner = next(b for b, other in enumerate(mechanism.bodies) if k in other.coordinates)
-        if owner == body or body in _chain(mechanism, owner):
-            momentum = self.dynamics.momenta[k]
-            return momentum.e if moment else momentum.u
-        return ir.zeros(3)
+        momentum = self.dynamics.momenta.get((k, body))
+        if momentum is not None:
+            return momentum.N if moment else momentum.F
+        kinematics, tree = self.kinematics, self.dynamics.subtrees[body]
+        if k not in kinematics.mechanism.ancestors(body):
+            return ir.zeros(3)
+        axis = kinematics.axes[k]
+        u = axis.u + ir.cross(axis.e, kinematics.arm(kinematics.owners[k], body))
+        if moment:
+            return tree.J @ axis.e + ir.cross(tree.s, u)
+        return tree.m * u + ir.cross(axis.e, tree.s)
 
 
 def _chain(mechanism: Mechanism, body: int) -> list[int]:
@@ -123,11 +131,6 @@ def _chain(mechanism: Mechanism, body: int) -> list[int]:
 
 def _subtree(mechanism: Mechanism, body: int) -> set[int]:
     return {b for b in range(len(mechanism.bodies)) if b == body or body in _chain(mechanism, b)}
-
-
-def _side(contact: Contact, behind: set[int]) -> int:
-    """1 if only body b is behind the joint, −1 if only body a is, 0 if both or none."""
-    return int(contact.b in behind) - int(contact.a in behind)
 
 
 def outputs(
@@ -155,9 +158,7 @@ def _wrench(
     motion = kinematics.motions[load.body]
     program.section(f"load of the joint of {link}")
     F = program.define(f"F_load_{link}", F, "N", f"force through the joint of {link}, world axes")
-    N = program.define(
-        f"N_load_{link}", N - ir.cross(motion.p, F), "N.m", f"moment about the joint of {link}, world axes"
-    )
+    N = program.define(f"N_load_{link}", N, "N.m", f"moment about the joint of {link}, world axes")
     own = motion.R.T
     return (
         program.define(f"n_load_{link}", own @ N, "N.m", f"moment about the joint of {link}, axes of {link}"),

@@ -1,0 +1,159 @@
+"""Wherever a mechanism stands or travels to, its equations give the same accelerations, efforts and loads.
+
+The oracle is the same mechanism at the world's origin or, where it gets large itself, fifty digits.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers_program import Numeric
+from numpy.typing import NDArray
+
+from gpmelica.generator.description.load import from_data
+from gpmelica.generator.equations import derive
+from gpmelica.generator.equations.solution import reduction
+from gpmelica.generator.equations.solution.motion import Partition
+from gpmelica.generator.program.program import Program
+from gpmelica.prepared import Prepared, prepare
+
+Array = NDArray[np.float64]
+Table = dict[str, Any]
+FAR = np.array([1048576.0, -1048576.0, 524288.0])  # m, powers of two: its own lengths are not rounded there
+TOLERANCE = 1e-9
+
+
+def _link(name: str, parent: str, kind: str, **joint: Any) -> Table:
+    frame = {"xyz": [0.5, 0.25, 0.125], "rpy": [0.3, -0.4, 0.5]}
+    body = {"mass": 2.0, "com": [0.3, 0.1, -0.2], "inertia": [0.2, 0.3, 0.4]}
+    return {"name": name, "parent": parent, "frame": frame, "joint": {"type": kind} | joint} | body
+
+
+def _beam(name: str, parent: str) -> Table:
+    beam = {"length": 1.5, "area": 1e-3, "density": 1000.0, "E": 1e6, "G": 4e5, "Iy": 2e-5, "Iz": 3e-5, "J": 4e-5}
+    return {"name": name, "parent": parent, "joint": {"type": "universal"}, "beam": beam | {"elements": 3}}
+
+
+ARM = (
+    _link("pillar", "ground", "fixed"),
+    _link("column", "pillar", "revolute", axis=[0.0, 0.0, 1.0], stiffness=30.0),
+    _link("slide", "column", "prismatic", axis=[0.0, 1.0, 0.0], damping=2.0),
+    _link("wrist", "slide", "spherical"),
+    _beam("tool", "wrist"),
+)
+LOOP = (
+    _link("left", "ground", "universal"),
+    _link("rod", "left", "spherical"),
+    _link("right", "ground", "free"),
+)
+
+
+def _closure(name: str, kind: str, a: str, b: str, **keys: Any) -> Table:
+    return {"name": name, "type": kind, "a": {"link": a, "xyz": [0.5, 0.0, 0.25]}, "b": {"link": b}} | keys
+
+
+WIND = {"name": "wind", "link": "tool", "point": [1.0, 0.0, 0.0], "force": ["3", "4*tool.psi", "5"]}
+SUPPORT = {"position": [1.0, 0.0, 0.0], "stiffness": [500.0, 500.0, 500.0]}
+SPRINGS = {"model": "spring_damper", "stiffness": [9e2, 8e2, 7e2, 6.0, 5.0, 4.0], "damping": [9, 8, 7, 6, 5, 4]}
+MACHINES: dict[str, Table] = {
+    "arm": {"links": ARM, "forces": [WIND]},
+    "free body": {"links": (_link("hull", "ground", "free"), _link("arm", "hull", "revolute", axis=[0, 1, 0]))},
+    "loops": {
+        "links": LOOP,
+        "closures": [
+            _closure("tie", "distance", "rod", "right", length=1.0),
+            _closure("pin", "revolute", "ground", "right"),
+        ],
+    },
+    "springs": {
+        "links": LOOP,
+        "closures": [
+            _closure("tie", "spherical", "rod", "right", **SPRINGS, axes="world"),
+            _closure("pin", "revolute", "right", "ground", **SPRINGS),
+        ],
+    },
+    "knife edge": {
+        "links": (_link("sled", "ground", "planar"), _link("mast", "sled", "revolute", axis=[1, 0, 0])),
+        "nonholonomic": [{"name": "skate", "link": "sled", "point": [0.5, 0.25, 0.0], "normal": [0, 1, 0]}],
+    },
+    "rigid base": {
+        "base": {"mass": 9.0, "inertia": [1.0, 1.0, 1.0], "support": "rigid"},
+        "links": ({**ARM[1], "parent": "base"}, *ARM[2:]),
+    },
+}
+
+
+def _chain(machine: Table, by: Array | None = None) -> Any:
+    """The machine as a description, everything that hangs on ground or base moved."""
+    data = {"schema": 1, "name": "Far", "simulation": {"start": "description"}, "outputs": {"loads": "all"}}
+    data |= deepcopy(machine)
+    ends = [end for closure in data.get("closures", []) for end in (closure["a"], closure["b"])]
+    ends = [end for end in ends if end["link"] == "ground"]
+    for place in [*(link["frame"] for link in data["links"] if link["parent"] in ("ground", "base")), *ends]:
+        place["xyz"] = (np.array(place.get("xyz", [0.0, 0.0, 0.0])) + (0.0 if by is None else by)).tolist()
+    return from_data(data)
+
+
+def _derived(model: Prepared, chain: Any) -> Program:
+    found = model.solvability
+    partition = Partition(found.dependent, found.independent, found.undriven)
+    return reduction.expanded(derive(chain, model.start, partition), chain.constraints.formulation)
+
+
+def _states(model: Prepared, rng: np.random.Generator) -> dict[str, float]:
+    n = model.mechanism.n
+    q, rates = model.start[0] + rng.uniform(-0.3, 0.3, n), rng.uniform(-1.0, 1.0, n)
+    symbols = [c.symbol for c in model.mechanism.coordinates]
+    held = np.array([c.role == "base" for c in model.mechanism.coordinates])
+    q[held] = rates[held] = 0.0
+    return (
+        {"time": 0.5}
+        | dict(zip(symbols, q, strict=True))
+        | {f"{s}_dot": x for s, x in zip(symbols, rates, strict=True)}
+    )
+
+
+def _signals(program: Program, values: Numeric) -> dict[str, Array]:
+    """Accelerations, efforts and loads, each unit an array."""
+    found: dict[str, list[float]] = {}
+    for output in program.outputs:
+        if not output.name.startswith(("violation", "base_")):  # what holds a base far away has a long lever
+            found.setdefault(output.unit, []).append(float(values.values[output.name]))
+    return {unit: np.array(column) for unit, column in found.items()}
+
+
+def _assert_equal(program: Program, found: Numeric, expected: Numeric) -> None:
+    wanted = _signals(program, expected)
+    for unit, values in _signals(program, found).items():
+        np.testing.assert_allclose(values, wanted[unit], rtol=0.0, atol=TOLERANCE * np.abs(wanted[unit]).max())
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_a_machine_far_away(name: str) -> None:
+    rng = np.random.default_rng(41)
+    near = prepare(_chain(MACHINES[name]))
+    far = _derived(near, _chain(MACHINES[name], FAR))
+    for _ in range(3):
+        state = _states(near, rng)
+        _assert_equal(near.program, Numeric(far, state), Numeric(near.program, state))
+
+
+def test_a_free_body_that_has_travelled() -> None:
+    rng = np.random.default_rng(42)
+    model = prepare(_chain(MACHINES["free body"]))
+    state = _states(model, rng)
+    travelled = state | {f"hull_{axis}": state[f"hull_{axis}"] + x for axis, x in zip("xyz", FAR, strict=True)}
+    _assert_equal(model.program, Numeric(model.program, travelled), Numeric(model.program, state))
+
+
+def test_a_hand_at_the_end_of_a_long_tether() -> None:
+    rng = np.random.default_rng(43)
+    model = prepare(_chain(MACHINES["arm"]))
+    state = _states(model, rng) | {"slide_position": 1e6}
+    found, expected = Numeric(model.program, state), Numeric(model.program, state, digits=50)
+    for k, coordinate in enumerate(model.mechanism.coordinates):
+        name = f"{coordinate.symbol}_ddot"
+        assert float(found.values[name]) == pytest.approx(float(expected.values[name]), rel=TOLERANCE), k
