@@ -105,8 +105,8 @@ def _answers(
     X, Lambda = motion.solve(program, mechanism, system, kept, ratios, multipliers=wanted)
     if mechanism.actuated is not None:
         return Answers(X, *multipliers.realised(program, mechanism, dynamics, constraints, kept.undriven, X, F))
-    if Lambda is not None:
-        Lambda = multipliers.of_contacts(program, mechanism, constraints, kept.rows, Lambda)
+    if wanted:
+        Lambda = multipliers.of_contacts(program, mechanism, constraints, kept.rows, Lambda, X.shape[1:])
     return Answers(X, Lambda, None)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...mechanism import Mechanism
 from ...program import ir
-from ...program.ir import Expr, Index
+from ...program.ir import Expr, Index, Shape
 from ...program.program import Program, listed
 from ..bodies.dynamics import Dynamics
 from ..constraints.constraints import Constraints
@@ -14,12 +14,20 @@ from .motion import block
 
 
 def of_contacts(
-    program: Program, mechanism: Mechanism, constraints: Constraints, rows: Sequence[int], Lambda: Expr
+    program: Program,
+    mechanism: Mechanism,
+    constraints: Constraints,
+    rows: Sequence[int],
+    Lambda: Expr | None,
+    columns: Shape,
 ) -> Expr:
     """Multipliers by row number, as far as there are contacts, from those of the independent `rows`.
 
-    Rows that are left out have none, or all rows share: the solution of least norm.
+    Rows that are left out have none, or all rows share: the solution of least norm. Lambda is None where no row is
+    independent, because the coordinates alone fulfil them all: a shaft in two bearings.
     """
+    if Lambda is None:
+        return ir.zeros(1 + max(reaction.row for reaction in constraints.reactions), *columns)
     if mechanism.redundant == "minimum_norm":
         return _scattered(
             program, constraints, *_shared(program, constraints.C, rows, range(len(constraints.rows)), Lambda)
@@ -46,7 +54,7 @@ def _shared(
     With C_sharing = T C_rows they are T y of (TᵀT) y = Λ.
     """
     others = [i for i in sharing if i not in rows]
-    if not others:
+    if not (others and rows):
         return list(rows), Lambda
     every = range(C.shape[1])
     Ck = block(program, "Ck", C, (rows, every), "C of the independent rows")
