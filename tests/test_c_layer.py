@@ -223,7 +223,7 @@ def test_exports_the_standards_functions_and_nothing_else(libraries: dict[str, P
     assert len(names) == 44
     assert [name for name in names if not hasattr(lib, name)] == []
     own = re.findall(r"^\w[\w *]*?\b(\w+)\(", "".join(h.read_text() for h in SOURCES.glob("*/*.h")), re.MULTILINE)
-    assert {"model_evaluate", "linear_solve", "find_integrator"} <= set(own)
+    assert {"model_evaluate", "linear_solve", "integrator_of"} <= set(own)
     assert [name for name in (*own, "equations") if hasattr(lib, name)] == []
 
 

@@ -32,14 +32,6 @@ static double *column(double *matrix, int rows, int j) { return matrix + (size_t
 
 static const double *given(const double *matrix, int rows, int j) { return matrix + (size_t)j * (size_t)rows; }
 
-Constrained constrained_blocks(const ConstrainedSystem *system, double *workspace, double *vectors) {
-    return (Constrained){.n = system->n, .m = system->m, .columns = system->columns,
-                         .M = workspace + system->matrix, .C = workspace + system->jacobian,
-                         .F = vectors + system->right, .W = vectors + system->wanted,
-                         .X = vectors + system->solution, .L = vectors + system->multipliers,
-                         .work = workspace + system->work};
-}
-
 static Work lay_out(const Constrained *s) {
     Work w = {.system = s, .n = s->n, .m = s->m, .columns = s->columns, .free = s->n - s->m};
     w.T = s->work;

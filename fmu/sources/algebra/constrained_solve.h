@@ -3,7 +3,6 @@
 #ifndef CONSTRAINED_SOLVE_H
 #define CONSTRAINED_SOLVE_H
 
-#include "equations.h"
 #include "linear_solve.h"
 
 /* M X - C' L = F and C X = W; all matrices dense and column-major. */
@@ -17,9 +16,6 @@ typedef struct {
 } Constrained;
 
 #define CONSTRAINED_SOLVE_DEPENDENT (-2) /* a row of C depends on the others to working precision */
-
-/* The matrices of a stage's system in the workspace, F, W, X and L in an array with the same layout. */
-Constrained constrained_blocks(const ConstrainedSystem *system, double *workspace, double *vectors);
 
 /* Sets X and L. Returns a code of linear_solve or the one above; a column 1.. is one of M on what C leaves free. */
 int constrained_solve(const Constrained *system);

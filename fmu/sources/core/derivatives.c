@@ -4,8 +4,9 @@
 
 #include "derivatives.h"
 
-#include "constrained_solve.h"
+#include "evaluation.h"
 #include "linear_solve.h"
+#include "table.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static void solve_backward(Model *model, const LinearSystem *system) {
 
 /* The same for M X - C' L = F and C X = W: F and W have changed by what F - M X + C' L and W - C X have. */
 static void constrained_forward(Model *model, const ConstrainedSystem *system) {
-    const Constrained blocks = constrained_blocks(system, model->workspace, model->changes);
+    const Constrained blocks = model_constrained(system, model->workspace, model->changes);
     constrained_solve_again(&blocks);
 }
 
@@ -36,7 +37,7 @@ static void negate(double *values, int n) {
 
 /* X and L are worth what their blocks say, F and W what x and -l of M x - C' l = X, C x = -L are. */
 static void constrained_backward(Model *model, const ConstrainedSystem *system) {
-    Constrained blocks = constrained_blocks(system, model->workspace, model->changes);
+    Constrained blocks = model_constrained(system, model->workspace, model->changes);
     double *changes = model->changes, *wanted = changes + system->wanted;
     negate(changes + system->multipliers, system->m * system->columns);
     blocks.F = changes + system->solution;

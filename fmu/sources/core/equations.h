@@ -5,30 +5,31 @@
                                  generated without export (the symbols stay hidden)
      a data file (any name)      defines `const Equations equations` below: tables and constants, no code
 
-   Fixed, the same for every model:
-     equations.h            this contract
-     model.h, model.c       one instance: memory, start values, initialisation, time events
-     evaluation.c           the stages, each group run once per change
-     variables.c            the variable table: get and set by value reference, with checks
-     message.c              why the last call failed
-     derivatives.h/.c       exact derivatives, forward and adjoint, by sweeps over the stages
-     linear_solve.h/.c      dense A X = B by LU with equilibration and partial pivoting
-     constrained_solve.h/.c constrained equations of motion, dependent unknowns chosen by complete pivoting
-     integrator.h           what an inner solver of the co-simulation is, and the table of them
-     integrator.c           that table, and what every solver shares
-     rk4.c                  classical Runge-Kutta method, fixed step
-     adaptive_step.h/.c     step size control, shared by the adaptive methods
-     dormand_prince.c       Dormand-Prince 5(4), adaptive step
-     rosenbrock.c           Rosenbrock 4(3) for stiff models, adaptive step
-     solver_choice.c        which of them suits the model
-     inputs.h/.c            inputs between communication points
-     projection.h/.c        puts the states back on the constraints
-     cosimulation.h/.c      one communication step: lands on events and on the communication point
-     snapshot.h/.c          copy, restore and serialise the state of an instance
-     calls.h/.c             order of calls, checks of arguments
-     fmi2_instance.h/.c     FMI 2.0: in which modes each function may be called, logging
-     fmi2.c                 FMI 2.0: its functions, over the neutral ones of model.h
-     fmi3_*.h/.c, fmi3.c    FMI 3.0: the same; an FMU has one of the two layers
+   Fixed, the same for every model, in rooms of which each uses those before it:
+     algebra    linear_solve        dense A X = B by LU with equilibration and partial pivoting
+                constrained_solve   constrained equations of motion, dependent unknowns chosen by complete pivoting
+     core       equations.h         this contract
+                model               one instance: its memory, what has changed, why the last call failed
+                table               the table of variables: by value reference, by name
+                inputs              inputs between communication points
+                point               time, states, switches: where the stages are evaluated
+                evaluation          the stages, each group run once per change
+                variables           get and set by value reference, with checks
+                derivatives         exact derivatives, forward and adjoint, by sweeps over the stages
+     solvers    projection          puts the states back on the constraints
+                integrator          what an inner solver of the co-simulation is, and what every one shares
+                adaptive_step       step size control, shared by the adaptive methods
+                rk4                 classical Runge-Kutta method, fixed step
+                dormand_prince      Dormand-Prince 5(4), adaptive step
+                rosenbrock          Rosenbrock 4(3) for stiff models, adaptive step
+                solver_choice       which of them suits the model
+                methods             the table of them
+                cosimulation        one communication step: lands on events and on the communication point
+     instance   life                memory, start values, initialisation
+                calls               order of calls, checks of arguments
+                snapshot            copy, restore and serialise the state
+     fmi2       FMI 2.0: in which modes each function may be called, logging; its functions over the neutral ones
+     fmi3       FMI 3.0: the same; an FMU has one of the two layers
 
    All numbers of a model live in one array of doubles, the *workspace*. Blocks of it are named by their offset
    (index of the first double). All offsets and sizes are in doubles, not bytes. Blocks do not overlap, but one may
@@ -166,7 +167,8 @@ typedef enum {
     METHOD_AUTOMATIC,      /* one of the adaptive ones: see solver_choice.c */
     METHOD_RUNGE_KUTTA,    /* of order 4, fixed step */
     METHOD_DORMAND_PRINCE, /* 5(4), adaptive */
-    METHOD_ROSENBROCK      /* 4(3), adaptive, for stiff models */
+    METHOD_ROSENBROCK,     /* 4(3), adaptive, for stiff models */
+    N_METHODS
 } Method;
 
 /* Counts since initialisation; `index` of the COUNTER variables. */

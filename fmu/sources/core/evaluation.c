@@ -1,13 +1,13 @@
 /* Runs the generated stages: each group at most once after something it depends on has changed. */
 
-#include "constrained_solve.h"
+#include "evaluation.h"
+
 #include "linear_solve.h"
-#include "model.h"
+#include "point.h"
+#include "table.h"
 
 #include <math.h>
 #include <string.h>
-
-void model_changed(Model *model, uint32_t groups) { model->run.dirty |= groups; }
 
 static double *block_or_null(const Model *model, int offset) {
     return offset < 0 ? NULL : model->workspace + offset;
@@ -58,9 +58,17 @@ static bool solve(Model *model, const Stage *stage) {
                       "(coordinates: %s)", stage->name, time_of(model), code, system->n, stage->coordinates);
 }
 
+Constrained model_constrained(const ConstrainedSystem *system, double *workspace, double *vectors) {
+    return (Constrained){.n = system->n, .m = system->m, .columns = system->columns,
+                         .M = workspace + system->matrix, .C = workspace + system->jacobian,
+                         .F = vectors + system->right, .W = vectors + system->wanted,
+                         .X = vectors + system->solution, .L = vectors + system->multipliers,
+                         .work = workspace + system->work};
+}
+
 static bool solve_constrained(Model *model, const Stage *stage) {
     const ConstrainedSystem *system = &stage->constrained;
-    const Constrained blocks = constrained_blocks(system, model->workspace, model->workspace);
+    const Constrained blocks = model_constrained(system, model->workspace, model->workspace);
     const int code = constrained_solve(&blocks);
     if (code == LINEAR_SOLVE_OK) return true;
     if (code == LINEAR_SOLVE_NOT_FINITE)

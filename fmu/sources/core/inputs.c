@@ -2,6 +2,8 @@
 
 #include "inputs.h"
 
+#include "table.h"
+
 #include <math.h>
 #include <string.h>
 

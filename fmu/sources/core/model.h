@@ -1,7 +1,6 @@
 /* One instance of the model, neutral about the FMI version and about who integrates.
 
-   One file per FMI version translates the standard's calls into these functions; it owns the order of calls and
-   the logging. Functions that return bool give true on success; false leaves the cause in model->message. Nothing
+   Functions of the fixed part that return bool give true on success; false leaves the cause in model->message. Nothing
    is allocated after model_create. */
 
 #ifndef MODEL_H
@@ -73,39 +72,8 @@ struct Model {
     char message[MESSAGE_SIZE];
 };
 
-/* model.c: life */
-bool model_create(Model *model, bool co_simulation); /* false: no memory (message is set) */
-void model_destroy(Model *model);
-void model_reset(Model *model); /* start values, MODE_INSTANTIATED */
-bool model_set_up(Model *model, double tolerance, double start_time, double stop_time); /* as in RunState */
-bool model_enter_initialization(Model *model);
-bool model_exit_initialization(Model *model);
+void model_changed(Model *model, uint32_t groups); /* marks groups, bits as in RunState.dirty */
 
-/* model.c: time, states and events */
-bool model_set_time(Model *model, double time);
-bool model_set_states(Model *model, const double *states);
-void model_update_switches(Model *model);    /* sets those whose event time has come */
-bool model_event_is_due(const Model *model); /* a switch ought to be set */
-double model_next_event(const Model *model); /* s; INFINITY: none */
-void model_move(Model *model, double time, const double *states); /* unchecked, for inner solvers */
-
-/* evaluation.c */
-void model_changed(Model *model, uint32_t groups);    /* marks groups, bits as in RunState.dirty */
-bool model_evaluate(Model *model, Group last);        /* runs the dirty groups up to and including `last` */
-bool model_evaluate_beside(Model *model, Group group); /* runs one of the groups after OUTPUTS */
-bool model_derivatives(Model *model, double *values); /* evaluates; copies to n_states values */
-
-/* variables.c: by value reference */
-int variable_elements(Model *model, unsigned reference, bool integer); /* of an array; 0: no such variable */
-bool variable_get_real(Model *model, unsigned reference, double *value);
-bool variable_set_real(Model *model, unsigned reference, double value);
-bool variable_get_integer(Model *model, unsigned reference, int32_t *value);
-bool variable_set_integer(Model *model, unsigned reference, int32_t value);
-const char *variable_name(VariableKind kind, int index);
-const Variable *variable_find_real(Model *model, unsigned reference); /* NULL, with a message: there is none */
-int variable_offset(const Variable *variable);                        /* of a real that is in the workspace */
-
-/* message.c */
 #if defined __GNUC__
 __attribute__((format(printf, 2, 3)))
 #endif

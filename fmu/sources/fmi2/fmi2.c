@@ -6,10 +6,14 @@
 
 #include "cosimulation.h"
 #include "derivatives.h"
+#include "evaluation.h"
 #include "fmi2_instance.h"
 #include "inputs.h"
+#include "life.h"
+#include "point.h"
 #include "projection.h"
 #include "snapshot.h"
+#include "variables.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,8 +2,12 @@
    model.h. Variables are in fmi3_variables.c, what surrounds the state in fmi3_state.c, co-simulation in
    fmi3_cosimulation.c. */
 
+#include "evaluation.h"
 #include "fmi3_instance.h"
+#include "life.h"
+#include "point.h"
 #include "projection.h"
+#include "variables.h"
 
 #include <math.h>
 #include <stdlib.h>

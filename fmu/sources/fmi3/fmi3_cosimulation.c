@@ -3,6 +3,8 @@
 #include "cosimulation.h"
 #include "derivatives.h"
 #include "fmi3_instance.h"
+#include "point.h"
+#include "table.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,6 +2,8 @@
 
 #include "fmi3_instance.h"
 
+#include "life.h"
+
 #include <stdlib.h>
 
 Instance *new_instance(const char *function, bool co_simulation, fmi3InstanceEnvironment environment,

@@ -3,6 +3,7 @@
 #include "derivatives.h"
 #include "fmi3_instance.h"
 #include "snapshot.h"
+#include "table.h"
 
 #include <stdlib.h>
 

@@ -2,6 +2,8 @@
    variables of other types, and no clocks. */
 
 #include "fmi3_instance.h"
+#include "table.h"
+#include "variables.h"
 
 /* ---- What may be accessed --------------------------------------------------------------------------------------- */
 

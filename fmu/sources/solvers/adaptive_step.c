@@ -3,6 +3,10 @@
 
 #include "adaptive_step.h"
 
+#include "evaluation.h"
+#include "point.h"
+#include "table.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>

@@ -3,8 +3,10 @@
 #include "cosimulation.h"
 
 #include "inputs.h"
-#include "integrator.h"
+#include "methods.h"
+#include "point.h"
 #include "projection.h"
+#include "table.h"
 
 #include <math.h>
 #include <string.h>
@@ -63,7 +65,6 @@ static bool check_states(Model *model) {
 static bool integrate(Model *model, double end) {
     const Integrator *integrator = integrator_of(model);
     int32_t budget = model->run.integer_settings[SETTING_MAX_STEPS];
-    if (integrator == NULL) return model_fail(model, "the solver's method is not known");
     model->end = end;
     while (*time_of(model) < model->end) {
         const double landing = fmin(model->end, model_next_event(model));

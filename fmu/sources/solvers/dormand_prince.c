@@ -5,6 +5,10 @@
    point, so nothing has to be remembered for it, and a projection that moves the point is noticed. */
 
 #include "adaptive_step.h"
+#include "evaluation.h"
+#include "point.h"
+
+#include <stddef.h>
 
 enum { STAGES = 7 };
 
@@ -50,4 +54,4 @@ static bool advance(Model *model, double end, int32_t *budget) {
     return advance_adaptively(model, end, budget, &METHOD);
 }
 
-const Integrator dormand_prince_54 = {"Dormand-Prince 5(4)", STEP_VECTORS + STAGES - 1, 0, advance};
+const Integrator dormand_prince_54 = {STEP_VECTORS + STAGES - 1, 0, advance};

@@ -1,14 +1,11 @@
-/* The inner solvers of the co-simulation: one file each, listed in integrator.c. */
+/* What an inner solver of the co-simulation is, and what all of them share. */
 
 #ifndef INTEGRATOR_H
 #define INTEGRATOR_H
 
 #include "model.h"
 
-#include <stddef.h>
-
 typedef struct {
-    const char *name;
     int vectors; /* scratch it needs in model->solver, in vectors of n_states numbers */
     int matrices; /* and n_states x n_states matrices */
     /* Integrates from the model's time to `end`, at which the model stands exactly afterwards; it stops earlier,
@@ -18,14 +15,11 @@ typedef struct {
     bool (*advance)(Model *model, double end, int32_t *budget);
 } Integrator;
 
+/* One file each. */
 extern const Integrator runge_kutta_4;
 extern const Integrator dormand_prince_54;
 extern const Integrator rosenbrock_43;
 
-const Integrator *find_integrator(int32_t method); /* NULL: unknown, or METHOD_AUTOMATIC */
-const Integrator *integrator_of(Model *model);     /* by the setting solver_method */
-int32_t choose_method(Model *model);               /* for METHOD_AUTOMATIC; solver_choice.c */
-size_t integrator_scratch(void);                   /* doubles, enough for any of them */
 bool integrator_spend_step(Model *model, int32_t *budget);
 /* Puts the states back on the constraints, and notes that the run is good up to where the model stands. */
 bool integrator_accept_step(Model *model);

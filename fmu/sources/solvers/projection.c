@@ -3,6 +3,9 @@
 
 #include "projection.h"
 
+#include "evaluation.h"
+#include "point.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -1,6 +1,8 @@
 /* Classical Runge-Kutta method of order 4, fixed step (Hairer, Norsett, Wanner: Solving ODEs I, table II.1.2). */
 
+#include "evaluation.h"
 #include "integrator.h"
+#include "point.h"
 
 #include <math.h>
 #include <string.h>
@@ -50,4 +52,4 @@ static bool advance(Model *model, double end, int32_t *budget) {
     return true;
 }
 
-const Integrator runge_kutta_4 = {"Runge-Kutta 4", 4, 0, advance};
+const Integrator runge_kutta_4 = {4, 0, advance};

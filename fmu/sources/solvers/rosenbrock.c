@@ -7,8 +7,10 @@
 
 #include "adaptive_step.h"
 #include "derivatives.h"
+#include "evaluation.h"
 #include "inputs.h"
 #include "linear_solve.h"
+#include "point.h"
 
 #include <string.h>
 
@@ -109,4 +111,4 @@ static bool advance(Model *model, double end, int32_t *budget) {
     return advance_adaptively(model, end, budget, &METHOD);
 }
 
-const Integrator rosenbrock_43 = {"Rosenbrock 4(3)", STEP_VECTORS + VECTORS, MATRICES, advance};
+const Integrator rosenbrock_43 = {STEP_VECTORS + VECTORS, MATRICES, advance};

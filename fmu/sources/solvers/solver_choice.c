@@ -1,9 +1,10 @@
 /* Which solver suits the model: by its stiffest mode where it stands at the begin of the first step. */
 
+#include "solver_choice.h"
+
 #include "adaptive_step.h"
 #include "derivatives.h"
 #include "inputs.h"
-#include "integrator.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,7 +46,7 @@ static double spectral_radius(int n, double *matrix, double *scratch) {
     }
 }
 
-int32_t choose_method(Model *model) {
+Method choose_method(Model *model) {
     const int n = equations.n_states;
     double *by_time = model->solver, *jacobian = by_time + n, *scratch = jacobian + n * n;
     model->run.counters[COUNTER_JACOBIANS]++;

@@ -1,0 +1,16 @@
+/* Runs the generated stages: each group at most once after something it depends on has changed. */
+
+#ifndef EVALUATION_H
+#define EVALUATION_H
+
+#include "constrained_solve.h"
+#include "model.h"
+
+bool model_evaluate(Model *model, Group last);         /* runs the dirty groups up to and including `last` */
+bool model_evaluate_beside(Model *model, Group group); /* runs one of the groups after OUTPUTS */
+bool model_derivatives(Model *model, double *values);  /* evaluates; copies to n_states values */
+
+/* The matrices of a stage's system in the workspace, F, W, X and L in an array with the same layout. */
+Constrained model_constrained(const ConstrainedSystem *system, double *workspace, double *vectors);
+
+#endif

@@ -1,0 +1,133 @@
+/* The life of an instance: memory, start values, initialisation. */
+
+#include "life.h"
+
+#include "evaluation.h"
+#include "methods.h"
+#include "point.h"
+#include "projection.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The largest demands of any stage on the scratch memory. */
+typedef struct {
+    int w, iw, arg, res, shares;
+} Sizes;
+
+static int larger(int a, int b) { return a > b ? a : b; }
+
+static void include_derivative(Sizes *sizes, const StageDerivative *derivative) {
+    int shares = 0;
+    for (int i = 0; i < derivative->n_from; i++) shares += derivative->sizes[i];
+    sizes->w = larger(sizes->w, derivative->sz_w);
+    sizes->iw = larger(sizes->iw, derivative->sz_iw);
+    sizes->arg = larger(sizes->arg, derivative->sz_arg);
+    sizes->res = larger(sizes->res, derivative->sz_res);
+    sizes->shares = larger(sizes->shares, shares);
+}
+
+static Sizes scratch_sizes(void) {
+    Sizes sizes = {0, 0, 0, 0, 0};
+    for (int group = 0; group < N_GROUPS; group++)
+        for (int i = 0; i < equations.groups[group].n_stages; i++) {
+            const Stage *stage = &equations.groups[group].stages[i];
+            sizes.w = larger(sizes.w, larger(stage->sz_w, stage->system.n)); /* function, then solve */
+            sizes.iw = larger(sizes.iw, stage->sz_iw);
+            sizes.arg = larger(sizes.arg, stage->sz_arg);
+            sizes.res = larger(sizes.res, stage->sz_res);
+            if (stage->derivative != NULL) include_derivative(&sizes, stage->derivative);
+        }
+    return sizes;
+}
+
+/* One block for everything: doubles first, then types that are no wider, so that each part is aligned. */
+static bool allocate(Model *model) {
+    const Sizes sizes = scratch_sizes();
+    const size_t solver = integrator_scratch();
+    const size_t saved = (size_t)(equations.n_states + equations.n_switches + equations.n_inputs +
+                                  projection_levels());
+    const size_t projected = 2 * (size_t)equations.n_states, inputs = (size_t)equations.n_inputs;
+    const size_t workspace = (size_t)equations.workspace_size;
+    const size_t doubles = 2 * workspace + solver + saved + projected + 2 * inputs + (size_t)sizes.shares +
+                           (size_t)sizes.w;
+    const size_t bytes = doubles * sizeof(double) + (size_t)sizes.iw * sizeof *model->iw +
+                         (size_t)sizes.arg * sizeof *model->arg + (size_t)sizes.res * sizeof *model->res;
+    model->workspace = calloc(1, bytes);
+    if (model->workspace == NULL)
+        return model_fail(model, "there are no %lu bytes of memory for an instance", (unsigned long)bytes);
+    model->changes = model->workspace + workspace;
+    model->solver = model->changes + workspace;
+    model->saved = model->solver + solver;
+    model->projected = model->saved + saved;
+    model->inputs_begin = model->projected + projected;
+    model->inputs_rates = model->inputs_begin + inputs;
+    model->shares = model->inputs_rates + inputs;
+    model->w = model->shares + sizes.shares;
+    model->iw = (long long int *)(model->w + sizes.w);
+    model->arg = (const double **)(model->iw + sizes.iw);
+    model->res = (double **)(model->arg + sizes.arg);
+    return true;
+}
+
+bool model_create(Model *model, bool co_simulation) {
+    model->co_simulation = co_simulation;
+    if (!allocate(model)) return false;
+    model_reset(model);
+    return true;
+}
+
+void model_destroy(Model *model) { free(model->workspace); }
+
+static void copy(double *target, const double *source, int n) {
+    if (n > 0) memcpy(target, source, (size_t)n * sizeof *target);
+}
+
+void model_reset(Model *model) {
+    memset(model->workspace, 0, (size_t)equations.workspace_size * sizeof *model->workspace);
+    copy(model->workspace + equations.blocks.parameters, equations.parameters, equations.n_parameters);
+    copy(model->workspace + equations.blocks.inputs, equations.inputs, equations.n_inputs);
+    RunState start = {.mode = MODE_INSTANTIATED, .dirty = AFTER_PARAMETERS, .stop_time = INFINITY};
+    copy(start.real_settings, equations.real_settings, N_REAL_SETTINGS);
+    for (int i = 0; i < N_INTEGER_SETTINGS; i++) start.integer_settings[i] = equations.integer_settings[i];
+    start.previous_error = 1.0;
+    model->run = start;
+}
+
+bool model_set_up(Model *model, double tolerance, double start_time, double stop_time) {
+    if (!isfinite(tolerance) || tolerance < 0.0)
+        return model_fail(model, "the tolerance is %g, expected a finite number > 0", tolerance);
+    if (!isfinite(start_time))
+        return model_fail(model, "the start time is %g, expected a finite number", start_time);
+    if (!(stop_time > start_time))
+        return model_fail(model, "the stop time is %.15g s, expected more than the start time, %.15g s", stop_time,
+                          start_time);
+    model->run.tolerance = tolerance;
+    model->run.start_time = start_time;
+    model->run.stop_time = stop_time;
+    return true;
+}
+
+bool model_enter_initialization(Model *model) {
+    model->workspace[equations.blocks.time] = model->run.start_time;
+    model->run.last_successful_time = model->run.start_time;
+    model_changed(model, AFTER_PARAMETERS);
+    if (!model_evaluate(model, GROUP_PREPARE)) return false;
+    model->run.mode = MODE_INITIALIZATION;
+    return true;
+}
+
+/* Evaluates everything once, so that a model that cannot start says so here and not in the first step. A start that
+   violates the constraints is corrected here, or, in model exchange, in the initial event. */
+bool model_exit_initialization(Model *model) {
+    bool moved;
+    if (!model_evaluate(model, GROUP_PREPARE)) return false;
+    for (int i = 0; i < projection_levels(); i++) model->workspace[equations.blocks.corrections + i] = 0.0;
+    for (int i = 0; i < N_COUNTERS; i++) model->run.counters[i] = 0;
+    if (model->co_simulation && !model_project(model, &moved)) return false;
+    if (!model_evaluate(model, GROUP_OUTPUTS)) return false;
+    model->run.counters[COUNTER_EVALUATIONS] = 0;
+    model->run.mode = model->co_simulation ? MODE_STEP : MODE_EVENT;
+    return true;
+}

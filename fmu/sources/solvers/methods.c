@@ -1,0 +1,30 @@
+/* The table of the inner solvers. */
+
+#include "methods.h"
+
+#include "solver_choice.h"
+
+static const Integrator *const INTEGRATORS[N_METHODS] = {
+    [METHOD_RUNGE_KUTTA] = &runge_kutta_4,
+    [METHOD_DORMAND_PRINCE] = &dormand_prince_54,
+    [METHOD_ROSENBROCK] = &rosenbrock_43,
+};
+
+enum { FIRST_METHOD = METHOD_AUTOMATIC + 1 };
+
+const Integrator *integrator_of(Model *model) {
+    const int64_t wanted = model->run.integer_settings[SETTING_METHOD];
+    if (wanted != METHOD_AUTOMATIC) return INTEGRATORS[wanted];
+    if (model->run.chosen_method == METHOD_AUTOMATIC) model->run.chosen_method = choose_method(model);
+    return INTEGRATORS[model->run.chosen_method];
+}
+
+size_t integrator_scratch(void) {
+    const size_t n = (size_t)equations.n_states;
+    size_t most = 0;
+    for (int i = FIRST_METHOD; i < N_METHODS; i++) {
+        const size_t needed = n * ((size_t)INTEGRATORS[i]->vectors + (size_t)INTEGRATORS[i]->matrices * n);
+        if (needed > most) most = needed;
+    }
+    return most;
+}
