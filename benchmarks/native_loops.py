@@ -15,7 +15,7 @@ import numpy as np
 from crane import Array, Crane
 from fmpy.fmi2 import FMU2Model
 
-from gpmelica.fmu.code.blocks import System
+from gpmelica.fmu.code.staged import System
 from gpmelica.fmu.code.stages import stage
 from gpmelica.fmu.compilers import compiler
 from gpmelica.fmu.compilers.platforms import here

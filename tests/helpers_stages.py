@@ -10,9 +10,9 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from gpmelica.fmu.code.blocks import Block, ConstrainedSystem
 from gpmelica.fmu.code.casadi_eval import Evaluator
-from gpmelica.fmu.code.stages import Stage, stage
+from gpmelica.fmu.code.staged import Block, ConstrainedSystem, Stage
+from gpmelica.fmu.code.stages import stage
 from gpmelica.generator.program import ir
 from gpmelica.generator.program.program import Definition, Program
 from gpmelica.prepared import Prepared

@@ -14,9 +14,10 @@ from ...generator import variables as interface
 from ...generator.description import Chain
 from ...generator.program.program import Program
 from ..archive import model_description
-from ..code import equations_code
+from ..code import casadi_code, equations_data
 from ..code.dependencies import dependencies
 from ..code.model_structure import structure
+from ..code.stage_derivatives import differentiated
 from ..code.stages import stage
 from ..compilers import binaries
 from ..compilers.binaries import Toolchain
@@ -55,13 +56,13 @@ def generate(program: Program, chain: Chain, fmi: str = "2.0") -> Sources:
     """C sources and modelDescription.xml of a program, for one version of the standard."""
     staged, table = stage(program), interface.variables(program)
     token, unknowns = interface.token(program, table), structure(table, dependencies(staged), fmi)
-    adjoint = fmi != "2.0"
-    functions = equations_code.functions(staged, adjoint=adjoint)
+    derivatives, adjoint = differentiated(staged), fmi != "2.0"
     texts = _fixed_sources(fmi) | {
-        **functions,
-        _DATA: equations_code.data(
+        **casadi_code.functions(staged, derivatives, adjoint=adjoint),
+        _DATA: equations_data.data(
             program,
             staged,
+            derivatives,
             table,
             unknowns,
             adjoint=adjoint,

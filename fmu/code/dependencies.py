@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .blocks import Block, ConstrainedSystem
-from .stages import RUNNING, Stage, Staged
+from .staged import RUNNING, Block, ConstrainedSystem, Stage, Staged
 
 Mask = NDArray[np.bool_]
 _KNOWN = ("states", "inputs", "time", "parameters")  # blocks, in the order of a mask's columns

@@ -8,15 +8,11 @@ with F − M X + Cᵀ Λ and W − C X.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import casadi as ca
 
-from .blocks import Block, ConstrainedSystem, System
 from .casadi_eval import SX
-
-if TYPE_CHECKING:
-    from .stages import Stage
+from .staged import RUNNING, Block, ConstrainedSystem, Stage, Staged, System
 
 
 @dataclass(frozen=True)
@@ -31,6 +27,11 @@ class StageDerivative:
     values: tuple[Block, ...]
     origin: tuple[Block, ...]
     to: tuple[Block, ...]
+
+
+def differentiated(staged: Staged) -> dict[str, StageDerivative]:
+    """By the names of the stages' functions; of the groups that a derivative runs through."""
+    return {stage.function.name(): differentiate(stage) for stage in staged.stages if stage.group in RUNNING}
 
 
 def differentiate(stage: Stage) -> StageDerivative:

@@ -10,8 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from itertools import accumulate, product
 
 import casadi as ca
@@ -19,51 +18,11 @@ import casadi as ca
 from ...generator.program import ir
 from ...generator.program.ir import Expr, Shape
 from ...generator.program.program import ConstrainedSolve, Definition, Item, LinearSolve, Program, given, used
-from .blocks import Block, ConstrainedSystem, System
 from .casadi_eval import SX, Evaluator
-from .stage_derivatives import StageDerivative, differentiate
+from .staged import GROUPS, INPUT_ORDERS, LEVELS, Block, ConstrainedSystem, Stage, Staged, System
 
-RUNNING = ("prepare", "dynamics", "outputs")  # what derivatives and outputs come from
-GROUPS = (*RUNNING, "violations", "project_position", "project_velocity")
 # Groups that use what is computed in those before them; those of one chain know nothing of the others'.
 _CHAINS = (("dynamics", "outputs"), ("violations",), ("project_position",), ("project_velocity",))
-LEVELS = ("position", "velocity")
-INPUT_ORDERS = 3  # as in equations.h
-
-
-@dataclass(frozen=True)
-class Stage:
-    """One function of the model, its argument and result blocks, and the solve that follows it."""
-
-    name: str
-    about: str
-    group: str
-    function: ca.Function
-    inputs: tuple[Block, ...]
-    outputs: tuple[Block, ...]
-    system: System | ConstrainedSystem | None
-
-    @cached_property
-    def derivative(self) -> StageDerivative | None:
-        """None in groups that no derivative runs through."""
-        return differentiate(self) if self.group in RUNNING else None
-
-
-@dataclass
-class Staged:
-    """All stages and the blocks that the fixed C layer knows by name."""
-
-    stages: list[Stage] = field(default_factory=list)
-    blocks: dict[str, Block] = field(default_factory=dict)
-    size: int = 0
-
-    def allocate(self, size: int, name: str | None = None) -> Block:
-        """The next block of the workspace."""
-        block = Block(self.size, size)
-        self.size += size
-        if name is not None:
-            self.blocks[name] = block
-        return block
 
 
 def stage(program: Program) -> Staged:
@@ -73,7 +32,7 @@ def stage(program: Program) -> Staged:
 
 @dataclass(frozen=True)
 class _Plan:
-    """What a stage computes: definitions, then a solve or results (block name → expressions)."""
+    """What a stage computes: definitions, then a solve or results (name of their block → expressions)."""
 
     group: str
     items: tuple[Item, ...]
@@ -230,12 +189,12 @@ class _Cutter:
         if plan.group == "prepare":
             evaluate.known |= self._start_values(evaluate)
         evaluate.prepare(item.name for item in plan.items)
-        values, blocks = self._solve_or_results(plan, evaluate)
+        values, places = self._solve_or_results(plan, evaluate)
         carried = [item.name for item in plan.items if isinstance(item, Definition) and item.name in later]
         entries = self._carry({name: evaluate.known[name] for name in carried})
         if entries:
             values.append(ca.vertcat(*entries))
-            blocks.append(self.arguments[-1][1])
+            places.append(self.arguments[-1][1])
         function = ca.Function(
             f"{plan.group}_{len(self.result.stages)}",
             [symbol for symbol, _ in inputs],
@@ -244,9 +203,9 @@ class _Cutter:
         name, about = plan.group, ""
         if plan.solve:
             name, about = re.split("[;:]", plan.solve.description)[0], plan.solve.about
-        system = self._add_solution(plan.solve, blocks) if plan.solve else None
-        used_blocks = tuple(block for _, block in inputs)
-        self.result.stages.append(Stage(name, about, plan.group, function, used_blocks, tuple(blocks), system))
+        system = self._add_solution(plan.solve, places) if plan.solve else None
+        arguments = tuple(block for _, block in inputs)
+        self.result.stages.append(Stage(name, about, plan.group, function, arguments, tuple(places), system))
         if plan.group == "prepare":
             self._argument_of("start_values", [(value.name, ()) for value in self.program.start_values])
 
@@ -288,15 +247,15 @@ class _Cutter:
         return list(nodes.values())
 
     def _add_solution(
-        self, solve: LinearSolve | ConstrainedSolve, blocks: list[Block]
+        self, solve: LinearSolve | ConstrainedSolve, places: list[Block]
     ) -> System | ConstrainedSystem:
         n, columns = solve.shape[0], (*solve.shape, 1)[1]
         if isinstance(solve, LinearSolve):
-            solution = self._add_unknown(solve.name, n, columns, blocks[1])
+            solution = self._add_unknown(solve.name, n, columns, places[1])
             pivots, partition = self.result.allocate(n), solve.ratios is not None
-            return System(n, columns, blocks[0], solution, pivots, partition, solve.ratios or 0)
+            return System(n, columns, places[0], solution, pivots, partition, solve.ratios or 0)
         m = solve.wanted.shape[0]
-        matrix, jacobian, right, wanted = blocks[:4]
+        matrix, jacobian, right, wanted = places[:4]
         solution = self._add_unknown(solve.name, n, columns, self.result.allocate(n * columns))
         multipliers = self.result.allocate(m * columns)
         if solve.multipliers is not None:

@@ -19,15 +19,19 @@ from .ir import Expr, Index, Shape
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number or array that the FMU's user may change before the run.
+    """A number or vector that the FMU's user may change before the run.
 
-    value  default, an array of the parameter's shape
+    value  default, an array of the parameter's shape; no matrix, of which each backend has its order
     """
 
     name: str
     value: NDArray[np.float64]
     unit: str
     description: str
+
+    def __post_init__(self) -> None:
+        if self.value.ndim > 1:
+            raise ValueError(f"{self.name} has the shape {self.shape}, expected a number or a vector")
 
     @property
     def shape(self) -> Shape:

@@ -168,14 +168,14 @@ static const Variable VARIABLES[] = {
     {"domain", VARIABLE_PARAMETER, DOMAIN, 1},
     {"failure", VARIABLE_PARAMETER, FAILURE, 1},
     {"inverse_start", VARIABLE_PARAMETER, START, 1},
-    {"solver_method", VARIABLE_INTEGER_SETTING, SETTING_METHOD, 1},
-    {"solver_max_steps", VARIABLE_INTEGER_SETTING, SETTING_MAX_STEPS, 1},
-    {"solver_step", VARIABLE_REAL_SETTING, SETTING_STEP, 1},
-    {"solver_tolerance", VARIABLE_REAL_SETTING, SETTING_TOLERANCE, 1},
-    {"solver_longest_step", VARIABLE_REAL_SETTING, SETTING_LONGEST_STEP, 1},
-    {"solver_steps", VARIABLE_COUNTER, COUNTER_STEPS, 1},
-    {"solver_rejected_steps", VARIABLE_COUNTER, COUNTER_REJECTED_STEPS, 1},
-    {"solver_jacobians", VARIABLE_COUNTER, COUNTER_JACOBIANS, 1},
+    {"solver_method", VARIABLE_INTEGER_SETTING, SETTING_SOLVER_METHOD, 1},
+    {"solver_max_steps", VARIABLE_INTEGER_SETTING, SETTING_SOLVER_MAX_STEPS, 1},
+    {"solver_step", VARIABLE_REAL_SETTING, SETTING_SOLVER_STEP, 1},
+    {"solver_tolerance", VARIABLE_REAL_SETTING, SETTING_SOLVER_TOLERANCE, 1},
+    {"solver_longest_step", VARIABLE_REAL_SETTING, SETTING_SOLVER_LONGEST_STEP, 1},
+    {"solver_steps", VARIABLE_COUNTER, COUNTER_SOLVER_STEPS, 1},
+    {"solver_rejected_steps", VARIABLE_COUNTER, COUNTER_SOLVER_REJECTED_STEPS, 1},
+    {"solver_jacobians", VARIABLE_COUNTER, COUNTER_SOLVER_JACOBIANS, 1},
 };
 
 static const double PARAMETERS[N_PARAMETERS] = {10.0, 1e3, 1e3, 1.0};

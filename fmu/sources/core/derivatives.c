@@ -16,13 +16,13 @@
 /* B - A X has changed by the right-hand side's block, which becomes the change of X. */
 static void solve_forward(Model *model, const LinearSystem *system) {
     linear_solve_again(system->n, system->columns, model->workspace + system->matrix,
-                       model->workspace + system->pivots, model->changes + system->rhs);
+                       model->workspace + system->pivots, model->changes + system->right);
 }
 
 /* X is worth what the right-hand side's block says, which becomes what B - A X is worth. */
 static void solve_backward(Model *model, const LinearSystem *system) {
     linear_solve_transposed(system->n, system->columns, model->workspace + system->matrix,
-                            model->workspace + system->pivots, model->changes + system->rhs);
+                            model->workspace + system->pivots, model->changes + system->right);
 }
 
 /* The same for M X - C' L = F and C X = W: F and W have changed by what F - M X + C' L and W - C X have. */

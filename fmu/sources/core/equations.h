@@ -47,7 +47,7 @@ typedef struct {
     int n;       /* rows of A and B; 0: nothing to solve */
     int columns; /* columns of B */
     int matrix;  /* offset of A (n x n); holds its LU factors afterwards */
-    int rhs;     /* offset of B (n x columns); holds X afterwards */
+    int right;   /* offset of B (n x columns); holds X afterwards */
     int pivots;  /* offset of n numbers of rows; belong to the factors */
     int partition; /* 1: A is what constraints have for a fixed choice of dependent coordinates, and must be regular
                       all the way of a run; of one stage at most */
@@ -149,16 +149,16 @@ typedef enum { LEVEL_POSITION, LEVEL_VELOCITY, N_LEVELS } Level;
 /* Settings of the solver inside the co-simulation and of the projection; `index` of the SETTING variables, and of their
    start values. */
 typedef enum {
-    SETTING_STEP,      /* s, > 0: longest step of the fixed-step method */
-    SETTING_TOLERANCE, /* > 0: relative tolerance, used when the importer gives none */
-    SETTING_LONGEST_STEP, /* s, > 0: longest step of the adaptive methods */
+    SETTING_SOLVER_STEP,      /* s, > 0: longest step of the fixed-step method */
+    SETTING_SOLVER_TOLERANCE, /* > 0: relative tolerance, used when the importer gives none */
+    SETTING_SOLVER_LONGEST_STEP, /* s, > 0: longest step of the adaptive methods */
     SETTING_PROJECTION_TOLERANCE, /* > 0: largest violations, of each level, that are left as they are */
     N_REAL_SETTINGS
 } RealSetting;
 
 typedef enum {
-    SETTING_METHOD,    /* Method */
-    SETTING_MAX_STEPS, /* > 0: most inner steps, tried ones included, of one communication step */
+    SETTING_SOLVER_METHOD,    /* Method */
+    SETTING_SOLVER_MAX_STEPS, /* > 0: most inner steps, tried ones included, of one communication step */
     SETTING_PROJECTION, /* 1: states are put back on the constraints after a step; 0: they are not */
     N_INTEGER_SETTINGS
 } IntegerSetting;
@@ -173,10 +173,10 @@ typedef enum {
 
 /* Counts since initialisation; `index` of the COUNTER variables. */
 typedef enum {
-    COUNTER_EVALUATIONS,    /* evaluations of the group DYNAMICS */
-    COUNTER_STEPS,          /* accepted inner steps of the co-simulation */
-    COUNTER_REJECTED_STEPS, /* rejected ones */
-    COUNTER_JACOBIANS,      /* Jacobian matrices, of n_states sweeps each */
+    COUNTER_SOLVER_EVALUATIONS,    /* evaluations of the group DYNAMICS */
+    COUNTER_SOLVER_STEPS,          /* accepted inner steps of the co-simulation */
+    COUNTER_SOLVER_REJECTED_STEPS, /* rejected ones */
+    COUNTER_SOLVER_JACOBIANS,      /* Jacobian matrices, of n_states sweeps each */
     COUNTER_PROJECTIONS,    /* projections onto the constraints */
     N_COUNTERS
 } Counter;

@@ -46,7 +46,7 @@ static bool check_partition(Model *model, const Stage *stage, const double *a, c
 
 static bool solve(Model *model, const Stage *stage) {
     const LinearSystem *system = &stage->system;
-    double *a = model->workspace + system->matrix, *b = model->workspace + system->rhs;
+    double *a = model->workspace + system->matrix, *b = model->workspace + system->right;
     double *pivots = model->workspace + system->pivots;
     const int code = linear_solve(system->n, system->columns, a, b, pivots, model->w);
     if (code == LINEAR_SOLVE_OK)
@@ -117,7 +117,7 @@ static bool finish(Model *model, int group) {
     case GROUP_PREPARE:
         return finish_preparation(model);
     case GROUP_DYNAMICS:
-        model->run.counters[COUNTER_EVALUATIONS]++;
+        model->run.counters[COUNTER_SOLVER_EVALUATIONS]++;
         return all_finite(model, VARIABLE_DERIVATIVE, equations.blocks.derivatives, equations.n_states);
     case GROUP_OUTPUTS:
         return all_finite(model, VARIABLE_OUTPUT, equations.blocks.outputs, equations.n_outputs);

@@ -86,15 +86,15 @@ bool variable_get_integer(Model *model, unsigned reference, int32_t *value) {
 }
 
 static const char *const EXPECTED[] = {
-    [SETTING_METHOD] = "0 (automatic), 1 (Runge-Kutta 4), 2 (Dormand-Prince 5(4)) or 3 (Rosenbrock 4(3))",
-    [SETTING_MAX_STEPS] = "a number > 0",
+    [SETTING_SOLVER_METHOD] = "0 (automatic), 1 (Runge-Kutta 4), 2 (Dormand-Prince 5(4)) or 3 (Rosenbrock 4(3))",
+    [SETTING_SOLVER_MAX_STEPS] = "a number > 0",
     [SETTING_PROJECTION] = "1 (on) or 0 (off)",
 };
 
 bool is_integer_setting(IntegerSetting setting, int64_t value) {
     switch (setting) {
-    case SETTING_METHOD: return value >= 0 && value < N_METHODS;
-    case SETTING_MAX_STEPS: return value > 0 && value <= INT32_MAX;
+    case SETTING_SOLVER_METHOD: return value >= 0 && value < N_METHODS;
+    case SETTING_SOLVER_MAX_STEPS: return value > 0 && value <= INT32_MAX;
     default: return value == 0 || value == 1;
     }
 }

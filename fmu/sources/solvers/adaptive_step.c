@@ -22,7 +22,7 @@ static Step vectors_of(const Model *model) {
 }
 
 double relative_tolerance(const Model *model) {
-    return model->run.tolerance > 0.0 ? model->run.tolerance : model->run.real_settings[SETTING_TOLERANCE];
+    return model->run.tolerance > 0.0 ? model->run.tolerance : model->run.real_settings[SETTING_SOLVER_TOLERANCE];
 }
 
 /* Root mean square of `values` over rtol (nominal + magnitude); a and b: states that give the magnitude. */
@@ -83,7 +83,7 @@ static void control(Model *model, double h, double error, bool after_rejection, 
 static void reject(Model *model, double h, double error, double order) {
     const double factor = isfinite(error) ? SAFETY / pow(error, exponent(order)) : 0.0;
     model->run.step = h * fmax(SHRINK, factor);
-    model->run.counters[COUNTER_REJECTED_STEPS]++;
+    model->run.counters[COUNTER_SOLVER_REJECTED_STEPS]++;
 }
 
 /* The state that changes fastest, for messages: what runs away tells where the model is singular. */
@@ -118,7 +118,7 @@ static bool begin(Model *model, const Step *step, const AdaptiveMethod *method) 
 /* One accepted step from where the model stands. */
 static bool advance_once(Model *model, double end, int32_t *budget, const AdaptiveMethod *method) {
     const double t = model->workspace[equations.blocks.time];
-    const double longest = model->run.real_settings[SETTING_LONGEST_STEP], order = method->order;
+    const double longest = model->run.real_settings[SETTING_SOLVER_LONGEST_STEP], order = method->order;
     const Step step = vectors_of(model);
     if (!begin(model, &step, method)) return false;
     if (model->run.step <= 0.0) model->run.step = first_step(model, t, fmin(end - t, longest), &step, order);

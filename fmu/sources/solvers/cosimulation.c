@@ -64,7 +64,7 @@ static bool check_states(Model *model) {
 
 static bool integrate(Model *model, double end) {
     const Integrator *integrator = integrator_of(model);
-    int32_t budget = model->run.integer_settings[SETTING_MAX_STEPS];
+    int32_t budget = model->run.integer_settings[SETTING_SOLVER_MAX_STEPS];
     model->end = end;
     while (*time_of(model) < model->end) {
         const double landing = fmin(model->end, model_next_event(model));

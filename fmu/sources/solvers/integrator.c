@@ -10,7 +10,7 @@ bool integrator_spend_step(Model *model, int32_t *budget) {
     if (*budget <= 0)
         return model_fail(model, "more than %d inner steps in one communication step; take shorter communication "
                           "steps, a looser tolerance or a longer solver step, or raise the limit",
-                          (int)model->run.integer_settings[SETTING_MAX_STEPS]);
+                          (int)model->run.integer_settings[SETTING_SOLVER_MAX_STEPS]);
     --*budget;
     return true;
 }
@@ -18,7 +18,7 @@ bool integrator_spend_step(Model *model, int32_t *budget) {
 bool integrator_accept_step(Model *model) {
     bool moved;
     if (!model_project(model, &moved)) return false;
-    model->run.counters[COUNTER_STEPS]++;
+    model->run.counters[COUNTER_SOLVER_STEPS]++;
     model->run.last_successful_time = model->workspace[equations.blocks.time];
     if (model->step_accepted != NULL) model->step_accepted(model);
     return true;

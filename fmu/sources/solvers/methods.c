@@ -13,7 +13,7 @@ static const Integrator *const INTEGRATORS[N_METHODS] = {
 enum { FIRST_METHOD = METHOD_AUTOMATIC + 1 };
 
 const Integrator *integrator_of(Model *model) {
-    const int64_t wanted = model->run.integer_settings[SETTING_METHOD];
+    const int64_t wanted = model->run.integer_settings[SETTING_SOLVER_METHOD];
     if (wanted != METHOD_AUTOMATIC) return INTEGRATORS[wanted];
     if (model->run.chosen_method == METHOD_AUTOMATIC) model->run.chosen_method = choose_method(model);
     return INTEGRATORS[model->run.chosen_method];

@@ -42,7 +42,7 @@ static bool step(Model *model, double t, double t_end) {
 /* Equal steps, none longer than solver_step (but for rounding, which must not add a step). */
 static bool advance(Model *model, double end, int32_t *budget) {
     const double start = model->workspace[equations.blocks.time];
-    const double count = fmax(1.0, ceil((end - start) / model->run.real_settings[SETTING_STEP] * (1.0 - 1e-12)));
+    const double count = fmax(1.0, ceil((end - start) / model->run.real_settings[SETTING_SOLVER_STEP] * (1.0 - 1e-12)));
     if (!(count <= *budget)) *budget = 0; /* known before the first step */
     for (double i = 0.0; i < count && end <= model->end; i++) {
         const double t = model->workspace[equations.blocks.time];

@@ -59,7 +59,7 @@ static Vectors vectors_of(const Step *step) {
 
 static bool prepare(Model *model, const Step *step) {
     const Vectors v = vectors_of(step);
-    model->run.counters[COUNTER_JACOBIANS]++;
+    model->run.counters[COUNTER_SOLVER_JACOBIANS]++;
     return model_jacobian(model, inputs_rates(model), v.jacobian, v.by_time);
 }
 

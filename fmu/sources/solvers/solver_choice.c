@@ -49,7 +49,7 @@ static double spectral_radius(int n, double *matrix, double *scratch) {
 Method choose_method(Model *model) {
     const int n = equations.n_states;
     double *by_time = model->solver, *jacobian = by_time + n, *scratch = jacobian + n * n;
-    model->run.counters[COUNTER_JACOBIANS]++;
+    model->run.counters[COUNTER_SOLVER_JACOBIANS]++;
     if (!model_jacobian(model, inputs_rates(model), jacobian, by_time)) return METHOD_DORMAND_PRINCE;
     const double rate = spectral_radius(n, jacobian, scratch);
     const double explicit_cost = EVALUATIONS * rate * equations.output_step / STABILITY;

@@ -1,0 +1,202 @@
+"""The tables of a native FMU in C: what sources/core/equations.h declares, by its names.
+
+Structs are filled by designated initialisers, enumerators are written by their names, which are those of the lists
+here, and how many there are is compared in the generated code: a list that differs from the contract does not
+compile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+import casadi as ca
+
+from ...generator.program.program import Program
+from ...generator.variables import COUNTERS, INTEGER_SETTINGS, REAL_SETTINGS, Variable
+from ..files.templates import fill
+from .model_structure import Structure
+from .stage_derivatives import StageDerivative
+from .staged import GROUPS, INPUT_ORDERS, LEVELS, Block, ConstrainedSystem, Stage, Staged, System
+
+_OWN_BLOCKS = {"start_values"}  # of the generated part alone
+_COUNTED = ("states", "inputs", "switches", "parameters", "outputs")
+
+
+def data(
+    program: Program,
+    staged: Staged,
+    derivatives: Mapping[str, StageDerivative],
+    variables: Sequence[Variable],
+    structure: Structure,
+    *,
+    adjoint: bool,
+    output_step: float,
+    token: str,
+    version: str,
+) -> str:
+    """C code of the tables; adjoint: with the reverse derivatives' functions."""
+    lists = [_lists(stage, derivatives.get(stage.function.name())) for stage in staged.stages]
+    dependencies, tables = _dependencies(structure, len(variables))
+    starts = {
+        "parameters": _numbers(v.start for v in variables if v.kind == "parameter"),
+        "inputs": _numbers(v.start for v in variables if v.kind == "input"),
+        "nominals": _numbers(v.nominal for v in variables if v.kind == "state"),
+    }
+    blocks = {name: block.offset for name, block in staged.blocks.items() if name not in _OWN_BLOCKS}
+    values = {
+        "program": program,
+        "version": version,
+        "complete": _complete(blocks),
+        "functions": [stage.function.name() for stage in staged.stages],
+        "derivatives": {name: _derivative(name, found, adjoint) for name, found in derivatives.items()},
+        "lists": {name: text or "0" for found in [*lists, dependencies] for name, text in found.items()},
+        "groups": {name: [_stage(s, derivatives) for s in staged.stages if s.group == name] for name in GROUPS},
+        "variables": [_variable(v) for v in variables],
+        "pointers": tables,
+        "numbers": {name: numbers for name, numbers in starts.items() if numbers},
+        "equations": {
+            "identifier": _string(program.name),
+            "token": _string(token),
+            **{f"n_{name}": staged.blocks[name].size for name in _COUNTED},
+            "workspace_size": staged.size,
+            "blocks": blocks,
+            "n_variables": len(variables),
+            "variables": "variables",
+            **{name: name for name in tables},
+            **{name: name if numbers else "0" for name, numbers in starts.items()},
+            "output_step": output_step,
+        },
+        "real_settings": {f"SETTING_{name.upper()}": start for name, start, _, _ in REAL_SETTINGS},
+        "integer_settings": {f"SETTING_{name.upper()}": start for name, start, _ in INTEGER_SETTINGS},
+    }
+    return fill("code/equations_data.c.jinja", values, autoescape=False)
+
+
+def _complete(blocks: Mapping[str, int]) -> dict[str, int]:
+    """What the contract counts → how many of them there are here."""
+    return {
+        "N_GROUPS": len(GROUPS),
+        "N_LEVELS": len(LEVELS),
+        "INPUT_ORDERS": INPUT_ORDERS,
+        "N_REAL_SETTINGS": len(REAL_SETTINGS),
+        "N_INTEGER_SETTINGS": len(INTEGER_SETTINGS),
+        "N_COUNTERS": len(COUNTERS),
+        "sizeof(Blocks) / sizeof(int)": len(blocks),
+        "sizeof(LinearSystem) / sizeof(int)": len(fields(System)),
+        "sizeof(ConstrainedSystem) / sizeof(int)": len(fields(ConstrainedSystem)),
+    }
+
+
+def _lists(stage: Stage, derivative: StageDerivative | None) -> dict[str, str]:
+    """Arrays of offsets and sizes that the structs of a stage point to, by name."""
+    name = stage.function.name()
+    found = {f"{name}_inputs": _offsets(stage.inputs), f"{name}_outputs": _offsets(stage.outputs)}
+    if derivative is None:
+        return found
+    return found | {
+        f"{name}_values": _offsets(derivative.values),
+        f"{name}_from": _offsets(derivative.origin),
+        f"{name}_sizes": _integers(block.size for block in derivative.origin),
+        f"{name}_to": _offsets(derivative.to),
+    }
+
+
+def _stage(stage: Stage, derivatives: Mapping[str, StageDerivative]) -> dict[str, Any]:
+    name, system = stage.function.name(), stage.system
+    return {
+        "name": _string(stage.name),
+        "coordinates": _string(stage.about),
+        "function": name,
+        **_sizes(stage.function),
+        "n_inputs": len(stage.inputs),
+        "inputs": f"{name}_inputs",
+        "n_outputs": len(stage.outputs),
+        "outputs": f"{name}_outputs",
+        "derivative": f"&{name}_derivative" if name in derivatives else "0",
+        **({_FIELDS[type(system)]: _system(system)} if system is not None else {}),
+    }
+
+
+_FIELDS = {System: "system", ConstrainedSystem: "constrained"}
+
+
+def _system(system: System | ConstrainedSystem) -> dict[str, int]:
+    values = {field.name: getattr(system, field.name) for field in fields(system)}
+    return {name: value.offset if isinstance(value, Block) else int(value) for name, value in values.items()}
+
+
+def _derivative(name: str, found: StageDerivative, adjoint: bool) -> dict[str, Any]:
+    return {
+        "forward": found.forward.name(),
+        "reverse": found.reverse.name() if adjoint else "0",
+        **_sizes(found.forward, found.reverse),
+        "n_values": len(found.values),
+        "values": f"{name}_values",
+        "n_from": len(found.origin),
+        "from": f"{name}_from",
+        "sizes": f"{name}_sizes",
+        "n_to": len(found.to),
+        "to": f"{name}_to",
+    }
+
+
+def _sizes(*functions: ca.Function) -> dict[str, int]:
+    """CasADi's work sizes, the largest of the functions."""
+    names = ("sz_arg", "sz_res", "sz_iw", "sz_w")
+    return {name: max(getattr(f, name)() for f in functions) for name in names}
+
+
+# by which name the contract knows the index of a variable; else it is a number
+_INDEX_NAMES = {
+    "real_setting": lambda v: f"SETTING_{v.name.upper()}",
+    "integer_setting": lambda v: f"SETTING_{v.name.upper()}",
+    "counter": lambda v: f"COUNTER_{v.name.upper()}",
+    "correction": lambda v: f"LEVEL_{LEVELS[v.index].upper()}",
+}
+
+
+def _variable(variable: Variable) -> dict[str, Any]:
+    named = _INDEX_NAMES.get(variable.kind)
+    return {
+        "name": _string(variable.name),
+        "kind": f"VARIABLE_{variable.kind.upper()}",
+        "index": named(variable) if named is not None else variable.index,
+        "elements": variable.elements,
+    }
+
+
+def _dependencies(structure: Structure, count: int) -> tuple[dict[str, str], dict[str, str]]:
+    """Lists, each once, because most unknowns share theirs; tables of pointers to them by value reference."""
+    sides = {
+        "dependencies": (*structure.outputs, *structure.derivatives),
+        "start_dependencies": structure.initial,
+    }
+    lists = dict.fromkeys(u.dependencies for unknowns in sides.values() for u in unknowns if u.dependencies)
+    names = {references: f"depends_{position}" for position, references in enumerate(lists)}
+    tables = {}
+    for name, unknowns in sides.items():
+        rows = ["0"] * count
+        for unknown in unknowns:
+            rows[unknown.reference] = names.get(unknown.dependencies, "0")
+        tables[name] = ", ".join(rows)
+    return {name: _integers((len(references), *references)) for references, name in names.items()}, tables
+
+
+def _offsets(blocks: Iterable[Block]) -> str:
+    return _integers(block.offset for block in blocks)
+
+
+def _integers(values: Iterable[int]) -> str:
+    return ", ".join(str(value) for value in values)
+
+
+def _numbers(values: Iterable[float | None]) -> str:
+    return ", ".join(repr(float(value)) for value in values if value is not None)
+
+
+def _string(value: str) -> str:
+    """C string literal; anything but plain ASCII as octal bytes."""
+    plain = "".join(chr(b) if 32 <= b < 127 and b not in b'"\\?' else f"\\{b:03o}" for b in value.encode())
+    return f'"{plain}"'

@@ -1,0 +1,86 @@
+"""What a program is cut into: stages, systems, blocks of one workspace (sources/core/equations.h)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import casadi as ca
+
+RUNNING = ("prepare", "dynamics", "outputs")  # groups that derivatives and outputs come from
+GROUPS = (*RUNNING, "violations", "project_position", "project_velocity")
+LEVELS = ("position", "velocity")
+INPUT_ORDERS = 3
+
+
+@dataclass(frozen=True)
+class Block:
+    """Consecutive doubles of the workspace."""
+
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True)
+class System:
+    """A dense n×n system with several right-hand sides, column-major blocks of the workspace, and its pivots.
+
+    partition  of a fixed choice of dependent coordinates: has to be regular all the way of a run
+    ratios     the first columns of the unknown that are dependent velocities per independent one
+    """
+
+    n: int
+    columns: int
+    matrix: Block
+    right: Block
+    pivots: Block
+    partition: bool
+    ratios: int
+
+
+@dataclass(frozen=True)
+class ConstrainedSystem:
+    """M X − Cᵀ Λ = F and C X = W, see `generator.program.ConstrainedSolve`; column-major blocks of the workspace.
+
+    work  what is kept of the solution, for derivatives: see `sources/algebra/constrained_solve.h`
+    """
+
+    n: int
+    m: int
+    columns: int
+    matrix: Block
+    jacobian: Block
+    right: Block
+    wanted: Block
+    solution: Block
+    multipliers: Block
+    work: Block
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One function of the model, its argument and result blocks, and the solve that follows it."""
+
+    name: str
+    about: str
+    group: str
+    function: ca.Function
+    inputs: tuple[Block, ...]
+    outputs: tuple[Block, ...]
+    system: System | ConstrainedSystem | None
+
+
+@dataclass
+class Staged:
+    """All stages, the workspace's size, and the blocks of it that the fixed C layer knows by name."""
+
+    stages: list[Stage] = field(default_factory=list)
+    blocks: dict[str, Block] = field(default_factory=dict)
+    size: int = 0
+
+    def allocate(self, size: int, name: str | None = None) -> Block:
+        """The next block of the workspace."""
+        block = Block(self.size, size)
+        self.size += size
+        if name is not None:
+            self.blocks[name] = block
+        return block
