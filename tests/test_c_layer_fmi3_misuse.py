@@ -250,6 +250,16 @@ def test_state_goes_on_in_another_process(
     assert [float.fromhex(x) for x in done.stdout.split()] == fmu.get(*STATES).tolist()
 
 
+def test_states_are_set_one_by_one_in_continuous_time_mode(make3: Make3) -> None:
+    """There alone: in event mode it is an error, which ends the run."""
+    fmu = make3("oscillator", co_simulation=False).start()
+    fmu.fmi.enterContinuousTimeMode()
+    fmu.set(q1=0.4)
+    assert fmu.get("q1", "der(v1)") == pytest.approx([0.4, -6.0])
+    fmu.fmi.enterEventMode()
+    fails(fmu, lambda: fmu.set(q1=1.0), "q1 .* is a state, which can only be set in continuous-time mode")
+
+
 def test_sanitizers_find_nothing(tmp_path: Path) -> None:
     """60,000 lives of calls in any order, also from the callback, under the compiler's sanitizers."""
     cc = compiler()

@@ -96,7 +96,7 @@ def test_very_short_and_very_long_steps(make: Make) -> None:
 @pytest.mark.parametrize(
     ("values", "match"),
     [
-        ({"q1": 1.0}, r"q1 \(value reference 1\) is a state, which cannot be set"),
+        ({"q1": 1.0}, r"q1 \(value reference 1\) is a state, which can only be set in continuous-time mode"),
         ({"position": 1.0}, "position .* is an output, which cannot be set"),
         ({"m1": 1.0}, "m1 .* is a parameter, which can only be set before the end of the initialization"),
         ({"solver_step": 1.0}, "solver_step .* which can only be set before"),
@@ -109,6 +109,23 @@ def test_variables_that_cannot_be_set(make: Make, values: dict[str, float], matc
     """Setting the wrong variable, type or value is an error that names the variable."""
     fmu = make("oscillator").start()
     fails(fmu, lambda: fmu.set(**values), match)
+
+
+def test_states_are_set_one_by_one_in_continuous_time_mode(make: Make) -> None:
+    """As fmi2SetContinuousStates sets them, there alone: not in event mode, and no number that is not finite."""
+    fmu, other = (make("oscillator", co_simulation=False).start() for _ in range(2))
+    match = "q1 .* is a state, which can only be set in continuous-time mode"
+    fails(fmu, lambda: fmu.set(q1=1.0), match)
+    fmu.fmi.enterContinuousTimeMode()
+    other.fmi.enterContinuousTimeMode()
+    fmu.set(q1=0.4, v2=-1.0)
+    other.set_states(np.array([0.4, 0.0, 0.0, -1.0]))
+    names = (*STATES, "der(v1)", "der(v2)", "acceleration")
+    assert fmu.get(*names).tolist() == other.get(*names).tolist()
+    fails(fmu, lambda: fmu.set(q1=np.inf), "q1 is set to inf, expected a finite number")
+    fmu.fmi.enterEventMode()
+    fails(fmu, lambda: fmu.set(q1=1.0), match)
+    assert fmu.get("q1") == 0.4
 
 
 @pytest.mark.parametrize(

@@ -184,7 +184,7 @@ typedef enum {
 /* What a variable is, which also says its type and when it may be set. */
 typedef enum {
     VARIABLE_TIME,            /* real, read only; index 0 */
-    VARIABLE_STATE,           /* real; set by the integrator alone */
+    VARIABLE_STATE,           /* real; set by the integrator, in continuous-time mode */
     VARIABLE_DERIVATIVE,      /* real, read only */
     VARIABLE_OUTPUT,          /* real, read only */
     VARIABLE_PARAMETER,       /* real; set before the end of initialisation */

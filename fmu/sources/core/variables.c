@@ -23,9 +23,11 @@ typedef struct {
     uint32_t changes;  /* groups that depend on it */
 } Rule;
 
+/* States: FMI 2.0.4, 3.2.3, note 5, and FMI 3.0.2, 3.2.1: the importer's solver may set them one by one. */
 static const Rule RULES[] = {
     [VARIABLE_TIME] = {"the time", "cannot be set", 0, -1, 0},
-    [VARIABLE_STATE] = {"a state", "cannot be set", 0, GROUP_PREPARE, 0},
+    [VARIABLE_STATE] = {"a state", "can only be set in continuous-time mode", MODE_CONTINUOUS_TIME, GROUP_PREPARE,
+                        AFTER_POINT},
     [VARIABLE_DERIVATIVE] = {"a derivative", "cannot be set", 0, GROUP_DYNAMICS, 0},
     [VARIABLE_OUTPUT] = {"an output", "cannot be set", 0, GROUP_OUTPUTS, 0},
     [VARIABLE_PARAMETER] = {"a parameter", AT_BEGIN, BEFORE_RUN, -1, AFTER_PARAMETERS},
