@@ -32,6 +32,7 @@ def _constrained() -> Prepared:
 
 # what an importer accesses, by its macros
 VARIABLES = {
+    "TIME": "time",
     "INPUT": "push",
     "OUTPUT": "cart_position",
     "ACCELERATION": "cart_position_ddot",

@@ -1,11 +1,12 @@
 /* An importer of a generated co-simulation FMU, compiled with its sources: thousands of lives of an instance, many
-   threads, and calls that cannot be done. FMI_VERSION 2 or 3, TOKEN, and the value references INPUT, OUTPUT and
-   MAX_STEPS come from the command line of the compiler.
+   threads, and calls that cannot be done. FMI_VERSION 2 or 3, TOKEN, and the value references TIME, INPUT, OUTPUT,
+   ACCELERATION and MAX_STEPS come from the command line of the compiler.
 
    Argument: how many lives and resets. Exit status 0: every call did what it should. */
 
 #define _POSIX_C_SOURCE 200809L
 
+#include "damage.h"
 #include "expect.h"
 
 #include <math.h>
@@ -63,6 +64,30 @@ static int set_integer(Fmu *fmu, unsigned reference, int value) {
     return fmi2SetInteger(fmu->component, &reference, 1, &value);
 }
 
+static int differentiate(Fmu *fmu, double *value) {
+    const fmi2ValueReference unknown = ACCELERATION, known = INPUT;
+    const double seed = 1.0;
+    return fmi2GetDirectionalDerivative(fmu->component, &unknown, 1, &known, 1, &seed, value);
+}
+
+static int write_state(Fmu *fmu, char **bytes, size_t *size) {
+    fmi2FMUstate state = NULL;
+    int status = fmi2GetFMUstate(fmu->component, &state);
+    if (status == fmi2OK) status = fmi2SerializedFMUstateSize(fmu->component, state, size);
+    *bytes = status == fmi2OK ? malloc(*size) : NULL;
+    if (*bytes != NULL) status = fmi2SerializeFMUstate(fmu->component, state, *bytes, *size);
+    fmi2FreeFMUstate(fmu->component, &state);
+    return *bytes != NULL ? status : ERROR;
+}
+
+static int read_state(Fmu *fmu, const char *bytes, size_t size) {
+    fmi2FMUstate state = NULL;
+    int status = fmi2DeSerializeFMUstate(fmu->component, bytes, size, &state);
+    if (status == fmi2OK) status = fmi2SetFMUstate(fmu->component, state);
+    fmi2FreeFMUstate(fmu->component, &state);
+    return status;
+}
+
 #else
 
 #include "fmi3Functions.h"
@@ -106,6 +131,30 @@ static int set(Fmu *fmu, unsigned reference, double value) {
 
 static int set_integer(Fmu *fmu, unsigned reference, int value) {
     return fmi3SetInt32(fmu->component, &reference, 1, &value, 1);
+}
+
+static int differentiate(Fmu *fmu, double *value) {
+    const fmi3ValueReference unknown = ACCELERATION, known = INPUT;
+    const double seed = 1.0;
+    return fmi3GetDirectionalDerivative(fmu->component, &unknown, 1, &known, 1, &seed, 1, value, 1);
+}
+
+static int write_state(Fmu *fmu, char **bytes, size_t *size) {
+    fmi3FMUState state = NULL;
+    int status = fmi3GetFMUState(fmu->component, &state);
+    if (status == fmi3OK) status = fmi3SerializedFMUStateSize(fmu->component, state, size);
+    *bytes = status == fmi3OK ? malloc(*size) : NULL;
+    if (*bytes != NULL) status = fmi3SerializeFMUState(fmu->component, state, (fmi3Byte *)*bytes, *size);
+    fmi3FreeFMUState(fmu->component, &state);
+    return *bytes != NULL ? status : ERROR;
+}
+
+static int read_state(Fmu *fmu, const char *bytes, size_t size) {
+    fmi3FMUState state = NULL;
+    int status = fmi3DeserializeFMUState(fmu->component, (const fmi3Byte *)bytes, size, &state);
+    if (status == fmi3OK) status = fmi3SetFMUState(fmu->component, state);
+    fmi3FreeFMUState(fmu->component, &state);
+    return status;
 }
 
 #endif
@@ -254,8 +303,37 @@ static int calls_out_of_order(void) {
     return 0;
 }
 
+/* ---- States that have been written out ------------------------------------------------------------------------ */
+
+static Fmu restored;
+
+static int take(const char *bytes, size_t size) {
+    const int before = restored.logged;
+    const int status = read_state(&restored, bytes, size);
+    double value, time;
+    if (status != OK) return restored.logged != before + 1; /* 0, with one message */
+    differentiate(&restored, &value);
+    get(&restored, TIME, &time);
+    step(&restored, time, 1e-3);
+    get(&restored, OUTPUT, &value);
+    return 1;
+}
+
+static int damaged_states(void) {
+    double results[STEPS];
+    char *bytes;
+    size_t size;
+    EXPECT(create(&restored) == OK);
+    if (run(&restored, 1, results)) return 1;
+    EXPECT(write_state(&restored, &bytes, &size) == OK);
+    const int failed = altered_bytes(bytes, size, take) || replaced_numbers(bytes, size, take);
+    free(bytes);
+    destroy(&restored);
+    return failed;
+}
+
 int main(int argc, char **argv) {
     const int count = argc == 2 ? atoi(argv[1]) : 0;
-    return steps_of_any_size() || values_that_are_not_finite() || calls_out_of_order() || threads() ||
-           lives_and_resets(count);
+    return steps_of_any_size() || values_that_are_not_finite() || calls_out_of_order() || damaged_states() ||
+           threads() || lives_and_resets(count);
 }

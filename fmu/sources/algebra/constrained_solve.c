@@ -246,3 +246,8 @@ void constrained_solve_again(const Constrained *system) {
     complete(&w);
     find_multipliers(&w);
 }
+
+int constrained_are_pivots(const Constrained *system) {
+    const Work w = lay_out(system);
+    return linear_are_pivots(w.free, w.pivots) && linear_are_pivots(w.n, w.unknowns);
+}

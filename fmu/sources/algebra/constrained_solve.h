@@ -23,4 +23,7 @@ int constrained_solve(const Constrained *system);
 /* Once more for other F and W with what is left of a solution in `work`; M and C are as they were then. */
 void constrained_solve_again(const Constrained *system);
 
+/* Whether `work` holds what can be the indices of a solution, as it does before the first one, too. */
+int constrained_are_pivots(const Constrained *system);
+
 #endif

@@ -172,3 +172,9 @@ void linear_solve_transposed(int n, int columns, const double *restrict a, const
         }
     }
 }
+
+int linear_are_pivots(int n, const double *pivots) {
+    for (int i = 0; i < n; i++)
+        if (!(pivots[i] >= 0.0 && pivots[i] < n)) return 0;
+    return 1;
+}

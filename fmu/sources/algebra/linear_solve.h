@@ -19,4 +19,7 @@ void linear_solve_again(int n, int columns, const double *restrict a, const doub
 void linear_solve_transposed(int n, int columns, const double *restrict a, const double *restrict pivots,
                              double *restrict b);
 
+/* Whether n numbers can be the pivots of n rows: 0 to n - 1, as they are before the first solution, too. */
+int linear_are_pivots(int n, const double *pivots);
+
 #endif

@@ -152,3 +152,17 @@ bool model_derivatives(Model *model, double *values) {
     memcpy(values, model->workspace + equations.blocks.derivatives, (size_t)equations.n_states * sizeof *values);
     return true;
 }
+
+static bool has_indices(const Stage *stage, double *workspace) {
+    const LinearSystem *system = &stage->system;
+    const Constrained constrained = model_constrained(&stage->constrained, workspace, workspace);
+    return (system->n == 0 || linear_are_pivots(system->n, workspace + system->pivots)) &&
+           (constrained.n == 0 || constrained_are_pivots(&constrained));
+}
+
+bool model_are_indices(double *workspace) {
+    for (int group = 0; group < N_GROUPS; group++)
+        for (int i = 0; i < equations.groups[group].n_stages; i++)
+            if (!has_indices(&equations.groups[group].stages[i], workspace)) return false;
+    return true;
+}

@@ -10,6 +10,9 @@ bool model_evaluate(Model *model, Group last);         /* runs the dirty groups 
 bool model_evaluate_beside(Model *model, Group group); /* runs one of the groups after OUTPUTS */
 bool model_derivatives(Model *model, double *values);  /* evaluates; copies to n_states values */
 
+/* Whether the numbers of a workspace that serve as indices, the pivots of the systems, are ones. */
+bool model_are_indices(double *workspace);
+
 /* The matrices of a stage's system in the workspace, F, W, X and L in an array with the same layout. */
 Constrained model_constrained(const ConstrainedSystem *system, double *workspace, double *vectors);
 

@@ -1,26 +1,39 @@
-/* Copies an instance's state out and in. What depends on the importer (callbacks, names) is not part of it. */
+/* Copies an instance's state out and in. What depends on the importer (callbacks, names) is not part of it.
+
+   A state in memory is the importer's word that nobody has touched it. Bytes are not: they are checked before they
+   become a state, by a checksum against damage, and number by number where one serves as an index or a choice. */
 
 #include "snapshot.h"
 
 #include "calls.h"
+#include "evaluation.h"
+#include "variables.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+static const char LAYOUT[] = "2"; /* to be changed with the meaning of a number of the state */
+
+static const uint64_t EMPTY = 14695981039346656037u;
 
 static size_t workspace_bytes(void) { return (size_t)equations.workspace_size * sizeof(double); }
 
 size_t snapshot_size(void) { return sizeof(Snapshot) + workspace_bytes(); }
 
 /* FNV-1a (Fowler, Noll, Vo), 64 bits. */
-static uint64_t hash(uint64_t value, const char *text) {
-    for (; *text != '\0'; text++) value = (value ^ (unsigned char)*text) * 1099511628211u;
+static uint64_t hash(uint64_t value, const void *bytes, size_t size) {
+    const unsigned char *byte = bytes;
+    for (size_t i = 0; i < size; i++) value = (value ^ byte[i]) * 1099511628211u;
     return value;
 }
 
+static uint64_t hash_text(uint64_t value, const char *text) { return hash(value, text, strlen(text)); }
+
 static uint64_t fingerprint(const Model *model) {
-    uint64_t value = hash(14695981039346656037u, equations.identifier);
-    value = hash(value, equations.token);
-    value = hash(value, model->co_simulation ? "co-simulation" : "model exchange");
+    uint64_t value = hash_text(EMPTY, LAYOUT);
+    value = hash_text(value, equations.identifier);
+    value = hash_text(value, equations.token);
+    value = hash_text(value, model->co_simulation ? "co-simulation" : "model exchange");
     return value ^ snapshot_size();
 }
 
@@ -41,6 +54,7 @@ bool snapshot_get(Model *model, void **state) {
     Snapshot *snapshot = *state != NULL ? *state : allocate(model);
     if (snapshot == NULL) return false;
     snapshot->fingerprint = fingerprint(model);
+    snapshot->checksum = 0;
     snapshot->run = model->run;
     memcpy(snapshot->workspace, model->workspace, workspace_bytes());
     *state = snapshot;
@@ -55,6 +69,8 @@ bool snapshot_set(Model *model, const void *state) {
     return true;
 }
 
+/* ---- As bytes ------------------------------------------------------------------------------------------------- */
+
 static bool expect_bytes(Model *model, const void *bytes, size_t size) {
     if (size != snapshot_size())
         return model_fail(model, "size is %lu bytes, expected %lu", (unsigned long)size,
@@ -62,10 +78,60 @@ static bool expect_bytes(Model *model, const void *bytes, size_t size) {
     return expect_pointer(model, "serializedState", bytes);
 }
 
+/* Of everything that follows it. */
+static uint64_t checksum(const Snapshot *snapshot) {
+    return hash(hash(EMPTY, &snapshot->run, sizeof snapshot->run), snapshot->workspace, workspace_bytes());
+}
+
 bool snapshot_write(Model *model, const void *state, void *bytes, size_t size) {
     if (!expect_pointer(model, "FMUstate", state) || !expect_bytes(model, bytes, size)) return false;
+    const uint64_t sum = checksum(state);
     memcpy(bytes, state, size);
+    memcpy((char *)bytes + offsetof(Snapshot, checksum), &sum, sizeof sum); /* the bytes need not be aligned */
     return true;
+}
+
+static bool is_mode(const Model *model, uint32_t mode) {
+    switch (mode) {
+    case MODE_CONTINUOUS_TIME: return !model->co_simulation;
+    case MODE_STEP: return model->co_simulation;
+    case MODE_INSTANTIATED:
+    case MODE_INITIALIZATION:
+    case MODE_EVENT:
+    case MODE_TERMINATED: return true;
+    default: return false;
+    }
+}
+
+static bool are_settings(const RunState *run) {
+    for (int i = 0; i < N_REAL_SETTINGS; i++)
+        if (!is_real_setting(run->real_settings[i])) return false;
+    for (int i = 0; i < N_INTEGER_SETTINGS; i++)
+        if (!is_integer_setting((IntegerSetting)i, run->integer_settings[i])) return false;
+    return is_integer_setting(SETTING_SOLVER_METHOD, run->chosen_method);
+}
+
+static bool are_counts(const RunState *run) {
+    for (int i = 0; i < N_COUNTERS; i++)
+        if (run->counters[i] < 0 || run->counters[i] > INT64_MAX / 2) return false; /* they can still be added to */
+    return true;
+}
+
+static const char *fault(const Model *model, Snapshot *snapshot) {
+    const RunState *run = &snapshot->run;
+    if (snapshot->checksum != checksum(snapshot)) return "the checksum is wrong";
+    if (!is_mode(model, run->mode) || (run->dirty & ~(uint32_t)AFTER_PARAMETERS)) return "its mode is none";
+    if (!are_settings(run)) return "a setting of the solver is none that can be set";
+    if (!are_counts(run) || run->orientation < -1 || run->orientation > 1) return "a count is out of range";
+    if (!model_are_indices(snapshot->workspace)) return "a pivot is out of range";
+    return NULL;
+}
+
+static bool expect_whole(Model *model, Snapshot *snapshot) {
+    if (!matches(model, snapshot)) return false;
+    const char *found = fault(model, snapshot);
+    snapshot->checksum = 0;
+    return found == NULL || model_fail(model, "the serialized state has been damaged: %s", found);
 }
 
 /* *state may hold anything: the standard does not say that it is NULL before. */
@@ -74,7 +140,7 @@ bool snapshot_read(Model *model, const void *bytes, size_t size, void **state) {
     Snapshot *snapshot = allocate(model);
     if (snapshot == NULL) return false;
     memcpy(snapshot, bytes, size);
-    if (matches(model, snapshot)) {
+    if (expect_whole(model, snapshot)) {
         *state = snapshot;
         return true;
     }

@@ -10,6 +10,7 @@
 /* Holds no pointers: its bytes mean the same in another process of the same binary. */
 typedef struct {
     uint64_t fingerprint; /* of the model, the kind of instance and the size */
+    uint64_t checksum;    /* of what follows, in bytes that are written out; 0 in memory */
     RunState run;
     double workspace[];
 } Snapshot;
