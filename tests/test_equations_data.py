@@ -18,7 +18,7 @@ from gpmelica.fmu.backends import native
 from gpmelica.fmu.code import casadi_code
 from gpmelica.generator.description.load import from_data
 from gpmelica.generator.program.program import Parameter
-from gpmelica.model import prepare
+from gpmelica.prepared import prepare
 
 STRUCTS = ("LinearSystem", "ConstrainedSystem", "StageDerivative", "Stage", "StageGroup", "Variable", "Equations")
 

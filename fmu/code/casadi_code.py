@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -79,6 +80,6 @@ def _in_parts(function: re.Match[str]) -> str:
 def _expect(what: str, expected: int, found: int) -> None:
     if found != expected:
         raise BuildError(
-            f"CasADi {ca.__version__} writes C in a way that is not known here: of {expected} {what}, {found} look"
-            " as they did; install a version that the package asks for: pip install 'casadi>=3.6.5,<3.9'"
+            f"CasADi {version('casadi')} writes C in a way that is not known here: of {expected} {what}, {found}"
+            " look as they did; install a version that the package asks for: pip install 'casadi>=3.6.5,<3.9'"
         )
