@@ -15,7 +15,7 @@ from .bodies.lowering import Lowering
 from .bodies.points import Points
 from .constraints import constraints
 from .forces import forces, friction
-from .solution import accelerations, loads, motion, projection, reduced_state
+from .solution import accelerations, left_out, loads, motion, projection, reduced_state
 from .solution.motion import Kept, Partition
 
 Array = NDArray[np.float64]
@@ -47,6 +47,7 @@ def derive(chain: Chain, start: tuple[Array, Array], partition: Partition) -> Pr
     _outputs(program, mechanism, points, solution.qdd)
     if rows is not None:
         _constraint_outputs(program, mechanism, inertia, Q, rows, solution)
+        left_out.derive(program, rows, kept.active, chain.simulation.violation)
         if chain.constraints.projection:
             projection.derive(program, mechanism, inertia, rows, kept)
     loads.outputs(program, bodies, known, solution, _asked(mechanism))

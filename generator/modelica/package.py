@@ -100,6 +100,7 @@ def digest(program: Program) -> str:
     lines += [mo.text(time) for time in program.events]
     lines += [line for item in program.items for line in parts.item_equations(item)]
     lines += [f"{o.name} {o.unit} {mo.text(o.expr)}" for o in program.outputs]
+    lines += [f"{a.message} {mo.text(a.value)} {mo.number(a.bound)}" for a in program.checks]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 

@@ -226,7 +226,7 @@ def assertions(program: Program) -> list[str]:
     return [
         f"{margin}assert({mo.text(a.value)} < {mo.number(a.bound)},\n"
         f"{margin}    {mo.quoted(f'{a.message} ')} + String(time));"
-        for a in program.assertions
+        for a in (*program.checks, *program.assertions)
     ]
 
 

@@ -219,6 +219,7 @@ class Program:
     """The equations of one model.
 
     formulation  which equations these are, and how many states they have
+    checks       of the start and of every completed step, in every tool
     assertions   for tools that do not say themselves what is singular
     events       switching times, expressions of parameters, s; the position is the switch's index
     projections  level, `position` or `velocity` → its projection; empty where it is not wanted
@@ -236,6 +237,7 @@ class Program:
     items: list[Item] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
     projections: dict[str, Projection] = field(default_factory=dict)
+    checks: list[Assertion] = field(default_factory=list)
     assertions: list[Assertion] = field(default_factory=list)
     info: dict[str, str] = field(default_factory=dict)
     reserved: set[str] = field(default_factory=set)

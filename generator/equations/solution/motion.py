@@ -50,6 +50,11 @@ class Kept:
     undriven: tuple[int, ...]
 
     @property
+    def active(self) -> tuple[int, ...]:
+        """Indices of all independent rows."""
+        return tuple(sorted([*self.rows, *self.held.values()]))
+
+    @property
     def independent(self) -> tuple[int, ...]:
         """Indices of the independent coordinates."""
         return tuple(k for i, k in enumerate(self.free) if i not in self.dependent)

@@ -27,10 +27,9 @@ _SECTION = "projection onto the constraints"
 
 def derive(program: Program, mechanism: Mechanism, dynamics: Dynamics, rows: Constraints, kept: Kept) -> None:
     """Add the projections to a program that has its states; of the rows, the independent ones take part."""
-    independent = sorted([*kept.rows, *kept.held.values()])
 
     def add(level: str, residual: Expr, part: Callable[[Row], Expr], suffix: str) -> None:
-        chosen = [i for i in independent if not ir.is_zero(part(rows.rows[i]))]
+        chosen = [i for i in kept.active if not ir.is_zero(part(rows.rows[i]))]
         if not chosen:
             return
         solve = _saddle(program.fresh(f"{level}_change"), level, mechanism, dynamics, rows.C, residual, chosen)
