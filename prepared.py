@@ -16,8 +16,8 @@ from .generator import equations, mechanism, modelica
 from .generator import variables as interface
 from .generator.description import Chain
 from .generator.equations.constraints import constraints
-from .generator.equations.solution import reduction
-from .generator.equations.solution.motion import Partition
+from .generator.equations.solution import linear_solves
+from .generator.equations.solution.system import Partition
 from .generator.program.program import Program
 
 Array = NDArray[np.float64]
@@ -105,7 +105,7 @@ def prepare(chain: Chain, source: str = "description") -> Prepared:
     solvability = _solvability(numbers, start, source)
     partition = Partition(solvability.dependent, solvability.independent, solvability.undriven)
     derived = equations.derive(chain, start, partition)
-    program = reduction.expanded(derived, chain.constraints.formulation)
+    program = linear_solves.with_linear_solves(derived, chain.constraints.formulation)
     clashes = interface.clashes(program)
     if clashes:
         raise DescriptionError(source, clashes)

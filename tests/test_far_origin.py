@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from gpmelica.generator.description.load import from_data
 from gpmelica.generator.equations import derive
-from gpmelica.generator.equations.solution import reduction
-from gpmelica.generator.equations.solution.motion import Partition
+from gpmelica.generator.equations.solution import linear_solves
+from gpmelica.generator.equations.solution.system import Partition
 from gpmelica.generator.program.program import Program
 from gpmelica.prepared import Prepared, prepare
 
@@ -100,7 +100,7 @@ def _chain(machine: Table, by: Array | None = None) -> Any:
 def _derived(model: Prepared, chain: Any) -> Program:
     found = model.solvability
     partition = Partition(found.dependent, found.independent, found.undriven)
-    return reduction.expanded(derive(chain, model.start, partition), chain.constraints.formulation)
+    return linear_solves.with_linear_solves(derive(chain, model.start, partition), chain.constraints.formulation)
 
 
 def _states(model: Prepared, rng: np.random.Generator) -> dict[str, float]:

@@ -15,14 +15,15 @@ from .bodies.lowering import Lowering
 from .bodies.points import Points
 from .constraints import constraints
 from .forces import forces, friction
-from .solution import accelerations, left_out, loads, motion, projection, reduced_state
-from .solution.motion import Kept, Partition
+from .solution import accelerations, joint_loads, left_out, projection, reduced_state, system
+from .solution.solution import Solution
+from .solution.system import ActiveSystem, Partition
 
 Array = NDArray[np.float64]
 
 
 def derive(chain: Chain, start: tuple[Array, Array], partition: Partition) -> Program:
-    """Equations of a description; it is left open how the constrained ones are solved, see `reduction.expanded`.
+    """Equations of a description; it is left open how the constrained ones are solved, see `linear_solves`.
 
     start   q and q̇ at t = 0, shape (n,) each, rad or m and per second: defaults of the start parameters
     """
@@ -37,22 +38,22 @@ def derive(chain: Chain, start: tuple[Array, Array], partition: Partition) -> Pr
     bristles = friction.bristles(program, mechanism)
     Q, applied = forces.derive(program, mechanism, bodies, points, lower)
     rows = constraints.derive(program, mechanism, bodies, points, lower)
-    kept, ratios = motion.kept(mechanism, rows, partition), None
+    active, ratios = system.active_system(mechanism, rows, partition), None
     if rows is not None and mechanism.formulation == "gpme_reduced":
-        ratios = reduced_state.velocities(program, mechanism, rows, kept)
-    known = loads.Loads(program, bodies, inertia, applied, rows.reactions if rows else ())
-    solution = accelerations.derive(program, bodies, inertia, Q, rows, kept, ratios, known, bristles)
+        ratios = reduced_state.velocities(program, mechanism, rows, active)
+    known = joint_loads.JointLoads(program, bodies, inertia, applied, rows.reactions if rows else ())
+    solution = accelerations.derive(program, bodies, inertia, Q, rows, active, ratios, known, bristles)
     _states(program, mechanism, start, solution.qdd)
     friction.states(program, mechanism, bristles)
     _outputs(program, mechanism, points, solution.qdd)
     if rows is not None:
         _constraint_outputs(program, mechanism, inertia, Q, rows, solution)
-        left_out.derive(program, rows, kept.active, chain.simulation.violation)
+        left_out.derive(program, rows, active.all_rows, chain.simulation.violation)
         if chain.constraints.projection:
-            projection.derive(program, mechanism, inertia, rows, kept)
-    loads.outputs(program, bodies, known, solution, _asked(mechanism))
+            projection.derive(program, mechanism, inertia, rows, active)
+    joint_loads.outputs(program, bodies, known, solution, _asked(mechanism))
     program.sort()
-    _describe(program, mechanism, kept, partition)
+    _describe(program, mechanism, active, partition)
     return program
 
 
@@ -79,8 +80,8 @@ _FORMS = {
 }
 
 
-def _describe(program: Program, mechanism: Mechanism, kept: Kept, partition: Partition) -> None:
-    n, bristles = mechanism.n, len(friction.rubbing(mechanism))
+def _describe(program: Program, mechanism: Mechanism, active: ActiveSystem, partition: Partition) -> None:
+    n, bristles = mechanism.n, len(friction.with_friction(mechanism))
     rates = len(program.states) - n - bristles
     count = f"2n = {2 * n}" if rates == n else f"n + {rates} = {n + rates}"
     form = _FORMS[mechanism.formulation] if partition.rows else "no constraints, {states} states"
@@ -141,7 +142,7 @@ def _constraint_outputs(
     inertia: dynamics.Dynamics,
     Q: Expr,
     rows: constraints.Constraints,
-    solution: accelerations.Solution,
+    solution: Solution,
 ) -> None:
     program.section("constraint forces and violations")
     for k, effort in _efforts(program, mechanism, inertia, Q, rows, solution).items():
@@ -167,7 +168,7 @@ def _efforts(
     inertia: dynamics.Dynamics,
     Q: Expr,
     rows: constraints.Constraints,
-    solution: accelerations.Solution,
+    solution: Solution,
 ) -> dict[int, Expr]:
     """Coordinate → what its drive, or a fixed base's fixture, exerts."""
     if mechanism.actuated is not None and solution.drives is not None:

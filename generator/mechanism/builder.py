@@ -17,7 +17,7 @@ from ..description.tables.settings import Constraints
 from ..description.tables.task import Force, Nonholonomic
 from ..language import expressions
 from ..types.closures import CLOSURE_TYPES, DEFORMATIONS, Condition
-from ..types.joints import JOINT_TYPES, Motion
+from ..types.joints import JOINT_TYPES, ElementaryMotion
 from . import rfem
 from .algebra import Algebra, Array, Matrix, Numbers, Value, Vector
 from .parts import (
@@ -248,7 +248,7 @@ class _Builder:
             normal_force=value("normal_force", "N", "normal force") if described_friction.normal_force else None,
         )
 
-    def _spring(self, owner: str, motion: Motion, joint: Joint, i: int) -> dict[str, Value]:
+    def _spring(self, owner: str, motion: ElementaryMotion, joint: Joint, i: int) -> dict[str, Value]:
         stiffness, rest, damping = (joint.values(key)[i] for key in ("stiffness", "rest", "damping"))
         # A multi-coordinate joint says which coordinate a parameter is about.
         prefix = owner if len(JOINT_TYPES[joint.type]) == 1 else f"{owner}_{motion.coordinate}"

@@ -9,7 +9,7 @@ from ..description import Chain
 from ..description.tables.task import Programmed
 from ..language import expressions
 from ..types.closures import Condition
-from ..types.joints import Axis, Motion
+from ..types.joints import Axis, ElementaryMotion
 from .algebra import Array, Matrix, Value, Vector
 
 GROUND = -1
@@ -52,7 +52,7 @@ class Coordinate:
     owner: str
     key: str
     role: Literal["base", "joint", "elastic"]
-    motion: Motion
+    motion: ElementaryMotion
     axis: Axis
     position: float
     velocity: float

@@ -15,7 +15,7 @@ Z: Axis = (0.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
-class Motion:
+class ElementaryMotion:
     """Rotation about or translation along one axis.
 
     Parameters:
@@ -34,18 +34,18 @@ class Motion:
         return "rad" if self.kind == "rotation" else "m"
 
 
-def _rotation(coordinate: str, axis: Axis | None) -> Motion:
-    return Motion(coordinate, "rotation", axis)
+def _rotation(coordinate: str, axis: Axis | None) -> ElementaryMotion:
+    return ElementaryMotion(coordinate, "rotation", axis)
 
 
-def _translation(coordinate: str, axis: Axis | None) -> Motion:
-    return Motion(coordinate, "translation", axis)
+def _translation(coordinate: str, axis: Axis | None) -> ElementaryMotion:
+    return ElementaryMotion(coordinate, "translation", axis)
 
 
 # R = Rz(psi)·Ry(theta)·Rx(phi), the papers' angles
 _SPHERICAL = (_rotation("psi", Z), _rotation("theta", Y), _rotation("phi", X))
 
-JOINT_TYPES: dict[str, tuple[Motion, ...]] = {
+JOINT_TYPES: dict[str, tuple[ElementaryMotion, ...]] = {
     "revolute": (_rotation("angle", None),),
     "prismatic": (_translation("position", None),),
     "universal": (_rotation("psi", Z), _rotation("theta", Y)),

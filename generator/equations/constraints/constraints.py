@@ -20,8 +20,8 @@ from ..bodies.kinematics import Kinematics
 from ..bodies.loops import Contact
 from ..bodies.lowering import Lowering
 from ..bodies.points import Points
-from ..solution.loads import Reaction
 from .programmed import Task, tasks
+from .reaction import Reaction
 
 _NO_DRIFT = ir.constant(0.0)
 

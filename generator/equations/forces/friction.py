@@ -29,7 +29,7 @@ class Bristle:
     mu: Expr
 
 
-def rubbing(mechanism: Mechanism) -> list[int]:
+def with_friction(mechanism: Mechanism) -> list[int]:
     """Indices of the coordinates that have friction."""
     return [k for k, coordinate in enumerate(mechanism.coordinates) if coordinate.friction is not None]
 
@@ -38,7 +38,9 @@ def bristles(program: Program, mechanism: Mechanism) -> list[Bristle]:
     """Define rates of the friction states and the coefficients."""
     program.section("friction states")
     as_printed = mechanism.velocity_forces == "as_printed"
-    return [_bristle(program, k, mechanism.coordinates[k], as_printed=as_printed) for k in rubbing(mechanism)]
+    return [
+        _bristle(program, k, mechanism.coordinates[k], as_printed=as_printed) for k in with_friction(mechanism)
+    ]
 
 
 def _bristle(program: Program, k: int, coordinate: Coordinate, *, as_printed: bool) -> Bristle:

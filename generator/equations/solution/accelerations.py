@@ -14,25 +14,10 @@ from ..bodies.kinematics import Kinematics
 from ..constraints.constraints import Constraints
 from ..forces import friction
 from ..forces.friction import Bristle, Response
-from . import motion, multipliers
-from .loads import Loads
-from .motion import Kept
-
-
-@dataclass(frozen=True)
-class Solution:
-    """What the equations give; symbols.
-
-    qdd          shape (n,), m/s² or rad/s²
-    friction     shape (n,): friction efforts against each coordinate's motion, N or N·m, or None
-    multipliers  by constraint row, as far as there are contacts; None without any
-    drives       efforts of the chosen drives, N or N·m; None if all joints have one
-    """
-
-    qdd: Expr
-    friction: Expr | None = None
-    multipliers: Expr | None = None
-    drives: Expr | None = None
+from . import multipliers, system
+from .joint_loads import JointLoads
+from .solution import Solution
+from .system import ActiveSystem
 
 
 @dataclass(frozen=True)
@@ -53,31 +38,31 @@ def derive(
     dynamics: Dynamics,
     Q: Expr,
     constraints: Constraints | None,
-    kept: Kept,
+    active: ActiveSystem,
     ratios: tuple[Expr, Expr | None] | None,
-    loads: Loads,
+    loads: JointLoads,
     bristles: Sequence[Bristle],
 ) -> Solution:
     """Define q̈, friction efforts and, where contacts have them, multipliers.
 
     ratios   C_d and D, where the program has them already
     """
-    mechanism, rubbing = kinematics.mechanism, [bristle.coordinate for bristle in bristles]
-    F = motion.forces(program, dynamics, Q, rubbing)
-    answers = _answers(program, mechanism, dynamics, F, constraints, kept, ratios)
+    mechanism, coordinates = kinematics.mechanism, [bristle.coordinate for bristle in bristles]
+    F = system.forces(program, dynamics, Q, coordinates)
+    answers = _answers(program, mechanism, dynamics, F, constraints, active, ratios)
     if not bristles:
         return Solution(answers.X, None, answers.Lambda, answers.drives)
-    loaded = [k for k in rubbing if mechanism.coordinates[k].friction.normal_force is None]  # type: ignore[union-attr]
+    loaded = [k for k in coordinates if mechanism.coordinates[k].friction.normal_force is None]  # type: ignore[union-attr]
     responses = {k: _response(program, kinematics, loads, k, answers.X, answers.Lambda) for k in loaded}
     tau = friction.efforts(program, mechanism, bristles, responses)
     program.section("accelerations")
-    places = {k: tau[i] for i, k in enumerate(rubbing)}
+    places = {k: tau[i] for i, k in enumerate(coordinates)}
     on_coordinates = ir.array([places.get(k, ir.constant(0.0)) for k in range(mechanism.n)])
 
     def total(name: str, columns: Expr | None, text: str) -> Expr | None:
         if columns is None:
             return None
-        return program.define(name, columns[:, 0] - columns[:, 1 : 1 + len(rubbing)] @ tau, None, text)
+        return program.define(name, columns[:, 0] - columns[:, 1 : 1 + len(coordinates)] @ tau, None, text)
 
     qdd = total("qdd", answers.X, "accelerations; m/s2 or rad/s2")
     assert qdd is not None
@@ -95,23 +80,25 @@ def _answers(
     dynamics: Dynamics,
     F: Expr,
     constraints: Constraints | None,
-    kept: Kept,
+    active: ActiveSystem,
     ratios: tuple[Expr, Expr | None] | None,
 ) -> Answers:
     if constraints is None:
-        return Answers(motion.solve(program, mechanism, motion.Motion(dynamics.M, F), kept, None)[0], None, None)
-    system, reactions = motion.system(program, mechanism, dynamics, constraints, kept, F), constraints.reactions
-    wanted = bool(reactions) and mechanism.actuated is None
-    X, Lambda = motion.solve(program, mechanism, system, kept, ratios, multipliers=wanted)
+        free = system.EquationsOfMotion(dynamics.M, F)
+        return Answers(system.solve(program, mechanism, free, active, None)[0], None, None)
+    equations = system.equations_of_motion(program, mechanism, dynamics, constraints, active, F)
+    wanted = bool(constraints.reactions) and mechanism.actuated is None
+    X, Lambda = system.solve(program, mechanism, equations, active, ratios, multipliers=wanted)
     if mechanism.actuated is not None:
-        return Answers(X, *multipliers.realised(program, mechanism, dynamics, constraints, kept.undriven, X, F))
+        undriven = active.without_drive
+        return Answers(X, *multipliers.drive_efforts(program, mechanism, dynamics, constraints, undriven, X, F))
     if wanted:
-        Lambda = multipliers.of_contacts(program, mechanism, constraints, kept.rows, Lambda, X.shape[1:])
+        Lambda = multipliers.contact_multipliers(program, mechanism, constraints, active.rows, Lambda, X.shape[1:])
     return Answers(X, Lambda, None)
 
 
 def _response(
-    program: Program, kinematics: Kinematics, loads: Loads, k: int, X: Expr, Lambda: Expr | None
+    program: Program, kinematics: Kinematics, loads: JointLoads, k: int, X: Expr, Lambda: Expr | None
 ) -> Response:
     """Force through the joint of coordinate k, affine in the friction efforts."""
     mechanism = kinematics.mechanism

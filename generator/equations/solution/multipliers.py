@@ -10,10 +10,10 @@ from ...program.ir import Expr, Index, Shape
 from ...program.program import Program, listed
 from ..bodies.dynamics import Dynamics
 from ..constraints.constraints import Constraints
-from .motion import block
+from .system import submatrix
 
 
-def of_contacts(
+def contact_multipliers(
     program: Program,
     mechanism: Mechanism,
     constraints: Constraints,
@@ -57,8 +57,8 @@ def _shared(
     if not (others and rows):
         return list(rows), Lambda
     every = range(C.shape[1])
-    Ck = block(program, "Ck", C, (rows, every), "C of the independent rows")
-    Cs = block(program, "Cs", C, (others, every), "C of the rows that depend on them")
+    Ck = submatrix(program, "Ck", C, (rows, every), "C of the independent rows")
+    Cs = submatrix(program, "Cs", C, (others, every), "C of the rows that depend on them")
     text = "shares of the independent rows in the others"
     T = program.solve("T", Ck @ Ck.T, Ck @ Cs.T, None, text, "constraint rows")
     metric = ir.constant([[float(i == j) for j in range(len(rows))] for i in range(len(rows))]) + T @ T.T
@@ -72,7 +72,7 @@ def _shared(
     return [*rows, *others], both
 
 
-def realised(
+def drive_efforts(
     program: Program,
     mechanism: Mechanism,
     dynamics: Dynamics,
@@ -81,7 +81,7 @@ def realised(
     X: Expr,
     F: Expr,
 ) -> tuple[Expr | None, Expr]:
-    """Multipliers as of `of_contacts`, and efforts of the chosen drives, which alone realise the programmed rows.
+    """Multipliers as of `contact_multipliers`, and efforts of the chosen drives: they realise the programmed rows.
 
     Cᵀ Λ + B τ = M X − F with the independent ones, `rows`, of those that are not programmed; all columns of X.
     """
@@ -112,7 +112,7 @@ def _exerted(
     units = ir.constant([[float(i == k) for k in actuated] for i in range(n)])
     parts: list[tuple[Index, Expr]] = [((every, slice(r, unknowns)), units)]
     if rows:
-        C = block(program, "Cu", constraints.C, (rows, range(n)), "C of the rows that no drive realises")
+        C = submatrix(program, "Cu", constraints.C, (rows, range(n)), "C of the rows that no drive realises")
         parts.insert(0, ((every, slice(0, r)), C.T))
     text = "forces per multiplier and per effort of a drive"
     E = program.assemble("E", (n, unknowns), parts, None, text)

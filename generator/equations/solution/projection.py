@@ -20,16 +20,18 @@ from ...program.ir import Expr
 from ...program.program import LinearSolve, Program, Projection
 from ..bodies.dynamics import Dynamics
 from ..constraints.constraints import Constraints, Row
-from .motion import Kept
+from .system import ActiveSystem
 
 _SECTION = "projection onto the constraints"
 
 
-def derive(program: Program, mechanism: Mechanism, dynamics: Dynamics, rows: Constraints, kept: Kept) -> None:
+def derive(
+    program: Program, mechanism: Mechanism, dynamics: Dynamics, rows: Constraints, active: ActiveSystem
+) -> None:
     """Add the projections to a program that has its states; of the rows, the independent ones take part."""
 
     def add(level: str, residual: Expr, part: Callable[[Row], Expr], suffix: str) -> None:
-        chosen = [i for i in kept.active if not ir.is_zero(part(rows.rows[i]))]
+        chosen = [i for i in active.all_rows if not ir.is_zero(part(rows.rows[i]))]
         if not chosen:
             return
         solve = _saddle(program.fresh(f"{level}_change"), level, mechanism, dynamics, rows.C, residual, chosen)

@@ -12,12 +12,12 @@ from dataclasses import replace
 from ...program import ir
 from ...program.ir import Expr, Index
 from ...program.program import Assertion, ConstrainedSolve, Program
-from .motion import block
+from .system import submatrix
 
 _STEEPEST = 1e8  # dependent velocity per independent one: half of a double's digits are lost then
 
 
-def expanded(program: Program, formulation: str) -> Program:
+def with_linear_solves(program: Program, formulation: str) -> Program:
     """The program with linear solves in place of constrained ones."""
     result = replace(program, items=[], assertions=[], reserved=set(program.reserved))
     for item in program.items:
@@ -43,9 +43,9 @@ def _gpme(program: Program, item: ConstrainedSolve) -> None:
         _assert_regular(program, item, D)
         # row by row: compilers expand a product of blocks element by element, each with the whole product in it
         every = range(n)
-        Md = block(program, "Md", M, (item.dependent, every), "rows of M of the dependent coordinates")
+        Md = submatrix(program, "Md", M, (item.dependent, every), "rows of M of the dependent coordinates")
         chosen = (item.dependent, *map(range, F.shape[1:]))
-        Fd = block(program, "Fd", F, chosen, "forces on the dependent coordinates")
+        Fd = submatrix(program, "Fd", F, chosen, "forces on the dependent coordinates")
         rows = [row + D[:, i] @ Md for i, row in enumerate(rows)]
         forces = [force + D[:, i] @ Fd for i, force in enumerate(forces)]
     program.section("accelerations")
@@ -87,10 +87,10 @@ def split(
 ) -> tuple[Expr, Expr | None]:
     """Columns of C of the dependent and of the independent coordinates, if there are any."""
     rows = range(C.shape[0])
-    Cd = block(program, "Cd", C, (rows, dependent), "columns of C of the dependent coordinates")
+    Cd = submatrix(program, "Cd", C, (rows, dependent), "columns of C of the dependent coordinates")
     if not independent:
         return Cd, None
-    return Cd, block(program, "Ci", C, (rows, independent), "columns of C of the independent coordinates")
+    return Cd, submatrix(program, "Ci", C, (rows, independent), "columns of C of the independent coordinates")
 
 
 def dependent_names(coordinates: Sequence[str], dependent: Sequence[int]) -> str:

@@ -22,35 +22,35 @@ from ..constraints.constraints import Constraints
 class Partition:
     """How a mechanism's constraint rows divide its coordinates.
 
-    dependent  names of the dependent coordinates, one per independent row
-    rows       names of the independent rows
-    undriven   names of independent rows among those that no drive realises, where only some joints have a drive
+    dependent      names of the dependent coordinates, one per independent row
+    rows           names of the independent rows
+    without_drive  names of independent ones of the rows that no drive realises; none if all joints have one
     """
 
     dependent: tuple[str, ...] = ()
     rows: tuple[str, ...] = ()
-    undriven: tuple[str, ...] = ()
+    without_drive: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Kept:
+class ActiveSystem:
     """What of rows and coordinates takes part.
 
     rows       indices of the independent rows that hold no coordinate
     free       indices of the coordinates that no row holds
     held       coordinate → index of the row that holds it
     dependent  positions in `free` of the dependent coordinates
-    undriven   indices of the rows of that name in `Partition`
+    without_drive  indices of the rows of that name in `Partition`
     """
 
     rows: tuple[int, ...]
     free: tuple[int, ...]
     held: dict[int, int]
     dependent: tuple[int, ...]
-    undriven: tuple[int, ...]
+    without_drive: tuple[int, ...]
 
     @property
-    def active(self) -> tuple[int, ...]:
+    def all_rows(self) -> tuple[int, ...]:
         """Indices of all independent rows."""
         return tuple(sorted([*self.rows, *self.held.values()]))
 
@@ -65,17 +65,17 @@ class Kept:
         return tuple(self.free[i] for i in self.dependent)
 
 
-def kept(mechanism: Mechanism, constraints: Constraints | None, partition: Partition) -> Kept:
+def active_system(mechanism: Mechanism, constraints: Constraints | None, partition: Partition) -> ActiveSystem:
     """Rows and coordinates that take part; where all rows are to have multipliers, none is put aside."""
     if constraints is None:
-        return Kept((), tuple(range(mechanism.n)), {}, (), ())
+        return ActiveSystem((), tuple(range(mechanism.n)), {}, (), ())
     rows = [i for i, row in enumerate(constraints.rows) if row.name in partition.rows]
     all_multipliers = mechanism.formulation == "lagrange" or mechanism.redundant == "minimum_norm"
     held = {k: i for i in rows if (k := constraints.rows[i].fixes) is not None and not all_multipliers}
     free = tuple(k for k in range(mechanism.n) if k not in held)
     dependent = tuple(i for i, k in enumerate(free) if mechanism.coordinates[k].name in partition.dependent)
-    undriven = tuple(i for i, row in enumerate(constraints.rows) if row.name in partition.undriven)
-    return Kept(tuple(i for i in rows if i not in held.values()), free, held, dependent, undriven)
+    without_drive = tuple(i for i, row in enumerate(constraints.rows) if row.name in partition.without_drive)
+    return ActiveSystem(tuple(i for i in rows if i not in held.values()), free, held, dependent, without_drive)
 
 
 def forces(program: Program, dynamics: Dynamics, Q: Expr, units: Sequence[int]) -> Expr:
@@ -99,7 +99,7 @@ def stabilised(mechanism: Mechanism, constraints: Constraints) -> Expr:
 
 
 @dataclass(frozen=True)
-class Motion:
+class EquationsOfMotion:
     """The system M X − Cᵀ Λ = F, C X = W of the free coordinates; `held`: accelerations of the others, or None."""
 
     M: Expr
@@ -109,9 +109,14 @@ class Motion:
     W: Expr | None = None
 
 
-def system(
-    program: Program, mechanism: Mechanism, dynamics: Dynamics, constraints: Constraints, kept: Kept, F: Expr
-) -> Motion:
+def equations_of_motion(
+    program: Program,
+    mechanism: Mechanism,
+    dynamics: Dynamics,
+    constraints: Constraints,
+    active: ActiveSystem,
+    F: Expr,
+) -> EquationsOfMotion:
     """Define the system for the columns of F, shape (n,) or (n, c); in W the first column alone is not zero."""
     wanted = program.define(
         "wanted",
@@ -120,56 +125,62 @@ def system(
         "stabilised constraint accelerations: what C*qdd is to be",
     )
     M, C, W = dynamics.M, None, None
-    if kept.rows:
-        C = block(program, "Cr", constraints.C, (kept.rows, kept.free), "C of rows and coordinates that take part")
-        W = block(program, "wr", wanted, (kept.rows,), "stabilised accelerations of the rows that take part")
-    held = _held(program, wanted, kept)
+    if active.rows:
+        C = submatrix(
+            program, "Cr", constraints.C, (active.rows, active.free), "C of rows and coordinates that take part"
+        )
+        W = submatrix(program, "wr", wanted, (active.rows,), "stabilised accelerations of the rows that take part")
+    held = _held(program, wanted, active)
     if held is not None:
-        others = list(kept.held)
-        M = block(program, "Mr", dynamics.M, (kept.free, kept.free), "M of the coordinates that are not held")
-        beside = block(program, "Mh", dynamics.M, (kept.free, others), "M between these and the held ones")
-        F = block(program, "Fr", F, (kept.free, *map(range, F.shape[1:])), "forces on these")
+        others = list(active.held)
+        M = submatrix(
+            program, "Mr", dynamics.M, (active.free, active.free), "M of the coordinates that are not held"
+        )
+        beside = submatrix(program, "Mh", dynamics.M, (active.free, others), "M between these and the held ones")
+        F = submatrix(program, "Fr", F, (active.free, *map(range, F.shape[1:])), "forces on these")
         F = _with_first(
             program, "Fs", F, _first(F) - beside @ held, "forces on these, less what the held ones take"
         )
         if W is not None:
-            Ch = block(program, "Ch", constraints.C, (kept.rows, others), "C of the held coordinates")
+            Ch = submatrix(program, "Ch", constraints.C, (active.rows, others), "C of the held coordinates")
             W = W - Ch @ held
     if W is not None and F.shape[1:]:
-        zero = ir.zeros(len(kept.rows))
+        zero = ir.zeros(len(active.rows))
         W = _columns(
             program, "W", [W, *[zero] * (F.shape[1] - 1)], "stabilised accelerations, one column per column of F"
         )
-    return Motion(M, F, held, C, W)
+    return EquationsOfMotion(M, F, held, C, W)
 
 
 def solve(
     program: Program,
     mechanism: Mechanism,
-    motion: Motion,
-    kept: Kept,
+    equations: EquationsOfMotion,
+    active: ActiveSystem,
     ratios: tuple[Expr, Expr | None] | None,
     *,
     multipliers: bool = False,
 ) -> tuple[Expr, Expr | None]:
-    """Accelerations, of the shape of F, and on demand the multipliers of `kept.rows`; symbols."""
-    columns = motion.F.shape[1:]
+    """Accelerations, of the shape of F, and on demand the multipliers of `active.rows`; symbols."""
+    columns = equations.F.shape[1:]
     name = "X" if columns else "qdd"
     text = f"accelerations{' without friction, and per friction effort' if columns else '; m/s2 or rad/s2'}"
-    names = [mechanism.coordinates[k].name for k in kept.free]
-    own, Lambda = f"{name}_free" if kept.held else name, None
-    if motion.C is None or motion.W is None:
-        X = program.solve(own, motion.M, motion.F, None, text, listed(names))
+    names = [mechanism.coordinates[k].name for k in active.free]
+    own, Lambda = f"{name}_free" if active.held else name, None
+    if equations.C is None or equations.W is None:
+        X = program.solve(own, equations.M, equations.F, None, text, listed(names))
     else:
-        matrices = (motion.M, motion.C, motion.F, motion.W)
+        matrices = (equations.M, equations.C, equations.F, equations.W)
         unknowns = (own, "Lambda" if multipliers else None)
-        X, Lambda = program.constrained_solve(unknowns, matrices, text, names, kept.dependent, ratios)
-    if motion.held is None:
+        X, Lambda = program.constrained_solve(unknowns, matrices, text, names, active.dependent, ratios)
+    if equations.held is None:
         return X, Lambda
-    return _complete(program, name, mechanism.n, kept, X, motion.held, text), Lambda
+    return _complete(program, name, mechanism.n, active, X, equations.held, text), Lambda
 
 
-def block(program: Program, name: str, array: Expr, chosen: tuple[Sequence[int], ...], description: str) -> Expr:
+def submatrix(
+    program: Program, name: str, array: Expr, chosen: tuple[Sequence[int], ...], description: str
+) -> Expr:
     """Some rows, and columns, of an array, by their indices; the array itself if that is all of it."""
     if all(list(part) == list(range(size)) for part, size in zip(chosen, array.shape, strict=True)):
         return array
@@ -191,10 +202,10 @@ def _runs(chosen: Sequence[int]) -> list[tuple[slice, slice]]:
     return runs
 
 
-def _held(program: Program, wanted: Expr, kept: Kept) -> Expr | None:
-    if not kept.held:
+def _held(program: Program, wanted: Expr, active: ActiveSystem) -> Expr | None:
+    if not active.held:
         return None
-    accelerations = ir.array([wanted[row] for row in kept.held.values()])
+    accelerations = ir.array([wanted[row] for row in active.held.values()])
     return program.define("qdd_held", accelerations, None, "accelerations of the held coordinates; m/s2 or rad/s2")
 
 
@@ -218,11 +229,11 @@ def _columns(program: Program, name: str, columns: Sequence[Expr], description: 
     return program.assemble(name, (rows.stop, len(columns)), parts, None, description)
 
 
-def _complete(program: Program, name: str, n: int, kept: Kept, X: Expr, held: Expr, text: str) -> Expr:
+def _complete(program: Program, name: str, n: int, active: ActiveSystem, X: Expr, held: Expr, text: str) -> Expr:
     """Accelerations of all coordinates, free and held, in their order."""
     rest = tuple(slice(0, size) for size in X.shape[1:])
-    parts: list[tuple[Index, Expr]] = [((here, *rest), X[(there, *rest)]) for there, here in _runs(kept.free)]
-    for i, k in enumerate(kept.held):
+    parts: list[tuple[Index, Expr]] = [((here, *rest), X[(there, *rest)]) for there, here in _runs(active.free)]
+    for i, k in enumerate(active.held):
         row = held[i] if not rest else ir.array([held[i], *[0.0] * (X.shape[1] - 1)])
         parts.append(((k, *rest), row))
     return program.assemble(name, (n, *X.shape[1:]), parts, None, text)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ...mechanism import Mechanism
 from ...program import ir
@@ -17,17 +16,8 @@ from ...program.program import Output, Program
 from ..bodies.dynamics import Dynamics
 from ..bodies.kinematics import Kinematics, Wrench
 from ..bodies.loops import Contact
-
-if TYPE_CHECKING:
-    from .accelerations import Solution
-
-
-@dataclass(frozen=True)
-class Reaction:
-    """A contact whose multiplier is row `row` of λ."""
-
-    row: int
-    contact: Contact
+from ..constraints.reaction import Reaction
+from .solution import Solution
 
 
 @dataclass(frozen=True)
@@ -47,8 +37,8 @@ class AffineLoad:
     reactions: dict[int, tuple[Expr, Expr]]
 
 
-class Loads:
-    """Loads of all joints of a mechanism, defined in the program when first asked for."""
+class JointLoads:
+    """JointLoads of all joints of a mechanism, defined in the program when first asked for."""
 
     def __init__(
         self,
@@ -134,9 +124,9 @@ def _subtree(mechanism: Mechanism, body: int) -> set[int]:
 
 
 def outputs(
-    program: Program, kinematics: Kinematics, loads: Loads, solution: Solution, links: Sequence[str]
+    program: Program, kinematics: Kinematics, loads: JointLoads, solution: Solution, links: Sequence[str]
 ) -> None:
-    """Loads of some links' joints as outputs: about the joint's origin, axes of the link."""
+    """JointLoads of some links' joints as outputs: about the joint's origin, axes of the link."""
     for link in links:
         body = next(b for b, other in enumerate(kinematics.mechanism.bodies) if other.link == link)
         N, F = _wrench(program, kinematics, loads(body), solution, link)

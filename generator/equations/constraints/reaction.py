@@ -1,0 +1,15 @@
+"""What a constraint's multiplier does to bodies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..bodies.loops import Contact
+
+
+@dataclass(frozen=True)
+class Reaction:
+    """A contact whose multiplier is row `row` of λ."""
+
+    row: int
+    contact: Contact

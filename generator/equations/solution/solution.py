@@ -1,0 +1,23 @@
+"""What the equations of motion are solved for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...program.ir import Expr
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What the equations give; symbols.
+
+    qdd          shape (n,), m/s² or rad/s²
+    friction     shape (n,): friction efforts against each coordinate's motion, N or N·m, or None
+    multipliers  by constraint row, as far as there are contacts; None without any
+    drives       efforts of the chosen drives, N or N·m; None if all joints have one
+    """
+
+    qdd: Expr
+    friction: Expr | None = None
+    multipliers: Expr | None = None
+    drives: Expr | None = None
