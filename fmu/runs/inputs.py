@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...errors import DescriptionError, Problem
 from ...reference.kinematics.piecewise import PiecewiseLinear
@@ -50,20 +51,40 @@ def read_inputs(path: Path, names: Sequence[str], stop: float) -> InputTable:
     stop  end of the run, s, which the file must reach from 0
     Raises DescriptionError with all that is wrong with the file.
     """
+    _some(str(path), names)
+    return _checked(str(path), *read_table(path), names, stop)
+
+
+def given_inputs(columns: Mapping[str, ArrayLike], names: Sequence[str], stop: float) -> InputTable:
+    """The same from arrays of one length, `time` among them; raises DescriptionError."""
+    _some("inputs", names)
+    try:
+        rows = np.array([np.asarray(column, dtype=float) for column in columns.values()])
+    except (ValueError, TypeError) as error:
+        raise DescriptionError("inputs", [Problem("", f"expected arrays of one length: {error}")]) from None
+    if rows.ndim != 2 or not rows.size:
+        expected = ", ".join(("time", *names))
+        raise DescriptionError("inputs", [Problem("", f"expected an array for each of {expected}")])
+    return _checked("inputs", list(columns), rows.T, [], names, stop)
+
+
+def _some(source: str, names: Sequence[str]) -> None:
     if not names:
-        raise DescriptionError(
-            str(path), [Problem("", "the model has no FMU inputs; run it without an input file")]
-        )
-    header, table, problems = read_table(path)
-    problems += _column_problems(header, names)
+        raise DescriptionError(source, [Problem("", "the model has no FMU inputs; run it without inputs")])
+
+
+def _checked(
+    source: str, header: list[str], table: Array, problems: list[Problem], names: Sequence[str], stop: float
+) -> InputTable:
+    problems = problems + _column_problems(header, names)
     problems += [problem for k, name in enumerate(header) for problem in _value_problems(name, table[:, k])]
     if [name.lower() for name in header].count("time") != 1:
-        raise DescriptionError(str(path), problems[:_MOST_PROBLEMS])
+        raise DescriptionError(source, problems[:_MOST_PROBLEMS])
     time, values = split(header, table)
     if not problems:
         problems += _time_problems(time, stop)
     if problems:
-        raise DescriptionError(str(path), problems[:_MOST_PROBLEMS])
+        raise DescriptionError(source, problems[:_MOST_PROBLEMS])
     return _from_zero(time, {name: values[name] for name in names})
 
 

@@ -1,4 +1,4 @@
-"""Cases: a description's tables with some of their keys overridden."""
+"""A description's tables with some of their keys overridden: by a case, or from Python."""
 
 from __future__ import annotations
 
@@ -18,16 +18,45 @@ def entries(data: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
             yield index, case
 
 
-def varied(data: dict[str, Any], case: Mapping[str, Any], index: int) -> tuple[dict[str, Any], list[Problem]]:
-    """A copy of the tables with the case's keys set, and the keys that lead nowhere."""
+def varied(data: dict[str, Any], settings: Any, where: str) -> tuple[dict[str, Any], list[Problem]]:
+    """A copy of the tables with dotted keys set, and the keys that lead nowhere; where: of the settings."""
     copied, problems = copy.deepcopy(data), []
-    settings = case.get("set")
     for key, value in settings.items() if isinstance(settings, dict) else ():
         try:
             _assign(copied, key.split("."), value)
         except LookupError as error:
-            problems.append(Problem(f'cases[{index}].set."{key}"', str(error)))
+            problems.append(Problem(f'{where}."{key}"', str(error)))
     return copied, problems
+
+
+def flattened(changes: Mapping[str, Any], target: Any) -> dict[str, Any]:
+    """Changes as dotted keys: a table changes keys of the table that is there; other values take the place.
+
+    Arrays and numbers of NumPy become lists and numbers, as TOML has them.
+    """
+    found: dict[str, Any] = {}
+    for key, value in changes.items():
+        below = _member(target, key)
+        if isinstance(value, Mapping) and below:
+            found |= {f"{key}.{rest}": inner for rest, inner in flattened(value, below).items()}
+        else:
+            found[key] = _plain(value)
+    return found
+
+
+def _member(target: Any, key: str) -> Any:
+    """The table or list that a key leads to, or None."""
+    if isinstance(target, dict):
+        return target.get(key)
+    return next((item for item in target if _has_name(item) and item["name"] == key), None)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    return value.tolist() if hasattr(value, "tolist") else value
 
 
 def _assign(target: Any, keys: list[str], value: Any) -> None:

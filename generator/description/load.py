@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,32 +18,41 @@ _LARGEST = 1_000_000  # bytes; a description of a thousand links is far below
 _DEEPEST = 20  # tables and arrays inside each other; a pseudo_inertia is at 4
 
 
-def load(path: Path | str, case: str | None = None) -> Chain:
-    """Description in a TOML file, one of its cases applied.
+def load(path: Path | str, case: str | None = None, changes: Mapping[str, Any] | None = None) -> Chain:
+    """Description in a TOML file, one of its cases applied, and then changes, see `cases.flattened`.
 
     Raises DescriptionError with all problems of the file, its cases included.
     """
     source = str(path)
-    return from_data(_read(Path(path), source), case, source)
+    return from_data(_read(Path(path), source), case, source, changes)
 
 
-def from_data(data: dict[str, Any], case: str | None = None, source: str = "description") -> Chain:
+def from_data(
+    data: dict[str, Any],
+    case: str | None = None,
+    source: str = "description",
+    changes: Mapping[str, Any] | None = None,
+) -> Chain:
     """Description from the tables of a TOML file; see `load`."""
     if _is_deeper(data, _DEEPEST):
         raise DescriptionError(source, [Problem("", f"has tables or arrays more than {_DEEPEST} deep")])
     chain, problems = _validate(data)
-    chosen = chain if case is None else None
+    chosen, tables = (chain if case is None else None), data
     names = []
     for index, entry in cases.entries(data):
-        varied, wrong = cases.varied(data, entry, index)
+        varied, wrong = cases.varied(data, entry.get("set"), f"cases[{index}].set")
         variant, consequences = _validate(varied)
         new = [problem for problem in consequences if problem not in problems]
         problems += [*wrong, *(Problem(f"cases[{index}].set", f"leads to {problem}") for problem in new)]
         names.append(entry.get("name"))
         if case == names[-1]:
-            chosen = variant
+            chosen, tables = variant, varied
     if case is not None and case not in names:
         problems.append(Problem("cases", unknown("case", case, [name for name in names if isinstance(name, str)])))
+    if changes and not problems:
+        varied, problems = cases.varied(tables, cases.flattened(changes, tables), "changes")
+        chosen, consequences = _validate(varied)
+        problems += [Problem("changes", f"lead to {problem}") for problem in consequences]
     if problems or chosen is None:
         raise DescriptionError(source, problems)
     return chosen
