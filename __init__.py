@@ -1,7 +1,82 @@
-"""From a mechanism's description to readable Modelica, a verified FMU and a report."""
+"""From a mechanism's description to readable Modelica, a verified FMU and a report.
+
+>>> import gpmelica as gp
+>>> run = gp.load("examples/four_bar_3d.toml", simulation={"stop": 0.1}).simulate()
+>>> round(float(run["E_x"][-1]), 6)
+0.304697
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .commands.check import Summary
+    from .commands.loads import LoadSummary
+    from .errors import (
+        BuildError,
+        DescriptionError,
+        GpmelicaError,
+        MissingToolError,
+        Problem,
+        SolveError,
+        UnknownNameError,
+    )
+    from .fmu.backends.backend import Fmu
+    from .fmu.compare.context import RunReport
+    from .model import Model, load
+    from .reference import Reactions
+    from .results import Run
 
 __version__ = version("gpmelica")
+
+__all__ = [
+    "BuildError",
+    "DescriptionError",
+    "Fmu",
+    "GpmelicaError",
+    "LoadSummary",
+    "MissingToolError",
+    "Model",
+    "Problem",
+    "Reactions",
+    "Run",
+    "RunReport",
+    "SolveError",
+    "Summary",
+    "UnknownNameError",
+    "load",
+]
+
+# modules by what they give: each is imported at its first use, for solvers and compilers take a second to load
+_MODULES = {
+    "commands.check": ("Summary",),
+    "commands.loads": ("LoadSummary",),
+    "errors": (
+        "BuildError",
+        "DescriptionError",
+        "GpmelicaError",
+        "MissingToolError",
+        "Problem",
+        "SolveError",
+        "UnknownNameError",
+    ),
+    "fmu.backends.backend": ("Fmu",),
+    "fmu.compare.context": ("RunReport",),
+    "model": ("Model", "load"),
+    "reference": ("Reactions",),
+    "results": ("Run",),
+}
+_PLACES = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_PLACES[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

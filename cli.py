@@ -8,14 +8,17 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from .errors import DescriptionError, GpmelicaError, MissingToolError, Problem, SolveError
+from .errors import DescriptionError, GpmelicaError, MissingToolError
+
+if TYPE_CHECKING:
+    from .model import Model
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -47,7 +50,6 @@ CompilerName = Annotated[str, typer.Option(help="auto | native | openmodelica")]
 OmcPath = Annotated[str | None, typer.Option(help="omc to use: a path, or docker:IMAGE")]
 Timeout = Annotated[float, typer.Option(help="longest time that omc may take, s")]
 
-FMI_VERSIONS = ("2.0", "3.0")
 OK, DISAGREES, BAD_INPUT, MISSING_TOOL = 0, 1, 2, 3
 
 
@@ -88,18 +90,10 @@ def _progress() -> Iterator[Callable[[str, float], None]]:
         yield report
 
 
-def _model(file: Path, case: str | None) -> Any:
-    from .generator.description import load
-    from .prepared import prepare
+def _load(file: Path, case: str | None) -> Model:
+    from .model import load
 
-    return prepare(load(file, case), str(file))
-
-
-def _inputs(model: Any, path: Path | None) -> Any:
-    from .fmu.runs.inputs import read_inputs
-
-    names = [entry.name for entry in model.program.inputs]
-    return None if path is None else read_inputs(path, names, model.chain.simulation.stop)
+    return load(file, case)
 
 
 def _given(option: str, value: str | Path | None) -> list[str]:
@@ -113,13 +107,11 @@ def _emit(data: Any) -> None:
 @app.command()
 def check(file: File, case: Case = None, as_json: Json = False) -> None:
     """Validate a description; show bodies, coordinates, constraints and partition."""
-    from .commands.check import facts, tables
-
-    model = _model(file, case)
+    found = _load(file, case).check()
     if as_json:
-        _emit(facts(model))
+        _emit(found.data())
         return
-    for table in tables(model):
+    for table in found.tables():
         _screen.print(table)
 
 
@@ -128,8 +120,8 @@ def modelica(file: File, case: Case = None, out: Out = None, as_json: Json = Fal
     """Write Name.mo, and Name.mos that simulates it in omc."""
     from .fmu.backends.backend import write_modelica
 
-    model = _model(file, case)
-    _wrote(write_modelica(model, out or Path(model.name)), as_json)
+    model = _load(file, case)
+    _wrote(write_modelica(model.prepared, model.folder(out)), as_json)
 
 
 @app.command()
@@ -147,16 +139,12 @@ def build(
     as_json: Json = False,
 ) -> None:
     """Write Name.mo, Name.mos and Name.fmu."""
-    from .fmu.backends.backend import build as build_fmu
-
-    compilers = _compilers("native" if platforms and compiler == "auto" else compiler, omc, timeout)
-    _choice("--fmi", fmi, FMI_VERSIONS)
-    targets = _platforms(platforms, fmi, compilers)
-    model = _model(file, case)
-    table, folder = _inputs(model, inputs), out or Path(model.name)
+    model = _load(file, case)
+    folder = model.folder(out)
+    systems = () if platforms is None else [name.strip() for name in platforms.split(",")]
     with _progress() as progress:
-        fmu = build_fmu(model, folder, compilers, fmi, lambda what: progress(f"compiling: {what}", 0.0), targets)
-        results = _reference_results(model, folder, fmi, table, progress) if reference_results else []
+        fmu = model.build(out, compiler, fmi, platforms=systems, omc=omc, timeout=timeout, progress=progress)
+        results = _reference_results(model, folder, fmi, inputs, progress) if reference_results else []
     _wrote([folder / f"{model.name}.mo", folder / f"{model.name}.mos", fmu.path, *results], as_json)
     if not as_json:
         _screen.print(f"{fmu.backend}, {fmu.compiler}: {fmu.solver}", markup=False)
@@ -179,14 +167,15 @@ def ssp(
     from .fmu.backends.backend import build_native
     from .fmu.runs.simulate import read_fmu
     from .fmu.runs.ssp import write_ssp
+    from .model import FMI_VERSIONS, one_of
 
-    _choice("--fmi", fmi, FMI_VERSIONS)
+    one_of("fmi", fmi, FMI_VERSIONS)
     if controller is not None:
         read_fmu(controller)
-    model = _model(file, case)
-    folder = out or Path(model.name)
+    model = _load(file, case)
+    folder = model.folder(out)
     with _progress() as progress:
-        fmu = build_native(model, folder, lambda what: progress(f"compiling: {what}", 0.0), fmi)
+        fmu = build_native(model.prepared, folder, lambda what: progress(f"compiling: {what}", 0.0), fmi)
     _wrote([fmu.path, write_ssp(fmu.path, folder, controller)], as_json)
 
 
@@ -205,31 +194,28 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Do everything: Modelica, FMU, reference, comparison, report.html and result.json."""
-    from .commands.run import Options
-    from .commands.run import run as verify
     from .fmu.compare.result import result
 
-    _choice("--fmi", fmi, FMI_VERSIONS)
-    compilers = _compilers(compiler, omc, timeout)
-    model = _model(file, case)
+    model = _load(file, case)
     repeat = [*_given("--case", case), *_given("--input", inputs), *_given("--fmi", fmi if fmi != "2.0" else None)]
-    options = Options(
-        out or Path(model.name),
-        case or "",
-        shlex.join(["gpmelica", "run", str(file), *repeat]),
-        tolerance,
-        rumoca,
-        compilers,
-        _inputs(model, inputs),
-        fmi,
-    )
     with _progress() as progress:
-        report = verify(model, options, progress)
+        report = model.run(
+            out,
+            inputs=inputs,
+            tolerance=tolerance,
+            rumoca=rumoca,
+            compiler=compiler,
+            fmi=fmi,
+            omc=omc,
+            timeout=timeout,
+            command=shlex.join(["gpmelica", "run", str(file), *repeat]),
+            progress=progress,
+        )
     if as_json:
         _emit_strict(result(report))
     else:
         _screen.print(_verdict_table(report.comparisons))
-        _screen.print(f"report: {options.out / 'report.html'}", markup=False)
+        _screen.print(f"report: {model.folder(out) / 'report.html'}", markup=False)
     raise typer.Exit(OK if report.ok else DISAGREES)
 
 
@@ -268,7 +254,7 @@ def evaluate(
     from .commands.evaluate import evaluate as evaluate_model
     from .commands.evaluate import read_state
 
-    model = _model(file, case)
+    model = _load(file, case).prepared
     rubbing = [c for c in model.mechanism.coordinates if c.friction is not None]
     _emit_strict(evaluate_model(model, read_state(state, model.mechanism.n, len(rubbing))))
 
@@ -276,35 +262,26 @@ def evaluate(
 @app.command()
 def statics(file: File, case: Case = None, as_json: Json = False) -> None:
     """Equilibrium of base, beams and free joints."""
-    from .generator.description import load
-    from .generator.mechanism import build as build_mechanism
-    from .reference import equilibrium
-
-    mechanism = build_mechanism(load(file, case))
-    try:
-        q = equilibrium(mechanism)
-    except SolveError as error:
-        raise DescriptionError(str(file), [Problem("", str(error))]) from None
+    model = _load(file, case)
+    found = model.statics()
     if as_json:
-        _emit({c.name: float(value) for c, value in zip(mechanism.coordinates, q, strict=True)})
+        _emit(found)
         return
     table = Table("coordinate", "equilibrium", "unit")
-    for coordinate, value in zip(mechanism.coordinates, q, strict=True):
-        table.add_row(coordinate.name, f"{value:.9g}", coordinate.unit)
+    for coordinate in model.coordinates:
+        table.add_row(coordinate.name, f"{found[coordinate.name]:.9g}", coordinate.unit)
     _screen.print(table)
 
 
 @app.command()
 def loads(file: File, case: Case = None, out: Out = None, inputs: Input = None, as_json: Json = False) -> None:
     """What the joints bear over a run: root mean square and peak, closure forces, drives; writes loads.csv."""
-    from .commands.loads import loads as joint_loads
     from .fmu.files.csv_file import write_csv
 
-    model = _model(file, case)
+    model = _load(file, case)
     with _progress() as progress:
-        table = _inputs(model, inputs)
-        summary = joint_loads(model, lambda fraction: progress("reference solver", fraction), table)
-    path = (out or Path(model.name)) / "loads.csv"
+        summary = model.loads(inputs, progress)
+    path = model.folder(out) / "loads.csv"
     write_csv(path, summary.marked_run())
     if as_json:
         _emit_strict(summary.data())
@@ -320,8 +297,8 @@ def reactions(file: File, case: Case = None, out: Out = None, as_json: Json = Fa
     """Which joint reactions a model of rigid bodies determines uniquely; with --out also writes reactions.json."""
     from .commands import reactions as solvability
 
-    model = _model(file, case)
-    found = model.reactions
+    model = _load(file, case)
+    found = model.reactions()
     if out is not None:
         from .fmu.compare.result import strict_json
         from .fmu.files.files import write_atomically
@@ -330,7 +307,7 @@ def reactions(file: File, case: Case = None, out: Out = None, as_json: Json = Fa
     if as_json:
         _emit_strict(solvability.data(found))
         return
-    for table in solvability.tables(model.mechanism, found):
+    for table in solvability.tables(model.prepared.mechanism, found):
         _screen.print(table)
     if out is not None:
         _wrote([out / "reactions.json"], as_json)
@@ -367,33 +344,11 @@ def schema() -> None:
     _emit(description_schema())
 
 
-def _choice(option: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        _fail(BAD_INPUT, f"{option}: expected one of {', '.join(known)}, got {value!r}")
-
-
-def _compilers(choice: str, omc: str | None, timeout: float) -> Any:
-    from .fmu.backends.backend import CHOICES, choose
-
-    _choice("--compiler", choice, CHOICES)
-    return choose(choice, omc, timeout)  # type: ignore[arg-type]
-
-
-def _platforms(names: str | None, fmi: str, compilers: Any) -> Any:
-    from .fmu.compilers.platforms import named
-
-    if names is None:
-        return ()
-    if compilers.omc is not None:
-        _fail(BAD_INPUT, "--platforms: OpenModelica builds for this machine alone; take --compiler native")
-    return named([name.strip() for name in names.split(",")], fmi)
-
-
-def _reference_results(model: Any, out: Path, fmi: str, inputs: Any, progress: Any) -> list[Path]:
-    from .commands.run import reference_run
+def _reference_results(model: Model, out: Path, fmi: str, inputs: Path | None, progress: Any) -> list[Path]:
     from .fmu.runs.reference_results import write_reference_results
 
-    return write_reference_results(model, out, fmi, reference_run(model, inputs, progress), inputs)
+    truth = model.simulate(inputs, progress).trajectory
+    return write_reference_results(model.prepared, out, fmi, truth, model.inputs(inputs))
 
 
 def _wrote(paths: list[Path], as_json: bool) -> None:

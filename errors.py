@@ -4,6 +4,7 @@ GpmelicaError
 ├── DescriptionError      the input file is wrong (exit status 2)
 ├── MissingToolError      a compiler or package is not installed (exit status 3)
 ├── SolveError            a statics, assembly or acceleration solve failed
+├── UnknownNameError      there is no signal of this name; a KeyError, too
 └── BuildError            generated source did not compile
 """
 
@@ -48,6 +49,13 @@ class MissingToolError(GpmelicaError):
 
 class SolveError(GpmelicaError):
     """A numerical solve failed; the text names the time and the coordinates."""
+
+
+class UnknownNameError(GpmelicaError, KeyError):
+    """A name that is not there; the text says which are."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # a KeyError would quote it
 
 
 class BuildError(GpmelicaError):

@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
+import io
+from dataclasses import dataclass
 from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 
 from .. import reference
 from ..generator.mechanism import GROUND
 from ..prepared import Prepared
 from . import reactions
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What there is to know of a model before it runs."""
+
+    model: Prepared
+
+    def data(self) -> dict[str, Any]:
+        """JSON-ready: bodies, coordinates, constraint rows, rank, dof, dependent coordinates, warnings."""
+        return facts(self.model)
+
+    def tables(self) -> list[Table | str]:
+        """For a terminal."""
+        return tables(self.model)
+
+    def __str__(self) -> str:
+        text = io.StringIO()
+        console = Console(width=120, file=text, color_system=None, force_jupyter=False)
+        for table in self.tables():
+            console.print(table)
+        return text.getvalue()
 
 
 def facts(model: Prepared) -> dict[str, Any]:

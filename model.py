@@ -1,0 +1,271 @@
+"""The door for Python: a described mechanism, and everything that can be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from . import reference
+from .commands.check import Summary
+from .commands.loads import LoadSummary
+from .commands.loads import loads as sum_up_loads
+from .commands.run import TOLERANCE, Options, reference_run
+from .commands.run import run as verify
+from .errors import DescriptionError, Problem, SolveError
+from .fmu.backends.backend import CHOICES, Compilers, Fmu, choose
+from .fmu.backends.backend import build as build_fmu
+from .fmu.compare.context import RunReport
+from .fmu.compilers.platforms import Platform, named
+from .fmu.runs.inputs import InputTable, given_inputs, read_inputs
+from .generator import mechanism
+from .generator.description import Chain
+from .generator.description import load as read
+from .prepared import Prepared, prepare
+from .results import Run
+
+FMI_VERSIONS = ("2.0", "3.0")
+Inputs = Path | str | Mapping[str, ArrayLike]
+Progress = Callable[[str, float], None]
+
+
+def _silent(what: str, fraction: float) -> None:
+    """Report no progress."""
+
+
+def load(path: Path | str, case: str | None = None, **changes: Any) -> Model:
+    """A description in a TOML file, one of its cases applied, and then changes of its keys.
+
+    Parameters:
+        case     name of one of the description's `[[cases]]`
+        changes  keys and their new values: a mapping changes keys of a table, other values take the place; dotted
+                 keys go as in `[[cases]]`
+
+    Raises DescriptionError with all problems of the file and the changes.
+
+    >>> model = load("examples/four_bar_3d.toml", simulation={"stop": 0.1})
+    >>> model.description.simulation.stop
+    0.1
+    >>> load("examples/four_bar_3d.toml", **{"links.crank.mas": 2.0})
+    Traceback (most recent call last):
+    ...
+    gpmelica.errors.DescriptionError: examples/four_bar_3d.toml: changes: lead to links[0].mas: unknown key; \
+did you mean 'mass'?
+    """
+    return Model(read(path, case, changes), str(path), case)
+
+
+@dataclass(frozen=True)
+class Model:
+    """A mechanism with its task, as `load` gives it.
+
+    Parameters:
+        description  what the file says, the case and changes applied; immutable
+        source       the file, for messages
+        case         name of the case, or None
+    """
+
+    description: Chain
+    source: str = "description"
+    case: str | None = None
+
+    def __repr__(self) -> str:
+        return f"<Model {self.name} of {self.source}{f', case {self.case}' if self.case else ''}>"
+
+    @property
+    def name(self) -> str:
+        """Of the Modelica model and the FMU."""
+        return self.description.name
+
+    @cached_property
+    def prepared(self) -> Prepared:
+        """Start, partition and equations, derived at the first use.
+
+        Raises DescriptionError if there is no start, or if the task cannot be done from it.
+        """
+        return prepare(self.description, self.source)
+
+    def check(self) -> Summary:
+        """Bodies, coordinates, constraints and partition; print it, or take its `data()`.
+
+        >>> found = load("examples/four_bar_3d.toml").check().data()
+        >>> found["n"], found["rank"], found["dof"]
+        (3, 2, 1)
+        """
+        return Summary(self.prepared)
+
+    def modelica(self) -> str:
+        """The equations as Modelica text.
+
+        >>> "A*qdd = b;" in load("examples/four_bar_3d.toml").modelica()
+        True
+        """
+        return self.prepared.modelica()
+
+    def build(
+        self,
+        out: Path | str | None = None,
+        compiler: str = "auto",
+        fmi: str = "2.0",
+        *,
+        platforms: Sequence[str] = (),
+        omc: str | None = None,
+        timeout: float = 600.0,
+        progress: Progress = _silent,
+    ) -> Fmu:
+        """Write `Name.mo`, `Name.mos` and `Name.fmu`.
+
+        Parameters:
+            out        folder; default the model's name
+            compiler   openmodelica, native, or auto: the former where there is an omc
+            fmi        2.0 or 3.0
+            platforms  systems to build for, such as linux64 and win64; default this machine
+            omc        path of the omc to use, or docker:IMAGE
+            timeout    of omc, s
+
+        Raises MissingToolError without a compiler, BuildError if one refuses the source.
+        """
+        systems = _systems(platforms, fmi)
+        compilers = _compilers("native" if platforms and compiler == "auto" else compiler, omc, timeout)
+        if systems and compilers.omc is not None:
+            wanted = "OpenModelica builds for this machine alone; take the compiler native"
+            raise DescriptionError("platforms", [Problem("", wanted)])
+        return build_fmu(
+            self.prepared,
+            self.folder(out),
+            compilers,
+            fmi,
+            lambda what: progress(f"compiling: {what}", 0.0),
+            systems,
+        )
+
+    def simulate(self, inputs: Inputs | None = None, progress: Progress = _silent) -> Run:
+        """Motion by the reference solver, as `[simulation]` of the description asks for it.
+
+        Parameters:
+            inputs  of the FMU over time: a CSV file, or arrays by name, `time` (s) among them; default zero
+
+        Raises SolveError where it cannot go on.
+
+        >>> run = load("examples/four_bar_3d.toml", simulation={"stop": 0.02}).simulate()
+        >>> run
+        <Run reference: 17 signals at 3 times to 0.02 s>
+        """
+        return Run(reference_run(self.prepared, self.inputs(inputs), progress), self.prepared.units)
+
+    def run(
+        self,
+        out: Path | str | None = None,
+        *,
+        inputs: Inputs | None = None,
+        tolerance: float = TOLERANCE,
+        rumoca: bool = True,
+        compiler: str = "auto",
+        fmi: str = "2.0",
+        omc: str | None = None,
+        timeout: float = 600.0,
+        command: str = "",
+        progress: Progress = _silent,
+    ) -> RunReport:
+        """Do everything: Modelica, FMUs, reference, comparison; writes `report.html` and `result.json`, too.
+
+        Parameters:
+            out        folder; default the model's name
+            inputs     of the FMU over time: a CSV file, or arrays by name, `time` (s) among them; default zero
+            tolerance  admissible error, relative to each signal's range
+            rumoca     whether to run the Modelica text in rumoca, too
+            compiler   openmodelica, native, or auto: both where there is an omc
+            fmi        2.0 or 3.0
+            omc        path of the omc to use, or docker:IMAGE
+            timeout    of omc, s
+            command    line that repeats the run, for the report
+
+        Raises GpmelicaError if the model cannot be built or the reference fails; a failed run of a backend is
+        in the report.
+        """
+        one_of("fmi", fmi, FMI_VERSIONS)
+        options = Options(
+            self.folder(out),
+            self.case or "",
+            command,
+            tolerance,
+            rumoca,
+            _compilers(compiler, omc, timeout),
+            self.inputs(inputs),
+            fmi,
+        )
+        return verify(self.prepared, options, progress)
+
+    def statics(self) -> dict[str, float]:
+        """Coordinate → its value in the equilibrium of base, beams and joints that are not locked, rad or m.
+
+        >>> round(load("examples/four_bar_3d.toml").statics()["rocker.angle"], 4)
+        1.4905
+        """
+        try:
+            q = reference.equilibrium(self._numbers)
+        except SolveError as error:
+            raise DescriptionError(self.source, [Problem("", str(error))]) from None
+        return {c.name: float(value) for c, value in zip(self.coordinates, q, strict=True)}
+
+    def reactions(self) -> reference.Reactions:
+        """Which joint reactions a model of rigid bodies determines uniquely; raises SolveError.
+
+        >>> load("examples/four_bar_3d.toml").reactions().redundancy
+        3
+        """
+        return self.prepared.reactions
+
+    def loads(self, inputs: Inputs | None = None, progress: Progress = _silent) -> LoadSummary:
+        """What the joints bear over a run of the reference solver: root mean square and peak.
+
+        Parameters:
+            inputs  of the FMU over time: a CSV file, or arrays by name, `time` (s) among them; default zero
+
+        >>> found = load("examples/four_bar_3d.toml", simulation={"stop": 0.02}).loads()
+        >>> sorted(found.joints["crank"])
+        ['axial', 'fx', 'fy', 'fz', 'normal', 'nx', 'ny', 'nz']
+        """
+        return sum_up_loads(self.prepared, partial(progress, "reference solver"), self.inputs(inputs))
+
+    @property
+    def coordinates(self) -> tuple[mechanism.Coordinate, ...]:
+        """All coordinates, in the order of the states, each with name and unit."""
+        return self._numbers.coordinates
+
+    @cached_property
+    def _numbers(self) -> mechanism.Mechanism:
+        return mechanism.build(self.description)
+
+    def folder(self, out: Path | str | None) -> Path:
+        """Where files go: the folder given, or one of the model's name."""
+        return Path(out or self.name)
+
+    def inputs(self, given: Inputs | None) -> InputTable | None:
+        """The FMU's inputs over time; raises DescriptionError with all that is wrong with them."""
+        names, stop = [entry.name for entry in self.prepared.program.inputs], self.description.simulation.stop
+        if given is None:
+            return None
+        if isinstance(given, Mapping):
+            return given_inputs(given, names, stop)
+        return read_inputs(Path(given), names, stop)
+
+
+def one_of(what: str, value: str, known: Sequence[str]) -> None:
+    """Raise DescriptionError if the value is none that is known."""
+    if value not in known:
+        raise DescriptionError(what, [Problem("", f"expected one of {', '.join(known)}, got {value!r}")])
+
+
+def _compilers(choice: str, omc: str | None, timeout: float) -> Compilers:
+    one_of("compiler", choice, CHOICES)
+    return choose(choice, omc, timeout)  # type: ignore[arg-type]
+
+
+def _systems(platforms: Sequence[str], fmi: str) -> tuple[Platform, ...]:
+    one_of("fmi", fmi, FMI_VERSIONS)
+    return named(platforms, fmi)

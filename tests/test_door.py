@@ -1,0 +1,190 @@
+"""The public API: its surface, its examples, and what it does with wrong use."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbclient
+import nbformat
+import numpy as np
+import pytest
+from matplotlib import pyplot
+
+import gpmelica as gp
+from gpmelica import model, results
+from gpmelica.trajectory import Trajectory
+
+ROOT = Path(__file__).resolve().parent.parent
+FOUR_BAR = "examples/four_bar_3d.toml"
+
+PUBLIC = {
+    "BuildError": None,
+    "DescriptionError": None,
+    "Fmu": None,
+    "GpmelicaError": None,
+    "LoadSummary": None,
+    "MissingToolError": None,
+    "Model": None,
+    "Problem": None,
+    "Reactions": None,
+    "Run": None,
+    "RunReport": None,
+    "SolveError": None,
+    "Summary": None,
+    "UnknownNameError": None,
+    "load": "(path, case=None, **changes) -> Model",
+}
+METHODS = {
+    "build": "(out=None, compiler='auto', fmi='2.0', *, platforms=(), omc=None, timeout=600.0, progress) -> Fmu",
+    "check": "() -> Summary",
+    "loads": "(inputs=None, progress) -> LoadSummary",
+    "modelica": "() -> str",
+    "reactions": "() -> reference.Reactions",
+    "run": "(out=None, *, inputs=None, tolerance=1e-06, rumoca=True, compiler='auto', fmi='2.0', omc=None,"
+    " timeout=600.0, command='', progress) -> RunReport",
+    "simulate": "(inputs=None, progress) -> Run",
+    "statics": "() -> dict[str, float]",
+}
+
+
+@pytest.fixture(autouse=True)
+def _in_the_repository(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+
+
+def _shape(function: object) -> str:
+    """Names, defaults and what is returned; a default that is a function is left out."""
+    signature = inspect.signature(function)  # type: ignore[arg-type]
+    parameters = [
+        p.replace(annotation=p.empty, default=p.empty if callable(p.default) else p.default)
+        for name, p in signature.parameters.items()
+        if name != "self"
+    ]
+    shown, keywords = [], False
+    for p in parameters:
+        if p.kind is p.KEYWORD_ONLY and not keywords:
+            shown.append("*")
+            keywords = True
+        shown.append(str(p))
+    return f"({', '.join(shown)}) -> {signature.return_annotation}"
+
+
+def test_the_public_names_are_these() -> None:
+    assert gp.__all__ == sorted(PUBLIC)
+    assert dir(gp) == sorted([*PUBLIC, "__version__"])
+    for name in gp.__all__:
+        assert inspect.getdoc(getattr(gp, name))
+    with pytest.raises(AttributeError, match="no attribute 'sweep'"):
+        _ = gp.sweep
+
+
+def test_the_signatures_are_these() -> None:
+    assert _shape(gp.load) == PUBLIC["load"]
+    assert {name: _shape(getattr(gp.Model, name)) for name in METHODS} == METHODS
+
+
+@pytest.mark.parametrize("module", [gp, model, results], ids=lambda module: module.__name__)
+def test_examples_of_the_docstrings(module: object) -> None:
+    names = {"np": np, "Trajectory": Trajectory}
+    outcome = doctest.testmod(module, extraglobs=names)  # type: ignore[arg-type]
+    assert outcome.attempted > 0
+    assert outcome.failed == 0
+
+
+def test_examples_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    outcome = doctest.testfile(str(ROOT / "docs" / "python.md"), module_relative=False)
+    assert outcome.attempted > 10
+    assert outcome.failed == 0
+
+
+@pytest.mark.filterwarnings("default")  # Jupyter's own
+def test_the_notebook_runs(tmp_path: Path) -> None:
+    for name in ("four_bar.ipynb", "four_bar_3d.toml"):
+        shutil.copy(ROOT / "examples" / name, tmp_path)
+    notebook = nbformat.read(tmp_path / "four_bar.ipynb", as_version=4)
+    nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    pictures = [o for cell in notebook.cells for o in cell.get("outputs", ()) if "image/png" in o.get("data", ())]
+    assert len(pictures) == 2
+    assert (tmp_path / "out" / "four_bar" / "report.html").is_file()
+
+
+def test_importing_loads_no_solver() -> None:
+    code = "import sys, gpmelica, gpmelica.cli; print({'numpy', 'casadi', 'scipy', 'pydantic'} & set(sys.modules))"
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+        == "set()\n"
+    )
+
+
+def test_changes_go_where_cases_go() -> None:
+    description = gp.load(
+        FOUR_BAR,
+        case="planar",
+        simulation={"stop": 0.5},
+        links={"crank": {"mass": np.float64(2.0), "com": np.array([0.2, 0.0, 0.0])}},
+        **{"links.*.joint.damping": 0.1, "points.F": {"link": "coupler"}},
+    ).description
+    assert description.closures[0].type == "point_on_line"
+    assert (description.simulation.stop, description.simulation.tolerance) == (0.5, 1e-10)
+    assert (description.links[0].mass, description.links[0].com) == (2.0, (0.2, 0.0, 0.0))
+    assert [link.joint.damping for link in description.links] == [0.1, 0.1, 0.1]
+    assert set(description.points) == {"E", "F"}
+
+
+def test_a_table_that_is_not_there_is_made() -> None:
+    assert gp.load(FOUR_BAR, parameters={"payload": 3.0}).description.parameters == {"payload": 3.0}
+
+
+def test_wrong_changes_are_reported_all_at_once() -> None:
+    with pytest.raises(gp.DescriptionError) as caught:
+        gp.load(FOUR_BAR, gravity=[0.0, 0.0], **{"links.cranc.mass": 1.0, "simulation.stop": -1.0})
+    text = str(caught.value)
+    assert 'changes."links.cranc.mass": there is no key' in text
+    assert "lead to gravity: expected 3 values, got 2" in text
+    assert "lead to simulation.stop: expected a number above 0, got -1.0" in text
+
+
+def test_a_run_is_arrays_a_table_and_a_plot() -> None:
+    pandas = pytest.importorskip("pandas")
+    run = gp.load(FOUR_BAR, simulation={"stop": 0.05}).simulate()
+    assert "E_x" in run
+    assert run["E_x"].shape == run.time.shape == (6,)
+    frame = run.to_dataframe()
+    assert isinstance(frame, pandas.DataFrame)
+    assert frame["E_x"].loc[0.05] == run["E_x"][-1]
+    assert frame.shape == (6, len(run) - 1)
+
+
+def test_a_plot_has_axes_per_unit() -> None:
+    run = gp.Run(
+        Trajectory("reference", np.array([0.0, 1.0]), {name: np.zeros(2) for name in ("a", "b", "c")}),
+        {"a": "m", "b": "rad", "c": "m"},
+    )
+    try:
+        first, second = run.plot("a", "b", "c")
+        assert [line.get_label() for line in first.lines] == ["a", "c"]
+        assert (first.get_ylabel(), second.get_ylabel()) == ("m", "rad")
+    finally:
+        pyplot.close("all")
+    for names in ((), ("d",)):
+        with pytest.raises(gp.UnknownNameError, match="known are: time, a, b, c"):
+            run.plot(*names)
+
+
+def test_inputs_are_arrays_by_name(tmp_path: Path) -> None:
+    slewing = gp.load("examples/slewing/slewing.toml", simulation={"stop": 0.05})
+    name = slewing.prepared.program.inputs[0].name
+    ramp = {"time": [0.0, 1.0], **{entry.name: [0.0, 10.0] for entry in slewing.prepared.program.inputs}}
+    pushed, still = slewing.simulate(inputs=ramp), slewing.simulate()
+    assert any(np.abs(pushed[signal] - still[signal]).max() > 1e-9 for signal in still)
+    with pytest.raises(gp.DescriptionError, match=f"{name} is missing"):
+        slewing.simulate(inputs={"time": [0.0, 1.0]})
+    with pytest.raises(gp.DescriptionError, match="arrays of one length"):
+        slewing.simulate(inputs=ramp | {name: [0.0]})
