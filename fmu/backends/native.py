@@ -25,7 +25,7 @@ from ..files.archive import pack
 from ..files.files import write_atomically
 
 _DATA = "equations_data.c"
-_ROOMS = ("algebra", "core", "solvers", "instance")  # of the C layer, besides one per FMI version
+_ROOMS = ("algebra", "core", "constraints", "solvers", "instance")  # of the C layer, besides one per FMI version
 # CasADi's code is not ours to keep free of warnings. With -O1 derivatives (of the crane with an elastic boom) run
 # twice as fast as with -O0; -O2 adds nothing but a third to the time that the compiler takes.
 _FLAGS = {

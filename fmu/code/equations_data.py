@@ -21,7 +21,7 @@ from .stage_derivatives import StageDerivative
 from .staged import GROUPS, INPUT_ORDERS, LEVELS, Block, ConstrainedSystem, Stage, Staged, System
 
 _OWN_BLOCKS = {"start_values"}  # of the generated part alone
-_COUNTED = ("states", "inputs", "switches", "parameters", "outputs")
+_COUNTED = ("states", "inputs", "switches", "parameters", "outputs", "checks")
 
 
 def data(
@@ -54,6 +54,7 @@ def data(
         "lists": {name: text or "0" for found in [*lists, dependencies] for name, text in found.items()},
         "groups": {name: [_stage(s, derivatives) for s in staged.stages if s.group == name] for name in GROUPS},
         "variables": [_variable(v) for v in variables],
+        "checks": [{"message": _string(c.message), "bound": c.bound} for c in program.checks],
         "pointers": tables,
         "numbers": {name: numbers for name, numbers in starts.items() if numbers},
         "equations": {
@@ -66,6 +67,7 @@ def data(
             "variables": "variables",
             **{name: name for name in tables},
             **{name: name if numbers else "0" for name, numbers in starts.items()},
+            "checks": "checks" if program.checks else "0",
             "output_step": output_step,
         },
         "real_settings": {f"SETTING_{name.upper()}": start for name, start, _, _ in REAL_SETTINGS},

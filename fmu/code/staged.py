@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import casadi as ca
 
 RUNNING = ("prepare", "dynamics", "outputs")  # groups that derivatives and outputs come from
-GROUPS = (*RUNNING, "violations", "project_position", "project_velocity")
+GROUPS = (*RUNNING, "violations", "project_position", "project_velocity", "checks")
 LEVELS = ("position", "velocity")
 INPUT_ORDERS = 3
 

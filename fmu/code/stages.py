@@ -22,7 +22,7 @@ from .casadi_eval import SX, Evaluator
 from .staged import GROUPS, INPUT_ORDERS, LEVELS, Block, ConstrainedSystem, Stage, Staged, System
 
 # Groups that use what is computed in those before them; those of one chain know nothing of the others'.
-_CHAINS = (("dynamics", "outputs"), ("violations",), ("project_position",), ("project_velocity",))
+_CHAINS = (("dynamics", "outputs"), ("violations",), ("project_position",), ("project_velocity",), ("checks",))
 
 
 def stage(program: Program) -> Staged:
@@ -90,6 +90,7 @@ class _Cutter:
             ("outputs", len(program.outputs)),
             ("violations", len(LEVELS) if program.projections else 0),
             ("corrections", len(LEVELS) if program.projections else 0),
+            ("checks", len(program.checks)),
             *((f"{level}_change", len(program.states) if level in program.projections else 0) for level in LEVELS),
         ):
             self.result.allocate(size, name)
@@ -135,6 +136,8 @@ class _Cutter:
             results[f"project_{level}"] = {f"{level}_change": projection.change}
         if program.projections:
             results["violations"] = {"violations": self._violations()}
+        if program.checks:
+            results["checks"] = {"checks": [check.value for check in program.checks]}
         return results
 
     def _violations(self) -> list[Expr]:
@@ -154,6 +157,7 @@ class _Cutter:
             elif wanted & {*given(item)}:
                 groups["outputs"].append(item)
         groups["violations"] = self._definitions(self._violations())
+        groups["checks"] = self._definitions(check.value for check in program.checks)
         for level, projection in program.projections.items():
             solve = projection.solve
             groups[f"project_{level}"] = [*self._definitions([solve.matrix, solve.right]), solve]

@@ -204,7 +204,9 @@ const Equations equations = {
     .n_parameters = N_PARAMETERS,
     .n_outputs = 3,
     .workspace_size = SIZE,
-    .blocks = {TIME, X, U, INPUT_DERIVATIVES, SWITCHES, P, START_STATES, EVENT_TIMES, DERIVATIVES, OUTPUTS, 0, 0, 0, 0},
+    .blocks = {.time = TIME, .states = X, .inputs = U, .input_derivatives = INPUT_DERIVATIVES, .switches =
+               SWITCHES, .parameters = P, .start_states = START_STATES, .event_times = EVENT_TIMES,
+               .derivatives = DERIVATIVES, .outputs = OUTPUTS},
     .groups = {{1, PREPARE_STAGES}, {1, DYNAMICS_STAGES}, {1, OUTPUT_STAGES}},
     .n_variables = sizeof VARIABLES / sizeof VARIABLES[0],
     .variables = VARIABLES,

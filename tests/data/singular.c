@@ -188,7 +188,8 @@ const Equations equations = {
     .n_parameters = N_PARAMETERS,
     .n_outputs = 2,
     .workspace_size = SIZE,
-    .blocks = {TIME, X, 0, 0, 0, P, START_STATES, 0, DERIVATIVES, OUTPUTS, 0, 0, 0, 0},
+    .blocks = {.time = TIME, .states = X, .parameters = P, .start_states = START_STATES, .derivatives =
+               DERIVATIVES, .outputs = OUTPUTS},
     .groups = {{1, PREPARE_STAGES}, {2, DYNAMICS_STAGES}, {1, OUTPUT_STAGES}},
     .n_variables = sizeof VARIABLES / sizeof VARIABLES[0],
     .variables = VARIABLES,

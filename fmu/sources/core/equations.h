@@ -16,8 +16,9 @@
                 evaluation          the stages, each group run once per change
                 variables           get and set by value reference, with checks
                 derivatives         exact derivatives, forward and adjoint, by sweeps over the stages
-     solvers    projection          puts the states back on the constraints
-                integrator          what an inner solver of the co-simulation is, and what every one shares
+     constraints  projection        puts the states back on the constraints
+                checks              what must hold at the start and after each step
+     solvers    integrator          what an inner solver of the co-simulation is, and what every one shares
                 adaptive_step       step size control, shared by the adaptive methods
                 rk4                 classical Runge-Kutta method, fixed step
                 dormand_prince      Dormand-Prince 5(4), adaptive step
@@ -103,8 +104,8 @@ typedef struct {
 } Stage;
 
 /* The first three are run in this order, each only when something it depends on has changed, and none twice. The
-   others have no stages in models without a projection; they are run when a projection asks for them, after PREPARE
-   alone. */
+   others have no stages in models without a projection, or without checks; they are run when these ask for them,
+   after PREPARE alone. */
 typedef enum {
     GROUP_PREPARE,  /* from parameters alone: constants, start states, event times */
     GROUP_DYNAMICS, /* from time, states, inputs, switches, parameters and PREPARE's results: derivatives */
@@ -112,6 +113,7 @@ typedef enum {
     GROUP_VIOLATIONS,       /* from time, states, switches, parameters and PREPARE's results: violations */
     GROUP_PROJECT_POSITION, /* from the same: a step of the positions towards the constraints; may have no stages */
     GROUP_PROJECT_VELOCITY, /* from the same: one of the velocities; may have no stages */
+    GROUP_CHECKS,           /* from time, states, inputs, switches, parameters, PREPARE's results: values of checks */
     N_GROUPS
 } Group;
 
@@ -141,6 +143,7 @@ typedef struct {
     int position_change; /* n_states: result of PROJECT_POSITION, added to the states */
     int velocity_change; /* n_states: result of PROJECT_VELOCITY, added to the states */
     int corrections;     /* N_LEVELS: sums of the norms of what projections have changed since initialisation */
+    int checks;          /* n_checks: result of CHECKS */
 } Blocks;
 
 /* Levels of the constraints; `index` of the CORRECTION variables. */
@@ -203,6 +206,12 @@ typedef struct {
                      in the first, 0 in the others */
 } Variable;
 
+/* What must hold at the start and after each step: the value in the block of the checks is less than the bound. */
+typedef struct {
+    const char *message; /* what it means that it does not; the time in s follows */
+    double bound;
+} Check;
+
 typedef struct {
     const char *identifier; /* modelIdentifier */
     const char *token;      /* guid (FMI 2), instantiationToken (FMI 3): compared with the importer's */
@@ -220,6 +229,9 @@ typedef struct {
        then the first value references of what is in it, ascending. No list (NULL): on nothing. No table: not known. */
     const int *const *dependencies;
     const int *const *start_dependencies;
+
+    int n_checks;
+    const Check *checks; /* may be NULL if n_checks is 0 */
 
     /* Start values, in the order of the blocks. An array of length 0 may be NULL. */
     const double *parameters; /* n_parameters */

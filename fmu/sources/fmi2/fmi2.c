@@ -4,6 +4,7 @@
    allocateMemory is not used (canNotUseMemoryManagementFunctions): FMI 3.0 has dropped it, and an instance is two
    pieces of memory. */
 
+#include "checks.h"
 #include "cosimulation.h"
 #include "derivatives.h"
 #include "evaluation.h"
@@ -223,7 +224,7 @@ fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean noSetFMUStat
         !expect_pointer(c, "terminateSimulation", terminateSimulation))
         return finish_call(c, false);
     bool due;
-    if (!model_projection_due(model_of(c), &due)) return finish_call(c, false);
+    if (!model_check(model_of(c)) || !model_projection_due(model_of(c), &due)) return finish_call(c, false);
     *enterEventMode = due;
     *terminateSimulation = fmi2False;
     return fmi2OK;

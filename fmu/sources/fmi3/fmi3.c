@@ -2,6 +2,7 @@
    model.h. Variables are in fmi3_variables.c, what surrounds the state in fmi3_state.c, co-simulation in
    fmi3_cosimulation.c. */
 
+#include "checks.h"
 #include "evaluation.h"
 #include "fmi3_instance.h"
 #include "life.h"
@@ -150,7 +151,7 @@ fmi3Status fmi3CompletedIntegratorStep(fmi3Instance instance, fmi3Boolean noSetF
         !expect_pointer(instance, "terminateSimulation", terminateSimulation))
         return finish(instance, false);
     bool due;
-    if (!model_projection_due(instance, &due)) return finish_computed(instance, false);
+    if (!model_check(instance) || !model_projection_due(instance, &due)) return finish_computed(instance, false);
     *enterEventMode = due;
     *terminateSimulation = fmi3False;
     return fmi3OK;

@@ -2,6 +2,7 @@
 
 #include "integrator.h"
 
+#include "checks.h"
 #include "projection.h"
 
 #include <stddef.h>
@@ -17,7 +18,7 @@ bool integrator_spend_step(Model *model, int32_t *budget) {
 
 bool integrator_accept_step(Model *model) {
     bool moved;
-    if (!model_project(model, &moved)) return false;
+    if (!model_project(model, &moved) || !model_check(model)) return false;
     model->run.counters[COUNTER_SOLVER_STEPS]++;
     model->run.last_successful_time = model->workspace[equations.blocks.time];
     if (model->step_accepted != NULL) model->step_accepted(model);

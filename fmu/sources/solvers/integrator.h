@@ -21,7 +21,7 @@ extern const Integrator dormand_prince_54;
 extern const Integrator rosenbrock_43;
 
 bool integrator_spend_step(Model *model, int32_t *budget);
-/* Puts the states back on the constraints, and notes that the run is good up to where the model stands. */
+/* Puts the states back on the constraints, makes the model's checks, and notes that the run is good up to there. */
 bool integrator_accept_step(Model *model);
 
 #endif
