@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ import numpy as np
 from fmpy.fmi1 import FMICallException
 from fmpy.validation import validate_fmu
 
-from ...errors import DescriptionError, Problem, SolveError
+from ...errors import DescriptionError, GpmelicaError, Problem, SolveError
 from ...trajectory import Trajectory, output_grid
 from ..files.csv_file import read_csv
 from .feeding import fed, interpolates
@@ -56,10 +57,10 @@ def simulate(
         parameters  values to set before the start
         inputs      of the FMU over time; zero without it
 
-    Raises SolveError with the FMU's own message if a call fails.
+    Raises SolveError with the FMU's own message if a call fails, else with FMPy's if it cannot run the FMU.
     """
     messages: list[str] = []
-    description = fmpy.read_model_description(str(fmu))
+    description = read_fmu(fmu)
     known = {v.name for v in description.modelVariables}
     counters = [counter for counter in _COUNTERS if counter in known]
     log = _logger(messages)
@@ -83,8 +84,10 @@ def simulate(
                 debug_logging=True,  # FMI 3.0 allows no message without it; the FMUs have none but errors
                 step_finished=_reporter(progress, stop),
             )
-    except (FMICallException, RuntimeError) as error:
-        raise SolveError(f"{name}: {messages[0] if messages else error}") from None
+    except GpmelicaError:
+        raise
+    except Exception as error:  # FMPy raises bare ones, and whatever a damaged FMU makes of it
+        raise SolveError(f"{name}: {messages[0] if messages else f'FMPy: {error!s:.500}'}") from None
     if messages:  # a callback cannot tell FMPy's solver of a failure, so it may have gone on with any numbers
         raise SolveError(f"{name}: {messages[0]}")
     wall = time.perf_counter() - begin
@@ -177,8 +180,21 @@ def read_or_simulate(path: Path) -> tuple[Trajectory, dict[str, str]]:
         "cs" if description.coSimulation is not None else "me",
         [v.name for v in outputs],
         name=str(path),
-        stop=float(getattr(experiment, "stopTime", None) or 1.0),
-        output_step=float(getattr(experiment, "stepSize", None) or 0.01),
-        tolerance=float(getattr(experiment, "tolerance", None) or 1e-6),
+        stop=_setting(path, experiment, "stopTime", 1.0),
+        output_step=_setting(path, experiment, "stepSize", 0.01),
+        tolerance=_setting(path, experiment, "tolerance", 1e-6),
     )
     return trajectory, {v.name: v.unit for v in outputs if v.unit}
+
+
+def _setting(path: Path, experiment: Any, name: str, default: float) -> float:
+    """A number of the default experiment."""
+    text = getattr(experiment, name, None) or default
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0.0 < number < math.inf:
+        problem = Problem(f"DefaultExperiment.{name}", f"is {text!r}, expected a number > 0")
+        raise DescriptionError(str(path), [problem])
+    return number

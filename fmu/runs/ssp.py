@@ -13,8 +13,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import fmpy
-
 from ..._version import __version__
 from ...errors import DescriptionError, Problem
 from ..files.archive import pack
@@ -84,9 +82,9 @@ def write_ssp(plant: Path, out: Path, controller: Path | None = None) -> Path:
 
     plant       FMU 2.0, or 3.0, of which the parameters that are arrays are left out: SSP 1.0 has none
     controller  FMU whose inputs are named like outputs of the plant, and outputs like its inputs
-    Raises DescriptionError if the controller is no FMU or nothing fits.
+    Raises DescriptionError if one of them is no FMU or nothing fits.
     """
-    description = fmpy.read_model_description(str(plant))
+    description = read_fmu(plant)
     name = str(description.modelName)
     own = replace(_element("Plant", description), parameters="resources/Plant.ssv")
     texts = _Texts(name, description)
