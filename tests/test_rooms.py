@@ -1,0 +1,221 @@
+"""The order of the rooms: a folder uses those below it alone, no file needs itself, and no folder is crowded.
+
+Python by its imports (inside functions and for types too), C by its includes and calls.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import gpmelica
+
+ROOT = Path(gpmelica.__file__).parent
+ABROAD = {"tests", "benchmarks", "docs", "examples"}  # users of the package
+MOST_FILES = 15
+
+# Lowest first: each line uses those above it. Folders are rooms, and so is each module that lies in the root.
+ORDER = """
+_version errors trajectory workers
+generator.types generator.language
+generator.description.tables
+generator.description
+results
+generator.mechanism generator.program
+generator.equations.bodies
+generator.equations.forces
+generator.equations.constraints
+generator.equations.solution
+generator.equations
+generator.modelica
+generator
+reference.kinematics
+reference.constraints
+reference.forces
+reference.solve
+reference.analysis
+reference
+prepared
+fmu.files fmu.compilers
+fmu.code fmu.compare fmu.runs
+fmu.report.plots
+fmu.report
+fmu.report.cases
+fmu.archive
+fmu.backends.openmodelica
+fmu.backends
+commands
+model
+gpmelica
+cli
+__main__
+"""
+C_ORDER = ("algebra", "core", "constraints", "solvers", "instance", "fmi2", "fmi3")
+APART = {("fmi3", "fmi2")}  # an FMU has one of them
+
+Graph = Mapping[str, set[str]]
+
+
+def _name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts) or "gpmelica"
+
+
+MODULES = {
+    _name(path): path for path in sorted(ROOT.rglob("*.py")) if path.relative_to(ROOT).parts[0] not in ABROAD
+}
+
+
+def imports(path: Path) -> set[str]:
+    """Modules of the package that a module takes something from."""
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    found = {
+        f"{base}.{alias.name}".lstrip(".")
+        for node in nodes
+        if isinstance(node, ast.ImportFrom) and node.level > 0
+        for base in [".".join([*path.relative_to(ROOT).parts[: -node.level], *filter(None, [node.module])])]
+        for alias in node.names
+    }
+    modules = {name if name in MODULES else name.rpartition(".")[0] or "gpmelica" for name in found}
+    return modules - {_name(path)}
+
+
+def room(module: str) -> str:
+    """Its folder, or itself in the root."""
+    folder = MODULES[module].parent
+    return module if folder == ROOT else _name(folder / "__init__.py")
+
+
+@cache
+def python_graph() -> Graph:
+    """Module → modules that it imports."""
+    return {name: imports(path) for name, path in MODULES.items()}
+
+
+def cycle(graph: Graph) -> list[str]:
+    """One, or an empty list."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+# ---- Python ----------------------------------------------------------------------------------------------------
+
+
+def test_imports_are_found() -> None:
+    """Of modules, of names in them, from packages; what is looked at is the package."""
+    graph = python_graph()
+    assert {"errors", "model", "generator.description"} <= graph["cli"]
+    assert "fmu.code.stages" in graph["fmu.backends.native"]
+    assert all(used in MODULES for uses in graph.values() for used in uses)
+    assert len(MODULES) > 150
+
+
+def test_no_module_imports_itself() -> None:
+    """Not by way of others either."""
+    assert cycle(python_graph()) == []
+
+
+def test_rooms_use_those_below() -> None:
+    """Every import stays in its room or goes to one further up in the list; every room is in it."""
+    level = {name: k for k, line in enumerate(ORDER.split("\n")) for name in line.split()}
+    graph = python_graph()
+    assert {room(module) for module in MODULES} - set(level) == {"fmu", "modelica_templates"}  # no code
+    wrong = {
+        f"{module} imports {used}"
+        for module, uses in graph.items()
+        for used in uses
+        if room(module) != room(used) and level[room(used)] >= level[room(module)]
+    }
+    assert wrong == set()
+
+
+# ---- C ---------------------------------------------------------------------------------------------------------
+
+SOURCES = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "fmu" / "sources").glob("*/*.[ch]"))}
+_FUNCTION = re.compile(r"^(static )?\w[\w *]*?\b(\w+)\([^;{}]*\) \{", re.MULTILINE)
+_CONSTANT = re.compile(r"^const \w+ (\w+) =", re.MULTILINE)
+
+
+def _code(text: str) -> str:
+    return re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+
+
+def defined(text: str) -> tuple[set[str], set[str]]:
+    """Functions and constants that a source shows others, and functions of its own."""
+    found = _FUNCTION.findall(_code(text))
+    shown = {name for static, name in found if not static} | set(_CONSTANT.findall(_code(text)))
+    return shown, {name for static, name in found if static}
+
+
+def include_graph() -> Graph:
+    """File name without extension → those that its header or source includes."""
+    stems = {path.stem for path in SOURCES if path.suffix == ".h"}
+    graph: dict[str, set[str]] = {path.stem: set() for path in SOURCES}
+    for path, text in SOURCES.items():
+        graph[path.stem] |= ({*re.findall(r'#include "(\w+)\.h"', text)} & stems) - {path.stem}
+    return graph
+
+
+def call_graph() -> Graph:
+    """Source → sources whose functions it names."""
+    sources = {path.stem: text for path, text in SOURCES.items() if path.suffix == ".c"}
+    owner = {name: stem for stem, text in sources.items() for name in defined(text)[0]}
+    return {
+        stem: {
+            owner[name]
+            for name in {*re.findall(r"\w+", _code(text))} & set(owner) - defined(text)[1]
+            if owner[name] != stem
+        }
+        for stem, text in sources.items()
+    }
+
+
+def test_includes_and_calls_are_found() -> None:
+    """By the standard's functions and the layer's own."""
+    includes, calls = include_graph(), call_graph()
+    assert {"calls", "model"} <= includes["fmi2_instance"] | includes["calls"]
+    assert {"projection", "evaluation", "life"} <= calls["fmi2"]
+    assert {"rk4", "rosenbrock", "dormand_prince", "solver_choice"} <= calls["methods"]
+    assert len(calls) > 20
+
+
+def test_no_c_file_needs_itself() -> None:
+    """Neither what it includes nor what it calls leads back to it."""
+    assert cycle(include_graph()) == []
+    assert cycle(call_graph()) == []
+
+
+def test_c_rooms_use_those_below() -> None:
+    """The table of the inner solvers knows them; they do not know it, nor a solver the FMI layer."""
+    rooms = {path.stem: path.parent.name for path in SOURCES}
+    assert set(rooms.values()) == set(C_ORDER)
+    wrong = {
+        f"{stem} uses {used}"
+        for graph in (include_graph(), call_graph())
+        for stem, uses in graph.items()
+        for used in uses
+        if C_ORDER.index(rooms[used]) > C_ORDER.index(rooms[stem]) or (rooms[stem], rooms[used]) in APART
+    }
+    assert wrong == set()
+
+
+# ---- Both ------------------------------------------------------------------------------------------------------
+
+
+def _crowded(folders: Iterable[Path]) -> dict[str, int]:
+    counts = {str(f.relative_to(ROOT)): len([p for p in f.iterdir() if p.is_file()]) for f in folders}
+    return {name: count for name, count in counts.items() if count > MOST_FILES}
+
+
+def test_no_room_is_crowded() -> None:
+    """Code, templates and C; the root has the files of the project beside its modules."""
+    folders = {path.parent for path in [*MODULES.values(), *SOURCES]} - {ROOT}
+    assert _crowded(folders) == {}
+    assert len(list(ROOT.glob("*.py"))) <= MOST_FILES
