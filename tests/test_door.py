@@ -7,6 +7,7 @@ import inspect
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import nbclient
@@ -113,6 +114,13 @@ def test_the_notebook_runs(tmp_path: Path) -> None:
     pictures = [o for cell in notebook.cells for o in cell.get("outputs", ()) if "image/png" in o.get("data", ())]
     assert len(pictures) == 2
     assert (tmp_path / "out" / "four_bar" / "report.html").is_file()
+
+
+def test_every_package_is_installed() -> None:
+    rooms = [ROOT / name for name in ("commands", "fmu", "generator", "modelica_templates", "reference")]
+    found = {path.parent.relative_to(ROOT) for room in rooms for path in room.rglob("__init__.py")}
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
+    assert sorted(listed) == sorted(["gpmelica", *(".".join(("gpmelica", *place.parts)) for place in found)])
 
 
 def test_importing_loads_no_solver() -> None:
