@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from gpmelica.generator.description import schema
+from gpmelica.generator.types.joints import JOINT_TYPES
 
 ROOT = Path(__file__).resolve().parent.parent
 UNITS = (
@@ -53,6 +54,21 @@ def test_every_key_says_what_it_means_and_in_which_unit(key: str, value: dict[st
     if "number" in str(value) and name not in COUNTS | DIRECTIONS | IN_THE_USERS_UNIT:
         words = text.replace("(", " ").replace(")", " ").replace(",", " ").replace(";", " ").replace(":", " ")
         assert "dimensionless" in words or set(words.removesuffix(".").split()) & set(UNITS)
+
+
+@pytest.mark.parametrize("kind", JOINT_TYPES)
+def test_every_joint_is_explained_and_drawn(kind: str) -> None:
+    page = (ROOT / "docs" / "joints.md").read_text(encoding="utf-8")
+    assert kind in page.lower()
+    motions = JOINT_TYPES[kind]
+    if len(motions) > 1:
+        picture = f"pictures/joint_{kind}.svg"
+        assert picture in page
+        text = (ROOT / "docs" / picture).read_text(encoding="utf-8")
+        captions = [
+            f"{number}. {motion.coordinate}: {motion.kind}" for number, motion in enumerate(motions, start=1)
+        ]
+        assert [caption for caption in captions if caption not in text] == []
 
 
 def test_page_of_keys_is_the_schemas() -> None:

@@ -1,0 +1,129 @@
+"""Pictures of joints and frames: `python docs/pictures.py` writes `docs/pictures/*.svg`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib import pyplot
+from mpl_toolkits.mplot3d.axes3d import Axes3D
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from gpmelica.generator.types.joints import JOINT_TYPES
+
+Array = NDArray[np.float64]
+FOLDER = Path(__file__).with_name("pictures")
+COLOURS = ("#c0392b", "#1e8449", "#1f618d")  # x, y, z
+GREY, INK, BLUE = "#9aa2ad", "#1f2733", "#0072b2"
+ANGLE, LENGTH = np.deg2rad(30.0), 0.55  # of the motions drawn, rad and frames' axes
+STYLE = {"svg.hashsalt": "gpmelica", "font.family": "sans-serif", "font.size": 12, "text.color": INK}
+
+
+def draw_joint(kind: str) -> None:
+    """One panel per elementary motion, in their order."""
+    motions = JOINT_TYPES[kind]
+    columns = min(len(motions), 3)
+    figure, panels = _panels(-(-len(motions) // columns), columns)
+    rotation, origin = np.eye(3), np.zeros(3)
+    for number, (axes, motion) in enumerate(zip(panels, motions, strict=True), start=1):
+        axes.set_title(_caption(number, motion), fontsize=12, y=-0.02)
+        _frame(axes, rotation, origin, [GREY] * 3)
+        _motion(axes, motion, rotation, origin)
+        turn, shift = _transform(motion)
+        rotation, origin = rotation @ turn, origin + rotation @ shift
+        _frame(axes, rotation, origin, COLOURS, "xyz")
+        _look_at(axes, 0.75 * origin + 0.1, 0.85)
+    _save(figure, f"joint_{kind}")
+
+
+def draw_path() -> None:
+    """World frame, a path's frame, waypoints in it, and the point that follows them."""
+    figure, (axes,) = _panels(1, 1, size=6.0)
+    rotation, origin = Rotation.from_euler("zyx", [-0.3, -0.2, 0.0]).as_matrix(), np.array([0.3, 2.2, 0.9])
+    waypoints = origin + np.array([[0.0, 0.0, 0.0], [0.0, 1.6, 0.0], [0.0, 1.6, 1.0]]) @ rotation.T
+    _frame(axes, np.eye(3), np.zeros(3), [GREY] * 3, "xyz")
+    axes.text(0.0, 0.1, -0.3, "world", ha="left", color=GREY)
+    _arrow(axes, np.zeros(3), origin, GREY, 1.0, head=0.06)
+    axes.text(0.0, 0.9, 0.62, "frame.xyz", color=GREY)
+    _frame(axes, rotation, origin, COLOURS, "xyz")
+    axes.text(*(origin + 1.4 * rotation[:, 2]), "frame of the path", ha="center")
+    axes.plot(*waypoints.T, color=BLUE, lw=2.2, marker="o", ms=5)
+    for number, (place, shift) in enumerate(zip(waypoints, ((0.1, 0.15), (-0.25, 0.0), (0.12, 0.0)), strict=True)):
+        axes.text(*(place + rotation @ [0.0, shift[1], shift[0]]), f"waypoints[{number}]", color=BLUE)
+    point = 0.45 * waypoints[1] + 0.55 * waypoints[2]
+    axes.plot(*point, marker="o", ms=8, color=INK)
+    axes.text(*(point + rotation @ [0.0, 0.14, 0.0]), "E", weight="bold")
+    _look_at(axes, np.array([0.2, 2.2, 0.9]), 1.8, azimuth=25)
+    _save(figure, "path")
+
+
+def _panels(rows: int, columns: int, size: float = 3.3) -> tuple[Any, list[Axes3D]]:
+    figure = pyplot.figure(figsize=(size * columns, size * rows))
+    panels = [
+        figure.add_subplot(rows, columns, k + 1, projection="3d", computed_zorder=False)
+        for k in range(rows * columns)
+    ]
+    figure.subplots_adjust(0, 0.08 / rows, 1, 1, 0, 0.04)
+    return figure, panels
+
+
+def _look_at(axes: Axes3D, centre: Array, reach: float, azimuth: float = 66) -> None:
+    for limits, c in zip((axes.set_xlim, axes.set_ylim, axes.set_zlim), centre, strict=True):
+        limits(c - reach, c + reach)
+    axes.set_axis_off()
+    axes.set_box_aspect((1, 1, 1), zoom=1.12)
+    axes.view_init(elev=26, azim=azimuth)
+
+
+def _frame(axes: Axes3D, rotation: Array, origin: Array, colours: Any, names: str = "   ") -> None:
+    for axis, colour, name in zip(rotation.T, colours, names, strict=True):
+        _arrow(axes, origin, axis, colour, 1.2 if colour == GREY else 2.0)
+        axes.text(*(origin + 1.16 * axis), name, color=colour, ha="center", va="center", weight="bold")
+
+
+def _arrow(axes: Axes3D, start: Array, way: Array, colour: str, width: float, head: float = 0.12) -> None:
+    axes.quiver(*start, *way, color=colour, lw=width, arrow_length_ratio=head)
+
+
+def _motion(axes: Axes3D, motion: Any, rotation: Array, origin: Array) -> None:
+    """Arrows of the motion's positive direction, from the frame that it starts from."""
+    axis = rotation @ motion.axis
+    if motion.kind == "translation":
+        _arrow(axes, origin, LENGTH * axis, "black", 2.6, head=0.3)
+        return
+    for k in np.flatnonzero(np.array(motion.axis) == 0.0):
+        arc = [Rotation.from_rotvec(a * axis).apply(rotation[:, k]) for a in np.linspace(0.0, ANGLE, 30)]
+        path = origin + 0.72 * np.array(arc)
+        axes.plot(*path[:-4].T, color="black", lw=1.4)
+        _arrow(axes, path[-5], path[-1] - path[-5], "black", 1.4, head=1.0)
+
+
+def _transform(motion: Any) -> tuple[Array, Array]:
+    """What a motion does in the picture: rotation, shape (3, 3), and translation, shape (3,)."""
+    axis = np.array(motion.axis)
+    if motion.kind == "rotation":
+        return Rotation.from_rotvec(ANGLE * axis).as_matrix(), np.zeros(3)
+    return np.eye(3), LENGTH * axis
+
+
+def _caption(number: int, motion: Any) -> str:
+    way = {"rotation": "rotation about", "translation": "translation along"}[motion.kind]
+    return f"{number}. {motion.coordinate}: {way} {'xyz'[motion.axis.index(1.0)]}, {motion.unit}"
+
+
+def _save(figure: Any, name: str) -> None:
+    FOLDER.mkdir(exist_ok=True)
+    figure.savefig(FOLDER / f"{name}.svg", bbox_inches="tight", metadata={"Date": None, "Creator": None})
+    pyplot.close(figure)
+
+
+if __name__ == "__main__":
+    mpl.use("svg")
+    with mpl.rc_context(STYLE):
+        draw_path()
+        for joint, motions in JOINT_TYPES.items():
+            if len(motions) > 1:
+                draw_joint(joint)

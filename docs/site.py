@@ -1,0 +1,42 @@
+"""What the site has besides the files of this folder: the README as its first page, and all that pages link to.
+
+Pages link to each other and to examples as they do in the repository, so that they can be read there, too.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path, PurePosixPath
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).resolve().parent.parent
+_OUTSIDE = ("examples/**/*.toml", "examples/**/*.py", "examples/*.ipynb", "benchmarks/*", "CHANGELOG.md")
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the files from outside the folder, by their paths in the repository."""
+    for path in sorted(path for pattern in _OUTSIDE for path in ROOT.glob(pattern) if path.is_file()):
+        place = path.relative_to(ROOT).as_posix()
+        files.append(File.generated(config, place, abs_src_path=str(path)))
+    files.append(File.generated(config, "index.md", abs_src_path=str(ROOT / "README.md")))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Turn links of the repository into links of the site: what is below docs/ there is at the top here."""
+    source = "README.md" if page.file.src_uri == "index.md" else page.file.src_uri
+    here = PurePosixPath(source if (ROOT / source).is_file() and source != "index.md" else f"docs/{source}").parent
+
+    def place(link: re.Match[str]) -> str:
+        target, _, anchor = link[1].partition("#")
+        if "://" in target or not target:
+            return link[0]
+        path = (ROOT / here / target).resolve().relative_to(ROOT).as_posix().removeprefix("docs/")
+        found = "index.md" if path == "README.md" else "benchmarks/README.md" if path == "benchmarks" else path
+        up = "../" * page.file.src_uri.count("/")
+        return f"]({up}{found}{'#' if anchor else ''}{anchor})"
+
+    return re.sub(r"\]\(([^)\s]+)\)", place, markdown)
