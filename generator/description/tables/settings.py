@@ -60,7 +60,7 @@ class Simulation(Part):
     start: Literal["statics", "description"] = "statics"
     """`statics`: from the equilibrium; `description`: from the values given, which may violate constraints."""
     violation: Positive = 1e-6
-    """Constraint violation up to which a run holds, in the row's unit (m or rad), beyond what is left of the start's."""
+    """Constraint violation up to which a run holds, m or rad, beyond what is left of the start's."""
 
     @model_validator(mode="after")
     def _sensible(self) -> Simulation:
