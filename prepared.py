@@ -15,10 +15,10 @@ from .errors import DescriptionError, Problem, SolveError
 from .generator import equations, mechanism, modelica
 from .generator import variables as interface
 from .generator.description import Chain
-from .generator.equations.constraints import constraints
 from .generator.equations.solution import linear_solves
 from .generator.equations.solution.system import Partition
 from .generator.program.program import Program
+from .generator.types.origin import Signal
 
 Array = NDArray[np.float64]
 
@@ -53,7 +53,7 @@ class Prepared:
     @property
     def rows(self) -> tuple[str, ...]:
         """Names of the constraint rows."""
-        return constraints.row_names(self.mechanism)
+        return self.program.rows
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -77,6 +77,11 @@ class Prepared:
         """Unit of each state and output."""
         states = {state.name: state.unit for state in self.program.states}
         return states | {output.name: output.unit for output in self.program.outputs}
+
+    @property
+    def signals(self) -> dict[str, Signal]:
+        """What each state and output is, and of which part of the mechanism."""
+        return self.program.signals
 
     def start_values(self) -> dict[str, float]:
         """What each `start(x)` of the description stands for, by its name in the program."""

@@ -22,6 +22,7 @@ from gpmelica.generator import modelica
 from gpmelica.generator.description import load
 from gpmelica.generator.program import ir
 from gpmelica.generator.program.program import Definition
+from gpmelica.generator.types.origin import Origin
 from gpmelica.prepared import Prepared, prepare
 from gpmelica.reference.solve.velocities import allowed_velocities
 
@@ -238,7 +239,7 @@ def swept(model: Prepared, rng: np.random.Generator) -> Prepared:
     centre, amplitude = np.concatenate([*model.start, 0.0 * spreads[2]]), np.concatenate(spreads)
     frequency, phase = rng.uniform(100.0, 1000.0, len(states)), rng.uniform(0.0, 2 * np.pi, len(states))
     given = [
-        Definition(s.name, (), s.unit, s.description, (((), _sine(*numbers)),), "states that are given")
+        Definition(s.name, (), s.unit, s.description, (((), _sine(*numbers)),), Origin("states that are given"))
         for s, *numbers in zip(states, centre, amplitude, frequency, phase, strict=True)
     ]
     return replace(model, program=replace(model.program, states=[], items=[*given, *model.program.items]))

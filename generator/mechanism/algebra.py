@@ -8,6 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..types.origin import Origin
+
 Value = Any  # float or symbol
 Vector = Any  # numpy array or symbol, shape (3,)
 Matrix = Any
@@ -16,6 +18,9 @@ Array = NDArray[np.float64]
 
 class Algebra(Protocol):
     """Where a mechanism's numbers come from."""
+
+    def of(self, origin: Origin) -> Algebra:
+        """The same for the numbers of a part of the description."""
 
     def scalar(self, name: str, value: float, unit: str, description: str) -> Value:
         """A number that has a name."""
@@ -29,6 +34,11 @@ class Algebra(Protocol):
 
 class Numbers:
     """Algebra of plain numbers."""
+
+    def of(self, origin: Origin) -> Numbers:
+        """Itself: numbers do not know where they come from."""
+        del origin
+        return self
 
     def scalar(self, name: str, value: float, unit: str, description: str) -> float:
         """The number itself."""

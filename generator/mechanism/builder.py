@@ -14,10 +14,11 @@ from ..description.tables.friction import LuGre
 from ..description.tables.inertia import Inertial
 from ..description.tables.link import Beam, Joint, Link
 from ..description.tables.settings import Constraints
-from ..description.tables.task import Force, Nonholonomic
+from ..description.tables.task import Force, Nonholonomic, Point
 from ..language import expressions
 from ..types.closures import CLOSURE_TYPES, DEFORMATIONS, Condition
 from ..types.joints import JOINT_TYPES, ElementaryMotion
+from ..types.origin import Origin
 from . import rfem
 from .algebra import Algebra, Array, Matrix, Numbers, Value, Vector
 from .parts import (
@@ -57,7 +58,8 @@ class _Builder:
     """Collects bodies and coordinates while walking the links in placement order."""
 
     def __init__(self, chain: Chain, algebra: Algebra) -> None:
-        self.chain, self.algebra = chain, algebra
+        self.chain, self._general = chain, algebra
+        self.algebra = algebra  # of the part that is being built
         self.bodies: list[Body] = []
         self.coordinates: list[Coordinate] = []
         self.first_body: dict[str, int] = {"ground": GROUND}
@@ -66,6 +68,7 @@ class _Builder:
 
     def mechanism(self) -> Mechanism:
         gravity = self.algebra.vector("gravity", self.chain.gravity, "m/s2", "gravity, world frame")
+        self._begin("description")
         parameters = {
             name: self.algebra.scalar(name, value, "1", f"parameter {name} of the description")
             for name, value in self.chain.parameters.items()
@@ -80,10 +83,7 @@ class _Builder:
             bodies=tuple(self.bodies),
             coordinates=tuple(self.coordinates),
             supports=supports,
-            points={
-                name: self._place(point.link, point.position, f"{name}_position", f"point {name}")
-                for name, point in self.chain.points.items()
-            },
+            points={name: self._point(name, point) for name, point in self.chain.points.items()},
             closures=tuple(self._closure(closure) for closure in self.chain.closures),
             programmed=self.chain.programmed,
             nonholonomic=tuple(self._knife_edge(edge) for edge in self.chain.nonholonomic),
@@ -92,8 +92,13 @@ class _Builder:
             actuated=self._actuated(self.chain.constraints.actuated),
         )
 
+    def _begin(self, kind: str, name: str = "") -> None:
+        """The numbers that follow come from this part of the description."""
+        self.algebra = self._general.of(Origin(kind, name))
+
     def _stabilisation(self, constraints: Constraints) -> dict[str, Value]:
         """What keeps the constraints; only what the formulation uses may get a name."""
+        self._begin("general")
         numbers: dict[str, Value] = {key: getattr(constraints, key) for key in ("alpha", "beta", "kappa")}
         if constraints.formulation == "gpme_reduced":
             text = "feedback of the constraints' positions"
@@ -106,6 +111,7 @@ class _Builder:
         return None if isinstance(joints, str) else tuple(sorted({*map(self._joint_coordinate, joints)}))
 
     def _base(self, base: Base) -> tuple[Support, ...]:
+        self._begin("base")
         self.first_body["base"] = len(self.bodies)
         # The base frame coincides with the world at q_base = 0; a free body's motions lead from one to the other.
         coordinates = self._coordinates("base", "base", Joint(type="free"), springs=False)
@@ -114,6 +120,7 @@ class _Builder:
         self.bodies.append(Body("base", "base", GROUND, np.eye(3), np.zeros(3), coordinates, mass, com, inertia))
         if base.support == "rigid":
             return ()
+        self._begin("base supports")
         return tuple(
             Support(
                 self.algebra.vector(f"support{i}_position", s.position, "m", f"support {i}, base frame"),
@@ -124,6 +131,7 @@ class _Builder:
         )
 
     def _link(self, link: Link) -> None:
+        self._begin("link", link.name)
         place = self._place(link.parent, link.frame.offset, f"{link.name}_offset", f"joint frame of {link.name}")
         coordinates = self._coordinates(link.name, "joint", link.joint)
         self.first_body[link.name] = len(self.bodies)
@@ -294,7 +302,12 @@ class _Builder:
             return Place(body, vector)
         return Place(body + r, self.algebra.array([vector[0] - parts[r].start, vector[1], vector[2]]))
 
+    def _point(self, name: str, point: Point) -> Place:
+        self._begin("point", name)
+        return self._place(point.link, point.position, f"{name}_position", f"point {name}")
+
     def _closure(self, closure: described.Closure) -> Closure:
+        self._begin("closure", closure.name)
         name, length = closure.name, None
         if closure.length is not None:
             length = self.algebra.scalar(f"{name}_length", closure.length, "m", f"distance that {name} keeps")
@@ -330,10 +343,12 @@ class _Builder:
         return self.algebra.scalar(f"{closure.name}_{key}_{axis}", number, f"{effort}{per_rate}/{motion}", text)
 
     def _knife_edge(self, edge: Nonholonomic) -> KnifeEdge:
+        self._begin("knife edge", edge.name)
         place = self._place(edge.link, edge.point, f"{edge.name}_point", f"contact of {edge.name}")
         return KnifeEdge(edge.name, place, np.array(edge.normal))
 
     def _force(self, force: Force) -> AppliedForce:
+        self._begin("applied force", force.name)
         if force.joint is not None:
             values = None if force.effort is None else (expressions.parse(force.effort),)
             return AppliedForce(force.name, self._joint_coordinate(force.joint), None, True, values)

@@ -10,6 +10,7 @@ from ..description.tables.task import Programmed
 from ..language import expressions
 from ..types.closures import Condition
 from ..types.joints import Axis, ElementaryMotion
+from ..types.origin import Origin, Quantity, Signal
 from .algebra import Array, Matrix, Value, Vector
 
 GROUND = -1
@@ -75,6 +76,10 @@ class Coordinate:
     def unit(self) -> str:
         """Rad or m."""
         return self.motion.unit
+
+    def signal(self, quantity: Quantity) -> Signal:
+        """What a state or output of it is."""
+        return Signal(quantity, Origin("coordinate", self.name))
 
     @property
     def effort_unit(self) -> str:

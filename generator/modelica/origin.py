@@ -1,6 +1,6 @@
 """Modelica text → which link, constraint or force of the description a line or variable comes from.
 
-The headings in the text are the map: `modelica_parts` writes them, this module reads them back.
+The headings in the text are the map: `parts` writes them, this module reads them back.
 """
 
 from __future__ import annotations

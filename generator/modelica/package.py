@@ -30,8 +30,7 @@ def render(program: Program, chain: Chain, version: str, start_values: Mapping[s
     start_values  given numbers for what `start(x)` stands for. The model then has no initial equations and its
                   inputs are parameters: it can be evaluated at any state.
     """
-    headings, forces = parts.Headings(chain, program), parts.applied_forces(program)
-    equations = parts.equations(program, headings)
+    forces, equations = parts.applied_forces(program), parts.equations(program)
     return (
         _environment()
         .get_template("package.mo.jinja")
@@ -39,12 +38,12 @@ def render(program: Program, chain: Chain, version: str, start_values: Mapping[s
             program=program,
             version=version,
             digest=digest(program),
-            parameters=parts.parameters(program, headings),
+            parameters=parts.parameters(program),
             starts=parts.start_parameters(program, start_values),
             inputs=parts.inputs(program, at_any_state=start_values is not None),
             states=parts.states(program),
             outputs=parts.outputs(program),
-            hidden=[*parts.derived_parameters(program, headings), *parts.variables(program, headings)],
+            hidden=[*parts.derived_parameters(program), *parts.variables(program)],
             initial_equations=[
                 f"{v.name} = {mo.text(v.expr)}" for v in program.start_values if start_values is None
             ],
@@ -52,7 +51,7 @@ def render(program: Program, chain: Chain, version: str, start_values: Mapping[s
             state_equations=[f"der({s.name}) = {mo.text(s.derivative)}" for s in program.states],
             output_equations=parts.output_equations(program),
             assertions=parts.assertions(program),
-            forces=[parts.Group(f.section, tuple(parts.item_equations(f))) for f in forces],
+            forces=[parts.Group(str(f.origin), tuple(parts.item_equations(f))) for f in forces],
             plant_inputs=parts.plant_inputs(program),
             plant_equations=parts.plant_equations(program),
             uses_quintic=_uses(program, "quintic_"),

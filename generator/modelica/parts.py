@@ -1,22 +1,25 @@
 """The parts of a Modelica model: declarations and equations under the headings that say where they come from.
 
-A heading names the link, constraint or force of the description; `modelica_origin` reads it back from the text.
+A heading names the link, constraint or force of the description; `origin` finds it for a line of the text.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeGuard
 
-from .. import mechanism
-from ..description import Chain
-from ..equations.constraints import constraints
 from ..program.ir import Shape
-from ..program.program import ConstrainedSolve, Definition, Item, LinearSolve, Program
+from ..program.program import START_VALUES, ConstrainedSolve, Definition, Item, LinearSolve, Program
+from ..types.origin import Origin
 from . import text as mo
 
 _INDENT = 4  # of everything inside a model of the package
+_PARAMETERS = {  # headings of those that belong to no entry of the description
+    "general": "general parameters",
+    "description": "parameters of the description",
+    START_VALUES.kind: START_VALUES.kind,
+}
 _PER_ROW = ("Phi", "Phi_dot", "C", "gamma")  # what a constraint row is made of
 
 
@@ -60,51 +63,21 @@ def groups(found: Iterable[Group]) -> str:
     return "\n\n".join(f"{' ' * _INDENT}// {group.title}\n{lines(group.members)}" for group in found)
 
 
-class Headings:
-    """Where the parts of a program come from, in the description's words."""
-
-    def __init__(self, chain: Chain, program: Program) -> None:
-        numbers = mechanism.build(chain)
-        self.rows = constraints.row_names(numbers)
-        self._bodies = {body.name: _body_heading(body) for body in numbers.bodies}
-        self._exact = dict.fromkeys(chain.parameters, "parameters of the description")
-        self._exact |= {str(s.start.data): "start values of the states" for s in program.states}
-        self._owners = {"base": "base"} | {link.name: f"link {link.name}" for link in chain.links}
-        self._owners |= {point: f"point {point}" for point in chain.points}
-        self._owners |= {force.name: f"applied force {force.name}" for force in chain.forces}
-
-    def section(self, title: str) -> str:
-        """Of a section of the program."""
-        return self._bodies.get(title, title)
-
-    def parameter(self, name: str) -> str:
-        """Of a parameter: by the longest name of the description that it begins with."""
-        if name in self._exact:
-            return self._exact[name]
-        if re.match(r"support\d+_", name):
-            return "parameters of base supports"
-        owners = [owner for owner in self._owners if name.startswith(f"{owner}_")]
-        return f"parameters of {self._owners[max(owners, key=len)]}" if owners else "general parameters"
-
-
-def _body_heading(body: mechanism.Body) -> str:
-    if body.link == "base":
-        return "base"
-    element = "" if body.name == body.link else f", element {body.name.removeprefix(f'{body.link}_')}"
-    return f"link {body.link}{element}"
-
-
-def is_applied(item: Item) -> bool:
-    """Whether an item is an applied force's value, which the description gives as an expression."""
-    return item.section.startswith("applied force ") and item.description == item.section
-
-
 def applied_forces(program: Program) -> list[Definition]:
     """The values of all applied forces that the description gives as expressions."""
-    return [item for item in program.items if isinstance(item, Definition) and is_applied(item)]
+    return [item for item in program.items if _is_replaceable(item)]
 
 
-def parameters(program: Program, headings: Headings) -> list[Group]:
+def _is_replaceable(item: Item) -> TypeGuard[Definition]:
+    return isinstance(item, Definition) and item.replaceable
+
+
+def _of_parameters(origin: Origin) -> str:
+    """Heading of the parameters of an origin."""
+    return _PARAMETERS.get(origin.kind, f"parameters of {origin}")
+
+
+def parameters(program: Program) -> list[Group]:
     """What a user may change."""
     found: dict[str, list[Declaration]] = {}
     for p in program.parameters:
@@ -112,19 +85,19 @@ def parameters(program: Program, headings: Headings) -> list[Group]:
         value = "{" + ", ".join(map(mo.number, p.value)) + "}" if p.shape else mo.number(float(p.value))
         name, modifiers = p.name + _dimensions(p.shape), _modifiers(p.shape, p.unit)
         declaration = Declaration("parameter Real ", name, modifiers, f" = {value}", p.description)
-        found.setdefault(headings.parameter(p.name), []).append(declaration)
+        found.setdefault(_of_parameters(p.origin), []).append(declaration)
     return [Group(title, tuple(members)) for title, members in found.items()]
 
 
-def derived_parameters(program: Program, headings: Headings) -> list[Group]:
+def derived_parameters(program: Program) -> list[Group]:
     """What follows from the parameters alone."""
     return _grouped(
         (
-            f"derived parameters of {headings.section(item.section)}",
+            f"derived parameters of {item.origin}",
             _declaration("final parameter Real ", item, f" = {mo.text(item.parts[0][1])}"),
         )
         for item in program.items
-        if isinstance(item, Definition) and item.constant and not is_applied(item)
+        if isinstance(item, Definition) and item.constant and not _is_replaceable(item)
     )
 
 
@@ -159,7 +132,7 @@ def plant_inputs(program: Program) -> list[Declaration]:
 
 def plant_equations(program: Program) -> list[Group]:
     """What connects the plant's inputs to the applied forces."""
-    return [Group(f.section, (f"{f.name} = {_input_name(program, f)}",)) for f in applied_forces(program)]
+    return [Group(str(f.origin), (f"{f.name} = {_input_name(program, f)}",)) for f in applied_forces(program)]
 
 
 def _input_name(program: Program, force: Definition) -> str:
@@ -192,31 +165,31 @@ def output_equations(program: Program) -> list[str]:
     return [f"{o.name} = {mo.text(o.expr)}" for o in program.outputs if o.name not in published]
 
 
-def variables(program: Program, headings: Headings) -> list[Group]:
+def variables(program: Program) -> list[Group]:
     """Everything in between, section by section."""
     published = program.published
     return _grouped(
-        (headings.section(item.section), _declaration("Real ", item))
+        (str(item.origin), _declaration("Real ", item))
         for item in program.items
-        if (is_applied(item) or not _is_constant(item)) and item.name not in published
+        if (_is_replaceable(item) or not _is_constant(item)) and item.name not in published
     )
 
 
-def equations(program: Program, headings: Headings) -> list[Group]:
+def equations(program: Program) -> list[Group]:
     """All equations but the applied forces' values; those of a constraint row stand together."""
     ordinary: list[tuple[str, str]] = []
-    rows: dict[int, list[str]] = {i: [] for i in range(len(headings.rows))}
+    rows: dict[int, list[str]] = {i: [] for i in range(len(program.rows))}
     for item in program.items:
-        if _is_constant(item) or is_applied(item):
+        if _is_constant(item) or _is_replaceable(item):
             continue
         for i, line in enumerate(item_equations(item)):
             if item.name.rstrip("_") in _PER_ROW:
                 rows[i].append(line)
             else:
-                ordinary.append((headings.section(item.section), line))
+                ordinary.append((str(item.origin), line))
     found = _grouped(ordinary)
     after = next((i + 1 for i, group in enumerate(found) if group.title == "constraints"), len(found))
-    by_row = [Group(f"constraint {name}", tuple(rows[i])) for i, name in enumerate(headings.rows)]
+    by_row = [Group(f"constraint {name}", tuple(rows[i])) for i, name in enumerate(program.rows)]
     return [*found[:after], *by_row, *found[after:]]
 
 

@@ -13,8 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..language.expressions import Tree
+from ..types.origin import Origin, Signal
 from . import ir
 from .ir import Expr, Index, Shape
+
+GENERAL = Origin("general")
+START_VALUES = Origin("start values of the states")
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,7 @@ class Parameter:
     value: NDArray[np.float64]
     unit: str
     description: str
+    origin: Origin = GENERAL
 
     def __post_init__(self) -> None:
         if self.value.ndim > 1:
@@ -58,6 +63,7 @@ class State:
     start: Expr
     derivative: Expr
     nominal: float
+    signal: Signal
 
 
 @dataclass(frozen=True)
@@ -68,6 +74,7 @@ class Definition:
     unit         one unit for all elements, or None where they differ; the description then says which
     constant     depends on parameters only
     symmetric    the parts are the upper triangle of a symmetric matrix
+    replaceable  the value of an applied force: an input may stand in its place
     """
 
     name: str
@@ -75,9 +82,10 @@ class Definition:
     unit: str | None
     description: str
     parts: tuple[tuple[Index, Expr], ...]
-    section: str
+    origin: Origin
     constant: bool = False
     symmetric: bool = False
+    replaceable: bool = False
 
     @property
     def exprs(self) -> tuple[Expr, ...]:
@@ -101,7 +109,7 @@ class LinearSolve:
     matrix: Expr
     right: Expr
     about: str
-    section: str
+    origin: Origin
     ratios: int | None = None
 
     @property
@@ -133,7 +141,7 @@ class ConstrainedSolve:
     wanted: Expr
     coordinates: tuple[str, ...]
     dependent: tuple[int, ...]
-    section: str
+    origin: Origin
     ratios: tuple[Expr, Expr | None] | None = None
     unit: str | None = None
 
@@ -183,6 +191,7 @@ class Output:
     unit: str
     description: str
     expr: Expr
+    signal: Signal
 
 
 Item: TypeAlias = Definition | LinearSolve | ConstrainedSolve
@@ -219,6 +228,7 @@ class Program:
     """The equations of one model.
 
     formulation  which equations these are, and how many states they have
+    rows         names of all constraint rows, in order
     checks       of the start and of every completed step, in every tool
     assertions   for tools that do not say themselves what is singular
     events       switching times, expressions of parameters, s; the position is the switch's index
@@ -229,6 +239,7 @@ class Program:
     name: str
     description: str
     formulation: str = ""
+    rows: tuple[str, ...] = ()
     parameters: list[Parameter] = field(default_factory=list)
     inputs: list[Input] = field(default_factory=list)
     states: list[State] = field(default_factory=list)
@@ -241,7 +252,7 @@ class Program:
     assertions: list[Assertion] = field(default_factory=list)
     info: dict[str, str] = field(default_factory=dict)
     reserved: set[str] = field(default_factory=set)
-    _section: str = ""
+    _origin: Origin = GENERAL
 
     @property
     def headline(self) -> str:
@@ -253,9 +264,15 @@ class Program:
         """Names of outputs that are items themselves."""
         return {o.name for o in self.outputs if o.expr.op == "symbol" and o.expr.data == o.name}
 
-    def section(self, title: str) -> None:
-        """Heading for the definitions that follow."""
-        self._section = title
+    def section(self, kind: str, name: str = "", element: str = "") -> None:
+        """Origin of the definitions that follow."""
+        self._origin = Origin(kind, name, element)
+
+    @property
+    def signals(self) -> dict[str, Signal]:
+        """What each state and output is, by its name."""
+        found = {state.name: state.signal for state in self.states}
+        return found | {output.name: output.signal for output in self.outputs}
 
     def fresh(self, name: str) -> str:
         """The name, or the name with `_` after it where a user's name would clash."""
@@ -280,15 +297,17 @@ class Program:
         description: str,
         *,
         symmetric: bool = False,
-        variable: bool = False,
+        replaceable: bool = False,
     ) -> Expr:
-        """A definition block by block; returns the symbol. `variable`: not a constant, whatever the expression."""
+        """A definition block by block; returns the symbol. `replaceable`: see `Definition`."""
         name = self.fresh(name)
         # Modelica gives a parameter its value where it is declared, so as a whole
         whole = all(index == () for index, _ in parts)
-        constant = whole and not variable and all(self.is_constant(expr) for _, expr in parts)
+        constant = whole and not replaceable and all(self.is_constant(expr) for _, expr in parts)
         self.items.append(
-            Definition(name, shape, unit, description, tuple(parts), self._section, constant, symmetric)
+            Definition(
+                name, shape, unit, description, tuple(parts), self._origin, constant, symmetric, replaceable
+            )
         )
         return ir.symbol(name, shape)
 
@@ -305,7 +324,7 @@ class Program:
     ) -> Expr:
         """The unknown of a linear system; returns its symbol. See `LinearSolve`."""
         name = self.fresh(name)
-        solve = LinearSolve(name, right.shape, unit, description, matrix, right, about, self._section, ratios)
+        solve = LinearSolve(name, right.shape, unit, description, matrix, right, about, self._origin, ratios)
         self.items.append(solve)
         return ir.symbol(name, right.shape)
 
@@ -334,16 +353,16 @@ class Program:
                 wanted,
                 tuple(coordinates),
                 tuple(dependent),
-                self._section,
+                self._origin,
                 ratios,
             )
         )
         return ir.symbol(X, right.shape), None if Lambda is None else ir.symbol(Lambda, wanted.shape)
 
-    def publish(self, name: str, expr: Expr, unit: str, description: str) -> None:
+    def publish(self, name: str, expr: Expr, unit: str, description: str, signal: Signal) -> None:
         """An output that the equations themselves use: an item by the output's name."""
-        self.items.append(Definition(name, (), unit, description, (((), expr),), self._section))
-        self.outputs.append(Output(name, unit, description, ir.symbol(name)))
+        self.items.append(Definition(name, (), unit, description, (((), expr),), self._origin))
+        self.outputs.append(Output(name, unit, description, ir.symbol(name), signal))
 
     def sort(self) -> None:
         """Put items after those that they use; where that is so already, nothing changes."""
@@ -370,8 +389,12 @@ class Program:
 class Symbols:
     """Algebra of symbols: every number of the mechanism becomes a parameter of the program."""
 
-    def __init__(self, program: Program) -> None:
-        self.program = program
+    def __init__(self, program: Program, origin: Origin = GENERAL) -> None:
+        self.program, self.origin = program, origin
+
+    def of(self, origin: Origin) -> Symbols:
+        """The same for the numbers of a part of the description."""
+        return Symbols(self.program, origin)
 
     def scalar(self, name: str, value: float, unit: str, description: str) -> Expr:
         """Parameter; returns its symbol."""
@@ -386,6 +409,6 @@ class Symbols:
         return ir.array(rows)
 
     def _parameter(self, name: str, value: NDArray[np.float64], unit: str, description: str) -> Expr:
-        self.program.parameters.append(Parameter(name, value, unit, description))
+        self.program.parameters.append(Parameter(name, value, unit, description, self.origin))
         self.program.reserved.add(name)
         return ir.symbol(name, value.shape)

@@ -14,7 +14,7 @@ from ...mechanism import Body, Mechanism
 from ...program import ir
 from ...program.ir import Expr, Index
 from ...program.program import Program
-from .kinematics import Kinematics
+from .kinematics import Kinematics, of_body
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def derive(program: Program, mechanism: Mechanism, kinematics: Kinematics) -> Dy
 
 def _own_inertia(program: Program, body: Body, kinematics: Kinematics, b: int) -> Inertia:
     name, motion = body.name, kinematics.motions[b]
-    program.section(name)
+    program.section(*of_body(body))
     mass = program.define(f"{name}_mass", body.mass, "kg", f"mass of {name}")
     com = program.define(f"com_{name}", body.com, "m", f"centre of mass of {name}, its frame")
     about_com = program.define(f"I_{name}", body.inertia, "kg.m2", f"inertia of {name} about its com, its axes")

@@ -150,7 +150,7 @@ def derive(program: Program, mechanism: Mechanism) -> Kinematics:
     motions: list[BodyMotion] = []
     axes: dict[int, Axis] = {}
     for body in mechanism.bodies:
-        program.section(body.name)
+        program.section(*of_body(body))
         parent = ground if body.parent == GROUND else motions[body.parent]
         motions.append(_body_motion(program, mechanism, body, parent, axes))
     owners = {k: b for b, body in enumerate(mechanism.bodies) for k in body.coordinates}
@@ -185,6 +185,13 @@ def _body_motion(
     for k in turned:  # about axes that the origin has left since
         axes[k] = Axis(axes[k].e, ir.cross(axes[k].e, step))
     return _shifted(program, name, motion, start, step, slide)
+
+
+def of_body(body: Body) -> tuple[str, str, str]:
+    """Kind, name and element of its origin."""
+    if body.link == "base":
+        return "base", "", ""
+    return "link", body.link, "" if body.name == body.link else body.name.removeprefix(f"{body.link}_")
 
 
 def _joint_axes(program: Program, body: Body, parent: BodyMotion) -> Expr:

@@ -71,14 +71,6 @@ class Constraints:
         return tuple(i for i, row in enumerate(self.rows) if row.contact is None and row.fixes is None)
 
 
-def row_names(mechanism: Mechanism) -> tuple[str, ...]:
-    """Names of all constraint rows, in order."""
-    names = [task.name for task in tasks(mechanism)]
-    names += [edge.name for edge in mechanism.nonholonomic]
-    names += [name for closure in mechanism.closures for name in closure.rows]
-    return (*names, *(mechanism.coordinates[k].symbol for k in _held(mechanism)))
-
-
 def _held(mechanism: Mechanism) -> tuple[int, ...]:
     return mechanism.bodies[0].coordinates if mechanism.base_fixed else ()
 
@@ -135,7 +127,7 @@ def _task_jacobian(task: Task, points: Points, lower: Lowering, n: int) -> Expr:
 def _edge_rows(program: Program, kinematics: Kinematics) -> list[Row]:
     found = []
     for edge in kinematics.mechanism.nonholonomic:
-        program.section(f"knife edge {edge.name}")
+        program.section("knife edge", edge.name)
         relation = loops.knife_edge(program, kinematics, edge)
         found.append(_contact_row(edge.name, kinematics, Contact(GROUND, edge.place.body, relation)))
     return found
@@ -146,7 +138,7 @@ def _closure_rows(program: Program, kinematics: Kinematics) -> list[Row]:
     for closure in kinematics.mechanism.closures:
         if closure.stiffness is not None:
             continue
-        program.section(f"closure {closure.name}")
+        program.section("closure", closure.name)
         loop, bodies = loops.Loop(program, kinematics, closure), (closure.a.place.body, closure.b.place.body)
         for name, condition in zip(closure.rows, closure.conditions, strict=True):
             rows.append(_contact_row(name, kinematics, Contact(*bodies, loop.relation(condition))))

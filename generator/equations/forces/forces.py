@@ -49,7 +49,7 @@ def derive(
 def _closure_springs(program: Program, kinematics: Kinematics, closure: Closure, printed: Printed) -> list[Wrench]:
     """Spring-dampers between the frames of a closure (P3 (13), (14)): a force for each deformation."""
     assert closure.stiffness is not None and closure.damping is not None
-    program.section(f"closure {closure.name}")
+    program.section("closure", closure.name)
     loop, name = loops.Loop(program, kinematics, closure), closure.name
     relations = [loop.relation(condition) for condition in closure.conditions]
     springs, dampers = [], []
@@ -164,7 +164,7 @@ def _apply(
     wrenches: list[Wrench],
     printed: Printed,
 ) -> None:
-    program.section(f"applied force {force.name}")
+    program.section("applied force", force.name)
     trees = [differentiate.expand(tree) for tree in force.values or ()]
     values = _values(program, kinematics.mechanism, lower, force, trees)
     if force.coordinate is not None:
@@ -195,7 +195,7 @@ def _values(
         lower.add_breakpoints(tree)
     # a variable of its own even where the expression is just a number: the Modelica plant has an input for it
     return [
-        program.assemble(symbol, (), [((), lower(tree))], unit, f"applied force {force.name}", variable=True)
+        program.assemble(symbol, (), [((), lower(tree))], unit, f"applied force {force.name}", replaceable=True)
         for symbol, tree in zip(force.symbols, trees, strict=True)
     ]
 

@@ -14,7 +14,7 @@ import numpy as np
 from ...mechanism import FRICTION_SWEEPS, Coordinate, Friction, Mechanism
 from ...program import ir
 from ...program.ir import Expr, Index
-from ...program.program import Parameter, Program, State
+from ...program.program import START_VALUES, Parameter, Program, State
 from ..bodies.kinematics import Kinematics
 
 _SMALLEST = 1e-12  # N²: keeps the root of the normal force differentiable at no load
@@ -81,10 +81,11 @@ def states(program: Program, mechanism: Mechanism, found: Sequence[Bristle]) -> 
         coordinate = mechanism.coordinates[bristle.coordinate]
         name, text = f"{coordinate.symbol}_z", f"deflection of the bristles of {coordinate.name}"
         program.parameters.append(
-            Parameter(f"{name}_start", np.array(0.0), coordinate.unit, f"{text} at the start")
+            Parameter(f"{name}_start", np.array(0.0), coordinate.unit, f"{text} at the start", START_VALUES)
         )
         start = ir.symbol(f"{name}_start")
-        program.states.append(State(name, coordinate.unit, text, start, bristle.rate, nominal=1e-4))
+        signal = coordinate.signal("bristle")
+        program.states.append(State(name, coordinate.unit, text, start, bristle.rate, 1e-4, signal))
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from ...mechanism import Mechanism
 from ...program import ir
 from ...program.ir import Expr, Index
 from ...program.program import Output, Program
+from ...types.origin import Origin, Signal
 from ..bodies.dynamics import Dynamics
 from ..bodies.kinematics import Kinematics, Wrench
 from ..bodies.loops import Contact
@@ -66,7 +67,7 @@ class JointLoads:
             N, F = N - acting.N, F - acting.F
         borne = {r.row: self._borne(r.contact, body, behind) for r in self.reactions}
         name = mechanism.bodies[body].name
-        self.program.section(f"load of the joint of {name}")
+        self.program.section("load of the joint of", name)
         return AffineLoad(
             body,
             self.program.define(
@@ -132,7 +133,7 @@ def outputs(
         N, F = _wrench(program, kinematics, loads(body), solution, link)
         for vector, letter, unit in ((F, "f", "N"), (N, "n", "N.m")):
             program.outputs += [
-                Output(f"{link}_load_{letter}{axis}", unit, f"load of the joint of {link}, its {axis}", vector[i])
+                _output(link, f"{letter}{axis}", unit, f"load of the joint of {link}, its {axis}", vector[i])
                 for i, axis in enumerate("xyz")
             ]
         _axial_and_normal(program, kinematics.mechanism, body, link, F)
@@ -146,7 +147,7 @@ def _wrench(
         assert solution.multipliers is not None
         N, F = N + solution.multipliers[row] * moment, F + solution.multipliers[row] * force
     motion = kinematics.motions[load.body]
-    program.section(f"load of the joint of {link}")
+    program.section("load of the joint of", link)
     F = program.define(f"F_load_{link}", F, "N", f"force through the joint of {link}, world axes")
     N = program.define(f"N_load_{link}", N, "N.m", f"moment about the joint of {link}, world axes")
     own = motion.R.T
@@ -154,6 +155,11 @@ def _wrench(
         program.define(f"n_load_{link}", own @ N, "N.m", f"moment about the joint of {link}, axes of {link}"),
         program.define(f"f_load_{link}", own @ F, "N", f"force through the joint of {link}, axes of {link}"),
     )
+
+
+def _output(link: str, component: str, unit: str, text: str, expr: Expr) -> Output:
+    signal = Signal("load", Origin("link", link), component)
+    return Output(f"{link}_load_{component}", unit, text, expr, signal)
 
 
 def _axial_and_normal(program: Program, mechanism: Mechanism, body: int, link: str, F: Expr) -> None:
@@ -164,5 +170,7 @@ def _axial_and_normal(program: Program, mechanism: Mechanism, body: int, link: s
     axial = program.define(f"axial_load_{link}", F @ e, "N", f"force along the joint axis of {link}")
     across = program.define(f"across_load_{link}", F - axial * e, "N", f"force across the joint axis of {link}")
     normal = ir.call("sqrt", across @ across)
-    program.outputs.append(Output(f"{link}_load_axial", "N", f"force along the joint axis of {link}", axial))
-    program.outputs.append(Output(f"{link}_load_normal", "N", f"force across the joint axis of {link}", normal))
+    program.outputs += [
+        _output(link, "axial", "N", f"force along the joint axis of {link}", axial),
+        _output(link, "normal", "N", f"force across the joint axis of {link}", normal),
+    ]

@@ -18,11 +18,12 @@ from ...mechanism import Mechanism
 from ...program import ir
 from ...program.ir import Expr
 from ...program.program import LinearSolve, Program, Projection
+from ...types.origin import Origin
 from ..bodies.dynamics import Dynamics
 from ..constraints.constraints import Constraints, Row
 from .system import ActiveSystem
 
-_SECTION = "projection onto the constraints"
+_ORIGIN = Origin("projection onto the constraints")
 
 
 def derive(
@@ -62,4 +63,4 @@ def _saddle(
     right = ir.array([*(zero for _ in range(n)), *(-residual[i] for i in rows)])
     about = ", ".join(coordinate.name for coordinate in mechanism.coordinates)
     text = f"{level} projection: change that fulfils the constraints, above the multipliers"
-    return LinearSolve(name, right.shape, None, text, ir.array([*above, *below]), right, about, _SECTION)
+    return LinearSolve(name, right.shape, None, text, ir.array([*above, *below]), right, about, _ORIGIN)
