@@ -15,6 +15,7 @@ from .errors import DescriptionError, Problem, SolveError
 from .generator import equations, mechanism, modelica
 from .generator import variables as interface
 from .generator.description import Chain
+from .generator.description.messages import named
 from .generator.equations.solution import linear_solves
 from .generator.equations.solution.system import Partition
 from .generator.program.program import Program
@@ -106,7 +107,8 @@ def prepare(chain: Chain, source: str = "description") -> Prepared:
     except SolveError as error:
         raise DescriptionError(source, [Problem("", str(error))]) from None
     if problems:
-        raise DescriptionError(source, problems)
+        tables = chain.model_dump()
+        raise DescriptionError(source, [named(problem, tables) for problem in problems])
     solvability = _solvability(numbers, start, source)
     partition = Partition(solvability.dependent, solvability.independent, solvability.undriven)
     derived = equations.derive(chain, start, partition)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,9 +19,11 @@ from ..fmu.backends import rumoca as rumoca_backend
 from ..fmu.compilers.binaries import toolchains
 from ..fmu.runs.instance import Instance
 from ..generator import modelica
+from ..input_files import read_text
 from ..prepared import Prepared
 
 Array = NDArray[np.float64]
+_LARGEST = 1_000_000  # bytes of a state file
 
 
 @dataclass(frozen=True)
@@ -41,10 +44,8 @@ def read_state(path: Path, n: int, f: int) -> State:
     Raises DescriptionError with all that is wrong with it.
     """
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DescriptionError(str(path), [Problem("", f"cannot be read: {error.strerror}")]) from None
-    except (UnicodeDecodeError, ValueError) as error:
+        data = json.loads(read_text(path, _LARGEST))
+    except (ValueError, RecursionError) as error:
         raise DescriptionError(str(path), [Problem("", f"is not JSON: {error}")]) from None
     problems = _problems(data, n, f)
     if problems:
@@ -57,7 +58,7 @@ def _problems(data: Any, n: int, f: int) -> list[Problem]:
     if not isinstance(data, dict):
         return [Problem("", 'expected an object {"t": 0.0, "q": […], "qd": […]}')]
     known = ("t", "q", "qd", "z")
-    unknown = [Problem(str(key), f"unknown key; known are {', '.join(known)}") for key in data if key not in known]
+    unknown = [Problem(key[:60], f"unknown key; known are {', '.join(known)}") for key in data if key not in known]
     lengths = {"q": n, "qd": n, "z": f}
     wrong = [
         Problem(key, f"expected a list of {size} finite number(s), got {str(data.get(key))[:60]}")
@@ -70,10 +71,17 @@ def _problems(data: Any, n: int, f: int) -> list[Problem]:
 
 
 def _is_vector(value: Any, size: int) -> bool:
-    numbers = isinstance(value, list) and all(
-        isinstance(x, int | float) and not isinstance(x, bool) and abs(x) < np.inf for x in value
-    )
-    return numbers and len(value) == size
+    return isinstance(value, list) and len(value) == size and all(map(_is_number, value))
+
+
+def _is_number(value: Any) -> bool:
+    """Whether it is a finite double; integers may be too long for one."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:
+        return False
 
 
 def evaluate(model: Prepared, state: State) -> dict[str, Any]:

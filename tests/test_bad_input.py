@@ -31,24 +31,24 @@ def test_wrong_descriptions(run: CommandLine, name: str) -> None:
 EXCESSES = {
     "integer of 5000 digits": (
         ("mass = 1.5", f"mass = 0x{'f' * 5000}"),
-        "links[1].mass: expected a number, got a number of thousands of digits",
+        "links[1].mass (lower): expected a number, got a number of thousands of digits",
     ),
     "decimal integer of 5000 digits": (("mass = 1.5", f"mass = {'1' * 5000}"), "is not valid TOML: Exceeds the"),
     "10,000 parentheses": (
         ("E.z - start(E.z)", "(" * 10_000 + "E.z" + ")" * 10_000),
-        "programmed[0].expression: expected at most 10000 characters, got 20003",
+        "programmed[0].expression (height): expected at most 10000 characters, got 20003",
     ),
     "4,000 parentheses": (
         ("E.z - start(E.z)", "(" * 4000 + "E.z" + ")" * 4000),
-        "programmed[0].expression: cannot read '((((((((((",
+        "programmed[0].expression (height): cannot read '((((((((((",
     ),
     "3,000 signs": (
         ("E.z - start(E.z)", "-" * 3000 + "E.z"),
-        "programmed[0].expression: expected at most 50 levels;",
+        "programmed[0].expression (height): expected at most 50 levels;",
     ),
     "100 kB": (
         ("E.z - start(E.z)", "E.z" + "+E.z" * 25_000),
-        "programmed[0].expression: expected at most 10000 characters, got 100003",
+        "programmed[0].expression (height): expected at most 10000 characters, got 100003",
     ),
     "no links": (
         (ARM[ARM.index("[[links]]") :], ""),
@@ -83,7 +83,7 @@ def test_every_command(run: CommandLine, command: str) -> None:
     options = ["--out", "results"] if command in ("modelica", "build", "run") else []
     outcome = run.on_text(changed(("mass = 1.5", "mass = 0.0")), command, *options)
     assert (outcome.status, outcome.files) == (2, [])
-    assert outcome.problems == ["links[1].mass: expected a number above 0, got 0.0"]
+    assert outcome.problems == ["links[1].mass (lower): expected a number above 0, got 0.0"]
 
 
 def test_all_problems_at_once(run: CommandLine) -> None:
@@ -105,17 +105,17 @@ def test_all_problems_at_once(run: CommandLine) -> None:
     assert [line[:60] for line in outcome.problems] == [
         line[:60]
         for line in (
-            "links[0].mas: unknown key; did you mean 'mass'?",
+            "links[0].mas (upper): unknown key; did you mean 'mass'?",
             "points.F.place: unknown key; known are: link, position",
             "simulation.stop: expected a number above 0, got -1.0",
-            "links[1].parent: there is no link 'column'; known are: ground, upper, lower",
+            "links[1].parent (lower): there is no link 'column'; known are: ground, upper, lower",
             "points.G.link: there is no link 'nowhere'; known are: ground, upper, lower",
-            "programmed[0].expression: unknown name 'H.z'; known are: t, pi, a, F.x, F.y, F.z",
-            "forces[0].joint: there is no link 'elbow'; known are: upper, lower",
-            "forces[0].effort: cannot read '1 +': invalid syntax at its end",
+            "programmed[0].expression (height): unknown name 'H.z'; known are: t, pi, a, F.x, F.y, F.z",
+            "forces[0].joint (f): there is no link 'elbow'; known are: upper, lower",
+            "forces[0].effort (f): cannot read '1 +': invalid syntax at its end",
             "cases[0].set.\"links.jib.mass\": there is no key 'jib'; known are: upper, lower",
-            "cases[0].set: leads to links[0].mass: expected a number above 0, got 0.0",
-            "cases[0].set: leads to links[1].mass: expected a number above 0, got 0.0",
+            "cases[0].set: leads to links[0].mass (upper): expected a number above 0, got 0.0",
+            "cases[0].set: leads to links[1].mass (lower): expected a number above 0, got 0.0",
         )
     ]
 

@@ -64,70 +64,70 @@ def _friction(text: str) -> Change:
 WRONG: dict[str, tuple[Change, str]] = {
     "itself": (
         (_B, '{ link = "coupler" }'),
-        "closures[0].b.link: expected another link than that of a, 'coupler'",
+        "closures[0].b.link (pin): expected another link than that of a, 'coupler'",
     ),
     "unknown link": (
         (_B, '{ link = "rokcer" }'),
-        "closures[0].b.link: there is no link 'rokcer'; did you mean 'rocker'?",
+        "closures[0].b.link (pin): there is no link 'rokcer'; did you mean 'rocker'?",
     ),
-    "no frame": ((f"b = {_B}\n", ""), "closures[0].b: is missing"),
+    "no frame": ((f"b = {_B}\n", ""), "closures[0].b (pin): is missing"),
     "unknown type": (
         _closure('type = "hinge"'),
-        "closures[0].type: expected one of revolute, spherical, universal, prismatic, fixed, distance,"
+        "closures[0].type (pin): expected one of revolute, spherical, universal, prismatic, fixed, distance,"
         " point_on_line, got 'hinge'",
     ),
     "unknown model": (
         _closure('type = "spherical"\nmodel = "spring"'),
-        "closures[0].model: expected 'constraint' or 'spring_damper', got 'spring'",
+        "closures[0].model (pin): expected 'constraint' or 'spring_damper', got 'spring'",
     ),
     "unknown key": (
         _closure('type = "spherical"\nstifness = 1.0'),
-        "closures[0].stifness: unknown key; did you mean 'stiffness'?",
+        "closures[0].stifness (pin): unknown key; did you mean 'stiffness'?",
     ),
-    "no stiffness": (_closure(_SOFT), f"closures[0].stiffness: {_WHOLE}"),
+    "no stiffness": (_closure(_SOFT), f"closures[0].stiffness (pin): {_WHOLE}"),
     "five stiffnesses": (
         _closure(_SOFT + "stiffness = [1e6, 1e6, 1e6, 0.0, 0.0]"),
-        "closures[0].stiffness: expected 6 values, got 5",
+        "closures[0].stiffness (pin): expected 6 values, got 5",
     ),
     "negative stiffness": (
         _closure(_SOFT + "stiffness = [1e6, 1e6, -1e6, 0.0, 0.0, 0.0]"),
-        "closures[0].stiffness[2]: expected at least 0, got -1000000.0",
+        "closures[0].stiffness[2] (pin): expected at least 0, got -1000000.0",
     ),
     "negative damping": (
         _closure(_SOFT + "stiffness = [1, 1, 1, 1, 1, 1]\ndamping = [0, 0, 0, 0, 0, -1]"),
-        "closures[0].damping[5]: expected at least 0, got -1",
+        "closures[0].damping[5] (pin): expected at least 0, got -1",
     ),
     "stiffness of a constraint": (
         _closure(f"{_TYPE}\nstiffness = [1, 1, 1, 1, 1, 1]"),
-        f"closures[0].stiffness: {_WHOLE}",
+        f"closures[0].stiffness (pin): {_WHOLE}",
     ),
     "damping of a constraint": (
         _closure(f"{_TYPE}\ndamping = [1, 1, 1, 1, 1, 1]"),
-        'closures[0].damping: goes with model = "spring_damper" only',
+        'closures[0].damping (pin): goes with model = "spring_damper" only',
     ),
     "axes of a constraint": (
         _closure(f'{_TYPE}\naxes = "world"'),
-        'closures[0].axes: goes with model = "spring_damper" only',
+        'closures[0].axes (pin): goes with model = "spring_damper" only',
     ),
     "unknown axes": (
         _closure(_SOFT + 'stiffness = [1, 1, 1, 1, 1, 1]\naxes = "body"'),
-        "closures[0].axes: expected 'local' or 'world', got 'body'",
+        "closures[0].axes (pin): expected 'local' or 'world', got 'body'",
     ),
     "no length": (
         _closure('type = "distance"'),
-        "closures[0].length: goes with a distance closure, and only with it",
+        "closures[0].length (pin): goes with a distance closure, and only with it",
     ),
     "length of a line": (
         _closure(f"{_TYPE}\nlength = 0.3"),
-        "closures[0].length: goes with a distance closure, and only with it",
+        "closures[0].length (pin): goes with a distance closure, and only with it",
     ),
     "negative length": (
         _closure('type = "distance"\nlength = -0.3'),
-        "closures[0].length: expected a number above 0, got -0.3",
+        "closures[0].length (pin): expected a number above 0, got -0.3",
     ),
     "springs along a distance": (
         _closure('type = "distance"\nlength = 0.3\nmodel = "spring_damper"\nstiffness = [1, 1, 1, 1, 1, 1]'),
-        "closures[0].model: a distance closure is a constraint; use a spherical spring_damper for springs",
+        "closures[0].model (pin): a distance closure is a constraint; use a spherical spring_damper for springs",
     ),
     "name twice": (
         (
@@ -136,48 +136,49 @@ WRONG: dict[str, tuple[Change, str]] = {
         ),
         "closures[1].name: the name 'pin' is taken by closures[0]; names must be unique",
     ),
-    "friction without a diameter": (_friction(_LUGRE), f"links[0].joint.friction.diameter: {_JOURNAL}"),
+    "friction without a diameter": (_friction(_LUGRE), f"links[0].joint.friction.diameter (crank): {_JOURNAL}"),
     "diameter of a slide": (
         (
             'type = "revolute", axis = [0.0, 0.0, 1.0], position = 0.7 }',
             f'type = "prismatic", axis = [0.0, 0.0, 1.0], friction = {{ {_LUGRE}, diameter = 0.1 }} }}',
         ),
-        f"links[0].joint.friction.diameter: {_JOURNAL}",
+        f"links[0].joint.friction.diameter (crank): {_JOURNAL}",
     ),
     "friction of a spherical joint": (
         (
             'type = "revolute", axis = [0.0, 0.0, 1.0], position = 0.7 }',
             f'type = "spherical", friction = {{ {_LUGRE}, diameter = 0.1 }} }}',
         ),
-        "links[0].joint.friction: expected a revolute or prismatic joint, got spherical",
+        "links[0].joint.friction (crank): expected a revolute or prismatic joint, got spherical",
     ),
     "kinetic above static friction": (
         _friction(_LUGRE.replace("mu_k = 0.15", "mu_k = 0.3") + ", diameter = 0.1"),
-        "links[0].joint.friction.mu_k: expected at most mu_s = 0.2, got 0.3",
+        "links[0].joint.friction.mu_k (crank): expected at most mu_s = 0.2, got 0.3",
     ),
     "gamma": (
         _friction('model = "dahl", sigma0 = 1e3, mu_s = 0.2, gamma = 2.5, diameter = 0.1'),
-        "links[0].joint.friction.gamma: expected at most 2, got 2.5",
+        "links[0].joint.friction.gamma (crank): expected at most 2, got 2.5",
     ),
     "unknown friction": (
         _friction('model = "coulomb", mu = 0.2'),
-        "links[0].joint.friction.model: expected one of 'lugre', 'dahl', got 'coulomb'",
+        "links[0].joint.friction.model (crank): expected one of 'lugre', 'dahl', got 'coulomb'",
     ),
     "no friction model": (
         _friction("mu = 0.2"),
-        "links[0].joint.friction.model: is missing",
+        "links[0].joint.friction.model (crank): is missing",
     ),
     "friction is a word": (
         (_CRANK, 'position = 0.7, friction = "lugre" }'),
-        "links[0].joint.friction: expected a table, got 'lugre'",
+        "links[0].joint.friction (crank): expected a table, got 'lugre'",
     ),
     "key of the other friction": (
         _friction('model = "dahl", sigma0 = 1e3, mu_s = 0.2, v_s = 0.1, diameter = 0.1'),
-        "links[0].joint.friction.v_s: unknown key; known are: model, sigma0, mu_s, gamma, diameter, normal_force",
+        "links[0].joint.friction.v_s (crank): unknown key;"
+        " known are: model, sigma0, mu_s, gamma, diameter, normal_force",
     ),
     "no normal force": (
         _friction(_LUGRE + ", diameter = 0.1, normal_force = 0.0"),
-        "links[0].joint.friction.normal_force: expected a number above 0, got 0.0",
+        "links[0].joint.friction.normal_force (crank): expected a number above 0, got 0.0",
     ),
     "load of an unknown link": (
         ("[simulation]", '[outputs]\nloads = ["crank", "elbow"]\n\n[simulation]'),

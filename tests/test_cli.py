@@ -268,6 +268,8 @@ def test_evaluate_by_every_backend(gpmelica: Command, arm: Path, tmp_path: Path)
         ("{", ("is not JSON",)),
         ("[1]", ("expected an object",)),
         ('{"q": [1], "qd": [0, 0]}', ("q: expected a list of 2 finite number(s)",)),
+        (f'{{"q": [{"9" * 400}, 0], "qd": [[0], 0]}}', ("q: expected a list of 2 finite", "qd: expected a list")),
+        ("[" * 100_000, ("is not JSON",)),
         ('{"q": [0, NaN], "qd": [0, 0], "t": "x", "x": 1}', ("q: expected", "t: expected", "x: unknown key")),
     ],
 )

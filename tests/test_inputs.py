@@ -66,6 +66,20 @@ def test_all_problems_at_once(tmp_path: Path) -> None:
     assert "column wind: expected finite numbers, got inf in row 3" in text
 
 
+def test_faults_of_values_and_of_times(tmp_path: Path) -> None:
+    """Two cells of one line that are no numbers, a line too short, and times that run back."""
+    path = _file(tmp_path, "time,a,b", "0,x,y", "0.6,1", "0.7,1,1", "0.5,1,1", "1,0,0")
+    with pytest.raises(DescriptionError) as caught:
+        read_inputs(path, ["a", "b"], 2.0)
+    assert [str(problem) for problem in caught.value.problems] == [
+        "line 2: a: expected a number, got 'x'",
+        "line 2: b: expected a number, got 'y'",
+        "line 3: expected 3 values, one per header, got 2",
+        "column time: expected times from 0 to 2 s at least, got 0 to 1 s",
+        "column time: expected times that do not decrease, got 0.5 s after 0.7 s in row 4",
+    ]
+
+
 @pytest.mark.parametrize(
     ("rows", "message"),
     [

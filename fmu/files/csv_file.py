@@ -10,10 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import DescriptionError, Problem
+from ...input_files import read_text
 from ...trajectory import Array, Trajectory
 from .files import write_atomically
 
+Masked = np.ma.MaskedArray[tuple[int, ...], np.dtype[np.float64]]
+
 _MOST_PROBLEMS = 10
+_LARGEST = 1_000_000_000  # bytes
 
 
 def write_csv(path: Path, trajectory: Trajectory) -> None:
@@ -36,13 +40,15 @@ def read_csv(path: Path) -> Trajectory:
     header, table, problems = read_table(path)
     if problems:
         raise DescriptionError(str(path), problems[:_MOST_PROBLEMS])
-    time, signals = split(header, table)
+    time, signals = split(header, table.data)
     last = _last_of_equal(time)
     return Trajectory(path.stem, time[last], {name: values[last] for name, values in signals.items()})
 
 
-def read_table(path: Path) -> tuple[list[str], Array, list[Problem]]:
+def read_table(path: Path) -> tuple[list[str], Masked, list[Problem]]:
     """Headers, numbers of shape (lines, columns), and all that is wrong with the headers or the lines.
+
+    Cells that are no numbers are masked.
 
     Raises DescriptionError if the file cannot be read at all.
     """
@@ -61,12 +67,7 @@ def split(header: Sequence[str], table: Array) -> tuple[Array, dict[str, Array]]
 
 def _lines(path: Path, source: str) -> list[tuple[int, list[str]]]:
     """Line number and cells of every line that is not empty."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise DescriptionError(source, [Problem("", f"cannot be read: {error.strerror}")]) from None
-    except UnicodeDecodeError as error:
-        raise DescriptionError(source, [Problem("", f"is not UTF-8 text (byte {error.start})")]) from None
+    text = read_text(path, _LARGEST)
     first = text.partition("\n")[0]
     delimiter = max(",;\t", key=first.count)
     try:
@@ -87,26 +88,27 @@ def _header_problems(header: Sequence[str]) -> list[Problem]:
     return problems
 
 
-def _numbers(header: Sequence[str], lines: Sequence[tuple[int, list[str]]]) -> tuple[Array, list[Problem]]:
-    """The lines as an array of shape (lines, columns), 0 where there is no number, and what is wrong with them."""
-    table = np.zeros((len(lines), len(header)))
+def _numbers(header: Sequence[str], lines: Sequence[tuple[int, list[str]]]) -> tuple[Masked, list[Problem]]:
+    """The lines as an array of shape (lines, columns), masked where there is no number, and what is wrong."""
+    table = np.ma.zeros((len(lines), len(header)))
     problems = [] if lines else [Problem("", "expected at least one line of numbers below the headers")]
-    for row, (number, cells) in zip(table, lines, strict=True):
-        problem = _fill(row, header, cells, f"line {number}")
-        if problem is not None:
-            problems.append(problem)
+    for row, (number, cells) in enumerate(lines):
+        problems += _fill(table, row, header, cells, f"line {number}")
     return table, problems
 
 
-def _fill(row: Array, header: Sequence[str], cells: Sequence[str], where: str) -> Problem | None:
+def _fill(table: Masked, row: int, header: Sequence[str], cells: Sequence[str], where: str) -> list[Problem]:
     if len(cells) != len(header):
-        return Problem(where, f"expected {len(header)} values, one per header, got {len(cells)}")
+        table[row] = np.ma.masked
+        return [Problem(where, f"expected {len(header)} values, one per header, got {len(cells)}")]
+    problems = []
     for k, cell in enumerate(cells):
         try:
-            row[k] = float(cell)
+            table[row, k] = float(cell)
         except ValueError:
-            return Problem(where, f"{header[k]}: expected a number, got {cell[:40]!r}")
-    return None
+            table[row, k] = np.ma.masked
+            problems.append(Problem(where, f"{header[k]}: expected a number, got {cell[:40]!r}"))
+    return problems
 
 
 def _last_of_equal(time: Array) -> Array:

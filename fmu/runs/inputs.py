@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ...errors import DescriptionError, Problem
 from ...reference.kinematics.piecewise import PiecewiseLinear
 from ...trajectory import Array
-from ..files.csv_file import read_table, split
+from ..files.csv_file import Masked, read_table, split
 
 _MOST_PROBLEMS = 20
 
@@ -65,7 +65,7 @@ def given_inputs(columns: Mapping[str, ArrayLike], names: Sequence[str], stop: f
     if rows.ndim != 2 or not rows.size:
         expected = ", ".join(("time", *names))
         raise DescriptionError("inputs", [Problem("", f"expected an array for each of {expected}")])
-    return _checked("inputs", list(columns), rows.T, [], names, stop)
+    return _checked("inputs", list(columns), np.ma.array(rows.T), [], names, stop)
 
 
 def _some(source: str, names: Sequence[str]) -> None:
@@ -74,17 +74,16 @@ def _some(source: str, names: Sequence[str]) -> None:
 
 
 def _checked(
-    source: str, header: list[str], table: Array, problems: list[Problem], names: Sequence[str], stop: float
+    source: str, header: list[str], table: Masked, problems: list[Problem], names: Sequence[str], stop: float
 ) -> InputTable:
     problems = problems + _column_problems(header, names)
     problems += [problem for k, name in enumerate(header) for problem in _value_problems(name, table[:, k])]
-    if [name.lower() for name in header].count("time") != 1:
-        raise DescriptionError(source, problems[:_MOST_PROBLEMS])
-    time, values = split(header, table)
-    if not problems:
-        problems += _time_problems(time, stop)
+    lower = [name.lower() for name in header]
+    if lower.count("time") == 1 and len(table):
+        problems += _time_problems(table[:, lower.index("time")], stop)
     if problems:
         raise DescriptionError(source, problems[:_MOST_PROBLEMS])
+    time, values = split(header, table.data)
     return _from_zero(time, {name: values[name] for name in names})
 
 
@@ -107,16 +106,17 @@ def _column_problems(header: Sequence[str], names: Sequence[str]) -> list[Proble
     ]
 
 
-def _value_problems(name: str, column: Array) -> list[Problem]:
-    bad = np.flatnonzero(~np.isfinite(column))
+def _value_problems(name: str, column: Masked) -> list[Problem]:
+    bad = np.flatnonzero(np.ma.filled(~np.isfinite(column), False))
     if not len(bad):
         return []
     more = f" and in {len(bad) - 1} more rows" if len(bad) > 1 else ""
     return [Problem(f"column {name}", f"expected finite numbers, got {column[bad[0]]} in row {bad[0] + 1}{more}")]
 
 
-def _time_problems(time: Array, stop: float) -> list[Problem]:
-    problems = []
+def _time_problems(column: Masked, stop: float) -> list[Problem]:
+    """Of the times that are numbers; without the first or last one nothing is said of what they cover."""
+    problems, time = [], np.ma.filled(column, np.nan)
     if time[0] > 0.0 or time[-1] < stop * (1 - 1e-9):
         span = f"{time[0]:.9g} to {time[-1]:.9g} s"
         problems.append(Problem("column time", f"expected times from 0 to {stop:.9g} s at least, got {span}"))

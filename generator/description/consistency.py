@@ -11,7 +11,6 @@ from .draft import Draft
 from .references import References
 from .suggest import unknown
 from .tables.chain import Chain
-from .tables.link import Link
 
 __all__ = ["constraint_rows", "problems_of"]
 
@@ -49,6 +48,7 @@ def _base_rows(chain: Chain) -> list[str]:
 def _clashes(draft: Draft, names: References) -> Iterator[Problem]:
     for key in ("links", "closures", "forces", "cases"):
         yield from _repeated(draft.names(key))
+    yield from _folded(draft.names("cases"))
     # closures of one name are reported by it, not by their rows again
     closures = {entry.name: (where, entry) for where, entry in reversed([*draft.entries("closures")])}
     entries = [*draft.entries("programmed"), *draft.entries("nonholonomic"), *reversed(closures.values())]
@@ -70,38 +70,54 @@ def _repeated(named: Iterable[tuple[str, str]]) -> Iterator[Problem]:
         first.setdefault(name, where)
 
 
+def _folded(named: Iterable[tuple[str, str]]) -> Iterator[Problem]:
+    """Names that differ in their case only, which many file systems do not tell apart."""
+    first: dict[str, tuple[str, str]] = {}
+    for where, name in named:
+        other, known = first.setdefault(name.casefold(), (where, name))
+        if known != name:
+            text = f"{name!r} differs from {known!r} of {other} in case only; both name a folder: rename one"
+            yield Problem(f"{where}.name", text)
+
+
 def _parents(draft: Draft, names: References) -> Iterator[Problem]:
+    """Of all links, those included that have other faults."""
+    called = dict(draft.names("links"))
+    texts = draft.texts("links", "parent")
+    given = [(where, called.get(where.removesuffix(".parent"), ""), parent) for where, parent in texts]
+    parents = {name: parent for _, name, parent in reversed(given) if name not in ("", "ground", "base")}
     reported: set[str] = set()
-    for where, link in draft.entries("links"):
-        if link.parent not in names.bodies:
-            yield Problem(f"{where}.parent", unknown("link", link.parent, names.bodies))
-        elif names.links[link.name] is link and link.name not in reported:
-            cycle = _cycle(link, names.links)
+    for where, name, parent in given:
+        if parent not in names.bodies:
+            yield Problem(where, unknown("link", parent, names.bodies))
+        elif parents.get(name) == parent and name not in reported:
+            cycle = _cycle(name, parents)
             reported |= set(cycle)
             if cycle:
-                ring = " → ".join([*cycle, link.name])
-                yield Problem(f"{where}.parent", f"the parents {ring} form a cycle; links must form a tree")
+                ring = " → ".join([*cycle, name])
+                yield Problem(where, f"the parents {ring} form a cycle; links must form a tree")
 
 
-def _cycle(link: Link, links: Mapping[str, Link]) -> list[str]:
+def _cycle(name: str, parents: Mapping[str, str]) -> list[str]:
     """Names from a link up to the one whose parent it is; none if it is not its own ancestor."""
-    seen, parent = [link.name], link.parent
-    while parent in links and parent not in seen:
+    seen, parent = [name], parents[name]
+    while parent in parents and parent not in seen:
         seen.append(parent)
-        parent = links[parent].parent
-    return seen if parent == link.name else []
+        parent = parents[parent]
+    return seen if parent == name else []
 
 
 def _points(draft: Draft, names: References) -> Iterator[Problem]:
-    for name, point in draft.chain.points.items():
-        if point.link not in names.bodies:
-            yield Problem(f"points.{name}.link", unknown("link", point.link, names.bodies))
+    for where, link in draft.texts("points", "link"):
+        if link not in names.bodies:
+            yield Problem(where, unknown("link", link, names.bodies))
 
 
 def _programmed(draft: Draft, names: References) -> Iterator[Problem]:
+    for where, point in draft.texts("programmed", "path", "point"):
+        if point not in names.points:
+            yield Problem(where, unknown("point", point, names.points))
     for where, entry in draft.entries("programmed"):
-        if entry.path is not None and entry.path.point not in names.points:
-            yield Problem(f"{where}.path.point", unknown("point", entry.path.point, names.points))
         if entry.expression is not None:
             found = list(_expression(entry.expression, f"{where}.expression", draft, names, entry.order))
             yield from found or _order(entry.expression, entry.order, where)
@@ -111,20 +127,27 @@ def _programmed(draft: Draft, names: References) -> Iterator[Problem]:
                 'order = 2 does not go with formulation = "gpme_reduced": a constraint on accelerations leaves no'
                 ' velocity to eliminate; use "gpme" or "lagrange"',
             )
+    yield from _of_faulty("programmed", "expression", draft, names)
 
 
 def _nonholonomic(draft: Draft, names: References) -> Iterator[Problem]:
-    for where, edge in draft.entries("nonholonomic"):
-        if edge.link not in names.bodies[1:]:
-            yield Problem(f"{where}.link", unknown("link", edge.link, names.bodies[1:]))
+    for where, link in draft.texts("nonholonomic", "link"):
+        if link not in names.bodies[1:]:
+            yield Problem(where, unknown("link", link, names.bodies[1:]))
 
 
 def _closures(draft: Draft, names: References) -> Iterator[Problem]:
-    for where, closure in draft.entries("closures"):
-        for side in ("a", "b"):
-            link = getattr(closure, side).link
-            if link not in names.bodies:
-                yield Problem(f"{where}.{side}.link", unknown("link", link, names.bodies))
+    for where, link in [end for side in ("a", "b") for end in draft.texts("closures", side, "link")]:
+        if link not in names.bodies:
+            yield Problem(where, unknown("link", link, names.bodies))
+
+
+def _of_faulty(key: str, part: str, draft: Draft, names: References) -> Iterator[Problem]:
+    """Problems of the expressions of faulty members, whose order is not known."""
+    sound = {where for where, _ in draft.entries(key)}
+    for where, text in draft.texts(key, part):
+        if where.removesuffix(f".{part}") not in sound:
+            yield from _expression(text, where, draft, names, order=2)
 
 
 _LEVELS = ("position", "velocity", "acceleration")
@@ -169,15 +192,17 @@ def _expression(
 
 
 def _forces(draft: Draft, names: References) -> Iterator[Problem]:
+    for where, joint in draft.texts("forces", "joint"):
+        yield from _force_joint(joint, where, names)
+    for where, link in draft.texts("forces", "link"):
+        if link not in names.bodies[1:]:
+            yield Problem(where, unknown("link", link, names.bodies[1:]))
     for where, force in draft.entries("forces"):
-        if force.joint is not None:
-            yield from _force_joint(force.joint, f"{where}.joint", names)
-        if force.link is not None and force.link not in names.bodies[1:]:
-            yield Problem(f"{where}.link", unknown("link", force.link, names.bodies[1:]))
         if force.effort is not None:
             yield from _expression(force.effort, f"{where}.effort", draft, names)
         for i, component in enumerate(force.force or ()):
             yield from _expression(component, f"{where}.force[{i}]", draft, names)
+    yield from _of_faulty("forces", "effort", draft, names)
 
 
 def _force_joint(joint: str, where: str, names: References) -> Iterator[Problem]:

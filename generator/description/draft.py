@@ -44,6 +44,24 @@ class Draft:
         named = ((i, item.get("name")) for i, item in enumerate(items) if isinstance(item, dict))
         return [(f"{key}[{i}]", name) for i, name in named if isinstance(name, str)]
 
+    def texts(self, key: str, *path: str) -> list[tuple[str, str]]:
+        """Strings at a key of all members of a list or table, faulty ones included, with their key paths."""
+        items = self.data.get(key, ())
+        members = items.items() if isinstance(items, dict) else enumerate(items)
+        found = [(_where(key, name, path), _inside(member, path)) for name, member in members]
+        return [(where, value) for where, value in found if isinstance(value, str)]
+
+
+def _where(key: str, member: int | str, path: Location) -> str:
+    return messages.dotted([key, member, *path])
+
+
+def _inside(value: Any, path: Location) -> Any:
+    """What is at a path of keys, None if there is no such key."""
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
 
 def draft(data: dict[str, Any]) -> tuple[Draft | None, list[Problem]]:
     """The sound parts, and what is wrong with the others; None if there are no parts that stand alone."""

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import DescriptionError, Problem
+from ...input_files import read_text
 from . import cases
 from .consistency import problems_of
 from .draft import draft
+from .messages import named
 from .suggest import unknown
 from .tables.chain import Chain
 
@@ -64,16 +66,9 @@ def schema() -> dict[str, Any]:
 
 
 def _read(path: Path, source: str) -> dict[str, Any]:
+    text = read_text(path, _LARGEST)
     try:
-        with path.open("rb") as file:
-            content = file.read(_LARGEST + 1)
-        if len(content) > _LARGEST:
-            raise DescriptionError(source, [Problem("", f"is too large; expected at most {_LARGEST} bytes")])
-        return tomllib.loads(content.decode("utf-8-sig"))
-    except OSError as error:
-        raise DescriptionError(source, [Problem("", f"cannot be read: {error.strerror}")]) from None
-    except UnicodeDecodeError as error:
-        raise DescriptionError(source, [Problem("", f"is not UTF-8 text (byte {error.start})")]) from None
+        return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise DescriptionError(source, [Problem("", f"is not valid TOML: {error}")]) from None
 
@@ -91,4 +86,5 @@ def _validate(data: dict[str, Any]) -> tuple[Chain | None, list[Problem]]:
     sound, problems = draft(data)
     if sound is not None:
         problems += problems_of(sound)
-    return (sound.chain if sound and not problems else None), problems
+    found = list(dict.fromkeys(named(problem, data) for problem in problems))
+    return (sound.chain if sound and not found else None), found

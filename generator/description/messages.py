@@ -39,6 +39,16 @@ def problems(error: ValidationError, data: Mapping[str, Any]) -> list[Problem]:
     return list(dict.fromkeys(found))
 
 
+def named(problem: Problem, data: Mapping[str, Any]) -> Problem:
+    """The same with the entry's name beside its index, `links[3].mass (boom)`; data: the tables of the file."""
+    place = re.match(r"(\w+)\[(\d+)\]", problem.where)
+    entry = data[place[1]][int(place[2])] if place else None
+    name = entry.get("name") if isinstance(entry, dict) else None
+    if not isinstance(name, str) or not re.fullmatch(r"\w{1,64}", name) or problem.where.endswith("].name"):
+        return problem
+    return Problem(f"{problem.where} ({name})", problem.message)
+
+
 def _follows(detail: ErrorDetails) -> bool:
     """Whether an array is found short only because members of it are wrong."""
     return detail["type"] == "too_short" and len(detail["input"]) >= detail["ctx"]["min_length"]

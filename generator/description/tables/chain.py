@@ -7,10 +7,10 @@ from pydantic import Field
 from .base import Base
 from .closure import Closure
 from .link import Link
-from .names import Name
+from .names import FileName, Name
 from .settings import Case, Constraints, Outputs, Simulation, Statics
 from .task import Force, Nonholonomic, Point, Programmed
-from .types import Number, Part, Vector3, Version
+from .types import Number, Part, Text, Vector3, Version
 
 
 class Chain(Part):
@@ -18,9 +18,9 @@ class Chain(Part):
 
     version: Version = Field(alias="schema")
     """Version of the format."""
-    name: Name
+    name: FileName
     """Of the mechanism; becomes the Modelica model's and the FMU's name."""
-    description: str = ""
+    description: Text = ""
     """A line about it, for Modelica, FMU and report."""
     gravity: Vector3 = (0.0, 0.0, -9.81)
     """x, y, z in the world frame, m/s²."""

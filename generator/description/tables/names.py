@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 from typing import Annotated
 
@@ -24,10 +25,21 @@ _MODELICA_BUILT_IN = """
     ndims size scalar vector matrix transpose outerProduct symmetric cross skew identity diagonal zeros ones fill
     linspace min max sum product cat promote
 """
-# of the expression language, of descriptions, and of the functions in the generated text
-_OWN = "t pi start quintic ground quintic_0 quintic_1 quintic_2"
-
-RESERVED = frozenset(f"{_MODELICA_KEYWORDS} {_MODELICA_BUILT_IN} {_OWN}".split())
+# what a name may not be
+_RESERVED = {
+    "keywords of Modelica": _MODELICA_KEYWORDS.split(),
+    "what is built into Modelica": _MODELICA_BUILT_IN.split(),
+    "keywords of Python, as which expressions are read": keyword.kwlist,
+    "words of expressions and descriptions": ["t", "pi", "start", "quintic", "ground"],
+    "classes and functions of the generated text": [
+        *("RealInput", "Mechanism", "Plant", "Experiment", "quintic_0", "quintic_1", "quintic_2")
+    ],
+}
+RESERVED = frozenset(word for words in _RESERVED.values() for word in words)
+# devices of Windows: no file or folder can be called so, whatever the case and the extension
+_DEVICES = frozenset(
+    ["con", "prn", "aux", "nul", *(f"{port}{digit}" for port in ("com", "lpt") for digit in range(10))]
+)
 
 
 def _identifier(name: str) -> str:
@@ -35,9 +47,19 @@ def _identifier(name: str) -> str:
         raise ValueError(
             f"expected a name of at most 64 letters, digits and '_' that starts with a letter, got {name!r}"
         )
-    if name in RESERVED:
-        raise ValueError(f"{name!r} is a reserved word; choose another name")
+    for what, words in _RESERVED.items():
+        if name in words:
+            raise ValueError(f"{name!r} is a reserved word; choose another name than {what}: {', '.join(words)}")
     return name
 
 
-Name = Annotated[str, AfterValidator(_identifier), WithJsonSchema({"type": "string", "pattern": f"^{_PATTERN}$"})]
+def _file_name(name: str) -> str:
+    if name.lower() in _DEVICES:
+        raise ValueError(f"{name!r} is a device on Windows, where no file or folder is called so; choose another")
+    return name
+
+
+_SCHEMA = WithJsonSchema({"type": "string", "pattern": f"^{_PATTERN}$"})
+Name = Annotated[str, AfterValidator(_identifier), _SCHEMA]
+# of what a file or a folder is called after
+FileName = Annotated[str, AfterValidator(_identifier), AfterValidator(_file_name), _SCHEMA]

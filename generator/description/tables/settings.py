@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from .names import Name
+from .names import FileName
 from .types import AllOrNames, AutoOrNames, KeyProblem, NonNegative, Part, Positive, RedundantRows
 
 _MOST_POINTS = 50_000  # of output: every state of every run is kept, compared and drawn
@@ -86,7 +86,7 @@ class Outputs(Part):
 class Case(Part):
     """A variant of the description."""
 
-    name: Name
+    name: FileName
     """What `--case` calls it."""
     set: dict[str, Any] = Field({})
     """Dotted key → its new value; members of lists go by name, by index, or all by `*`."""

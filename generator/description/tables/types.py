@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
@@ -101,6 +102,21 @@ RedundantRows = Annotated[
     | Annotated[tuple[str, ...], Tag("list")],
     Discriminator(_choice),
 ]
+
+
+def _printable(value: str) -> str:
+    # XML has no way to write most of them, and terminals obey them
+    found = next((i for i, c in enumerate(value) if c not in "\n\t" and _is_control(c)), None)
+    if found is not None:
+        raise ValueError(f"expected no control characters but new lines and tabs, got {value[found]!r} at {found}")
+    return value
+
+
+def _is_control(character: str) -> bool:
+    return unicodedata.category(character) in ("Cc", "Cs") or ord(character) & 0xFFFE == 0xFFFE
+
+
+Text = Annotated[str, AfterValidator(_printable)]
 
 
 def _unit(axis: Vector3) -> Vector3:
