@@ -1,0 +1,15 @@
+"""Awkward machines, right and wrong, each with the verdict that it deserves and words that must be said.
+
+parts     what they are made of
+quiet     nothing moves, or hardly: signals that are constant up to rounding
+idle      rows that the joints fulfil by themselves, near and far, small and large
+doubled   rows that others imply, or contradict
+starts    starts that violate, or that are moved
+stops     runs that cannot go on
+names     names, texts and numbers that something else understands differently
+"""
+
+from . import doubled, idle, names, quiet, starts, stops
+from .parts import MACHINES, Awkward
+
+__all__ = ["MACHINES", "Awkward", "doubled", "idle", "names", "quiet", "starts", "stops"]
