@@ -34,7 +34,7 @@ def derive(chain: Chain, start: tuple[Array, Array], partition: Partition) -> Pr
     points = Points(program, mechanism, bodies)
     lower = Lowering(program, mechanism.parameters, points)
     bristles = friction.bristles(program, mechanism)
-    Q, applied = forces.derive(program, mechanism, bodies, points, lower)
+    Q, applied = forces.derive(program, bodies, points, lower)
     rows = constraints.derive(program, mechanism, bodies, points, lower)
     active, ratios = system.active_system(mechanism, rows, partition), None
     if rows is not None and mechanism.formulation == "gpme_reduced":

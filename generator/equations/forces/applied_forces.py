@@ -1,0 +1,62 @@
+"""Forces and efforts that the description gives as expressions, or the FMU's user as inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ...language import differentiate
+from ...language.expressions import Tree
+from ...mechanism import AppliedForce, Mechanism
+from ...program import ir
+from ...program.ir import Expr
+from ...program.program import Input
+from .element import Forces
+
+
+@dataclass(frozen=True)
+class Applied:
+    """An effort on a coordinate, or a force at a place of a body."""
+
+    force: AppliedForce
+
+    def act(self, forces: Forces) -> None:
+        """Its components are variables or inputs of its name."""
+        force, program, kinematics, name = self.force, forces.program, forces.kinematics, self.force.name
+        program.section("applied force", name)
+        trees = [differentiate.expand(tree) for tree in force.values or ()]
+        values = self._values(forces, trees)
+        if force.coordinate is not None:
+            forces.printed.add_applied(kinematics, forces.points, forces.lower, force, trees, None)
+            forces.effort(force.coordinate, values[0])
+            return
+        assert force.place is not None
+        body, lever = force.place.body, kinematics.lever(force.place)
+        lever = program.define(f"lever_{name}", lever, "m", f"{name} from its body's origin")
+        F: Expr = ir.array(values)
+        if not force.in_world:
+            F = kinematics.motion(body).R @ F
+        F = program.define(f"F_{name}", F, "N", f"force {name}, world axes")
+        N = program.define(f"N_{name}", ir.cross(lever, F), "N.m", f"moment of {name} about its body's origin")
+        forces.wrench(body, N, F)
+        forces.printed.add_applied(kinematics, forces.points, forces.lower, force, trees, lever)
+
+    def _values(self, forces: Forces, trees: Sequence[Tree]) -> list[Expr]:
+        force, program, text = self.force, forces.program, f"applied force {self.force.name}"
+        k = force.coordinate
+        unit = "N" if k is None else forces.mechanism.coordinates[k].effort_unit
+        if force.values is None:
+            program.inputs += [Input(symbol, unit, text) for symbol in force.symbols]
+            return [ir.symbol(symbol) for symbol in force.symbols]
+        for tree in trees:
+            forces.lower.add_breakpoints(tree)
+        # a variable of its own even where the expression is just a number: the Modelica plant has an input for it
+        return [
+            program.assemble(symbol, (), [((), forces.lower(tree))], unit, text, replaceable=True)
+            for symbol, tree in zip(force.symbols, trees, strict=True)
+        ]
+
+
+def of(mechanism: Mechanism) -> Iterator[Applied]:
+    """All of them."""
+    return (Applied(force) for force in mechanism.forces)

@@ -1,0 +1,76 @@
+"""What acts on bodies and coordinates: the interface of force elements, and the sum of what they do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from ...mechanism import Mechanism
+from ...program import ir
+from ...program.ir import Expr
+from ...program.program import Program
+from ..bodies.kinematics import Kinematics, Wrench
+from ..bodies.lowering import Lowering
+from ..bodies.points import Points
+from .printed_forces import Printed
+
+
+class Forces:
+    """Efforts and wrenches while they are being collected, with what elements need to define theirs.
+
+    efforts   coordinate → effort, N or N·m
+    wrenches  on bodies; joints bear them, unlike efforts on coordinates
+    printed   what `velocity_forces = "as_printed"` adds
+    """
+
+    def __init__(self, program: Program, kinematics: Kinematics, points: Points, lower: Lowering) -> None:
+        self.program, self.kinematics, self.points, self.lower = program, kinematics, points, lower
+        self.mechanism: Mechanism = kinematics.mechanism
+        self.efforts: dict[int, Expr] = {}
+        self.wrenches: list[Wrench] = []
+        self.printed = Printed(self.mechanism.velocity_forces == "as_printed")
+
+    def effort(self, k: int, effort: Expr) -> None:
+        """An effort on a coordinate, N or N·m."""
+        self.efforts[k] = self.efforts.get(k, ir.constant(0.0)) + effort
+
+    def wrench(self, body: int, N: Expr, F: Expr) -> None:
+        """Force F, N, and its moment N about the body's origin, N·m, on a body; shape (3,), world axes."""
+        self.wrenches.append(Wrench(body, N, F))
+
+    def damper_effort(self, k: int, effort: Expr) -> None:
+        """Part of an effort that is −D q̇ with a symmetric D, once more where it is printed so."""
+        self.printed.add(k, effort)
+
+    def damper_wrench(self, body: int, N: Expr, F: Expr) -> None:
+        """The same of a wrench."""
+        if self.printed.wanted:
+            self.printed.wrenches.append(Wrench(body, N, F))
+
+
+class ForceElement(Protocol):
+    """A spring, a damper, an applied force, …: a file here, one in `reference.forces`, a row in the tables."""
+
+    def act(self, forces: Forces) -> None:
+        """Define what it exerts, under an origin of its own, and add it to the forces."""
+        ...
+
+
+def on_subtrees(
+    program: Program, kinematics: Kinematics, wrenches: Sequence[Wrench], suffix: str
+) -> dict[int, Wrench]:
+    """Body → sum of the wrenches on it and on all bodies behind it, about its origin; bodies without any: none."""
+    bodies = kinematics.mechanism.bodies
+    sums: dict[int, Wrench] = {}
+    for b in reversed(range(len(bodies))):
+        parts = [(w.N, w.F) for w in wrenches if w.body == b]
+        for c, behind in sums.items():
+            if bodies[c].parent == b:
+                parts.append((behind.N + ir.cross(kinematics.motions[c].arm, behind.F), behind.F))
+        if parts:
+            N, F = (sum(column[1:], start=column[0]) for column in zip(*parts, strict=True))
+            about = f"on {bodies[b].name} and all behind it"
+            N = program.define(f"N_{bodies[b].name}_{suffix}", N, "N.m", f"moment {about}, about its origin")
+            F = program.define(f"F_{bodies[b].name}_{suffix}", F, "N", f"force {about}")
+            sums[b] = Wrench(b, N, F)
+    return sums

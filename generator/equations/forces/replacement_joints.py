@@ -1,0 +1,66 @@
+"""Closures by springs and dampers between their frames (P3 (13), (14))."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ...mechanism import Closure, Mechanism
+from ...program import ir
+from ...program.ir import Expr
+from ..bodies import loops
+from .element import Forces
+
+
+@dataclass(frozen=True)
+class ReplacementJoint:
+    """A force for each deformation of a closure."""
+
+    closure: Closure
+
+    def act(self, forces: Forces) -> None:
+        """Opposite wrenches on the bodies of both frames."""
+        closure, program, name = self.closure, forces.program, self.closure.name
+        assert closure.stiffness is not None and closure.damping is not None
+        program.section("closure", name)
+        loop = loops.Loop(program, forces.kinematics, closure)
+        relations = [loop.relation(condition) for condition in closure.conditions]
+        springs, dampers = [], []
+        for condition, stiffness, damping, relation in zip(
+            closure.conditions, closure.stiffness, closure.damping, relations, strict=True
+        ):
+            unit = "N" if condition.unit == "m" else "N.m"
+            dampers.append(-(ir.lift(damping) * relation.rate))
+            force = -(ir.lift(stiffness) * relation.value + ir.lift(damping) * relation.rate)
+            text = f"spring of {name}, {condition.name}"
+            springs.append(program.define(f"spring_{name}_{condition.name}", force, unit, text))
+        a, b = closure.a.place.body, closure.b.place.body
+        if forces.printed.wanted:
+            F, N_a, N_b = self._wrenches(forces, relations, dampers, f"{name}_printed")
+            forces.damper_wrench(b, N_b, F)
+            forces.damper_wrench(a, -N_a, -F)
+        F, N_a, N_b = self._wrenches(forces, relations, springs, name)
+        forces.wrench(b, N_b, F)
+        forces.wrench(a, -N_a, -F)
+
+    def _wrenches(
+        self, forces: Forces, relations: Sequence[loops.Relation], efforts: Sequence[Expr], name: str
+    ) -> tuple[Expr, Expr, Expr]:
+        """F on frame b, and its moments about the origins of the bodies, the opposite on a, from all efforts."""
+        F: Expr = ir.zeros(3)
+        N_a: Expr = ir.zeros(3)
+        N_b: Expr = ir.zeros(3)
+        for effort, relation in zip(efforts, relations, strict=True):
+            force = effort * relation.F
+            F, N = F + force, effort * relation.N
+            N_a, N_b = N_a + N + ir.cross(relation.at_a, force), N_b + N + ir.cross(relation.at_b, force)
+        define = forces.program.define
+        F = define(f"F_{name}", F, "N", f"force of closure {name} on its frame b")
+        N_b = define(f"N_{name}_b", N_b, "N.m", "its moment about the origin of frame b's body, on it")
+        N_a = define(f"N_{name}_a", N_a, "N.m", "the opposite of its moment about that of frame a's body")
+        return F, N_a, N_b
+
+
+def of(mechanism: Mechanism) -> Iterator[ReplacementJoint]:
+    """One for each closure that is no constraint."""
+    return (ReplacementJoint(closure) for closure in mechanism.closures if closure.stiffness is not None)

@@ -1,0 +1,96 @@
+"""Springs and dampers between base and ground, along world axes (P0 (13), P2 (14)–(16))."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ...mechanism import Mechanism, Place, Support
+from ...program import ir
+from ...program.ir import Expr
+from .element import Forces
+
+
+@dataclass(frozen=True)
+class Supports:
+    """Deflections of the points of the base that the supports hold."""
+
+    supports: tuple[Support, ...]
+
+    def act(self, forces: Forces) -> None:
+        """One wrench for all of them."""
+        program, kinematics = forces.program, forces.kinematics
+        program.section("base supports")
+        N, N_damper = ir.zeros(3), ir.zeros(3)
+        F, F_damper = ir.zeros(3), ir.zeros(3)
+        for i, support in enumerate(self.supports, start=1):
+            lever, text = kinematics.lever(Place(0, support.position)), f"support {i} from the base's origin"
+            lever = program.define(f"lever_support{i}", lever, "m", text)
+            r = program.define(f"r_support{i}", kinematics.position(0, lever), "m", f"support {i}")
+            rate = program.define(
+                f"v_support{i}", kinematics.velocity(0, lever), "m/s", f"velocity of support {i}"
+            )
+            deflection = program.define(f"d_support{i}", r - support.position, "m", f"deflection of support {i}")
+            force = _spring_force(support, deflection, rate)
+            force = program.define(f"F_support{i}", force, "N", f"force of support {i}")
+            N, F = N + ir.cross(lever, force), F + force
+            damper = _damper_force(support, rate)
+            N_damper, F_damper = N_damper + ir.cross(lever, damper), F_damper + damper
+        forces.damper_wrench(0, N_damper, F_damper)
+        N = program.define("N_supports", N, "N.m", "moment of all supports about the base's origin")
+        forces.wrench(0, N, program.define("F_supports", F, "N", "force of all supports"))
+
+
+@dataclass(frozen=True)
+class LinearizedSupports:
+    """Deflection d = U q_base with the matrix U of P2; generalised force −Uᵀ(S d + D ḋ)."""
+
+    supports: tuple[Support, ...]
+
+    def act(self, forces: Forces) -> None:
+        """Efforts on the coordinates of the base."""
+        program, mechanism = forces.program, forces.mechanism
+        program.section("base supports, small angles")
+        coordinates = mechanism.bodies[0].coordinates
+        q = ir.array([ir.symbol(mechanism.coordinates[k].symbol) for k in coordinates])
+        rate = ir.array([ir.symbol(f"{mechanism.coordinates[k].symbol}_dot") for k in coordinates])
+        total: Expr = ir.zeros(6)
+        for i, support in enumerate(self.supports, start=1):
+            U = program.define(f"U_support{i}", _small_angle_matrix(support.position), None, f"U of support {i}")
+            deflection = program.define(f"d_support{i}", U @ q, "m", f"deflection of support {i}")
+            speed = program.define(f"v_support{i}", U @ rate, "m/s", f"rate of deflection of support {i}")
+            force = _spring_force(support, deflection, speed)
+            force = program.define(f"F_support{i}", force, "N", f"force of support {i}")
+            total = total + U.T @ force
+            if forces.printed.wanted:
+                damping, text = U.T @ _damper_force(support, speed), f"support {i}'s part of Delta Q; N or N.m"
+                damping = program.define(f"Q_damper{i}", damping, None, text)
+                for j, k in enumerate(coordinates):
+                    forces.damper_effort(k, damping[j])
+        text = "generalised forces of all supports; N or N.m"
+        effort = program.define("Q_supports", total, None, text)
+        for i, k in enumerate(coordinates):
+            forces.effort(k, effort[i])
+
+
+def of(mechanism: Mechanism) -> Iterator[Supports | LinearizedSupports]:
+    """All of a base's supports as one element."""
+    base = mechanism.chain.base
+    if mechanism.supports and base is not None:
+        yield (LinearizedSupports if base.linearized else Supports)(mechanism.supports)
+
+
+def _spring_force(support: Support, deflection: Expr, rate: Expr) -> Expr:
+    return ir.array([-(support.stiffness[i] * deflection[i] + support.damping[i] * rate[i]) for i in range(3)])
+
+
+def _damper_force(support: Support, rate: Expr) -> Expr:
+    return ir.array([-(support.damping[i] * rate[i]) for i in range(3)])
+
+
+def _small_angle_matrix(position: Expr) -> Expr:
+    x, y, z = position
+    one, zero = ir.constant(1.0), ir.constant(0.0)
+    return ir.array(
+        [[one, zero, zero, -y, z, zero], [zero, one, zero, x, zero, -z], [zero, zero, one, zero, -x, y]]
+    )
