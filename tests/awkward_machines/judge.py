@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
-import subprocess
+import os
+import signal
 import sys
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpmelica import reference
+from gpmelica import cli, reference
 from gpmelica.commands.check import facts
 from gpmelica.errors import DescriptionError, SolveError
 from gpmelica.generator.description.load import from_data
@@ -34,6 +40,15 @@ class Answer:
         return wrong + [f"does not say {words!r}" for words in machine.says if words not in self.said]
 
 
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended: exit status (−1: it did not end as commands do), and what it printed."""
+
+    status: int
+    out: str
+    err: str
+
+
 def by_reference(data: Table) -> Answer:
     """Of the description's checks and the reference's run: nothing is compiled."""
     try:
@@ -51,26 +66,23 @@ def by_reference(data: Table) -> Answer:
 
 
 def end_to_end(data: Table, folder: Path, seconds: float) -> Answer:
-    """Of `gpmelica run`, which builds and runs the FMU."""
-    file = folder / "machine.toml"
-    file.write_text(toml(data), encoding="utf-8")
-    checked, run = (
-        _gpmelica(command, folder, seconds) for command in (["check"], ["run", "--no-rumoca", "--out", "out"])
-    )
-    said = "\n".join((checked.stdout, checked.stderr, run.stdout, run.stderr))
-    if checked.returncode:
-        return Answer("refused" if checked.returncode == 2 else "crashed", None, said)
-    dof = int(json.loads(_gpmelica(["check", "--json"], folder, seconds).stdout)["dof"])
-    return Answer(_ending(run, folder / "out" / "result.json"), dof, said)
+    """Of `gpmelica check` and `gpmelica run`, which builds and runs the FMU; each may take so long."""
+    (folder / "machine.toml").write_text(toml(data), encoding="utf-8")
+    checked = gpmelica(["check", "machine.toml", "--json"], folder, seconds)
+    if checked.status:
+        return Answer("refused" if checked.status == 2 else "crashed", None, checked.err)
+    run = gpmelica(["run", "machine.toml", "--no-rumoca", "--out", "out"], folder, seconds)
+    said = "\n".join((checked.out, run.out, run.err))
+    return Answer(_ending(run, folder / "out" / "result.json"), int(json.loads(checked.out)["dof"]), said)
 
 
-def _ending(run: subprocess.CompletedProcess[str], file: Path) -> str:
-    if run.returncode not in (0, 1) or "Traceback" in run.stderr:
+def _ending(run: Ended, file: Path) -> str:
+    if run.status not in (0, 1) or any(word in run.err for word in ("Traceback", "Warning")):
         return "crashed"
     if not file.exists():
-        return "stops" if run.returncode else "no result"
+        return "stops" if run.status else "no result"
     result = json.loads(file.read_text(encoding="utf-8"))
-    if result["ok"] != (run.returncode == 0):
+    if result["ok"] != (run.status == 0):
         return "status against result"
     if not result.get("consistent", True):
         return "not consistent"
@@ -79,12 +91,42 @@ def _ending(run: subprocess.CompletedProcess[str], file: Path) -> str:
     return "ok" if result.get("holds", True) else "does not hold"
 
 
-def _gpmelica(command: list[str], folder: Path, seconds: float) -> subprocess.CompletedProcess[str]:
-    arguments = [sys.executable, "-m", "gpmelica", command[0], "machine.toml", *command[1:]]
+def gpmelica(arguments: list[str], folder: Path, seconds: float) -> Ended:
+    """A command in this process, in a folder, by the clock where the system has one that rings."""
+    out, err, before = io.StringIO(), io.StringIO(), (Path.cwd(), sys.argv, sys.stdout, sys.stderr)
+    os.chdir(folder)
+    sys.argv, sys.stdout, sys.stderr = ["gpmelica", *arguments], out, err
     try:
-        return subprocess.run(arguments, cwd=folder, capture_output=True, text=True, timeout=seconds, check=False)
-    except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess(arguments, -1, "", f"no answer within {seconds:g} s")
+        with _alarm(seconds), warnings.catch_warnings():
+            warnings.simplefilter("always")
+            cli.main()
+    except SystemExit as ended:
+        return Ended(int(ended.code or 0), out.getvalue(), err.getvalue())
+    except TimeoutError:
+        return Ended(-1, out.getvalue(), f"no answer within {seconds:g} s")
+    except Exception:
+        return Ended(-1, out.getvalue(), err.getvalue() + traceback.format_exc())
+    finally:
+        os.chdir(before[0])
+        sys.argv, sys.stdout, sys.stderr = before[1:]
+
+
+@contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
+    """TimeoutError after so long."""
+
+    def ring(number: int, frame: object) -> None:
+        raise TimeoutError
+
+    if not hasattr(signal, "SIGALRM"):
+        yield
+        return
+    signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def toml(data: Table) -> str:

@@ -5,5 +5,6 @@ oracle    accelerations by Pinocchio's numbers
 tasks     programmed constraints and knife edges, as tables and as the oracle's rows
 scales    a description made larger or heavier
 families  the random mechanisms
+runs      random mechanisms to run, right and spoiled
 trial     the package's own answers held against the oracle's
 """

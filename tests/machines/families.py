@@ -37,10 +37,11 @@ _RANKS = {
 
 @dataclass(frozen=True)
 class Machine:
-    """A description, what it is, and states that obey its constraints: t in s, q and q̇ of shape (n,)."""
+    """A description, what it is, its size in m, and states that obey its constraints: t in s, q and q̇, (n,)."""
 
     data: Table
     family: str
+    length: float
     rank: int
     oracle: Oracle
     states: tuple[tuple[float, Array, Array], ...]
@@ -108,7 +109,7 @@ def _made(rng: np.random.Generator, family: str, largest: int) -> Machine | None
     _load(draft)
     _settle(draft)
     oracle = Oracle(draft.data, draft.tasks, draft.rank)
-    return Machine(draft.data, family, draft.rank, oracle, tuple(_states(draft, oracle)))
+    return Machine(draft.data, family, length, draft.rank, oracle, tuple(_states(draft, oracle)))
 
 
 def _tree(rng: np.random.Generator, family: str, base: str | None) -> Table:
