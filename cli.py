@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator
@@ -50,13 +52,17 @@ CompilerName = Annotated[str, typer.Option(help="auto | native | openmodelica")]
 OmcPath = Annotated[str | None, typer.Option(help="omc to use: a path, or docker:IMAGE")]
 Timeout = Annotated[float, typer.Option(help="longest time that omc may take, s")]
 
-OK, DISAGREES, BAD_INPUT, MISSING_TOOL = 0, 1, 2, 3
+OK, DISAGREES, BAD_INPUT, MISSING_TOOL, EXHAUSTED = 0, 1, 2, 3, 4
+# what a machine runs out of; all other errors of files are those of paths that are given
+_RESOURCES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO}
+_RESOURCES |= {errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 
 
 def main() -> NoReturn:
-    """Run the command line; exit status 0 ok, 1 check failed, 2 bad input, 3 missing tool."""
+    """Run the command line; exit status 0 ok, 1 check failed, 2 bad input, 3 missing tool, 4 disk full."""
     try:
-        app(standalone_mode=True)
+        with _printed():
+            app(standalone_mode=True)
     except DescriptionError as error:
         _fail(BAD_INPUT, str(error))
     except MissingToolError as error:
@@ -64,8 +70,31 @@ def main() -> NoReturn:
     except GpmelicaError as error:
         _fail(DISAGREES, str(error))
     except OSError as error:
-        _fail(BAD_INPUT, f"{error.filename or 'file'}: {error.strerror or error}")
+        _fail(*_file_error(error))
+    except MemoryError:
+        _fail(EXHAUSTED, "out of memory; nothing is wrong with the input")
     sys.exit(OK)
+
+
+@contextmanager
+def _printed() -> Iterator[None]:
+    """Standard output is written when this is over; where that fails, the interpreter's end does not try again."""
+    try:
+        yield
+    finally:
+        try:
+            sys.stdout.flush()
+        except OSError:
+            sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+            raise
+
+
+def _file_error(error: OSError) -> tuple[int, str]:
+    """Exit status and message."""
+    text = f"{error.filename or 'file'}: {error.strerror or error}"
+    if error.errno not in _RESOURCES:
+        return BAD_INPUT, text
+    return EXHAUSTED, f"{text}; nothing is wrong with the input: make room, or choose another --out"
 
 
 def _fail(status: int, message: str) -> NoReturn:

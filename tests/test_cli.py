@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -279,6 +280,23 @@ def test_bad_states_are_refused(
     """All problems of a state file at once, each with its key."""
     (tmp_path / "state.json").write_text(text)
     fails(gpmelica("evaluate", arm, "--state", tmp_path / "state.json"), 2, "state.json", *parts)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full here")
+def test_full_disk(arm: Path, tmp_path: Path) -> None:
+    """Nothing is wrong with the input where there is no room: another status, and words; nothing half written."""
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "gpmelica", "schema"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (4, 1)
+    assert "No space left on device; nothing is wrong with the input" in done.stderr
+    limited = (
+        f"import resource as r; r.setrlimit(r.RLIMIT_FSIZE, (999, 999)); from {cli.__name__} import main; main()"
+    )
+    command = [sys.executable, "-c", limited, "modelica", str(arm), "--out", "out"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, list((tmp_path / "out").iterdir())) == (4, "", [])
+    assert "Arm.mo: File too large; nothing is wrong with the input" in done.stderr
 
 
 def test_statics(gpmelica: Command, arm: Path) -> None:

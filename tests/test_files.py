@@ -14,7 +14,7 @@ from gpmelica.fmu.files.files import write_atomically
 _DISK_FULL = """
 import resource, sys
 from pathlib import Path
-from gpmelica.fmu.files import write_atomically
+from gpmelica.fmu.files.files import write_atomically
 resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
 try:
     write_atomically(Path(sys.argv[1]), b"x" * 100_000)

@@ -20,5 +20,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         with partial.open("xb") as stream:
             stream.write(data)
         partial.replace(path)
+    except OSError as error:  # a full disk does not say which file
+        raise OSError(error.errno, error.strerror, str(path)) from None
     finally:
         partial.unlink(missing_ok=True)
