@@ -39,6 +39,7 @@ def _state(
     program.parameters.append(Parameter(f"{name}_start", np.array(start), unit, at_start, START_VALUES))
     signal = coordinate.signal("velocity" if suffix else "position")
     nominal = 1.0 if coordinate.role == "joint" else 1e-3
+    text = text if suffix else f"{text}, {coordinate.sense}"
     program.states.append(State(name, unit, text, ir.symbol(f"{name}_start"), derivative, nominal, signal))
 
 
@@ -76,14 +77,14 @@ def constraints(
     program.section("constraint forces and violations")
     for k, effort in _efforts(program, mechanism, inertia, Q, rows, solution).items():
         coordinate = mechanism.coordinates[k]
-        text = f"effort on {coordinate.name} that realises the programmed motion"
+        text = f"effort on {coordinate.name} that realises the programmed motion, positive where it drives it up"
         name, signal = f"{coordinate.symbol}_effort", coordinate.signal("effort")
         program.outputs.append(Output(name, coordinate.effort_unit, text, effort, signal))
     edges = {edge.name for edge in mechanism.nonholonomic}
     for i, row in enumerate(rows.rows):
         if row.name in edges:
             assert solution.multipliers is not None
-            text = f"force of knife edge {row.name} along its normal"
+            text = f"force of knife edge {row.name} on its link, along its normal"
             signal = Signal("force", Origin("knife edge", row.name))
             program.outputs.append(Output(f"{row.name}_force", "N", text, solution.multipliers[i], signal))
     for level, vector, text in (

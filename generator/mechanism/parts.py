@@ -9,7 +9,7 @@ from ..description import Chain
 from ..description.tables.task import Programmed
 from ..language import expressions
 from ..types.closures import Condition
-from ..types.joints import Axis, ElementaryMotion
+from ..types.joints import Axis, ElementaryMotion, X, Y, Z
 from ..types.origin import Origin, Quantity, Signal
 from .algebra import Array, Matrix, Value, Vector
 
@@ -85,6 +85,18 @@ class Coordinate:
     def effort_unit(self) -> str:
         """N.m or N."""
         return "N.m" if self.unit == "rad" else "N"
+
+    @property
+    def sense(self) -> str:
+        """What a positive value means: `right-handed about z of the joint frame, as turned so far`."""
+        way = "right-handed about" if self.motion.kind == "rotation" else "along"
+        letters = {axis: letter for letter, axis in (("x", X), ("y", Y), ("z", Z))}
+        axis = letters.get(self.axis) or f"({', '.join(f'{part:.6g}' for part in self.axis)})"
+        frame = {"base": "the world frame", "joint": "the joint frame", "elastic": "the element before it"}[
+            self.role
+        ]
+        one_of_several = self.motion.kind == "rotation" and self.motion.axis is not None
+        return f"{way} {axis} of {frame}{', as turned so far' if one_of_several else ''}"
 
 
 @dataclass(frozen=True)

@@ -131,9 +131,10 @@ def outputs(
     for link in links:
         body = next(b for b, other in enumerate(kinematics.mechanism.bodies) if other.link == link)
         N, F = _wrench(program, kinematics, loads(body), solution, link)
-        for vector, letter, unit in ((F, "f", "N"), (N, "n", "N.m")):
+        for vector, letter, unit, what in ((F, "f", "N", "force"), (N, "n", "N.m", "moment about its origin")):
+            text = f"{what} that its joint exerts on {link}, in axes of {link}"
             program.outputs += [
-                _output(link, f"{letter}{axis}", unit, f"load of the joint of {link}, its {axis}", vector[i])
+                _output(link, f"{letter}{axis}", unit, f"{text}: {axis}", vector[i])
                 for i, axis in enumerate("xyz")
             ]
         _axial_and_normal(program, kinematics.mechanism, body, link, F)
@@ -170,7 +171,8 @@ def _axial_and_normal(program: Program, mechanism: Mechanism, body: int, link: s
     axial = program.define(f"axial_load_{link}", F @ e, "N", f"force along the joint axis of {link}")
     across = program.define(f"across_load_{link}", F - axial * e, "N", f"force across the joint axis of {link}")
     normal = ir.call("sqrt", across @ across)
+    text = f"force that its joint exerts on {link}"
     program.outputs += [
-        _output(link, "axial", "N", f"force along the joint axis of {link}", axial),
-        _output(link, "normal", "N", f"force across the joint axis of {link}", normal),
+        _output(link, "axial", "N", f"{text}, along the joint's axis", axial),
+        _output(link, "normal", "N", f"{text}, across the joint's axis: magnitude", normal),
     ]
