@@ -14,9 +14,17 @@ from numpy.typing import NDArray
 
 from gpmelica.errors import SolveError
 from gpmelica.generator.mechanism import Mechanism
-from gpmelica.reference import Evaluation, Model, closure_wrenches, evaluate, rms, simulate, start_state
+from gpmelica.reference import (
+    Evaluation,
+    Model,
+    closure_wrenches,
+    evaluate,
+    joint_loads,
+    rms,
+    simulate,
+    start_state,
+)
 from gpmelica.reference.constraints.closures import frame_pose
-from gpmelica.reference.forces import joint_loads
 from gpmelica.trajectory import Trajectory
 
 Array = NDArray[np.float64]

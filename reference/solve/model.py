@@ -190,7 +190,7 @@ class Model:
         loops, replacement = self.constraints.loops, self._loads.replacement
         closing = found.contacts[len(self.mechanism.nonholonomic) :]
         reactions = closing[:, None, None] * loops.wrenches(state.posture)
-        parts = ((loops, reactions), (replacement.conditions, replacement.wrenches(state)))
+        parts = ((loops, reactions), (replacement.conditions, replacement.by_deformation(state)))
         return {
             closure.name: closure_wrench(state.posture, closure, wrenches[conditions.owner == i])
             for conditions, wrenches in parts

@@ -1,28 +1,27 @@
 """Generalised forces Q of all force elements (design 4.1; P0 (13)–(18)).
 
-To add a force element, write a file like those of the others and add a row to `FORCE_ELEMENTS`.
+A module of the name of each row of `FORCE_ELEMENTS` has `of`, which gives a mechanism's elements of that kind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterator
+from importlib import import_module
 
 from ...mechanism import Mechanism
 from ...program import ir
 from ...program.ir import Expr, Index
 from ...program.program import Program
+from ...types.force_elements import FORCE_ELEMENTS
 from ..bodies.kinematics import Kinematics, Wrench
 from ..bodies.lowering import Lowering
 from ..bodies.points import Points
-from . import applied_forces, joint_springs, replacement_joints, supports
 from .element import ForceElement, Forces, on_subtrees
 
-FORCE_ELEMENTS: dict[str, Callable[[Mechanism], Iterable[ForceElement]]] = {
-    "joint springs": joint_springs.of,
-    "supports": supports.of,
-    "replacement joints": replacement_joints.of,
-    "applied forces": applied_forces.of,
-}
+
+def _elements(mechanism: Mechanism) -> Iterator[ForceElement]:
+    for name in FORCE_ELEMENTS:
+        yield from import_module(f".{name}", __package__).of(mechanism)
 
 
 def derive(
@@ -30,9 +29,8 @@ def derive(
 ) -> tuple[Expr, dict[int, Wrench]]:
     """Define Q, shape (n,), N or N·m, without friction; returns its symbol, and `on_subtrees` of the wrenches."""
     mechanism, forces = kinematics.mechanism, Forces(program, kinematics, points, lower)
-    for elements in FORCE_ELEMENTS.values():
-        for element in elements(mechanism):
-            element.act(forces)
+    for element in _elements(mechanism):
+        element.act(forces)
     program.section("generalised forces")
     acting = on_subtrees(program, kinematics, forces.wrenches, "acting")
     in_print = on_subtrees(program, kinematics, forces.printed.wrenches, "printed")

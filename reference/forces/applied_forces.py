@@ -1,0 +1,139 @@
+"""Forces and efforts that the description gives as expressions, or the FMU's user as inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import SolveError
+from ...generator.language.expressions import Tree
+from ...generator.mechanism import AppliedForce, Mechanism, Place
+from ..kinematics.expression import stops
+from ..kinematics.piecewise import PiecewiseLinear
+from ..kinematics.quantities import Reader, Reading, State
+from .element import ForceElement, Given, Input, Reaction
+
+Array = NDArray[np.float64]
+
+
+class Component(Protocol):
+    """One component of an applied force."""
+
+    def number(self, state: State) -> float:
+        """Its value."""
+        ...
+
+    def by_rates(self, state: State) -> Array:
+        """∂/∂q̇, shape (n,)."""
+        ...
+
+
+class AppliedForces(ForceElement):
+    """All of them."""
+
+    def __init__(self, given: Given) -> None:
+        mechanism, inputs, column = given.mechanism, given.inputs, given.first
+        _check_inputs(mechanism, inputs)
+        self._inputs = [value for value in inputs.values() if isinstance(value, PiecewiseLinear)]
+        self._slots = len(mechanism.bodies) + 1
+        self._forces: list[tuple[AppliedForce, tuple[Component, ...], int]] = []
+        for force in mechanism.forces:
+            self._forces.append((force, self._components(force, given.reader, inputs), column))
+            column += force.place is not None
+
+    def _components(
+        self, force: AppliedForce, reader: Reader, inputs: Mapping[str, Input]
+    ) -> tuple[Component, ...]:
+        if force.values is None:
+            return tuple(_Given(inputs.get(symbol, 0.0)) for symbol in force.symbols)
+        return tuple(self._reading(reader, force.name, tree) for tree in force.values)
+
+    def _reading(self, reader: Reader, name: str, tree: Tree) -> Reading:
+        reading = reader.reading(f"force {name}", tree)
+        self.readings = (*self.readings, reading)
+        return reading
+
+    def stops(self) -> list[float]:
+        """Times at which an input or an expression of time jumps or has a kink, s."""
+        times = [time for table in self._inputs for time in table.stops()]
+        return times + [time for reading in self.readings for time in stops(reading.node)]
+
+    def reaction(self, state: State) -> Reaction:
+        """Their generalised forces."""
+        effort = np.zeros(len(state.q))
+        for force, components, column in self._forces:
+            values = _values(force, components, state)
+            if force.coordinate is not None:
+                effort[force.coordinate] += values[0]
+            else:
+                effort += values @ state.places.jacobian[:, :, column].T
+        return Reaction(applied=effort)
+
+    def by_rates(self, state: State) -> Array:
+        """Σ_k q̇_k ∂Q_k/∂q̇ of the applied forces: the velocity of where they act times their slopes."""
+        total = np.zeros(len(state.q))
+        for force, components, column in self._forces:
+            slopes = np.array([component.by_rates(state) for component in components])
+            if force.coordinate is not None:
+                total += state.qd[force.coordinate] * slopes[0]
+            else:
+                total += state.places.velocity[:, column] @ _in_world(force, slopes, state)
+        return total
+
+    def wrenches(self, state: State) -> Array:
+        """What forces at places do to each slot, shape (B, 6)."""
+        total = np.zeros((self._slots, 6))
+        for force, components, column in self._forces:
+            if force.place is not None:
+                values = _values(force, components, state)
+                moment = np.cross(state.places.position[:, column], values)
+                total[force.place.body + 1] += np.concatenate([values, moment])
+        return total
+
+
+def _values(force: AppliedForce, components: Sequence[Component], state: State) -> Array:
+    """An effort, shape (1,), or a force in world axes, shape (3,)."""
+    return _in_world(force, np.array([component.number(state) for component in components]), state)
+
+
+def _in_world(force: AppliedForce, values: Array, state: State) -> Array:
+    if force.place is None or force.in_world:
+        return values
+    return np.asarray(state.posture.T[:3, force.place.body + 1, :3] @ values)
+
+
+def _check_inputs(mechanism: Mechanism, inputs: Mapping[str, Input]) -> None:
+    known = [symbol for force in mechanism.forces if force.values is None for symbol in force.symbols]
+    unknown = [symbol for symbol in inputs if symbol not in known]
+    if unknown:
+        raise SolveError(f"no input is called {', '.join(unknown)}; known are: {', '.join(known) or 'none'}")
+
+
+class _Given:
+    """A component whose value is an FMU input."""
+
+    def __init__(self, value: Input) -> None:
+        self._value = value
+
+    def number(self, state: State) -> float:
+        """Its value."""
+        if isinstance(self._value, PiecewiseLinear):
+            return self._value.at(state.t, state.since)
+        return float(self._value(state.t)) if callable(self._value) else float(self._value)
+
+    def by_rates(self, state: State) -> Array:
+        """Inputs do not depend on q̇."""
+        return np.zeros_like(state.qd)
+
+
+def places(mechanism: Mechanism) -> list[Place]:
+    """Where they act."""
+    return [force.place for force in mechanism.forces if force.place is not None]
+
+
+def of(given: Given) -> AppliedForces:
+    """Of a mechanism."""
+    return AppliedForces(given)

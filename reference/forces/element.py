@@ -1,0 +1,66 @@
+"""What acts on a mechanism: the interface of force elements in the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...generator.mechanism import Mechanism
+from ..kinematics.piecewise import PiecewiseLinear
+from ..kinematics.quantities import Reader, Reading, State
+
+Array = NDArray[np.float64]
+Input: TypeAlias = Callable[[float], float] | float | PiecewiseLinear
+
+
+@dataclass(frozen=True)
+class Reaction:
+    """Generalised forces by origin, each of shape (n,), N·m or N, and the energy in springs, J."""
+
+    elastic: Array | float = 0.0
+    dissipative: Array | float = 0.0
+    applied: Array | float = 0.0
+    energy: float = 0.0
+
+
+@dataclass(frozen=True)
+class Given:
+    """What an element is made from.
+
+    first   index among the state's places of the first one that its module's `places` asks for; the named points
+            come first of all, in the mechanism's order
+    inputs  values of the FMU inputs by their symbols; those without one are zero
+    """
+
+    mechanism: Mechanism
+    reader: Reader
+    first: int
+    inputs: Mapping[str, Input] = field(default_factory=dict)
+
+
+class ForceElement:
+    """One kind of force, of all parts of a mechanism that have it; a module has `places` and `of`."""
+
+    readings: tuple[Reading, ...] = ()  # of expressions
+
+    def reaction(self, state: State) -> Reaction:
+        """Its generalised forces and energy."""
+        raise NotImplementedError
+
+    def by_rates(self, state: State) -> Array | float:
+        """Σ_k q̇_k ∂Q_k/∂q̇ of what it applies, shape (n,), beside its dampers."""
+        del state
+        return 0.0
+
+    def wrenches(self, state: State) -> Array | float:
+        """What joints bear of it, on each slot, shape (B, 6): force, then moment about the origin of positions."""
+        del state
+        return 0.0
+
+    def stops(self) -> list[float]:
+        """Times at which it jumps or has a kink, s."""
+        return []

@@ -1,0 +1,37 @@
+"""Springs and dampers of coordinates."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...generator.mechanism import Mechanism, Place
+from ..kinematics.quantities import State
+from .element import ForceElement, Given, Reaction
+
+Array = NDArray[np.float64]
+
+
+class JointSprings(ForceElement):
+    """Of all coordinates at once."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        data = [(c.stiffness or 0.0, c.rest or 0.0, c.damping or 0.0) for c in mechanism.coordinates]
+        self._stiffness, self._rest, self._damping = np.array(data, dtype=float).reshape(-1, 3).T
+
+    def reaction(self, state: State) -> Reaction:
+        """−k (q − rest), −d q̇."""
+        deflection = state.q - self._rest
+        elastic = -self._stiffness * deflection
+        return Reaction(elastic, -self._damping * state.qd, energy=-0.5 * float(elastic @ deflection))
+
+
+def places(mechanism: Mechanism) -> list[Place]:
+    """None."""
+    del mechanism
+    return []
+
+
+def of(given: Given) -> JointSprings:
+    """Of a mechanism."""
+    return JointSprings(given.mechanism)

@@ -1,0 +1,54 @@
+"""Closures by springs and dampers between their frames (P3 (13), (14))."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...generator.mechanism import Mechanism, Place
+from ..constraints.closures import Conditions
+from ..kinematics.quantities import State
+from .element import ForceElement, Given, Reaction
+
+Array = NDArray[np.float64]
+
+
+class ReplacementJoints(ForceElement):
+    """Spring-damper closures: deformations d, forces −(C d + B ḋ), so Q = −(∂d/∂q)ᵀ(C d + B ḋ) (P3 (13), (14))."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.closures = tuple(closure for closure in mechanism.closures if closure.stiffness is not None)
+        self.conditions = Conditions(mechanism, self.closures)
+        self._stiffness, self._damping = (
+            np.array([x for closure in self.closures for x in getattr(closure, key)], dtype=float)
+            for key in ("stiffness", "damping")
+        )
+
+    def reaction(self, state: State) -> Reaction:
+        """Generalised forces and energy."""
+        if not self.closures:
+            return Reaction()
+        rows = self.conditions.rows(state.posture)
+        spring, damper = self._stiffness * rows.Phi, self._damping * rows.Phi_dot
+        return Reaction(-spring @ rows.C, -damper @ rows.C, energy=0.5 * float(spring @ rows.Phi))
+
+    def wrenches(self, state: State) -> Array | float:
+        """What they do to the slots, shape (B, 6)."""
+        return self.by_deformation(state).sum(axis=0) if self.closures else 0.0
+
+    def by_deformation(self, state: State) -> Array:
+        """What each deformation's spring and damper do to the slots, (K, B, 6); see `Conditions.wrenches`."""
+        rows = self.conditions.rows(state.posture)
+        forces = -(self._stiffness * rows.Phi + self._damping * rows.Phi_dot)
+        return forces[:, None, None] * self.conditions.wrenches(state.posture)
+
+
+def places(mechanism: Mechanism) -> list[Place]:
+    """None: closures know their frames."""
+    del mechanism
+    return []
+
+
+def of(given: Given) -> ReplacementJoints:
+    """Of a mechanism."""
+    return ReplacementJoints(given.mechanism)

@@ -1,0 +1,63 @@
+"""Springs and dampers between base and ground, along world axes (P2 (14)–(16))."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...generator.mechanism import Mechanism, Place
+from ..kinematics.quantities import State
+from .element import ForceElement, Given, Reaction
+
+Array = NDArray[np.float64]
+
+
+class Supports(ForceElement):
+    """Springs and dampers between base and ground, along world axes.
+
+    The deflection d is J (T_b r̃ − r_0), or U q_base where linearized (P2: below (14)); Q = −(∂d/∂q)ᵀ(S d + D ḋ).
+    """
+
+    def __init__(self, mechanism: Mechanism, first: int) -> None:
+        base, supports = mechanism.chain.base, mechanism.supports
+        self._columns = slice(first, first + len(supports))
+        stacked = np.array([[s.position, s.stiffness, s.damping] for s in supports], dtype=float)
+        self._position, self._stiffness, self._damping = stacked.reshape(-1, 3, 3).transpose(1, 2, 0)
+        linearized = base is not None and base.linearized
+        self._U = _small_motion(self._position, mechanism.n) if linearized else None
+
+    def reaction(self, state: State) -> Reaction:
+        """Generalised forces and energy."""
+        deflection, rate, jacobian = self._deflection(state)
+        spring, damper = self._stiffness * deflection, self._damping * rate
+        across = jacobian.reshape(len(state.q), -1)
+        energy = 0.5 * float(np.vdot(spring, deflection))
+        return Reaction(-across @ spring.ravel(), -across @ damper.ravel(), energy=energy)
+
+    def _deflection(self, state: State) -> tuple[Array, Array, Array]:
+        """d and ḋ, shape (3, supports), m and m/s, and ∂d/∂q, shape (n, 3, supports)."""
+        if self._U is not None:
+            shape = self._position.shape
+            return (state.q @ self._U).reshape(shape), (state.qd @ self._U).reshape(shape), self._U
+        places, own = state.places, self._columns
+        return places.position[:, own] - self._position, places.velocity[:, own], places.jacobian[:, :, own]
+
+
+def _small_motion(positions: Array, n: int) -> Array:
+    """Transposed U of all supports, shape (n, 3·supports): small angles psi, theta, phi about z, y, x."""
+    (x, y, z), zero = positions, np.zeros(positions.shape[1])
+    U = np.zeros((n, 3, positions.shape[1]))
+    U[:3] = np.eye(3)[:, :, None]
+    U[3], U[4], U[5] = [-y, x, zero], [z, zero, -x], [zero, -z, y]
+    return U.reshape(n, -1)
+
+
+def places(mechanism: Mechanism) -> list[Place]:
+    """Where the supports hold the base."""
+    base = next((b for b, body in enumerate(mechanism.bodies) if body.name == "base"), 0)
+    return [Place(base, support.position) for support in mechanism.supports]
+
+
+def of(given: Given) -> Supports:
+    """Of a mechanism."""
+    return Supports(given.mechanism, given.first)
