@@ -1,4 +1,4 @@
-"""`docs/extending.md` shows all that a new joint, closure or output takes: its changes work on the package."""
+"""`docs/extending.md` shows all that a new joint, closure, force or output takes: its changes work."""
 
 from __future__ import annotations
 

@@ -49,7 +49,8 @@ class ForceElement:
 
     def reaction(self, state: State) -> Reaction:
         """Its generalised forces and energy."""
-        raise NotImplementedError
+        del state
+        return Reaction()
 
     def by_rates(self, state: State) -> Array | float:
         """Σ_k q̇_k ∂Q_k/∂q̇ of what it applies, shape (n,), beside its dampers."""
