@@ -104,8 +104,8 @@ def _efforts(
     solution: Solution,
 ) -> dict[int, Expr]:
     """Coordinate → what its drive, or a fixed base's fixture, exerts."""
-    if mechanism.actuated is not None and solution.drives is not None:
-        return {k: solution.drives[j] for j, k in enumerate(mechanism.actuated)}
+    if mechanism.driven == mechanism.actuated and solution.drives is not None:
+        return {k: solution.drives[j] for j, k in enumerate(mechanism.driven)}
     effort = inertia.M @ solution.qdd + inertia.h - Q
     if solution.friction is not None:
         effort = effort + solution.friction
@@ -114,5 +114,4 @@ def _efforts(
         assert solution.multipliers is not None
         effort = effort - solution.multipliers[reaction.row] * rows.C[reaction.row, :]
     effort = program.define("effort", effort, None, "what drives and fixture exert; N or N.m")
-    driven = {"joint": bool(mechanism.programmed), "base": mechanism.base_fixed}
-    return {k: effort[k] for k, coordinate in enumerate(mechanism.coordinates) if driven.get(coordinate.role)}
+    return {k: effort[k] for k in mechanism.driven}

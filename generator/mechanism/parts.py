@@ -253,6 +253,17 @@ class Mechanism:
         """Whether q_base = 0 is a constraint (P0 (32))."""
         return self.chain.base is not None and self.chain.base.support == "rigid"
 
+    @property
+    def driven(self) -> tuple[int, ...]:
+        """Indices of the coordinates whose effort is an output: what drives, or a fixed base's fixture, exert.
+
+        With programmed constraints the chosen drives alone, or those of all joints.
+        """
+        if self.programmed and self.actuated is not None:
+            return self.actuated
+        roles = {"joint": bool(self.programmed), "base": self.base_fixed}
+        return tuple(k for k, coordinate in enumerate(self.coordinates) if roles.get(coordinate.role))
+
     def coordinate_index(self, name: str) -> int:
         """Position of a coordinate by its full name."""
         return next(k for k, coordinate in enumerate(self.coordinates) if coordinate.name == name)

@@ -108,15 +108,11 @@ def _loads(model: Model, samples: Sequence[_Sample], joints: JointLoads) -> dict
 
 
 def _constraints(mechanism: Mechanism, samples: Sequence[_Sample]) -> dict[str, Array]:
-    roles = {"joint": bool(mechanism.programmed), "base": mechanism.base_fixed}
-    driven = [k for k, c in enumerate(mechanism.coordinates) if roles.get(c.role)]
-    if mechanism.programmed and mechanism.actuated is not None:
-        driven = [*mechanism.actuated]
     effort = np.array([sample.evaluation.drive for sample in samples])
     return {
         "violation_position": np.array([np.linalg.norm(sample.evaluation.Phi) for sample in samples]),
         "violation_velocity": np.array([np.linalg.norm(sample.evaluation.Phi_dot) for sample in samples]),
-        **{f"{mechanism.coordinates[k].symbol}_effort": effort[:, k] for k in driven},
+        **{f"{mechanism.coordinates[k].symbol}_effort": effort[:, k] for k in mechanism.driven},
     }
 
 
