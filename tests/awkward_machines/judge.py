@@ -5,14 +5,13 @@ from __future__ import annotations
 import io
 import json
 import os
-import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from helpers_time import alarm
 
 from gpmelica import cli, reference
 from gpmelica.commands.check import facts
@@ -97,7 +96,7 @@ def gpmelica(arguments: list[str], folder: Path, seconds: float) -> Ended:
     os.chdir(folder)
     sys.argv, sys.stdout, sys.stderr = ["gpmelica", *arguments], out, err
     try:
-        with _alarm(seconds), warnings.catch_warnings():
+        with alarm(seconds), warnings.catch_warnings():
             warnings.simplefilter("always")
             cli.main()
     except SystemExit as ended:
@@ -109,24 +108,6 @@ def gpmelica(arguments: list[str], folder: Path, seconds: float) -> Ended:
     finally:
         os.chdir(before[0])
         sys.argv, sys.stdout, sys.stderr = before[1:]
-
-
-@contextmanager
-def _alarm(seconds: float) -> Iterator[None]:
-    """TimeoutError after so long."""
-
-    def ring(number: int, frame: object) -> None:
-        raise TimeoutError
-
-    if not hasattr(signal, "SIGALRM"):
-        yield
-        return
-    signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def toml(data: Table) -> str:

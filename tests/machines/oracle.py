@@ -31,6 +31,10 @@ class Constraint:
     nu: float | None = None
     Phi: float | None = None
 
+    def divided(self, by: float) -> Constraint:
+        """The same in another unit."""
+        return Constraint(self.C / by, self.gamma / by, *(x if x is None else x / by for x in (self.nu, self.Phi)))
+
 
 class Task(Protocol):
     """Something that constrains a mechanism."""
@@ -68,8 +72,9 @@ class Loop:
 
     def constraints(self, posture: Posture, t: float) -> list[Constraint]:
         """Its rows."""
-        target = self.closure["length"] ** 2 if self.closure["type"] == "distance" else 0.0
-        return [held(found, np.array([target, 0.0, 0.0])) for found in between(posture, self.closure)]
+        rows, length = between(posture, self.closure), self.closure.get("length", 0.0)
+        found = [held(row, np.array([length**2, 0.0, 0.0])) for row in rows]
+        return [one.divided(2 * length) for one in found] if length else found
 
 
 class HeldBase:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from helpers_stages import StagedModel
+from helpers_time import alarm
 
 from gpmelica import reference
 from gpmelica.generator.description.load import from_data
@@ -14,6 +15,7 @@ from gpmelica.prepared import Prepared, prepare
 from machines.families import FAMILIES, Machine, machine
 
 TOLERANCE = 1e-8  # of q̈ in the mass matrix's metric, where a state's condition is not above 1e6
+_LONGEST = 60.0  # s
 
 
 @dataclass(frozen=True)
@@ -56,8 +58,9 @@ def trial(seed: int, largest: int = 40) -> Trial:
     drawn = machine(seed, largest)
     rank, errors, crash = -1, (np.nan, np.nan), ""
     try:
-        model = prepare(from_data(drawn.data))
-        rank, errors = model.solvability.rank, _errors(drawn, model)
+        with alarm(_LONGEST):
+            model = prepare(from_data(drawn.data))
+            rank, errors = model.solvability.rank, _errors(drawn, model)
     except Exception as error:
         crash = f"{type(error).__name__}: {error}"
     form = drawn.data["constraints"]["formulation"]
