@@ -1,4 +1,7 @@
-"""The door for Python: a described mechanism, and everything that can be done with it."""
+"""The door for Python: a described mechanism, and everything that can be done with it.
+
+What builds and compares is imported by the methods that need it: it takes a second to load.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +9,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
 from . import reference
 from .commands.check import Summary
-from .commands.loads import LoadSummary
-from .commands.loads import loads as sum_up_loads
-from .commands.run import TOLERANCE, Options, reference_run
-from .commands.run import run as verify
 from .errors import DescriptionError, Problem, SolveError
-from .fmu.backends.backend import CHOICES, Compilers, Fmu, choose
-from .fmu.backends.backend import build as build_fmu
-from .fmu.compare.context import RunReport
-from .fmu.compilers.platforms import Platform, named
 from .fmu.runs.inputs import InputTable, given_inputs, read_inputs
 from .generator import mechanism
 from .generator.description import Chain
 from .generator.description import load as read
 from .prepared import Prepared, prepare
 from .results import Run
+
+if TYPE_CHECKING:
+    from .commands.loads import LoadSummary
+    from .fmu.backends.backend import Compilers, Fmu
+    from .fmu.compare.context import RunReport
+    from .fmu.compilers.platforms import Platform
 
 FMI_VERSIONS = ("2.0", "3.0")
 Inputs = Path | str | Mapping[str, ArrayLike]
@@ -129,6 +130,8 @@ class Model:
 
         Raises MissingToolError without a compiler, BuildError if one refuses the source.
         """
+        from .fmu.backends.backend import build as build_fmu
+
         systems = _systems(platforms, fmi)
         compilers = _compilers("native" if platforms and compiler == "auto" else compiler, omc, timeout)
         if systems and compilers.omc is not None:
@@ -155,6 +158,8 @@ class Model:
         >>> run
         <Run reference: 17 signals at 3 times to 0.02 s>
         """
+        from .commands.run import reference_run
+
         return Run(reference_run(self.prepared, self.inputs(inputs), progress), self.prepared.units)
 
     def run(
@@ -162,7 +167,7 @@ class Model:
         out: Path | str | None = None,
         *,
         inputs: Inputs | None = None,
-        tolerance: float = TOLERANCE,
+        tolerance: float = 1e-6,
         rumoca: bool = True,
         compiler: str = "auto",
         fmi: str = "2.0",
@@ -187,6 +192,9 @@ class Model:
         Raises GpmelicaError if the model cannot be built or the reference fails; a failed run of a backend is
         in the report.
         """
+        from .commands.run import Options
+        from .commands.run import run as verify
+
         one_of("fmi", fmi, FMI_VERSIONS)
         options = Options(
             self.folder(out),
@@ -230,6 +238,8 @@ class Model:
         >>> sorted(found.joints["crank"])
         ['axial', 'fx', 'fy', 'fz', 'normal', 'nx', 'ny', 'nz']
         """
+        from .commands.loads import loads as sum_up_loads
+
         return sum_up_loads(self.prepared, partial(progress, "reference solver"), self.inputs(inputs))
 
     @property
@@ -262,10 +272,14 @@ def one_of(what: str, value: str, known: Sequence[str]) -> None:
 
 
 def _compilers(choice: str, omc: str | None, timeout: float) -> Compilers:
+    from .fmu.backends.backend import CHOICES, choose
+
     one_of("compiler", choice, CHOICES)
     return choose(choice, omc, timeout)  # type: ignore[arg-type]
 
 
 def _systems(platforms: Sequence[str], fmi: str) -> tuple[Platform, ...]:
+    from .fmu.compilers.platforms import named
+
     one_of("fmi", fmi, FMI_VERSIONS)
     return named(platforms, fmi)
