@@ -54,8 +54,8 @@ def load(path: Path | str, case: str | None = None, **changes: Any) -> Model:
     >>> load("examples/four_bar_3d.toml", **{"links.crank.mas": 2.0})
     Traceback (most recent call last):
     ...
-    gpmelica.errors.DescriptionError: examples/four_bar_3d.toml: changes: lead to links[0].mas: unknown key; \
-did you mean 'mass'?
+    gpmelica.errors.DescriptionError: examples/four_bar_3d.toml: changes: lead to links[0].mas (crank): unknown \
+key; did you mean 'mass'?
     """
     return Model(read(path, case, changes), str(path), case)
 
