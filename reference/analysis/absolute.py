@@ -130,14 +130,14 @@ class _Absolute:
         return found
 
     def _by_quantity(self) -> Array:
-        """What raises each quantity with rate 1: wrenches about the world's origin, shape (quantities, B, 6).
+        """What raises each quantity with rate 1: wrenches about the posture's datum, shape (quantities, B, 6).
 
         A force along an axis at a point; for a coordinate the effort in its joint that does no work in the others.
         """
         quantities, slots = self._model.quantities, len(self._frames)
         found = np.zeros((len(self._state.x), slots, 6))
-        for name, place in self._mechanism.points.items():
-            at = self._state.x[quantities.point(name)]
+        for number, (name, place) in enumerate(self._mechanism.points.items()):
+            at = self._state.places.position[:, number]
             found[quantities.point(name), place.body + 1] = np.hstack([np.eye(3), np.cross(at, np.eye(3))])
         for b, body in enumerate(self._mechanism.bodies):
             efforts = np.linalg.pinv(self._motions[b]).T * np.repeat([1.0, self._extent], 3)
@@ -146,7 +146,7 @@ class _Absolute:
         return found
 
     def _columns(self, wrenches: Array) -> Array:
-        """Rows of shape (k, 6·bodies) from wrenches about the world's origin on the slots, (k, B, 6)."""
+        """Rows of shape (k, 6·bodies) from wrenches about the posture's datum on the slots, (k, B, 6)."""
         at = self._frames[1:, :3, 3]
         own: Array = _about(wrenches[:, 1:], at) / np.repeat([1.0, self._extent], 3)
         return own.reshape(len(wrenches), -1)

@@ -2,7 +2,7 @@
 
 Every condition is a product u·v of two vectors that are linear in the transforms: u = Σ_b T_b ũ_b with constant
 ũ_b, which is (e, 0) for an axis, (r, 1) for a point and (−r, −1) for a point that is subtracted. So a condition's
-derivatives follow from those of T by the product rule. Turning body b by δθ about the world's origin and moving it
+derivatives follow from those of T by the product rule. Turning body b by δθ about the posture's datum and moving it
 by δp changes T_b ũ by δθ × (T_b ũ) + ũ_4 δp: the factors of δp and δθ in δ(u·v) are the wrench that the condition,
 as a constraint with multiplier 1, exerts on b.
 """
@@ -59,7 +59,7 @@ class Conditions:
         )
 
     def wrenches(self, posture: Posture) -> Array:
-        """Wrench of each condition on each slot, shape (K, B, 6): force, then moment about the world's origin.
+        """Wrench of each condition on each slot, shape (K, B, 6): force, then moment about the posture's datum.
 
         World axes; N and N·m where the condition's multiplier is one: N for a condition in m, else N·m.
         """

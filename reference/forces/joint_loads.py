@@ -27,7 +27,7 @@ COMPONENTS = ("fx", "fy", "fz", "nx", "ny", "nz")
 class AffineLoads:
     """Loads of J joints: constant + Σ by_qdd q̈ + Σ by_multiplier λ, λ of knife edges and closures.
 
-    Wrenches are force, then moment about the world's origin; world axes, N and N·m.
+    Wrenches are force, then moment about the posture's datum; world axes, N and N·m.
 
     constant        shape (J, 6)
     by_qdd          shape (n, J, 6)

@@ -91,8 +91,13 @@ class LoadModel:
             applied=_sum((part.applied for part in reactions), zero),
             # dampers' forces −D q̇ with symmetric D come a second time
             printed=dissipative + self._by_rates(state) if self._as_printed else zero,
-            potential=sum(part.energy for part in reactions) - float(np.vdot(state.posture.T, self._gravity)),
+            potential=sum(part.energy for part in reactions) - self._work_of_gravity(state),
         )
+
+    def _work_of_gravity(self, state: State) -> float:
+        """From the world's origin to where the bodies are, J."""
+        weight = self._gravity[:3, :, 3].sum(axis=1)
+        return float(np.vdot(state.posture.T, self._gravity) + weight @ state.posture.datum)
 
     def _by_rates(self, state: State) -> Array:
         return _sum((element.by_rates(state) for element in self._elements), np.zeros(len(state.q)))
@@ -100,7 +105,7 @@ class LoadModel:
     def wrenches(self, state: State) -> Array:
         """What point forces and spring-damper closures do to each slot, shape (B, 6).
 
-        Force, then moment about the world's origin; world axes, N and N·m.
+        Force, then moment about the posture's datum; world axes, N and N·m.
         """
         none = np.zeros((state.posture.T.shape[1], 6))
         return _sum((element.wrenches(state) for element in self._elements), none)

@@ -40,7 +40,8 @@ class Supports(ForceElement):
             shape = self._position.shape
             return (state.q @ self._U).reshape(shape), (state.qd @ self._U).reshape(shape), self._U
         places, own = state.places, self._columns
-        return places.position[:, own] - self._position, places.velocity[:, own], places.jacobian[:, :, own]
+        deflection = places.position[:, own] + (state.posture.datum[:, None] - self._position)
+        return deflection, places.velocity[:, own], places.jacobian[:, :, own]
 
 
 def _small_motion(positions: Array, n: int) -> Array:

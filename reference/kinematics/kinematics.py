@@ -3,6 +3,9 @@
 A transform is a product of elementary motions, T_b = … K_i A_i(q_i) … K_j A_j(q_j) … F_b with constant K and F_b.
 Its derivative replaces A_i by A_i'. With G_i = … K_i A_i, the product up to and with motion i, what follows it
 is G_i⁻¹ T_b; so T_b,i = S_i T_b with S_i = G_prev(i) K_i A_i' G_i⁻¹, and T_b,ij = S_i S_j T_b for i not after j.
+
+The world's origin may be far away, and its lever arms would cost digits: transforms refer to a datum in world axes
+that goes with the mechanism instead. For the derivatives it stands still, so none of the formulas changes.
 """
 
 from __future__ import annotations
@@ -23,9 +26,10 @@ Array = NDArray[np.float64]
 class Posture:
     """Transforms of all bodies at one state; slot 0 is the ground, slot b + 1 is body b, B slots in all.
 
-    Homogeneous transforms from body to world frame lie side by side, T[:, b + 1, :] is T_b, so that a product
-    with all of them is one matrix product.
+    Homogeneous transforms from the body's frame to world axes at the datum lie side by side, T[:, b + 1, :] is T_b,
+    so that a product with all of them is one matrix product.
 
+    datum    shape (3,), m: the datum in the world
     T        shape (4, B, 4)
     T_q      shape (n, 4, B, 4), ∂T_b/∂q_i
     T_dot    shape (4, B, 4), Σ_i T_b,i q̇_i
@@ -34,6 +38,7 @@ class Posture:
     moves    shape (n, 1, B, 1), 1 where coordinate i moves slot B, else 0
     """
 
+    datum: Array
     T: Array
     T_q: Array
     T_dot: Array
@@ -54,7 +59,7 @@ def _derivative(S: Array, moves: Array, product: Array) -> Array:
 class VectorMotion:
     """Motion of vectors fixed to bodies, in world axes; of points unless said otherwise.
 
-    position   shape (3, P), m
+    position   shape (3, P), m, from the posture's datum
     jacobian   shape (n, 3, P), ∂position/∂q_i, m/rad or 1
     velocity   shape (3, P), m/s
     bias       shape (3, P), m/s²: the acceleration without q̈
@@ -82,6 +87,20 @@ class Vectors:
         blocks = stacked.reshape(len(stacked) // 4, 4, stacked.shape[1])[:, :3]
         return VectorMotion(position=blocks[0], velocity=blocks[1], bias=blocks[2], jacobian=blocks[3:])
 
+    def sizes(self, posture: Posture) -> tuple[Array, Array]:
+        """Magnitudes of the terms that the sums are made of, shape (P,), and their derivatives by q, (n, P).
+
+        In lengths of vectors, so that they do not depend on how axes are turned: their rounding errors are of this
+        size times that of the arithmetic.
+        """
+        parts = self._homogeneous.reshape(-1, 4, self._homogeneous.shape[1])
+        own, pointed = np.linalg.norm(parts[:, :3], axis=1), np.abs(parts[:, 3])
+        reach = own + pointed * np.linalg.norm(posture.T[:3, :, 3], axis=0)[:, None]
+        S, moves = posture.S.reshape(-1, 4, 4), posture.moves[:, 0, :, 0]
+        turning = np.linalg.norm(S[:, [2, 0, 1], [1, 2, 0]], axis=1)[:, None]
+        moving = np.linalg.norm(S[:, :3, 3], axis=1)[:, None]
+        return reach.sum(axis=0), turning * (moves @ reach) + moving * (moves @ pointed)
+
 
 class Places(Vectors):
     """Points fixed to bodies, compiled."""
@@ -104,6 +123,7 @@ class Kinematics:
         self._moves = np.zeros((self.slots, self.n))
         self._before = np.zeros((self.n, self.n))
         self._basis = np.zeros((self.n, 4, 32))
+        self._datum = np.zeros((3, self.n + 1))  # factors of q and 1: where the first body that moves is
         for b, body in enumerate(mechanism.bodies):
             self._place(b, body, mechanism.coordinates)
             self._moves[b + 1, mechanism.ancestors(b)] = 1.0
@@ -111,6 +131,8 @@ class Kinematics:
     def _place(self, b: int, body: Body, coordinates: Sequence[Coordinate]) -> None:
         parent = 0 if body.parent == GROUND else body.parent + 1
         frame, constant = self._last[parent], self._mount[parent] @ _frame(body)
+        if body.coordinates and not self._last.any():
+            self._datum = _datum(constant, [(k, coordinates[k]) for k in body.coordinates], self.n)
         for k in body.coordinates:
             self._previous[k] = frame
             if frame:
@@ -122,7 +144,8 @@ class Kinematics:
 
     def __call__(self, q: Array, qd: Array) -> Posture:
         """Transforms at q, shape (n,), rad or m, and qd, shape (n,), rad/s or m/s."""
-        frames, S = self._frames(q)
+        datum = self._datum @ np.append(q, 1.0)
+        frames, S = self._frames(q, datum)
         T = frames[self._last] @ self._mount
         first = S * qd[:, None, None]
         # Σ_mn S_m S_n q̇_m q̇_n, each pair in the order of the chain: 2 Σ_(m before n) + Σ_(m = n)
@@ -132,6 +155,7 @@ class Kinematics:
         side_by_side = np.ascontiguousarray(T.transpose(1, 0, 2))
         stacked, moves = S.reshape(4 * self.n, 4), self._moves.T[:, None, :, None]
         return Posture(
+            datum=datum,
             T=side_by_side,
             T_q=_derivative(stacked, moves, side_by_side),
             T_dot=T_dot.transpose(1, 0, 2),
@@ -140,12 +164,13 @@ class Kinematics:
             moves=moves,
         )
 
-    def _frames(self, q: Array) -> tuple[Array, Array]:
+    def _frames(self, q: Array, datum: Array) -> tuple[Array, Array]:
         """Frames after each motion, shape (n + 1, 4, 4), the ground first, and S_i, shape (n, 4, 4)."""
         functions = np.array([np.ones(self.n), np.sin(q), np.cos(q), q]).T
         local = (functions[:, None] @ self._basis).reshape(self.n, 2, 4, 4)
         frames = np.empty((self.n + 1, 4, 4))
         frames[0] = np.eye(4)
+        frames[0, :3, 3] = -datum
         for k, previous in enumerate(self._previous):
             np.dot(frames[previous], local[k, 0], out=frames[k + 1])
         return frames, frames[self._previous] @ local[:, 1] @ _inverse(frames[1:])
@@ -154,6 +179,21 @@ class Kinematics:
 def _sum(mask: Array, matrices: Array) -> Array:
     """Σ_i mask[k, i] matrices[i], shape (K, 4, 4)."""
     return (mask @ matrices.reshape(-1, 16)).reshape(-1, 4, 4)
+
+
+def _datum(constant: Array, own: Sequence[tuple[int, Coordinate]], n: int) -> Array:
+    """Origin of a body that hangs on the ground, shape (3, n + 1): factors of q and 1.
+
+    constant   its joint frame, shape (4, 4)
+    own        its coordinates by their indices; what comes after a rotation does not count
+    """
+    datum = np.zeros((3, n + 1))
+    datum[:, n] = constant[:3, 3]
+    for k, coordinate in own:
+        if coordinate.motion.kind == "rotation":
+            break
+        datum[:, k] = constant[:3, :3] @ np.asarray(coordinate.axis, dtype=float)
+    return datum
 
 
 def _frame(body: Body) -> Array:
@@ -199,4 +239,7 @@ def _generator(rotation: bool, axis: Axis) -> Array:
 
 def poses(mechanism: Mechanism, q: Array) -> Array:
     """World frames of all bodies, shape (bodies, 4, 4), m, at q, shape (n,), rad or m."""
-    return Kinematics(mechanism)(q, np.zeros_like(q)).T[:, 1:].transpose(1, 0, 2)
+    posture = Kinematics(mechanism)(q, np.zeros_like(q))
+    found = posture.T[:, 1:].transpose(1, 0, 2).copy()
+    found[:, :3, 3] += posture.datum
+    return found

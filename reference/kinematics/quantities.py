@@ -28,7 +28,7 @@ class State:
     t, since       s: present time, and when the present time segment began (see `expression.Instant`)
     q, qd          shape (n,)
     posture        transforms of the bodies
-    places         points, then supports, then where forces act
+    places         points, then supports, then where forces act; positions from the posture's datum
     x, x_dot, bias shape (m,): quantities, their rates, and their second derivatives without q̈
     jacobian       shape (m, n), ∂x/∂q
     """
@@ -72,7 +72,7 @@ class Quantities:
         x, x_dot, bias = (
             np.concatenate([points[:, own].ravel(), coordinates])
             for points, coordinates in (
-                (places.position, q),
+                (places.position + posture.datum[:, None], q),
                 (places.velocity, qd),
                 (places.bias, self._still),
             )
