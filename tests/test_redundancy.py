@@ -11,7 +11,13 @@ from helpers_redundant import Array, polygon, repeated_task, started
 
 from gpmelica import reference
 from gpmelica.errors import SolveError
-from gpmelica.reference.constraints.redundancy import MinimumNorm, independent_rows, rank_of, redundant_groups
+from gpmelica.reference.constraints.redundancy import (
+    MinimumNorm,
+    independent_rows,
+    rank_of,
+    redundant_groups,
+    scaled,
+)
 
 FORMULATIONS = ("gpme", "gpme_reduced", "lagrange")
 MAKERS = (polygon, repeated_task)
@@ -28,7 +34,7 @@ def test_rank_and_groups(seed: int) -> None:
     """They do not depend on the rows' units or order, nor the groups on the choice of independent rows."""
     rng = np.random.default_rng(seed)
     C, order = _dependent_rows(rng), rng.permutation(8)
-    shuffled = C[order]
+    shuffled = scaled(C[order])
     rank = rank_of(shuffled)
     assert rank.rank == 5
     assert rank.largest < 1e-10 < rank.tolerance < 1e-3 < rank.smallest
@@ -43,7 +49,7 @@ def test_rank_and_groups(seed: int) -> None:
 
 def test_preferred_rows_are_kept() -> None:
     """Rows of the first group are left out only if they depend on each other."""
-    C = _dependent_rows(np.random.default_rng(0))
+    C = scaled(_dependent_rows(np.random.default_rng(0)))
     assert set(independent_rows(C, [[5, 6], [0, 1, 2, 3, 4, 7]])) >= {5, 6}
     assert set(independent_rows(C, [[0, 1, 5], [2, 3, 4, 6, 7]])) & {0, 1, 5} not in ({0, 1, 5}, set())
 

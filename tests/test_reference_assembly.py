@@ -25,7 +25,7 @@ from gpmelica.reference import (
     start_state,
     unreachable,
 )
-from gpmelica.reference.solve.assembly import units_of_change
+from gpmelica.reference.kinematics.extent import units_of_change
 from gpmelica.reference.solve.statics import described_state, free_coordinates
 from gpmelica.reference.solve.velocities import allowed_velocities
 
@@ -235,7 +235,7 @@ def _on_supports(**changes: Any) -> dict[str, Any]:
 
 
 def _support_force(mechanism: Mechanism, q: Array) -> Array:
-    base = Model(mechanism).state(0.0, q, 0 * q).posture.T[:3, 1]
+    base = Model(mechanism).state(0.0, q, 0 * q).posture.world[:3, 1]
     return np.asarray(sum(s.stiffness * (s.position - base @ [*s.position, 1.0]) for s in mechanism.supports))
 
 

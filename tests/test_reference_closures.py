@@ -223,7 +223,7 @@ def _displacements(mechanism: Mechanism, part: str, q: Array, qd: Array) -> Arra
     model = Model(mechanism)
     here, zero = (model.state(0.0, x, qd).posture for x in (q, 0 * q))
     order = np.argsort([body.link for body in mechanism.bodies]) + 1
-    now, first = (getattr(here, part)[:, order].transpose(1, 0, 2), zero.T[:, order].transpose(1, 0, 2))
+    now, first = (getattr(here, part)[:, order].transpose(1, 0, 2), zero.world[:, order].transpose(1, 0, 2))
     return now @ np.linalg.inv(first)
 
 
@@ -231,11 +231,11 @@ def _fitted(mechanism: Mechanism, D: Array, D_dot: Array) -> tuple[Array, Array]
     """q and q̇, shape (n,), of these displacements."""
     model, q = Model(mechanism), np.zeros(mechanism.n)
     order = np.argsort([body.link for body in mechanism.bodies]) + 1
-    first = model.state(0.0, q, q).posture.T[:, order].transpose(1, 0, 2)
+    first = model.state(0.0, q, q).posture.world[:, order].transpose(1, 0, 2)
     for _ in range(30):
         posture = model.state(0.0, q, 0 * q).posture
         J = posture.T_q[:, :, order].transpose(0, 2, 1, 3).reshape(mechanism.n, -1)
-        missing = D @ first - posture.T[:, order].transpose(1, 0, 2)
+        missing = D @ first - posture.world[:, order].transpose(1, 0, 2)
         q = q + np.linalg.lstsq(J.T, missing.ravel())[0]
     return q, np.linalg.lstsq(J.T, (D_dot @ first).ravel())[0]
 
@@ -245,7 +245,7 @@ def test_motion_does_not_depend_on_the_cut() -> None:
     mechanism = mechanism_of(spatial_linkage("spherical", crank=0.5, speed=2.0))
     state = start_state(mechanism)
     assert state[0][mechanism.coordinate_index("crank.angle")] == 0.5
-    D, D_dot = (_displacements(mechanism, part, *state) for part in ("T", "T_dot"))
+    D, D_dot = (_displacements(mechanism, part, *state) for part in ("world", "T_dot"))
     found = []
     for cut in ("spherical", "universal", "revolute", "prismatic"):
         other = mechanism_of(spatial_linkage(cut))
@@ -256,7 +256,7 @@ def test_motion_does_not_depend_on_the_cut() -> None:
         posture = Model(other).state(0.0, q, qd).posture
         T_ddot = (np.tensordot(evaluation.qdd, posture.T_q, (0, 0)) + posture.T_bias).transpose(1, 0, 2)
         order = np.argsort([body.link for body in other.bodies]) + 1
-        first = Model(other).state(0.0, 0 * q, qd).posture.T[:, order].transpose(1, 0, 2)
+        first = Model(other).state(0.0, 0 * q, qd).posture.world[:, order].transpose(1, 0, 2)
         found.append(T_ddot[order] @ np.linalg.inv(first))
     scale = np.abs(found[0]).max()
     assert scale > 1.0

@@ -169,7 +169,7 @@ def _momenta(mechanism: Mechanism, q: Array, qd: Array) -> Array:
     posture = Model(mechanism).state(0.0, q, qd).posture
     linear, angular = np.zeros(3), np.zeros(3)
     for b, body in enumerate(mechanism.bodies, start=1):
-        T, T_dot = posture.T[:3, b], posture.T_dot[:3, b]
+        T, T_dot = posture.world[:3, b], posture.T_dot[:3, b]
         r, v = T @ [*body.com, 1.0], T_dot @ [*body.com, 1.0]
         spin = T_dot[:, :3] @ T[:, :3].T
         omega = np.array([spin[2, 1], spin[0, 2], spin[1, 0]])

@@ -36,7 +36,7 @@ def test_supports_carry_the_weight() -> None:
     model, q = Model(mechanism), equilibrium(mechanism)
     posture = model.state(0.0, q, 0 * q).posture
     force = sum(
-        support.stiffness * (support.position - posture.T[:3, 1] @ [*support.position, 1.0])
+        support.stiffness * (support.position - posture.world[:3, 1] @ [*support.position, 1.0])
         for support in mechanism.supports
     )
     weight = 9.81 * sum(body.mass for body in mechanism.bodies)
@@ -84,7 +84,7 @@ def test_large_deflections_settle() -> None:
     state = model.state(0.0, q, 0 * q)
     assert abs(np.sum(q)) > 1.0
     first = mechanism.bodies[1]
-    lever = np.linalg.inv(np.vstack([state.posture.T[:3, 2], [0, 0, 0, 1]])) @ [*state.x[:3], 1.0]
+    lever = np.linalg.inv(np.vstack([state.posture.world[:3, 2], [0, 0, 0, 1]])) @ [*state.x[:3], 1.0]
     R = state.posture.T[:3, 2, :3].T @ state.posture.T[:3, 8, :3]
     moment = np.cross(lever[:3], R @ [0.0, 0.0, 150.0])
     theta = first.coordinates[1]

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from ...generator.mechanism import GROUND
 from ..constraints.closures import Conditions, frame_pose
 from ..forces.joint_loads import COMPONENTS
+from ..kinematics.extent import units_of_change
 from ..kinematics.quantities import State
-from ..solve.assembly import units_of_change
 from ..solve.model import Model
 
 Array = NDArray[np.float64]

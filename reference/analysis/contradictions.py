@@ -1,63 +1,130 @@
-"""Redundant constraint rows that demand different motions.
+"""Constraint rows that are left out although the others do not imply them.
 
-Rows that do not depend on each other can be fulfilled near a state where they are; redundant ones only if they
-agree. Whether they do is seen by following them through the run's time along a motion of small velocities.
+Rows that do not depend on each other can be fulfilled near a state where they are; what is left out is fulfilled
+only if it agrees with the others. That is seen where the rows that are kept hold: at the start, aside from it
+(rows may depend on each other at the start alone) and through the run's time along a motion of small velocities.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import null_space
 
 from ...generator.language import expressions
 from ...generator.mechanism import Mechanism
 from ..constraints.choice import RowChoice
+from ..constraints.redundancy import comparable, rank_of
+from ..kinematics.extent import units_of_change
 from ..kinematics.quantities import State
-from ..solve.manifold import onto
+from ..solve.left_out import LeftOut, Opening
+from ..solve.manifold import Manifold
 from ..solve.model import Model
 
 Array = NDArray[np.float64]
 _STEPS = 40
 _HALVINGS = 3
-_FULFILLED = 1e-6  # in a row's unit, per second and per second squared
-_INVOLVED = 1e-3  # of what is left
+_RANK = 1e-8
+_ASIDE = 0.1  # rad, or of the extent
 
 
 @dataclass(frozen=True)
-class Contradiction:
-    """Rows that cannot hold together at the time t, s.
+class Singular:
+    """A start where rows depend on each other, but not beside it.
 
-    what   `positions`, `velocities` or `accelerations`
-    left   how much of them stays unfulfilled
+    opened      what does not hold beside it, if anything
+    here, rank  of all rows at the start and beside it
     """
 
-    names: tuple[str, ...]
-    what: str
-    left: float
-    t: float
+    opened: Opening | None
+    here: int
+    rank: int
 
 
-def contradiction(model: Model, start: State, choice: RowChoice) -> Contradiction | None:
-    """The first contradiction between redundant rows from the start on, or None.
+class Followed:
+    """The states that the rows which are kept lead to, and what is left out there."""
 
-    A motion that comes to the limit of its reach, where other rows cannot be fulfilled either, is none.
+    def __init__(self, model: Model, start: State, choice: RowChoice) -> None:
+        nearest = Manifold(model, start).nearest(start)
+        self._start = nearest.state if nearest.fulfilled else start
+        self._model, self._choice = model, choice
+        self.left = LeftOut(model, choice)
+        self._manifold = Manifold(model, start, self.left.kept)
+        self._slow = [k for k in self.left.kept if model.constraints.orders[k] <= 1]
 
-    choice   of rows, made near the start
-    """
-    if not choice.groups:
+    def contradiction(self) -> Opening | None:
+        """The first contradiction from the start on.
+
+        A motion that comes to the limit of its reach, where rows that are kept cannot be fulfilled, is none.
+        """
+        found = self._fulfilled(self._start)
+        for t in self._times():
+            if not isinstance(found, State):
+                break
+            found = self._on(found, t, _HALVINGS)
+        return found if isinstance(found, Opening) else None
+
+    def singular(self) -> Singular | None:
+        """Whether rows are left out at the start that are needed beside it."""
+        for beside in self._beside(self._manifold.nearest(self._start).state):
+            rank, opened = _rank(self._model, beside), self.left.opened_at(0, beside, beside.qd)
+            if opened or rank > self._choice.rank.rank:
+                return Singular(opened, self._choice.rank.rank, rank)
         return None
-    found = _fulfilled(model, start)
-    stop = float(model.mechanism.chain.simulation.stop) if _runs_by_time(model.mechanism) else 0.0
-    for t in np.linspace(0.0, stop, _STEPS + 1)[1:].tolist() if stop else ():
-        if isinstance(found, Contradiction):
-            break
-        found = _followed(model, found, t, _HALVINGS)
-    if isinstance(found, State):
-        return None
-    groups = [{model.constraints.names[k] for k in group} for group in choice.groups]
-    return found if any(set(found.names) <= group for group in groups) else None
+
+    def _times(self) -> list[float]:
+        """Times to look at, s: within each segment between switches, too."""
+        if not _runs_by_time(self._model.mechanism):
+            return []
+        stop = float(self._model.mechanism.chain.simulation.stop)
+        bounds = np.array([0.0, *self._model.stops(stop), stop])
+        within = bounds[:-1] + 0.5 * np.diff(bounds)
+        return sorted({*np.linspace(0.0, stop, _STEPS + 1)[1:].tolist(), *within.tolist()})
+
+    def _on(self, state: State, t: float, halvings: int) -> State | Opening | None:
+        """The state at t, s, near to where the velocities lead."""
+        found = self._fulfilled(self._model.state(t, state.q + (t - state.t) * state.qd, state.qd))
+        if found is not None or not halvings:
+            return found
+        between = self._on(state, 0.5 * (state.t + t), halvings - 1)
+        return self._on(between, t, halvings - 1) if isinstance(between, State) else between
+
+    def _fulfilled(self, near: State) -> State | Opening | None:
+        """The state near by where the rows that are kept hold, what is open there, or None: there is none."""
+        nearest = self._manifold.nearest(near)
+        if not nearest.fulfilled:
+            return None
+        state, unit = nearest.state, self._manifold.unit
+        rows = self._model.constraints(state)
+        inverse = unit[:, None] * np.linalg.pinv(rows.C[self._slow] * unit, rcond=_RANK)
+        state = self._model.state(state.t, state.q, state.qd - inverse @ rows.Phi_dot[self._slow], state.since)
+        rows, kept = self._model.constraints(state), self.left.kept
+        qdd = unit * (np.linalg.pinv(rows.C[kept] * unit, rcond=_RANK) @ rows.gamma[kept])
+        opened = (self.left.opened_at(level, state, qdd) for level in range(3))
+        return next((found for found in opened if found), state)
+
+    def _beside(self, start: State) -> Iterator[State]:
+        """States beside the start where the rows that are kept hold, in directions that they allow."""
+        C = self._model.constraints(start).C[self._manifold.rows] * self._manifold.unit
+        allowed = null_space(C, rcond=_RANK) if len(C) else np.eye(len(start.q))
+        if not allowed.shape[1]:
+            return
+        rng = np.random.default_rng(0)
+        for sign in (1.0, -1.0, 1.0):
+            direction = allowed @ rng.normal(size=allowed.shape[1])
+            step = sign * _ASIDE * self._manifold.extent * direction / np.abs(direction).max()
+            aside = self._model.state(start.t, start.q + self._manifold.unit * step, start.qd, start.since)
+            nearest = self._manifold.nearest(aside)
+            if nearest.fulfilled:
+                yield nearest.state
+
+
+def _rank(model: Model, state: State) -> int:
+    unit = units_of_change(model.mechanism, state.posture)[1]
+    return rank_of(comparable(model.constraints(state).C, model.constraints.sizes(state).C, unit)).rank
 
 
 def _runs_by_time(mechanism: Mechanism) -> bool:
@@ -66,35 +133,3 @@ def _runs_by_time(mechanism: Mechanism) -> bool:
         entry.expression is None or "t" in expressions.names(expressions.parse(entry.expression))
         for entry in mechanism.programmed
     )
-
-
-def _followed(model: Model, state: State, t: float, halvings: int) -> State | Contradiction:
-    """The state at t, s, that fulfils all rows, near to where the velocities lead."""
-    found = _fulfilled(model, model.state(t, state.q + (t - state.t) * state.qd, state.qd))
-    if isinstance(found, State) or not halvings:
-        return found
-    between = _followed(model, state, 0.5 * (state.t + t), halvings - 1)
-    return _followed(model, between, t, halvings - 1) if isinstance(between, State) else between
-
-
-def _fulfilled(model: Model, near: State) -> State | Contradiction:
-    """The state near by that fulfils all rows."""
-    state, _ = onto(model, near)
-    rows = model.constraints(state)
-    if np.linalg.norm(rows.Phi) > _FULFILLED:
-        return _left(model, state, "positions", rows.Phi)
-    inverse = np.linalg.pinv(rows.C, rcond=1e-8)
-    state = model.state(state.t, state.q, state.qd - inverse @ rows.Phi_dot)
-    rows = model.constraints(state)
-    if np.linalg.norm(rows.Phi_dot) > _FULFILLED:
-        return _left(model, state, "velocities", rows.Phi_dot)
-    missing = rows.gamma - rows.C @ (inverse @ rows.gamma)
-    size = max(1.0, float(np.linalg.norm(rows.gamma)))
-    return state if np.linalg.norm(missing) <= _FULFILLED * size else _left(model, state, "accelerations", missing)
-
-
-def _left(model: Model, state: State, what: str, left: Array) -> Contradiction:
-    size = float(np.linalg.norm(left))
-    involved = np.abs(left) > _INVOLVED * size
-    names = tuple(name for name, used in zip(model.constraints.names, involved, strict=True) if used)
-    return Contradiction(names, what, size, state.t)

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..constraints.redundancy import rank_of
+from ..constraints.redundancy import rank_of, scaled
 from ..kinematics.quantities import State
 from ..solve.model import Model
 from .absolute import Pair
@@ -72,4 +72,4 @@ def _part(pair: Pair, kept: Array, vanishing: Array) -> Pair:
 def _regular(outside: Sequence[Pair], bodies: int) -> bool:
     """Whether the rows hold each body in the plane exactly once."""
     rows = sum(len(pair.rows) for pair in outside)
-    return rows == 3 * bodies and rank_of(np.vstack([pair.rows for pair in outside])).rank == rows
+    return rows == 3 * bodies and rank_of(scaled(np.vstack([pair.rows for pair in outside]))).rank == rows

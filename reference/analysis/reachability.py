@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,12 +11,11 @@ from ...errors import Problem, SolveError
 from ...generator.description.tables.task import Path
 from ...generator.mechanism import Mechanism
 from ..constraints.choice import RowChoice
-from ..constraints.redundancy import rank_of
 from ..kinematics.quantities import State
-from ..solve.manifold import elsewhere, onto
+from ..solve.left_out import Opening
 from ..solve.model import Model
 from ..solve.solver import row_choice
-from .contradictions import contradiction
+from .contradictions import Followed, Singular
 
 Array = NDArray[np.float64]
 _REACHED = 1e-6  # m
@@ -119,29 +118,52 @@ def _rows(model: Model, q: Array) -> Iterator[Problem]:
         yield Problem(f"constraints.{key}", str(error))
         return
     if choice.groups:
-        yield from _singular(model, start, choice) or _contradicting(model, start, choice)
+        yield from _left_out(model, start, choice)
 
 
-def _singular(model: Model, start: State, choice: RowChoice) -> list[Problem]:
-    """A problem if rows are redundant at the start alone: a run would lose them."""
-    here, names = choice.rank.rank, model.constraints.names
-    rank = rank_of(model.constraints(elsewhere(model, onto(model, start)[0])).C).rank
-    if rank <= here:
-        return []
+def _left_out(model: Model, start: State, choice: RowChoice) -> Iterator[Problem]:
+    """Problems of rows that are left out and are not implied by the others."""
+    followed = Followed(model, start, choice)
+    opened = followed.contradiction()
+    singular = followed.singular()
+    if opened and (opened.t == 0.0 or not singular):
+        yield Problem(_table(model, opened.names), _contradiction(model, choice, opened))
+    elif singular:
+        yield Problem("simulation.start", _singular(model, choice, singular))
+
+
+def _table(model: Model, names: Sequence[str]) -> str:
+    programmed = {model.constraints.names[k] for k in model.constraints.programmed}
+    return "programmed" if programmed & set(names) else "closures"
+
+
+def _contradiction(model: Model, choice: RowChoice, opened: Opening) -> str:
+    """In words: rows without a motion that changes them, or rows against rows."""
+    at = f"at t = {opened.t:.4g} s, by {opened.residual:.3g}"
+    groups = [[model.constraints.names[k] for k in group] for group in choice.groups]
+    names = [name for group in groups if set(group) & set(opened.names) for name in group]
+    if set(names) == set(opened.names) and len(names) == sum(1 for group in groups if set(group) & set(names)):
+        return (
+            f"no joint can change {', '.join(names)}, whose {opened.what} are open {at}; remove what cannot be"
+            " fulfilled, change what it demands, or add a joint that moves it"
+        )
+    return (
+        f"the constraint rows {', '.join(names)} depend on each other and contradict each other in their"
+        f" {opened.what} {at}; remove one, or change what they demand"
+    )
+
+
+def _singular(model: Model, choice: RowChoice, found: Singular) -> str:
+    names = model.constraints.names
     redundant = ", ".join(names[k] for group in choice.groups for k in group)
-    text = (
-        f"the start is a singular position: the {len(names)} constraint rows have rank {here} there and {rank}"
-        f" elsewhere; at the start {redundant} depend on each other; start in another position"
+    opened = (
+        f"; {', '.join(found.opened.names)} would be left out and open by {found.opened.residual:.3g} where the"
+        " others still hold"
+        if found.opened
+        else ""
     )
-    return [Problem("simulation.start", text)]
-
-
-def _contradicting(model: Model, start: State, choice: RowChoice) -> list[Problem]:
-    found = contradiction(model, start, choice)
-    if not found:
-        return []
-    text = (
-        f"the constraint rows {', '.join(found.names)} depend on each other and contradict each other in their"
-        f" {found.what} at t = {found.t:.4g} s, by {found.left:.3g}; remove one, or change what they demand"
+    return (
+        f"the start is a singular position: the {len(names)} constraint rows have rank {found.here} there and"
+        f" {max(found.rank, found.here)} elsewhere; at the start {redundant} depend on each other or have no"
+        f" derivative{opened}; start in another position, or write a row without a square that vanishes there"
     )
-    return [Problem("programmed" if model.mechanism.programmed else "closures", text)]

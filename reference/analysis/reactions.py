@@ -17,7 +17,7 @@ from ...errors import SolveError
 from ...generator.mechanism import Mechanism
 from ..constraints.redundancy import Rank, rank_of
 from ..kinematics.quantities import State
-from ..solve.manifold import elsewhere, onto
+from ..solve.manifold import Manifold, elsewhere
 from ..solve.model import Model, Start
 from ..solve.solver import solvability
 from .absolute import Pair, pairs
@@ -85,7 +85,8 @@ def reactions(mechanism: Mechanism, start: Start) -> Reactions:
     Raises SolveError if QR and singular values do not agree, where the rank is too close to call.
     """
     model = Model(mechanism, start=start)
-    state, _ = onto(model, model.state(0.0, np.asarray(start[0], dtype=float), np.asarray(start[1], dtype=float)))
+    given = model.state(0.0, np.asarray(start[0], dtype=float), np.asarray(start[1], dtype=float))
+    state = Manifold(model, given).nearest(given).state
     here, there = _Analysis(model, state), _Analysis(model, elsewhere(model, state))
     same = here.planar == there.planar and here.rank.rank == there.rank.rank
     found = here.pairs
@@ -128,7 +129,7 @@ def _stacked(found: Sequence[Pair]) -> Array:
 
 
 def _rank(found: Sequence[Pair]) -> Rank:
-    return rank_of(_stacked(found))
+    return rank_of(_stacked([pair.scaled() for pair in found]))
 
 
 def _idle_by_qr(C: Array, rank: Rank) -> Array:

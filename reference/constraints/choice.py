@@ -9,16 +9,19 @@ from numpy.typing import NDArray
 
 from ...errors import SolveError
 from ...generator.mechanism import Mechanism
+from ..kinematics.extent import units_of_change
+from ..kinematics.quantities import State
 from .constraints import Constraints
 from .drives import Actuated, AllJoints
 from .redundancy import (
+    TOLERANCE,
     Elimination,
     MinimumNorm,
     Rank,
+    comparable,
     independent_rows,
     rank_of,
     redundant_groups,
-    without_rounding,
 )
 
 Array = NDArray[np.float64]
@@ -29,6 +32,7 @@ class RowChoice:
     """Made once, at a consistent state, and kept: beside the manifold rows that depend on each other seem not to.
 
     rank          of C there
+    extent, unit  m, and shape (n,), see `extent.units_of_change`
     independent   indices of `rank` rows that do not depend on each other
     groups        indices of rows that depend on each other, see `redundancy.redundant_groups`
     basis         C ↦ E, shape (r, m): what is made of the rows
@@ -37,6 +41,8 @@ class RowChoice:
     """
 
     rank: Rank
+    extent: float
+    unit: Array
     independent: tuple[int, ...]
     groups: tuple[tuple[int, ...], ...]
     basis: Elimination | MinimumNorm
@@ -44,20 +50,24 @@ class RowChoice:
     drives: AllJoints | Actuated
 
 
-def choose_rows(mechanism: Mechanism, constraints: Constraints, C: Array) -> RowChoice:
-    """The choice for C, shape (m, n), at a consistent state, as `constraints.redundant` of the description says.
+def choose_rows(mechanism: Mechanism, constraints: Constraints, state: State, uncertainty: float) -> RowChoice:
+    """The choice at a consistent state, as `constraints.redundant` of the description says.
 
+    uncertainty   of the state's coordinates, relative to the mechanism's extent
     Raises SolveError if the rows named there are not redundant, or not all that are; or for drives that cannot do
     what they have to.
     """
-    C = without_rounding(C)
-    rank, automatic = rank_of(C), _automatic(constraints, C)
+    (extent, unit), least = units_of_change(mechanism, state.posture), max(TOLERANCE, uncertainty)
+    C = comparable(constraints(state).C, constraints.sizes(state).C, unit, uncertainty)
+    rank, automatic = rank_of(C, least), _automatic(constraints, C, least)
     groups = redundant_groups(C, automatic)
     named = mechanism.redundant
     independent = automatic if isinstance(named, str) else _without(constraints, C, rank.rank, named, groups)
     least = named == "minimum_norm"
     return RowChoice(
         rank,
+        extent,
+        unit,
         independent,
         groups,
         MinimumNorm(rank.rank) if least else Elimination(independent, len(C)),
@@ -66,10 +76,10 @@ def choose_rows(mechanism: Mechanism, constraints: Constraints, C: Array) -> Row
     )
 
 
-def _automatic(constraints: Constraints, C: Array) -> tuple[int, ...]:
+def _automatic(constraints: Constraints, C: Array, least: float) -> tuple[int, ...]:
     """Rows that are programmed or hold the base stay if possible: their efforts are what the drives deliver."""
     wanted = [*constraints.programmed, *constraints.base_rows]
-    return independent_rows(C, [wanted, [k for k in range(len(C)) if k not in wanted]])
+    return independent_rows(C, [wanted, [k for k in range(len(C)) if k not in wanted]], least)
 
 
 def _without(

@@ -2,8 +2,8 @@
 
 Every condition is a product u·v of two vectors that are linear in the transforms: u = Σ_b T_b ũ_b with constant
 ũ_b, which is (e, 0) for an axis, (r, 1) for a point and (−r, −1) for a point that is subtracted. So a condition's
-derivatives follow from those of T by the product rule. Turning body b by δθ about the posture's datum and moving it
-by δp changes T_b ũ by δθ × (T_b ũ) + ũ_4 δp: the factors of δp and δθ in δ(u·v) are the wrench that the condition,
+derivatives follow from those of T by the product rule. Turning body b by δθ about the datum and moving it by δp
+changes T_b ũ by δθ × (T_b ũ) + ũ_4 δp: the factors of δp and δθ in δ(u·v) are the wrench that the condition,
 as a constraint with multiplier 1, exerts on b.
 """
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ...generator.mechanism import Closure, JointFrame, Mechanism
 from ...generator.types.closures import Condition
 from ..kinematics.kinematics import Posture, Vectors
-from .rows import Rows
+from .rows import Rows, Sizes
 
 Array = NDArray[np.float64]
 
@@ -57,6 +57,14 @@ class Conditions:
             (self._scale * np.sum(u_q * v + u * v_q, axis=1)).T,
             -self._scale * np.sum(bias, axis=0),
         )
+
+    def sizes(self, posture: Posture) -> Sizes:
+        """What values and ∂d/∂q are made of."""
+        reach, slopes = self._vectors.sizes(posture)
+        (u, v), (u_q, v_q) = (
+            (part[..., : len(self.owner)], part[..., len(self.owner) :]) for part in (reach, slopes)
+        )
+        return Sizes(self._scale * u * v + self._offset, (self._scale * (u_q * v + u * v_q)).T)
 
     def wrenches(self, posture: Posture) -> Array:
         """Wrench of each condition on each slot, shape (K, B, 6): force, then moment about the posture's datum.

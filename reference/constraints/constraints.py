@@ -13,9 +13,9 @@ from ...generator.language import expressions
 from ...generator.mechanism import Mechanism
 from ..kinematics.expression import stops
 from ..kinematics.kinematics import Posture, Vectors
-from ..kinematics.quantities import Quantities, Reader, Reading, State
+from ..kinematics.quantities import Indices, Quantities, Reader, Reading, State
 from .closures import Conditions
-from .rows import Rows, stack
+from .rows import Rows, Sizes, stack
 
 Array = NDArray[np.float64]
 
@@ -28,6 +28,10 @@ class Block(Protocol):
 
     def rows(self, state: State) -> Rows:
         """The rows in the state."""
+        ...
+
+    def sizes(self, state: State) -> Sizes:
+        """What they are made of."""
         ...
 
     def stops(self) -> Iterator[float]:
@@ -83,6 +87,12 @@ class Constraints:
         """All rows in the state."""
         return stack([self._none, *(block.rows(state) for block in self._blocks)])
 
+    def sizes(self, state: State) -> Sizes:
+        """What all rows in the state are made of."""
+        parts = [block.sizes(state) for block in self._blocks]
+        phi = [np.zeros(0), *(part.Phi for part in parts)]
+        return Sizes(np.concatenate(phi), np.concatenate([self._none.C, *(part.C for part in parts)]))
+
     def stops(self) -> Iterator[float]:
         """Times at which a row or one of its derivatives jumps, s."""
         for block in self._blocks:
@@ -95,15 +105,16 @@ def programmed(entry: Programmed, quantities: Quantities, reader: Reader) -> Pro
         return _PathRows(entry.name, entry.path, quantities)
     assert entry.expression is not None
     tree = expressions.parse(entry.expression)
-    return _ExpressionRow(entry.name, entry.order, reader.reading(f"programmed constraint {entry.name}", tree))
+    reading = reader.reading(f"programmed constraint {entry.name}", tree)
+    return _ExpressionRow(entry.name, entry.order, reading, quantities)
 
 
 class _ExpressionRow:
     """Φ(t, x) = 0; or Ψ(t, x, ẋ) = 0, linear in ẋ; or of order 2 linear in ẍ (P0 (7))."""
 
-    def __init__(self, name: str, order: int, reading: Reading) -> None:
+    def __init__(self, name: str, order: int, reading: Reading, quantities: Quantities) -> None:
         self.names: tuple[str, ...] = (name,)
-        self.order, self.reading = order, reading
+        self.order, self.reading, self._quantities = order, reading, quantities
 
     def rows(self, state: State) -> Rows:
         return (self._position_row, self._velocity_row, self._acceleration_row)[self.order](state)
@@ -128,13 +139,24 @@ class _ExpressionRow:
         # the accelerations' names stand for ẍ without q̈, so the value is Ψ's part without q̈
         return _row(0.0, 0.0, by_rate @ state.jacobian[rates], -jet.value)
 
+    def sizes(self, state: State) -> Sizes:
+        value, slopes = self.reading.sizes(state)
+        used, own = self._leading
+        C = slopes[own] @ self._quantities.jacobian_sizes(state)[used]
+        return Sizes(np.array([0.0 if self.order else value]), C[None])
+
     def slopes(self, state: State) -> Array:
-        jet, reading, order = self.reading.jet(state), self.reading, self.order
-        used = (reading.positions, reading.velocities, reading.accelerations)
-        first = 1 + sum(map(len, used[:order]))
+        used, own = self._leading
         slopes = np.zeros((1, len(state.x)))
-        slopes[0, used[order]] = jet.gradient[first : first + len(used[order])]
+        slopes[0, used] = self.reading.jet(state).gradient[own]
         return slopes
+
+    @property
+    def _leading(self) -> tuple[Indices, slice]:
+        """The quantities whose derivative of the row's order it refers to, and where they are in its gradient."""
+        used = (self.reading.positions, self.reading.velocities, self.reading.accelerations)
+        first = 1 + sum(map(len, used[: self.order]))
+        return used[self.order], slice(first, first + len(used[self.order]))
 
     def stops(self) -> Iterator[float]:
         return stops(self.reading.node)
@@ -153,8 +175,13 @@ class _PathRows:
         self.names = tuple(f"{name}_{component}" for component in path.components)
         self._own = ["xyz".index(component) for component in path.components]
         self._rotation, self._origin = path.frame.rotation.T[self._own], path.frame.offset
-        self._point = quantities.point(path.point)
+        self._quantities, self._point = quantities, quantities.point(path.point)
         self.path = path
+
+    def sizes(self, state: State) -> Sizes:
+        C = np.abs(self._rotation) @ self._quantities.jacobian_sizes(state)[self._point]
+        far = np.linalg.norm(state.x[self._point]) + np.linalg.norm(self._origin)
+        return Sizes(far + np.abs(waypoint_motion(self.path, state.t)[0][self._own]), C)
 
     def rows(self, state: State) -> Rows:
         R, used = self._rotation, self._point
@@ -210,6 +237,11 @@ class KnifeEdges:
         rate = motion.velocity[:, :K] * v + n * motion.bias[:, K:]  # Γ of P1 (31) with the opposite sign
         return Rows(np.zeros(K), np.sum(n * v, axis=0), np.sum(n * C, axis=1).T, -np.sum(rate, axis=0))
 
+    def sizes(self, state: State) -> Sizes:
+        """What they are made of."""
+        K, (reach, slopes) = len(self.names), self._vectors.sizes(state.posture)
+        return Sizes(np.zeros(K), (reach[:K] * slopes[:, K:]).T)
+
     def wrenches(self, posture: Posture) -> Array:
         """Force n at the point, see `Constraints.contact_wrenches`; the ground that it leans on bears none."""
         place, K = self._vectors.motion(posture).position, len(self.names)
@@ -236,6 +268,9 @@ class _Closures:
     def rows(self, state: State) -> Rows:
         return self.conditions.rows(state.posture)
 
+    def sizes(self, state: State) -> Sizes:
+        return self.conditions.sizes(state.posture)
+
     def stops(self) -> Iterator[float]:
         return iter(())
 
@@ -252,6 +287,9 @@ class _FixedBase:
 
     def rows(self, state: State) -> Rows:
         return Rows(state.q[self._base], state.qd[self._base], self._C, self._gamma)
+
+    def sizes(self, state: State) -> Sizes:
+        return Sizes(np.ones(len(self._base)), self._C)
 
     def stops(self) -> Iterator[float]:
         return iter(())

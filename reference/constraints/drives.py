@@ -40,7 +40,7 @@ class Actuated:
     """
 
     def __init__(self, mechanism: Mechanism, constraints: Constraints, C: Array, kept: Sequence[int]) -> None:
-        """C, shape (m, n), at a consistent state; kept: indices of independent rows.
+        """C, shape (m, n), at a consistent state, rows of length 1; kept: indices of independent rows.
 
         Raises SolveError if the drives cannot realise each programmed row, or not in one way alone.
         """
@@ -77,7 +77,7 @@ class Actuated:
                 " drive another's; leave one out of constraints.actuated, or name another joint"
             )
         for k in constraints.programmed:
-            row = scaled(C[[k]])[0]
+            row = C[k]
             left = row - system @ np.linalg.lstsq(system, row, rcond=None)[0]
             if np.linalg.norm(left) > _LEFT:
                 raise SolveError(

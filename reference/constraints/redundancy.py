@@ -1,7 +1,9 @@
 """Constraint rows that depend on each other: rank, groups, what to keep (P1 2.1, 3.1; design 4.6).
 
-Rows mix metres and radians, so each is scaled to length 1 before its rank is asked for. The rank is one *on* the
-constraint manifold: a little beside it, rows that depend on each other hardly do so any more.
+Rows and columns mix metres and radians, so they are made comparable before the rank is asked for: coordinates by
+the mechanism's extent, rows by their length. Whether a row is zero is asked of what it is made of, not of other
+rows: where the machine stands and how large it is do not matter. The rank is one *on* the constraint manifold: a
+little beside it, rows that depend on each other hardly do so any more.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ from scipy.linalg import qr
 
 Array = NDArray[np.float64]
 TOLERANCE = 1e-8  # singular values of C, rows of length 1, relative to the largest: smaller ones count as zero
+_ZERO = 1e-10  # length of a row relative to the magnitudes that it is made of: a shorter one is zero
+_SHORT = 1e-6  # the same: a shorter one is not stretched to length 1, for its rounding errors would grow, too
 _ROUNDING = 1e-12  # length of a row relative to the longest: a shorter one is zero but for rounding
 _INVOLVED = 1e-6  # of a row's share in another one
 
@@ -23,7 +27,7 @@ _INVOLVED = 1e-6  # of a row's share in another one
 class Rank:
     """Rank of a matrix whose rows have been scaled to length 1.
 
-    tolerance   singular values up to it count as zero: TOLERANCE times the largest one
+    tolerance   singular values up to it count as zero, relative to the largest one: TOLERANCE unless less is known
     smallest    the smallest singular value that counts; 0 if none does
     largest     the largest one that does not; 0 if all do. The wider the gap to `smallest`, the surer the rank
     """
@@ -39,10 +43,23 @@ def scaled(C: Array) -> Array:
     return C / _lengths(C)[:, None]
 
 
-def without_rounding(C: Array) -> Array:
-    """C, shape (m, n), with exact zeros in place of rows that are nothing but rounding beside the others."""
-    lengths = np.linalg.norm(C, axis=1, keepdims=True)
-    return np.where(lengths > _ROUNDING * lengths.max(initial=0.0), C, 0.0)
+def without_rounding(C: Array, sizes: Array, unit: Array) -> Array:
+    """C, shape (m, n), with exact zeros in place of rows that are zero, see `comparable`."""
+    own, made_of = (np.linalg.norm(part * unit, axis=1, keepdims=True) for part in (C, sizes))
+    return np.where(own > _ZERO * made_of, C, 0.0)
+
+
+def comparable(C: Array, sizes: Array, unit: Array, uncertainty: float = 0.0) -> Array:
+    """C, shape (m, n), for coordinates that are all lengths, with rows of length 1; rows that are zero get zeros.
+
+    sizes        shape (m, n): magnitudes of the terms that C's entries are made of
+    unit         shape (n,), of each coordinate: what counts as much as 1 m, rad or m
+    uncertainty  of the coordinates, relative to the mechanism's extent
+    """
+    own, made_of = (np.linalg.norm(part * unit, axis=1) for part in (C, sizes))
+    counts = own > max(_ZERO, uncertainty) * made_of
+    lengths = np.where(counts, np.maximum(own, _SHORT * made_of), 1.0)
+    return np.where(counts[:, None], C * unit / lengths[:, None], 0.0)
 
 
 def _lengths(C: Array) -> Array:
@@ -50,29 +67,31 @@ def _lengths(C: Array) -> Array:
     return np.where(lengths > _ROUNDING * lengths.max(initial=0.0), lengths, 1.0)
 
 
-def rank_of(C: Array) -> Rank:
-    """Rank of C, shape (m, n), by singular values."""
-    values = np.linalg.svd(scaled(C), compute_uv=False) if C.size else np.zeros(0)
-    tolerance = TOLERANCE * float(values.max(initial=0.0))
+def rank_of(C: Array, least: float = TOLERANCE) -> Rank:
+    """Rank of C, shape (m, n), by singular values; rows of length 1, here and below.
+
+    least   singular values relative to the largest: up to it they count as zero
+    """
+    values = np.linalg.svd(C, compute_uv=False) if C.size else np.zeros(0)
+    tolerance = least * float(values.max(initial=0.0))
     rank = int(np.count_nonzero(values > tolerance))
     smallest = float(values[rank - 1]) if rank else 0.0
     return Rank(rank, tolerance, smallest, float(values[rank]) if rank < len(values) else 0.0)
 
 
-def independent_rows(C: Array, preferred: Sequence[Sequence[int]]) -> tuple[int, ...]:
+def independent_rows(C: Array, preferred: Sequence[Sequence[int]], least: float = TOLERANCE) -> tuple[int, ...]:
     """As many rows of C, shape (m, n), as it has rank, that do not depend on each other; in order.
 
     preferred   groups of row indices, most wanted first: a row is left out only if those of its group and of the
                 groups before it make it redundant. Column-pivoted QR of Cᵀ takes the best conditioned of a group.
     """
-    C = scaled(C)
     chosen: list[int] = []
     for group in preferred:
-        chosen += _extending(C, list(group), chosen)
+        chosen += _extending(C, list(group), chosen, least)
     return tuple(sorted(chosen))
 
 
-def _extending(C: Array, candidates: list[int], chosen: list[int]) -> list[int]:
+def _extending(C: Array, candidates: list[int], chosen: list[int], least: float) -> list[int]:
     """Candidates that extend the chosen rows' span, best conditioned first."""
     if not candidates:
         return []
@@ -80,7 +99,7 @@ def _extending(C: Array, candidates: list[int], chosen: list[int]) -> list[int]:
     beyond = C[candidates].T
     beyond = beyond - span @ (span.T @ beyond)
     triangle, order = qr(beyond, mode="r", pivoting=True)
-    count = int(np.count_nonzero(np.abs(np.diag(triangle)) > TOLERANCE))
+    count = int(np.count_nonzero(np.abs(np.diag(triangle)) > least))
     return [candidates[k] for k in order[:count]]
 
 
@@ -90,7 +109,7 @@ def redundant_groups(C: Array, independent: Sequence[int]) -> tuple[tuple[int, .
     Each row beyond the independent ones is a sum of some of these; sums that share a row belong to one group.
     The groups do not depend on which independent rows were chosen (they are a matroid's connected components).
     """
-    C, kept = scaled(C), list(independent)
+    kept = list(independent)
     groups: list[set[int]] = []
     for row in sorted(set(range(len(C))) - set(kept)):
         shares = np.linalg.lstsq(C[kept].T, C[row], rcond=None)[0] if kept else np.zeros(0)

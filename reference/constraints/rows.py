@@ -27,6 +27,18 @@ class Rows:
     gamma: Array
 
 
+@dataclass(frozen=True)
+class Sizes:
+    """Magnitudes of the terms that m rows are made of, before these cancel each other.
+
+    Phi  shape (m,), of Φ; of rows of order 1 and 2, which have none, 0
+    C    shape (m, n), of C
+    """
+
+    Phi: Array
+    C: Array
+
+
 def stack(parts: Sequence[Rows]) -> Rows:
     """The parts' rows one below the other."""
     return Rows(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -51,55 +52,76 @@ class Node(Protocol):
 
 
 @dataclass(frozen=True)
-class _Constant:
+class Constant:
+    """A number."""
+
     number: float
     children: tuple[Node, ...] = ()
 
     def value(self, at: Instant) -> Value:
+        """Its value."""
         del at
         return self.number
 
 
 @dataclass(frozen=True)
-class _Atom:
+class Atom:
+    """A name."""
+
     name: str
     children: tuple[Node, ...] = ()
 
     def value(self, at: Instant) -> Value:
+        """Its value."""
         return at.atoms[self.name]
 
 
 @dataclass(frozen=True)
-class _Call:
+class Call:
+    """An operation or function of its operands."""
+
     function: str
     children: tuple[Node, ...]
 
     def value(self, at: Instant) -> Value:
+        """Its value."""
         return OPERATIONS[self.function](*[child.value(at) for child in self.children])
 
 
+class Choice:
+    """A conditional."""
+
+    def chosen(self, at: Instant) -> Node:
+        """The operand that holds."""
+        raise NotImplementedError
+
+    def value(self, at: Instant) -> Value:
+        """Its value."""
+        return self.chosen(at).value(at)
+
+
 @dataclass(frozen=True)
-class _Branch:
+class _Branch(Choice):
     """A conditional on anything but time, evaluated as it is. Children: left, right, then, otherwise."""
 
     comparison: str
     children: tuple[Node, ...]
 
-    def value(self, at: Instant) -> Value:
+    def chosen(self, at: Instant) -> Node:
         left, right, then, otherwise = self.children
         holds = _COMPARE[self.comparison](plain(left.value(at)), plain(right.value(at)))
-        return (then if holds else otherwise).value(at)
+        return then if holds else otherwise
 
 
 @dataclass(frozen=True)
-class _Switch:
+class _Switch(Choice):
     """A conditional on time that changes at `time`, s. Children: before, after."""
 
     time: float
     children: tuple[Node, ...]
 
-    def value(self, at: Instant) -> Value:
-        return self.children[bool(self.time <= at.since)].value(at)
+    def chosen(self, at: Instant) -> Node:
+        return self.children[bool(self.time <= at.since)]
 
 
 StartValue = Callable[[Node], float]
@@ -112,28 +134,28 @@ def compile_tree(tree: Tree, constants: Mapping[str, float], start: StartValue |
     start      value of a compiled expression at the start; None: the present state is the start, start(x) = x
     """
     if isinstance(tree, Number):
-        return _Constant(tree.value)
+        return Constant(tree.value)
     if isinstance(tree, Name):
         known = {"pi": math.pi, **constants}
-        return _Constant(known[tree.text]) if tree.text in known else _Atom(tree.text)
+        return Constant(known[tree.text]) if tree.text in known else Atom(tree.text)
     children = tuple(compile_tree(child, constants, start) for child in expressions.children(tree))
     if isinstance(tree, Conditional):
         return _conditional(tree.comparison, children)
     if tree.function == "start":
-        return _Constant(start(children[0])) if start else children[0]
+        return Constant(start(children[0])) if start else children[0]
     return _call(tree, children)
 
 
 def _call(tree: Apply, children: tuple[Node, ...]) -> Node:
-    call = _Call(tree.function, children)
-    if not all(isinstance(child, _Constant) for child in children):
+    call = Call(tree.function, children)
+    if not all(isinstance(child, Constant) for child in children):
         return call
-    return _Constant(plain(evaluate(call, Instant({}, 0.0), "a constant expression")))
+    return Constant(plain(evaluate(call, Instant({}, 0.0), "a constant expression")))
 
 
 def _conditional(comparison: str, children: tuple[Node, ...]) -> Node:
     left, right, then, otherwise = children
-    line = _line(_Call("-", (left, right)))
+    line = _line(Call("-", (left, right)))
     if line is None:
         return _Branch(comparison, children)
     offset, slope = line
@@ -146,11 +168,11 @@ def _conditional(comparison: str, children: tuple[Node, ...]) -> Node:
 
 def _line(node: Node) -> tuple[float, float] | None:
     """(a, b) if the node is a + b t with constants a and b, else None."""
-    if isinstance(node, _Constant):
+    if isinstance(node, Constant):
         return node.number, 0.0
-    if isinstance(node, _Atom):
+    if isinstance(node, Atom):
         return (0.0, 1.0) if node.name == "t" else None
-    if not isinstance(node, _Call) or node.function not in ("+", "-", "*", "/", "neg"):
+    if not isinstance(node, Call) or node.function not in ("+", "-", "*", "/", "neg"):
         return None
     lines = [_line(child) for child in node.children]
     known = [line for line in lines if line is not None]
@@ -177,7 +199,7 @@ def _combined(
 
 def names(node: Node) -> Iterator[str]:
     """Names of the atoms, with repetitions."""
-    if isinstance(node, _Atom):
+    if isinstance(node, Atom):
         yield node.name
     for child in node.children:
         yield from names(child)
@@ -188,8 +210,15 @@ def evaluate(node: Node, at: Instant, label: str) -> Value:
 
     Raises SolveError that names `label` and the time where it has none, as sqrt of a negative number.
     """
-    try:
+    with named_errors(label, at):
         return node.value(at)
+
+
+@contextmanager
+def named_errors(label: str, at: Instant) -> Iterator[None]:
+    """Turns errors of Python's arithmetic into a SolveError that names `label` and the time."""
+    try:
+        yield
     except (ValueError, ZeroDivisionError, OverflowError) as error:
         time = f" at t = {plain(at.atoms['t']):.9g} s" if "t" in at.atoms else ""
         raise SolveError(
@@ -202,7 +231,7 @@ def stops(node: Node) -> Iterator[float]:
     quintic, and kinks of abs, sign, min and max, as far as they depend on time alone."""
     if isinstance(node, _Switch):
         yield node.time
-    if isinstance(node, _Call):
+    if isinstance(node, Call):
         for difference in _breaks(node.function, node.children):
             line = _line(difference)
             if line is not None and line[1] != 0.0:
@@ -214,7 +243,7 @@ def stops(node: Node) -> Iterator[float]:
 def _breaks(function: str, x: tuple[Node, ...]) -> tuple[Node, ...]:
     """Differences whose roots are breakpoints of the function."""
     if function == "quintic":
-        return _Call("-", (x[0], x[1])), _Call("-", (x[0], x[2]))
+        return Call("-", (x[0], x[1])), Call("-", (x[0], x[2]))
     if function in ("min", "max"):
-        return (_Call("-", x),)
+        return (Call("-", x),)
     return x if function in ("abs", "sign") else ()

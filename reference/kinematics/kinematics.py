@@ -26,8 +26,8 @@ Array = NDArray[np.float64]
 class Posture:
     """Transforms of all bodies at one state; slot 0 is the ground, slot b + 1 is body b, B slots in all.
 
-    Homogeneous transforms from the body's frame to world axes at the datum lie side by side, T[:, b + 1, :] is T_b,
-    so that a product with all of them is one matrix product.
+    Homogeneous transforms from body frames to world axes at the datum lie side by side, T[:, b + 1, :] is T_b, so
+    that a product with all of them is one matrix product.
 
     datum    shape (3,), m: the datum in the world
     T        shape (4, B, 4)
@@ -45,6 +45,13 @@ class Posture:
     T_bias: Array
     S: Array
     moves: Array
+
+    @property
+    def world(self) -> Array:
+        """Transforms to the world frame itself, shape (4, B, 4): their derivatives are those of T."""
+        found = self.T.copy()
+        found[:3, :, 3] += self.datum[:, None]
+        return found
 
     def derivative(self, product: Array) -> Array:
         """∂(T_b X_b)/∂q_i, shape (n, 4, B, 4), of products T_b X_b with constant X_b, shape (4, B, 4)."""
@@ -93,7 +100,7 @@ class Vectors:
         In lengths of vectors, so that they do not depend on how axes are turned: their rounding errors are of this
         size times that of the arithmetic.
         """
-        parts = self._homogeneous.reshape(-1, 4, self._homogeneous.shape[1])
+        parts = self._homogeneous.reshape(len(self._homogeneous) // 4, 4, self._homogeneous.shape[1])
         own, pointed = np.linalg.norm(parts[:, :3], axis=1), np.abs(parts[:, 3])
         reach = own + pointed * np.linalg.norm(posture.T[:3, :, 3], axis=0)[:, None]
         S, moves = posture.S.reshape(-1, 4, 4), posture.moves[:, 0, :, 0]
@@ -239,7 +246,4 @@ def _generator(rotation: bool, axis: Axis) -> Array:
 
 def poses(mechanism: Mechanism, q: Array) -> Array:
     """World frames of all bodies, shape (bodies, 4, 4), m, at q, shape (n,), rad or m."""
-    posture = Kinematics(mechanism)(q, np.zeros_like(q))
-    found = posture.T[:, 1:].transpose(1, 0, 2).copy()
-    found[:, :3, 3] += posture.datum
-    return found
+    return Kinematics(mechanism)(q, np.zeros_like(q)).world[:, 1:].transpose(1, 0, 2)

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from ...generator.language.expressions import Tree
 from ...generator.mechanism import Mechanism
-from .expression import Instant, Node, compile_tree, evaluate, names
+from .expression import Instant, Node, compile_tree, evaluate, named_errors, names
 from .jet import Jet, Value, constant, plain, variables
-from .kinematics import Posture, VectorMotion
+from .kinematics import Places, Posture, VectorMotion
+from .magnitude import magnitude
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -60,6 +61,7 @@ class Quantities:
         second_rates += [f"{name}_ddot" for name in coordinates]
         self.acceleration = {name: k for k, name in enumerate(second_rates)}
         self._jacobian = np.vstack([np.zeros((len(positions), self.n)), np.eye(self.n)])
+        self._places = Places(list(mechanism.points.values()), len(mechanism.bodies) + 1)
         self._still = np.zeros(self.n)
 
     def state(
@@ -78,6 +80,12 @@ class Quantities:
             )
         )
         return State(*when, q, qd, posture, places, x, x_dot, bias, jacobian)
+
+    def jacobian_sizes(self, state: State) -> Array:
+        """Magnitudes of the terms of ∂x/∂q, shape (m, n)."""
+        sizes = np.abs(state.jacobian)
+        sizes[: 3 * self.points] = np.tile(self._places.sizes(state.posture)[1].T, (3, 1))
+        return sizes
 
     def point(self, name: str) -> Indices:
         """Indices of a point's x, y, z among the quantities, shape (3,)."""
@@ -115,6 +123,13 @@ class Reading:
         """∂/∂q̇, shape (n,), of an expression of positions and velocities."""
         gradient = self.jet(state).gradient[1 + len(self.positions) :]
         return np.asarray(gradient @ state.jacobian[self.velocities])
+
+    def sizes(self, state: State) -> tuple[float, Array]:
+        """Magnitudes of the terms of its value and of its derivatives, in the order of `jet`, shape (k,)."""
+        at = Instant(dict(zip(self.names, self._values(state), strict=True)), state.since)
+        with named_errors(self.label, at):
+            found = magnitude(self.node, at, self.names)
+        return found.size, found.gradient_size
 
     def _values(self, state: State) -> list[float]:
         return [

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from ...errors import SolveError
 from ...generator.mechanism import GROUND, Closure, JointFrame, Mechanism
 from ..constraints.closures import Conditions, frame_pose
+from ..constraints.redundancy import without_rounding
 from ..constraints.rows import Rows
+from ..kinematics.extent import units_of_change
 from ..kinematics.kinematics import Kinematics, Posture
 
 Array = NDArray[np.float64]
@@ -49,14 +51,6 @@ def assemble(mechanism: Mechanism, q: Array) -> Array:
             break
     loops.check(q)
     return q.copy()
-
-
-def units_of_change(mechanism: Mechanism, posture: Posture) -> tuple[float, Array]:
-    """The mechanism's extent ℓ, m, and shape (n,): how much of each coordinate counts as much as 1 m, rad or m."""
-    frames = [frame for closure in mechanism.closures for frame in (closure.a, closure.b)]
-    points = [posture.T[:3, 1:, 3].T, *(frame_pose(posture, frame)[None, :3, 3] for frame in frames)]
-    extent = float(np.linalg.norm(np.ptp(np.concatenate(points), axis=0))) or 1.0
-    return extent, np.array([1.0 / extent if c.unit == "rad" else 1.0 for c in mechanism.coordinates])
 
 
 def moving(mechanism: Mechanism) -> Array:
@@ -114,9 +108,10 @@ class _Loops:
 
     def rows(self, q: Array) -> Rows:
         """The conditions at q, shape (n,), at rest."""
-        rows = self._conditions.rows(self._kinematics(q, self._rest))
-        weight = np.where(self._is_angle, self.extent, 1.0)
-        return Rows(weight * rows.Phi, weight * rows.Phi_dot, weight[:, None] * rows.C, weight * rows.gamma)
+        posture = self._kinematics(q, self._rest)
+        rows, weight = self._conditions.rows(posture), np.where(self._is_angle, self.extent, 1.0)
+        C = without_rounding(rows.C, self._conditions.sizes(posture).C, self.unit)
+        return Rows(weight * rows.Phi, weight * rows.Phi_dot, weight[:, None] * C, weight * rows.gamma)
 
     def step(self, rows: Rows, damping: float) -> Array:
         """Change towards closed loops, (n,), not too long; damping is relative to C's largest singular value."""

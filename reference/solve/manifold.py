@@ -2,56 +2,116 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kinematics.extent import units_of_change
 from ..kinematics.quantities import State
 from .model import Model
 
 Array = NDArray[np.float64]
-FULFILLED = 1e-10  # m, rad, or in the unit of a programmed row
-_ITERATIONS = 50
-_LONGEST = 0.5  # rad or m, of a step in any coordinate
+FULFILLED = 1e-9  # of the magnitudes that a row is made of: it holds
+_ITERATIONS = 100
+_LONGEST = 0.5  # of the extent, of a step in any coordinate
 _RANK = 1e-8
-_ASIDE = 0.1  # rad or m, towards another configuration
+_ROUNDING = 1e-14  # of what rows are made of
+_EPSILON = 1e-15  # of the same, by one evaluation
+_SHORTEST = 1e-12  # of the extent, of a step: nearer one does not come
+_ASIDE = 0.1  # rad or of the extent, towards another configuration
 _LATER = 0.37  # of the run's time, when that is looked for: not where something comes round again
 
 
-def onto(model: Model, state: State) -> tuple[State, float]:
-    """The nearest state with the same q̇ where the rows of order 0 vanish, and what is left of them.
+@dataclass(frozen=True)
+class Nearest:
+    """Where an iteration ended.
 
-    Gauss–Newton steps of minimum norm, halved as long as the gap would grow; rows may depend on each other.
+    gap          the largest |Φ| of a row relative to the magnitudes that it is made of
+    uncertainty  of the coordinates, relative to the extent: how far they may go before rounding shows it in the
+                 rows. Where these are singular it is far more than rounding, for they hardly change there
     """
-    positions = model.constraints.orders == 0
-    Phi, C = _gap(model, state, positions)
-    for _ in range(_ITERATIONS):
-        gap = float(np.linalg.norm(Phi))
-        if gap <= FULFILLED:
-            break
-        step = -np.linalg.pinv(C, rcond=_RANK) @ Phi
-        step *= min(1.0, _LONGEST / float(np.abs(step).max(initial=1e-300)))
-        for _ in range(8):
-            trial = model.state(state.t, state.q + step, state.qd, state.since)
-            trial_Phi, trial_C = _gap(model, trial, positions)
-            if np.linalg.norm(trial_Phi) < gap:
+
+    state: State
+    gap: float
+    uncertainty: float
+
+    @property
+    def fulfilled(self) -> bool:
+        """Whether the rows hold."""
+        return self.gap <= FULFILLED
+
+
+class Manifold:
+    """Positions where rows of order 0 hold.
+
+    rows    their indices among all rows; default all
+    extent  of the mechanism near by, m
+    unit    shape (n,), see `extent.units_of_change`
+    """
+
+    def __init__(self, model: Model, near: State, rows: Sequence[int] | None = None) -> None:
+        self.model = model
+        wanted = range(len(model.constraints.names)) if rows is None else rows
+        self.rows = np.array([k for k in wanted if model.constraints.orders[k] == 0], dtype=int)
+        self.extent, self.unit = units_of_change(model.mechanism, near.posture)
+        sizes = model.constraints.sizes(near)
+        lengths = np.linalg.norm(sizes.C[self.rows] * self.unit, axis=1)
+        self._lengths = np.where(lengths > 0, lengths, 1.0)
+        self._sizes = np.where(sizes.Phi[self.rows] > 0, sizes.Phi[self.rows], 1.0)
+
+    def nearest(self, state: State) -> Nearest:
+        """The nearest state with the same q̇ where the rows vanish.
+
+        Gauss–Newton steps of minimum norm, halved as long as the gap would grow; rows may depend on each other.
+        """
+        Phi, C = self._gap(state)
+        step = self._step(Phi, C)
+        for _ in range(_ITERATIONS):
+            gap = float(np.linalg.norm(Phi))
+            if self._size(Phi) <= _ROUNDING and self._length(step) <= _SHORTEST:
                 break
-            step = step / 2
-        else:
-            break
-        state, Phi, C = trial, trial_Phi, trial_C
-    return state, float(np.linalg.norm(Phi))
+            step *= min(1.0, _LONGEST / max(self._length(step), 1e-300))
+            for _ in range(8):
+                trial = self.model.state(state.t, state.q + step, state.qd, state.since)
+                trial_Phi, trial_C = self._gap(trial)
+                if np.linalg.norm(trial_Phi) < gap:
+                    break
+                step = step / 2
+            else:
+                break
+            state, Phi, C = trial, trial_Phi, trial_C
+            step = self._step(Phi, C)
+        return Nearest(state, self._size(Phi), max(self._length(step), self._uncertainty(C)))
+
+    def _gap(self, state: State) -> tuple[Array, Array]:
+        """Φ and C by coordinates that are lengths, in units of what the rows' derivatives are made of."""
+        rows = self.model.constraints(state)
+        return rows.Phi[self.rows] / self._lengths, rows.C[self.rows] * self.unit / self._lengths[:, None]
+
+    def _step(self, Phi: Array, C: Array) -> Array:
+        return np.asarray(self.unit * -(np.linalg.pinv(C, rcond=_RANK) @ Phi))
+
+    def _uncertainty(self, C: Array) -> float:
+        values = np.linalg.svd(C, compute_uv=False) if C.size else np.zeros(0)
+        smallest = float(values[values > _RANK * values.max(initial=0.0)].min(initial=np.inf))
+        return _EPSILON * float(np.linalg.norm(self._sizes / self._lengths)) / smallest / self.extent
+
+    def _size(self, Phi: Array) -> float:
+        return float(np.abs(Phi * self._lengths / self._sizes).max(initial=0.0))
+
+    def _length(self, step: Array) -> float:
+        return float(np.abs(step / self.unit).max(initial=0.0)) / self.extent
 
 
 def elsewhere(model: Model, state: State) -> State:
     """Another configuration that the position constraints allow, later or now; if none is found, this one."""
-    aside = _ASIDE * np.random.default_rng(0).uniform(-1.0, 1.0, len(state.q))
+    manifold = Manifold(model, state)
+    aside = _ASIDE * np.random.default_rng(0).uniform(-1.0, 1.0, len(state.q)) * manifold.unit * manifold.extent
     for t in (_LATER * float(model.mechanism.chain.simulation.stop), 0.0):
-        other, gap = onto(model, model.state(t, state.q + aside, state.qd))
-        if gap <= FULFILLED and np.abs(other.q - state.q).max() > 0.1 * _ASIDE:
-            return other
+        other = manifold.nearest(model.state(t, state.q + aside, state.qd))
+        moved = np.abs((other.state.q - state.q) / manifold.unit).max() / manifold.extent
+        if other.fulfilled and moved > 0.1 * _ASIDE:
+            return other.state
     return state
-
-
-def _gap(model: Model, state: State, positions: NDArray[np.bool_]) -> tuple[Array, Array]:
-    rows = model.constraints(state)
-    return rows.Phi[positions], rows.C[positions]

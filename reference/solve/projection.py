@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import SolveError
 from ...generator.mechanism import Mechanism
+from ..constraints.redundancy import without_rounding
 from ..constraints.rows import Rows
+from ..kinematics.extent import units_of_change
 from .model import Model, Start
 
 Array = NDArray[np.float64]
@@ -53,7 +57,8 @@ def _at(model: Model, t: float, q: Array, qd: Array) -> tuple[Rows, Array]:
             "the start cannot be projected onto the constraints: the mass matrix is singular there; change the"
             " start values, or turn the frames of joints whose Euler angle theta is ±π/2"
         ) from None
-    return model.constraints(state), L
+    rows, unit = model.constraints(state), units_of_change(model.mechanism, state.posture)[1]
+    return replace(rows, C=without_rounding(rows.C, model.constraints.sizes(state).C, unit)), L
 
 
 def _smallest(L: Array, C: Array, residual: Array) -> Array:

@@ -12,8 +12,10 @@ from ..constraints.choice import RowChoice, choose_rows
 from ..kinematics.quantities import State
 from .formulations import FORMULATIONS, Gpme
 from .gpme import choose_dependent, dependent_indices
-from .manifold import onto
+from .manifold import Manifold
 from .model import Model, Start
+
+_MARGIN = 10.0  # of the coordinates' uncertainty: rows that are not longer are zero
 
 
 def formulation(model: Model, start: State, dependent: Sequence[str] | None = None) -> Gpme:
@@ -34,9 +36,12 @@ def formulation(model: Model, start: State, dependent: Sequence[str] | None = No
 
 
 def row_choice(model: Model, start: State) -> RowChoice:
-    """Which rows are kept, chosen in the nearest state that fulfils the position constraints."""
-    nearest = onto(model, start)[0]
-    return choose_rows(model.mechanism, model.constraints, model.constraints(nearest).C)
+    """Which rows are kept, chosen in the nearest state that fulfils the position constraints, if there is one."""
+    nearest = Manifold(model, start).nearest(start)
+    if nearest.fulfilled:
+        return choose_rows(model.mechanism, model.constraints, nearest.state, _MARGIN * nearest.uncertainty)
+    # What the rows demand cannot be had near by: there they would only seem to depend on each other.
+    return choose_rows(model.mechanism, model.constraints, start, 0.0)
 
 
 @dataclass(frozen=True)

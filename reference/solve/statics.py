@@ -9,8 +9,10 @@ from scipy.linalg import qr
 from ...errors import SolveError
 from ...generator.mechanism import Mechanism
 from ..constraints.closures import Conditions
+from ..constraints.redundancy import without_rounding
+from ..kinematics.extent import units_of_change
 from ..kinematics.kinematics import Kinematics
-from .assembly import assemble, units_of_change
+from .assembly import assemble
 from .model import Model, Start
 from .projection import project_start
 from .velocities import allowed_velocities
@@ -53,7 +55,8 @@ def _following(mechanism: Mechanism, q: Array, loose: list[int]) -> list[int]:
         return []
     posture = Kinematics(mechanism)(q, np.zeros(mechanism.n))
     stiff = [s != 0 for c in mechanism.closures for s in c.stiffness or (1.0,) * len(c.conditions)]
-    C = Conditions(mechanism, mechanism.closures).rows(posture).C[stiff] * units_of_change(mechanism, posture)[1]
+    conditions, unit = Conditions(mechanism, mechanism.closures), units_of_change(mechanism, posture)[1]
+    C = without_rounding(conditions.rows(posture).C, conditions.sizes(posture).C, unit)[stiff] * unit
     triangle, order = qr(C[:, loose], mode="r", pivoting=True)
     sizes = np.abs(np.diag(triangle))
     rank = int(np.count_nonzero(sizes > _RANK * sizes.max(initial=_TINY)))
@@ -118,8 +121,10 @@ class _Balance:
         At rest h vanishes.
         """
         state = self._model.state(0.0, q, self._rest)
-        rows = self._model.constraints.loops.rows(state.posture)
-        return self._model.loads(state).total[self.free], rows.C[:, self.free], rows.Phi
+        loops = self._model.constraints.loops
+        rows, unit = loops.rows(state.posture), units_of_change(self.mechanism, state.posture)[1]
+        C = without_rounding(rows.C, loops.sizes(state.posture).C, unit)
+        return self._model.loads(state).total[self.free], C[:, self.free], rows.Phi
 
     def _balanced(self, q: Array) -> tuple[Array, Array]:
         """Q + Cᵀ λ, shape (f,), as near to zero as λ, shape (m,), can bring it; and λ."""

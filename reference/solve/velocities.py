@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from ...errors import SolveError
 from ...generator.mechanism import Mechanism
+from ..constraints.redundancy import without_rounding
 from ..constraints.rows import Rows
-from .assembly import moving, smallest_change, units_of_change, unlocking
+from ..kinematics.extent import units_of_change
+from .assembly import moving, smallest_change, unlocking
 from .model import Model
 
 Array = NDArray[np.float64]
@@ -33,8 +35,9 @@ def allowed_velocities(mechanism: Mechanism, q: Array, qd: Array) -> Array:
     wanted[constraints.closure_rows] = True
     state = model.state(0.0, q, qd)
     rows = constraints(state)
-    scale = units_of_change(mechanism, state.posture)[1] * moving(mechanism)
-    kept: Array = qd - smallest_change(scale, rows.C[wanted], rows.Phi_dot[wanted])
+    unit, sizes = units_of_change(mechanism, state.posture)[1], constraints.sizes(state).C
+    C = without_rounding(rows.C, sizes, unit)[wanted]
+    kept: Array = qd - smallest_change(unit * moving(mechanism), C, rows.Phi_dot[wanted])
     found = [*_violated(mechanism, constraints.names, wanted, constraints(model.state(0.0, q, kept)))]
     if found:
         raise SolveError(f"{'; '.join(found)}; change the start velocities{unlocking(mechanism)}")

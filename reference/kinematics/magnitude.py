@@ -1,0 +1,57 @@
+"""What an expression is made of: magnitudes of its terms before they cancel each other.
+
+Each operation rounds its result and passes on what its operands are uncertain by, to first order. So times the
+arithmetic's precision the size is how far value and gradient may be wrong, whatever they have come to (a running
+error analysis: Higham, Accuracy and Stability of Numerical Algorithms, 2002, section 3.3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .expression import Atom, Call, Choice, Constant, Instant, Node
+from .jet import OPERATIONS, Value, constant, plain, variables
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Magnitude:
+    """An expression's value with its gradient by k variables, shape (k,), and the sizes of both."""
+
+    value: float
+    gradient: Array
+    size: float
+    gradient_size: Array
+
+
+def magnitude(node: Node, at: Instant, names: list[str]) -> Magnitude:
+    """Of an expression in the variables `names`; errors of Python's arithmetic where it has no value."""
+    if isinstance(node, Choice):
+        return magnitude(node.chosen(at), at, names)
+    if isinstance(node, Call):
+        return _of_call(node, [magnitude(child, at, names) for child in node.children])
+    unit, value = np.zeros(len(names)), plain(node.value(at))
+    if isinstance(node, Atom):
+        unit[names.index(node.name)] = 1.0
+    return Magnitude(value, unit, abs(value), unit)
+
+
+def _of_call(node: Call, all_parts: list[Magnitude]) -> Magnitude:
+    """The chain rule, for sizes with absolute values; constants have no slope."""
+    moving = [not isinstance(child, Constant) for child in node.children]
+    parts = [part for part, moves in zip(all_parts, moving, strict=True) if moves]
+    jets = iter(variables([part.value for part in parts]))
+    operands: list[Value] = [next(jets) if m else p.value for p, m in zip(all_parts, moving, strict=True)]
+    found = constant(OPERATIONS[node.function](*operands), len(parts))
+    gradients, sizes = np.array([part.gradient for part in parts]), np.array([part.size for part in parts])
+    slopes = np.array([part.gradient_size for part in parts])
+    return Magnitude(
+        found.value,
+        found.gradient @ gradients,
+        abs(found.value) + float(np.abs(found.gradient) @ sizes),
+        np.abs(found.gradient) @ slopes + (np.abs(found.hessian) @ sizes) @ np.abs(gradients),
+    )

@@ -1,0 +1,112 @@
+"""Rows that are left out because others imply them: whether they hold all the same.
+
+What is left out is no part of the equations, so nothing but a look shows whether it holds. A row of order 0 is
+looked at by its value, one of order 1 by its rate, one of order 2 by its acceleration. What rows that are kept are
+violated by (a start that violates, drift) goes through to those that they imply; that part does not count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..constraints.choice import RowChoice
+from ..kinematics.quantities import State
+from .model import Model
+
+Array = NDArray[np.float64]
+OPEN = 1e-6  # of the magnitudes that a row is made of: it does not hold
+_CURVED = 10.0  # times the square of what rows that are kept are violated by: rows are implied to first order only
+WHAT = ("positions", "velocities", "accelerations")
+
+
+@dataclass(frozen=True)
+class Opening:
+    """Rows that are left out and do not hold.
+
+    names     of the rows
+    residual  what the first one is open by, in its unit (per second, per second squared)
+    what      of `WHAT`
+    t         s
+    """
+
+    names: tuple[str, ...]
+    residual: float
+    what: str
+    t: float
+
+    def __str__(self) -> str:
+        return (
+            f"{', '.join(self.names)}: left out because other rows seemed to imply it, but at t = {self.t:.9g} s"
+            f" its {self.what} are open by {self.residual:.3g}; remove what contradicts it, or start where rows do"
+            " not depend on each other"
+        )
+
+
+class LeftOut:
+    """The rows that a choice leaves out.
+
+    names   of the k rows
+    rows    their indices among all rows
+    kept    indices of those that imply them
+    """
+
+    def __init__(self, model: Model, choice: RowChoice) -> None:
+        constraints = model.constraints
+        self.kept = list(choice.independent)
+        self.rows = [k for k in range(len(constraints.names)) if k not in choice.independent]
+        self.names = tuple(constraints.names[k] for k in self.rows)
+        self._constraints, self._unit, self._extent = constraints, choice.unit, choice.extent
+        self._orders = constraints.orders[self.rows]
+
+    def residuals(self, state: State, qdd: Array | None = None) -> tuple[Array, Array]:
+        """What each row is open by beyond what those kept are, and what rounding and drift explain, (k,) each.
+
+        qdd  shape (n,), rad/s² or m/s²: for rows of order 2, which count as fulfilled without
+        """
+        found, allowed = np.zeros((2, len(self.rows)))
+        for level in set(self._orders.tolist()) - ({2} if qdd is None else set()):
+            own = self._orders == level
+            for values, at in zip((found, allowed), self.at_level(level, state, qdd), strict=True):
+                values[own] = at[own]
+        return found, allowed
+
+    def opened(self, state: State, qdd: Array | None = None) -> Opening | None:
+        """The rows that are open, the worst one first."""
+        return self._opening(*self.residuals(state, qdd), state.t)
+
+    def opened_at(self, level: int, state: State, qdd: Array) -> Opening | None:
+        """The rows that are open in their values, rates (1) or accelerations (2), whatever their order."""
+        return self._opening(*self.at_level(level, state, qdd), state.t, level)
+
+    def at_level(self, level: int, state: State, qdd: Array | None) -> tuple[Array, Array]:
+        """`residuals` of values, rates or accelerations of all rows."""
+        rows, sizes = self._constraints(state), self._constraints.sizes(state)
+        relative = np.abs(rows.Phi[self.kept]) / np.maximum(sizes.Phi[self.kept], 1e-300)
+        violated = float(relative.max(initial=0.0))
+        if level == 0:
+            values, scale = rows.Phi, sizes.Phi
+            allowed = OPEN + _CURVED * violated**2
+        else:
+            motion = state.qd if level == 1 or qdd is None else qdd
+            values = rows.Phi_dot if level == 1 else rows.C @ motion - rows.gamma
+            # and what moving by the extent in a second would be
+            scale = sizes.C @ (np.abs(motion) + self._extent * self._unit) + np.abs(values - rows.C @ motion)
+            allowed = OPEN + _CURVED * violated
+        implied = self._shares(rows.C) @ values[self.kept]
+        return np.abs(values[self.rows] - implied), allowed * (scale[self.rows] + np.abs(implied))
+
+    def _shares(self, C: Array) -> Array:
+        """A, shape (k, r): the rows are A times those kept."""
+        C = C * self._unit
+        return np.linalg.lstsq(C[self.kept].T, C[self.rows].T, rcond=None)[0].T
+
+    def _opening(self, residuals: Array, allowed: Array, t: float, level: int | None = None) -> Opening | None:
+        worst_first = np.argsort(-residuals / np.maximum(allowed, 1e-300))
+        wrong = [int(k) for k in worst_first if residuals[k] > allowed[k]]
+        if not wrong:
+            return None
+        what = WHAT[int(self._orders[wrong[0]]) if level is None else level]
+        return Opening(tuple(self.names[k] for k in wrong), float(residuals[wrong[0]]), what, t)

@@ -1,0 +1,140 @@
+"""The rank of C has an absolute measure: neither the machine's size nor its place nor how it is turned matters."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers_examples import EXAMPLES
+from helpers_redundant import started
+from helpers_reference import mechanism_of, slope
+from numpy.typing import NDArray
+from test_reactions import door
+
+from gpmelica.generator.language import expressions
+from gpmelica.reference import Model, evaluate, solvability, start_state, unreachable
+from gpmelica.reference.kinematics.expression import Instant, compile_tree
+from gpmelica.reference.kinematics.magnitude import magnitude
+
+Array = NDArray[np.float64]
+
+
+def _four_bar(size: float, place: tuple[float, float, float]) -> dict[str, Any]:
+    """The spatial four-bar linkage of the examples, larger by a factor and elsewhere."""
+    data = tomllib.loads((EXAMPLES / "four_bar_3d.toml").read_text(encoding="utf-8"))
+    for link in data["links"]:
+        frame = link["frame"]
+        frame["xyz"] = [size * x for x in frame.get("xyz", [0.0, 0.0, 0.0])]
+        link["com"], link["inertia"] = ([factor * x for x in link[key]] for factor, key in _grown(size))
+        if link["parent"] == "ground":
+            frame["xyz"] = [x + y for x, y in zip(frame["xyz"], place, strict=True)]
+    for side in "ab":
+        data["closures"][0][side]["xyz"] = [size * x for x in data["closures"][0][side]["xyz"]]
+    return {key: value for key, value in data.items() if key not in ("cases", "points", "forces")}
+
+
+def _grown(size: float) -> tuple[tuple[float, str], tuple[float, str]]:
+    return (size, "com"), (size**2, "inertia")
+
+
+@pytest.mark.parametrize("place", [(0.0, 0.0, 0.0), (1e5, 0.0, 0.0), (-3e5, 1e5, 2e5)])
+@pytest.mark.parametrize("size", [1e-5, 1.0, 1e3])
+def test_size_and_place_do_not_matter(size: float, place: tuple[float, float, float]) -> None:
+    """The four-bar linkage has rank 2 and the same rows, as small as dust and 1e5 m away."""
+    mechanism, start = started(_four_bar(size, place))
+    found = solvability(mechanism, start)
+    assert (found.rank, found.redundant) == (2, (("pin_z",), ("pin_xz",), ("pin_yz",)))
+    assert unreachable(mechanism, start[0]) == []
+
+
+@pytest.mark.parametrize("place", [(1e4, 0.0, 0.0), (1e6, -1e6, 1e6)])
+def test_accelerations_far_away(place: tuple[float, float, float]) -> None:
+    """q̈ of a tree is that at the world's origin to 1e-12: what is moved is the datum, and nothing else."""
+    near, far = ({**_four_bar(1.0, at), "closures": [], "statics": {}} for at in ((0.0, 0.0, 0.0), place))
+    q, qd = np.array([0.3, -1.1, 0.8]), np.array([3.0, -2.0, 1.0])
+    expected, found = (evaluate(mechanism_of(data), 0.0, q, qd).qdd for data in (near, far))
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_body_that_flies_far_away() -> None:
+    """A free body's own translation moves the datum with it."""
+    body = {"name": "body", "parent": "ground", "mass": 2.0, "com": [0.1, 0.2, 0.3], "inertia": [0.4, 0.5, 0.6]}
+    arm = {"name": "arm", "parent": "body", "mass": 1.0, "com": [0.3, 0.0, 0.0], "inertia": [0.01, 0.1, 0.1]}
+    body["joint"], arm["joint"] = {"type": "free"}, {"type": "revolute", "axis": [0.0, 1.0, 0.0]}
+    links = [body, arm | {"frame": {"xyz": [0.5, 0.0, 0.0]}}]
+    mechanism = mechanism_of({"schema": 1, "name": "Flier", "links": links})
+    q, qd = np.array([0.0, 0.0, 0.0, 0.4, 0.3, 0.2, 0.7]), np.arange(1.0, 8.0)
+    expected = evaluate(mechanism, 0.0, q, qd).qdd
+    assert evaluate(mechanism, 0.0, q + np.array([1e6, -1e6, 1e6, 0, 0, 0, 0]), qd).qdd == pytest.approx(
+        expected, rel=1e-12
+    )
+
+
+@pytest.mark.parametrize("rpy", [[0.0, 0.0, 0.0], [0.3, 1.1, -0.7], [1.234567, -0.3, 2.2]])
+def test_door_on_two_hinges(rpy: list[float]) -> None:
+    """Its second hinge adds nothing, however it is turned: rank 0, one degree of freedom, and it swings freely."""
+    data = door("revolute", "revolute", position=0.3, velocity=1.5)
+    data["links"][0]["frame"], data["gravity"] = {"rpy": rpy}, [0.0, 0.0, 0.0]
+    R = mechanism_of(data).bodies[0].rotation
+    data["closures"][0]["a"] = {"link": "ground", "xyz": (R @ [0.0, 0.0, 1.4]).tolist(), "rpy": rpy}
+    mechanism, start = started(data)
+    found = solvability(mechanism, start)
+    assert (found.rank, found.dependent) == (0, ())
+    assert unreachable(mechanism, start[0]) == []
+    assert start[1] == pytest.approx([1.5], abs=1e-14)
+    assert evaluate(mechanism, 0.0, *start, start=start).qdd == pytest.approx([0.0], abs=1e-12)
+
+
+def test_shaft_in_two_bearings() -> None:
+    """A shaft along y with a spherical and a sliding bearing on its axis: all rows are implied."""
+    data = door("revolute", "point_on_line", velocity=10.0)
+    data["links"][0]["joint"]["axis"] = [0.0, 1.0, 0.0]
+    ends = {"xyz": [0.0, 1.4, 0.0], "rpy": [-np.pi / 2, 0.0, 0.0]}
+    data["closures"] = [
+        {"name": f"bearing{k}", "type": kind, "a": {"link": "ground"} | ends, "b": {"link": "lower"} | ends}
+        for k, kind in enumerate(("spherical", "point_on_line"))
+    ]
+    mechanism, start = started(data)
+    assert solvability(mechanism, start).rank == 0
+    assert unreachable(mechanism, start[0]) == []
+
+
+def test_rod_at_its_greatest_distance() -> None:
+    """A rod that is stretched holds nothing to first order: the start is refused as singular, in words."""
+    data = door("revolute", "distance")
+    ends = {"a": {"link": "ground", "xyz": [-1.0, 0.0, 0.0]}, "b": {"link": "lower", "xyz": [1.0, 0.0, 0.0]}}
+    data["closures"] = [{"name": "rod", "type": "distance", "length": 2.0} | ends]
+    mechanism = mechanism_of(data)
+    (problem,) = unreachable(mechanism, start_state(mechanism)[0])
+    assert problem.where == "simulation.start"
+    assert problem.message.startswith("the start is a singular position: the 1 constraint rows have rank 0 there")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_magnitudes_bound_values_and_gradients(seed: int) -> None:
+    """Sizes are no less than what they belong to, and gradients are those of differences."""
+    text = "(a*b - 2)^2/(1 + exp(-c)) + quintic(t, 0, 1, a, b)*atan2(b, 2 + c) - (a if b > c else c)"
+    rng, names = np.random.default_rng(seed), ["t", "a", "b", "c"]
+    node, at = compile_tree(expressions.parse(text), {}, None), rng.uniform(0.2, 0.8, 4)
+
+    def value(k: int, change: float) -> float:
+        shifted = at + change * np.eye(4)[k]
+        return float(node.value(Instant(dict(zip(names, shifted.tolist(), strict=True)), 0.0)))  # type: ignore[arg-type]
+
+    found = magnitude(node, Instant(dict(zip(names, at.tolist(), strict=True)), 0.0), names)
+    assert found.gradient == pytest.approx([slope(lambda h, k=k: value(k, h)) for k in range(4)], abs=1e-9)
+    assert found.value == pytest.approx(value(0, 0.0), rel=1e-14)
+    assert found.size >= abs(found.value)
+    assert (found.gradient_size >= np.abs(found.gradient)).all()
+
+
+def test_sizes_do_not_depend_on_what_cancels() -> None:
+    """Rows of rounding errors alone are made of something: of the door's rows none has a size near to theirs."""
+    mechanism, start = started(door("revolute", "revolute"))
+    model = Model(mechanism, start=start)
+    state = model.state(0.0, *start)
+    rows, sizes = model.constraints(state), model.constraints.sizes(state)
+    assert np.abs(rows.C).max() < 1e-14
+    assert np.linalg.norm(sizes.C, axis=1).min() > 0.5
