@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import SolveError
 from ...generator.mechanism import Mechanism
 from ...trajectory import Trajectory, output_grid
 from ..forces.joint_loads import all_links
 from ..forces.loads import Input
-from ..solve.integrators import Integrator, Interpolant
+from ..solve.integrators import Integrator, Interpolant, Stalled
 from ..solve.model import Model, Start
 from ..solve.motion import Motion
 from ..solve.solver import formulation
 from ..solve.statics import start_state
 from .signals import Moment, signals
+from .watch import Watch
 
 Array = NDArray[np.float64]
 Progress = Callable[[float], None]
@@ -59,8 +62,9 @@ def simulate(
     switch.
     `extra`: with constraints, the smallest |det C_d| over the output times and its time, `min_det` and
     `min_det_time`; with friction the largest `friction_residual` (see `Evaluation`).
-    Raises SolveError for a singular C_d of a fixed partition or an integrator that gives up, naming the time, and
-    for unknown names.
+    `note` says where the rows came near to a singular position.
+    Raises SolveError for a singular C_d of a fixed partition, a row that is left out and opens, or an end of the
+    motion, naming the time and what ends there, and for unknown names.
     """
     settings = mechanism.chain.simulation
     integrator = Integrator(method or settings.method, tolerance or settings.tolerance, step or settings.step)
@@ -74,7 +78,8 @@ def simulate(
     with np.errstate(over="ignore", invalid="ignore"):  # a motion that diverges is reported as a SolveError
         run.march(integrator, motion.states(q0, qd0))
     found, extra = signals(motion, run.moments(), joints, multipliers)
-    return Trajectory("reference", times, found, time.perf_counter() - begun, run.steps, extra=extra)
+    wall = time.perf_counter() - begun
+    return Trajectory("reference", times, found, wall, run.steps, run.watch.note, extra)
 
 
 def _wanted_loads(mechanism: Mechanism, loads: Literal["all"] | Sequence[str] | None) -> Sequence[str]:
@@ -87,6 +92,7 @@ class _Run:
 
     def __init__(self, motion: Motion, times: Array, progress: Progress | None) -> None:
         self.motion, self.times = motion, times
+        self.watch = Watch(motion, float(np.diff(times).max(initial=0.0)), float(times[-1]))
         self.steps = 0
         end = float(times[-1])
         self._bounds = np.array([0.0, *motion.model.stops(end), end])
@@ -100,7 +106,10 @@ class _Run:
     def march(self, integrator: Integrator, y: Array) -> None:
         """Integrate all segments from y, shape (size,); see `Motion`."""
         for begin, end in zip(self._bounds[:-1].tolist(), self._bounds[1:].tolist(), strict=True):
-            y = integrator.integrate(self.motion.rate(begin), (begin, end), y, self._record)
+            try:
+                y = integrator.integrate(self.motion.rate(begin), (begin, end), y, partial(self._record, begin))
+            except Stalled as error:
+                raise SolveError(f"{self.watch.explained(begin, error.t, error.y)} ({error})") from None
         self._values[self._done :] = y
 
     def moments(self) -> list[Moment]:
@@ -110,8 +119,11 @@ class _Run:
             for t, y, since in zip(self.times.tolist(), self._values, self._since.tolist(), strict=True)
         ]
 
-    def _record(self, before: float, after: float, interpolant: Callable[[], Interpolant]) -> None:
+    def _record(
+        self, since: float, before: float, after: float, y: Array, interpolant: Callable[[], Interpolant]
+    ) -> None:
         self.steps += 1
+        self.watch.step(since, before, after, y, interpolant)
         self._take(before, after, interpolant)
         self._report(after / float(self.times[-1]))
 

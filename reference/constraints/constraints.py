@@ -87,6 +87,11 @@ class Constraints:
         """All rows in the state."""
         return stack([self._none, *(block.rows(state) for block in self._blocks)])
 
+    @property
+    def readings(self) -> list[Reading]:
+        """The expressions among the programmed ones."""
+        return [task.reading for task in self.tasks if isinstance(task, _ExpressionRow)]
+
     def sizes(self, state: State) -> Sizes:
         """What all rows in the state are made of."""
         parts = [block.sizes(state) for block in self._blocks]

@@ -247,3 +247,28 @@ def _breaks(function: str, x: tuple[Node, ...]) -> tuple[Node, ...]:
     if function in ("min", "max"):
         return (Call("-", x),)
     return x if function in ("abs", "sign") else ()
+
+
+_NEAR = 1e-3  # of what an argument is made of: an end of a domain is near
+_DISTANCES: dict[str, Callable[..., float]] = {
+    "sqrt": lambda x: x,
+    "log": lambda x: x,
+    "asin": lambda x: 1.0 - abs(x),
+    "acos": lambda x: 1.0 - abs(x),
+    "tan": math.cos,
+    "/": lambda x, y: y,
+    "^": lambda x, y: x if y != round(y) or y < 0 else 1.0,
+}
+
+
+def ends(node: Node, at: Instant) -> Iterator[tuple[float, str]]:
+    """Functions that are near to the ends of their domains, or to where their derivatives have no bound."""
+    if isinstance(node, Choice):
+        yield from ends(node.chosen(at), at)
+        return
+    if isinstance(node, Call) and node.function in _DISTANCES:
+        distance = abs(_DISTANCES[node.function](*[plain(child.value(at)) for child in node.children]))
+        if distance < _NEAR:
+            yield distance, node.function
+    for child in node.children:
+        yield from ends(child, at)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...generator.language.expressions import Tree
 from ...generator.mechanism import Mechanism
-from .expression import Instant, Node, compile_tree, evaluate, named_errors, names
+from .expression import Instant, Node, compile_tree, ends, evaluate, named_errors, names
 from .jet import Jet, Value, constant, plain, variables
 from .kinematics import Places, Posture, VectorMotion
 from .magnitude import magnitude
@@ -123,6 +123,11 @@ class Reading:
         """∂/∂q̇, shape (n,), of an expression of positions and velocities."""
         gradient = self.jet(state).gradient[1 + len(self.positions) :]
         return np.asarray(gradient @ state.jacobian[self.velocities])
+
+    def ends(self, state: State) -> list[tuple[float, str]]:
+        """How near its functions are to the ends of their domains, where they are near, and what to call them."""
+        at = Instant(dict(zip(self.names, self._values(state), strict=True)), state.since)
+        return [(distance, f"{function} in {self.label}") for distance, function in ends(self.node, at)]
 
     def sizes(self, state: State) -> tuple[float, Array]:
         """Magnitudes of the terms of its value and of its derivatives, in the order of `jet`, shape (k,)."""

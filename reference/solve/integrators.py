@@ -19,6 +19,14 @@ _ADAPTIVE = {"DOP853": integrate.DOP853, "Radau": integrate.Radau, "BDF": integr
 METHODS = ("RK4", *_ADAPTIVE)
 
 
+class Stalled(SolveError):
+    """An integrator gave up: t, s, and y, shape (k,), are how far it came."""
+
+    def __init__(self, method: str, t: float, y: Array, message: str) -> None:
+        self.t, self.y = t, y
+        super().__init__(f"{method} stopped at t = {t:.9g} s: {message}")
+
+
 @dataclass(frozen=True)
 class Integrator:
     """Method and accuracy.
@@ -39,14 +47,14 @@ class Integrator:
     def integrate(self, rate: Rate, span: tuple[float, float], y: Array, record: Record) -> Array:
         """The end state of shape (k,) of ẏ = rate(t, y) over span, s.
 
-        record  called after each step with its begin and end, s, and the interpolant between them
-        Raises SolveError with the time where the integrator gives up.
+        record  called after each step with its begin and end, s, the state there, and the interpolant between them
+        Raises Stalled where the integrator gives up.
         """
         return (_fixed if self.method == "RK4" else _adaptive)(self, rate, span, y, record)
 
 
 Interpolant = Callable[[float], Array]
-Record = Callable[[float, float, Callable[[], Interpolant]], None]
+Record = Callable[[float, float, Array, Callable[[], Interpolant]], None]
 
 
 def _adaptive(settings: Integrator, rate: Rate, span: tuple[float, float], y: Array, record: Record) -> Array:
@@ -58,11 +66,8 @@ def _adaptive(settings: Integrator, rate: Rate, span: tuple[float, float], y: Ar
         before = solver.t
         message = solver.step()
         if solver.status == "failed":
-            raise SolveError(
-                f"{settings.method} stopped at t = {solver.t:.9g} s: {message} Loosen the tolerance, or see what"
-                " the mechanism does there"
-            )
-        record(before, solver.t, solver.dense_output)
+            raise Stalled(settings.method, solver.t, np.asarray(solver.y), message)
+        record(before, solver.t, np.asarray(solver.y), solver.dense_output)
     return np.asarray(solver.y)
 
 
@@ -74,7 +79,7 @@ def _fixed(settings: Integrator, rate: Rate, span: tuple[float, float], y: Array
     for before, after in zip(times[:-1].tolist(), times[1:].tolist(), strict=True):
         following = _runge_kutta(rate, before, y, slope, after - before)
         next_slope = rate(after, following)
-        record(before, after, partial(_hermite, (before, after), (y, following), (slope, next_slope)))
+        record(before, after, following, partial(_hermite, (before, after), (y, following), (slope, next_slope)))
         y, slope = following, next_slope
     return y
 

@@ -17,7 +17,6 @@ from ..kinematics.quantities import State
 from .model import Model
 
 Array = NDArray[np.float64]
-OPEN = 1e-6  # of the magnitudes that a row is made of: it does not hold
 _CURVED = 10.0  # times the square of what rows that are kept are violated by: rows are implied to first order only
 WHAT = ("positions", "velocities", "accelerations")
 
@@ -60,6 +59,7 @@ class LeftOut:
         self.names = tuple(constraints.names[k] for k in self.rows)
         self._constraints, self._unit, self._extent = constraints, choice.unit, choice.extent
         self._orders = constraints.orders[self.rows]
+        self._open = float(model.mechanism.chain.simulation.violation)
 
     def residuals(self, state: State, qdd: Array | None = None) -> tuple[Array, Array]:
         """What each row is open by beyond what those kept are, and what rounding and drift explain, (k,) each.
@@ -87,16 +87,17 @@ class LeftOut:
         relative = np.abs(rows.Phi[self.kept]) / np.maximum(sizes.Phi[self.kept], 1e-300)
         violated = float(relative.max(initial=0.0))
         if level == 0:
-            values, scale = rows.Phi, sizes.Phi
-            allowed = OPEN + _CURVED * violated**2
+            values, scale, allowed = rows.Phi, sizes.Phi, _CURVED * violated**2
         else:
             motion = state.qd if level == 1 or qdd is None else qdd
             values = rows.Phi_dot if level == 1 else rows.C @ motion - rows.gamma
             # and what moving by the extent in a second would be
             scale = sizes.C @ (np.abs(motion) + self._extent * self._unit) + np.abs(values - rows.C @ motion)
-            allowed = OPEN + _CURVED * violated
+            allowed = _CURVED * violated
         implied = self._shares(rows.C) @ values[self.kept]
-        return np.abs(values[self.rows] - implied), allowed * (scale[self.rows] + np.abs(implied))
+        scale = scale[self.rows] + np.abs(implied)
+        # of small machines what rows are made of counts, of others the row's unit
+        return np.abs(values[self.rows] - implied), allowed * scale + self._open * np.minimum(scale, 1.0)
 
     def _shares(self, C: Array) -> Array:
         """A, shape (k, r): the rows are A times those kept."""

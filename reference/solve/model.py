@@ -239,6 +239,12 @@ class Model:
         qdd, multipliers = (x[:, 0] + x[:, 1:] @ found.tau for x in (qdd, multipliers))
         return _Motion(qdd, multipliers, units @ found.tau, bristles.z_dot, found.residual)
 
+    def nearest_end(self, state: State) -> str:
+        """The function that is next to the end of its domain, and where it stands; empty if none is near."""
+        readings = [*self.constraints.readings, *self._loads.readings]
+        found = [end for reading in readings for end in reading.ends(state)]
+        return min(found)[1] if found else ""
+
     def stops(self, end: float) -> list[float]:
         """Times in (0, end), s, increasing, where an integrator has to stop and start anew."""
         times = [*self.constraints.stops(), *self._loads.stops()]

@@ -1,0 +1,162 @@
+"""What is looked at in each step of a run: rows that are left out, and how near to singular the others are.
+
+An integrator that comes to a singular position, or to where a function ends, does not get there: its steps shrink
+by a factor each. That is noticed before it gives up, and said in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from ...errors import SolveError
+from ..kinematics.quantities import State
+from ..solve.integrators import Interpolant
+from ..solve.left_out import LeftOut
+from ..solve.manifold import Manifold
+from ..solve.motion import Motion
+
+Array = NDArray[np.float64]
+_SHRINKING = 15  # steps in a row, each no longer than the one before
+_SHRUNK = 1e-5  # of the longest step
+_POINTS = 1000  # of a run, at least, where rows that are left out are looked at
+_CLOSE = 0.1  # of the largest so far, the rows' smallest singular value: a minimum below is sought
+_VERY_CLOSE = 1e-2  # the same: short steps are not for anything else
+_SHORT = 1e-2  # of the longest step
+_SINGULAR = 1e-4  # the same: the position counts as singular
+_INVOLVED = 0.1  # of a combination of rows that vanishes
+
+
+@dataclass(frozen=True)
+class _Passed:
+    """End of a step of the time segment that began at `since`, s, and the rows' smallest singular value there."""
+
+    t: float
+    value: float
+    since: float
+    interpolant: Interpolant | None
+
+
+class Watch:
+    """One run's: `step` for each step, in order.
+
+    longest   s, between two looks at the rows that are left out
+    stop      s, when the run is to end
+    singular  times at which the rows came near to a singular position, s
+    """
+
+    def __init__(self, motion: Motion, longest: float, stop: float) -> None:
+        self._motion, self._left = motion, LeftOut(motion.model, motion.form.choice)
+        self._longest, self._stop = min(longest, stop / _POINTS), stop
+        self._steps: list[float] = []
+        self._largest = 0.0
+        self._passed: list[_Passed] = []
+        self.singular: list[float] = []
+
+    def step(self, since: float, before: float, after: float, y: Array, at: Callable[[], Interpolant]) -> None:
+        """Look at a step from `before` to `after`, s, of the time segment that began at `since`, s; y at its end.
+
+        Raises SolveError where a row that is left out opens, or where the steps shrink to nothing.
+        """
+        if self._left.rows:
+            self._look(since, before, after, at())
+        if self._left.kept:
+            self._measure(since, after, y, at)
+        self._steps.append(after - before)
+        if self._shrinking():
+            raise SolveError(self.explained(since, after, y))
+
+    def explained(self, since: float, t: float, y: Array) -> str:
+        """Why a run ends at the state y, shape (size,), at t, s: rows become singular, or what has no bound."""
+        state, z = self._motion.moment(t, y, since)
+        ends = f"the motion ends at t = {t:.6g} s: "
+        if self._left.kept and self._smallest(state) < _CLOSE * self._largest:
+            return f"{ends}{self._becoming_singular(state)}"
+        qdd = self._motion.model.accelerations(state, self._motion.form, z)
+        k = int(np.argmax(np.abs(qdd) / self._motion.form.choice.unit))
+        coordinate, ending = self._motion.model.mechanism.coordinates[k], self._motion.model.nearest_end(state)
+        why = f"; {ending} comes to the end of its domain, keep it within" if ending else ""
+        return f"{ends}{coordinate.name} accelerates without bound, {qdd[k]:.3g} {coordinate.unit}/s² there{why}"
+
+    def _shrinking(self) -> bool:
+        """Whether steps go to nothing: one after the other, or at a singular position all of the last ones."""
+        recent = np.array(self._steps[-_SHRINKING:]) / max(self._steps)
+        if len(recent) < _SHRINKING:
+            return False
+        at_singular = bool(self._passed) and self._passed[-1].value < _VERY_CLOSE * self._largest
+        return bool(recent[-1] < _SHRUNK and np.all(np.diff(recent) <= 0)) or (
+            at_singular and bool(recent.max() < _SHORT)
+        )
+
+    @property
+    def note(self) -> str:
+        """What a reader of the run must know."""
+        times = ", ".join(f"{t:.4g}" for t in self.singular)
+        if not times:
+            return ""
+        return f"near-singular at t = {times} s, where the motion may go on in more than one way"
+
+    def _look(self, since: float, before: float, after: float, at: Interpolant) -> None:
+        """At the rows that are left out, through a step."""
+        for t in np.linspace(before, after, int(np.ceil((after - before) / self._longest)) + 1)[1:].tolist():
+            opened = self._left.opened(self._motion.moment(t, at(t), since)[0])
+            if opened:
+                raise SolveError(str(opened))
+
+    def _measure(self, since: float, after: float, y: Array, at: Callable[[], Interpolant]) -> None:
+        """How near the rows are to a singular position; a minimum at the middle one of three ends is sought."""
+        value = self._smallest(self._motion.moment(after, y, since)[0])
+        self._largest = max(self._largest, value)
+        close = min(value, *(passed.value for passed in self._passed[-1:]), np.inf) < _CLOSE * self._largest
+        self._passed = [*self._passed[-2:], _Passed(after, value, since, at() if close else None)]
+        values = [passed.value for passed in self._passed]
+        if len(values) == 3 and values[1] < min(_CLOSE * self._largest, values[0], values[2]):
+            self.singular += filter(None, (self._minimum(k) for k in (1, 2)))
+
+    def _minimum(self, k: int) -> float | None:
+        """Time within the step to the k-th end at which the rows are singular, s, if they are."""
+        begin, step = self._passed[k - 1].t, self._passed[k]
+        interpolant = step.interpolant
+        if interpolant is None:
+            return None
+
+        def smallest(t: float) -> float:
+            return self._smallest(self._motion.moment(t, interpolant(t), step.since)[0])
+
+        found = minimize_scalar(smallest, bounds=(begin, step.t), method="bounded", options={"xatol": 1e-9})
+        return float(found.x) if found.fun < _SINGULAR * self._largest else None
+
+    def _rows(self, state: State) -> Array:
+        """Those that are kept, in units of what they are made of, by coordinates that are lengths."""
+        constraints, unit = self._motion.model.constraints, self._motion.form.choice.unit
+        sizes = np.linalg.norm(constraints.sizes(state).C[self._left.kept] * unit, axis=1, keepdims=True)
+        return np.asarray(constraints(state).C[self._left.kept] * unit / np.where(sizes > 0, sizes, 1.0))
+
+    def _smallest(self, state: State) -> float:
+        return float(np.linalg.svd(self._rows(state), compute_uv=False)[-1])
+
+    def _becoming_singular(self, state: State) -> str:
+        """Which rows, and how far away what they demand is, now or at the end."""
+        combination = np.abs(np.linalg.svd(self._rows(state))[0][:, -1])
+        involved = [k for k, share in zip(self._left.kept, combination, strict=True) if share > _INVOLVED]
+        constraints = self._motion.model.constraints
+        names = ", ".join(constraints.names[k] for k in involved)
+        missed = next(filter(None, (self._missed(state, t) for t in (self._stop, state.t))), "")
+        return (
+            f"the rows {names} become singular there, at the limit of what the joints can do; beyond it they cannot"
+            f" be fulfilled{missed}; change what they demand, or the dimensions"
+        )
+
+    def _missed(self, state: State, t: float) -> str:
+        """How far the nearest position is from what the rows demand at t, s, if there is none where they hold."""
+        model = self._motion.model
+        nearest = Manifold(model, state, self._left.kept).nearest(model.state(t, state.q, 0 * state.qd))
+        if nearest.fulfilled:
+            return ""
+        Phi = np.abs(model.constraints(nearest.state).Phi)
+        k = max(self._left.kept, key=lambda row: Phi[row])
+        return f" (at t = {t:.6g} s the nearest position misses {model.constraints.names[k]} by {Phi[k]:.3g})"
