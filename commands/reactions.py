@@ -93,10 +93,11 @@ def warnings(mechanism: Mechanism, found: reference.Reactions) -> list[str]:
 
 def warnings_of(model: Prepared) -> list[str]:
     """The warnings for a model; where the analysis fails, its message."""
+    notes = reference.start_notes(model.mechanism, model.start)
     try:
-        return warnings(model.mechanism, model.reactions)
+        return [*notes, *warnings(model.mechanism, model.reactions)]
     except SolveError as error:
-        return [str(error)]
+        return [*notes, str(error)]
 
 
 def _friction_warning(coordinate: Coordinate, found: reference.Reactions) -> str:

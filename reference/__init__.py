@@ -1,6 +1,7 @@
 """Independent reference solver: the papers' 4×4 formulas, no code shared with the generator's equations."""
 
 from .analysis.balance import Energy, energy
+from .analysis.consistency import LeftOutRows, left_out, start_notes
 from .analysis.evaluation import closure_wrenches, evaluate, joint_loads
 from .analysis.modes import Mode, modes
 from .analysis.reachability import unreachable
@@ -20,6 +21,7 @@ from .solve.statics import equilibrium, start_state
 __all__ = [
     "Energy",
     "Evaluation",
+    "LeftOutRows",
     "Mode",
     "Model",
     "Rank",
@@ -35,6 +37,7 @@ __all__ = [
     "formulation",
     "friction_efforts",
     "joint_loads",
+    "left_out",
     "modes",
     "poses",
     "programmed_target",
@@ -42,6 +45,7 @@ __all__ = [
     "rms",
     "simulate",
     "solvability",
+    "start_notes",
     "start_state",
     "unreachable",
 ]

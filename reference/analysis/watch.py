@@ -27,6 +27,7 @@ _POINTS = 1000  # of a run, at least, where rows that are left out are looked at
 _CLOSE = 0.1  # of the largest so far, the rows' smallest singular value: a minimum below is sought
 _VERY_CLOSE = 1e-2  # the same: short steps are not for anything else
 _SHORT = 1e-2  # of the longest step
+_AHEAD = 0.1  # of the longest step, where rows are to be fulfilled beyond a singular position
 _SINGULAR = 1e-4  # the same: the position counts as singular
 _INVOLVED = 0.1  # of a combination of rows that vanishes
 
@@ -68,7 +69,9 @@ class Watch:
             self._measure(since, after, y, at)
         self._steps.append(after - before)
         if self._shrinking():
-            raise SolveError(self.explained(since, after, y))
+            if not self._passes(since, after, y):
+                raise SolveError(self.explained(since, after, y))
+            self._steps = [max(self._steps)]
 
     def explained(self, since: float, t: float, y: Array) -> str:
         """Why a run ends at the state y, shape (size,), at t, s: rows become singular, or what has no bound."""
@@ -91,6 +94,15 @@ class Watch:
         return bool(recent[-1] < _SHRUNK and np.all(np.diff(recent) <= 0)) or (
             at_singular and bool(recent.max() < _SHORT)
         )
+
+    def _passes(self, since: float, t: float, y: Array) -> bool:
+        """Whether the rows are singular here but can be fulfilled a little later: the motion may get through."""
+        state = self._motion.moment(t, y, since)[0]
+        if not self._left.kept or self._smallest(state) > _CLOSE * self._largest:
+            return False
+        later = _AHEAD * max(self._steps)
+        ahead = self._motion.model.state(t + later, state.q + later * state.qd, 0 * state.qd, since)
+        return Manifold(self._motion.model, state, self._left.kept).nearest(ahead).fulfilled
 
     @property
     def note(self) -> str:
@@ -115,20 +127,22 @@ class Watch:
         self._passed = [*self._passed[-2:], _Passed(after, value, since, at() if close else None)]
         values = [passed.value for passed in self._passed]
         if len(values) == 3 and values[1] < min(_CLOSE * self._largest, values[0], values[2]):
-            self.singular += filter(None, (self._minimum(k) for k in (1, 2)))
+            minima = [self._minimum(*self._passed[k : k + 2]) for k in (0, 1)]
+            t, least = min(minima, key=lambda minimum: minimum[1])
+            if least < _SINGULAR * self._largest and t > max(self.singular, default=-np.inf) + self._longest:
+                self.singular.append(t)
 
-    def _minimum(self, k: int) -> float | None:
-        """Time within the step to the k-th end at which the rows are singular, s, if they are."""
-        begin, step = self._passed[k - 1].t, self._passed[k]
+    def _minimum(self, before: _Passed, step: _Passed) -> tuple[float, float]:
+        """Time within a step at which the rows are nearest to singular, s, and their smallest singular value."""
         interpolant = step.interpolant
         if interpolant is None:
-            return None
+            return step.t, step.value
 
         def smallest(t: float) -> float:
             return self._smallest(self._motion.moment(t, interpolant(t), step.since)[0])
 
-        found = minimize_scalar(smallest, bounds=(begin, step.t), method="bounded", options={"xatol": 1e-9})
-        return float(found.x) if found.fun < _SINGULAR * self._largest else None
+        found = minimize_scalar(smallest, bounds=(before.t, step.t), method="bounded", options={"xatol": 1e-9})
+        return float(found.x), float(found.fun)
 
     def _rows(self, state: State) -> Array:
         """Those that are kept, in units of what they are made of, by coordinates that are lengths."""
@@ -147,8 +161,8 @@ class Watch:
         names = ", ".join(constraints.names[k] for k in involved)
         missed = next(filter(None, (self._missed(state, t) for t in (self._stop, state.t))), "")
         return (
-            f"the rows {names} become singular there, at the limit of what the joints can do; beyond it they cannot"
-            f" be fulfilled{missed}; change what they demand, or the dimensions"
+            f"the rows {names} become singular there, at the limit of what the joints can do{missed}; change what"
+            " they demand, or the dimensions"
         )
 
     def _missed(self, state: State, t: float) -> str:
@@ -159,4 +173,6 @@ class Watch:
             return ""
         Phi = np.abs(model.constraints(nearest.state).Phi)
         k = max(self._left.kept, key=lambda row: Phi[row])
-        return f" (at t = {t:.6g} s the nearest position misses {model.constraints.names[k]} by {Phi[k]:.3g})"
+        name = model.constraints.names[k]
+        missed = f"at t = {t:.6g} s the nearest position misses {name} by {Phi[k]:.3g}"
+        return f"; beyond it they cannot be fulfilled, {missed}"

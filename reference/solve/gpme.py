@@ -49,7 +49,8 @@ def dependent_indices(mechanism: Mechanism, names: Sequence[str], rows: int) -> 
         raise SolveError(f"no coordinate is called {', '.join(unknown)}; known are: {', '.join(known)}")
     if len(set(names)) != rows:
         raise SolveError(
-            f"expected {rows} dependent coordinates, one per independent constraint row, got {', '.join(names)}"
+            f"expected {rows} dependent coordinates, one per independent constraint row, got"
+            f" {', '.join(names) or 'none'}; known are: {', '.join(known)}"
         )
     return tuple(sorted(known.index(name) for name in names))
 

@@ -86,13 +86,13 @@ class LeftOut:
         rows, sizes = self._constraints(state), self._constraints.sizes(state)
         relative = np.abs(rows.Phi[self.kept]) / np.maximum(sizes.Phi[self.kept], 1e-300)
         violated = float(relative.max(initial=0.0))
+        scale = sizes.C @ (self._extent * self._unit)  # what a change by the extent, in a second, would be
         if level == 0:
-            values, scale, allowed = rows.Phi, sizes.Phi, _CURVED * violated**2
+            values, scale, allowed = rows.Phi, scale + sizes.Phi, _CURVED * violated**2
         else:
             motion = state.qd if level == 1 or qdd is None else qdd
             values = rows.Phi_dot if level == 1 else rows.C @ motion - rows.gamma
-            # and what moving by the extent in a second would be
-            scale = sizes.C @ (np.abs(motion) + self._extent * self._unit) + np.abs(values - rows.C @ motion)
+            scale = scale + sizes.C @ np.abs(motion) + np.abs(values - rows.C @ motion)
             allowed = _CURVED * violated
         implied = self._shares(rows.C) @ values[self.kept]
         scale = scale[self.rows] + np.abs(implied)

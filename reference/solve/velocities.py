@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from ...errors import SolveError
 from ...generator.mechanism import Mechanism
 from ..constraints.redundancy import without_rounding
-from ..constraints.rows import Rows
 from ..kinematics.extent import units_of_change
 from .assembly import moving, smallest_change, unlocking
 from .model import Model
 
 Array = NDArray[np.float64]
-_KEPT = 1e-9  # m/s, rad/s or what the row is in
+_KEPT = 1e-8  # m/s, rad/s or what the row is in; of fast machines, of what its rate is made of
 
 
 def allowed_velocities(mechanism: Mechanism, q: Array, qd: Array) -> Array:
@@ -38,23 +37,25 @@ def allowed_velocities(mechanism: Mechanism, q: Array, qd: Array) -> Array:
     unit, sizes = units_of_change(mechanism, state.posture)[1], constraints.sizes(state).C
     C = without_rounding(rows.C, sizes, unit)[wanted]
     kept: Array = qd - smallest_change(unit * moving(mechanism), C, rows.Phi_dot[wanted])
-    found = [*_violated(mechanism, constraints.names, wanted, constraints(model.state(0.0, q, kept)))]
+    left = constraints(model.state(0.0, q, kept)).Phi_dot
+    left = np.where(np.abs(left) > _KEPT * np.maximum(1.0, sizes @ np.abs(qd)), left, 0.0)
+    found = [*_violated(mechanism, constraints.names, wanted, left)]
     if found:
         raise SolveError(f"{'; '.join(found)}; change the start velocities{unlocking(mechanism)}")
     return kept
 
 
 def _violated(
-    mechanism: Mechanism, names: tuple[str, ...], wanted: NDArray[np.bool_], rows: Rows
+    mechanism: Mechanism, names: tuple[str, ...], wanted: NDArray[np.bool_], left: Array
 ) -> Iterator[str]:
-    """What is still wrong with each closure and each row of order 1."""
-    rates = dict(zip(np.array(names)[wanted].tolist(), rows.Phi_dot[wanted].tolist(), strict=True))
+    """What is still wrong with each closure and each row of order 1; left: rates of all rows, 0 if they hold."""
+    rates = dict(zip(np.array(names)[wanted].tolist(), left[wanted].tolist(), strict=True))
     for closure in mechanism.closures:
         lost = dict.fromkeys(("m", "rad"), 0.0)
         for row, condition in zip(closure.rows, closure.conditions, strict=False):
             lost[condition.unit] = float(np.hypot(lost[condition.unit], rates.pop(row)))
-        if max(lost.values()) > _KEPT:
+        if max(lost.values()) > 0:
             yield f"closure {closure.name} opens at {lost['m']:.3g} m/s and {lost['rad']:.3g} rad/s at the start"
     for row, rate in rates.items():
-        if abs(rate) > _KEPT:
+        if rate:
             yield f"{row} is violated by {abs(rate):.3g} at the start"

@@ -1,0 +1,130 @@
+"""Where a run of the reference ends before its time, or might: the message says when, which rows, how far."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers_loops import four_bar
+from helpers_reference import manipulator, mechanism_of, unchecked
+
+from gpmelica.errors import SolveError
+from gpmelica.generator.mechanism import Mechanism
+from gpmelica.reference import left_out, simulate, start_notes, start_state
+
+STRETCHED = "at the limit of what the joints can do"
+# rows on a planar arm of 1 m and 0.8 m → what the message says
+ENDS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
+    "beyond reach": ({"x": "E.x - 5"}, ("the rows x become singular", STRETCHED, "misses x by 3.2")),
+    "out of reach on the way": (
+        {"x": "E.x - start(E.x) - t", "z": "E.z - start(E.z)"},
+        ("the rows x, z become singular", STRETCHED, "at t = 1 s the nearest position misses"),
+    ),
+    "root": (
+        {"x": "upper.angle - sqrt(0.2 - t)"},
+        ("ends at t = ", "accelerates without bound", "sqrt in programmed constraint x comes to the end"),
+    ),
+    "logarithm": ({"x": "upper.angle - 0.1*log(0.1 - t)"}, ("t = 0.0", "log in programmed constraint x")),
+}
+
+
+def _arm(rows: dict[str, str], **simulation: Any) -> Mechanism:
+    data = manipulator(programmed=[{"name": name, "expression": text} for name, text in rows.items()])
+    return unchecked(data | {"simulation": {"start": "description", "stop": 1.0} | simulation})
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_why_a_run_ends(name: str) -> None:
+    """Rows that become singular and how far the target is, or the function that comes to the end of its domain."""
+    rows, words = ENDS[name]
+    with pytest.raises(SolveError) as raised:
+        simulate(_arm(rows, tolerance=1e-7))
+    assert all(text in str(raised.value) for text in words), str(raised.value)
+
+
+def test_dead_centre() -> None:
+    """A piston that drives its crank past the dead centre: which rows, and where."""
+    joint = {"type": "revolute", "axis": [0.0, 0.0, 1.0]}
+    bar = {"mass": 1.0, "com": [0.1, 0.0, 0.0], "inertia": [0.01, 0.02, 0.02]}
+    slide = {"type": "prismatic", "axis": [1.0, 0.0, 0.0], "position": 1.1}
+    links = [
+        bar | {"name": "crank", "parent": "ground", "joint": joint | {"position": 1.0}},
+        bar
+        | {
+            "name": "rod",
+            "parent": "crank",
+            "frame": {"xyz": [0.3, 0.0, 0.0]},
+            "joint": joint | {"position": -1.3},
+        },
+        bar | {"name": "piston", "parent": "ground", "joint": slide},
+    ]
+    pin = {"name": "pin", "type": "point_on_line", "a": {"link": "rod", "xyz": [1.0, 0.0, 0.0]}}
+    push = {"name": "push", "expression": "piston.position - start(piston.position) - 0.3*t"}
+    data = {"links": links, "closures": [pin | {"b": {"link": "piston"}}], "programmed": [push]}
+    simulation = {"start": "description", "stop": 2.0, "tolerance": 1e-7}
+    with pytest.raises(
+        SolveError, match=r"the rows push, pin_x become singular there.* at t = 2 s the nearest .* misses"
+    ):
+        simulate(mechanism_of({"schema": 1, "name": "Pump"} | data | {"simulation": simulation}))
+
+
+def test_a_change_point_is_noted() -> None:
+    """A parallelogram that passes its flat position: the run says when, for it may go on as another."""
+    data = four_bar(1.0)
+    crank, coupler, rocker = data["links"]
+    for link, position in ((crank, 1.0), (coupler, -1.0), (rocker, 1.0)):
+        link["joint"] = link["joint"] | {"position": position}
+    rocker["frame"] = {"xyz": [1.0, 0.0, 0.0]}
+    for side, length in (("a", 1.0), ("b", 0.4)):
+        data["closures"][0][side]["xyz"] = [length, 0.0, 0.0]
+    data["programmed"] = [{"name": "turn", "expression": "crank.angle - 1 - quintic(t, 0, 1, 0, -2)"}]
+    data |= {"simulation": {"start": "description", "stop": 1.0, "output_step": 0.1}}
+    run = simulate(mechanism_of(data))
+    assert run.note.startswith("near-singular at t = 0.5 s")
+
+
+def test_a_row_that_opens_stops_the_run() -> None:
+    """Two rows that agree until an angle is passed: the run ends there, within a step, with name and residual."""
+    extra = "0.1*(upper.angle - 0.5) if upper.angle > 0.5 else 0"
+    rows = {"still": "E.x - start(E.x)", "other": f"2*(E.x - start(E.x)) + ({extra})"}
+    with pytest.raises(SolveError, match=r"other: left out .* at t = 0\.\d+ s its positions are open by \d"):
+        simulate(_arm(rows, output_step=0.5, violation=1e-5))
+
+
+def test_rows_left_out_of_a_run() -> None:
+    """Residuals by row and time, of any trajectory: zero for a sound one, and open for one that is bent."""
+    mechanism = _arm(
+        {"x": "E.x - start(E.x) - 0.1*t^3", "same": "2*(E.x - start(E.x)) - 0.2*t^3", "y": "E.y"}, stop=0.2
+    )
+    run = simulate(mechanism)
+    found = left_out(mechanism, run)
+    assert (found.names[1:], found.opened) == (("y",), None)
+    assert found.residuals.max() < 1e-9 < found.allowed.min()
+    rows = {"x": "E.x - start(E.x) - 0.1*t^3", "same": "2*(E.x - start(E.x)) - 0.2*t^3 - 0.1*max(0, t - 0.15)"}
+    bent = left_out(_arm(rows, stop=0.2), run)
+    assert bent.opened is not None
+    assert bent.opened.t == pytest.approx(0.16)
+    assert bent.opened.names in (("x",), ("same",))
+    assert 4e-4 < bent.opened.residual < 1.1e-3
+
+
+def test_what_was_changed_of_the_start() -> None:
+    """A loop that is closed by moving far, and a velocity that it does not allow, are said with from and to."""
+    data = four_bar(0.7, statics={"locked": ["crank"]})
+    mechanism = mechanism_of(data)
+    assert start_notes(mechanism, start_state(mechanism)) == []
+    data["links"][1]["joint"] = data["links"][1]["joint"] | {"position": -2.0, "velocity": 3.0}
+    mechanism = mechanism_of(data)
+    moved, slowed = start_notes(mechanism, start_state(mechanism))
+    assert "loops were closed by moving joints far: coupler.angle from -2 to " in moved
+    assert slowed.startswith("start velocities were changed to what closures")
+    assert "coupler.angle from 3 to " in slowed
+
+
+def test_rows_that_cannot_be_fulfilled_are_noted() -> None:
+    """A target beyond reach is said before a run."""
+    mechanism = _arm({"x": "E.x - 5"})
+    (note,) = start_notes(mechanism, start_state(mechanism))
+    assert "the nearest position misses x by 3.2" in note
+    assert np.isfinite(start_state(mechanism)[0]).all()
