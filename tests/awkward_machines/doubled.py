@@ -21,7 +21,7 @@ def contradictory_pair() -> Table:
     )
 
 
-@awkward("refused", "one", "two", "three", "four", mended=False)
+@awkward("refused", "one", "two", "three", "four")
 def two_contradictory_pairs() -> Table:
     """Two such pairs at once."""
     rows = [
@@ -46,20 +46,20 @@ def only_a_height_out_of_the_plane() -> Table:
     return machine(*arm(axis=Z), points=TIP, programmed=[row("height", "E.z - 0.3")])
 
 
-@awkward("refused", "square", mended=False)
+@awkward("refused", "square")
 def squared_row() -> Table:
     """A row whose gradient is zero where it holds: it says nothing of how to keep it."""
     arm_ = link("a", "revolute", Y, position=0.3)
     return machine(arm_, programmed=[row("square", "(a.angle - 0.3)^2")])
 
 
-@awkward("refused", "reach", mended=False)
+@awkward("refused", "reach")
 def stretched_arm() -> Table:
     """Its tip is held where it can just be: the gradient is zero, too."""
     return machine(*arm(0.0, 0.0), points=TIP, programmed=[row("reach", "E.x - 2")])
 
 
-@awkward("refused", "rod", mended=False)
+@awkward("refused", "rod")
 def rod_at_its_greatest_distance() -> Table:
     """A crank that a rod holds at its dead centre: the row is zero, and yet nothing can move."""
     rod = closure("rod", "distance", ("ground", (-1.0, 0.0, 0.0)), ("crank", (0.5, 0.0, 0.0)), length=1.5)
@@ -106,13 +106,13 @@ def third_crank_too_long() -> Table:
     return _rods(1.0, 0.55)
 
 
-@awkward("refused", "far", mended=False)
+@awkward("refused", "far")
 def flat_parallelogram() -> Table:
     """All bars in one line: rows depend on each other there, and nowhere else."""
     return _rods(0.0, 0.5)
 
 
-@awkward("refused", "pin", mended=False)
+@awkward("refused", "pin")
 def flat_toggle() -> Table:
     """Two bars in one line between fixed pivots, and a spring: a row is left out that the next moment needs."""
     bars = [

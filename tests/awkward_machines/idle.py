@@ -26,7 +26,7 @@ def _hinge(name: str, height: float) -> Table:
     return {"name": name, "type": "revolute", "a": a, "b": {"link": "door", "xyz": [0.0, 0.0, height]}}
 
 
-@awkward("ok", dof=1, mended=False)
+@awkward("ok", dof=1)
 def door_on_two_hinges() -> Table:
     """Its rows are rounding noise instead of zero: one degree of freedom is left."""
     return _door(1.0)
@@ -56,7 +56,7 @@ def drawer_on_two_rails() -> Table:
     return machine(drawer, closures=[rail])
 
 
-@awkward("ok", dof=3, mended=False)
+@awkward("ok", dof=3)
 def ball_on_a_rod_from_its_centre() -> Table:
     """A distance closure between a ball joint's centre and a place on its link."""
     ball = link("ball", "spherical", position=[0.3, 0.2, 0.1], velocity=[0.5, 1.0, 0.0])
@@ -94,7 +94,7 @@ def four_bar_of_a_metre() -> Table:
     return four_bar()
 
 
-@awkward("ok", dof=1, mended=False)
+@awkward("ok", dof=1)
 def four_bar_of_ten_micrometres() -> Table:
     """The same at 1e-5 of its size."""
     return four_bar(1e-5) | {"simulation": {"start": "description", "stop": 0.005, "output_step": 1e-4}}
@@ -106,7 +106,7 @@ def four_bar_of_a_hundred_metres() -> Table:
     return four_bar(100.0)
 
 
-@awkward("ok", dof=1, mended=False)
+@awkward("ok", dof=1)
 def four_bar_a_hundred_kilometres_away() -> Table:
     """The same 1e5 m from the origin."""
     return four_bar(at=(1e5, -5e4, 1e4))
