@@ -68,7 +68,7 @@ def left_out(
         state = model.state(t, q[k], qd[k])
         found[:, k] = left.residuals(state, qdd[k])
         opened = opened or left.opened(state, qdd[k])
-    return LeftOutRows(left.names, trajectory.time, *found, opened)
+    return LeftOutRows(left.names, trajectory.time, found[0], found[1], opened)
 
 
 def start_notes(mechanism: Mechanism, start: Start) -> list[str]:

@@ -102,7 +102,7 @@ class LeftOut:
     def _shares(self, C: Array) -> Array:
         """A, shape (k, r): the rows are A times those kept."""
         C = C * self._unit
-        return np.linalg.lstsq(C[self.kept].T, C[self.rows].T, rcond=None)[0].T
+        return np.asarray(np.linalg.lstsq(C[self.kept].T, C[self.rows].T, rcond=None)[0].T, dtype=np.float64)
 
     def _opening(self, residuals: Array, allowed: Array, t: float, level: int | None = None) -> Opening | None:
         worst_first = np.argsort(-residuals / np.maximum(allowed, 1e-300))
