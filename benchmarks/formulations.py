@@ -21,6 +21,7 @@ from rich.table import Table
 from scipy.ndimage import maximum_filter1d
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from helpers_evaluation_time import evaluation_time
 from helpers_examples import FORMULATIONS
 from helpers_formulations import (
     EXAMPLES,
@@ -40,7 +41,6 @@ from helpers_formulations import (
 from gpmelica import reference
 from gpmelica.commands import run as verify
 from gpmelica.fmu.report.plots import style
-from gpmelica.fmu.runs.evaluation_time import evaluation_time
 from gpmelica.generator.mechanism import Mechanism
 from gpmelica.prepared import Prepared, prepare
 from gpmelica.trajectory import Trajectory

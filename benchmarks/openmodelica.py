@@ -24,7 +24,9 @@ from rich.table import Table
 from gpmelica.errors import BuildError, MissingToolError
 from gpmelica.fmu.backends import openmodelica
 from gpmelica.fmu.backends.openmodelica.build import Request, compile_text
-from gpmelica.fmu.runs.evaluation_time import evaluation_time
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from helpers_evaluation_time import evaluation_time
 
 ELEMENTS = (1, 4, 10)  # of the boom: n = 9, 18, 36
 MISSING_TOOL = 3

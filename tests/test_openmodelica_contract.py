@@ -20,6 +20,7 @@ import numpy as np
 import psutil
 import pytest
 from helpers_backends import CASES, EXAMPLES, example_model
+from helpers_evaluation_time import evaluation_time
 
 from gpmelica import reference
 from gpmelica.errors import MissingToolError
@@ -32,7 +33,6 @@ from gpmelica.fmu.backends.openmodelica.process import Child
 from gpmelica.fmu.backends.openmodelica.transport import connected
 from gpmelica.fmu.compare.compare import Comparison, compare
 from gpmelica.fmu.runs import simulate as runs
-from gpmelica.fmu.runs.evaluation_time import evaluation_time
 from gpmelica.generator import modelica
 from gpmelica.prepared import Prepared
 from gpmelica.trajectory import Trajectory

@@ -16,7 +16,6 @@ from ..compilers.binaries import toolchains
 from ..compilers.platforms import Platform
 from ..files.files import write_atomically
 from ..runs import simulate as runs
-from ..runs.evaluation_time import evaluation_time
 from . import native, openmodelica
 
 Choice = Literal["auto", "native", "openmodelica"]
@@ -59,9 +58,8 @@ class Fmu:
     problems: tuple[str, ...]
 
     def facts(self) -> str:
-        """One line: build time, size, speed."""
-        rate = 1.0 / evaluation_time(self.path)
-        return f"{self.seconds:.1f} s to build, {self.size / 1e3:.0f} kB, {rate:.3g} evaluations/s; {self.solver}"
+        """One line: build time, size, solver."""
+        return f"{self.seconds:.1f} s to build, {self.size / 1e3:.0f} kB; {self.solver}"
 
 
 def choose(choice: Choice, omc: str | None = None, timeout: float = 600.0) -> Compilers:
