@@ -3,14 +3,21 @@
 #include "checks.h"
 
 #include "evaluation.h"
+#include "projection.h"
 
-bool model_check(Model *model) {
+static bool check(Model *model) {
     if (equations.n_checks == 0) return true;
     if (!model_evaluate_beside(model, GROUP_CHECKS)) return false;
     for (int i = 0; i < equations.n_checks; i++) {
-        const Check *check = &equations.checks[i];
-        if (!(model->workspace[equations.blocks.checks + i] < check->bound)) /* NaN is none, too */
-            return model_fail(model, "%s %.15g", check->message, model->workspace[equations.blocks.time]);
+        const Check *own = &equations.checks[i];
+        if (!(model->workspace[equations.blocks.checks + i] < own->bound)) /* NaN is none, too */
+            return model_fail(model, "%s %.15g", own->message, model->workspace[equations.blocks.time]);
     }
     return true;
+}
+
+bool model_settle(Model *model, bool *moved) { return model_project(model, moved) && check(model); }
+
+bool model_complete_step(Model *model, bool *due) {
+    return model_projection_due(model, due) && (*due || check(model));
 }

@@ -1,10 +1,15 @@
-/* What must hold at the start and where a step is complete: the model's own checks of its constraints. */
+/* What keeps a model valid where a step is complete: a projection if one is due, then the model's own checks of its
+   constraints, which a violated row fails that nothing puts back. */
 
 #ifndef CHECKS_H
 #define CHECKS_H
 
 #include "model.h"
 
-bool model_check(Model *model); /* false, with the failed check's message */
+/* At the start, after a step of an inner solver, in an event. *moved: whether a projection has. */
+bool model_settle(Model *model, bool *moved);
+
+/* After a step of the importer's solver. *due: an event has to follow, for a projection; else it is settled. */
+bool model_complete_step(Model *model, bool *due);
 
 #endif

@@ -12,7 +12,6 @@
 #include "inputs.h"
 #include "life.h"
 #include "point.h"
-#include "projection.h"
 #include "snapshot.h"
 #include "variables.h"
 
@@ -202,7 +201,7 @@ fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info) {
     if (!ALLOWED(fmi2NewDiscreteStates) || !expect_pointer(c, "fmi2eventInfo", info)) return finish_call(c, false);
     bool moved;
     model_update_switches(model_of(c));
-    if (!model_project(model_of(c), &moved)) return finish_call(c, false);
+    if (!model_settle(model_of(c), &moved)) return finish_call(c, false);
     const double next = model_next_event(model_of(c));
     const bool defined = isfinite(next);
     *info = (fmi2EventInfo){.valuesOfContinuousStatesChanged = moved,
@@ -224,7 +223,7 @@ fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean noSetFMUStat
         !expect_pointer(c, "terminateSimulation", terminateSimulation))
         return finish_call(c, false);
     bool due;
-    if (!model_check(model_of(c)) || !model_projection_due(model_of(c), &due)) return finish_call(c, false);
+    if (!model_complete_step(model_of(c), &due)) return finish_call(c, false);
     *enterEventMode = due;
     *terminateSimulation = fmi2False;
     return fmi2OK;

@@ -7,7 +7,6 @@
 #include "fmi3_instance.h"
 #include "life.h"
 #include "point.h"
-#include "projection.h"
 #include "variables.h"
 
 #include <math.h>
@@ -129,7 +128,7 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance instance, fmi3Boolean *discrete
         return finish(instance, false);
     bool moved;
     model_update_switches(instance);
-    if (!model_project(instance, &moved)) return finish_computed(instance, false);
+    if (!model_settle(instance, &moved)) return finish_computed(instance, false);
     const double next = model_next_event(instance);
     *discreteStatesNeedUpdate = *terminateSimulation = *nominalsOfContinuousStatesChanged = fmi3False;
     *valuesOfContinuousStatesChanged = moved;
@@ -151,7 +150,7 @@ fmi3Status fmi3CompletedIntegratorStep(fmi3Instance instance, fmi3Boolean noSetF
         !expect_pointer(instance, "terminateSimulation", terminateSimulation))
         return finish(instance, false);
     bool due;
-    if (!model_check(instance) || !model_projection_due(instance, &due)) return finish_computed(instance, false);
+    if (!model_complete_step(instance, &due)) return finish_computed(instance, false);
     *enterEventMode = due;
     *terminateSimulation = fmi3False;
     return fmi3OK;

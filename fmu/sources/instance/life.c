@@ -126,8 +126,8 @@ bool model_exit_initialization(Model *model) {
     if (!model_evaluate(model, GROUP_PREPARE)) return false;
     for (int i = 0; i < projection_levels(); i++) model->workspace[equations.blocks.corrections + i] = 0.0;
     for (int i = 0; i < N_COUNTERS; i++) model->run.counters[i] = 0;
-    if (model->co_simulation && !model_project(model, &moved)) return false;
-    if (!model_evaluate(model, GROUP_OUTPUTS) || !model_check(model)) return false;
+    if (model->co_simulation && !model_settle(model, &moved)) return false;
+    if (!model_evaluate(model, GROUP_OUTPUTS)) return false;
     model->run.counters[COUNTER_SOLVER_EVALUATIONS] = 0;
     model->run.mode = model->co_simulation ? MODE_STEP : MODE_EVENT;
     return true;

@@ -3,7 +3,6 @@
 #include "integrator.h"
 
 #include "checks.h"
-#include "projection.h"
 
 #include <stddef.h>
 
@@ -18,7 +17,7 @@ bool integrator_spend_step(Model *model, int32_t *budget) {
 
 bool integrator_accept_step(Model *model) {
     bool moved;
-    if (!model_project(model, &moved) || !model_check(model)) return false;
+    if (!model_settle(model, &moved)) return false;
     model->run.counters[COUNTER_SOLVER_STEPS]++;
     model->run.last_successful_time = model->workspace[equations.blocks.time];
     if (model->step_accepted != NULL) model->step_accepted(model);
