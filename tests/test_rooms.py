@@ -182,7 +182,7 @@ def test_includes_and_calls_are_found() -> None:
     """By the standard's functions and the layer's own."""
     includes, calls = include_graph(), call_graph()
     assert {"calls", "model"} <= includes["fmi2_instance"] | includes["calls"]
-    assert {"projection", "evaluation", "life"} <= calls["fmi2"]
+    assert {"checks", "evaluation", "life"} <= calls["fmi2"]
     assert {"rk4", "rosenbrock", "dormand_prince", "solver_choice"} <= calls["methods"]
     assert len(calls) > 20
 

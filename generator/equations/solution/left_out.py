@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...program import ir
-from ...program.ir import Expr
 from ...program.program import Assertion, Program
 from ..constraints.constraints import Constraints, Row
 
@@ -19,18 +18,21 @@ _SHARE = 1000.0  # violation of a left-out row per that of the others: a length 
 def derive(program: Program, rows: Constraints, active: Sequence[int], tolerance: float) -> None:
     """Add a check for each row that is not active: violated beyond the tolerance, though the others are not.
 
-    A row without a value, as a knife edge, is checked by its rate; one of order 2 has neither.
+    A row without a value, as a knife edge, is checked by its rate, against the others' values too: where these are
+    violated, rows do not depend on each other as they do else. A row of order 2 has neither.
 
     tolerance  m, rad or the row's own unit
     """
+    levels = {"value": rows.Phi, "rate": rows.Phi_dot}
     for i, row in enumerate(rows.rows):
-        level, values = ("rate", rows.Phi_dot) if ir.is_zero(row.value) else ("value", rows.Phi)
+        level = "rate" if ir.is_zero(row.value) else "value"
         if i in active or ir.is_zero(getattr(row, level)):
             continue
-        others: Expr = ir.constant(0.0)
-        for k in active:
-            if not ir.is_zero(getattr(rows.rows[k], level)):
-                others = others + values[k] * values[k]
+        values, others = levels[level], ir.constant(0.0)
+        for name in dict.fromkeys(["value", level]):
+            for k in active:
+                if not ir.is_zero(getattr(rows.rows[k], name)):
+                    others = others + levels[name][k] * levels[name][k]
         excess = values[i] * values[i] - _SHARE**2 * others
         program.checks.append(Assertion(excess, tolerance**2, _message(row)))
 
