@@ -75,11 +75,11 @@ def no_dependent_coordinates() -> Table:
     return machine(*arm(), points=TIP, programmed=rows, constraints={"dependent": []})
 
 
-@awkward("refused", "cannot be closed", mended=False)
+@awkward("refused", "cannot be closed")
 def loop_that_cannot_close() -> Table:
-    """A rocker that is a metre too short."""
+    """A rocker that is metres too long."""
     data = four_bar()
-    data["closures"][0]["b"]["xyz"] = [0.1, 0.0, 0.0]
+    data["closures"][0]["b"]["xyz"] = [5.0, 0.0, 0.0]
     return data
 
 

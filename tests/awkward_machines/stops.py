@@ -28,7 +28,7 @@ def arc_cosine_of_a_state() -> Table:
     return _forced("5 + acos(bar.angle)", position=0.9)
 
 
-@awkward("stops", "drive", "0.3", mended=False)
+@awkward("stops", "force drive", "t = 0.29999")
 def pole() -> Table:
     """1/(0.3 − t)."""
     return _forced("1/(0.3 - t)")
@@ -82,12 +82,12 @@ def before_a_dead_centre() -> Table:
     return _slider_crank("0.2*t^3")
 
 
-@awkward("stops", "rocker", mended=False)
+@awkward("stops", "pin_x", "singular")
 def crank_that_cannot_turn() -> Table:
-    """A crank of 0.6 m in place of 0.3 m is driven past where the loop can follow."""
+    """A crank of 1.2 m in place of 0.3 m is driven past where the loop can follow."""
     data = four_bar()
-    data["links"][1]["frame"]["xyz"] = [0.9, 0.0, 0.0]
-    data["programmed"] = [row("turn", "crank.angle - start(crank.angle) - 6*t")]
+    data["links"][1]["frame"]["xyz"] = [1.2, 0.0, 0.0]
+    data["programmed"] = [row("turn", "crank.angle - start(crank.angle) - 12*t")]
     return data
 
 
@@ -100,9 +100,9 @@ def fixed_partition_past_a_singular_point() -> Table:
     return data | {"simulation": {"start": "description", "stop": 1.5}}
 
 
-@awkward("stops", "theta", mended=False)
+@awkward("ok")
 def gimbal_lock() -> Table:
-    """A free body that turns through theta = π/2, where its angles say nothing."""
+    """A free body that turns through theta = π/2, where two of its angles are one, about that axis alone."""
     body = link("body", "free", com=WEIGHTLESS, velocity=[0.0, 0.0, 0.0, 0.0, 4.0, 0.0])
     return machine(body, gravity=WEIGHTLESS)
 
