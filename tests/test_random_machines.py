@@ -10,12 +10,9 @@ import pytest
 pytest.importorskip("pinocchio", reason="Pinocchio (pin) is not installed")
 from machines.trial import trial
 
-# rows of rounding noise count as rows (a joint's second hinge)
-_AMISS = {25, 39, 67, 74, 88}
-_SEEDS = [
-    pytest.param(seed, marks=[pytest.mark.xfail(strict=True)] * (seed in _AMISS), id=str(seed))
-    for seed in range(100)
-]
+# tasks that the reference takes for singular or out of reach
+_AMISS = {39, 67, 74}
+_SEEDS = [pytest.param(k, marks=[pytest.mark.xfail(strict=True)] * (k in _AMISS), id=str(k)) for k in range(100)]
 
 
 @pytest.mark.parametrize("seed", _SEEDS)

@@ -32,7 +32,7 @@ def door_on_two_hinges() -> Table:
     return _door(1.0)
 
 
-@awkward("ok", dof=1, mended=False)
+@awkward("ok", dof=1)
 def door_on_three_hinges() -> Table:
     """And a third one."""
     return _door(0.7, 1.4)

@@ -222,4 +222,6 @@ def _metric(posture: Posture, L: Array, rows: Sequence[Constraint]) -> tuple[Arr
 
 def _solved(A: Array, right: Array) -> Array:
     """The smallest y with A y = right."""
-    return np.asarray(np.linalg.lstsq(A, right, rcond=_DEPENDENT)[0])
+    U, sizes, Vt = np.linalg.svd(A, full_matrices=False)
+    kept = sizes > _DEPENDENT  # not relative to the largest: all may be rounding
+    return np.asarray(Vt[kept].T @ ((U[:, kept].T @ right) / sizes[kept]))
