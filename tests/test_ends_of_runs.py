@@ -25,7 +25,7 @@ ENDS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
         {"x": "upper.angle - sqrt(0.2 - t)"},
         ("ends at t = ", "accelerates without bound", "sqrt in programmed constraint x comes to the end"),
     ),
-    "logarithm": ({"x": "upper.angle - 0.1*log(0.1 - t)"}, ("t = 0.0", "log in programmed constraint x")),
+    "logarithm": ({"x": "upper.angle - 0.1*log(0.1 - t)"}, ("without bound", "log in programmed constraint x")),
 }
 
 

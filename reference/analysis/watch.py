@@ -24,7 +24,8 @@ Array = NDArray[np.float64]
 _SHRINKING = 15  # steps in a row, each no longer than the one before
 _SHRUNK = 1e-5  # of the longest step
 _POINTS = 1000  # of a run, at least, where rows that are left out are looked at
-_CLOSE = 0.1  # of the largest so far, the rows' smallest singular value: a minimum below is sought
+_FALLING = 0.3  # of the largest so far, the rows' smallest singular value: a minimum below is sought
+_CLOSE = 0.1  # the same: what ends there does so by it
 _VERY_CLOSE = 1e-2  # the same: short steps are not for anything else
 _SHORT = 1e-2  # of the longest step
 _AHEAD = 0.1  # of the longest step, where rows are to be fulfilled beyond a singular position
@@ -76,7 +77,7 @@ class Watch:
     def explained(self, since: float, t: float, y: Array) -> str:
         """Why a run ends at the state y, shape (size,), at t, s: rows become singular, or what has no bound."""
         state, z = self._motion.moment(t, y, since)
-        ends = f"the motion ends at t = {t:.6g} s: "
+        ends = f"the motion ends at t = {t:.5g} s: "
         if self._left.kept and self._smallest(state) < _CLOSE * self._largest:
             return f"{ends}{self._becoming_singular(state)}"
         qdd = self._motion.model.accelerations(state, self._motion.form, z)
@@ -123,10 +124,10 @@ class Watch:
         """How near the rows are to a singular position; a minimum at the middle one of three ends is sought."""
         value = self._smallest(self._motion.moment(after, y, since)[0])
         self._largest = max(self._largest, value)
-        close = min(value, *(passed.value for passed in self._passed[-1:]), np.inf) < _CLOSE * self._largest
+        close = min(value, *(passed.value for passed in self._passed[-1:]), np.inf) < _FALLING * self._largest
         self._passed = [*self._passed[-2:], _Passed(after, value, since, at() if close else None)]
         values = [passed.value for passed in self._passed]
-        if len(values) == 3 and values[1] < min(_CLOSE * self._largest, values[0], values[2]):
+        if len(values) == 3 and values[1] < min(_FALLING * self._largest, values[0], values[2]):
             minima = [self._minimum(*self._passed[k : k + 2]) for k in (0, 1)]
             t, least = min(minima, key=lambda minimum: minimum[1])
             if least < _SINGULAR * self._largest and t > max(self.singular, default=-np.inf) + self._longest:

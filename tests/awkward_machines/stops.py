@@ -28,7 +28,7 @@ def arc_cosine_of_a_state() -> Table:
     return _forced("5 + acos(bar.angle)", position=0.9)
 
 
-@awkward("stops", "force drive", "t = 0.29999")
+@awkward("stops", "force drive", "t = 0.3 s")
 def pole() -> Table:
     """1/(0.3 − t)."""
     return _forced("1/(0.3 - t)")
