@@ -12,6 +12,23 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
+class Magnitude:
+    """How large a signal is by nature, or with an empty name anything of the unit in the whole mechanism.
+
+    Parameters:
+        signal  FMU variable name
+        unit    its unit, as FMUs write it: `rad/s2`, `N.m`
+        owner   link, point or base that it belongs to
+        size    in the unit, not negative
+    """
+
+    signal: str
+    unit: str
+    owner: str
+    size: float
+
+
+@dataclass(frozen=True)
 class Trajectory:
     """Signals of one run on its output grid.
 
@@ -22,6 +39,8 @@ class Trajectory:
         wall_s   wall time of the run, s
         steps    accepted steps of the integrator, or 0 where it does not say
         note     what a reader must know, such as a shorter horizon
+        extra    further figures by name
+        natural  magnitudes of the signals, where they are known by more than their values
     """
 
     name: str
@@ -31,6 +50,7 @@ class Trajectory:
     steps: int = 0
     note: str = ""
     extra: Mapping[str, float] = field(default_factory=dict)
+    natural: tuple[Magnitude, ...] = ()
 
 
 def output_grid(stop: float, step: float) -> Array:

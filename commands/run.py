@@ -34,7 +34,7 @@ RUMOCA_TOLERANCE = 1e-5
 OMC_CS_TOLERANCE = 1e-4  # CVODE restarts at every communication step
 _OMC_STEP = 1e-3  # s, communication step of omc's co-simulation
 _RUMOCA_BUDGET = 12.0  # s of wall time; rumoca interprets the model
-_SOLVER_MARGIN = 0.1  # the FMU's solver is asked for this much more accuracy than the reference
+_SOLVER_MARGIN = 0.1  # all solvers are asked for so much more accuracy than the description wants
 _RESTART_MARGIN = 100.0  # of FMPy's CVODE's tolerance: a smaller violation is not worth its restart at order 1
 
 Progress = Callable[[str, float], None]
@@ -105,14 +105,20 @@ def _modes(model: Prepared) -> tuple[reference.Mode, ...]:
 
 
 def reference_run(model: Prepared, inputs: InputTable | None, progress: Progress) -> Trajectory:
-    """The reference solver's run. Raises SolveError, with what to change where the step is too long."""
+    """The reference solver's run, with the magnitudes of its signals.
+
+    Raises SolveError, with what to change where the step is too long.
+    """
+    functions = None if inputs is None else inputs.functions()
     try:
-        return reference.simulate(
+        run = reference.simulate(
             model.mechanism,
             start=model.start,
-            inputs=None if inputs is None else inputs.functions(),
+            tolerance=model.chain.simulation.tolerance * _SOLVER_MARGIN,
+            inputs=functions,
             progress=lambda fraction: progress("reference solver", fraction),
         )
+        return replace(run, natural=reference.magnitudes(model.mechanism, run, model.start, functions))
     except SolveError as error:
         raise SolveError("; ".join([str(error), *step_notes(model.chain.simulation, _modes(model))])) from None
 
@@ -144,7 +150,7 @@ class _Attempt:
     def comparison(self, truth: Trajectory, units: dict[str, str]) -> Comparison:
         if self.trajectory is None:
             return Comparison.failed(self.name, self.tolerance, self.failure)
-        return compare(truth, self.trajectory, units, self.tolerance)
+        return compare(truth, self.trajectory, units, self.tolerance, complete=True)
 
 
 def _attempt(name: str, tolerance: float, action: Callable[[], Trajectory]) -> _Attempt:

@@ -3,6 +3,7 @@
 from .analysis.balance import Energy, energy
 from .analysis.consistency import LeftOutRows, left_out, start_notes
 from .analysis.evaluation import closure_wrenches, evaluate, joint_loads
+from .analysis.magnitudes import magnitudes
 from .analysis.modes import Mode, modes
 from .analysis.reachability import unreachable
 from .analysis.reactions import Reactions, Verdict, reactions
@@ -38,6 +39,7 @@ __all__ = [
     "friction_efforts",
     "joint_loads",
     "left_out",
+    "magnitudes",
     "modes",
     "poses",
     "programmed_target",

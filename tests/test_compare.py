@@ -9,9 +9,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from gpmelica.errors import DescriptionError
-from gpmelica.fmu.compare.compare import compare, compare_files, error_over_time, on_common_grid, scales
+from gpmelica.fmu.compare.compare import compare, compare_files, error_over_time, on_common_grid
+from gpmelica.fmu.compare.scales import scales
 from gpmelica.fmu.files.csv_file import read_csv, write_csv
-from gpmelica.trajectory import Array, Trajectory
+from gpmelica.trajectory import Array, Magnitude, Trajectory
 
 UNITS = {"angle": "rad", "small": "rad", "x": "m", "rest": "s"}
 TIME = np.linspace(0.0, 2.0, 201)
@@ -45,10 +46,33 @@ def test_identical_runs_have_no_error() -> None:
 
 
 def test_scales_have_floors_by_unit() -> None:
-    """The range; at least 1e-3 of the unit's largest range; 1 where nothing of the unit moves."""
-    signals = {"angle": 3 * wave(TIME), "small": 1e-12 * wave(TIME), "x": 4 * wave(TIME), "rest": 0 * TIME + 7}
+    """The range; at least 1e-3 of the unit's largest magnitude; 1 where there is nothing but zeros."""
+    signals = {"angle": 3 * wave(TIME), "small": 1e-12 * wave(TIME), "x": 4 * wave(TIME), "rest": 0 * TIME}
     expected = {"angle": 6.0, "small": 6e-3, "x": 8.0, "rest": 1.0}
     assert scales(signals, UNITS) == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_constant_is_not_measured_by_its_rounding() -> None:
+    """An effort of 3 N·m with the rounding of doubles agrees; off by 1e-4 of it, or zero, it does not."""
+    units = {"arm_effort": "N.m"}
+    noisy = run(arm_effort=3 + 4e-16 * wave(TIME))
+    for value, agrees in ((3.0, True), (3 + 3e-10, True), (3 + 3e-4, False), (0.0, False)):
+        assert compare(noisy, run(arm_effort=value + 0 * TIME), units, 1e-6).ok is agrees
+
+
+def test_natural_magnitudes_measure_what_hardly_moves() -> None:
+    """A tenth of a signal's own, a hundredth of its link's, a thousandth of the whole mechanism's."""
+    noise = 1e-14 * wave(TIME)
+    natural = (
+        Magnitude("arm_ddot", "rad/s2", "arm", 5.0),
+        Magnitude("hand_ddot", "rad/s2", "hand", 0.0),
+        Magnitude("thumb_ddot", "rad/s2", "hand", 40.0),
+        Magnitude("toe_ddot", "rad/s2", "foot", 0.0),
+        Magnitude("", "rad/s2", "", 300.0),
+    )
+    signals = {"arm_ddot": noise, "hand_ddot": noise, "thumb_ddot": noise, "toe_ddot": noise}
+    found = scales(signals, dict.fromkeys(signals, "rad/s2"), natural)
+    assert found == pytest.approx({"arm_ddot": 0.5, "hand_ddot": 0.4, "thumb_ddot": 4.0, "toe_ddot": 0.3})
 
 
 def test_signals_without_unit_are_measured_alone() -> None:
@@ -188,6 +212,15 @@ def test_a_violation_that_is_not_finite_fails() -> None:
     result = compare(reference, other, UNITS, 1e-9)
     assert (result.max_rel_error, result.violation_position, result.ok) == (0.0, np.inf, False)
     assert "not finite: violation_position" in result.note
+
+
+def test_signals_that_only_one_of_two_has_can_be_made_to_fail() -> None:
+    """Whichever of the two lacks them; the note says which."""
+    both, one = run(angle=wave(TIME), x=wave(TIME)), run(angle=wave(TIME))
+    for first, second, whose in ((both, one, "its"), (one, both, "the reference's")):
+        assert compare(first, second, UNITS, 1.0).ok
+        result = compare(first, second, UNITS, 1.0, complete=True)
+        assert not result.ok and result.note == f"not among {whose} signals: x"
 
 
 def test_missing_signals_are_named() -> None:

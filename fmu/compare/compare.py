@@ -13,10 +13,8 @@ from scipy.interpolate import CubicSpline
 from ...errors import DescriptionError, Problem
 from ...trajectory import Array, Trajectory
 from ..files.csv_file import read_csv
+from .scales import VIOLATION, scales
 
-VIOLATION = "violation_"  # such signals ought to be zero, so their difference means nothing
-# smallest scale of a signal: fractions of the largest range among all signals of its unit, and those of its owner
-_FLOOR, _OWNER_FLOOR = 1e-3, 1e-2
 _ROUNDING = 1e-12  # times that differ by less than this fraction of the horizon are the same
 
 
@@ -84,7 +82,13 @@ class CommonGrid:
 
 
 def compare(
-    reference: Trajectory, run: Trajectory, units: Mapping[str, str], tolerance: float, horizon: float = 0.0
+    reference: Trajectory,
+    run: Trajectory,
+    units: Mapping[str, str],
+    tolerance: float,
+    *,
+    horizon: float = 0.0,
+    complete: bool = False,
 ) -> Comparison:
     """Largest absolute and relative difference of each signal that the two runs share.
 
@@ -95,11 +99,12 @@ def compare(
         units      signal → unit; a signal without one is a group of its own
         tolerance  largest admissible relative error
         horizon    time span that the run must cover to agree, s
+        complete   whether both must have the same signals to agree
 
     Raises DescriptionError if the runs share no signal or less than two instants, or if time does not increase.
     """
     grid = on_common_grid(reference, run)
-    scale = scales(grid.reference, units)
+    scale = scales(grid.reference, units, reference.natural)
     absolute = {name: _largest(values) for name, values in grid.differences().items()}
     relative = {name: error / scale[name] for name, error in absolute.items()}
     worst = max(relative, key=relative.__getitem__)
@@ -111,7 +116,10 @@ def compare(
         steps=run.steps,
         max_rel_error=relative[worst],
         tolerance=tolerance,
-        ok=relative[worst] <= tolerance and _covers(span, horizon) and all(np.isfinite([*violations.values()])),
+        ok=relative[worst] <= tolerance
+        and _covers(span, horizon)
+        and all(np.isfinite([*violations.values()]))
+        and not (complete and set(reference.signals) ^ set(run.signals)),
         horizon=span,
         max_abs_error=absolute,
         rel_error=relative,
@@ -136,30 +144,9 @@ def compare_files(
 def error_over_time(reference: Trajectory, run: Trajectory, units: Mapping[str, str]) -> tuple[Array, Array]:
     """Times, shape (N,), s, and the largest |difference|/scale over all signals at each of them, shape (N,)."""
     grid = on_common_grid(reference, run)
-    scale = scales(grid.reference, units)
+    scale = scales(grid.reference, units, reference.natural)
     errors = [values / scale[name] for name, values in grid.differences().items()]
     return grid.time, np.max(errors, axis=0)
-
-
-def scales(signals: Mapping[str, Array], units: Mapping[str, str]) -> dict[str, float]:
-    """What a difference of each signal is measured by, in the signal's unit.
-
-    The signal's own range (largest minus smallest value), but at least 1e-2 of the largest range among the
-    signals of its unit and owner (a link, a point, the base: its name up to the first underscore) and 1e-3 of the
-    largest among all of its unit, so that rounding noise of a signal at rest does not count; 1 if none of them
-    moves. Violations are left out.
-    """
-    ranges = {name: _range(values) for name, values in signals.items() if not name.startswith(VIOLATION)}
-    unit = {name: _group(name, units) for name in ranges}
-    own = {name: f"{unit[name]} of {name.partition('_')[0]}" for name in ranges}
-    largest: dict[str, float] = {}
-    for name, value in ranges.items():
-        for group in (unit[name], own[name]):
-            largest[group] = max(largest.get(group, 0.0), value)
-    return {
-        name: max(value, _FLOOR * largest[unit[name]], _OWNER_FLOOR * largest[own[name]]) or 1.0
-        for name, value in ranges.items()
-    }
 
 
 def on_common_grid(reference: Trajectory, run: Trajectory) -> CommonGrid:
@@ -226,15 +213,6 @@ def _interpolated(trajectory: Trajectory, name: str, time: Array) -> Array:
     return np.asarray(CubicSpline(trajectory.time, values)(within), dtype=float)
 
 
-def _group(name: str, units: Mapping[str, str]) -> str:
-    return f"unit {units[name]}" if name in units else f"signal {name}"
-
-
-def _range(values: Array) -> float:
-    extent = float(np.ptp(values))
-    return extent if np.isfinite(extent) else 0.0
-
-
 def _largest(values: Array) -> float:
     """Largest absolute value; infinite if any value is not finite."""
     largest = float(np.max(np.abs(values)))
@@ -252,9 +230,10 @@ def _note(reference: Trajectory, run: Trajectory, grid: CommonGrid) -> str:
         notes.append(f"compared over {span:.6g} s of {full:.6g} s")
     if grid.interpolated:
         notes.append("output times differ, interpolated by a cubic spline")
-    missing = [name for name in reference.signals if name not in run.signals]
-    if missing:
-        notes.append(f"not among its signals: {listed(missing)}")
+    for whose, other, first in (("its", run, reference), ("the reference's", reference, run)):
+        missing = [name for name in first.signals if name not in other.signals]
+        if missing:
+            notes.append(f"not among {whose} signals: {listed(missing)}")
     broken = [name for name in grid.run if not np.all(np.isfinite(grid.run[name]))]
     if broken:
         notes.append(f"not finite: {listed(broken)}")

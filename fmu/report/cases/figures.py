@@ -229,7 +229,7 @@ def overlay(
         factor = readable_factor(float(np.max(np.abs(wanted))))
         for case, (time, values) in curves.items():
             axes.plot(time, values / factor, **lines[case])
-        stay_near(axes, wanted / factor, margin=0.08)
+        stay_near(axes, wanted / factor, 0.0, margin=0.08)
         set_title(axes, panel, factor)
     style.legend_of(figure, handles(runs, lines))
     return figure

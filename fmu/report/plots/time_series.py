@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from ....generator.mechanism import Coordinate, Mechanism
 from ....trajectory import Array, Trajectory
+from ...compare.scales import scales
 from . import style
 from .number_text import unit_text
 
@@ -91,7 +92,8 @@ def draw_panel(
 ) -> None:
     """Reference, runs on it, and programmed values at the reference's times, shape (N,), in the signal's unit."""
     wanted = reference.signals[panel.signal]
-    factor, lines = readable_factor(float(np.nanmax(np.abs(wanted)))), style.run_lines(runs)
+    height, lines = natural_height(panel, reference), style.run_lines(runs)
+    factor = readable_factor(max(float(np.nanmax(np.abs(wanted))), height))
     axes.plot(reference.time, wanted / factor, **style.reference_line())
     for run in runs:
         if panel.signal in run.signals:
@@ -99,7 +101,7 @@ def draw_panel(
     if programmed is not None:
         axes.plot(reference.time, programmed / factor, **style.programmed_line())
         wanted = np.append(wanted, programmed)
-    stay_near(axes, wanted / factor)
+    stay_near(axes, wanted / factor, height / factor)
     set_title(axes, panel, factor)
 
 
@@ -109,13 +111,27 @@ def set_title(axes: Axes, panel: Panel, factor: float) -> None:
     axes.set_title(f"{panel.title}  in {power}{unit_text(panel.unit)}")
 
 
-def stay_near(axes: Axes, wanted: Array, margin: float = 1.0) -> None:
-    """No farther from these values than so many of their ranges: what has diverged must not flatten the rest."""
+def natural_height(panel: Panel, reference: Trajectory) -> float:
+    """What the vertical axis shows at least, in the signal's unit: no picture of rounding (see `scales`)."""
+    signal = panel.signal
+    found = scales({signal: reference.signals[signal]}, {signal: panel.unit}, reference.natural)
+    return found.get(signal, 0.0)
+
+
+def stay_near(axes: Axes, wanted: Array, height: float, margin: float = 1.0) -> None:
+    """Limits of the vertical axis.
+
+    No farther from the wanted values than so many of their ranges: what has diverged must not flatten the rest;
+    and no less than a height in all.
+    """
     low, high = float(np.nanmin(wanted)), float(np.nanmax(wanted))
     bottom, top = axes.get_ylim()
-    if high > low:
-        room = margin * (high - low)
-        axes.set_ylim(max(bottom, low - room), min(top, high + room))
+    room = margin * max(high - low, height)
+    if not room:
+        return
+    bottom, top = max(bottom, low - room), min(top, high + room)
+    lacking = max(height - (top - bottom), 0.0) / 2
+    axes.set_ylim(bottom - lacking, top + lacking)
 
 
 def of_role(mechanism: Mechanism, role: str) -> list[Coordinate]:

@@ -1,0 +1,164 @@
+"""How large a mechanism's signals are by nature: what the difference of two runs is to be measured by.
+
+A signal that stays where it is has no range, and what is left of forces in balance is rounding. Then counts what
+would be there without the balance: what the forces alone would do, what they would have to hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...generator.mechanism import GROUND, Coordinate, Mechanism
+from ...trajectory import Magnitude, Trajectory
+from ..forces.loads import Input, Loads
+from ..solve.model import Evaluation, Model, Start
+from ..solve.solver import formulation
+
+Array = NDArray[np.float64]
+_SAMPLES = 25  # instants of the run that are looked at
+_LEFT = 1e-4  # of the forces, in the thought of a motion where they are in balance
+
+
+def magnitudes(
+    mechanism: Mechanism, run: Trajectory, start: Start, inputs: Mapping[str, Input] | None = None
+) -> tuple[Magnitude, ...]:
+    """Natural magnitudes of a reference run's signals.
+
+    Accelerations: what the forces alone would do, term by term without regard of their signs, divided by the
+    coordinate's own inertia; gravity over the mechanism's extent; a change of the velocity in the time of the run.
+    Efforts: these times the inertia. Velocities: the largest one, positions: the range; of both at least a small
+    part of what that acceleration comes to in the time of the run. Joint loads: the largest force or the weight,
+    and the largest moment or that force on the link's size.
+
+    start   (q0, qd0), shape (n,) each; inputs as in `simulate`
+    """
+    found = _Samples(mechanism, run, start, inputs)
+    return (*found.coordinates(), *found.points(), *found.loads())
+
+
+class _Samples:
+    """What some states of the run have in common.
+
+    inertia        shape (n,): smallest M_kk
+    acceleration   shape (n,): see `magnitudes`
+    place          shape (n,), rad or m: as far as a coordinate may be thought to go
+    extent         m, of bodies, centres of mass and points
+    """
+
+    def __init__(
+        self, mechanism: Mechanism, run: Trajectory, start: Start, inputs: Mapping[str, Input] | None
+    ) -> None:
+        self._mechanism, self._run = mechanism, run
+        self._model = Model(mechanism, start=start, inputs=inputs)
+        self._form = formulation(self._model, self._model.state(0.0, *start))
+        columns = [[run.signals[c.symbol + suffix] for c in mechanism.coordinates] for suffix in ("", "_dot")]
+        self._q, self._qd = (np.array(column).T for column in columns)
+        rubbing = [mechanism.coordinates[k].symbol for k in self._model.friction_coordinates]
+        self._z = np.array([run.signals[f"{symbol}_z"] for symbol in rubbing]).T.reshape(len(run.time), -1)
+        picked = np.unique(np.linspace(0, len(run.time) - 1, _SAMPLES).round().astype(int))
+        forces, inertia, extents = zip(*map(self._sample, picked.tolist()), strict=True)
+        force, self.inertia = np.max(forces, axis=0), np.min(inertia, axis=0)
+        self.extent, self.time = max(extents) or 1.0, float(run.time[-1] - run.time[0])
+        lengths = np.array([self.extent if c.unit == "rad" else 1.0 for c in mechanism.coordinates])
+        self.gravity = float(np.linalg.norm(np.asarray(mechanism.gravity, dtype=float)))
+        rate = np.abs(self._qd).max(axis=0)
+        self.acceleration = np.max([force / self.inertia, self.gravity / lengths, rate / self.time], axis=0)
+        self.place = np.array([self._place(c, f) for c, f in zip(mechanism.coordinates, force, strict=True)])
+        # of a point, m/s²
+        self.linear = float(np.max(self.acceleration * lengths))
+
+    def coordinates(self) -> Iterator[Magnitude]:
+        """Positions, rates, accelerations, efforts and bristles of the generalised coordinates."""
+        for k, coordinate in enumerate(self._mechanism.coordinates):
+            symbol, unit, owner = coordinate.symbol, coordinate.unit, coordinate.owner
+            acceleration = float(self.acceleration[k])
+            yield Magnitude(symbol, unit, owner, self._moved(symbol, acceleration, self.place[k]))
+            yield Magnitude(f"{symbol}_dot", f"{unit}/s", owner, self._speed(f"{symbol}_dot", acceleration))
+            yield Magnitude(f"{symbol}_ddot", f"{unit}/s2", owner, acceleration)
+            effort = acceleration * float(self.inertia[k])
+            yield Magnitude(f"{symbol}_effort", coordinate.effort_unit, owner, effort)
+            if f"{symbol}_z" in self._run.signals:
+                yield Magnitude(f"{symbol}_z", unit, owner, self._largest(f"{symbol}_z"))
+
+    def points(self) -> Iterator[Magnitude]:
+        """Places and velocities of the named points; each point is an owner of its own."""
+        for name in self._mechanism.points:
+            for axis in "xyz":
+                place, velocity, owner = f"{name}_{axis}", f"{name}_v{axis}", f"point {name}"
+                yield Magnitude(place, "m", owner, self._moved(place, self.linear, self.extent))
+                yield Magnitude(velocity, "m/s", owner, self._speed(velocity, self.linear))
+
+    def loads(self) -> Iterator[Magnitude]:
+        """Forces and moments in the joints."""
+        weights = self._weights()
+        for link, size in self._sizes().items():
+            if f"{link}_load_fx" not in self._run.signals:
+                continue
+            force = max(weights[link], *(self._largest(f"{link}_load_f{axis}") for axis in "xyz"))
+            for part in ("fx", "fy", "fz", "axial", "normal"):
+                yield Magnitude(f"{link}_load_{part}", "N", link, force)
+            for part in ("nx", "ny", "nz"):
+                moment = max(self._largest(f"{link}_load_{part}"), force * size)
+                yield Magnitude(f"{link}_load_{part}", "N.m", link, moment)
+
+    def _sample(self, k: int) -> tuple[Array, Array, float]:
+        state = self._model.state(float(self._run.time[k]), self._q[k], self._qd[k])
+        found = self._model.evaluate(state, self._form, self._z[k])
+        frames = state.posture.T.transpose(1, 0, 2)[1:]
+        centres = [
+            frame[:3, :3] @ np.asarray(body.com, dtype=float) + frame[:3, 3]
+            for frame, body in zip(frames, self._mechanism.bodies, strict=True)
+        ]
+        places = np.concatenate([frames[:, :3, 3], centres, state.places.position.T])
+        return (
+            _terms(self._model.loads(state), found),
+            np.diag(found.M),
+            float(np.linalg.norm(np.ptp(places, axis=0))),
+        )
+
+    def _weights(self) -> dict[str, float]:
+        """Link → N: what it and all that hangs on it weigh."""
+        bodies = self._mechanism.bodies
+        carried = [float(body.mass) for body in bodies]
+        for b in reversed(range(len(bodies))):  # children come after their parents
+            if bodies[b].parent != GROUND:
+                carried[bodies[b].parent] += carried[b]
+        weights: dict[str, float] = {}
+        for body, mass in zip(bodies, carried, strict=True):
+            weights.setdefault(body.link, mass * self.gravity)
+        return weights
+
+    def _sizes(self) -> dict[str, float]:
+        """Link → m: how far its masses and what hangs on it are from its joint."""
+        sizes: dict[str, float] = {}
+        bodies = self._mechanism.bodies
+        for b, body in enumerate(bodies):
+            mass = max(float(body.mass), 1e-300)
+            gyration = np.sqrt(max(np.trace(np.asarray(body.inertia, dtype=float)), 0.0) / mass)
+            children = [np.linalg.norm(np.asarray(c.offset, dtype=float)) for c in bodies if c.parent == b]
+            size = max([np.linalg.norm(np.asarray(body.com, dtype=float)), gyration, *children])
+            sizes[body.link] = sizes.get(body.link, 0.0) + float(size)
+        return sizes
+
+    def _place(self, coordinate: Coordinate, force: float) -> float:
+        """1 rad or the extent, but of what a spring holds no more than the force bends it, rad or m."""
+        free = 1.0 if coordinate.unit == "rad" else self.extent
+        return free if coordinate.role != "elastic" else min(free, force / float(coordinate.stiffness or np.inf))
+
+    def _moved(self, signal: str, acceleration: float, place: float) -> float:
+        return max(float(np.ptp(self._run.signals[signal])), _LEFT * min(acceleration * self.time**2, place))
+
+    def _speed(self, signal: str, acceleration: float) -> float:
+        return max(self._largest(signal), _LEFT * acceleration * self.time)
+
+    def _largest(self, signal: str) -> float:
+        return float(np.max(np.abs(self._run.signals[signal])))
+
+
+def _terms(loads: Loads, found: Evaluation) -> Array:
+    """Sum of the magnitudes of all that M q̈ = Q − h + effort is made of, shape (n,), N or N·m."""
+    parts = (loads.gravity, loads.elastic, loads.dissipative, loads.applied, found.friction, found.h, found.effort)
+    return np.asarray(sum(map(np.abs, parts)) + np.abs(found.M) @ np.abs(found.qdd))

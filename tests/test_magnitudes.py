@@ -1,0 +1,159 @@
+"""Machines whose signals do not move: their runs agree, and what is wrong by little does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpmelica import reference
+from gpmelica.fmu.compare.compare import compare
+from gpmelica.fmu.compare.scales import scales
+from gpmelica.generator.description.load import from_data
+from gpmelica.prepared import Prepared, prepare
+from gpmelica.trajectory import Trajectory
+
+WRONG = 1e-4  # of a signal's natural magnitude
+ROUNDING = 1e-13
+
+
+def link(
+    name: str, joint: dict[str, Any], parent: str = "ground", com: float = 0.3, **more: Any
+) -> dict[str, Any]:
+    """A link of 2 kg."""
+    return {
+        "name": name,
+        "parent": parent,
+        "mass": 2.0,
+        "com": [com, 0.0, 0.0],
+        "inertia": [0.1, 0.2, 0.3],
+        "joint": joint,
+    } | more
+
+
+def hinge(axis: str, **more: Any) -> dict[str, Any]:
+    """A revolute joint about x, y or z."""
+    return {"type": "revolute", "axis": [float(axis == a) for a in "xyz"]} | more
+
+
+MACHINES: dict[str, dict[str, Any]] = {
+    "constant effort": {
+        "gravity": [0.0, 0.0, 0.0],
+        "links": [link("arm", hinge("z"), com=0.0)],
+        "forces": [{"name": "drive", "joint": "arm", "effort": "3"}],
+    },
+    "coasting wheel": {"links": [link("wheel", hinge("y", velocity=7.0), com=0.0)]},
+    "free fall": {"links": [link("body", {"type": "free", "position": [0.1, 0.2, 3.0, 0.3, 0.2, 0.4]})]},
+    "hanging": {
+        "links": [
+            link("upper", hinge("y", position=np.pi / 2)),
+            link("lower", hinge("y"), "upper", frame={"xyz": [0.6, 0.0, 0.0]}),
+        ]
+    },
+    "held": {
+        "links": [link("arm", hinge("y", position=0.3))],
+        "programmed": [{"name": "hold", "expression": "arm.angle - 0.3"}],
+    },
+    "driven at constant speed": {
+        "links": [link("arm", hinge("z", velocity=2.0))],
+        "programmed": [{"name": "turn", "expression": "arm.angle - 2*t"}],
+    },
+}
+
+
+def machine(name: str) -> Prepared:
+    """With a point and all joint loads, for half a second."""
+    data = {"schema": 1, "name": "Still", "simulation": {"stop": 0.5, "output_step": 0.05}} | MACHINES[name]
+    last = data["links"][-1]["name"]
+    data |= {"points": {"E": {"link": last, "position": [0.5, 0.0, 0.0]}}, "outputs": {"loads": "all"}}
+    return prepare(from_data(data))
+
+
+@pytest.fixture(params=list(MACHINES))
+def run(request: pytest.FixtureRequest) -> tuple[dict[str, str], Trajectory]:
+    """Units, and a reference run with its signals' magnitudes."""
+    model = machine(request.param)
+    found = reference.simulate(model.mechanism, start=model.start)
+    return model.units, replace(found, natural=reference.magnitudes(model.mechanism, found, model.start))
+
+
+def changed(run: Trajectory, change: Callable[[str], float]) -> Trajectory:
+    """The run with something added to each signal."""
+    signals = {name: values + change(name) for name, values in run.signals.items()}
+    return replace(run, name="changed", signals=signals)
+
+
+def natural(run: Trajectory) -> dict[str, float]:
+    """Signal → its natural magnitude, without those that have none."""
+    found = {entry.signal: entry.size for entry in run.natural if entry.signal in run.signals}
+    return {name: size for name, size in found.items() if size > 0}
+
+
+def of_link(run: Trajectory) -> dict[str, float]:
+    """Signal → the largest natural magnitude among those of its unit and link, without those that have none."""
+    entries = [entry for entry in run.natural if entry.signal in run.signals]
+    sizes = {
+        entry.signal: max(e.size for e in entries if (e.unit, e.owner) == (entry.unit, entry.owner))
+        for entry in entries
+    }
+    return {name: size for name, size in sizes.items() if size > 0}
+
+
+def test_every_signal_has_a_magnitude(run: tuple[dict[str, str], Trajectory]) -> None:
+    """Violations apart; what the forces alone would do is not zero where they are in balance."""
+    found, signals = natural(run[1]), run[1].signals
+    named = {entry.signal for entry in run[1].natural}
+    assert {name for name in signals if not name.startswith("violation_")} <= named
+    assert {name for name in signals if name.endswith(("_ddot", "_effort"))} <= set(found)
+
+
+def test_another_rounding_agrees(run: tuple[dict[str, str], Trajectory]) -> None:
+    """Noise of the size that another order of the same sums leaves, on all signals."""
+    sizes, random = natural(run[1]), np.random.default_rng(5)
+    noisy = changed(run[1], lambda name: ROUNDING * sizes.get(name, 0.0) * random.uniform(-1.0, 1.0))
+    assert compare(run[1], noisy, run[0], 1e-6).ok
+
+
+def test_what_is_wrong_by_little_disagrees(run: tuple[dict[str, str], Trajectory]) -> None:
+    """Each signal by itself, off by 1e-4 of the magnitude of its unit in its link."""
+    for signal, size in of_link(run[1]).items():
+        wrong = changed(run[1], lambda name, signal=signal, size=size: WRONG * size * (name == signal))  # type: ignore[misc]
+        result = compare(run[1], wrong, run[0], 1e-6)
+        assert not result.ok and result.worst_signal == signal, signal
+
+
+def test_an_effort_of_zero_where_there_is_one_disagrees() -> None:
+    """The moment that holds a link."""
+    model = machine("held")
+    found = reference.simulate(model.mechanism, start=model.start)
+    found = replace(found, natural=reference.magnitudes(model.mechanism, found, model.start))
+    effort = found.signals["arm_angle_effort"]
+    assert abs(effort[0]) > 5.0
+    lost = changed(found, lambda name: -effort[0] * (name == "arm_angle_effort"))
+    assert compare(found, lost, model.units, 1e-6).max_rel_error > 0.1
+
+
+def test_scales_follow_size_and_place_of_the_machine() -> None:
+    """A hanging pendulum a thousand times as large and far away: lengths a thousand times, angles the same."""
+    small = MACHINES["hanging"]
+    large = {"links": [scaled(entry, 1e3) for entry in small["links"]]}
+    found = []
+    for links in (small, large):
+        data = {"schema": 1, "name": "Still", **links, "outputs": {"loads": "all"}}
+        model = prepare(from_data(data))
+        truth = reference.simulate(model.mechanism, start=model.start, stop=0.1)
+        sizes = reference.magnitudes(model.mechanism, truth, model.start)
+        found.append(scales(truth.signals, model.units, sizes))
+    for name, factor in (("lower_load_fx", 1.0), ("lower_load_ny", 1e3), ("lower_angle_ddot", 1e-3)):
+        assert found[1][name] == pytest.approx(factor * found[0][name], rel=1e-3), name
+
+
+def scaled(entry: dict[str, Any], factor: float) -> dict[str, Any]:
+    """A link with all its lengths times a factor."""
+    changes = {"com": [factor * x for x in entry["com"]], "inertia": [factor**2 * x for x in entry["inertia"]]}
+    if "frame" in entry:
+        changes["frame"] = {"xyz": [factor * x for x in entry["frame"]["xyz"]]}
+    return entry | changes
