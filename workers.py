@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import signal
@@ -9,11 +10,30 @@ import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
+
+_QUOTA = Path("/sys/fs/cgroup/cpu.max")  # of a container: microseconds of how many
+_SHARE = "GPMELICA_CORES"  # of a worker: how many of the cores are its own
+
+
+def cores() -> int:
+    """How many cores this process may keep busy: its affinity, its container's quota, its share among workers."""
+    if _SHARE in os.environ:
+        return int(os.environ[_SHARE])
+    counted = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        quota, period = _QUOTA.read_text("ascii").split()
+        counted = min(counted, math.ceil(int(quota) / int(period)))
+    except (OSError, ValueError):  # no such file, or `max`: no limit
+        pass
+    return max(counted, 1)
 
 
 @contextmanager
 def worker_processes(count: int) -> Iterator[ProcessPoolExecutor]:
-    """At most so many fresh processes; an exception in the `with` block, Ctrl-C included, ends them at once.
+    """At most so many fresh processes, and no more than `cores`, which they share.
+
+    An exception in the `with` block, Ctrl-C included, ends them at once.
 
     Fresh ones, since a fork of a process with threads, such as a progress bar's, may hang. So scripts that come
     here need the usual `if __name__ == "__main__":`.
@@ -22,7 +42,8 @@ def worker_processes(count: int) -> Iterator[ProcessPoolExecutor]:
     # Workers that are killed cannot tidy up after themselves; their temporary files go with this folder.
     with tempfile.TemporaryDirectory(prefix="gpmelica-", ignore_cleanup_errors=True) as scratch:
         context = multiprocessing.get_context("spawn")
-        pool = ProcessPoolExecutor(count, context, initializer=_begin, initargs=(scratch,))
+        count = max(min(count, cores()), 1)
+        pool = ProcessPoolExecutor(count, context, initializer=_begin, initargs=(scratch, cores() // count))
         try:
             yield pool
         except BaseException:
@@ -36,8 +57,9 @@ def worker_processes(count: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown()
 
 
-def _begin(scratch: str) -> None:
+def _begin(scratch: str, share: int) -> None:
     """What each worker does first."""
+    os.environ[_SHARE] = str(share)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the first one decides
     tempfile.tempdir = scratch
     os.environ["TMPDIR"] = scratch  # for compilers

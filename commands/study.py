@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Callable, Sequence
 from concurrent.futures import as_completed
@@ -25,7 +24,6 @@ from ..workers import worker_processes
 from .run import Options, run
 
 Progress = Callable[[str, float], None]
-_COLOURS = {"agrees": "green", "disagrees": "red", "failed": "red"}
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ class Study:
                 str(entry.result.get("n", NOTHING)),
                 str(entry.result.get("dof", NOTHING)),
                 largest_error(entry),
-                f"[{_COLOURS[word]}]{word}[/]",
+                f"[{'green' if word == 'agrees' else 'red'}]{word}[/]",
                 *([] if self.ok else [escape(remark(entry))]),
             )
         return table
@@ -76,7 +74,8 @@ class _Job:
 
     @property
     def command(self) -> str:
-        return shlex.join(["gpmelica", "run", str(self.file), *(["--case", self.case] if self.case else [])])
+        options = [*(["--case", self.case] if self.case else []), "--out", str(self.folder / self.name)]
+        return shlex.join(["gpmelica", "run", str(self.file), *options, *([] if self.rumoca else ["--no-rumoca"])])
 
 
 def study_cases(file: Path, out: Path | None, progress: Progress, rumoca: bool = True) -> Study:
@@ -97,13 +96,14 @@ def study_cases(file: Path, out: Path | None, progress: Progress, rumoca: bool =
     runs = _run_all([_Job(file, case, folder, rumoca) for case in cases], progress)
     progress("drawing the comparison", 0.0)
     command = ["gpmelica", "study", str(file), "--cases", *(["--out", str(out)] if out else [])]
+    command += [] if rumoca else ["--no-rumoca"]
     return Study(chain, runs, write_case_report(folder, chain, runs, shlex.join(command)))
 
 
 def _run_all(jobs: Sequence[_Job], progress: Progress) -> tuple[Outcome, ...]:
     done: dict[str, Outcome] = {}
     progress("cases", 0.0)
-    with worker_processes(min(len(jobs), os.cpu_count() or 1)) as pool:
+    with worker_processes(len(jobs)) as pool:
         waiting = {pool.submit(_run_case, job): job for job in jobs}
         for future in as_completed(waiting):
             job = waiting[future]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ...errors import MissingToolError
+from ...workers import cores
 from . import compiler
 from .platforms import TARGETS, Platform, here
 from .universal import universal
@@ -61,7 +61,7 @@ def build(
     Raises BuildError if a compiler refuses a source.
     """
     sources = sorted(path for path in files if path.endswith(".c"))
-    with TemporaryDirectory() as temporary, ThreadPoolExecutor(os.cpu_count()) as pool:
+    with TemporaryDirectory() as temporary, ThreadPoolExecutor(cores()) as pool:
         folder = Path(temporary)
         for path, text in files.items():
             (folder / path).parent.mkdir(exist_ok=True)
