@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         SolveError,
         UnknownNameError,
     )
-    from .fmu.backends.backend import Fmu
+    from .fmu.backends.fmu import Fmu
     from .fmu.compare.context import RunReport
     from .model import Model, load
     from .reference import Reactions
@@ -63,7 +63,7 @@ _MODULES = {
         "SolveError",
         "UnknownNameError",
     ),
-    "fmu.backends.backend": ("Fmu",),
+    "fmu.backends.fmu": ("Fmu",),
     "fmu.compare.context": ("RunReport",),
     "model": ("Model", "load"),
     "reference": ("Reactions",),

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from ._version import __version__
 from .errors import DescriptionError, GpmelicaError, MissingToolError
 
 if TYPE_CHECKING:
@@ -27,14 +29,27 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     help="From a mechanism's description to readable Modelica, a verified FMU and a report.",
+    epilog="Exit status: 0 ok; 1 a check or comparison failed; 2 bad input; 3 a tool is missing.",
+    invoke_without_command=True,
 )
+
+
+@app.callback()
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="print the version")] = False,
+) -> None:
+    if version:
+        sys.stdout.write(f"gpmelica {__version__}\n")
+        raise typer.Exit
+
+
 _errors = Console(stderr=True, soft_wrap=True, highlight=False)
 # a pipe has no width: tables are not cut there
 _screen = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
 
 File = Annotated[Path, typer.Argument(help="description of the mechanism, TOML")]
 Case = Annotated[str | None, typer.Option(help="case of the description")]
-Out = Annotated[Path | None, typer.Option(help="folder for what is written (default: the model's name)")]
+Out = Annotated[Path | None, typer.Option(help="folder for what is written (default: Name, or Name_CASE)")]
 Json = Annotated[bool, typer.Option("--json", help="print JSON for scripts")]
 Input = Annotated[
     Path | None, typer.Option("--input", help="FMU inputs over time: CSV with a column time and one per input")
@@ -50,7 +65,7 @@ ReferenceResults = Annotated[
 Fmi = Annotated[str, typer.Option(help="FMI version: 2.0 | 3.0")]
 CompilerName = Annotated[str, typer.Option(help="auto | native | openmodelica")]
 OmcPath = Annotated[str | None, typer.Option(help="omc to use: a path, or docker:IMAGE")]
-Timeout = Annotated[float, typer.Option(help="longest time that omc may take, s")]
+Timeout = Annotated[float, typer.Option(help="longest time that omc, and rumoca's run, may take, s")]
 
 OK, DISAGREES, BAD_INPUT, MISSING_TOOL, EXHAUSTED = 0, 1, 2, 3, 4
 # what a machine runs out of; all other errors of files are those of paths that are given
@@ -125,8 +140,22 @@ def _load(file: Path, case: str | None) -> Model:
     return load(file, case)
 
 
-def _given(option: str, value: str | Path | None) -> list[str]:
-    return [option, str(value)] if value else []
+def _command_line(context: typer.Context) -> str:
+    """What repeats this command: its name, arguments, and the options that were given."""
+    words = ["gpmelica", str(context.info_name)]
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        source = context.get_parameter_source(name)
+        if source is None or source.name != "COMMANDLINE":
+            continue
+        value = context.params[name]
+        if parameter.param_type_name == "argument":
+            words.append(str(value))
+        elif isinstance(value, bool):
+            words.append(parameter.opts[0] if value else parameter.secondary_opts[0])
+        else:
+            words += [parameter.opts[0], str(value)]
+    return shlex.join(words)
 
 
 def _emit(data: Any) -> None:
@@ -139,9 +168,10 @@ def check(file: File, case: Case = None, as_json: Json = False) -> None:
     found = _load(file, case).check()
     if as_json:
         _emit(found.data())
-        return
-    for table in found.tables():
-        _screen.print(table)
+    else:
+        for table in found.tables():
+            _screen.print(table)
+    raise typer.Exit(OK if found.consistent else DISAGREES)
 
 
 @app.command()
@@ -176,7 +206,7 @@ def build(
         results = _reference_results(model, folder, fmi, inputs, progress) if reference_results else []
     _wrote([folder / f"{model.name}.mo", folder / f"{model.name}.mos", fmu.path, *results], as_json)
     if not as_json:
-        _screen.print(f"{fmu.backend}, {fmu.compiler}: {fmu.solver}", markup=False)
+        _screen.print(f"{fmu.backend.name}, {fmu.compiler}: {fmu.solver}", markup=False)
     if fmu.problems:
         _fail(DISAGREES, "\n".join(["FMPy finds fault with the FMU:", *fmu.problems]))
 
@@ -210,11 +240,12 @@ def ssp(
 
 @app.command()
 def run(
+    context: typer.Context,
     file: File,
     case: Case = None,
     out: Out = None,
     inputs: Input = None,
-    tolerance: Annotated[float, typer.Option(help="admissible error, relative to each signal's range")] = 1e-6,
+    tolerance: Annotated[float, typer.Option(help="admissible error, relative to each signal's scale")] = 1e-6,
     rumoca: Annotated[bool, typer.Option(help="run the Modelica text in rumoca too")] = True,
     compiler: CompilerName = "auto",
     fmi: Fmi = "2.0",
@@ -224,9 +255,9 @@ def run(
 ) -> None:
     """Do everything: Modelica, FMU, reference, comparison, report.html and result.json."""
     from .fmu.compare.result import result
+    from .fmu.report.report import word
 
     model = _load(file, case)
-    repeat = [*_given("--case", case), *_given("--input", inputs), *_given("--fmi", fmi if fmi != "2.0" else None)]
     with _progress() as progress:
         report = model.run(
             out,
@@ -237,13 +268,17 @@ def run(
             fmi=fmi,
             omc=omc,
             timeout=timeout,
-            command=shlex.join(["gpmelica", "run", str(file), *repeat]),
+            command=_command_line(context),
             progress=progress,
         )
     if as_json:
         _emit_strict(result(report))
     else:
         _screen.print(_verdict_table(report.comparisons))
+        for name, finding in report.findings.items():
+            _screen.print(f"[{'green' if finding.ok else 'red'}]{word(name, report)}[/]: {escape(finding.text)}")
+        for note in report.notes:
+            _screen.print(f"note: {note}", markup=False)
         _screen.print(f"report: {model.folder(out) / 'report.html'}", markup=False)
     raise typer.Exit(OK if report.ok else DISAGREES)
 
@@ -252,7 +287,7 @@ def run(
 def compare(
     first: Annotated[Path, typer.Argument(help="result file (CSV) or FMU, taken as the truth")],
     second: Annotated[Path, typer.Argument(help="result file (CSV) or FMU")],
-    tolerance: Annotated[float, typer.Option(help="admissible error, relative to each signal's range")] = 1e-6,
+    tolerance: Annotated[float, typer.Option(help="admissible error, relative to each signal's scale")] = 1e-6,
     as_json: Json = False,
 ) -> None:
     """Compare two result files or FMUs, signal by signal."""
@@ -265,7 +300,7 @@ def compare(
     if as_json:
         _emit_strict(comparison_data(outcome))
     else:
-        table = Table("signal", "max abs error", "relative to range")
+        table = Table("signal", "max abs error", "relative to scale")
         for name, error in sorted(outcome.rel_error.items(), key=lambda item: -item[1]):
             table.add_row(name, f"{outcome.max_abs_error[name]:.3g}", f"{error:.3g}")
         _screen.print(table)
@@ -395,11 +430,17 @@ def _emit_strict(data: Any) -> None:
 
 
 def _verdict_table(comparisons: Any) -> Table:
-    table = Table("run", "wall s", "max rel error", "worst signal", "horizon s", "verdict")
+    table = Table("run", "wall s", "max rel error", "tolerance", "worst signal", "horizon s", "verdict")
     for c in comparisons:
         verdict = "[green]agrees[/green]" if c.ok else "[red]disagrees[/red]"
         note = f" ({c.note})" if c.note and not c.ok else ""
         table.add_row(
-            c.name, f"{c.wall_s:.2f}", f"{c.max_rel_error:.2g}", c.worst_signal, f"{c.horizon:.4g}", verdict + note
+            c.name,
+            f"{c.wall_s:.2f}",
+            f"{c.max_rel_error:.2g}",
+            f"{c.tolerance:.2g}",
+            c.worst_signal,
+            f"{c.horizon:.4g}",
+            verdict + note,
         )
     return table

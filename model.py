@@ -25,7 +25,8 @@ from .results import Run
 
 if TYPE_CHECKING:
     from .commands.loads import LoadSummary
-    from .fmu.backends.backend import Compilers, Fmu
+    from .fmu.backends.backend import Compilers
+    from .fmu.backends.fmu import Fmu
     from .fmu.compare.context import RunReport
     from .fmu.compilers.platforms import Platform
 
@@ -121,7 +122,7 @@ class Model:
         """Write `Name.mo`, `Name.mos` and `Name.fmu`.
 
         Parameters:
-            out        folder; default the model's name
+            out        folder; default the model's name, `_` and the case
             compiler   openmodelica, native, or auto: the former where there is an omc
             fmi        2.0 or 3.0
             platforms  systems to build for, such as linux64 and win64; default this machine
@@ -134,8 +135,8 @@ class Model:
 
         systems = _systems(platforms, fmi)
         compilers = _compilers("native" if platforms and compiler == "auto" else compiler, omc, timeout)
-        if systems and compilers.omc is not None:
-            wanted = "OpenModelica builds for this machine alone; take the compiler native"
+        if systems and not compilers.backends[0].cross:
+            wanted = f"{compilers.backends[0].name} builds for this machine alone; take the compiler native"
             raise DescriptionError("platforms", [Problem("", wanted)])
         return build_fmu(
             self.prepared,
@@ -179,14 +180,14 @@ class Model:
         """Do everything: Modelica, FMUs, reference, comparison; writes `report.html` and `result.json`, too.
 
         Parameters:
-            out        folder; default the model's name
+            out        folder; default the model's name, `_` and the case
             inputs     of the FMU over time: a CSV file, or arrays by name, `time` (s) among them; default zero
-            tolerance  admissible error, relative to each signal's range
+            tolerance  admissible error, relative to each signal's scale
             rumoca     whether to run the Modelica text in rumoca, too
             compiler   openmodelica, native, or auto: both where there is an omc
             fmi        2.0 or 3.0
             omc        path of the omc to use, or docker:IMAGE
-            timeout    of omc, s
+            timeout    of omc and of rumoca's run, s
             command    line that repeats the run, for the report
 
         Raises GpmelicaError if the model cannot be built or the reference fails; a failed run of a backend is
@@ -252,8 +253,8 @@ class Model:
         return mechanism.build(self.description)
 
     def folder(self, out: Path | str | None) -> Path:
-        """Where files go: the folder given, or one of the model's name."""
-        return Path(out or self.name)
+        """Where files go: the folder given, or one of the model's name and case, so that cases do not meet."""
+        return Path(out or (f"{self.name}_{self.case}" if self.case else self.name))
 
     def inputs(self, given: Inputs | None) -> InputTable | None:
         """The FMU's inputs over time; raises DescriptionError with all that is wrong with them."""
@@ -275,7 +276,7 @@ def _compilers(choice: str, omc: str | None, timeout: float) -> Compilers:
     from .fmu.backends.backend import CHOICES, choose
 
     one_of("compiler", choice, CHOICES)
-    return choose(choice, omc, timeout)  # type: ignore[arg-type]
+    return choose(choice, omc, timeout)
 
 
 def _systems(platforms: Sequence[str], fmi: str) -> tuple[Platform, ...]:

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from .. import reference
+from ..fmu.compare.findings import start_consistency
 from ..generator.mechanism import GROUND
 from ..prepared import Prepared
 from . import reactions
@@ -27,7 +28,12 @@ class Summary:
 
     def tables(self) -> list[Table | str]:
         """For a terminal."""
-        return tables(self.model)
+        return tables(self.model, self.data())
+
+    @property
+    def consistent(self) -> bool:
+        """Whether every constraint row holds at the start, or is known to start violated."""
+        return start_consistency(self.model).ok
 
     def __str__(self) -> str:
         text = io.StringIO()
@@ -39,7 +45,7 @@ class Summary:
 
 def facts(model: Prepared) -> dict[str, Any]:
     """JSON-ready summary."""
-    mechanism, constraints = model.mechanism, model.solvability
+    mechanism, constraints, start = model.mechanism, model.solvability, start_consistency(model)
     return {
         "model": model.name,
         "n": mechanism.n,
@@ -59,6 +65,8 @@ def facts(model: Prepared) -> dict[str, Any]:
         "dependent": list(model.dependent),
         "redundant_rows": [list(group) for group in constraints.redundant],
         "left_out_rows": list(model.left_out),
+        "consistent": start.ok,
+        "start": start.text,
         "warnings": reactions.warnings_of(model),
     }
 
@@ -67,9 +75,9 @@ def _parent(model: Prepared, body: int) -> str:
     return "ground" if body == GROUND else model.mechanism.bodies[body].name
 
 
-def tables(model: Prepared) -> list[Table | str]:
-    """The same for a terminal."""
-    data, constraints = facts(model), model.solvability
+def tables(model: Prepared, data: dict[str, Any]) -> list[Table | str]:
+    """The same `facts` for a terminal."""
+    constraints = model.solvability
     bodies = Table("body", "parent", "mass kg", title=f"{data['model']}: bodies")
     for body in data["bodies"]:
         bodies.add_row(body["name"], body["parent"], f"{body['mass']:.6g}")
@@ -87,5 +95,6 @@ def tables(model: Prepared) -> list[Table | str]:
         *([reactions.gap(rank)] if constraints.redundant else []),
         *(f"{what}: {names}" for what, names in reactions.redundancy_of(model).items()),
         f"equations: {data['formulation']}",
+        f"start: {data['start']}",
         *data["warnings"],
     ]

@@ -16,6 +16,7 @@ from .kinematics.kinematics import poses
 from .solve.assembly import assemble
 from .solve.gpme import choose_dependent
 from .solve.model import Evaluation, Model
+from .solve.residuals import Residuals, residuals
 from .solve.solver import Solvability, formulation, solvability
 from .solve.statics import equilibrium, start_state
 
@@ -27,6 +28,7 @@ __all__ = [
     "Model",
     "Rank",
     "Reactions",
+    "Residuals",
     "Solvability",
     "Verdict",
     "assemble",
@@ -44,6 +46,7 @@ __all__ = [
     "poses",
     "programmed_target",
     "reactions",
+    "residuals",
     "rms",
     "simulate",
     "solvability",

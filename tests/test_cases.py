@@ -225,7 +225,7 @@ def test_page_of_eight_cases(tmp_path: Path) -> None:
     runs[3].result["runs"].append(
         {"name": "x", "max_rel_error": None, "wall_s": 0.5, "note": "broke off", "ok": False}
     )
-    runs[3].result["ok"] = False
+    runs[3].result.update(ok=False, agrees=False)
     path = write_case_report(tmp_path, runs[0].mechanism.chain, runs, "gpmelica study crane.toml --cases")
     page = Page(path.read_text(encoding="utf-8"))
     assert all(page.text.count(run.case) >= 6 for run in runs)

@@ -220,7 +220,7 @@ def test_compare_files_and_fmus(gpmelica: Command, finished: tuple[Path, Answer]
     data = gpmelica("compare", first, second, "--json").json
     assert data["ok"] is True
     assert 0.0 < data["max_rel_error"] <= 1e-6
-    assert data["horizon_s"] == pytest.approx(0.3)
+    assert data["horizon"] == pytest.approx(0.3)
     answer = gpmelica("compare", first, second, "--tolerance", "1e-16")
     assert answer.status == 1
     assert "upper_angle" in answer.out

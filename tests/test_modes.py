@@ -6,7 +6,6 @@ import json
 import math
 import time
 import tomllib
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +25,7 @@ from gpmelica.generator.description import load
 from gpmelica.generator.description.load import from_data
 from gpmelica.generator.mechanism import build
 from gpmelica.prepared import Prepared, prepare
-from gpmelica.reference import Mode, simulate, start_state
-from gpmelica.reference.analysis import modes
+from gpmelica.reference import Mode, modes, simulate, start_state
 
 MASS, STIFFNESS = 3.0, 1200.0
 
@@ -140,12 +138,14 @@ def test_modes_as_people_read_them(mode: Mode, text: str) -> None:
 
 def test_result_names_the_stiffest_mode() -> None:
     """Strict JSON even of an undamped mode; without coordinates there is none."""
-    report = replace(crane_report(), modes=(Mode(complex(0.0, 100.0), "jib.angle", False),))
+    report = crane_report()
+    vars(report)["modes"] = (Mode(complex(0.0, 100.0), "jib.angle", False),)
     found = json.loads(strict_json(result(report)))["stiffest_mode"]
     assert found["coordinate"] == "jib.angle"
     assert found["time_constant_s"] is None
     assert found["frequency_Hz"] == pytest.approx(100 / (2 * math.pi))
-    assert result(crane_report())["stiffest_mode"] is None
+    vars(report)["modes"] = ()
+    assert result(report)["stiffest_mode"] is None
 
 
 def _replacement(**simulation: Any) -> Prepared:
@@ -191,7 +191,7 @@ def test_a_diverging_reference_says_which_step_would_do(tmp_path: Path) -> None:
     """`run` with RK4 and ten times the stable step ends with the time and the step."""
     model = _replacement(method="RK4", step=2e-3, stop=0.5)
     with pytest.raises(SolveError, match=r"t = .* is too long for RK4, .* up to about 0\.000\d+ s"):
-        verify.run(model, verify.Options(tmp_path, compilers=Compilers(native=True)))
+        verify.run(model, verify.Options(tmp_path, compilers=Compilers()))
 
 
 def test_closures_have_a_table() -> None:

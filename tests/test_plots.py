@@ -150,7 +150,7 @@ def test_logarithmic_axes_skip_zeros() -> None:
     expected = report.reference.signals["violation_position"]
     assert np.isnan(position[0]) and expected[0] == 0.0
     assert_allclose(position[1:], expected[1:])
-    curves = lines(errors(report.reference, report.runs, report.comparisons, report.units))[0]
+    curves = lines(errors(report.reference, report.runs, report.comparisons, report.model.units))[0]
     largest = [np.nanmax(curve[1]) for curve in curves]
     assert largest[:3] == [comparison.max_rel_error for comparison in report.comparisons[1:]]
     assert largest[3:] == [1e-6, 1e-5]
@@ -174,7 +174,7 @@ def test_a_run_that_diverges_leaves_the_picture() -> None:
     late = report.reference.time > 1.9
     signals = {name: np.where(late, 1e300, values) for name, values in report.reference.signals.items()}
     wild = replace(report.reference, name="fmu-native-me", signals=signals)
-    comparison = compare(report.reference, wild, report.units, 1e-6)
+    comparison = compare(report.reference, wild, report.model.units, 1e-6)
     spoilt = replace(report, runs=(wild,), comparisons=(report.comparisons[0], comparison))
     assert tuple(picture.name for picture in pictures(spoilt)) == FIGURES
     figure = joint_coordinates(report.mechanism, report.reference, (wild,))

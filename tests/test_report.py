@@ -15,6 +15,7 @@ from helpers_report import RUNS, crane_pictures, crane_run, disturbed, pendulum_
 
 from gpmelica.fmu.compare.compare import Comparison, compare
 from gpmelica.fmu.compare.context import RunReport
+from gpmelica.fmu.compare.findings import Finding
 from gpmelica.fmu.compare.result import result, write_result
 from gpmelica.fmu.report.plots import Picture, pictures
 from gpmelica.fmu.report.plots.number_text import decimal, scientific, unit_text
@@ -35,6 +36,7 @@ def test_result_has_the_contract_keys_in_order(tmp_path: Path) -> None:
     """Keys of design section 6, in its order, with the types it gives."""
     data = strictly(write_result(tmp_path, crane_run()).read_text(encoding="utf-8"))
     assert list(data)[:8] == ["model", "case", "n", "dof", "compilers", "runs", "tolerance", "ok"]
+    assert [data[key] for key in ("consistent", "agrees", "holds")] == [True, True, True]
     assert (data["model"], data["case"], data["n"], data["dof"]) == ("Crane", "flexible_boom", 18, 16)
     assert (data["tolerance"], data["ok"]) == (1e-6, True)
     expected = ["name", "wall_s", "steps", "max_abs_error", "max_rel_error", "violation_position", "ok"]
@@ -51,9 +53,9 @@ def test_result_carries_the_exact_numbers(tmp_path: Path) -> None:
     for run, comparison in zip(data["runs"], crane_run().comparisons, strict=True):
         assert run["max_abs_error"] == comparison.max_abs_error
         assert run["max_rel_error"] == comparison.max_rel_error == max(comparison.rel_error.values())
-        assert (run["horizon_s"], run["note"]) == (comparison.horizon, comparison.note)
+        assert (run["horizon"], run["note"]) == (comparison.horizon, comparison.note)
     assert set(data["runs"][0]["max_abs_error"].values()) == {0.0}
-    assert data["runs"][3]["horizon_s"] == pytest.approx(1.0)
+    assert data["runs"][3]["horizon"] == pytest.approx(1.0)
 
 
 def broken_report() -> RunReport:
@@ -63,7 +65,7 @@ def broken_report() -> RunReport:
     signals["E_x"] = np.where(report.reference.time > 1.5, np.nan, signals["E_x"])
     run = replace(report.runs[0], signals=signals)
     off = Comparison.failed("fmu-native-cs", 1e-6, "stopped at 0.3 s: near-singular <C_d>")
-    comparisons = (report.comparisons[0], compare(report.reference, run, report.units, 1e-6), off)
+    comparisons = (report.comparisons[0], compare(report.reference, run, report.model.units, 1e-6), off)
     return replace(report, runs=(run,), comparisons=comparisons)
 
 
@@ -139,7 +141,7 @@ def test_report_is_complete(tmp_path: Path) -> None:
     names = [*RUNS, *(b.name for b in report.mechanism.bodies), *(c.name for c in report.mechanism.coordinates)]
     for text in [*names, *report.comparisons[1].max_abs_error, *report.compilers.values(), report.command]:
         assert text in content.text, text
-    assert "All 3 runs agree with the reference solver." in content.text
+    assert report.agrees.text in content.text
     assert "compared over 1 s of 2 s" in content.text
     assert "0.0731 at t = 1.37 s" in content.text
     assert seen == [picture.title for picture in crane_pictures()]
@@ -181,7 +183,7 @@ def test_report_escapes_what_the_description_says(hostile: str) -> None:
     content = page(
         replace(
             report,
-            mechanism=replace(report.mechanism, chain=chain),
+            model=replace(report.model, mechanism=replace(report.mechanism, chain=chain)),
             comparisons=(report.comparisons[0], failed),
             command=hostile,
             compilers={hostile: hostile},
@@ -208,19 +210,40 @@ def test_one_run_too_many_spoils_the_verdict() -> None:
     report = crane_run()
     bad = disturbed(report.reference, "fmu-native-cs", 3e-6)
     comparisons = list(report.comparisons)
-    comparisons[2] = compare(report.reference, bad, report.units, 1e-6)
+    comparisons[2] = compare(report.reference, bad, report.model.units, 1e-6)
     spoilt = replace(report, comparisons=tuple(comparisons))
     assert result(spoilt)["ok"] is False
     assert "1 of 3 runs do not agree with the reference: fmu-native-cs." in page(spoilt).text
+
+
+@pytest.mark.parametrize(("key", "word"), [("consistent", "inconsistent"), ("holds", "violated")])
+def test_each_of_the_three_can_spoil_the_verdict(key: str, word: str) -> None:
+    """Runs that agree are not enough: the finding is in the title, in its line, in the result, by its reason."""
+    reason = "b_y is off by 0.86 at the start"
+    spoilt = replace(crane_run(), **{key: Finding(False, reason)})
+    data, content = result(spoilt), page(spoilt)
+    assert (data["ok"], data[key], data["agrees"], data["because"][key]) == (False, False, True, reason)
+    assert word in content.text.split("flexible_boom")[1][:60] and f"{word} {reason}" in content.text
+
+
+def test_a_run_cut_short_is_said_beside_the_verdict() -> None:
+    """How much was compared, where somebody reads that runs agree."""
+    sentence = crane_run().agrees.text
+    assert sentence == (
+        "Agreement with the reference solver: 2 runs over all of 2 s; modelica-rumoca over 1 s of 2 s."
+    )
 
 
 def test_report_of_a_lone_reference() -> None:
     """Nothing compared is not an agreement."""
     report = pendulum_report()
     content = page(report, tuple(pictures(report)))
-    assert content.text.startswith("Pendulum: not compared") and "there is nothing to compare" in content.text
+    assert (
+        content.text.startswith("Pendulum: consistent, not compared, holds")
+        and "there is nothing to compare" in content.text
+    )
     assert "No signals were compared." in content.text
-    assert "agree with the reference" not in content.text and "striped" not in content.text
+    assert "Agreement" not in content.text and "striped" not in content.text
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def page(model: Prepared, fmi: str, made_by: Sequence[Toolchain], picture: Pictu
             "case": "",
             "description": program.description,
             "verdict": f"FMI {fmi}",
-            "sentence": _sentence(made_by),
+            "findings": [(f"FMI {fmi}", _sentence(made_by))],
             "numbers": _numbers(model, variables),
             "picture": picture and (picture, inline_svg(picture.svg, picture.name, picture.title)),
             "facts": program.info,

@@ -1,80 +1,50 @@
-"""Which compilers make FMUs of a model, and the FMUs they made."""
+"""The backends that there are, and how one is chosen."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from ...errors import MissingToolError
 from ...generator import modelica
 from ...prepared import Prepared
-from ..archive.contents import contents
-from ..compilers.binaries import toolchains
 from ..compilers.platforms import Platform
 from ..files.files import write_atomically
-from ..runs import simulate as runs
-from . import native, openmodelica
+from . import openmodelica
+from .fmu import Backend, Fmu, Order, Progress
+from .native import Native
+from .omc import OpenModelica
 
-Choice = Literal["auto", "native", "openmodelica"]
-CHOICES: tuple[Choice, ...] = ("auto", "native", "openmodelica")
-Progress = Callable[[str], None]
+# name → the backend with its tool, by the user's options; raises MissingToolError where the tool is not there
+BACKENDS: dict[str, Callable[[str | None, float], Backend]] = {
+    "openmodelica": lambda omc, timeout: OpenModelica(openmodelica.find(omc), timeout),
+    "native": lambda omc, timeout: Native(),
+}
+CHOICES = ("auto", *sorted(BACKENDS))
 
 
 @dataclass(frozen=True)
 class Compilers:
-    """What an FMU can be made with: an omc, or None for the native backend alone.
+    """What FMUs are made with, the preferred backend first; `timeout`, s, of tools that may hang."""
 
-    timeout  of omc, s
+    backends: tuple[Backend, ...] = (Native(),)
+    timeout: float = openmodelica.TIMEOUT
+
+
+def choose(choice: str, omc: str | None = None, timeout: float = openmodelica.TIMEOUT) -> Compilers:
+    """Compilers for a choice: `auto` takes every backend whose tool is found.
+
+    Raises MissingToolError at once if the one that is asked for, or the omc that is named, is not found.
     """
-
-    omc: openmodelica.Omc | None = None
-    native: bool = True
-    timeout: float = 600.0
-
-
-@dataclass(frozen=True)
-class Fmu:
-    """A compiled FMU.
-
-    Parameters:
-        backend   native | openmodelica
-        path      the file
-        compiler  version of what compiled it
-        seconds   wall time of generation and compilation
-        size      bytes
-        solver    what its co-simulation does; by omc, also its count of equations and unknowns
-        problems  what FMPy's validation finds wrong
-    """
-
-    backend: str
-    path: Path
-    compiler: str
-    seconds: float
-    size: int
-    solver: str
-    problems: tuple[str, ...]
-
-    def facts(self) -> str:
-        """One line: build time, size, solver."""
-        return f"{self.seconds:.1f} s to build, {self.size / 1e3:.0f} kB; {self.solver}"
-
-
-def choose(choice: Choice, omc: str | None = None, timeout: float = 600.0) -> Compilers:
-    """Compilers for a choice: `auto` takes omc where it is found, and the native backend.
-
-    Raises MissingToolError at once if `openmodelica` is asked for and not found.
-    """
-    if choice == "native":
-        return Compilers()
-    try:
-        return Compilers(openmodelica.find(omc), choice == "auto", timeout)
-    except MissingToolError:
-        if choice == "openmodelica" or omc is not None:
-            raise
-        return Compilers()
+    found: list[Backend] = []
+    for name in BACKENDS if choice == "auto" else (choice,):
+        try:
+            found.append(BACKENDS[name](omc, timeout))
+        except MissingToolError:
+            if choice == name or omc is not None:
+                raise
+    return Compilers(tuple(found), timeout)
 
 
 def write_modelica(model: Prepared, out: Path) -> list[Path]:
@@ -92,44 +62,8 @@ def build_native(
     fmi: str = "2.0",
     platforms: Sequence[Platform] = (),
 ) -> Fmu:
-    """Write `Name.fmu` by the native backend.
-
-    Parameters:
-        platforms  to build for, by ziglang; none means this machine, by whatever compiler there is
-
-    Raises MissingToolError if there is no compiler for a platform.
-    """
-    begin, fmu = time.perf_counter(), out / f"{model.name}.fmu"
-    made_by = toolchains(fmi, platforms)
-    sources = native.generate(model.native_program, model.chain, fmi)
-    native.build(sources, fmu, made_by, contents(model, fmi, made_by), progress)
-    return Fmu(
-        "native",
-        fmu,
-        made_by[0].compilers[0].version,
-        time.perf_counter() - begin,
-        fmu.stat().st_size,
-        "co-simulation by Dormand-Prince 5(4), Rosenbrock 4(3) or RK4",
-        tuple(runs.validate(fmu)),
-    )
-
-
-def build_openmodelica(
-    model: Prepared, out: Path, compilers: Compilers, fmi: str = "2.0", progress: Progress | None = None
-) -> Fmu:
-    """Write `Name.fmu`, `Name.mo` and `Name.mos` by omc."""
-    outcome = openmodelica.build(
-        model, out, fmi=fmi, omc=compilers.omc, timeout=compilers.timeout, progress=progress
-    )
-    return Fmu(
-        "openmodelica",
-        outcome.fmu,
-        outcome.version,
-        outcome.seconds,
-        outcome.size,
-        f"{outcome.solver}; {outcome.equations} equations, {outcome.unknowns} unknowns",
-        tuple(runs.validate(outcome.fmu)),
-    )
+    """Write `Name.fmu` by the native backend; see `Order`."""
+    return Native().build(Order(model, out, fmi, platforms, progress))
 
 
 def build(
@@ -140,8 +74,6 @@ def build(
     progress: Progress | None = None,
     platforms: Sequence[Platform] = (),
 ) -> Fmu:
-    """Write the Modelica text, its script and one FMU, by omc if there is one."""
+    """Write the Modelica text, its script and one FMU, by the preferred backend."""
     write_modelica(model, out)
-    if compilers.omc is not None:
-        return build_openmodelica(model, out, compilers, fmi, progress)
-    return build_native(model, out, progress, fmi, platforms)
+    return compilers.backends[0].build(Order(model, out, fmi, platforms, progress))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -14,6 +15,7 @@ from ...generator import variables as interface
 from ...generator.description import Chain
 from ...generator.program.program import Program
 from ..archive import model_description
+from ..archive.contents import contents
 from ..code import casadi_code, equations_data
 from ..code.dependencies import dependencies
 from ..code.model_structure import structure
@@ -23,6 +25,8 @@ from ..compilers import binaries
 from ..compilers.binaries import Toolchain
 from ..files.archive import pack
 from ..files.files import write_atomically
+from ..runs import simulate as runs
+from .fmu import Fmu, Order
 
 _DATA = "equations_data.c"
 _ROOMS = ("algebra", "core", "constraints", "solvers", "instance")  # of the C layer, besides one per FMI version
@@ -107,3 +111,31 @@ def _fixed_sources(fmi: str) -> dict[str, str]:
     texts = {f.name: f.read_text(encoding="utf-8") for room in rooms for f in room.iterdir()}
     headers = Path(fmpy.__file__).parent / "c-code"  # as FMPy carries them
     return {f"include/{h.name}": h.read_text(encoding="utf-8") for h in headers.glob(f"{own}*.h")} | texts
+
+
+@dataclass(frozen=True)
+class Native:
+    """FMUs of C code, by whatever compiler there is, or by ziglang for other systems."""
+
+    name: str = "native"
+    compiler: str = "C compiler"
+    tolerance: float = 0.0
+    communication_step: float | None = None
+    sure_of_events: bool = True
+    projects: bool = True
+    cross: bool = True
+
+    def build(self, order: Order) -> Fmu:
+        """Write `Name.fmu`; raises MissingToolError if there is no compiler for a platform."""
+        begin, model = time.perf_counter(), order.model
+        made_by = binaries.toolchains(order.fmi, order.platforms)
+        sources = generate(model.native_program, model.chain, order.fmi)
+        build(sources, order.path, made_by, contents(model, order.fmi, made_by), order.progress)
+        return Fmu(
+            self,
+            order.path,
+            made_by[0].compilers[0].version,
+            time.perf_counter() - begin,
+            "co-simulation by Dormand-Prince 5(4), Rosenbrock 4(3) or RK4",
+            tuple(runs.validate(order.path)),
+        )

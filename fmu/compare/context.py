@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
+from ... import reference
 from ...generator.mechanism import Mechanism
+from ...prepared import Prepared
 from ...reference import Mode
 from ...trajectory import Array, Trajectory
 from .compare import Comparison
+from .findings import Finding, agreement
 
 
 @dataclass(frozen=True)
@@ -16,43 +20,29 @@ class RunReport:
     """What `run` found out; the source of `result.json`, of the figures and of `report.html`.
 
     Parameters:
-        mechanism             of plain numbers, the case applied
-        case                  its name, or empty
-        reference             the reference solver's run, on the whole horizon
-        runs                  the others that could be compared, in the order of presentation
-        comparisons           one per run, the reference's own first; a run that broke off has one too
-        units                 signal → unit
-        tolerance             admissible relative error (a comparison may have been granted another one)
-        constraints           names of the constraint rows, in order
-        dependent             names of the dependent coordinates (`boom.angle`), one per independent row
-        dof                   degrees of freedom
-        smallest_determinant  smallest |det C_d| along the reference run and its time, s; None: no constraints
-        poses                 q, shape (n,), rad or m → world frames of all bodies, shape (bodies, 4, 4), m
-        friction              run → coordinate's symbol → friction effort against its motion, shape (N,), N·m or N
-        modes                 of the equations linearised at the start, the stiffest one first
-        targets               point → programmed positions at the reference's times, shape (N, 3), world frame, m
-        compilers             tool → version
-        command               the command line that repeats the run
-        files                 file name, relative to the report → what it holds
-        doubts                joint or closure → parts of its load that are not unique, see `reactions.doubts`
-        facts, notes          further facts of the model (name → text), and remarks on the verdict
+        model        what ran, its case applied
+        case         its name, or empty
+        reference    the reference solver's run, on the whole horizon
+        runs         the others that could be compared, in the order of presentation
+        comparisons  one per run, the reference's own first; a run that broke off has one too
+        tolerance    admissible relative error (a comparison may have been granted another one)
+        consistent   whether the description's constraints can hold, see `findings`
+        holds        whether they do in all runs
+        compilers    tool → version
+        command      the command line that repeats the run
+        files        file name, relative to the report → what it holds
+        doubts       joint or closure → parts of its load that are not unique, see `reactions.doubts`
+        facts, notes further facts of the model (name → text), and remarks on the verdict
     """
 
-    mechanism: Mechanism
+    model: Prepared
     case: str
     reference: Trajectory
     runs: tuple[Trajectory, ...]
     comparisons: tuple[Comparison, ...]
-    units: Mapping[str, str]
     tolerance: float
-    constraints: tuple[str, ...]
-    dependent: tuple[str, ...]
-    dof: int
-    smallest_determinant: tuple[float, float] | None
-    poses: Callable[[Array], Array]
-    friction: Callable[[Trajectory], Mapping[str, Array]] = lambda run: {}
-    modes: tuple[Mode, ...] = ()
-    targets: Mapping[str, Array] = field(default_factory=dict)
+    consistent: Finding
+    holds: Finding
     compilers: Mapping[str, str] = field(default_factory=dict)
     command: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
@@ -61,6 +51,50 @@ class RunReport:
     notes: tuple[str, ...] = ()
 
     @property
+    def mechanism(self) -> Mechanism:
+        """Of plain numbers."""
+        return self.model.mechanism
+
+    @property
+    def others(self) -> list[Comparison]:
+        """Comparisons without the reference's own."""
+        return [comparison for comparison in self.comparisons if comparison.name != self.reference.name]
+
+    @property
+    def agrees(self) -> Finding:
+        """Whether every run agrees with the reference, and over how much of its time."""
+        return agreement(self.others, float(self.reference.time[-1] - self.reference.time[0]))
+
+    @property
+    def findings(self) -> dict[str, Finding]:
+        """The three things that the verdict says, by their names in `result.json`."""
+        return {"consistent": self.consistent, "agrees": self.agrees, "holds": self.holds}
+
+    @property
     def ok(self) -> bool:
-        """Whether every run agrees with the reference."""
-        return all(comparison.ok for comparison in self.comparisons)
+        """Whether all three are so."""
+        return all(finding.ok for finding in self.findings.values())
+
+    @property
+    def smallest_determinant(self) -> tuple[float, float] | None:
+        """Smallest |det C_d| along the reference run and its time, s; None: no constraints."""
+        extra = self.reference.extra
+        return (extra["min_det"], extra["min_det_time"]) if "min_det" in extra else None
+
+    @cached_property
+    def modes(self) -> tuple[Mode, ...]:
+        """Of the equations linearised at the start, the stiffest one first."""
+        return reference.modes(self.mechanism, start=self.model.start)
+
+    @cached_property
+    def targets(self) -> dict[str, Array]:
+        """Point → programmed positions at the reference's times, shape (N, 3), world frame, m."""
+        return dict(reference.programmed_target(self.mechanism, self.reference))
+
+    def poses(self, q: Array) -> Array:
+        """World frames of all bodies, shape (bodies, 4, 4), m, at q, shape (n,), rad or m."""
+        return reference.poses(self.mechanism, q)
+
+    def friction(self, run: Trajectory) -> Mapping[str, Array]:
+        """Coordinate's symbol → friction effort against its motion, shape (N,), N·m or N."""
+        return reference.friction_efforts(self.mechanism, run)

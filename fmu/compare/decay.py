@@ -40,6 +40,20 @@ def baumgarte_roots(alpha: float, beta: float) -> tuple[float, float]:
     return slow.real, fast.real
 
 
+def free_decay(time: Array, alpha: float, beta: float) -> tuple[Array, Array]:
+    """How ẍ + 2α ẋ + β² x = 0 goes on, shape (2, N) each, x and ẋ: from x = 1, ẋ = 0, and from x = 0, ẋ = 1."""
+    root = cmath.sqrt(alpha**2 - beta**2)
+    if abs(root) <= 1e-6 * alpha:  # twice the same root
+        left = np.exp(-alpha * time)
+        ones = ((1 + alpha * time) * left, -(alpha**2) * time * left)
+        return np.array(ones), np.array([time * left, (1 - alpha * time) * left])
+    slow, fast = beta**2 / (-alpha - root), -alpha - root
+    slowly, quickly, apart = np.exp(slow * time), np.exp(fast * time), slow - fast
+    position = np.array([slow * quickly - fast * slowly, slow * fast * (quickly - slowly)]) / apart
+    velocity = np.array([slowly - quickly, slow * slowly - fast * quickly]) / apart
+    return position.real, velocity.real
+
+
 def straight_part(time: Array, values: Array, begin: float) -> Decay | None:
     """Longest part from `begin` (s) on where the logarithm falls along a straight line; None if there is none.
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ...generator.mechanism import Mechanism
-from ..compare.compare import Comparison
 from ..compare.context import RunReport
 from ..files.files import write_atomically
 from ..files.templates import fill
@@ -49,14 +48,15 @@ def _content(report: RunReport, drawn: list[Picture]) -> dict[str, Any]:
         "name": mechanism.name,
         "case": report.case,
         "description": mechanism.chain.description,
-        "verdict": _verdict(report),
-        "sentence": _sentence(report),
+        "verdict": ", ".join(word(name, report) for name in report.findings),
+        "findings": [(word(name, report), finding.text) for name, finding in report.findings.items()],
+        "worst": _sentence(report),
         "numbers": _key_numbers(report),
         "facts": _facts(report),
         "notes": _notes(report),
-        "constraints": report.constraints,
+        "constraints": report.model.rows,
         "bodies": tables.bodies(mechanism),
-        "coordinates": tables.coordinates(mechanism, report.reference, report.dependent),
+        "coordinates": tables.coordinates(mechanism, report.reference, report.model.dependent),
         "task": tables.task(mechanism),
         "knife_edges": tables.knife_edges(mechanism),
         "closures": tables.closures(mechanism),
@@ -74,29 +74,30 @@ def _content(report: RunReport, drawn: list[Picture]) -> dict[str, Any]:
     }
 
 
-def _others(report: RunReport) -> list[Comparison]:
-    return [comparison for comparison in report.comparisons if comparison.name != report.reference.name]
+_WORDS = {
+    "consistent": ("consistent", "inconsistent"),
+    "agrees": ("agrees", "disagrees"),
+    "holds": ("holds", "violated"),
+}
 
 
-def _verdict(report: RunReport) -> str:
-    if not _others(report):
+def word(name: str, report: RunReport) -> str:
+    """A finding in one word."""
+    if name == "agrees" and not report.others:
         return "not compared"
-    return "agrees" if report.ok else "disagrees"
+    return _WORDS[name][not report.findings[name].ok]
 
 
 def _sentence(report: RunReport) -> str:
-    others = _others(report)
-    if not others:
-        return "Only the reference solver ran, so there is nothing to compare it with."
-    failed = [comparison.name for comparison in others if not comparison.ok]
-    if failed:
-        return f"{len(failed)} of {len(others)} runs do not agree with the reference: {', '.join(failed)}."
-    worst = max(others, key=lambda comparison: comparison.max_rel_error)
-    runs = "The run agrees" if len(others) == 1 else f"All {len(others)} runs agree"
+    """The worst run, by its own tolerance."""
+    finite = [c for c in report.others if np.isfinite(c.max_rel_error)]
+    if not finite:
+        return ""
+    worst = max(finite, key=lambda comparison: comparison.max_rel_error / comparison.tolerance)
+    where = f" in {worst.worst_signal}" if worst.worst_signal else ""
     return (
-        f"{runs} with the reference solver. The largest relative error is {scientific(worst.max_rel_error)}"
-        f" ({worst.name}{worst.worst_signal and ', ' + worst.worst_signal}); its tolerance is"
-        f" {scientific(worst.tolerance)}."
+        f"Nearest to its tolerance comes {worst.name}{where}: a relative error of"
+        f" {scientific(worst.max_rel_error)}, where {scientific(worst.tolerance)} is granted."
     )
 
 
@@ -108,12 +109,12 @@ def _reading(runs: int) -> str:
 
 
 def _key_numbers(report: RunReport) -> list[tuple[str, str]]:
-    others = _others(report)
+    others = report.others
     worst = scientific(max(comparison.max_rel_error for comparison in others)) if others else "–"
     return [
-        ("degrees of freedom", str(report.dof)),
+        ("degrees of freedom", str(report.model.degrees_of_freedom)),
         ("coordinates", str(report.mechanism.n)),
-        ("constraint rows", str(len(report.constraints))),
+        ("constraint rows", str(len(report.model.rows))),
         ("bodies", str(len(report.mechanism.bodies))),
         ("horizon", f"{decimal(report.reference.time[-1] - report.reference.time[0])} s"),
         ("largest relative error", worst),
@@ -129,8 +130,8 @@ def _facts(report: RunReport) -> dict[str, str]:
         f" {scientific(chain.simulation.tolerance)}",
         "start": "static equilibrium" if chain.simulation.start == "statics" else "as described",
     }
-    if report.constraints:
-        facts |= {**_stabilisation(mechanism), "dependent coordinates": ", ".join(report.dependent)}
+    if report.model.rows:
+        facts |= {**_stabilisation(mechanism), "dependent coordinates": ", ".join(report.model.dependent)}
     if report.smallest_determinant is not None:
         value, time = report.smallest_determinant
         facts["smallest |det C_d|"] = f"{decimal(value, 3)} at t = {decimal(time, 3)} s"

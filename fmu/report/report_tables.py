@@ -39,7 +39,7 @@ def verdicts(report: RunReport) -> Table:
         ("relative error", "number", lambda c: scientific(c.max_rel_error)),
         ("tolerance", "number", lambda c: scientific(c.tolerance)),
         ("worst signal", "code", lambda c: c.worst_signal or NOTHING),
-        ("its error", "number", lambda c: _worst_error(c, report.units)),
+        ("its error", "number", lambda c: _worst_error(c, report.model.units)),
         ("largest ‖Φ‖", "number", lambda c: scientific(c.violation_position)),
         ("largest ‖dΦ/dt‖", "number", lambda c: scientific(c.violation_velocity)),
         ("horizon, s", "number", lambda c: decimal(c.horizon)),
@@ -148,7 +148,11 @@ def signals(report: RunReport, relative: bool) -> Table:
     errors = [c.rel_error if relative else c.max_abs_error for c in runs]
     names = dict.fromkeys(name for of_run in errors for name in of_run)
     rows = [
-        (name, unit_text(report.units.get(name, NOTHING)), *(scientific(of_run.get(name)) for of_run in errors))
+        (
+            name,
+            unit_text(report.model.units.get(name, NOTHING)),
+            *(scientific(of_run.get(name)) for of_run in errors),
+        )
         for name in names
     ]
     headers = ("signal", "unit", *(run.name for run in runs))

@@ -222,6 +222,11 @@ def _settings(draft: Draft, names: References) -> Iterator[Problem]:
     for index, name in enumerate(draft.chain.statics.locked or ()):
         if name not in names.all_links:
             yield Problem(f"statics.locked[{index}]", unknown("link", name, names.all_links))
+    tasks = [entry.name for entry in draft.chain.programmed]
+    for index, name in enumerate(draft.chain.simulation.starts_violated):
+        if name not in tasks:
+            problem = unknown("programmed constraint", name, tasks)
+            yield Problem(f"simulation.starts_violated[{index}]", problem)
     loads = draft.chain.outputs.loads
     for index, name in enumerate(() if isinstance(loads, str) else loads):
         if name not in names.all_links:

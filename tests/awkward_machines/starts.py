@@ -16,7 +16,7 @@ def _path(start: str, *waypoints: tuple[float, float]) -> Table:
     return machine(*arm(), points=TIP, programmed=[{"name": "tour", "path": path}], simulation=simulation)
 
 
-@awkward("not consistent", "tour", mended=False)
+@awkward("not consistent", "tour")
 def path_that_begins_elsewhere() -> Table:
     """The first waypoint is 0.86 m from the tip, and nobody asks for that."""
     data = _path("statics", (1.188, 0.493), (1.2, 0.6))

@@ -5,8 +5,17 @@
 
 from __future__ import annotations
 
-from .build import BuildOutcome, build
+from .build import TIMEOUT, BuildOutcome, build
 from .errors import OmcDied, OmcError, OmcTimeout
 from .installation import Omc, find
 
-__all__ = ["BuildOutcome", "Omc", "OmcDied", "OmcError", "OmcTimeout", "build", "find"]
+__all__ = [
+    "TIMEOUT",
+    "BuildOutcome",
+    "Omc",
+    "OmcDied",
+    "OmcError",
+    "OmcTimeout",
+    "build",
+    "find",
+]

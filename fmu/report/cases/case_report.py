@@ -94,7 +94,7 @@ def _content(chain: Chain, runs: Sequence[Outcome], command: str) -> dict[str, A
         "case": f"{len(runs)} cases" if len(runs) > 1 else "one case",
         "description": chain.description,
         "verdict": _verdict(runs),
-        "sentence": _sentence(runs),
+        "findings": [(_verdict(runs), _sentence(runs))],
         "numbers": _key_numbers(runs, ran),
         "overview": tables.overview(chain, runs),
         "messages": [(run.case, tables.remark(run)) for run in runs if not run.result["ok"]],
@@ -122,7 +122,10 @@ def _verdict(runs: Sequence[Outcome]) -> str:
 
 
 def _sentence(runs: Sequence[Outcome]) -> str:
-    bad = {word: [run.case for run in runs if tables.verdict(run) == word] for word in ("disagrees", "failed")}
+    bad = {
+        word: [run.case for run in runs if tables.verdict(run) == word]
+        for word in (*tables.NOT.values(), "failed")
+    }
     if any(bad.values()):
         said = [f"{_number(cases, word)} ({', '.join(cases)})" for word, cases in bad.items() if cases]
         return f"Of {len(runs)} cases, {' and '.join(said)}."
@@ -132,7 +135,7 @@ def _sentence(runs: Sequence[Outcome]) -> str:
 
 
 def _number(cases: Sequence[str], word: str) -> str:
-    """`1 disagrees`, `2 disagree`."""
+    """`1 disagrees`, `2 disagree`, `1 inconsistent`."""
     return f"{len(cases)} {word if len(cases) == 1 else word.removesuffix('s')}"
 
 

@@ -100,11 +100,15 @@ def largest_differences(runs: Sequence[CaseRun]) -> dict[str, float]:
     return {case: max(ratio for _, ratio in d.values()) for case, d in distances.items() if d}
 
 
+NOT = {"consistent": "inconsistent", "agrees": "disagrees", "holds": "violated"}  # key of `result.json` → word
+
+
 def verdict(outcome: Outcome) -> str:
-    """In one word: agrees, disagrees or failed."""
+    """In one word: failed, or the first thing that is not as it ought to be, or agrees."""
     if isinstance(outcome, CaseFailure):
         return "failed"
-    return "agrees" if outcome.result["ok"] else "disagrees"
+    wrong = [word for key, word in NOT.items() if not outcome.result[key]]
+    return wrong[0] if wrong else "agrees"
 
 
 def percent(ratio: float) -> str:
@@ -130,11 +134,13 @@ def remark(outcome: Outcome) -> str:
     """What is wrong with a case: its error, or `fmu-native-me: 7.5e−05 in base_psi_ddot` for each bad run."""
     if isinstance(outcome, CaseFailure):
         return outcome.message
-    return "; ".join(
+    of_runs = (
         f"{run['name']}: " + (run["note"] or f"{scientific(run['max_rel_error'])} in {run['worst_signal']}")
         for run in outcome.result["runs"]
         if not run["ok"]
     )
+    others = (outcome.result["because"][key] for key in ("consistent", "holds") if not outcome.result[key])
+    return "; ".join([*of_runs, *others])
 
 
 def _settings(changes: Mapping[str, Any]) -> str:

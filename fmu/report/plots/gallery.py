@@ -126,5 +126,5 @@ def _of_the_agreement(report: RunReport) -> Iterator[Entry]:
         "errors",
         "Error against the reference",
         "At each instant the signal that is worst then, logarithmic. Zeros leave gaps.",
-        partial(logarithmic.errors, report.reference, report.runs, report.comparisons, report.units),
+        partial(logarithmic.errors, report.reference, report.runs, report.comparisons, report.model.units),
     )

@@ -61,6 +61,8 @@ class Simulation(Part):
     """`statics`: from the equilibrium; `description`: from the values given, which may violate constraints."""
     violation: Positive = 1e-6
     """Constraint violation up to which a run holds, m or rad, beyond what is left of the start's."""
+    starts_violated: tuple[str, ...] = ()
+    """Programmed constraints that may be violated at the start in `statics`, too; names."""
 
     @model_validator(mode="after")
     def _sensible(self) -> Simulation:

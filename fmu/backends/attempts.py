@@ -1,0 +1,117 @@
+"""Every backend runs the model: both modes of each FMU in FMPy, and the Modelica text in rumoca."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from ... import reference
+from ...errors import BuildError, SolveError
+from ...generator import modelica
+from ...prepared import Prepared
+from ...trajectory import Trajectory
+from ..runs import simulate as runs
+from ..runs.inputs import InputTable
+from . import rumoca, rumoca_process
+from .fmu import Fmu
+
+RUMOCA_TOLERANCE = 1e-5
+RUMOCA_LIMIT = 60.0  # s of wall time; rumoca interprets the model
+SOLVER_MARGIN = 0.1  # all solvers are asked for so much more accuracy than the description wants
+RESTART_MARGIN = 100.0  # of FMPy's CVODE's tolerance: a smaller violation is not worth its restart at order 1
+
+Progress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A run's trajectory, or why there is none; and the relative error that it is granted."""
+
+    name: str
+    tolerance: float
+    trajectory: Trajectory | None
+    failure: str = ""
+
+
+def fmu_attempts(
+    model: Prepared, fmus: Sequence[Fmu], tolerance: float, inputs: InputTable | None, progress: Progress
+) -> Iterator[Attempt]:
+    """Model exchange and co-simulation of each FMU; tolerance: relative error that is asked for."""
+    for fmu in fmus:
+        name = f"fmu-{fmu.backend.name}"
+        yield _attempt(f"{name}-me", tolerance, partial(fmu_run, model, fmu, "me", inputs, progress))
+        granted = max(tolerance, fmu.backend.tolerance)
+        yield _attempt(f"{name}-cs", granted, partial(fmu_run, model, fmu, "cs", inputs, progress))
+
+
+def fmu_run(
+    model: Prepared, fmu: Fmu, mode: runs.Mode, inputs: InputTable | None, progress: Progress
+) -> Trajectory:
+    """An FMU in FMPy, as the description says; raises SolveError."""
+    simulation, backend, name = model.chain.simulation, fmu.backend, f"fmu-{fmu.backend.name}-{mode}"
+    longest = backend.communication_step if mode == "cs" else None
+    every = max(round(simulation.output_step / longest), 1) if longest else 1
+    tolerance = simulation.tolerance * SOLVER_MARGIN
+    restarts = model.program.projections and mode == "me" and backend.projects
+    trajectory = runs.simulate(
+        fmu.path,
+        mode,
+        list(model.units),
+        name=name,
+        stop=simulation.stop,
+        output_step=simulation.output_step / every,
+        tolerance=tolerance,
+        parameters={"projection_tolerance": RESTART_MARGIN * tolerance} if restarts else None,
+        inputs=inputs,
+        progress=lambda fraction: progress(f"FMPy, {name}", fraction),
+    )
+    return _thinned(trajectory, every, [] if backend.sure_of_events else _switching_times(model))
+
+
+def rumoca_attempt(model: Prepared, tolerance: float, limit: float) -> Attempt:
+    """The Modelica text in rumoca, for so long at most, s; no trajectory and no failure if it took longer."""
+    simulation = model.chain.simulation
+    # the variant without inputs: rumoca cannot be given any yet, and without a user they are zero
+    text = model.modelica(start_values=model.start_values())
+    run = partial(
+        rumoca_process.simulate,
+        text,
+        modelica.experiment(model.name),
+        list(model.units),
+        stop=simulation.stop,
+        output_step=simulation.output_step,
+        # as tight as rumoca is fast, but no looser than a description that asks for more than usual
+        tolerance=min(max(simulation.tolerance, 1e-8), 10.0 * simulation.tolerance),
+        limit=min(limit, RUMOCA_LIMIT),
+    )
+    return _attempt(rumoca_process.NAME, max(tolerance, RUMOCA_TOLERANCE), run)
+
+
+def rumoca_is_there() -> bool:
+    """Whether rumoca is installed."""
+    return rumoca.available()
+
+
+def _attempt(name: str, tolerance: float, action: Callable[[], Trajectory | None]) -> Attempt:
+    try:
+        return Attempt(name, tolerance, action())
+    except (SolveError, BuildError) as error:
+        return Attempt(name, tolerance, None, str(error))
+
+
+def _switching_times(model: Prepared) -> list[float]:
+    numbers = reference.Model(model.mechanism, start=model.start)
+    return [float(t) for t in numbers.stops(model.chain.simulation.stop)]
+
+
+def _thinned(trajectory: Trajectory, every: int, without: list[float]) -> Trajectory:
+    """Every so many samples, but none at the times `without`."""
+    kept = np.zeros(len(trajectory.time), dtype=bool)
+    kept[::every] = True
+    for t in without:
+        kept &= np.abs(trajectory.time - t) > 1e-9 * max(t, 1.0)
+    signals = {name: values[kept] for name, values in trajectory.signals.items()}
+    return replace(trajectory, time=trajectory.time[kept], signals=signals)

@@ -1,0 +1,104 @@
+"""What makes FMUs, as the rest sees it, and an FMU that was made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from ...prepared import Prepared
+from ..compilers.platforms import Platform
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Order:
+    """An FMU that is wanted.
+
+    Parameters:
+        out        folder of `Name.fmu`
+        fmi        version of the standard, 2.0 or 3.0
+        platforms  to build for; none means this machine
+        progress   told what is going on
+    """
+
+    model: Prepared
+    out: Path
+    fmi: str = "2.0"
+    platforms: Sequence[Platform] = ()
+    progress: Progress | None = None
+
+    @property
+    def path(self) -> Path:
+        """Of the FMU."""
+        return self.out / f"{self.model.name}.fmu"
+
+
+class Backend(Protocol):
+    """Something that makes FMUs. A new one is a class like this in a file of its own, and a row in `BACKENDS`."""
+
+    @property
+    def name(self) -> str:
+        """What `--compiler` calls it; its runs are `fmu-<name>-me` and `fmu-<name>-cs`."""
+        ...
+
+    @property
+    def compiler(self) -> str:
+        """What its compiler is called among the versions."""
+        ...
+
+    @property
+    def tolerance(self) -> float:
+        """Relative error that its co-simulation is granted at least."""
+        ...
+
+    @property
+    def communication_step(self) -> float | None:
+        """Longest one of its co-simulation, s; None: whatever the output step is."""
+        ...
+
+    @property
+    def sure_of_events(self) -> bool:
+        """Whether outputs at a switching time are those after the switch."""
+        ...
+
+    @property
+    def projects(self) -> bool:
+        """Whether its FMUs project onto the constraints and have the parameter `projection_tolerance`."""
+        ...
+
+    @property
+    def cross(self) -> bool:
+        """Whether it builds for other systems."""
+        ...
+
+    def build(self, order: Order) -> Fmu:
+        """Write the FMU; raises BuildError with what its compiler says, MissingToolError."""
+        ...
+
+
+@dataclass(frozen=True)
+class Fmu:
+    """A compiled FMU.
+
+    Parameters:
+        backend   what made it
+        path      the file
+        compiler  version of what compiled it
+        seconds   wall time of generation and compilation
+        solver    what its co-simulation does; by omc, also its count of equations and unknowns
+        problems  what FMPy's validation finds wrong
+    """
+
+    backend: Backend
+    path: Path
+    compiler: str
+    seconds: float
+    solver: str
+    problems: tuple[str, ...] = field(default=())
+
+    def facts(self) -> str:
+        """One line: build time, size, what its co-simulation does."""
+        return f"{self.seconds:.1f} s to build, {self.path.stat().st_size / 1e3:.0f} kB; {self.solver}"

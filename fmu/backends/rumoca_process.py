@@ -1,0 +1,119 @@
+"""A run in rumoca, in a process of its own: rumoca can be deaf to Ctrl-C and to its own limit of time.
+
+The process runs a first part and then all of the time; what it has finished when its time is over counts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from ...errors import BuildError, SolveError
+from ...trajectory import Trajectory
+from .rumoca import CompiledModel
+
+NAME = "modelica-rumoca"
+_FIRST = 1 / 16  # of the run's time
+_JOB, _RUN, _FAILURE = "job.json", "run.npz", "failure.json"
+_ERRORS = {"BuildError": BuildError, "SolveError": SolveError}
+
+
+def simulate(
+    text: str,
+    model: str,
+    names: Sequence[str],
+    *,
+    stop: float,
+    output_step: float,
+    tolerance: float,
+    limit: float,
+) -> Trajectory | None:
+    """Trajectory of a Modelica text's class; over a part of [0, stop] if the limit, s, ends it; None if at once.
+
+    Raises BuildError or SolveError with rumoca's message.
+    """
+    with TemporaryDirectory(prefix="gpmelica-rumoca-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        job = {"text": text, "model": model, "names": list(names), "stop": stop, "output_step": output_step}
+        (folder / _JOB).write_text(json.dumps(job | {"tolerance": tolerance, "limit": limit}), "utf-8")
+        _wait(folder, limit)
+        return _result(folder, stop)
+
+
+def _wait(folder: Path, limit: float) -> None:
+    """Until the process ends or its time is over; an exception here, Ctrl-C included, ends it at once, too."""
+    # whatever this process imports gpmelica from, the other one does, too
+    paths = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    process = subprocess.Popen(
+        [sys.executable, "-m", __name__, str(folder)],
+        env=os.environ | paths,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,  # Ctrl-C comes to the first process alone
+    )
+    try:
+        if process.wait(limit):
+            raise SolveError(f"{NAME}: its process died with status {process.returncode}")
+    except subprocess.TimeoutExpired:
+        pass
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _result(folder: Path, stop: float) -> Trajectory | None:
+    if (folder / _FAILURE).exists():
+        failure = json.loads((folder / _FAILURE).read_text("utf-8"))
+        raise _ERRORS[failure["kind"]](failure["text"])
+    if not (folder / _RUN).exists():
+        return None
+    with np.load(folder / _RUN) as found:
+        signals = {name: found[name] for name in found.files if name not in ("time", "wall")}
+        time, wall = found["time"], float(found["wall"])
+    note = "" if time[-1] >= stop * (1 - 1e-9) else "stopped by its limit of time"
+    return Trajectory(NAME, time, signals, wall, note=note)
+
+
+def main(folder: Path) -> None:
+    """What the process does."""
+    job = json.loads((folder / _JOB).read_text("utf-8"))
+    try:
+        compiled = CompiledModel(job["text"], job["model"])
+        for horizon in dict.fromkeys((_part(job), job["stop"])):
+            run = compiled.simulate(
+                job["names"],
+                stop=horizon,
+                output_step=job["output_step"],
+                tolerance=job["tolerance"],
+                budget=job["limit"],
+            )
+            _leave(folder, run)
+    except (BuildError, SolveError) as error:
+        failure = {"kind": type(error).__name__, "text": str(error)}
+        (folder / "failing").write_text(json.dumps(failure), "utf-8")
+        os.replace(folder / "failing", folder / _FAILURE)
+
+
+def _part(job: dict[str, Any]) -> float:
+    """A first part of the run, s, of whole output steps."""
+    steps = max(round(_FIRST * job["stop"] / job["output_step"]), 1)
+    return float(min(steps * job["output_step"], job["stop"]))
+
+
+def _leave(folder: Path, run: Trajectory) -> None:
+    with (folder / "running").open("wb") as file:
+        np.savez(file, time=run.time, wall=run.wall_s, **run.signals)  # type: ignore[arg-type]
+    os.replace(folder / "running", folder / _RUN)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

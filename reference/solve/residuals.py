@@ -1,0 +1,58 @@
+"""What each constraint row lacks along a run: those that are kept, and those that are left out as redundant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...generator.mechanism import Mechanism
+from ...trajectory import Trajectory
+from ..forces.loads import Input
+from .model import Model, Start
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """m rows at N instants; m, rad or a row's own unit, and per second and second squared.
+
+    time          shape (N,), s
+    names         of the rows
+    orders        shape (m,): 0 for rows of positions, 1 of velocities, 2 of accelerations
+    position      shape (N, m), Φ; 0 for rows that have no position level
+    velocity      shape (N, m), Φ̇; 0 for rows of accelerations
+    acceleration  shape (N, m), C q̈ − γ, relative to γ where that is more than 1
+    """
+
+    time: Array
+    names: tuple[str, ...]
+    orders: NDArray[np.int_]
+    position: Array
+    velocity: Array
+    acceleration: Array
+
+
+def residuals(
+    mechanism: Mechanism, run: Trajectory, start: Start, inputs: Mapping[str, Input] | None = None
+) -> Residuals:
+    """Of a run's positions, velocities and accelerations at its output times.
+
+    start   (q0, qd0), shape (n,) each: what `start(x)` refers to
+    """
+    model = Model(mechanism, start=start, inputs=inputs)
+    q, qd, qdd = (
+        np.column_stack([run.signals[c.symbol + level] for c in mechanism.coordinates])
+        for level in ("", "_dot", "_ddot")
+    )
+    shape = (len(run.time), len(model.constraints.names))
+    position, velocity, acceleration = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    for k, t in enumerate(run.time.tolist() if shape[1] else ()):
+        rows = model.constraints(model.state(t, q[k], qd[k]))
+        position[k], velocity[k] = rows.Phi, rows.Phi_dot
+        acceleration[k] = (rows.C @ qdd[k] - rows.gamma) / np.maximum(1.0, np.abs(rows.gamma))
+    names, orders = model.constraints.names, model.constraints.orders
+    return Residuals(run.time, names, orders, position, velocity, acceleration)
