@@ -82,9 +82,9 @@ class _Search:
         damping = 1e-3
         gap, jacobian = self._gap(waypoint, q)
         for _ in range(_ITERATIONS):
-            square = jacobian @ jacobian.T + damping**2 * np.eye(len(gap))
+            damped = np.vstack([jacobian, damping * np.eye(len(self._joints))])  # least squares: sizes may be any
             trial = q.copy()
-            trial[self._joints] -= jacobian.T @ np.linalg.solve(square, gap)
+            trial[self._joints] -= np.linalg.lstsq(damped, np.append(gap, np.zeros(len(self._joints))))[0]
             trial_gap, trial_jacobian = self._gap(waypoint, trial)
             if trial_gap @ trial_gap < gap @ gap:
                 q, gap, jacobian, damping = trial, trial_gap, trial_jacobian, damping / 3
