@@ -36,7 +36,7 @@ def path_that_begins_at_the_tip() -> Table:
     return _path("description", (x, z), (x, z - 0.2))
 
 
-@awkward("not consistent", "place", mended=False)
+@awkward("not consistent", "place")
 def velocity_that_begins_elsewhere() -> Table:
     """A row of velocities with a jump at the start, and a start of statics."""
     data = machine(*arm(), points=TIP, programmed=[row("place", "E.x - start(E.x) - 0.2 - t")])
