@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import subprocess
@@ -15,6 +16,7 @@ from fmpy import read_model_description
 from helpers_backends import Once
 from helpers_cli import ARM, Answer, Command, fails, process
 
+import gpmelica as gp
 from gpmelica import cli, reference
 from gpmelica.fmu.backends import rumoca as rumoca_backend
 from gpmelica.fmu.files.csv_file import read_csv
@@ -208,6 +210,48 @@ def test_run_by_fmi_3(gpmelica: Command, arm: Path, tmp_path: Path) -> None:
     assert {run["name"] for run in answer.json["runs"] if run["ok"]} >= {"fmu-native-me", "fmu-native-cs"}
     assert read_model_description(str(folder / "Arm.fmu")).fmiVersion == "3.0"
     assert "--fmi 3.0" in (folder / "report.html").read_text(encoding="utf-8")
+
+
+def test_version_and_exit_statuses(gpmelica: Command) -> None:
+    """`--version` prints it; `--help` says what statuses mean."""
+    answer = gpmelica("--version")
+    assert (answer.status, answer.out) == (0, f"gpmelica {gp.__version__}\n")
+    assert "Exit status: 0 ok; 1 a check or comparison failed; 2 bad input" in " ".join(
+        gpmelica("--help").out.split()
+    )
+
+
+def test_the_report_repeats_every_option(gpmelica: Command, arm: Path, tmp_path: Path) -> None:
+    """What was given, and nothing else; the terminal has the three findings and what was left out."""
+    folder = tmp_path / "out"
+    given = (
+        "run",
+        arm,
+        "--case",
+        "heavy",
+        "--compiler",
+        "native",
+        "--tolerance",
+        "2e-06",
+        "--no-rumoca",
+        "--out",
+        folder,
+    )
+    answer = gpmelica(*given, "--timeout", "60")
+    assert answer.status == 0, answer.err
+    assert all(f"{word}: " in answer.out for word in ("consistent", "agrees", "holds"))
+    assert "the Modelica text was not run in rumoca, as asked for" in answer.out
+    page = html.unescape((folder / "report.html").read_text(encoding="utf-8"))
+    for option in (
+        "--case heavy",
+        "--compiler native",
+        "--tolerance 2e-06",
+        "--no-rumoca",
+        f"--out {folder}",
+        "--timeout 60",
+    ):
+        assert option in page
+    assert "--fmi 2.0" not in page
 
 
 # ---- compare ----------------------------------------------------------------------------------------------------
