@@ -56,6 +56,7 @@ class Watch:
         self._longest, self._stop = min(longest, stop / _POINTS), stop
         self._steps: list[float] = []
         self._largest = 0.0
+        self._sizes: Array | None = None
         self._passed: list[_Passed] = []
         self.singular: list[float] = []
 
@@ -70,7 +71,7 @@ class Watch:
             self._measure(since, after, y, at)
         self._steps.append(after - before)
         if self._shrinking():
-            if not self._passes(since, after, y):
+            if self._is_end(since, after, y):
                 raise SolveError(self.explained(since, after, y))
             self._steps = [max(self._steps)]
 
@@ -92,18 +93,22 @@ class Watch:
         if len(recent) < _SHRINKING:
             return False
         at_singular = bool(self._passed) and self._passed[-1].value < _VERY_CLOSE * self._largest
-        return bool(recent[-1] < _SHRUNK and np.all(np.diff(recent) <= 0)) or (
+        # several of them: the one before a switch is cut short
+        return bool(recent[-5] < _SHRUNK and np.all(np.diff(recent) <= 0)) or (
             at_singular and bool(recent.max() < _SHORT)
         )
 
-    def _passes(self, since: float, t: float, y: Array) -> bool:
-        """Whether the rows are singular here but can be fulfilled a little later: the motion may get through."""
+    def _is_end(self, since: float, t: float, y: Array) -> bool:
+        """Whether a function ends, or rows are singular and cannot be fulfilled a little later.
+
+        If they can, the motion may get through; without a cause, the integrator has its own reasons.
+        """
         state = self._motion.moment(t, y, since)[0]
         if not self._left.kept or self._smallest(state) > _CLOSE * self._largest:
-            return False
+            return bool(self._motion.model.nearest_end(state))
         later = _AHEAD * max(self._steps)
         ahead = self._motion.model.state(t + later, state.q + later * state.qd, 0 * state.qd, since)
-        return Manifold(self._motion.model, state, self._left.kept).nearest(ahead).fulfilled
+        return not Manifold(self._motion.model, state, self._left.kept).nearest(ahead).fulfilled
 
     @property
     def note(self) -> str:
@@ -146,10 +151,12 @@ class Watch:
         return float(found.x), float(found.fun)
 
     def _rows(self, state: State) -> Array:
-        """Those that are kept, in units of what they are made of, by coordinates that are lengths."""
+        """Those that are kept, in units of what they were made of at first, by coordinates that are lengths."""
         constraints, unit = self._motion.model.constraints, self._motion.form.choice.unit
-        sizes = np.linalg.norm(constraints.sizes(state).C[self._left.kept] * unit, axis=1, keepdims=True)
-        return np.asarray(constraints(state).C[self._left.kept] * unit / np.where(sizes > 0, sizes, 1.0))
+        if self._sizes is None:
+            sizes = np.linalg.norm(constraints.sizes(state).C[self._left.kept] * unit, axis=1, keepdims=True)
+            self._sizes = np.where(sizes > 0, sizes, 1.0)
+        return np.asarray(constraints(state).C[self._left.kept] * unit / self._sizes)
 
     def _smallest(self, state: State) -> float:
         return float(np.linalg.svd(self._rows(state), compute_uv=False)[-1])
