@@ -218,7 +218,7 @@ def test_interrupt(stand_in: StandIn, tmp_path: Path, sessions: bool) -> None:
         "import signal\n"
         "from pathlib import Path\n"
         "from helpers_openmodelica import pendulum\n"
-        "from gpmelica.fmu import openmodelica\n"
+        "from gpmelica.fmu.backends import openmodelica\n"
         # a test run in a shell's background inherits that it is to ignore Ctrl-C
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         f"omc = openmodelica.Omc({str(stand_in.program)!r})\n"

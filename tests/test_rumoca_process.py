@@ -50,6 +50,9 @@ def test_ctrl_c_ends_it_at_once() -> None:
     """A real SIGINT to the process that waits: it ends, and rumoca's process with it."""
     psutil = pytest.importorskip("psutil")
     script = (
+        # a test run in a shell's background inherits that it is to ignore Ctrl-C
+        "import signal\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from gpmelica.fmu.backends.rumoca_process import simulate\n"
         f"simulate({SLOW!r}, 'M', ['x[1]'], stop=1000.0, output_step=0.1, tolerance=1e-9, limit=300.0)\n"
     )
