@@ -18,6 +18,7 @@ from .generator.description import Chain
 from .generator.description.messages import named
 from .generator.equations.solution import linear_solves
 from .generator.equations.solution.system import Partition
+from .generator.modelica import Source
 from .generator.program.program import Program
 from .generator.types.origin import Signal
 
@@ -91,7 +92,11 @@ class Prepared:
         return {v.name: numbers.reader.reading(v.name, v.tree).number(state) for v in self.program.start_values}
 
     def modelica(self, start_values: Mapping[str, float] | None = None) -> str:
-        """Modelica source; see `generator.modelica.render`."""
+        """Modelica text; see `generator.modelica.render`."""
+        return self.modelica_source(start_values).text
+
+    def modelica_source(self, start_values: Mapping[str, float] | None = None) -> Source:
+        """The same, and which part of the description each line comes from."""
         return modelica.render(self.program, self.chain, __version__, start_values)
 
 

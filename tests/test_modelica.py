@@ -18,7 +18,6 @@ from gpmelica.fmu.backends.rumoca import CompiledModel
 from gpmelica.generator import modelica
 from gpmelica.generator import variables as interface
 from gpmelica.generator.modelica import text as modelica_text
-from gpmelica.generator.modelica.origin import Origins
 from gpmelica.generator.program import ir
 from gpmelica.generator.program.ir import Expr
 from gpmelica.prepared import Prepared
@@ -125,24 +124,39 @@ def test_plant_has_an_input_for_each_force(model: Prepared, text: str) -> None:
 
 
 def test_every_line_has_an_origin(model: Prepared, text: str) -> None:
-    """Each link, constraint and force heads its lines, and every equation stands under a heading."""
-    origins = Origins(text)
+    """Links, constraints and forces have their lines, and every declaration and equation of a model an origin."""
+    origins = model.modelica_source().origins
     lines = text.splitlines()
     found = {origins.line(i) for i in range(1, len(lines) + 1)}
     bodies = {body.link for body in model.mechanism.bodies} - {"base"}
     assert bodies == {origin.split(",")[0].removeprefix("link ") for origin in found if origin.startswith("link ")}
     assert {f"constraint {row}" for row in model.rows} <= found
     assert {f"applied force {f.name}" for f in model.chain.forces} <= found
-    code = [i for i, line in enumerate(lines, start=1) if line.startswith("    ") and " = " in line]
-    assert [lines[i - 1] for i in code if not origins.line(i) or origins.line(i) in ("Mechanism", "Plant")] == []
+    numbered = list(enumerate(lines, start=1))
+    begin, *ends = [i for i, line in numbered if "model Mechanism" in line or "annotation(" in line]
+    ours = [(i, line) for i, line in numbered[begin : ends[0]] if line.startswith("    ") and " = " in line]
+    assert ours
+    assert [line for i, line in ours if not origins.line(i)] == []
+
+
+def test_origins_are_at_their_lines(model: Prepared, text: str) -> None:
+    """Every heading of a link or a force is the origin of its own line and of the next one."""
+    origins = model.modelica_source().origins
+    headings = [
+        (i, line.strip().removeprefix("// "))
+        for i, line in enumerate(text.splitlines(), start=1)
+        if re.match(r"\s+// (link|applied force|closure|knife edge|constraint) ", line)
+    ]
+    assert len(headings) > 3
+    assert [h for i, h in headings if not origins.line(i) == origins.line(i + 1) == h] == []
 
 
 def test_elements_and_variables_have_an_origin() -> None:
     """A beam's elements are told apart, and the variables in a message lead to their links."""
-    origins = Origins(example_model("crane", "flexible_boom").modelica())
+    origins = example_model("crane", "flexible_boom").modelica_source().origins
     message = "Variable R_boom_r2 does not have any remaining equation; the model has a J_from_jib. Variable q is."
-    assert origins.names(message) == ("link boom, element r2",)
-    assert origins.names("Variable slew_torque is not given, nor is column_mass.") == (
+    assert origins.of_names(message) == ("link boom, element r2",)
+    assert origins.of_names("Variable slew_torque is not given, nor is column_mass.") == (
         "applied force slew_torque",
         "link column",
     )

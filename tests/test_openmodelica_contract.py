@@ -343,8 +343,9 @@ def _torn(text: str) -> str:
 def test_errors(omc: Omc, tmp_path: Path, sessions: bool, broken: Break, message: str) -> None:
     """omc's own errors, at our line and in the description's words, at once and without the network."""
     model = example_model("crane", "rigid_boom")
-    text = broken(model.modelica())
-    request = Request(model.name, text, modelica.experiment(model.name), "2.0", "me")
+    source = model.modelica_source()
+    text, simulated = broken(source.text), modelica.experiment(model.name)
+    request = Request(model.name, text, simulated, "2.0", "me", origins=source.origins)
     begin = time.monotonic()
     with pytest.raises(OmcError, match=message) as caught:
         compile_text(request, tmp_path, omc, sessions=sessions)

@@ -97,7 +97,7 @@ def test_start_that_cannot_be_projected_is_bad_input() -> None:
 def test_modelica_text_has_no_projection() -> None:
     """The text is the same with and without the option."""
     texts = [
-        modelica.render(model.program, model.chain, "0")
+        modelica.render(model.program, model.chain, "0").text
         for model in (prepare(from_data(swing(constraints=ON | {"projection": on}))) for on in (True, False))
     ]
     assert texts[0] == texts[1]

@@ -1,5 +1,6 @@
 """Program → Modelica text."""
 
+from .origin import Origins, Source
 from .package import digest, experiment, render, script
 
-__all__ = ["digest", "experiment", "render", "script"]
+__all__ = ["Origins", "Source", "digest", "experiment", "render", "script"]

@@ -17,6 +17,8 @@ from ..description import Chain
 from ..program.program import Program
 from . import parts
 from . import text as mo
+from .origin import Source
+from .writer import Writer
 
 
 def experiment(name: str) -> str:
@@ -24,15 +26,17 @@ def experiment(name: str) -> str:
     return f"{name}.Experiment"
 
 
-def render(program: Program, chain: Chain, version: str, start_values: Mapping[str, float] | None = None) -> str:
+def render(
+    program: Program, chain: Chain, version: str, start_values: Mapping[str, float] | None = None
+) -> Source:
     """Modelica source of a package, self-contained (no library needed); simulate its `experiment`.
 
     start_values  given numbers for what `start(x)` stands for. The model then has no initial equations and its
                   inputs are parameters: it can be evaluated at any state.
     """
-    forces, equations = parts.applied_forces(program), parts.equations(program)
-    return (
-        _environment()
+    writer = Writer()
+    text = (
+        _environment(writer)
         .get_template("package.mo.jinja")
         .render(
             program=program,
@@ -44,20 +48,19 @@ def render(program: Program, chain: Chain, version: str, start_values: Mapping[s
             states=parts.states(program),
             outputs=parts.outputs(program),
             hidden=[*parts.derived_parameters(program), *parts.variables(program)],
-            initial_equations=[
-                f"{v.name} = {mo.text(v.expr)}" for v in program.start_values if start_values is None
-            ],
-            equations=equations,
-            state_equations=[f"der({s.name}) = {mo.text(s.derivative)}" for s in program.states],
+            initial_equations=parts.start_equations(program) if start_values is None else [],
+            equations=parts.equations(program),
+            state_equations=parts.state_equations(program),
             output_equations=parts.output_equations(program),
             assertions=parts.assertions(program),
-            forces=[parts.Group(str(f.origin), tuple(parts.item_equations(f))) for f in forces],
+            forces=parts.force_equations(program),
             plant_inputs=parts.plant_inputs(program),
             plant_equations=parts.plant_equations(program),
             uses_quintic=_uses(program, "quintic_"),
             experiment=_settings(chain),
         )
     )
+    return writer.source(text)
 
 
 def _settings(chain: Chain) -> dict[str, float]:
@@ -77,7 +80,7 @@ def script(program: Program, chain: Chain) -> str:
     plotted = [c.symbol for c in coordinates if c.role == "joint"] or [c.symbol for c in coordinates]
     simulation = chain.simulation
     return (
-        _environment()
+        _environment(Writer())
         .get_template("simulate.mos.jinja")
         .render(
             name=program.name,
@@ -107,7 +110,7 @@ def _uses(program: Program, function: str) -> bool:
     return any(function in line for item in program.items for line in parts.item_equations(item))
 
 
-def _environment() -> Environment:
+def _environment(writer: Writer) -> Environment:
     environment = Environment(
         loader=PackageLoader("gpmelica", "modelica_templates"),
         undefined=StrictUndefined,
@@ -121,7 +124,7 @@ def _environment() -> Environment:
         "escaped": mo.escaped,
         "html": escape,
         "number": mo.number,
-        "lines": parts.lines,
-        "groups": parts.groups,
+        "lines": writer.lines,
+        "groups": writer.groups,
     }
     return environment

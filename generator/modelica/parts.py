@@ -1,66 +1,24 @@
-"""The parts of a Modelica model: declarations and equations under the headings that say where they come from.
-
-A heading names the link, constraint or force of the description; `origin` finds it for a line of the text.
-"""
+"""The parts of a Modelica model: declarations and equations under the headings that say where they come from."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeGuard
 
 from ..program.ir import Shape
-from ..program.program import START_VALUES, ConstrainedSolve, Definition, Item, LinearSolve, Program
+from ..program.program import START_VALUES, ConstrainedSolve, Definition, Item, LinearSolve, Output, Program, State
 from ..types.origin import Origin
 from . import text as mo
+from .writer import Declaration, Equation, Group, Member
 
-_INDENT = 4  # of everything inside a model of the package
+_MARGIN = " " * 4  # of everything inside a model of the package
+_AT_START = Origin("values at the start")
 _PARAMETERS = {  # headings of those that belong to no entry of the description
     "general": "general parameters",
     "description": "parameters of the description",
     START_VALUES.kind: START_VALUES.kind,
 }
 _PER_ROW = ("Phi", "Phi_dot", "C", "gamma")  # what a constraint row is made of
-
-
-@dataclass(frozen=True)
-class Declaration:
-    """`prefix name[shape](modifiers) = binding "description"`, in pieces."""
-
-    prefix: str
-    name: str
-    modifiers: str
-    binding: str
-    description: str
-
-    @property
-    def code(self) -> str:
-        """All but the description."""
-        return f"{self.prefix}{self.name}{self.modifiers}{self.binding}"
-
-
-@dataclass(frozen=True)
-class Group:
-    """Declarations or equations under one heading."""
-
-    title: str
-    members: tuple[Declaration | str, ...]
-
-
-def lines(members: Iterable[Declaration | str]) -> str:
-    """Text of declarations or equations, without a newline at the end."""
-    return "\n".join(_laid_out(member) for member in members)
-
-
-def _laid_out(member: Declaration | str) -> str:
-    if isinstance(member, str):
-        return mo.layout(member, _INDENT)
-    return mo.layout(member.code, _INDENT, mo.quoted(member.description))
-
-
-def groups(found: Iterable[Group]) -> str:
-    """Text of groups, each under its heading, without a newline at the end."""
-    return "\n\n".join(f"{' ' * _INDENT}// {group.title}\n{lines(group.members)}" for group in found)
 
 
 def applied_forces(program: Program) -> list[Definition]:
@@ -79,14 +37,18 @@ def _of_parameters(origin: Origin) -> str:
 
 def parameters(program: Program) -> list[Group]:
     """What a user may change."""
-    found: dict[str, list[Declaration]] = {}
+    found: list[tuple[str, Member]] = []
     for p in program.parameters:
         # `zeros(3)` would hide what may be changed
         value = "{" + ", ".join(map(mo.number, p.value)) + "}" if p.shape else mo.number(float(p.value))
-        name, modifiers = p.name + _dimensions(p.shape), _modifiers(p.shape, p.unit)
-        declaration = Declaration("parameter Real ", name, modifiers, f" = {value}", p.description)
-        found.setdefault(_of_parameters(p.origin), []).append(declaration)
-    return [Group(title, tuple(members)) for title, members in found.items()]
+        dimensions, modifiers, binding = _dimensions(p.shape), _modifiers(p.shape, p.unit), f" = {value}"
+        found.append(
+            (
+                _of_parameters(p.origin),
+                Declaration(p.origin, "parameter Real ", p.name, dimensions, modifiers, binding, p.description),
+            )
+        )
+    return _grouped(found)
 
 
 def derived_parameters(program: Program) -> list[Group]:
@@ -108,31 +70,32 @@ def start_parameters(program: Program, given: Mapping[str, float] | None) -> lis
         others = ["fixed = false"] if given is None else []
         binding = "" if given is None else f" = {mo.number(given[value.name])}"
         modifiers = _modifiers((), "1", *others)
-        declarations.append(Declaration("parameter Real ", value.name, modifiers, binding, value.description))
+        declarations.append(
+            Declaration(_AT_START, "parameter Real ", value.name, "", modifiers, binding, value.description)
+        )
     return declarations
 
 
 def inputs(program: Program, at_any_state: bool) -> list[Declaration]:
     """The FMU's inputs; parameters that are 0 where the model is to be evaluated at any state."""
     return [
-        Declaration("parameter Real ", e.name, _modifiers((), e.unit), " = 0.0", e.description)
+        Declaration(
+            Origin("input", e.name), "parameter Real ", e.name, "", _modifiers((), e.unit), " = 0.0", e.description
+        )
         if at_any_state
-        else Declaration("RealInput ", e.name, _input_modifiers(e.unit), "", e.description)
+        else _input(Origin("input", e.name), e.name, e.unit, e.description)
         for e in program.inputs
     ]
 
 
 def plant_inputs(program: Program) -> list[Declaration]:
     """The plant's inputs, one for each applied force."""
-    return [
-        Declaration("RealInput ", _input_name(program, f), _input_modifiers(f.unit), "", f.description)
-        for f in applied_forces(program)
-    ]
+    return [_input(f.origin, _input_name(program, f), f.unit, f.description) for f in applied_forces(program)]
 
 
 def plant_equations(program: Program) -> list[Group]:
     """What connects the plant's inputs to the applied forces."""
-    return [Group(str(f.origin), (f"{f.name} = {_input_name(program, f)}",)) for f in applied_forces(program)]
+    return _of_items((f, f"{f.name} = {_input_name(program, f)}") for f in applied_forces(program))
 
 
 def _input_name(program: Program, force: Definition) -> str:
@@ -148,21 +111,38 @@ def states(program: Program) -> list[Declaration]:
     for s in program.states:
         start = f"start = {mo.text(s.start)}"
         modifiers = _modifiers((), s.unit, start, "fixed = true", f"nominal = {mo.number(s.nominal)}")
-        declarations.append(Declaration("output Real ", s.name, modifiers, "", s.description))
+        declarations.append(_published(s, modifiers))
     return declarations
 
 
 def outputs(program: Program) -> list[Declaration]:
     """What a user reads besides the states."""
-    return [
-        Declaration("output Real ", o.name, _modifiers((), o.unit), "", o.description) for o in program.outputs
-    ]
+    return [_published(o, _modifiers((), o.unit)) for o in program.outputs]
 
 
-def output_equations(program: Program) -> list[str]:
+def _published(variable: State | Output, modifiers: str) -> Declaration:
+    origin = variable.signal.origin
+    return Declaration(origin, "output Real ", variable.name, "", modifiers, "", variable.description)
+
+
+def start_equations(program: Program) -> list[Equation]:
+    """What `start(x)` is."""
+    return [Equation(_AT_START, f"{v.name} = {mo.text(v.expr)}") for v in program.start_values]
+
+
+def state_equations(program: Program) -> list[Equation]:
+    """Derivatives of the states."""
+    return [Equation(s.signal.origin, f"der({s.name}) = {mo.text(s.derivative)}") for s in program.states]
+
+
+def output_equations(program: Program) -> list[Equation]:
     """Equations of the outputs that are no items themselves."""
     published = program.published
-    return [f"{o.name} = {mo.text(o.expr)}" for o in program.outputs if o.name not in published]
+    return [
+        Equation(o.signal.origin, f"{o.name} = {mo.text(o.expr)}")
+        for o in program.outputs
+        if o.name not in published
+    ]
 
 
 def variables(program: Program) -> list[Group]:
@@ -177,7 +157,7 @@ def variables(program: Program) -> list[Group]:
 
 def equations(program: Program) -> list[Group]:
     """All equations but the applied forces' values; those of a constraint row stand together."""
-    ordinary: list[tuple[str, str]] = []
+    ordinary: list[tuple[Item, str]] = []
     rows: dict[int, list[str]] = {i: [] for i in range(len(program.rows))}
     for item in program.items:
         if _is_constant(item) or _is_replaceable(item):
@@ -186,19 +166,32 @@ def equations(program: Program) -> list[Group]:
             if item.name.rstrip("_") in _PER_ROW:
                 rows[i].append(line)
             else:
-                ordinary.append((str(item.origin), line))
-    found = _grouped(ordinary)
+                ordinary.append((item, line))
+    found = _of_items(ordinary)
     after = next((i + 1 for i, group in enumerate(found) if group.title == "constraints"), len(found))
-    by_row = [Group(f"constraint {name}", tuple(rows[i])) for i, name in enumerate(program.rows)]
+    by_row = [_of_row(Origin("constraint", name), rows[i]) for i, name in enumerate(program.rows)]
     return [*found[:after], *by_row, *found[after:]]
+
+
+def _of_row(origin: Origin, codes: Iterable[str]) -> Group:
+    return Group(str(origin), tuple(Equation(origin, code) for code in codes))
+
+
+def force_equations(program: Program) -> list[Group]:
+    """The applied forces' values, as the description gives them."""
+    return _of_items((force, line) for force in applied_forces(program) for line in item_equations(force))
+
+
+def _of_items(found: Iterable[tuple[Item, str]]) -> list[Group]:
+    """Equations of items under the headings of these."""
+    return _grouped((str(item.origin), Equation(item.origin, line)) for item, line in found)
 
 
 def assertions(program: Program) -> list[str]:
     """What must hold during a run, laid out; messages stay in one piece."""
-    margin = " " * _INDENT
     return [
-        f"{margin}assert({mo.text(a.value)} < {mo.number(a.bound)},\n"
-        f"{margin}    {mo.quoted(f'{a.message} ')} + String(time));"
+        f"{_MARGIN}assert({mo.text(a.value)} < {mo.number(a.bound)},\n"
+        f"{_MARGIN}    {mo.quoted(f'{a.message} ')} + String(time));"
         for a in (*program.checks, *program.assertions)
     ]
 
@@ -225,8 +218,8 @@ def _is_constant(item: Item) -> bool:
     return isinstance(item, Definition) and item.constant
 
 
-def _grouped(members: Iterable[tuple[str, Declaration | str]]) -> list[Group]:
-    found: dict[str, list[Declaration | str]] = {}
+def _grouped(members: Iterable[tuple[str, Member]]) -> list[Group]:
+    found: dict[str, list[Member]] = {}
     for title, member in members:
         found.setdefault(title, []).append(member)
     return [Group(title, tuple(group)) for title, group in found.items()]
@@ -236,12 +229,12 @@ def _declaration(prefix: str, item: Item, binding: str = "") -> Declaration:
     text = item.description
     if item.unit is None and ";" not in text:
         text += "; units differ by element"
-    name, modifiers = item.name + _dimensions(item.shape), _modifiers(item.shape, item.unit)
-    return Declaration(prefix, name, modifiers, binding, text)
+    dimensions, modifiers = _dimensions(item.shape), _modifiers(item.shape, item.unit)
+    return Declaration(item.origin, prefix, item.name, dimensions, modifiers, binding, text)
 
 
-def _input_modifiers(unit: str | None) -> str:
-    return _modifiers((), unit, "start = 0.0")
+def _input(origin: Origin, name: str, unit: str | None, description: str) -> Declaration:
+    return Declaration(origin, "RealInput ", name, "", _modifiers((), unit, "start = 0.0"), "", description)
 
 
 def _modifiers(shape: Shape, unit: str | None, *others: str) -> str:

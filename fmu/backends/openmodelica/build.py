@@ -6,7 +6,7 @@ import re
 import time
 import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal, TypedDict
@@ -65,7 +65,12 @@ class BuildOutcome:
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be built: a class of a Modelica text, as `name`.fmu; libraries are those that the text needs."""
+    """What is to be built: a class of a Modelica text, as `name`.fmu.
+
+    Parameters:
+        libraries  that the text needs
+        origins    of its lines and variables, for messages
+    """
 
     name: str
     text: str
@@ -73,6 +78,7 @@ class Request:
     fmi: str
     kind: Kind
     libraries: tuple[str, ...] = ()
+    origins: modelica.Origins = field(default_factory=modelica.Origins)
 
     @property
     def cvode(self) -> bool:
@@ -105,10 +111,10 @@ def build(
     model, OmcTimeout, OmcDied.
     """
     found = omc or find()
-    text = model.modelica()
-    write_atomically(out / f"{model.name}.mo", text)
+    source = model.modelica_source()
+    write_atomically(out / f"{model.name}.mo", source.text)
     write_atomically(out / f"{model.name}.mos", modelica.script(model.program, model.chain))
-    request = Request(model.name, text, modelica.experiment(model.name), fmi, kind)
+    request = Request(model.name, source.text, modelica.experiment(model.name), fmi, kind, origins=source.origins)
     return compile_text(request, out, found, timeout=timeout, progress=progress, sessions=sessions)
 
 
@@ -125,7 +131,7 @@ def compile_text(
     tell = progress or (lambda what: None)
     begin, log, deadline = time.perf_counter(), Log(), Deadline(timeout)
     fmu, log_file = out / f"{request.name}.fmu", out / LOG
-    diagnosis = Diagnosis(request.text, out / f"{request.name}.mo", log_file)
+    diagnosis = Diagnosis(request.origins, out / f"{request.name}.mo", log_file)
     # a working directory of its own: builds do not meet, and its path is plain whatever `out` is called
     with TemporaryDirectory(prefix="gpmelica-omc-", ignore_cleanup_errors=True) as name:
         folder = Path(name).resolve()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path, PurePath
 
-from ....generator.modelica.origin import Origins
+from ....generator.modelica import Origins
 from .answers import Message
 from .errors import OmcError
 
@@ -17,13 +17,13 @@ class Diagnosis:
     """Turns messages about a Modelica text into errors that name the link, constraint or force.
 
     Parameters:
-        text  the Modelica text
-        path  where its user finds it
-        log   where all messages are
+        origins  of the lines and variables of the text
+        path     where its user finds it
+        log      where all messages are
     """
 
-    def __init__(self, text: str, path: Path, log: Path) -> None:
-        self._origins, self._path, self._log = Origins(text), path, log
+    def __init__(self, origins: Origins, path: Path, log: Path) -> None:
+        self._origins, self._path, self._log = origins, path, log
 
     def error(self, what: str, messages: Iterable[Message], hint: str = "") -> OmcError:
         """An error with the messages that matter."""
@@ -44,5 +44,5 @@ class Diagnosis:
         if PurePath(message.file).name == self._path.name:
             origin = self._origins.line(message.line)
             return f"{self._path.name}:{message.line}{f', {origin}' if origin else ''}: "
-        origins = self._origins.names(message.text)
+        origins = self._origins.of_names(message.text)
         return f"{', '.join(origins)}: " if origins else ""
