@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..constraints.redundancy import without_rounding
 from ..kinematics.extent import units_of_change
 from ..kinematics.quantities import State
 from .model import Model
@@ -57,7 +58,8 @@ class Manifold:
         self.rows = np.array([k for k in wanted if model.constraints.orders[k] == 0], dtype=int)
         self.extent, self.unit = units_of_change(model.mechanism, near.posture)
         sizes = model.constraints.sizes(near)
-        lengths = np.linalg.norm(sizes.C[self.rows] * self.unit, axis=1)
+        self._made_of = sizes.C[self.rows]
+        lengths = np.linalg.norm(self._made_of * self.unit, axis=1)
         self._lengths = np.where(lengths > 0, lengths, 1.0)
         self._sizes = np.where(sizes.Phi[self.rows] > 0, sizes.Phi[self.rows], 1.0)
 
@@ -86,9 +88,14 @@ class Manifold:
         return Nearest(state, self._size(Phi), max(self._length(step), self._uncertainty(C)))
 
     def _gap(self, state: State) -> tuple[Array, Array]:
-        """Φ and C by coordinates that are lengths, in units of what the rows' derivatives are made of."""
+        """Φ and C by coordinates that are lengths, in units of what the rows' derivatives are made of.
+
+        Rows that no motion changes are zero but for rounding, which is no direction to go in and says nothing of the
+        coordinates' uncertainty.
+        """
         rows = self.model.constraints(state)
-        return rows.Phi[self.rows] / self._lengths, rows.C[self.rows] * self.unit / self._lengths[:, None]
+        C = without_rounding(rows.C[self.rows], self._made_of, self.unit)
+        return rows.Phi[self.rows] / self._lengths, C * self.unit / self._lengths[:, None]
 
     def _step(self, Phi: Array, C: Array) -> Array:
         return np.asarray(self.unit * -(np.linalg.pinv(C, rcond=_RANK) @ Phi))
