@@ -140,12 +140,16 @@ class Tree:
         return placed[1:]
 
     def _grow(self, parent: str) -> None:
-        """Children depth first: `crba` wants the joints of a subtree one after the other."""
-        for link in self.data["links"]:
-            if link["parent"] == parent:
-                mount = self.place(parent, transform(link.get("frame", {})))
-                (self._add_beam if "beam" in link else self._add)(link["name"], link, mount, link["joint"])
-                self._grow(link["name"])
+        """Children depth first, those of a beam's last piece first.
+
+        `crba` wants the joints of a subtree one after the other, and each piece carries the next one.
+        """
+        children = [link for link in self.data["links"] if link["parent"] == parent]
+        mounts = [self.place(parent, transform(link.get("frame", {}))) for link in children]
+        outermost = sorted(zip(mounts, children, strict=True), key=lambda child: -child[0][0])
+        for mount, link in outermost:
+            (self._add_beam if "beam" in link else self._add)(link["name"], link, mount, link["joint"])
+            self._grow(link["name"])
 
     def _add_beam(self, name: str, link: Table, mount: Any, joint: Table) -> None:
         beam = link["beam"]
