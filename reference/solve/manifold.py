@@ -90,8 +90,8 @@ class Manifold:
     def _gap(self, state: State) -> tuple[Array, Array]:
         """Φ and C by coordinates that are lengths, in units of what the rows' derivatives are made of.
 
-        Rows that no motion changes are zero but for rounding, which is no direction to go in and says nothing of the
-        coordinates' uncertainty.
+        Rows that no motion changes are zero but for rounding, which is no direction to go in and says nothing of
+        the coordinates' uncertainty.
         """
         rows = self.model.constraints(state)
         C = without_rounding(rows.C[self.rows], self._made_of, self.unit)
