@@ -112,7 +112,8 @@ def _modes(model: Prepared) -> tuple[reference.Mode, ...]:
 def reference_run(model: Prepared, inputs: InputTable | None, progress: Progress) -> Trajectory:
     """The reference solver's run, with the magnitudes of its signals.
 
-    Raises SolveError, with what to change where the step is too long.
+    Raises SolveError, with what to change where the step is too long, and where the reference and the equations
+    do not have the same signals.
     """
     functions = None if inputs is None else inputs.functions()
     try:
@@ -123,9 +124,13 @@ def reference_run(model: Prepared, inputs: InputTable | None, progress: Progress
             inputs=functions,
             progress=lambda fraction: progress("reference solver", fraction),
         )
-        return replace(run, natural=reference.magnitudes(model.mechanism, run, model.start, functions))
+        natural = reference.magnitudes(model.mechanism, run, model.start, functions)
     except SolveError as error:
         raise SolveError("; ".join([str(error), *step_notes(model.chain.simulation, _modes(model))])) from None
+    unpaired = sorted(model.units.keys() ^ run.signals.keys())
+    if unpaired:
+        raise SolveError(f"not both in the equations and in the reference, so not verified: {', '.join(unpaired)}")
+    return replace(run, natural=natural)
 
 
 def _fmus(model: Prepared, options: Options, progress: Progress) -> list[Fmu]:
