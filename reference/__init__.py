@@ -7,7 +7,6 @@ from .analysis.magnitudes import magnitudes
 from .analysis.modes import Mode, modes
 from .analysis.reachability import unreachable
 from .analysis.reactions import Reactions, Verdict, reactions
-from .analysis.signals import rms
 from .analysis.simulation import simulate
 from .analysis.target import programmed_target
 from .constraints.redundancy import Rank
@@ -47,7 +46,6 @@ __all__ = [
     "programmed_target",
     "reactions",
     "residuals",
-    "rms",
     "simulate",
     "solvability",
     "start_notes",

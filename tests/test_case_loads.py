@@ -153,13 +153,14 @@ def test_loads_that_are_not_unique_are_marked() -> None:
 
 def test_single_run_shows_loads() -> None:
     """Lengths of force and moment side by side, a row per joint."""
-    reference = loaded("a", 10.0).reference
-    figure = loads.joint_loads(reference, [replace(reference, name="fmu-native-me")], {"boom": ["fx", "axial"]})
+    case, plain = loaded("a", 10.0), made_up_case("b")
+    reference, run = case.reference, replace(case.reference, name="fmu-native-me")
+    figure = loads.joint_loads(case.mechanism, reference, [run], {"boom": ["fx", "axial"]})
     assert figure is not None
     titles = [axes.get_title(loc="left").split("  ")[0] for axes in figure.axes]
     assert titles == ["boom: force, not unique", "boom: moment"]
     assert_allclose(loads.magnitude(reference, "boom", "force")[-1], 50.0)
-    assert loads.joint_loads(made_up_case("b").reference, [], {}) is None
+    assert loads.joint_loads(plain.mechanism, plain.reference, [], {}) is None
 
 
 def _rubbing(**friction: Any) -> dict[str, Any]:

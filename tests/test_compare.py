@@ -205,6 +205,13 @@ def test_violations_are_reported_and_not_compared() -> None:
     assert compare(reference, reference, UNITS, 1e-9).violation_velocity is None
 
 
+def test_only_norms_of_violations_are_exempt() -> None:
+    """What a user calls so, a point `violation_E`, is compared like everything else."""
+    reference, other = run(violation_E_x=wave(TIME)), run(violation_E_x=1.1 * wave(TIME))
+    result = compare(reference, other, UNITS, 1e-3)
+    assert (result.ok, result.worst_signal) == (False, "violation_E_x")
+
+
 def test_a_violation_that_is_not_finite_fails() -> None:
     """The rest of such a run may agree, but it cannot be trusted."""
     reference = run(angle=wave(TIME), violation_position=0 * TIME)

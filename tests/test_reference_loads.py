@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from helpers_absolute import AbsoluteModel, Result
@@ -20,12 +18,10 @@ from gpmelica.reference import (
     closure_wrenches,
     evaluate,
     joint_loads,
-    rms,
     simulate,
     start_state,
 )
 from gpmelica.reference.constraints.closures import frame_pose
-from gpmelica.trajectory import Trajectory
 
 Array = NDArray[np.float64]
 PUSHES = [
@@ -246,16 +242,6 @@ def test_signals() -> None:
     last = {name: with_all.signals[f"crank_load_{name}"][-1] for name in (*parts, "axial", "normal")}
     assert [last[part] for part in parts] == pytest.approx(load, rel=1e-9, abs=1e-12)
     assert (last["axial"], last["normal"]) == pytest.approx((load[2], np.hypot(*load[:2])), rel=1e-12)
-
-
-def test_rms() -> None:
-    """The root mean square of F = a + b t over [0, T] is √(a² + abT + b²T²/3) (P0 (34)); only loads have one."""
-    t = np.linspace(0.0, 2.0, 2001)
-    signals: dict[str, Any] = {"arm_load_normal": 3.0 + 4.0 * t, "arm_load_nx": 0 * t, "arm_angle": t}
-    found = rms(Trajectory("reference", t, signals))
-    assert set(found) == {"arm_load_normal", "arm_load_nx"}
-    assert found["arm_load_normal"] == pytest.approx(np.sqrt(9.0 + 3.0 * 4.0 * 2.0 + 16.0 * 4.0 / 3.0), rel=1e-6)
-    assert found["arm_load_nx"] == 0.0
 
 
 def test_unknown_link() -> None:

@@ -13,7 +13,7 @@ from scipy.interpolate import CubicSpline
 from ...errors import DescriptionError, Problem
 from ...trajectory import Array, Trajectory
 from ..files.csv_file import read_csv
-from .scales import VIOLATION, scales
+from .scales import VIOLATIONS, scales
 
 _ROUNDING = 1e-12  # times that differ by less than this fraction of the horizon are the same
 
@@ -74,7 +74,7 @@ class CommonGrid:
     @property
     def compared(self) -> list[str]:
         """Names of the signals that both have and that are not violations."""
-        return [name for name in self.run if not name.startswith(VIOLATION)]
+        return [name for name in self.run if name not in VIOLATIONS]
 
     def differences(self) -> dict[str, Array]:
         """Absolute differences of the compared signals, each of shape (N,)."""
@@ -109,7 +109,7 @@ def compare(
     relative = {name: error / scale[name] for name, error in absolute.items()}
     worst = max(relative, key=relative.__getitem__)
     span = float(grid.time[-1] - grid.time[0])
-    violations = {name: _largest(run.signals[name]) for name in run.signals if name.startswith(VIOLATION)}
+    violations = {name: _largest(run.signals[name]) for name in run.signals if name in VIOLATIONS}
     return Comparison(
         name=run.name,
         wall_s=run.wall_s,
@@ -156,7 +156,7 @@ def on_common_grid(reference: Trajectory, run: Trajectory) -> CommonGrid:
     Raises DescriptionError if they share no signal or less than two instants, or if time does not increase.
     """
     shared = [name for name in reference.signals if name in run.signals]
-    if all(name.startswith(VIOLATION) for name in shared):
+    if VIOLATIONS.issuperset(shared):
         raise _unusable(reference, run, _no_shared_signal(reference, run))
     for trajectory in (reference, run):
         _check_time(trajectory)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...trajectory import Array, Magnitude
 
-VIOLATION = "violation_"  # such signals ought to be zero, so their difference means nothing
+VIOLATIONS = frozenset({"violation_position", "violation_velocity"})  # ought to be zero: differences mean nothing
 # smallest scale of a signal: parts of its own magnitude, of the largest of its unit in its link, and over all
 OWN, LINK, MACHINE = 0.1, 1e-2, 1e-3
 PLACE = 1e-7  # part of a position's distance from zero, which is up to the description
@@ -31,7 +31,7 @@ def scales(
     found = [
         known.get(name) or _own(name, values, units.get(name))
         for name, values in signals.items()
-        if not name.startswith(VIOLATION)
+        if name not in VIOLATIONS
     ]
     machine, link = _largest([*found, *natural], lambda entry: entry.unit), _largest(found, _link)
     return {

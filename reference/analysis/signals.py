@@ -7,11 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import trapezoid
 
 from ...errors import SolveError
 from ...generator.mechanism import Mechanism
-from ...trajectory import Trajectory
 from ..forces.joint_loads import COMPONENTS, JointLoads, axial_and_normal
 from ..kinematics.quantities import State
 from ..solve.gpme import Partition
@@ -19,7 +17,6 @@ from ..solve.model import Evaluation, Model
 from ..solve.motion import Motion
 
 Array = NDArray[np.float64]
-_LOAD = tuple(f"_load_{component}" for component in (*COMPONENTS, "axial", "normal"))
 
 
 @dataclass(frozen=True)
@@ -57,16 +54,6 @@ def signals(
     if model.friction_coordinates:
         extra["friction_residual"] = max(sample.evaluation.friction_residual for sample in samples)
     return found_signals, extra
-
-
-def rms(trajectory: Trajectory) -> dict[str, float]:
-    """Root mean square of each joint load over the run, N or N·m, by signal (P0 (34)); trapezoidal rule."""
-    t = trajectory.time
-    return {
-        name: float(np.sqrt(trapezoid(values**2, t) / (t[-1] - t[0])))
-        for name, values in trajectory.signals.items()
-        if name.endswith(_LOAD)
-    }
 
 
 def _coordinates(model: Model, samples: Sequence[_Sample]) -> dict[str, Array]:

@@ -56,7 +56,7 @@ def load_pictures(runs: Runs, shapes: Sequence[Shapes]) -> Iterator[Picture]:
 
 def shared_links(runs: Runs) -> list[str]:
     """Links whose joint loads are among the signals of all cases, in the order of the first one."""
-    loaded = [loaded_links(run.reference) for run in runs]
+    loaded = [loaded_links(run.mechanism, run.reference) for run in runs]
     return [link for link in loaded[0] if all(link in links for links in loaded)] if loaded else []
 
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ....trajectory import Array
+from ..plots.loads import loaded_links
 from .case_run import CaseRun
-
-_AXIAL = "_load_axial"
 
 
 @dataclass(frozen=True)
@@ -30,8 +29,9 @@ def load_rms(run: CaseRun) -> dict[str, LoadRms]:
     if np.count_nonzero(kept) < 2:
         kept[:] = True
     return {
-        link: LoadRms(_rms(time[kept], values[kept]), _rms(time[kept], signals[f"{link}_load_normal"][kept]))
-        for link, values in ((n.removesuffix(_AXIAL), v) for n, v in signals.items() if n.endswith(_AXIAL))
+        link: LoadRms(*(_rms(time[kept], signals[f"{link}_load_{part}"][kept]) for part in ("axial", "normal")))
+        for link in loaded_links(run.mechanism, run.reference)
+        if f"{link}_load_axial" in signals
     }
 
 

@@ -18,7 +18,7 @@ FrictionOf = Callable[[Trajectory], Mapping[str, Array]]
 
 
 def joint_loads(
-    reference: Trajectory, runs: Sequence[Trajectory], doubts: Mapping[str, Sequence[str]]
+    mechanism: Mechanism, reference: Trajectory, runs: Sequence[Trajectory], doubts: Mapping[str, Sequence[str]]
 ) -> Figure | None:
     """Magnitudes of the joints' forces, N, and moments, N·m, a row per joint (P0 Fig. 10); None without loads.
 
@@ -26,12 +26,13 @@ def joint_loads(
     """
     panels = [
         _panel(link, part, is_doubtful(doubts.get(link, ()), part))
-        for link in loaded_links(reference)
+        for link in loaded_links(mechanism, reference)
         for part in _LETTERS
     ]
     if not panels:
         return None
-    return draw(panels, 2, with_magnitudes(reference), [with_magnitudes(run) for run in runs])
+    shown, *others = (_with_magnitudes(mechanism, run) for run in (reference, *runs))
+    return draw(panels, 2, shown, others)
 
 
 def friction(
@@ -53,10 +54,10 @@ def friction(
     return draw(panels, len(panels) // len(rubbing), shown, others)
 
 
-def loaded_links(run: Trajectory) -> list[str]:
-    """Links whose joint loads are among the signals, in their order."""
-    ending = "_load_fx"
-    return [name.removesuffix(ending) for name in run.signals if name.endswith(ending)]
+def loaded_links(mechanism: Mechanism, run: Trajectory) -> list[str]:
+    """Links whose joint loads are among the signals, in the order of the description."""
+    links = dict.fromkeys(body.link for body in mechanism.bodies)
+    return [link for link in links if f"{link}_load_fx" in run.signals]
 
 
 def magnitude(run: Trajectory, link: str, part: str) -> Array:
@@ -65,10 +66,12 @@ def magnitude(run: Trajectory, link: str, part: str) -> Array:
     return np.asarray(np.linalg.norm(components, axis=0))
 
 
-def with_magnitudes(run: Trajectory) -> Trajectory:
+def _with_magnitudes(mechanism: Mechanism, run: Trajectory) -> Trajectory:
     """The run with `<link>_load_force` and `<link>_load_moment`."""
     found = {
-        _panel(link, part).signal: magnitude(run, link, part) for link in loaded_links(run) for part in _LETTERS
+        _panel(link, part).signal: magnitude(run, link, part)
+        for link in loaded_links(mechanism, run)
+        for part in _LETTERS
     }
     return replace(run, signals={**run.signals, **found})
 
