@@ -319,8 +319,8 @@ def evaluate(
     from .commands.evaluate import read_state
 
     model = _load(file, case).prepared
-    rubbing = [c for c in model.mechanism.coordinates if c.friction is not None]
-    _emit_strict(evaluate_model(model, read_state(state, model.mechanism.n, len(rubbing))))
+    with_friction = [c for c in model.mechanism.coordinates if c.friction is not None]
+    _emit_strict(evaluate_model(model, read_state(state, model.mechanism.n, len(with_friction))))
 
 
 @app.command()

@@ -193,11 +193,10 @@ class Model:
         Raises GpmelicaError if the model cannot be built or the reference fails; a failed run of a backend is
         in the report.
         """
-        from .commands.run import Options
-        from .commands.run import run as verify
+        from .commands import run
 
         one_of("fmi", fmi, FMI_VERSIONS)
-        options = Options(
+        options = run.Options(
             self.folder(out),
             self.case or "",
             command,
@@ -207,7 +206,7 @@ class Model:
             self.inputs(inputs),
             fmi,
         )
-        return verify(self.prepared, options, progress)
+        return run.run(self.prepared, options, progress)
 
     def statics(self) -> dict[str, float]:
         """Coordinate → its value in the equilibrium of base, beams and joints that are not locked, rad or m.

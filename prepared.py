@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from . import reference
 from ._version import __version__
 from .errors import DescriptionError, Problem, SolveError
-from .generator import equations, mechanism, modelica
-from .generator import variables as interface
+from .generator import equations, mechanism, modelica, variables
 from .generator.description import Chain
 from .generator.description.messages import named
 from .generator.equations.solution import linear_solves
@@ -115,10 +114,10 @@ def prepare(chain: Chain, source: str = "description") -> Prepared:
         tables = chain.model_dump()
         raise DescriptionError(source, [named(problem, tables) for problem in problems])
     solvability = _solvability(numbers, start, source)
-    partition = Partition(solvability.dependent, solvability.independent, solvability.undriven)
+    partition = Partition(solvability.dependent, solvability.independent, solvability.without_drive)
     derived = equations.derive(chain, start, partition)
     program = linear_solves.with_linear_solves(derived, chain.constraints.formulation)
-    clashes = interface.clashes(program)
+    clashes = variables.clashes(program)
     if clashes:
         raise DescriptionError(source, clashes)
     by_itself = chain.constraints.formulation == "gpme" and chain.constraints.dependent == "auto"

@@ -25,9 +25,9 @@ from rich.table import Table
 from gpmelica import reference
 from gpmelica.fmu.backends.backend import build_native
 from gpmelica.fmu.report.cases.beam_shape import beam_shape, tip_deflection
-from gpmelica.fmu.report.cases.case_run import CaseRun
-from gpmelica.fmu.report.cases.case_tables import largest_differences
 from gpmelica.fmu.report.cases.load_rms import load_rms
+from gpmelica.fmu.report.cases.outcome import CaseRun
+from gpmelica.fmu.report.cases.tables import largest_differences
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description import load
 from gpmelica.prepared import prepare

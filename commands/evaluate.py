@@ -118,10 +118,10 @@ def _native(model: Prepared, state: State) -> Array:
 def _states(model: Prepared, state: State) -> dict[str, float]:
     """Coordinates, rates and friction states by name; the program may not have all of them as states."""
     coordinates = model.mechanism.coordinates
-    rubbing = [c.symbol for c in coordinates if c.friction is not None]
+    with_friction = [c.symbol for c in coordinates if c.friction is not None]
     values = {c.symbol: float(value) for c, value in zip(coordinates, state.q, strict=True)}
     values |= {f"{c.symbol}_dot": float(value) for c, value in zip(coordinates, state.qd, strict=True)}
-    return values | {f"{symbol}_z": float(value) for symbol, value in zip(rubbing, state.z, strict=True)}
+    return values | {f"{symbol}_z": float(value) for symbol, value in zip(with_friction, state.z, strict=True)}
 
 
 class RumocaEvaluator:

@@ -15,7 +15,7 @@ from ..fmu.runs.inputs import InputTable
 from ..prepared import Prepared
 from ..reference.forces.loads import Input
 from ..trajectory import Trajectory
-from .reactions import NOT_UNIQUE, doubts
+from .reactions import NOT_UNIQUE, not_unique
 
 _PARTS = ("axial", "normal", "fx", "fy", "fz", "nx", "ny", "nz")
 
@@ -25,13 +25,13 @@ class LoadSummary:
     """Loads of a run.
 
     Parameters:
-        run       the reference's run, with all joint loads among its signals
-        joints    link → part (`axial`, `fx`, …) → {"rms", "max"}, N or N·m
-        drives    coordinate → {"rms", "max"} of the effort that its drive delivers, N or N·m
-        closures  closure → its force (x, y, z) and moment on frame b at the end of the run, world axes, N and N·m
-        edges     knife edge → {"rms", "max"} of its force along its normal, N
-        doubts    link, closure or knife edge → parts of its load that a model of rigid bodies does not determine
-                  (P1): fx … nz in the joint's axes, axial, normal, force
+        run         the reference's run, with all joint loads among its signals
+        joints      link → part (`axial`, `fx`, …) → {"rms", "max"}, N or N·m
+        drives      coordinate → {"rms", "max"} of the effort that its drive delivers, N or N·m
+        closures    closure → its force (x, y, z) and moment on frame b at the end of the run, world, N and N·m
+        edges       knife edge → {"rms", "max"} of its force along its normal, N
+        not_unique  link, closure or knife edge → parts of its load that a model of rigid bodies does not determine
+                    (P1): fx … nz in the joint's axes, axial, normal, force
     """
 
     run: Trajectory
@@ -39,7 +39,7 @@ class LoadSummary:
     drives: dict[str, dict[str, float]]
     closures: dict[str, list[float]]
     edges: dict[str, dict[str, float]]
-    doubts: dict[str, list[str]]
+    not_unique: dict[str, list[str]]
 
     def data(self) -> dict[str, Any]:
         """JSON-ready."""
@@ -48,13 +48,13 @@ class LoadSummary:
             "drives": self.drives,
             "closures": self.closures,
             "knife_edges": self.edges,
-            "not_unique": self.doubts,
+            "not_unique": self.not_unique,
         }
 
     def marked_run(self) -> Trajectory:
         """The run with signals that are not unique called so: `crank_load_fz (not unique)`."""
-        marked = {f"{link}_load_{part}" for link, parts in self.doubts.items() for part in parts}
-        marked |= {f"{edge}_force" for edge in self.edges if edge in self.doubts}
+        marked = {f"{link}_load_{part}" for link, parts in self.not_unique.items() for part in parts}
+        marked |= {f"{edge}_force" for edge in self.edges if edge in self.not_unique}
         names = {name: f"{name} ({NOT_UNIQUE})" if name in marked else name for name in self.run.signals}
         return replace(self.run, signals={names[name]: values for name, values in self.run.signals.items()})
 
@@ -63,14 +63,14 @@ class LoadSummary:
         return [
             f"* {name}: {' '.join(parts)} {'is' if len(parts) == 1 else 'are'} {NOT_UNIQUE} in a model of rigid"
             " bodies, but one of many solutions; see gpmelica reactions"
-            for name, parts in self.doubts.items()
+            for name, parts in self.not_unique.items()
         ]
 
     def table(self) -> Table:
         """For a terminal."""
         table = Table("joint", "axial rms N", "normal rms N", "force max N", "moment max N.m")
         for link, parts in self.joints.items():
-            lost = self.doubts.get(link, [])
+            lost = self.not_unique.get(link, [])
             rms = [_marked(parts[key]["rms"], key in lost) if key in parts else "" for key in ("axial", "normal")]
             peak = [
                 _marked(
@@ -81,7 +81,9 @@ class LoadSummary:
             ]
             table.add_row(link, *rms, *peak)
         for edge, numbers in self.edges.items():
-            table.add_row(edge, "", *(_marked(numbers[key], edge in self.doubts) for key in ("rms", "max")), "")
+            table.add_row(
+                edge, "", *(_marked(numbers[key], edge in self.not_unique) for key in ("rms", "max")), ""
+            )
         return table
 
 
@@ -103,7 +105,7 @@ def loads(
     efforts = {c.name: f"{c.symbol}_effort" for c in model.mechanism.coordinates}
     drives = {name: _numbers(run, signal) for name, signal in efforts.items() if signal in run.signals}
     edges = {edge.name: _numbers(run, f"{edge.name}_force") for edge in model.mechanism.nonholonomic}
-    return LoadSummary(run, joints, drives, _closures(model, run, given), edges, doubts(model))
+    return LoadSummary(run, joints, drives, _closures(model, run, given), edges, not_unique(model))
 
 
 def _numbers(run: Trajectory, name: str) -> dict[str, float]:

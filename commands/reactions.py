@@ -122,7 +122,7 @@ def doubtful_loads(found: reference.Reactions, link: str, axis: Iterable[float] 
     return [*lost, *(["axial"] if axial else []), *(["normal"] if normal else [])]
 
 
-def doubts(model: Prepared) -> dict[str, list[str]]:
+def not_unique(model: Prepared) -> dict[str, list[str]]:
     """Joint, closure or knife edge → parts of its load that are not unique; those without such are left out.
 
     Where the analysis fails, see `reference.reactions`, nothing is known and nothing is marked.

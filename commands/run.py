@@ -181,7 +181,7 @@ def _report(
             **reactions.redundancy_of(model),
             **{f"FMU, {fmu.backend.name}": fmu.facts() for fmu in fmus},
         },
-        doubts=reactions.doubts(model),
+        not_unique=reactions.not_unique(model),
     )
     return replace(report, notes=tuple(_notes(report, options, attempts, fmus)))
 

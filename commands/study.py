@@ -15,8 +15,8 @@ from rich.table import Table
 
 from ..errors import GpmelicaError, MissingToolError
 from ..fmu.compare.result import result
-from ..fmu.report.cases.case_report import CaseFailure, CaseRun, Outcome, cases_data, write_case_report
-from ..fmu.report.cases.case_tables import largest_error, remark, verdict
+from ..fmu.report.cases.report import CaseFailure, CaseRun, Outcome, cases_data, write_case_report
+from ..fmu.report.cases.tables import largest_error, remark, verdict
 from ..fmu.report.plots.number_text import NOTHING
 from ..generator.description import Chain, load
 from ..prepared import prepare

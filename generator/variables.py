@@ -127,23 +127,23 @@ class Variable:
         return _ATTRIBUTES[self.kind][3]
 
 
-def variables(program: Program) -> tuple[Variable, ...]:
+def table(program: Program) -> tuple[Variable, ...]:
     """The table; the program must be free of `clashes`."""
-    table = [Variable("time", "time", 0, "s", "time")]
-    table += [
+    found = [Variable("time", "time", 0, "s", "time")]
+    found += [
         Variable(s.name, "state", i, s.unit, s.description, nominal=s.nominal, reinit=_is_projected(program, i))
         for i, s in enumerate(program.states)
     ]
-    table += [
+    found += [
         Variable(f"der({s.name})", "derivative", i, _per_second(s.unit), f"rate of {s.name}", derivative_of=1 + i)
         for i, s in enumerate(program.states)
     ]
-    table += [Variable(o.name, "output", i, o.unit, o.description) for i, o in enumerate(program.outputs)]
-    table += [Variable(e.name, "input", i, e.unit, e.description, 0.0) for i, e in enumerate(program.inputs)]
+    found += [Variable(o.name, "output", i, o.unit, o.description) for i, o in enumerate(program.outputs)]
+    found += [Variable(e.name, "input", i, e.unit, e.description, 0.0) for i, e in enumerate(program.inputs)]
     count = itertools.count()
-    table += [v for parameter in program.parameters for v in _elements(parameter, count)]
-    table += _solver_variables(program)
-    return tuple(table)
+    found += [v for parameter in program.parameters for v in _elements(parameter, count)]
+    found += _solver_variables(program)
+    return tuple(found)
 
 
 def _is_projected(program: Program, state: int) -> bool:

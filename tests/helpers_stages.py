@@ -105,9 +105,9 @@ class StagedModel:
 def state_vector(model: Prepared, q: Array, qd: Array, z: Sequence[float] = ()) -> Array:
     """Values of the program's states; the dependent velocities may not be among them."""
     symbols = [c.symbol for c in model.mechanism.coordinates]
-    rubbing = [c.symbol for c in model.mechanism.coordinates if c.friction is not None]
+    with_friction = [c.symbol for c in model.mechanism.coordinates if c.friction is not None]
     values = dict(zip(symbols, q, strict=True)) | {f"{s}_dot": v for s, v in zip(symbols, qd, strict=True)}
-    values |= {f"{s}_z": v for s, v in zip(rubbing, z, strict=True)}
+    values |= {f"{s}_z": v for s, v in zip(with_friction, z, strict=True)}
     return np.array([values[state.name] for state in model.program.states])
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from helpers_report import EXAMPLES, prescribed_run
 
-from gpmelica.fmu.report.cases.case_run import CaseRun
+from gpmelica.fmu.report.cases.outcome import CaseRun
 from gpmelica.generator.description import load
 from gpmelica.generator.mechanism import build
 from gpmelica.trajectory import Array, Trajectory

@@ -17,10 +17,10 @@ from test_report import Page
 
 from gpmelica.fmu.report.cases import load_figures as case_loads
 from gpmelica.fmu.report.cases.beam_shape import beam_shape, element_starts, flexible_links, tip_deflection
-from gpmelica.fmu.report.cases.case_report import write_case_report
-from gpmelica.fmu.report.cases.case_run import CaseRun
-from gpmelica.fmu.report.cases.case_tables import load_table
 from gpmelica.fmu.report.cases.load_rms import load_rms
+from gpmelica.fmu.report.cases.outcome import CaseRun
+from gpmelica.fmu.report.cases.report import write_case_report
+from gpmelica.fmu.report.cases.tables import load_table
 from gpmelica.fmu.report.plots import loads
 from gpmelica.fmu.report.plots.style import styled
 from gpmelica.generator.description import load

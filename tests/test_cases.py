@@ -16,8 +16,8 @@ from test_report import Page
 
 from gpmelica.fmu.compare.decay import baumgarte_roots, straight_part
 from gpmelica.fmu.report.cases import figures as cases
-from gpmelica.fmu.report.cases.case_report import CaseFailure, write_case_report
-from gpmelica.fmu.report.cases.case_tables import decays, differences, largest_differences, wall_times
+from gpmelica.fmu.report.cases.report import CaseFailure, write_case_report
+from gpmelica.fmu.report.cases.tables import decays, differences, largest_differences, wall_times
 from gpmelica.fmu.report.plots.space import axes_in_space, equal_scale, face
 from gpmelica.fmu.report.plots.style import styled
 

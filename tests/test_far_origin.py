@@ -99,7 +99,7 @@ def _chain(machine: Table, by: Array | None = None) -> Any:
 
 def _derived(model: Prepared, chain: Any) -> Program:
     found = model.solvability
-    partition = Partition(found.dependent, found.independent, found.undriven)
+    partition = Partition(found.dependent, found.independent, found.without_drive)
     return linear_solves.with_linear_solves(derive(chain, model.start, partition), chain.constraints.formulation)
 
 

@@ -20,7 +20,7 @@ from gpmelica.fmu.code.model_structure import structure
 from gpmelica.fmu.code.stages import stage
 from gpmelica.fmu.compare.compare import compare
 from gpmelica.fmu.runs import simulate as runs
-from gpmelica.generator import variables as interface
+from gpmelica.generator import variables
 from gpmelica.generator.description import load
 
 RUNS: tuple[tuple[str, runs.Mode], ...] = (("2.0", "me"), ("2.0", "cs"), ("3.0", "me"), ("3.0", "cs"))
@@ -38,14 +38,14 @@ ENDS = [
 def test_fmpy_finds_nothing_wrong(tmp_path: Path, example: str, case: str) -> None:
     """FMPy's validation of the description returns an empty list."""
     model = example_model(example, case)
-    staged, table = stage(model.program), interface.variables(model.program)
+    staged, table = stage(model.program), variables.table(model.program)
     xml = model_description.render(
         model.program,
         model.chain,
         table,
         structure(table, dependencies(staged), "3.0"),
         fmi="3.0",
-        token=interface.token(model.program, table),
+        token=variables.token(model.program, table),
         version="0",
         sources=[],
     )

@@ -31,7 +31,7 @@ from helpers_c_layer import zig
 from gpmelica.commands import run as verify
 from gpmelica.errors import MissingToolError
 from gpmelica.fmu.compilers import compiler as c_compiler
-from gpmelica.generator import variables as interface
+from gpmelica.generator import variables
 from gpmelica.generator.description.load import from_data
 from gpmelica.prepared import prepare
 
@@ -48,7 +48,7 @@ def test_model_description_is_the_variable_table(compile_example: Compile) -> No
     """Names, references, causalities, units, start values and derivatives in the XML are those of the model."""
     compiled = compile_example("crane", "flexible_boom")
     program, described = compiled.model.program, compiled.description.modelVariables
-    table = interface.variables(program)
+    table = variables.table(program)
     assert [(v.name, v.valueReference, v.causality, v.unit) for v in described] == [
         (v.name, k, v.causality, v.unit) for k, v in enumerate(table)
     ]
@@ -137,7 +137,7 @@ def test_token_follows_the_model() -> None:
 
 def _token(data: dict[str, Any]) -> str:
     program = prepare(from_data(data)).program
-    return interface.token(program, interface.variables(program))
+    return variables.token(program, variables.table(program))
 
 
 # ---- Instances --------------------------------------------------------------------------------------------------

@@ -15,8 +15,7 @@ from helpers_modelica import Declaration, class_text, declarations, equations
 from helpers_openmodelica import pendulum
 
 from gpmelica.fmu.backends.rumoca import CompiledModel
-from gpmelica.generator import modelica
-from gpmelica.generator import variables as interface
+from gpmelica.generator import modelica, variables
 from gpmelica.generator.modelica import text as modelica_text
 from gpmelica.generator.program import ir
 from gpmelica.generator.program.ir import Expr
@@ -83,7 +82,7 @@ def test_numbers_are_reals(text: str) -> None:
 
 def test_surface_is_the_interface(model: Prepared, text: str) -> None:
     """The experiment's public variables are those of the native FMU: names, units, causality, start values."""
-    table = interface.variables(model.program)
+    table = variables.table(model.program)
     expected = {
         v.name: (v.causality, v.unit, v.start)
         for v in table
@@ -272,7 +271,7 @@ def test_script(model: Prepared) -> None:
     assert f"stopTime = {simulation.stop!r}," in statements
     assert f"numberOfIntervals = {round(simulation.stop / simulation.output_step)}," in statements
     plotted = re.findall(r"plot\(\{(.*?)\}", script)
-    known = {variable.name for variable in interface.variables(model.program)}
+    known = {variable.name for variable in variables.table(model.program)}
     assert {name for names in plotted for name in names.split(", ")} <= known
     joints = [c.symbol for c in model.mechanism.coordinates if c.role == "joint"]
     assert plotted[-1].split(", ") == joints

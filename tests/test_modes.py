@@ -19,7 +19,7 @@ from gpmelica.commands.run import step_notes
 from gpmelica.errors import SolveError
 from gpmelica.fmu.backends.backend import Compilers, build_native
 from gpmelica.fmu.compare.result import result, strict_json
-from gpmelica.fmu.report.report_tables import closures, mode_text
+from gpmelica.fmu.report.tables import closures, mode_text
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description import load
 from gpmelica.generator.description.load import from_data

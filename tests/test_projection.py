@@ -24,7 +24,7 @@ from gpmelica.fmu.backends import backend as backends
 from gpmelica.fmu.backends import native
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.fmu.runs.instance import Instance
-from gpmelica.generator import variables as interface
+from gpmelica.generator import variables
 from gpmelica.generator.description.load import from_data
 from gpmelica.prepared import prepare
 
@@ -330,7 +330,7 @@ def test_description_of_the_fmu(swinging: Compiled) -> None:
         assert text.count('reinit="true"') == len(STATES)
     for data in (swing(constraints={}), pendulum(constraints=ON)):
         model = prepare(from_data(data))
-        assert not own & {v.name for v in interface.variables(model.program)}
+        assert not own & {v.name for v in variables.table(model.program)}
         assert (
             'completedIntegratorStepNotNeeded="true"'
             in native.generate(model.native_program, model.chain).description

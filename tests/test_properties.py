@@ -14,7 +14,7 @@ from strategies import coordinates, descriptions
 
 from gpmelica import reference
 from gpmelica.errors import DescriptionError
-from gpmelica.generator import variables as interface
+from gpmelica.generator import variables
 from gpmelica.generator.description.load import from_data
 from gpmelica.generator.mechanism import GROUND
 from gpmelica.generator.program import ir
@@ -43,7 +43,7 @@ def _model(data: dict[str, Any]) -> Prepared:
     chain = from_data(data)
     try:
         model = prepare(chain)
-        interface.variables(model.program)
+        variables.table(model.program)
     except DescriptionError as error:
         assume(not any(reason in str(error) for reason in REFUSALS))
         raise
@@ -144,7 +144,7 @@ def _without_functions(text: str) -> str:
 def test_interface(data: dict[str, Any]) -> None:
     """The FMU's variables have unique names and finite start values; every coordinate is among them."""
     model = _model(data)
-    table = interface.variables(model.program)
+    table = variables.table(model.program)
     names = [variable.name for variable in table]
     assert len(set(names)) == len(names)
     assert all(np.isfinite(v.start) for v in table if v.start is not None)

@@ -22,7 +22,7 @@ from test_report import Page, strictly
 
 from gpmelica.commands.study import Study, study_cases
 from gpmelica.errors import DescriptionError
-from gpmelica.fmu.report.cases.case_run import CaseFailure, CaseRun
+from gpmelica.fmu.report.cases.outcome import CaseFailure, CaseRun
 
 FIGURES = (
     "joint_coordinates", "path_E", "base_motion", "driving_efforts", "joint_differences", "violations",

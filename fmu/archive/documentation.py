@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from ..._version import __version__
-from ...generator import variables as interface
+from ...generator import variables
 from ...generator.variables import Variable
 from ...prepared import Prepared
 from ..compilers.binaries import FLAGS, Toolchain
 from ..files.templates import fill
-from ..report import report_tables as tables
+from ..report import tables
 from ..report.plots import Picture
 from ..report.plots.inline_svg import inline_svg
 from ..report.plots.number_text import NOTHING, decimal, unit_text
-from ..report.report_tables import Kind, Table, tabulate
+from ..report.tables import Kind, Table, tabulate
 
 _TITLES = {
     "input": "Inputs",
@@ -28,7 +28,7 @@ _TITLES = {
 def page(model: Prepared, fmi: str, made_by: Sequence[Toolchain], picture: Picture | None) -> str:
     """The page's text; it needs no other file."""
     mechanism, program = model.mechanism, model.program
-    variables = _grouped(interface.variables(program))
+    grouped = _grouped(variables.table(program))
     return fill(
         "archive/fmu.html.jinja",
         {
@@ -37,7 +37,7 @@ def page(model: Prepared, fmi: str, made_by: Sequence[Toolchain], picture: Pictu
             "description": program.description,
             "verdict": f"FMI {fmi}",
             "findings": [(f"FMI {fmi}", _sentence(made_by))],
-            "numbers": _numbers(model, variables),
+            "numbers": _numbers(model, grouped),
             "picture": picture and (picture, inline_svg(picture.svg, picture.name, picture.title)),
             "facts": program.info,
             "simulation": model.chain.simulation,
@@ -51,7 +51,7 @@ def page(model: Prepared, fmi: str, made_by: Sequence[Toolchain], picture: Pictu
             "closures": tables.closures(mechanism),
             "task": tables.task(mechanism),
             "forces": tables.forces(mechanism),
-            "variables": {_TITLES[group]: (group, _table(entries)) for group, entries in variables.items()},
+            "variables": {_TITLES[group]: (group, _table(entries)) for group, entries in grouped.items()},
             "toolchains": _toolchains(made_by),
             "commands": _commands(model.name, made_by),
             "version": __version__,

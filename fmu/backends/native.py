@@ -11,7 +11,7 @@ from pathlib import Path
 import fmpy
 
 from ..._version import __version__
-from ...generator import variables as interface
+from ...generator import variables
 from ...generator.description import Chain
 from ...generator.program.program import Program
 from ..archive import model_description
@@ -58,8 +58,8 @@ class Sources:
 
 def generate(program: Program, chain: Chain, fmi: str = "2.0") -> Sources:
     """C sources and modelDescription.xml of a program, for one version of the standard."""
-    staged, table = stage(program), interface.variables(program)
-    token, unknowns = interface.token(program, table), structure(table, dependencies(staged), fmi)
+    staged, table = stage(program), variables.table(program)
+    token, unknowns = variables.token(program, table), structure(table, dependencies(staged), fmi)
     derivatives, adjoint = differentiated(staged), fmi != "2.0"
     texts = _fixed_sources(fmi) | {
         **casadi_code.functions(staged, derivatives, adjoint=adjoint),

@@ -31,7 +31,7 @@ class RunReport:
         compilers    tool → version
         command      the command line that repeats the run
         files        file name, relative to the report → what it holds
-        doubts       joint or closure → parts of its load that are not unique, see `reactions.doubts`
+        not_unique   joint or closure → parts of its load that are not unique, see `reactions.not_unique`
         facts, notes further facts of the model (name → text), and remarks on the verdict
     """
 
@@ -46,7 +46,7 @@ class RunReport:
     compilers: Mapping[str, str] = field(default_factory=dict)
     command: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
-    doubts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    not_unique: Mapping[str, Sequence[str]] = field(default_factory=dict)
     facts: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 

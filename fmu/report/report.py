@@ -12,7 +12,7 @@ from ...generator.mechanism import Mechanism
 from ..compare.context import RunReport
 from ..files.files import write_atomically
 from ..files.templates import fill
-from . import report_tables as tables
+from . import tables
 from .plots import Picture, pictures, save
 from .plots.inline_svg import inline_svg
 from .plots.number_text import decimal, scientific

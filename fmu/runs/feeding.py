@@ -21,7 +21,7 @@ from .inputs import InputTable
 
 
 @contextmanager
-def fed(
+def feeding(
     fmu: Path, description: Any, kind: str, table: InputTable | None, log: Callable[..., None]
 ) -> Iterator[Any]:
     """An instance for `fmpy.simulate_fmu`, which must stop at the table's instants; None without a table.

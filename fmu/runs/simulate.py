@@ -19,7 +19,7 @@ from fmpy.validation import validate_fmu
 from ...errors import DescriptionError, GpmelicaError, Problem, SolveError
 from ...trajectory import Trajectory, output_grid
 from ..files.csv_file import read_csv
-from .feeding import fed, interpolates
+from .feeding import feeding, interpolates
 from .inputs import InputTable
 
 Mode = Literal["me", "cs"]
@@ -68,7 +68,7 @@ def simulate(
     substeps = _SUBSTEPS if mode == "me" or (inputs and not interpolates(description)) else 1
     begin = time.perf_counter()
     try:
-        with _quiet_callbacks(), fed(fmu, description, _MODES[mode], inputs, log) as instance:
+        with _quiet_callbacks(), feeding(fmu, description, _MODES[mode], inputs, log) as instance:
             result = fmpy.simulate_fmu(
                 str(fmu),
                 fmi_type=_MODES[mode],

@@ -122,11 +122,11 @@ def closed(plant: Element, controller: Element) -> System:
         for name in start.of_kind("output")
         if name in end.of_kind("input")
     ]
-    fed = {(c.end, c.name) for c in connections}
+    connected = {(c.end, c.name) for c in connections}
     given: dict[str, Connector] = {}
     for element in (plant, controller):
         for name, connector in element.of_kind("input").items():
-            if (element.name, name) not in fed:
+            if (element.name, name) not in connected:
                 given.setdefault(name, connector)
                 connections.append(Connection(None, element.name, name))
     return System((plant, controller), tuple(given.values()), tuple(connections))

@@ -52,8 +52,8 @@ class Followed:
         self._start = nearest.state if nearest.fulfilled else start
         self._model, self._choice = model, choice
         self.left = LeftOut(model, choice)
-        self._manifold = Manifold(model, start, self.left.kept)
-        self._slow = [k for k in self.left.kept if model.constraints.orders[k] <= 1]
+        self._manifold = Manifold(model, start, self.left.active)
+        self._slow = [k for k in self.left.active if model.constraints.orders[k] <= 1]
 
     def contradiction(self) -> Opening | None:
         """The first contradiction from the start on.
@@ -101,7 +101,7 @@ class Followed:
         rows = self._model.constraints(state)
         inverse = unit[:, None] * np.linalg.pinv(rows.C[self._slow] * unit, rcond=_RANK)
         state = self._model.state(state.t, state.q, state.qd - inverse @ rows.Phi_dot[self._slow], state.since)
-        rows, kept = self._model.constraints(state), self.left.kept
+        rows, kept = self._model.constraints(state), self.left.active
         qdd = unit * (np.linalg.pinv(rows.C[kept] * unit, rcond=_RANK) @ rows.gamma[kept])
         opened = (self.left.opened_at(level, state, qdd) for level in range(3))
         return next((found for found in opened if found), state)

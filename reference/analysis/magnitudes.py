@@ -56,8 +56,8 @@ class _Samples:
         self._form = formulation(self._model, self._model.state(0.0, *start))
         columns = [[run.signals[c.symbol + suffix] for c in mechanism.coordinates] for suffix in ("", "_dot")]
         self._q, self._qd = (np.array(column).T for column in columns)
-        rubbing = [mechanism.coordinates[k].symbol for k in self._model.friction_coordinates]
-        self._z = np.array([run.signals[f"{symbol}_z"] for symbol in rubbing]).T.reshape(len(run.time), -1)
+        with_friction = [mechanism.coordinates[k].symbol for k in self._model.friction_coordinates]
+        self._z = np.array([run.signals[f"{symbol}_z"] for symbol in with_friction]).T.reshape(len(run.time), -1)
         picked = np.unique(np.linspace(0, len(run.time) - 1, _SAMPLES).round().astype(int))
         forces, inertia, extents = zip(*map(self._sample, picked.tolist()), strict=True)
         force, self.inertia = np.max(forces, axis=0), np.min(inertia, axis=0)

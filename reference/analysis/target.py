@@ -62,7 +62,7 @@ class _Projection:
             np.array([trajectory.signals[c.symbol + suffix][0] for c in coordinates]) for suffix in ("", "_dot")
         ]
         self._model = Model(mechanism, start=(first[0], first[1]))
-        self._blocks = [programmed(entry, self._model.quantities, self._model.reader) for entry in entries]
+        self._groups = [programmed(entry, self._model.quantities, self._model.reader) for entry in entries]
         self._own = self._model.quantities.point(point)
         self._times = trajectory.time
         self._actual = np.array([trajectory.signals[f"{point}_{axis}"] for axis in "xyz"]).T
@@ -94,4 +94,4 @@ class _Projection:
         x = self._template.x.copy()
         x[self._own] = position
         state: State = replace(self._template, t=t, since=t, x=x)
-        return stack([block.rows(state) for block in self._blocks])
+        return stack([group.rows(state) for group in self._groups])

@@ -67,7 +67,7 @@ class Watch:
         """
         if self._left.rows:
             self._look(since, before, after, at())
-        if self._left.kept:
+        if self._left.active:
             self._measure(since, after, y, at)
         self._steps.append(after - before)
         if self._shrinking():
@@ -79,7 +79,7 @@ class Watch:
         """Why a run ends at the state y, shape (size,), at t, s: rows become singular, or what has no bound."""
         state, z = self._motion.moment(t, y, since)
         ends = f"the motion ends at t = {t:.5g} s: "
-        if self._left.kept and self._smallest(state) < _CLOSE * self._largest:
+        if self._left.active and self._smallest(state) < _CLOSE * self._largest:
             return f"{ends}{self._becoming_singular(state)}"
         qdd = self._motion.model.accelerations(state, self._motion.form, z)
         k = int(np.argmax(np.abs(qdd) / self._motion.form.choice.unit))
@@ -104,11 +104,11 @@ class Watch:
         If they can, the motion may get through; without a cause, the integrator has its own reasons.
         """
         state = self._motion.moment(t, y, since)[0]
-        if not self._left.kept or self._smallest(state) > _CLOSE * self._largest:
+        if not self._left.active or self._smallest(state) > _CLOSE * self._largest:
             return bool(self._motion.model.nearest_end(state))
         later = _AHEAD * max(self._steps)
         ahead = self._motion.model.state(t + later, state.q + later * state.qd, 0 * state.qd, since)
-        return not Manifold(self._motion.model, state, self._left.kept).nearest(ahead).fulfilled
+        return not Manifold(self._motion.model, state, self._left.active).nearest(ahead).fulfilled
 
     @property
     def note(self) -> str:
@@ -154,9 +154,9 @@ class Watch:
         """Those that are kept, in units of what they were made of at first, by coordinates that are lengths."""
         constraints, unit = self._motion.model.constraints, self._motion.form.choice.unit
         if self._sizes is None:
-            sizes = np.linalg.norm(constraints.sizes(state).C[self._left.kept] * unit, axis=1, keepdims=True)
+            sizes = np.linalg.norm(constraints.sizes(state).C[self._left.active] * unit, axis=1, keepdims=True)
             self._sizes = np.where(sizes > 0, sizes, 1.0)
-        return np.asarray(constraints(state).C[self._left.kept] * unit / self._sizes)
+        return np.asarray(constraints(state).C[self._left.active] * unit / self._sizes)
 
     def _smallest(self, state: State) -> float:
         return float(np.linalg.svd(self._rows(state), compute_uv=False)[-1])
@@ -164,7 +164,7 @@ class Watch:
     def _becoming_singular(self, state: State) -> str:
         """Which rows, and how far away what they demand is, now or at the end."""
         combination = np.abs(np.linalg.svd(self._rows(state))[0][:, -1])
-        involved = [k for k, share in zip(self._left.kept, combination, strict=True) if share > _INVOLVED]
+        involved = [k for k, share in zip(self._left.active, combination, strict=True) if share > _INVOLVED]
         constraints = self._motion.model.constraints
         names = ", ".join(constraints.names[k] for k in involved)
         missed = next(filter(None, (self._missed(state, t) for t in (self._stop, state.t))), "")
@@ -176,11 +176,11 @@ class Watch:
     def _missed(self, state: State, t: float) -> str:
         """How far the nearest position is from what the rows demand at t, s, if there is none where they hold."""
         model = self._motion.model
-        nearest = Manifold(model, state, self._left.kept).nearest(model.state(t, state.q, 0 * state.qd))
+        nearest = Manifold(model, state, self._left.active).nearest(model.state(t, state.q, 0 * state.qd))
         if nearest.fulfilled:
             return ""
         Phi = np.abs(model.constraints(nearest.state).Phi)
-        k = max(self._left.kept, key=lambda row: Phi[row])
+        k = max(self._left.active, key=lambda row: Phi[row])
         name = model.constraints.names[k]
         missed = f"at t = {t:.6g} s the nearest position misses {name} by {Phi[k]:.3g}"
         return f"; beyond it they cannot be fulfilled, {missed}"

@@ -20,7 +20,7 @@ from .rows import Rows, Sizes, stack
 Array = NDArray[np.float64]
 
 
-class Block(Protocol):
+class RowGroup(Protocol):
     """Some rows that belong together."""
 
     names: tuple[str, ...]
@@ -39,7 +39,7 @@ class Block(Protocol):
         ...
 
 
-class ProgrammedBlock(Block, Protocol):
+class ProgrammedGroup(RowGroup, Protocol):
     """Rows that expressions or paths demand of the quantities."""
 
     def slopes(self, state: State) -> Array:
@@ -65,18 +65,18 @@ class Constraints:
     def __init__(self, mechanism: Mechanism, quantities: Quantities, reader: Reader) -> None:
         self.tasks = [programmed(entry, quantities, reader) for entry in mechanism.programmed]
         self.edges, closures = KnifeEdges(mechanism), _Closures(mechanism)
-        self._blocks: list[Block] = [*self.tasks, self.edges, closures]
-        first = sum(len(block.names) for block in self.tasks)
+        self._groups: list[RowGroup] = [*self.tasks, self.edges, closures]
+        first = sum(len(group.names) for group in self.tasks)
         after_edges = first + len(self.edges.names)
         last = after_edges + len(closures.names)
         self.programmed = tuple(range(first))
         self.loops, self.closure_rows = closures.conditions, slice(after_edges, last)
         self.contact_rows = slice(first, last)
         if mechanism.base_fixed:
-            self._blocks.append(_FixedBase(mechanism))
-        self.names = tuple(name for block in self._blocks for name in block.names)
+            self._groups.append(_FixedBase(mechanism))
+        self.names = tuple(name for group in self._groups for name in group.names)
         self.base_rows = tuple(range(last, len(self.names)))
-        self.orders = np.array([block.order for block in self._blocks for _ in block.names], dtype=int)
+        self.orders = np.array([group.order for group in self._groups for _ in group.names], dtype=int)
         self._none = Rows(np.zeros(0), np.zeros(0), np.zeros((0, mechanism.n)), np.zeros(0))
 
     def contact_wrenches(self, posture: Posture) -> Array:
@@ -85,7 +85,7 @@ class Constraints:
 
     def __call__(self, state: State) -> Rows:
         """All rows in the state."""
-        return stack([self._none, *(block.rows(state) for block in self._blocks)])
+        return stack([self._none, *(group.rows(state) for group in self._groups)])
 
     @property
     def readings(self) -> list[Reading]:
@@ -94,17 +94,17 @@ class Constraints:
 
     def sizes(self, state: State) -> Sizes:
         """What all rows in the state are made of."""
-        parts = [block.sizes(state) for block in self._blocks]
+        parts = [group.sizes(state) for group in self._groups]
         phi = [np.zeros(0), *(part.Phi for part in parts)]
         return Sizes(np.concatenate(phi), np.concatenate([self._none.C, *(part.C for part in parts)]))
 
     def stops(self) -> Iterator[float]:
         """Times at which a row or one of its derivatives jumps, s."""
-        for block in self._blocks:
-            yield from block.stops()
+        for group in self._groups:
+            yield from group.stops()
 
 
-def programmed(entry: Programmed, quantities: Quantities, reader: Reader) -> ProgrammedBlock:
+def programmed(entry: Programmed, quantities: Quantities, reader: Reader) -> ProgrammedGroup:
     """The rows of a programmed constraint."""
     if entry.path is not None:
         return _PathRows(entry.name, entry.path, quantities)

@@ -49,12 +49,12 @@ class LeftOut:
 
     names   of the k rows
     rows    their indices among all rows
-    kept    indices of those that imply them
+    active  indices of those that imply them
     """
 
     def __init__(self, model: Model, choice: RowChoice) -> None:
         constraints = model.constraints
-        self.kept = list(choice.independent)
+        self.active = list(choice.independent)
         self.rows = [k for k in range(len(constraints.names)) if k not in choice.independent]
         self.names = tuple(constraints.names[k] for k in self.rows)
         self._constraints, self._unit, self._extent = constraints, choice.unit, choice.extent
@@ -84,7 +84,7 @@ class LeftOut:
     def at_level(self, level: int, state: State, qdd: Array | None) -> tuple[Array, Array]:
         """`residuals` of values, rates or accelerations of all rows."""
         rows, sizes = self._constraints(state), self._constraints.sizes(state)
-        relative = np.abs(rows.Phi[self.kept]) / np.maximum(sizes.Phi[self.kept], 1e-300)
+        relative = np.abs(rows.Phi[self.active]) / np.maximum(sizes.Phi[self.active], 1e-300)
         violated = float(relative.max(initial=0.0))
         scale = sizes.C @ (self._extent * self._unit)  # what a change by the extent, in a second, would be
         if level == 0:
@@ -94,7 +94,7 @@ class LeftOut:
             values = rows.Phi_dot if level == 1 else rows.C @ motion - rows.gamma
             scale = scale + sizes.C @ np.abs(motion) + np.abs(values - rows.C @ motion)
             allowed = _CURVED * violated
-        implied = self._shares(rows.C) @ values[self.kept]
+        implied = self._shares(rows.C) @ values[self.active]
         scale = scale[self.rows] + np.abs(implied)
         # of small machines what rows are made of counts, of others the row's unit
         return np.abs(values[self.rows] - implied), allowed * scale + self._open * np.minimum(scale, 1.0)
@@ -102,7 +102,7 @@ class LeftOut:
     def _shares(self, C: Array) -> Array:
         """A, shape (k, r): the rows are A times those kept."""
         C = C * self._unit
-        return np.asarray(np.linalg.lstsq(C[self.kept].T, C[self.rows].T, rcond=None)[0].T, dtype=np.float64)
+        return np.asarray(np.linalg.lstsq(C[self.active].T, C[self.rows].T, rcond=None)[0].T, dtype=np.float64)
 
     def _opening(self, residuals: Array, allowed: Array, t: float, level: int | None = None) -> Opening | None:
         worst_first = np.argsort(-residuals / np.maximum(allowed, 1e-300))

@@ -78,7 +78,7 @@ class _Equations:
 
 
 @dataclass(frozen=True)
-class _Motion:
+class _Solution:
     """Their solution; see `Evaluation`."""
 
     qdd: Array
@@ -109,7 +109,7 @@ class Model:
         self.constraints = Constraints(mechanism, self.quantities, self.reader)
         self._feedback = tuple(float(x) for x in (mechanism.alpha, mechanism.beta, mechanism.kappa))
         self._friction = FrictionModel(mechanism)
-        self._rubbing = self.joint_loads(self._friction.loaded)
+        self._friction_loads = self.joint_loads(self._friction.loaded)
 
     def state(self, t: float, q: Array, qd: Array, since: float | None = None) -> State:
         """Kinematics at t, s; q and qd of shape (n,).
@@ -142,8 +142,8 @@ class Model:
 
         Raises SolveError where C_d is singular.
         """
-        motion = self._solve(state, form, z)[1]
-        return motion.qdd, motion.z_dot
+        solution = self._solve(state, form, z)[1]
+        return solution.qdd, solution.z_dot
 
     def accelerations(self, state: State, form: Gpme, z: Array | None = None) -> Array:
         """q̈, shape (n,), at z, shape (f,), default 0; raises SolveError where C_d is singular."""
@@ -151,10 +151,10 @@ class Model:
 
     def evaluate(self, state: State, form: Gpme, z: Array | None = None) -> Evaluation:
         """Everything in the state, at z, shape (f,), default 0; raises SolveError where C_d is singular."""
-        given, motion = self._solve(state, form, z)
-        Q, C = given.Q + motion.friction, given.rows.C
-        effort = given.M @ motion.qdd + given.h - Q
-        contacts = form.choice.drives.contacts(C, effort, motion.multipliers)
+        given, solution = self._solve(state, form, z)
+        Q, C = given.Q + solution.friction, given.rows.C
+        effort = given.M @ solution.qdd + given.h - Q
+        contacts = form.choice.drives.contacts(C, effort, solution.multipliers)
         return Evaluation(
             M=given.M,
             h=given.h,
@@ -163,16 +163,16 @@ class Model:
             Phi_dot=given.rows.Phi_dot,
             C=C,
             gamma=given.rows.gamma,
-            qdd=motion.qdd,
+            qdd=solution.qdd,
             effort=effort,
             drive=effort - contacts @ C[self.constraints.contact_rows],
-            multipliers=motion.multipliers,
+            multipliers=solution.multipliers,
             contacts=contacts,
             rows=self.constraints.names,
             dependent=form.partition(C).names,
-            friction=motion.friction,
-            z_dot=motion.z_dot,
-            friction_residual=motion.residual,
+            friction=solution.friction,
+            z_dot=solution.z_dot,
+            friction_residual=solution.residual,
         )
 
     def joint_loads(self, links: Sequence[str]) -> JointLoads:
@@ -197,13 +197,13 @@ class Model:
             for i, closure in enumerate(conditions.closures)
         }
 
-    def _solve(self, state: State, form: Gpme, z: Array | None) -> tuple[_Equations, _Motion]:
+    def _solve(self, state: State, form: Gpme, z: Array | None) -> tuple[_Equations, _Solution]:
         given = self._equations(state, form.reduced)
         if self._friction.coordinates:
-            return given, self._rubbing_motion(state, form, z, given)
+            return given, self._solution_with_friction(state, form, z, given)
         force = given.Q - given.h
         solution = form.solve(System(state.t, given.M, force, given.rows.C, given.wanted))
-        return given, _Motion(*solution, np.zeros_like(force), np.zeros(0), 0.0)
+        return given, _Solution(*solution, np.zeros_like(force), np.zeros(0), 0.0)
 
     def _equations(self, state: State, reduced: bool) -> _Equations:
         M, h = self.mass(state.posture)
@@ -226,7 +226,7 @@ class Model:
         qd = form.velocities(state.t, rows.C, -rows.Phi_dot - self._feedback[2] * rows.Phi, state.qd)
         return self.state(state.t, state.q, qd, state.since)
 
-    def _rubbing_motion(self, state: State, form: Gpme, z: Array | None, given: _Equations) -> _Motion:
+    def _solution_with_friction(self, state: State, form: Gpme, z: Array | None, given: _Equations) -> _Solution:
         """q̈ and λ are affine in the friction efforts; so the loop of these with the joint loads is a small one."""
         M, C, units = given.M, given.rows.C, self._friction.units
         force = np.column_stack([given.Q - given.h, units])
@@ -234,10 +234,10 @@ class Model:
         qdd, multipliers = form.solve(System(state.t, M, force, C, wanted))
         contacts = form.choice.drives.contacts(C, M @ qdd - force, multipliers)
         bristles = self._friction.bristles(state.qd, np.zeros(units.shape[1]) if z is None else z)
-        loads = self._rubbing.affine(state.posture, self._loads.wrenches(state))
+        loads = self._friction_loads.affine(state.posture, self._loads.wrenches(state))
         found = self._friction.efforts(state.posture, bristles.mu, loads, qdd, contacts)
         qdd, multipliers = (x[:, 0] + x[:, 1:] @ found.tau for x in (qdd, multipliers))
-        return _Motion(qdd, multipliers, units @ found.tau, bristles.z_dot, found.residual)
+        return _Solution(qdd, multipliers, units @ found.tau, bristles.z_dot, found.residual)
 
     def nearest_end(self, state: State) -> str:
         """The function that is next to the end of its domain, and where it stands; empty if none is near."""

@@ -48,20 +48,20 @@ def row_choice(model: Model, start: State) -> RowChoice:
 class Solvability:
     """What the constraints are like at the start (P1 2.1, 3.1).
 
-    dependent    names of dependent coordinates, one per independent row, in the mechanism's order
-    independent  names of rows that do not depend on each other, in the rows' order: those that are kept unless
-                 `redundant = "minimum_norm"`
-    undriven     names of independent rows among those that no drive realises (knife edges, closures, the base's);
-                 none where all joints have a drive
-    redundant    groups of names of rows that depend on each other
-    rank         of C, rows scaled to length 1
-    tolerance    singular values of that C up to it count as zero
-    gap          the smallest singular value that counts, and the largest that does not
+    dependent      names of dependent coordinates, one per independent row, in the mechanism's order
+    independent    names of rows that do not depend on each other, in the rows' order: those that are kept unless
+                   `redundant = "minimum_norm"`
+    without_drive  names of independent rows that no drive realises (knife edges, closures, the base's);
+                   none where all joints have a drive
+    redundant      groups of names of rows that depend on each other
+    rank           of C, rows scaled to length 1
+    tolerance      singular values of that C up to it count as zero
+    gap            the smallest singular value that counts, and the largest that does not
     """
 
     dependent: tuple[str, ...]
     independent: tuple[str, ...]
-    undriven: tuple[str, ...]
+    without_drive: tuple[str, ...]
     redundant: tuple[tuple[str, ...], ...]
     rank: int
     tolerance: float
@@ -80,7 +80,7 @@ def solvability(mechanism: Mechanism, start: Start) -> Solvability:
     return Solvability(
         dependent=form.partition(model.constraints(state).C).names,
         independent=tuple(names[k] for k in rows.independent),
-        undriven=tuple(names[k] for k in rows.drives.rows),
+        without_drive=tuple(names[k] for k in rows.drives.rows),
         redundant=tuple(tuple(names[k] for k in group) for group in rows.groups),
         rank=rows.rank.rank,
         tolerance=rows.rank.tolerance,

@@ -29,7 +29,7 @@ from ..plots.time_series import (
     set_title,
     stay_near,
 )
-from .case_run import CaseRun
+from .outcome import CaseRun
 
 Runs = Sequence[CaseRun]
 Targets = Mapping[str, Array]  # case → programmed positions of a point, shape (N, 3), m

@@ -17,9 +17,9 @@ from ..plots.gallery import Picture, drawn
 from ..plots.loads import is_doubtful, loaded_links, magnitude
 from ..plots.number_text import decimal
 from ..plots.time_series import Panel, panel_grid, readable_factor, set_title
-from .case_run import CaseRun
 from .figures import Curve, Runs, case_lines, handles, overlay
 from .load_rms import load_rms
+from .outcome import CaseRun
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def joint_forces(runs: Runs) -> Figure | None:
 
 
 def _title(runs: Runs, link: str) -> str:
-    doubtful = any(is_doubtful(run.doubts.get(link, ()), "force") for run in runs)
+    doubtful = any(is_doubtful(run.not_unique.get(link, ()), "force") for run in runs)
     return f"{link}, not unique" if doubtful else link
 
 
@@ -87,7 +87,7 @@ def load_bars(runs: Runs) -> Figure | None:
         heights = {
             case: np.array([getattr(of_case[link], part) for link in joints]) for case, of_case in found.items()
         }
-        doubtful = [link for link in joints if any(part in run.doubts.get(link, ()) for run in runs)]
+        doubtful = [link for link in joints if any(part in run.not_unique.get(link, ()) for run in runs)]
         _bars(axes, joints, heights, runs)
         remark = f"; not unique: {', '.join(doubtful)}" if doubtful else ""
         axes.set_title(f"{part}  in N{remark}")

@@ -8,7 +8,7 @@ import numpy as np
 
 from ....trajectory import Array
 from ..plots.loads import loaded_links
-from .case_run import CaseRun
+from .outcome import CaseRun
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,7 @@ def _of_the_motion(report: RunReport) -> Iterator[Entry]:
         "Joint loads",
         "Magnitudes of the force and the moment, about the joint's origin, that each joint transmits to what it"
         " carries.",
-        partial(loads.joint_loads, *of_runs, report.doubts),
+        partial(loads.joint_loads, *of_runs, report.not_unique),
     )
     yield (
         "friction",

@@ -18,14 +18,17 @@ FrictionOf = Callable[[Trajectory], Mapping[str, Array]]
 
 
 def joint_loads(
-    mechanism: Mechanism, reference: Trajectory, runs: Sequence[Trajectory], doubts: Mapping[str, Sequence[str]]
+    mechanism: Mechanism,
+    reference: Trajectory,
+    runs: Sequence[Trajectory],
+    not_unique: Mapping[str, Sequence[str]],
 ) -> Figure | None:
     """Magnitudes of the joints' forces, N, and moments, N·m, a row per joint (P0 Fig. 10); None without loads.
 
-    doubts   link → parts of its load that are not unique, which titles say
+    not_unique   link → parts of its load that are not unique, which titles say
     """
     panels = [
-        _panel(link, part, is_doubtful(doubts.get(link, ()), part))
+        _panel(link, part, is_doubtful(not_unique.get(link, ()), part))
         for link in loaded_links(mechanism, reference)
         for part in _LETTERS
     ]
@@ -42,16 +45,16 @@ def friction(
 
     efforts   run → coordinate's symbol → effort, shape (N,); where one is missing, deflections stand alone
     """
-    rubbing = [c for c in mechanism.coordinates if c.friction is not None]
+    with_friction = [c for c in mechanism.coordinates if c.friction is not None]
     known = efforts(reference)
-    panels = [Panel(f"{c.name}: deflection", c.unit, f"{c.symbol}_z") for c in rubbing]
-    if all(c.symbol in known for c in rubbing):
-        beside = [Panel(f"{c.name}: friction", c.effort_unit, c.symbol + _FRICTION) for c in rubbing]
+    panels = [Panel(f"{c.name}: deflection", c.unit, f"{c.symbol}_z") for c in with_friction]
+    if all(c.symbol in known for c in with_friction):
+        beside = [Panel(f"{c.name}: friction", c.effort_unit, c.symbol + _FRICTION) for c in with_friction]
         panels = [panel for row in zip(panels, beside, strict=True) for panel in row]
     if not panels:
         return None
     shown, *others = (_with_friction(run, efforts) for run in (reference, *runs))
-    return draw(panels, len(panels) // len(rubbing), shown, others)
+    return draw(panels, len(panels) // len(with_friction), shown, others)
 
 
 def loaded_links(mechanism: Mechanism, run: Trajectory) -> list[str]:

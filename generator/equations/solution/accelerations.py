@@ -90,8 +90,8 @@ def _answers(
     wanted = bool(constraints.reactions) and mechanism.actuated is None
     X, Lambda = system.solve(program, mechanism, equations, active, ratios, multipliers=wanted)
     if mechanism.actuated is not None:
-        undriven = active.without_drive
-        return Answers(X, *multipliers.drive_efforts(program, mechanism, dynamics, constraints, undriven, X, F))
+        rows = active.without_drive
+        return Answers(X, *multipliers.drive_efforts(program, mechanism, dynamics, constraints, rows, X, F))
     if wanted:
         Lambda = multipliers.contact_multipliers(program, mechanism, constraints, active.rows, Lambda, X.shape[1:])
     return Answers(X, Lambda, None)

@@ -29,8 +29,8 @@ class CaseRun:
     mechanism: Mechanism
 
     @property
-    def doubts(self) -> dict[str, list[str]]:
-        """Joint or closure → parts of its load that are not unique, see `reactions.doubts`."""
+    def not_unique(self) -> dict[str, list[str]]:
+        """Joint or closure → parts of its load that are not unique, see `reactions.not_unique`."""
         return dict(self.result.get("not_unique", {}))
 
     @property

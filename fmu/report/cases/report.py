@@ -19,11 +19,11 @@ from ...files.templates import fill
 from ..plots import Picture, save
 from ..plots.inline_svg import inline_svg
 from ..plots.number_text import NOTHING, decimal, scientific
-from . import case_tables as tables
+from . import tables
 from .beam_shape import beam_shape, flexible_links
-from .case_run import CaseFailure, CaseRun, Outcome
 from .figures import difference_pictures, motion_pictures, violation_pictures
 from .load_figures import Shapes, load_pictures
+from .outcome import CaseFailure, CaseRun, Outcome
 
 __all__ = ["CaseFailure", "CaseRun", "Outcome", "cases_data", "write_case_report"]
 

@@ -13,10 +13,10 @@ from ....generator.description import Chain
 from ...compare.compare import on_common_grid
 from ...compare.decay import Decay
 from ..plots.number_text import NOTHING, decimal, scientific, unit_text
-from ..report_tables import Kind, Table, tabulate
-from .case_run import CaseFailure, CaseRun, Outcome
+from ..tables import Kind, Table, tabulate
 from .figures import shared_coordinates
 from .load_rms import load_rms
+from .outcome import CaseFailure, CaseRun, Outcome
 
 _Columns = list[tuple[str, Kind, Callable[[Outcome], str]]]
 
@@ -88,7 +88,7 @@ def load_table(runs: Sequence[CaseRun]) -> Table:
     for link, part in product(shared, ("axial", "normal")):
         first, *others = (getattr(of_case[link], part) for of_case in found)
         relative = (f"{decimal(v, 4)} ({percent(v / first - 1) if first else NOTHING})" for v in others)
-        doubtful = any(part in run.doubts.get(link, ()) for run in runs)
+        doubtful = any(part in run.not_unique.get(link, ()) for run in runs)
         rows.append((link, f"{part}, not unique" if doubtful else part, decimal(first, 4), *relative))
     numbers: tuple[Kind, ...] = tuple("number" for _ in runs)
     return Table(("joint", "force", *(run.case for run in runs)), ("code", "text", *numbers), tuple(rows))
