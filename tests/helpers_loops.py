@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ def four_bar(crank: float = 0.7, closure: str = "point_on_line", **changes: Any)
         _bar("rocker", "ground", (1.0, 0.8), 1.3),
     ]
     data = {"schema": 1, "name": "FourBar", "gravity": [0.0, -9.81, 0.0], "links": links}
-    return data | {"closures": [{"name": "pin", "type": closure} | FOUR_BAR_ENDS]} | changes
+    return data | {"closures": [{"name": "pin", "type": closure} | deepcopy(FOUR_BAR_ENDS)]} | changes
 
 
 def _bar(name: str, parent: str, place: tuple[float, float], angle: float) -> dict[str, Any]:
