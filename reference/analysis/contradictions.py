@@ -52,7 +52,7 @@ class Followed:
         self._start = nearest.state if nearest.fulfilled else start
         self._model, self._choice = model, choice
         self.left = LeftOut(model, choice)
-        self._manifold = Manifold(model, start, self.left.active)
+        self._manifold = Manifold(model, start, [*self.left.active, *self._implied_by_rates()])
         self._slow = [k for k in self.left.active if model.constraints.orders[k] <= 1]
 
     def contradiction(self) -> Opening | None:
@@ -74,6 +74,13 @@ class Followed:
             if opened or rank > self._choice.rank.rank:
                 return Singular(opened, self._choice.rank.rank, rank)
         return None
+
+    def _implied_by_rates(self) -> list[int]:
+        """Rows of positions that are left out because of rows of velocities: positions alone would open them."""
+        orders, C = self._model.constraints.orders, _comparable(self._model, self._start)
+        own = [k for k in self.left.active if orders[k] == 0]
+        rank = rank_of(C[own]).rank
+        return [k for k in self.left.rows if orders[k] == 0 and rank_of(C[[*own, k]]).rank > rank]
 
     def _times(self) -> list[float]:
         """Times to look at, s: within each segment between switches, too."""
@@ -123,8 +130,12 @@ class Followed:
 
 
 def _rank(model: Model, state: State) -> int:
+    return rank_of(_comparable(model, state)).rank
+
+
+def _comparable(model: Model, state: State) -> Array:
     unit = units_of_change(model.mechanism, state.posture)[1]
-    return rank_of(comparable(model.constraints(state).C, model.constraints.sizes(state).C, unit)).rank
+    return comparable(model.constraints(state).C, model.constraints.sizes(state).C, unit)
 
 
 def _runs_by_time(mechanism: Mechanism) -> bool:
