@@ -1,7 +1,7 @@
 """Independent reference solver: the papers' 4×4 formulas, no code shared with the generator's equations."""
 
 from .analysis.balance import Energy, energy
-from .analysis.consistency import LeftOutRows, left_out, start_notes
+from .analysis.consistency import start_notes
 from .analysis.evaluation import closure_wrenches, evaluate, joint_loads
 from .analysis.magnitudes import magnitudes
 from .analysis.modes import Mode, modes
@@ -22,7 +22,6 @@ from .solve.statics import equilibrium, start_state
 __all__ = [
     "Energy",
     "Evaluation",
-    "LeftOutRows",
     "Mode",
     "Model",
     "Rank",
@@ -39,7 +38,6 @@ __all__ = [
     "formulation",
     "friction_efforts",
     "joint_loads",
-    "left_out",
     "magnitudes",
     "modes",
     "poses",

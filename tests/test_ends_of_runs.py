@@ -11,7 +11,7 @@ from helpers_reference import manipulator, mechanism_of, unchecked
 
 from gpmelica.errors import SolveError
 from gpmelica.generator.mechanism import Mechanism
-from gpmelica.reference import left_out, simulate, start_notes, start_state
+from gpmelica.reference import simulate, start_notes, start_state
 
 STRETCHED = "at the limit of what the joints can do"
 # rows on a planar arm of 1 m and 0.8 m → what the message says
@@ -90,23 +90,6 @@ def test_a_row_that_opens_stops_the_run() -> None:
     rows = {"still": "E.x - start(E.x)", "other": f"2*(E.x - start(E.x)) + ({extra})"}
     with pytest.raises(SolveError, match=r"other: left out .* at t = 0\.\d+ s its positions are open by \d"):
         simulate(_arm(rows, output_step=0.5, violation=1e-5))
-
-
-def test_rows_left_out_of_a_run() -> None:
-    """Residuals by row and time, of any trajectory: zero for a sound one, and open for one that is bent."""
-    mechanism = _arm(
-        {"x": "E.x - start(E.x) - 0.1*t^3", "same": "2*(E.x - start(E.x)) - 0.2*t^3", "y": "E.y"}, stop=0.2
-    )
-    run = simulate(mechanism)
-    found = left_out(mechanism, run)
-    assert (found.names[1:], found.opened) == (("y",), None)
-    assert found.residuals.max() < 1e-9 < found.allowed.min()
-    rows = {"x": "E.x - start(E.x) - 0.1*t^3", "same": "2*(E.x - start(E.x)) - 0.2*t^3 - 0.1*max(0, t - 0.15)"}
-    bent = left_out(_arm(rows, stop=0.2), run)
-    assert bent.opened is not None
-    assert bent.opened.t == pytest.approx(0.16)
-    assert bent.opened.names in (("x",), ("same",))
-    assert 4e-4 < bent.opened.residual < 1.1e-3
 
 
 def test_what_was_changed_of_the_start() -> None:

@@ -1,74 +1,22 @@
-"""What a description asks for and does not get: rows left out that do not hold, a start that is changed."""
+"""What a description asks for and does not get: a start that is changed, rows that cannot be fulfilled near it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...generator.mechanism import Mechanism
-from ...trajectory import Trajectory
-from ..forces.loads import Input
 from ..kinematics.extent import units_of_change
 from ..solve.assembly import assemble
-from ..solve.left_out import LeftOut, Opening
 from ..solve.manifold import Manifold
 from ..solve.model import Model, Start
-from ..solve.solver import row_choice
 from ..solve.statics import described_state
 
 Array = NDArray[np.float64]
 _FAR = 0.1  # rad, or of the extent: a change of the start that is worth a word
 _CHANGED = 1e-6  # of the velocities: the same
-
-
-@dataclass(frozen=True)
-class LeftOutRows:
-    """Rows that take no part because others imply them, over a run; k of them.
-
-    names      of the rows
-    time       shape (N,), s
-    residuals  shape (N, k): what each is open by beyond what the rows that imply it are, in its unit (per second
-               for a row of order 1, per second squared for one of order 2)
-    allowed    shape (N, k): what `simulation.violation` and drift explain
-    opened     the first time that one is open, or None
-    """
-
-    names: tuple[str, ...]
-    time: Array
-    residuals: Array
-    allowed: Array
-    opened: Opening | None
-
-
-def left_out(
-    mechanism: Mechanism,
-    trajectory: Trajectory,
-    *,
-    start: Start | None = None,
-    inputs: Mapping[str, Input] | None = None,
-) -> LeftOutRows:
-    """Whether rows that are left out hold at each time of a run of any backend.
-
-    trajectory  with `<coordinate>`, `<coordinate>_dot`, `<coordinate>_ddot` of all coordinates
-    start       (q0, qd0), shape (n,) each, where rows were chosen and `start(x)` refers to; default the first time
-    """
-    symbols = [c.symbol for c in mechanism.coordinates]
-    q, qd, qdd = (
-        np.array([trajectory.signals[symbol + suffix] for symbol in symbols]).T for suffix in ("", "_dot", "_ddot")
-    )
-    start = (q[0], qd[0]) if start is None else start
-    model = Model(mechanism, start=start, inputs=inputs)
-    left = LeftOut(model, row_choice(model, model.state(0.0, *start)))
-    found = np.zeros((2, len(q), len(left.rows)))
-    opened = None
-    for k, t in enumerate(trajectory.time.tolist() if left.rows else ()):
-        state = model.state(t, q[k], qd[k])
-        found[:, k] = left.residuals(state, qdd[k])
-        opened = opened or left.opened(state, qdd[k])
-    return LeftOutRows(left.names, trajectory.time, found[0], found[1], opened)
 
 
 def start_notes(mechanism: Mechanism, start: Start) -> list[str]:
