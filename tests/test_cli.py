@@ -390,7 +390,13 @@ def test_bad_descriptions_leave_nothing_behind(gpmelica: Command, arm: Path, com
     """Status 2, with file, key and reason on standard error, and no folder."""
     arm.write_text(ARM.replace("mass = 2.0", "mass = -2.0").replace('parent = "upper"', 'parent = "uper"'))
     out = ["--out", arm.parent / "out"] if command in ("modelica", "build", "run") else []
-    fails(gpmelica(command, arm, *out), 2, "arm.toml: links[0].mass: ", "arm.toml: links[1].parent: ", "uper")
+    fails(
+        gpmelica(command, arm, *out),
+        2,
+        "arm.toml: links[0].mass (upper): ",
+        "arm.toml: links[1].parent (lower): ",
+        "uper",
+    )
     assert [path.name for path in arm.parent.iterdir()] == ["arm.toml"]
 
 
