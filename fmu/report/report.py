@@ -123,11 +123,11 @@ def _key_numbers(report: RunReport) -> list[tuple[str, str]]:
 
 def _facts(report: RunReport) -> dict[str, str]:
     mechanism, chain = report.mechanism, report.mechanism.chain
+    tolerance = report.reference.extra.get("tolerance", chain.simulation.tolerance)
     facts = {
         "total mass": f"{decimal(sum(float(body.mass) for body in mechanism.bodies))} kg",
         "gravity": f"{', '.join(decimal(float(g)) for g in np.asarray(mechanism.gravity))} m/s²",
-        "integrator of the reference": f"{chain.simulation.method}, relative tolerance"
-        f" {scientific(chain.simulation.tolerance)}",
+        "integrator of the reference": f"{chain.simulation.method}, relative tolerance {scientific(tolerance)}",
         "start": "static equilibrium" if chain.simulation.start == "statics" else "as described",
     }
     if report.model.rows:

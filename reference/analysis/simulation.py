@@ -60,8 +60,8 @@ def simulate(
     revolute and prismatic joints `<link>_load_axial`, `<link>_load_normal` (see `evaluation.joint_loads`);
     `<name>_force` of the knife edges, N, along their normals. At a switching time they have the values after the
     switch.
-    `extra`: with constraints, the smallest |det C_d| over the output times and its time, `min_det` and
-    `min_det_time`; with friction the largest `friction_residual` (see `Evaluation`).
+    `extra`: `tolerance` that the method had; with constraints the smallest |det C_d| at the output times and its
+    time, `min_det` and `min_det_time`; with friction the largest `friction_residual` (see `Evaluation`).
     `note` says where the rows came near to a singular position.
     Raises SolveError for a singular C_d of a fixed partition, a row that is left out and opens, or an end of the
     motion, naming the time and what ends there, and for unknown names.
@@ -79,6 +79,7 @@ def simulate(
         run.march(integrator, motion.states(q0, qd0))
     found, extra = signals(motion, run.moments(), joints, multipliers)
     wall = time.perf_counter() - begun
+    extra["tolerance"] = integrator.tolerance
     return Trajectory("reference", times, found, wall, run.steps, run.watch.note, extra)
 
 
