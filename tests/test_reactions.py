@@ -13,8 +13,8 @@ from scipy.linalg import null_space
 from test_nonholonomic import sleigh
 
 from gpmelica import reference
-from gpmelica.commands import check as summary
 from gpmelica.commands import reactions as solvability
+from gpmelica.commands.check import Summary
 from gpmelica.commands.loads import loads
 from gpmelica.generator.description.load import from_data
 from gpmelica.prepared import prepare
@@ -274,7 +274,7 @@ def test_check_shows_what_is_left_out() -> None:
     data = door("spherical", "spherical")
     for redundant, left in (("auto", "upper_z"), ("minimum_norm", "none: reactions of least norm")):
         model = prepare(from_data(data | {"constraints": {"redundant": redundant}}))
-        lines = [line for line in summary.tables(model) if isinstance(line, str)]
+        lines = [line for line in Summary(model).tables() if isinstance(line, str)]
         assert any(line.startswith("rows have length 1; singular values up to") for line in lines)
         assert f"rows left out: {left}" in lines
         assert "equations: GPME, 2n = 6 states, Baumgarte stabilisation" in lines

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from scipy.integrate import simpson, solve_ivp
 
 from gpmelica.generator.mechanism import Friction, Mechanism
-from gpmelica.reference import Model, energy, evaluate, simulate, start_state
-from gpmelica.reference.forces import joint_loads
+from gpmelica.reference import Model, energy, evaluate, joint_loads, simulate, start_state
 from gpmelica.trajectory import Trajectory
 
 Array = NDArray[np.float64]

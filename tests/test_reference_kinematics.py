@@ -20,7 +20,7 @@ def test_first_derivatives(seed: int) -> None:
     kinematics, (q, qd) = Kinematics(mechanism), random_state(mechanism, rng)
     T_q = kinematics(q, qd).T_q
     for i, e in enumerate(np.eye(mechanism.n)):
-        expected = slope(lambda x, e=e: kinematics(q + x * e, qd).T, 1e-2)
+        expected = slope(lambda x, e=e: kinematics(q + x * e, qd).world, 1e-2)
         assert np.abs(T_q[i] - expected).max() < 1e-9
         still = [b + 1 for b in range(len(mechanism.bodies)) if i not in mechanism.ancestors(b)]
         assert not T_q[i][:, [0, *still]].any()
@@ -50,7 +50,7 @@ def test_transforms_are_rigid_and_in_place() -> None:
         }
     )
     q = np.array([0.1, -0.2, 0.3, 0.7, -0.4, 0.5])
-    T = Kinematics(mechanism)(q, q).T[:, 1]
+    T = Kinematics(mechanism)(q, q).world[:, 1]
     expected = np.eye(4)
     expected[:3, :3], expected[:3, 3] = roll_pitch_yaw(0.5, -0.4, 0.7), q[:3]
     assert np.abs(T - expected).max() < 1e-15
@@ -81,7 +81,8 @@ def test_places_move_with_their_bodies() -> None:
     motion = places.motion(kinematics(q, qd))
 
     def along(t: float) -> np.ndarray:
-        return places.motion(kinematics(q + t * qd, qd)).position
+        posture = kinematics(q + t * qd, qd)
+        return places.motion(posture).position + posture.datum[:, None]
 
     def velocity(t: float) -> np.ndarray:
         return places.motion(kinematics(q + t * qd, qd)).velocity
