@@ -277,8 +277,8 @@ def run(
         _screen.print(_verdict_table(report.comparisons))
         for name, finding in report.findings.items():
             _screen.print(f"[{'green' if finding.ok else 'red'}]{word(name, report)}[/]: {escape(finding.text)}")
-        for note in report.notes:
-            _screen.print(f"note: {note}", markup=False)
+        for name, note in report.remarks:
+            _screen.print("note: " + (f"{name}: " if name else "") + note, markup=False)
         _screen.print(f"report: {model.folder(out) / 'report.html'}", markup=False)
     raise typer.Exit(OK if report.ok else DISAGREES)
 
@@ -305,6 +305,8 @@ def compare(
             table.add_row(name, f"{outcome.max_abs_error[name]:.3g}", f"{error:.3g}")
         _screen.print(table)
         _screen.print(_verdict_table([outcome]))
+        if outcome.note:
+            _screen.print(f"note: {outcome.note}", markup=False)
     raise typer.Exit(OK if outcome.ok else DISAGREES)
 
 
@@ -433,7 +435,6 @@ def _verdict_table(comparisons: Any) -> Table:
     table = Table("run", "wall s", "max rel error", "tolerance", "worst signal", "horizon s", "verdict")
     for c in comparisons:
         verdict = "[green]agrees[/green]" if c.ok else "[red]disagrees[/red]"
-        note = f" ({c.note})" if c.note and not c.ok else ""
         table.add_row(
             c.name,
             f"{c.wall_s:.2f}",
@@ -441,6 +442,6 @@ def _verdict_table(comparisons: Any) -> Table:
             f"{c.tolerance:.2g}",
             c.worst_signal,
             f"{c.horizon:.4g}",
-            verdict + note,
+            verdict,
         )
     return table

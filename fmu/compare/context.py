@@ -76,6 +76,11 @@ class RunReport:
         return all(finding.ok for finding in self.findings.values())
 
     @property
+    def remarks(self) -> list[tuple[str, str]]:
+        """What a reader must know: the run's name, or nothing, and the remark."""
+        return [(c.name, c.note) for c in self.comparisons if c.note] + [("", note) for note in self.notes]
+
+    @property
     def smallest_determinant(self) -> tuple[float, float] | None:
         """Smallest |det C_d| along the reference run and its time, s; None: no constraints."""
         extra = self.reference.extra

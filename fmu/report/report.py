@@ -53,7 +53,7 @@ def _content(report: RunReport, drawn: list[Picture]) -> dict[str, Any]:
         "worst": _sentence(report),
         "numbers": _key_numbers(report),
         "facts": _facts(report),
-        "notes": _notes(report),
+        "notes": report.remarks,
         "constraints": report.model.rows,
         "bodies": tables.bodies(mechanism),
         "coordinates": tables.coordinates(mechanism, report.reference, report.model.dependent),
@@ -146,8 +146,3 @@ def _stabilisation(mechanism: Mechanism) -> dict[str, str]:
         return {"position feedback": f"κ = {decimal(float(mechanism.kappa))} 1/s"}
     alpha, beta = (decimal(float(number)) for number in (mechanism.alpha, mechanism.beta))
     return {"stabilisation (Baumgarte)": f"α = {alpha} 1/s, β = {beta} 1/s"}
-
-
-def _notes(report: RunReport) -> list[tuple[str, str]]:
-    """Run, or empty, and the remark."""
-    return [(c.name, c.note) for c in report.comparisons if c.note] + [("", note) for note in report.notes]

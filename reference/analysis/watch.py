@@ -25,6 +25,10 @@ _SHRINKING = 15  # steps in a row, each no longer than the one before
 _SHRUNK = 1e-5  # of the longest step
 _POINTS = 1000  # of a run, at least, where rows that are left out are looked at
 _FALLING = 0.3  # of the largest so far, the rows' smallest singular value: a minimum below is sought
+_TURNED = (
+    0.7  # of both ends' smallest singular values: rows that change by less in a step do not get singular in it
+)
+_EDGE = 1e-3  # of a step, at its ends: there the smallest singular value's direction is looked at
 _CLOSE = 0.1  # the same: what ends there does so by it
 _VERY_CLOSE = 1e-2  # the same: short steps are not for anything else
 _SHORT = 1e-2  # of the longest step
@@ -35,9 +39,10 @@ _INVOLVED = 0.1  # of a combination of rows that vanishes
 
 @dataclass(frozen=True)
 class _Passed:
-    """End of a step of the time segment that began at `since`, s, and the rows' smallest singular value there."""
+    """End of a step of the time segment that began at `since`, s: the rows and their smallest singular value."""
 
     t: float
+    rows: Array
     value: float
     since: float
     interpolant: Interpolant | None
@@ -113,10 +118,7 @@ class Watch:
     @property
     def note(self) -> str:
         """What a reader of the run must know."""
-        times = ", ".join(f"{t:.4g}" for t in self.singular)
-        if not times:
-            return ""
-        return f"near-singular at t = {times} s, where the motion may go on in more than one way"
+        return _near_singular(self.singular) if self.singular else ""
 
     def _look(self, since: float, before: float, after: float, at: Interpolant) -> None:
         """At the rows that are left out, through a step."""
@@ -126,28 +128,49 @@ class Watch:
                 raise SolveError(str(opened))
 
     def _measure(self, since: float, after: float, y: Array, at: Callable[[], Interpolant]) -> None:
-        """How near the rows are to a singular position; a minimum at the middle one of three ends is sought."""
-        value = self._smallest(self._motion.moment(after, y, since)[0])
+        """How near the rows are to a singular position; a minimum at the middle one of three ends is sought.
+
+        So is one within the step, if it is a long one: rows get singular only if they change by about as much as
+        their smallest singular values at both ends (Weyl's inequality).
+        """
+        rows = self._rows(self._motion.moment(after, y, since)[0])
+        value = _smallest(rows)
         self._largest = max(self._largest, value)
-        close = min(value, *(passed.value for passed in self._passed[-1:]), np.inf) < _FALLING * self._largest
-        self._passed = [*self._passed[-2:], _Passed(after, value, since, at() if close else None)]
+        before = self._passed[-1:]
+        turned = any(np.linalg.norm(rows - p.rows) > _TURNED * (value + p.value) for p in before)
+        close = min(value, *(passed.value for passed in before), np.inf) < _FALLING * self._largest
+        here = _Passed(after, rows, value, since, at() if close or turned else None)
+        self._passed = [*self._passed[-2:], here]
         values = [passed.value for passed in self._passed]
-        if len(values) == 3 and values[1] < min(_FALLING * self._largest, values[0], values[2]):
-            minima = [self._minimum(*self._passed[k : k + 2]) for k in (0, 1)]
-            t, least = min(minima, key=lambda minimum: minimum[1])
-            if least < _SINGULAR * self._largest and t > max(self.singular, default=-np.inf) + self._longest:
-                self.singular.append(t)
+        if turned and self._dips(before[0].t, here):
+            self._seek([(before[0].t, here)])
+        elif len(values) == 3 and values[1] < min(_FALLING * self._largest, values[0], values[2]):
+            self._seek([(self._passed[k].t, self._passed[k + 1]) for k in (0, 1)])
 
-    def _minimum(self, before: _Passed, step: _Passed) -> tuple[float, float]:
-        """Time within a step at which the rows are nearest to singular, s, and their smallest singular value."""
-        interpolant = step.interpolant
-        if interpolant is None:
+    def _seek(self, steps: list[tuple[float, _Passed]]) -> None:
+        """Note a singular position where the smallest singular value is least in steps, each from its begin, s."""
+        t, least = min((self._minimum(*step) for step in steps), key=lambda minimum: minimum[1])
+        if least < _SINGULAR * self._largest and t > max(self.singular, default=-np.inf) + self._longest:
+            self.singular.append(t)
+
+    def _dips(self, begin: float, step: _Passed) -> bool:
+        """Whether the smallest singular value falls at the step's begin, s, and rises at its end."""
+        edge = _EDGE * (step.t - begin)
+        first, second, last = (self._within(step, t) for t in (begin, begin + edge, step.t - edge))
+        return second < first and last < step.value
+
+    def _within(self, step: _Passed, t: float) -> float:
+        """The rows' smallest singular value within a step, at t, s."""
+        assert step.interpolant is not None
+        return self._smallest(self._motion.moment(t, step.interpolant(t), step.since)[0])
+
+    def _minimum(self, begin: float, step: _Passed) -> tuple[float, float]:
+        """Time within a step from `begin`, s, at which rows are nearest to singular, s, and how near."""
+        if step.interpolant is None:
             return step.t, step.value
-
-        def smallest(t: float) -> float:
-            return self._smallest(self._motion.moment(t, interpolant(t), step.since)[0])
-
-        found = minimize_scalar(smallest, bounds=(before.t, step.t), method="bounded", options={"xatol": 1e-9})
+        found = minimize_scalar(
+            lambda t: self._within(step, t), bounds=(begin, step.t), method="bounded", options={"xatol": 1e-9}
+        )
         return float(found.x), float(found.fun)
 
     def _rows(self, state: State) -> Array:
@@ -159,7 +182,7 @@ class Watch:
         return np.asarray(constraints(state).C[self._left.active] * unit / self._sizes)
 
     def _smallest(self, state: State) -> float:
-        return float(np.linalg.svd(self._rows(state), compute_uv=False)[-1])
+        return _smallest(self._rows(state))
 
     def _becoming_singular(self, state: State) -> str:
         """Which rows, and how far away what they demand is, now or at the end."""
@@ -168,6 +191,12 @@ class Watch:
         constraints = self._motion.model.constraints
         names = ", ".join(constraints.names[k] for k in involved)
         missed = next(filter(None, (self._missed(state, t) for t in (self._stop, state.t))), "")
+        if not missed:
+            return (
+                f"the rows {names} become singular there; the integrator does not get through, although they can"
+                f" be fulfilled later on; {_near_singular([state.t])}: change the dimensions or add a row, so that"
+                " there is one way only, or end the run before"
+            )
         return (
             f"the rows {names} become singular there, at the limit of what the joints can do{missed}; change what"
             " they demand, or the dimensions"
@@ -184,3 +213,13 @@ class Watch:
         name = model.constraints.names[k]
         missed = f"at t = {t:.6g} s the nearest position misses {name} by {Phi[k]:.3g}"
         return f"; beyond it they cannot be fulfilled, {missed}"
+
+
+def _near_singular(times: list[float]) -> str:
+    listed = ", ".join(f"{t:.4g}" for t in times)
+    return f"near-singular at t = {listed} s, where the motion may go on in more than one way"
+
+
+def _smallest(rows: Array) -> float:
+    """Singular value."""
+    return float(np.linalg.svd(rows, compute_uv=False)[-1])

@@ -24,7 +24,6 @@ class Awkward:
              not consistent, does not hold: the run ends with that line of the verdict, exit status 1
     says     pieces of the message, or of what is said beside a good verdict
     dof      degrees of freedom, where they are worth a look
-    mended   whether checks and reference judge it so today
     """
 
     name: str
@@ -32,19 +31,18 @@ class Awkward:
     verdict: Verdict
     says: tuple[str, ...]
     dof: int | None
-    mended: bool
 
 
 MACHINES: dict[str, Awkward] = {}
 
 
 def awkward(
-    verdict: Verdict, *says: str, dof: int | None = None, mended: bool = True
+    verdict: Verdict, *says: str, dof: int | None = None
 ) -> Callable[[Callable[[], Table]], Callable[[], Table]]:
     """Put a machine on the list."""
 
     def listed(make: Callable[[], Table]) -> Callable[[], Table]:
-        MACHINES[make.__name__] = Awkward(make.__name__, make, verdict, says, dof, mended)
+        MACHINES[make.__name__] = Awkward(make.__name__, make, verdict, says, dof)
         return make
 
     return listed
