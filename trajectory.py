@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -51,6 +51,10 @@ class Trajectory:
     note: str = ""
     extra: Mapping[str, float] = field(default_factory=dict)
     natural: tuple[Magnitude, ...] = ()
+
+    def columns(self, names: Iterable[str]) -> Array:
+        """Some signals side by side, shape (N, number of names), each in its variable's unit."""
+        return np.array([self.signals[name] for name in names], dtype=float).reshape(-1, len(self.time)).T
 
 
 def output_grid(stop: float, step: float) -> Array:

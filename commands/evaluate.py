@@ -19,6 +19,7 @@ from ..fmu.backends import rumoca as rumoca_backend
 from ..fmu.compilers.binaries import toolchains
 from ..fmu.runs.instance import Instance
 from ..generator import modelica
+from ..generator.mechanism import signal_names
 from ..input_files import read_text
 from ..prepared import Prepared
 
@@ -112,16 +113,15 @@ def _native(model: Prepared, state: State) -> Array:
         with Instance(fmu) as instance:
             coordinates, known = model.mechanism.coordinates, _states(model, state)
             x = np.array([known[entry.name] for entry in model.native_program.states])
-            return instance.values([f"{c.symbol}_ddot" for c in coordinates], state.t, x)
+            return instance.values(signal_names(coordinates, "acceleration"), state.t, x)
 
 
 def _states(model: Prepared, state: State) -> dict[str, float]:
     """Coordinates, rates and friction states by name; the program may not have all of them as states."""
     coordinates = model.mechanism.coordinates
-    with_friction = [c.symbol for c in coordinates if c.friction is not None]
-    values = {c.symbol: float(value) for c, value in zip(coordinates, state.q, strict=True)}
-    values |= {f"{c.symbol}_dot": float(value) for c, value in zip(coordinates, state.qd, strict=True)}
-    return values | {f"{symbol}_z": float(value) for symbol, value in zip(with_friction, state.z, strict=True)}
+    names = signal_names(coordinates, "position") + signal_names(coordinates, "velocity")
+    names += signal_names([c for c in coordinates if c.friction is not None], "bristle")
+    return dict(zip(names, [*state.q.tolist(), *state.qd.tolist(), *state.z.tolist()], strict=True))
 
 
 class RumocaEvaluator:
@@ -134,7 +134,7 @@ class RumocaEvaluator:
 
     def __call__(self, state: State) -> Array:
         """q̈, shape (n,)."""
-        symbols = [c.symbol for c in self._model.mechanism.coordinates]
+        accelerations = signal_names(self._model.mechanism.coordinates, "acceleration")
         known = _states(self._model, state)
         start = {f"{entry.name}_start": known[entry.name] for entry in self._model.program.states}
-        return self._compiled.values([f"{s}_ddot" for s in symbols], state.t, start)
+        return self._compiled.values(accelerations, state.t, start)

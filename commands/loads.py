@@ -12,6 +12,8 @@ from scipy.integrate import trapezoid
 
 from .. import reference
 from ..fmu.runs.inputs import InputTable
+from ..generator.mechanism import signal_names
+from ..generator.types.origin import joint_load, row_force
 from ..prepared import Prepared
 from ..reference.forces.loads import Input
 from ..trajectory import Trajectory
@@ -53,8 +55,8 @@ class LoadSummary:
 
     def marked_run(self) -> Trajectory:
         """The run with signals that are not unique called so: `crank_load_fz (not unique)`."""
-        marked = {f"{link}_load_{part}" for link, parts in self.not_unique.items() for part in parts}
-        marked |= {f"{edge}_force" for edge in self.edges if edge in self.not_unique}
+        marked = {joint_load(link, part).name for link, parts in self.not_unique.items() for part in parts}
+        marked |= {row_force(edge).name for edge in self.edges if edge in self.not_unique}
         names = {name: f"{name} ({NOT_UNIQUE})" if name in marked else name for name in self.run.signals}
         return replace(self.run, signals={names[name]: values for name, values in self.run.signals.items()})
 
@@ -98,14 +100,16 @@ def loads(
     given = {} if inputs is None else inputs.functions()
     run = reference.simulate(model.mechanism, start=model.start, inputs=given, loads="all", progress=progress)
     links = dict.fromkeys(body.link for body in model.mechanism.bodies if body.link != "base")
-    joints = {
-        link: {part: _numbers(run, name) for part in _PARTS if (name := f"{link}_load_{part}") in run.signals}
-        for link in links
-    }
-    efforts = {c.name: f"{c.symbol}_effort" for c in model.mechanism.coordinates}
+    joints = {link: _of_joint(run, link) for link in links}
+    efforts = {c.name: c.signal("effort").name for c in model.mechanism.coordinates}
     drives = {name: _numbers(run, signal) for name, signal in efforts.items() if signal in run.signals}
-    edges = {edge.name: _numbers(run, f"{edge.name}_force") for edge in model.mechanism.nonholonomic}
+    edges = {edge.name: _numbers(run, row_force(edge.name).name) for edge in model.mechanism.nonholonomic}
     return LoadSummary(run, joints, drives, _closures(model, run, given), edges, not_unique(model))
+
+
+def _of_joint(run: Trajectory, link: str) -> dict[str, dict[str, float]]:
+    names = {part: joint_load(link, part).name for part in _PARTS}
+    return {part: _numbers(run, name) for part, name in names.items() if name in run.signals}
 
 
 def _numbers(run: Trajectory, name: str) -> dict[str, float]:
@@ -118,8 +122,8 @@ def _closures(model: Prepared, run: Trajectory, inputs: Mapping[str, Input]) -> 
     if not model.mechanism.closures:
         return {}
     coordinates = model.mechanism.coordinates
-    q, qd = ([run.signals[f"{c.symbol}{suffix}"][-1] for c in coordinates] for suffix in ("", "_dot"))
-    z = [run.signals[f"{c.symbol}_z"][-1] for c in coordinates if c.friction is not None]
+    q, qd = (run.columns(signal_names(coordinates, level))[-1] for level in ("position", "velocity"))
+    z = run.columns(signal_names([c for c in coordinates if c.friction is not None], "bristle"))[-1]
     end = float(run.time[-1])
     wrenches = reference.closure_wrenches(model.mechanism, end, q, qd, z, start=model.start, inputs=inputs)
     return {name: wrench.tolist() for name, wrench in wrenches.items()}

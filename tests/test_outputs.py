@@ -12,6 +12,7 @@ from gpmelica import reference
 from gpmelica.commands.run import reference_run
 from gpmelica.errors import SolveError
 from gpmelica.generator.description.load import load
+from gpmelica.generator.types.origin import joint_load
 from gpmelica.prepared import prepare
 
 INSTANT = 1e-6  # s
@@ -39,8 +40,8 @@ def test_a_missing_counterpart_stops_the_run() -> None:
     model = prepare(load(EXAMPLES / "four_bar_3d.toml"))
     shortened = model.chain.simulation.model_copy(update={"stop": INSTANT, "output_step": INSTANT})
     chain = model.chain.model_copy(update={"simulation": shortened})
-    new = replace(model.program.outputs[0], name="unheard_of")
+    new = replace(model.program.outputs[0], signal=joint_load("unheard", "of"))
     program = replace(model.program, outputs=[*model.program.outputs, new])
     model = replace(model, chain=chain, mechanism=replace(model.mechanism, chain=chain), program=program)
-    with pytest.raises(SolveError, match=r"not both in the equations and in the reference, .*: unheard_of$"):
+    with pytest.raises(SolveError, match=r"not both in the equations and in the reference, .*: unheard_load_of$"):
         reference_run(model, None, lambda what, fraction: None)

@@ -24,5 +24,6 @@ def _members(mechanism: Mechanism, force: AppliedForce) -> dict[str, str]:
     """Member → variable."""
     if force.coordinate is None:
         return dict(zip("xyz", force.symbols, strict=True))
-    symbol = mechanism.coordinates[force.coordinate].symbol
-    return {"effort": force.symbols[0], "position": symbol, "velocity": f"{symbol}_dot"}
+    coordinate = mechanism.coordinates[force.coordinate]
+    motion = {level: coordinate.signal(level).name for level in ("position", "velocity")}
+    return {"effort": force.symbols[0], **motion}

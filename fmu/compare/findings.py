@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...generator.description.tables.settings import Simulation
+from ...generator.mechanism import signal_names
 from ...prepared import Prepared
 from ...reference import Residuals, residuals
 from ...trajectory import Array, Trajectory
@@ -46,9 +47,17 @@ def consistency(model: Prepared, found: Residuals) -> Finding:
 
 def start_consistency(model: Prepared) -> Finding:
     """`consistency` of the start alone."""
-    symbols = [c.symbol for c in model.mechanism.coordinates]
-    levels = zip(("", "_dot", "_ddot"), (*model.start, np.zeros(len(symbols))), strict=True)
-    signals = {s + level: np.array([v]) for level, values in levels for s, v in zip(symbols, values, strict=True)}
+    coordinates = model.mechanism.coordinates
+    levels = {
+        "position": model.start[0],
+        "velocity": model.start[1],
+        "acceleration": np.zeros(len(coordinates)),
+    }
+    signals = {
+        name: np.array([value])
+        for level, values in levels.items()
+        for name, value in zip(signal_names(coordinates, level), values, strict=True)
+    }
     at_start = residuals(model.mechanism, Trajectory("start", np.zeros(1), signals), model.start)
     return consistency(model, at_start)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ..._version import __version__
+from ...generator.types.origin import of_point
 from ...prepared import Prepared
 from ...trajectory import Array, Trajectory
 from ..files.files import write_atomically
@@ -49,7 +50,7 @@ def important(model: Prepared) -> list[str]:
     """Names of at most ten variables that show the motion: of joints first, then of points, then of the rest."""
     coordinates = model.mechanism.coordinates
     joints = [c.symbol for c in coordinates if c.role == "joint"]
-    points = [f"{point}_{axis}" for point in model.mechanism.points for axis in "xyz"]
+    points = [of_point(point, "position", axis).name for point in model.mechanism.points for axis in "xyz"]
     others = [c.symbol for c in coordinates if c.role != "joint"]
     return [*joints, *points, *others][:MOST_SIGNALS]
 

@@ -27,7 +27,7 @@ def derive(chain: Chain, start: tuple[Array, Array], partition: Partition) -> Pr
     """
     program = Program(chain.name, chain.description)
     mechanism = build(chain, Symbols(program))
-    program.reserved |= _public_names(mechanism)
+    program.reserved |= outputs.names(mechanism)
     bodies = kinematics.derive(program, mechanism)
     inertia = dynamics.derive(program, mechanism, bodies)
     program.section("points")
@@ -61,15 +61,6 @@ def _asked(mechanism: Mechanism) -> tuple[str, ...]:
     chosen = mechanism.chain.outputs.loads
     names = dict.fromkeys(body.link for body in mechanism.bodies if body.link != "base")
     return tuple(names) if chosen == "all" else tuple(name for name in names if name in chosen)
-
-
-def _public_names(mechanism: Mechanism) -> set[str]:
-    """Names of states, outputs and inputs, which definitions must leave to them."""
-    suffixes = ("", "_dot", "_ddot", "_effort", "_start", "_dot_start", "_z", "_z_start")
-    names = {f"{coordinate.symbol}{suffix}" for coordinate in mechanism.coordinates for suffix in suffixes}
-    names |= {f"{point}_{key}" for point in mechanism.points for key in ("x", "y", "z", "vx", "vy", "vz")}
-    names |= {f"{edge.name}_force" for edge in mechanism.nonholonomic}
-    return names | {symbol for force in mechanism.forces for symbol in force.symbols if force.values is None}
 
 
 _FORMS = {

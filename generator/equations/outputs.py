@@ -9,38 +9,56 @@ from ..mechanism import Coordinate, Mechanism
 from ..program import ir
 from ..program.ir import Expr
 from ..program.program import START_VALUES, Output, Parameter, Program, State
-from ..types.origin import Origin, Quantity, Signal
+from ..types.origin import Signal, of_point, row_force, violation
 from .bodies.dynamics import Dynamics
 from .bodies.points import Points
 from .constraints.constraints import Constraints
 from .solution.solution import Solution
 
 Array = NDArray[np.float64]
-_LEVELS: tuple[tuple[int, str, str, Quantity], ...] = ((0, "", "m", "position"), (1, "v", "m/s", "velocity"))
+_LEVELS: tuple[tuple[int, str, str], ...] = ((0, "m", "position"), (1, "m/s", "velocity"))
+
+
+def names(mechanism: Mechanism) -> set[str]:
+    """Of states, start values, outputs and inputs, which definitions must leave to them."""
+    started = [signal for level in ("position", "velocity", "bristle") for signal in _of_all(mechanism, level)]
+    found = {name for signal in started for name in (signal.name, f"{signal.name}_start")}
+    others = [signal for level in ("acceleration", "effort") for signal in _of_all(mechanism, level)]
+    others += [
+        of_point(point, quantity, axis)
+        for point in mechanism.points
+        for _, _, quantity in _LEVELS
+        for axis in "xyz"
+    ]
+    others += [row_force(edge.name) for edge in mechanism.nonholonomic]
+    found |= {signal.name for signal in others}
+    return found | {symbol for force in mechanism.forces for symbol in force.symbols if force.values is None}
+
+
+def _of_all(mechanism: Mechanism, quantity: str) -> list[Signal]:
+    return [coordinate.signal(quantity) for coordinate in mechanism.coordinates]
 
 
 def states(program: Program, mechanism: Mechanism, start: tuple[Array, Array], qdd: Expr) -> None:
     """Coordinates, and their rates as far as these are no outputs."""
     for k, coordinate in enumerate(mechanism.coordinates):
-        rate = ir.symbol(f"{coordinate.symbol}_dot")
-        _state(program, coordinate, "", coordinate.unit, float(start[0][k]), rate)
+        rate = coordinate.signal("velocity")
+        _state(program, coordinate, coordinate.signal("position"), float(start[0][k]), ir.symbol(rate.name))
     following = program.published
     for k, coordinate in enumerate(mechanism.coordinates):
-        if f"{coordinate.symbol}_dot" not in following:
-            _state(program, coordinate, "_dot", f"{coordinate.unit}/s", float(start[1][k]), qdd[k])
+        rate = coordinate.signal("velocity")
+        if rate.name not in following:
+            _state(program, coordinate, rate, float(start[1][k]), qdd[k])
 
 
-def _state(
-    program: Program, coordinate: Coordinate, suffix: str, unit: str, start: float, derivative: Expr
-) -> None:
-    name = f"{coordinate.symbol}{suffix}"
-    text = f"{coordinate.name}{', rate' if suffix else ''}"
-    at_start = f"{text} at the start"
-    program.parameters.append(Parameter(f"{name}_start", np.array(start), unit, at_start, START_VALUES))
-    signal = coordinate.signal("velocity" if suffix else "position")
+def _state(program: Program, coordinate: Coordinate, signal: Signal, start: float, derivative: Expr) -> None:
+    is_rate, name = signal.quantity == "velocity", f"{signal.name}_start"
+    unit = f"{coordinate.unit}/s" if is_rate else coordinate.unit
+    text = f"{coordinate.name}{', rate' if is_rate else ''}"
+    program.parameters.append(Parameter(name, np.array(start), unit, f"{text} at the start", START_VALUES))
     nominal = 1.0 if coordinate.role == "joint" else 1e-3
-    text = text if suffix else f"{text}, {coordinate.sense}"
-    program.states.append(State(name, unit, text, ir.symbol(f"{name}_start"), derivative, nominal, signal))
+    text = text if is_rate else f"{text}, {coordinate.sense}"
+    program.states.append(State(signal, unit, text, ir.symbol(name), derivative, nominal))
 
 
 def motion(program: Program, mechanism: Mechanism, points: Points, qdd: Expr) -> None:
@@ -48,21 +66,19 @@ def motion(program: Program, mechanism: Mechanism, points: Points, qdd: Expr) ->
     for k, coordinate in enumerate(mechanism.coordinates):
         program.outputs.append(
             Output(
-                f"{coordinate.symbol}_ddot",
+                coordinate.signal("acceleration"),
                 f"{coordinate.unit}/s2",
                 f"{coordinate.name}, acceleration",
                 qdd[k],
-                coordinate.signal("acceleration"),
             )
         )
     program.section("points")
     for name in mechanism.points:
-        origin = Origin("point", name)
-        for level, prefix, unit, text in _LEVELS:
+        for level, unit, quantity in _LEVELS:
             vector = points.level(name, level)
             for i, x in enumerate("xyz"):
-                about, signal = f"{text} of {name}, world {x}", Signal(text, origin, x)
-                program.outputs.append(Output(f"{name}_{prefix}{x}", unit, about, vector[i], signal))
+                text = f"{quantity} of {name}, world {x}"
+                program.outputs.append(Output(of_point(name, quantity, x), unit, text, vector[i]))
 
 
 def constraints(
@@ -78,21 +94,20 @@ def constraints(
     for k, effort in _efforts(program, mechanism, inertia, Q, rows, solution).items():
         coordinate = mechanism.coordinates[k]
         text = f"effort on {coordinate.name} that realises the programmed motion, positive where it drives it up"
-        name, signal = f"{coordinate.symbol}_effort", coordinate.signal("effort")
-        program.outputs.append(Output(name, coordinate.effort_unit, text, effort, signal))
+        program.outputs.append(Output(coordinate.signal("effort"), coordinate.effort_unit, text, effort))
     edges = {edge.name for edge in mechanism.nonholonomic}
     for i, row in enumerate(rows.rows):
         if row.name in edges:
             assert solution.multipliers is not None
             text = f"force of knife edge {row.name} on its link, along its normal"
-            signal = Signal("force", Origin("knife edge", row.name))
-            program.outputs.append(Output(f"{row.name}_force", "N", text, solution.multipliers[i], signal))
+            signal = row_force(row.name, "knife edge")
+            program.outputs.append(Output(signal, "N", text, solution.multipliers[i]))
     for level, vector, text in (
         ("position", rows.Phi, "norm of all constraints"),
         ("velocity", rows.Phi_dot, "norm of all constraints' rates"),
     ):
-        norm, signal = ir.call("sqrt", vector @ vector), Signal("violation", Origin("constraints"), level)
-        program.outputs.append(Output(f"violation_{level}", "1", text, norm, signal))
+        norm = ir.call("sqrt", vector @ vector)
+        program.outputs.append(Output(violation(level), "1", text, norm))
 
 
 def _efforts(

@@ -19,6 +19,7 @@ from .parts import (
     Mechanism,
     Place,
     Support,
+    signal_names,
 )
 
 __all__ = [
@@ -38,4 +39,5 @@ __all__ = [
     "Support",
     "build",
     "placement_order",
+    "signal_names",
 ]

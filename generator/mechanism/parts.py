@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,7 +11,7 @@ from ..description.tables.task import Programmed
 from ..language import expressions
 from ..types.closures import Condition
 from ..types.joints import Axis, ElementaryMotion, X, Y, Z
-from ..types.origin import Origin, Quantity, Signal
+from ..types.origin import Origin, Signal
 from .algebra import Array, Matrix, Value, Vector
 
 GROUND = -1
@@ -77,7 +78,7 @@ class Coordinate:
         """Rad or m."""
         return self.motion.unit
 
-    def signal(self, quantity: Quantity) -> Signal:
+    def signal(self, quantity: str) -> Signal:
         """What a state or output of it is."""
         return Signal(quantity, Origin("coordinate", self.name))
 
@@ -97,6 +98,11 @@ class Coordinate:
         ]
         one_of_several = self.motion.kind == "rotation" and self.motion.axis is not None
         return f"{way} {axis} of {frame}{', as turned so far' if one_of_several else ''}"
+
+
+def signal_names(coordinates: Iterable[Coordinate], quantity: str) -> list[str]:
+    """Of one quantity of each coordinate: `position`, `velocity`, …"""
+    return [coordinate.signal(quantity).name for coordinate in coordinates]
 
 
 @dataclass(frozen=True)

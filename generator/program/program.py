@@ -57,13 +57,17 @@ class Input:
 class State:
     """A continuous state, its start value and derivative; nominal: its magnitude, for absolute tolerances."""
 
-    name: str
+    signal: Signal
     unit: str
     description: str
     start: Expr
     derivative: Expr
     nominal: float
-    signal: Signal
+
+    @property
+    def name(self) -> str:
+        """The signal's."""
+        return self.signal.name
 
 
 @dataclass(frozen=True)
@@ -187,11 +191,15 @@ class Assertion:
 class Output:
     """A quantity that the FMU's user reads."""
 
-    name: str
+    signal: Signal
     unit: str
     description: str
     expr: Expr
-    signal: Signal
+
+    @property
+    def name(self) -> str:
+        """The signal's."""
+        return self.signal.name
 
 
 Item: TypeAlias = Definition | LinearSolve | ConstrainedSolve
@@ -359,10 +367,10 @@ class Program:
         )
         return ir.symbol(X, right.shape), None if Lambda is None else ir.symbol(Lambda, wanted.shape)
 
-    def publish(self, name: str, expr: Expr, unit: str, description: str, signal: Signal) -> None:
+    def publish(self, signal: Signal, expr: Expr, unit: str, description: str) -> None:
         """An output that the equations themselves use: an item by the output's name."""
-        self.items.append(Definition(name, (), unit, description, (((), expr),), self._origin))
-        self.outputs.append(Output(name, unit, description, ir.symbol(name), signal))
+        self.items.append(Definition(signal.name, (), unit, description, (((), expr),), self._origin))
+        self.outputs.append(Output(signal, unit, description, ir.symbol(signal.name)))
 
     def sort(self) -> None:
         """Put items after those that they use; where that is so already, nothing changes."""

@@ -1,11 +1,23 @@
-"""Which part of a description something in the equations comes from."""
+"""Which part of a description something in the equations comes from, and what each signal is and is called."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
-Quantity = Literal["position", "velocity", "acceleration", "bristle", "effort", "load", "force", "violation"]
+# kind of origin, quantity → the signal's name in Modelica, FMUs and results (design 5)
+_NAMES = {
+    ("coordinate", "position"): "{owner}",
+    ("coordinate", "velocity"): "{owner}_dot",
+    ("coordinate", "acceleration"): "{owner}_ddot",
+    ("coordinate", "bristle"): "{owner}_z",
+    ("coordinate", "effort"): "{owner}_effort",
+    ("point", "position"): "{owner}_{component}",
+    ("point", "velocity"): "{owner}_v{component}",
+    ("link", "load"): "{owner}_load_{component}",
+    ("constraint", "force"): "{owner}_force",
+    ("knife edge", "force"): "{owner}_force",
+    ("constraints", "violation"): "violation_{component}",
+}
 
 
 @dataclass(frozen=True)
@@ -29,12 +41,39 @@ class Origin:
 
 @dataclass(frozen=True)
 class Signal:
-    """What a state or output is.
+    """What a state, an output or a result of a run is.
 
+    quantity   with the origin's kind one of the rows above
     origin     the part that it belongs to; of a coordinate `Origin("coordinate", "column.angle")`
     component  `x`, `y`, `z` of a vector; of a load `fx` … `nz`, `axial`, `normal`; of a violation its level
     """
 
-    quantity: Quantity
+    quantity: str
     origin: Origin
     component: str = ""
+
+    @property
+    def name(self) -> str:
+        """The one that scripts rely on: `column_angle_dot`, `E_vx`, `boom_load_fz`."""
+        owner = self.origin.name.replace(".", "_")
+        return _NAMES[self.origin.kind, self.quantity].format(owner=owner, component=self.component)
+
+
+def of_point(point: str, quantity: str, axis: str = "") -> Signal:
+    """`position` or `velocity` of a named point, along world `x`, `y` or `z`."""
+    return Signal(quantity, Origin("point", point), axis)
+
+
+def joint_load(link: str, component: str) -> Signal:
+    """Of the wrench that a link's joint exerts on it: `fx` … `nz`, `axial`, `normal`."""
+    return Signal("load", Origin("link", link), component)
+
+
+def row_force(row: str, kind: str = "constraint") -> Signal:
+    """The multiplier of a constraint row; kind `knife edge`: the edge's force on its link."""
+    return Signal("force", Origin(kind, row))
+
+
+def violation(level: str) -> Signal:
+    """Norm of all constraint rows, `position`, or of their rates, `velocity`."""
+    return Signal("violation", Origin("constraints"), level)

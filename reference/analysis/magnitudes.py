@@ -11,14 +11,17 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from ...generator.mechanism import GROUND, Coordinate, Mechanism
+from ...generator.mechanism import GROUND, Coordinate, Mechanism, signal_names
+from ...generator.types.origin import joint_load, of_point
 from ...trajectory import Magnitude, Trajectory
+from ..forces.joint_loads import COMPONENTS
 from ..forces.loads import Input, Loads
 from ..solve.model import Evaluation, Model, Start
 from ..solve.solver import formulation
 
 Array = NDArray[np.float64]
 _SAMPLES = 25  # instants of the run that are looked at
+_QUANTITIES = ("position", "velocity", "acceleration", "effort", "bristle")
 _LEFT = 1e-4  # of the forces, in the thought of a motion where they are in balance
 
 
@@ -54,10 +57,9 @@ class _Samples:
         self._mechanism, self._run = mechanism, run
         self._model = Model(mechanism, start=start, inputs=inputs)
         self._form = formulation(self._model, self._model.state(0.0, *start))
-        columns = [[run.signals[c.symbol + suffix] for c in mechanism.coordinates] for suffix in ("", "_dot")]
-        self._q, self._qd = (np.array(column).T for column in columns)
-        with_friction = [mechanism.coordinates[k].symbol for k in self._model.friction_coordinates]
-        self._z = np.array([run.signals[f"{symbol}_z"] for symbol in with_friction]).T.reshape(len(run.time), -1)
+        all_of, rubbing = mechanism.coordinates, self._model.friction_coordinates
+        self._q, self._qd = (run.columns(signal_names(all_of, level)) for level in ("position", "velocity"))
+        self._z = run.columns(signal_names([all_of[k] for k in rubbing], "bristle"))
         picked = np.unique(np.linspace(0, len(run.time) - 1, _SAMPLES).round().astype(int))
         forces, inertia, extents = zip(*map(self._sample, picked.tolist()), strict=True)
         force, self.inertia = np.max(forces, axis=0), np.min(inertia, axis=0)
@@ -73,21 +75,24 @@ class _Samples:
     def coordinates(self) -> Iterator[Magnitude]:
         """Positions, rates, accelerations, efforts and bristles of the generalised coordinates."""
         for k, coordinate in enumerate(self._mechanism.coordinates):
-            symbol, unit, owner = coordinate.symbol, coordinate.unit, coordinate.owner
-            acceleration = float(self.acceleration[k])
-            yield Magnitude(symbol, unit, owner, self._moved(symbol, acceleration, self.place[k]))
-            yield Magnitude(f"{symbol}_dot", f"{unit}/s", owner, self._speed(f"{symbol}_dot", acceleration))
-            yield Magnitude(f"{symbol}_ddot", f"{unit}/s2", owner, acceleration)
+            name = {quantity: coordinate.signal(quantity).name for quantity in _QUANTITIES}
+            unit, owner, acceleration = coordinate.unit, coordinate.owner, float(self.acceleration[k])
+            place = self._moved(name["position"], acceleration, self.place[k])
+            yield Magnitude(name["position"], unit, owner, place)
+            speed = self._speed(name["velocity"], acceleration)
+            yield Magnitude(name["velocity"], f"{unit}/s", owner, speed)
+            yield Magnitude(name["acceleration"], f"{unit}/s2", owner, acceleration)
             effort = acceleration * float(self.inertia[k])
-            yield Magnitude(f"{symbol}_effort", coordinate.effort_unit, owner, effort)
-            if f"{symbol}_z" in self._run.signals:
-                yield Magnitude(f"{symbol}_z", unit, owner, self._largest(f"{symbol}_z"))
+            yield Magnitude(name["effort"], coordinate.effort_unit, owner, effort)
+            if name["bristle"] in self._run.signals:
+                yield Magnitude(name["bristle"], unit, owner, self._largest(name["bristle"]))
 
     def points(self) -> Iterator[Magnitude]:
         """Places and velocities of the named points; each point is an owner of its own."""
         for name in self._mechanism.points:
             for axis in "xyz":
-                place, velocity, owner = f"{name}_{axis}", f"{name}_v{axis}", f"point {name}"
+                place, velocity = (of_point(name, quantity, axis).name for quantity in ("position", "velocity"))
+                owner = f"point {name}"
                 yield Magnitude(place, "m", owner, self._moved(place, self.linear, self.extent))
                 yield Magnitude(velocity, "m/s", owner, self._speed(velocity, self.linear))
 
@@ -95,14 +100,14 @@ class _Samples:
         """Forces and moments in the joints."""
         weights = self._weights()
         for link, size in self._sizes().items():
-            if f"{link}_load_fx" not in self._run.signals:
+            name = {part: joint_load(link, part).name for part in (*COMPONENTS, "axial", "normal")}
+            if name["fx"] not in self._run.signals:
                 continue
-            force = max(weights[link], *(self._largest(f"{link}_load_f{axis}") for axis in "xyz"))
-            for part in ("fx", "fy", "fz", "axial", "normal"):
-                yield Magnitude(f"{link}_load_{part}", "N", link, force)
-            for part in ("nx", "ny", "nz"):
-                moment = max(self._largest(f"{link}_load_{part}"), force * size)
-                yield Magnitude(f"{link}_load_{part}", "N.m", link, moment)
+            force = max(weights[link], *(self._largest(name[part]) for part in COMPONENTS[:3]))
+            for part in (*COMPONENTS[:3], "axial", "normal"):
+                yield Magnitude(name[part], "N", link, force)
+            for part in COMPONENTS[3:]:
+                yield Magnitude(name[part], "N.m", link, max(self._largest(name[part]), force * size))
 
     def _sample(self, k: int) -> tuple[Array, Array, float]:
         state = self._model.state(float(self._run.time[k]), self._q[k], self._qd[k])

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...errors import SolveError
 from ...generator.mechanism import Mechanism
+from ...generator.types.origin import joint_load, of_point, row_force, violation
 from ..forces.joint_loads import COMPONENTS, JointLoads, axial_and_normal
 from ..kinematics.quantities import State
 from ..solve.gpme import Partition
@@ -57,15 +58,20 @@ def signals(
 
 
 def _coordinates(model: Model, samples: Sequence[_Sample]) -> dict[str, Array]:
-    symbols = [c.symbol for c in model.mechanism.coordinates]
+    coordinates = model.mechanism.coordinates
     parts = {
-        "": np.array([sample.state.q for sample in samples]),
-        "_dot": np.array([sample.state.qd for sample in samples]),
-        "_ddot": np.array([sample.evaluation.qdd for sample in samples]),
+        "position": np.array([sample.state.q for sample in samples]),
+        "velocity": np.array([sample.state.qd for sample in samples]),
+        "acceleration": np.array([sample.evaluation.qdd for sample in samples]),
     }
-    found = {name + suffix: values[:, k] for k, name in enumerate(symbols) for suffix, values in parts.items()}
+    found = {
+        coordinate.signal(quantity).name: values[:, k]
+        for k, coordinate in enumerate(coordinates)
+        for quantity, values in parts.items()
+    }
     z = np.array([sample.z for sample in samples])
-    return found | {f"{symbols[k]}_z": z[:, i] for i, k in enumerate(model.friction_coordinates)}
+    friction = enumerate(model.friction_coordinates)
+    return found | {coordinates[k].signal("bristle").name: z[:, i] for i, k in friction}
 
 
 def _points(model: Model, samples: Sequence[_Sample]) -> dict[str, Array]:
@@ -75,7 +81,8 @@ def _points(model: Model, samples: Sequence[_Sample]) -> dict[str, Array]:
     for name in model.mechanism.points:
         own = model.quantities.point(name)
         for axis, k in zip("xyz", own, strict=True):
-            found[f"{name}_{axis}"], found[f"{name}_v{axis}"] = x[:, k], x_dot[:, k]
+            found[of_point(name, "position", axis).name] = x[:, k]
+            found[of_point(name, "velocity", axis).name] = x_dot[:, k]
     return found
 
 
@@ -84,22 +91,22 @@ def _loads(model: Model, samples: Sequence[_Sample], joints: JointLoads) -> dict
         return {}
     loads = np.array([model.loads_at(joints, sample.state, sample.evaluation) for sample in samples])
     found = {
-        f"{link}_load_{component}": loads[:, j, i]
+        joint_load(link, component).name: loads[:, j, i]
         for j, link in enumerate(joints.links)
         for i, component in enumerate(COMPONENTS)
     }
     for link, axis in joints.axes.items():
         pairs = np.array([axial_and_normal(load, axis) for load in loads[:, joints.links.index(link)]])
-        found |= {f"{link}_load_axial": pairs[:, 0], f"{link}_load_normal": pairs[:, 1]}
+        found |= {joint_load(link, "axial").name: pairs[:, 0], joint_load(link, "normal").name: pairs[:, 1]}
     return found
 
 
 def _constraints(mechanism: Mechanism, samples: Sequence[_Sample]) -> dict[str, Array]:
     effort = np.array([sample.evaluation.drive for sample in samples])
     return {
-        "violation_position": np.array([np.linalg.norm(sample.evaluation.Phi) for sample in samples]),
-        "violation_velocity": np.array([np.linalg.norm(sample.evaluation.Phi_dot) for sample in samples]),
-        **{f"{mechanism.coordinates[k].symbol}_effort": effort[:, k] for k in mechanism.driven},
+        violation("position").name: np.array([np.linalg.norm(sample.evaluation.Phi) for sample in samples]),
+        violation("velocity").name: np.array([np.linalg.norm(sample.evaluation.Phi_dot) for sample in samples]),
+        **{mechanism.coordinates[k].signal("effort").name: effort[:, k] for k in mechanism.driven},
     }
 
 
@@ -109,7 +116,7 @@ def _forces(model: Model, samples: Sequence[_Sample], every_row: bool) -> dict[s
     values = np.array([sample.evaluation.multipliers for sample in samples])
     values[:, model.constraints.contact_rows] = [sample.evaluation.contacts for sample in samples]
     edges = range(first, first + len(model.mechanism.nonholonomic))
-    return {f"{names[k]}_force": values[:, k] for k in (range(len(names)) if every_row else edges)}
+    return {row_force(names[k]).name: values[:, k] for k in (range(len(names)) if every_row else edges)}
 
 
 def _regularity(partition: Partition | None, samples: Sequence[_Sample]) -> dict[str, float]:

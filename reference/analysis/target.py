@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from ...errors import SolveError
 from ...generator.description.tables.task import Programmed
 from ...generator.language import expressions
-from ...generator.mechanism import Mechanism
+from ...generator.mechanism import Mechanism, signal_names
+from ...generator.types.origin import of_point
 from ...trajectory import Trajectory
 from ..constraints.constraints import programmed
 from ..constraints.rows import Rows, stack
@@ -58,14 +59,12 @@ class _Projection:
         self, mechanism: Mechanism, point: str, entries: Sequence[Programmed], trajectory: Trajectory
     ) -> None:
         coordinates = mechanism.coordinates
-        first = [
-            np.array([trajectory.signals[c.symbol + suffix][0] for c in coordinates]) for suffix in ("", "_dot")
-        ]
+        first = [trajectory.columns(signal_names(coordinates, level))[0] for level in ("position", "velocity")]
         self._model = Model(mechanism, start=(first[0], first[1]))
         self._groups = [programmed(entry, self._model.quantities, self._model.reader) for entry in entries]
         self._own = self._model.quantities.point(point)
         self._times = trajectory.time
-        self._actual = np.array([trajectory.signals[f"{point}_{axis}"] for axis in "xyz"]).T
+        self._actual = trajectory.columns(of_point(point, "position", axis).name for axis in "xyz")
         still = self._model.state(0.0, first[0], np.zeros(mechanism.n))
         # With the identity as Jacobian, the rows' C is their gradient with respect to the quantities.
         self._template = replace(still, jacobian=np.eye(len(still.x)))

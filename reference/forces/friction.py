@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...generator.mechanism import FRICTION_SWEEPS, Friction, Mechanism
+from ...generator.types.origin import joint_load
 from ...trajectory import Trajectory
 from ..kinematics.kinematics import Posture
 from .joint_loads import AffineLoads
@@ -152,13 +153,13 @@ def friction_efforts(mechanism: Mechanism, run: Trajectory) -> dict[str, Array]:
     """
     found = {}
     for coordinate in mechanism.coordinates:
-        friction, symbol = coordinate.friction, coordinate.symbol
-        load = f"{coordinate.owner}_load_normal"
-        if friction is None or f"{symbol}_z" not in run.signals:
+        friction, z = coordinate.friction, coordinate.signal("bristle").name
+        load = joint_load(coordinate.owner, "normal").name
+        if friction is None or z not in run.signals:
             continue
         if friction.normal_force is not None or load in run.signals:
             normal_force = run.signals[load] if friction.normal_force is None else friction.normal_force
-            pairs = zip(run.signals[f"{symbol}_dot"].tolist(), run.signals[f"{symbol}_z"].tolist(), strict=True)
-            mu = np.array([_coefficient(mechanism, friction, rate, z)[1] for rate, z in pairs])
-            found[symbol] = np.asarray(mu * friction.arm * normal_force, dtype=float)
+            pairs = run.columns([coordinate.signal("velocity").name, z]).tolist()
+            mu = np.array([_coefficient(mechanism, friction, rate, bristle)[1] for rate, bristle in pairs])
+            found[coordinate.symbol] = np.asarray(mu * friction.arm * normal_force, dtype=float)
     return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...generator.mechanism import Mechanism
+from ...generator.mechanism import Mechanism, signal_names
 from ...trajectory import Trajectory
 from ..forces.loads import Input
 from .model import Model, Start
@@ -44,15 +44,13 @@ def residuals(
     start   (q0, qd0), shape (n,) each: what `start(x)` refers to
     """
     model = Model(mechanism, start=start, inputs=inputs)
-    q, qd, qdd = (
-        np.column_stack([run.signals[c.symbol + level] for c in mechanism.coordinates])
-        for level in ("", "_dot", "_ddot")
-    )
+    levels = ("position", "velocity", "acceleration")
+    q, qd, qdd = (run.columns(signal_names(mechanism.coordinates, level)) for level in levels)
     shape = (len(run.time), len(model.constraints.names))
     position, velocity, acceleration = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     for k, t in enumerate(run.time.tolist() if shape[1] else ()):
         rows = model.constraints(model.state(t, q[k], qd[k]))
         position[k], velocity[k] = rows.Phi, rows.Phi_dot
         acceleration[k] = (rows.C @ qdd[k] - rows.gamma) / np.maximum(1.0, np.abs(rows.gamma))
-    names, orders = model.constraints.names, model.constraints.orders
-    return Residuals(run.time, names, orders, position, velocity, acceleration)
+    rows_of = model.constraints
+    return Residuals(run.time, rows_of.names, rows_of.orders, position, velocity, acceleration)

@@ -144,9 +144,9 @@ def driving_efforts(runs: Runs) -> Figure | None:
     driven = [
         c
         for c in shared_coordinates(runs, "joint")
-        if all(f"{c.symbol}_effort" in run.reference.signals for run in runs)
+        if all(c.signal("effort").name in run.reference.signals for run in runs)
     ]
-    panels = [Panel(c.name, c.effort_unit, f"{c.symbol}_effort") for c in driven]
+    panels = [Panel(c.name, c.effort_unit, c.signal("effort").name) for c in driven]
     return overlay(panels, columns_for(driven), runs, case_lines(runs), matters=lambda run: run.settled)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ....generator.types.origin import joint_load
 from ....trajectory import Array
 from ..plots.loads import loaded_links
 from .outcome import CaseRun
@@ -28,10 +29,14 @@ def load_rms(run: CaseRun) -> dict[str, LoadRms]:
     kept = time >= run.settled
     if np.count_nonzero(kept) < 2:
         kept[:] = True
-    return {
-        link: LoadRms(*(_rms(time[kept], signals[f"{link}_load_{part}"][kept]) for part in ("axial", "normal")))
+    names = {
+        link: [joint_load(link, part).name for part in ("axial", "normal")]
         for link in loaded_links(run.mechanism, run.reference)
-        if f"{link}_load_axial" in signals
+    }
+    return {
+        link: LoadRms(*(_rms(time[kept], signals[name][kept]) for name in pair))
+        for link, pair in names.items()
+        if signals.keys() >= set(pair)
     }
 
 

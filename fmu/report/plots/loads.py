@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from ....generator.mechanism import Mechanism
+from ....generator.types.origin import joint_load
 from ....trajectory import Array, Trajectory
 from .time_series import Panel, draw
 
@@ -47,7 +48,7 @@ def friction(
     """
     with_friction = [c for c in mechanism.coordinates if c.friction is not None]
     known = efforts(reference)
-    panels = [Panel(f"{c.name}: deflection", c.unit, f"{c.symbol}_z") for c in with_friction]
+    panels = [Panel(f"{c.name}: deflection", c.unit, c.signal("bristle").name) for c in with_friction]
     if all(c.symbol in known for c in with_friction):
         beside = [Panel(f"{c.name}: friction", c.effort_unit, c.symbol + _FRICTION) for c in with_friction]
         panels = [panel for row in zip(panels, beside, strict=True) for panel in row]
@@ -60,13 +61,13 @@ def friction(
 def loaded_links(mechanism: Mechanism, run: Trajectory) -> list[str]:
     """Links whose joint loads are among the signals, in the order of the description."""
     links = dict.fromkeys(body.link for body in mechanism.bodies)
-    return [link for link in links if f"{link}_load_fx" in run.signals]
+    return [link for link in links if joint_load(link, "fx").name in run.signals]
 
 
 def magnitude(run: Trajectory, link: str, part: str) -> Array:
     """Length of a joint's force, N, or moment, N·m, shape (N,)."""
-    components = [run.signals[f"{link}_load_{_LETTERS[part]}{axis}"] for axis in "xyz"]
-    return np.asarray(np.linalg.norm(components, axis=0))
+    components = run.columns(joint_load(link, _LETTERS[part] + axis).name for axis in "xyz")
+    return np.asarray(np.linalg.norm(components, axis=1))
 
 
 def _with_magnitudes(mechanism: Mechanism, run: Trajectory) -> Trajectory:
@@ -91,4 +92,4 @@ def is_doubtful(parts: Sequence[str], part: str) -> bool:
 
 def _panel(link: str, part: str, doubtful: bool = False) -> Panel:
     title = f"{link}: {part}{', not unique' if doubtful else ''}"
-    return Panel(title, {"force": "N", "moment": "N.m"}[part], f"{link}_load_{part}")
+    return Panel(title, {"force": "N", "moment": "N.m"}[part], joint_load(link, part).name)

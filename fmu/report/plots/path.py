@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from ....generator.types.origin import of_point
 from ....trajectory import Array, Trajectory
 from . import style
 from .space import Axes3D, axes_in_space, equal_scale, face, write_at
@@ -39,7 +40,7 @@ def point_path(
     rows = columns[2].subgridspec(3, 1)
     for k, axis in enumerate("xyz"):
         axes = figure.add_subplot(rows[k], sharex=axes)
-        panel = Panel(f"{point}.{axis}", "m", f"{point}_{axis}")
+        panel = Panel(f"{point}.{axis}", "m", of_point(point, "position", axis).name)
         draw_panel(axes, panel, reference, runs, None if target is None else target[:, k])
         axes.tick_params(labelbottom=axis == "z")
         axes.set_xlabel("time in s" if axis == "z" else "")
@@ -49,8 +50,8 @@ def point_path(
 
 def position(run: Trajectory, point: str) -> Array | None:
     """Positions of a point, shape (N, 3), world frame, m; None if the run lacks a component."""
-    names = [f"{point}_{axis}" for axis in "xyz"]
-    return np.column_stack([run.signals[n] for n in names]) if all(n in run.signals for n in names) else None
+    names = [of_point(point, "position", axis).name for axis in "xyz"]
+    return run.columns(names) if run.signals.keys() >= set(names) else None
 
 
 def _programmed_handles(target: Array | None) -> list[Line2D]:

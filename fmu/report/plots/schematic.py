@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from ....generator.mechanism import GROUND, Mechanism, Place
+from ....generator.mechanism import GROUND, Mechanism, Place, signal_names
 from ....trajectory import Array, Trajectory
 from . import style
 from .path import position
@@ -33,7 +33,7 @@ def schematic(mechanism: Mechanism, reference: Trajectory, poses: Callable[[Arra
     samples = np.linspace(0, len(reference.time) - 1, len(_LATER) + 1).astype(int)
     drawn = []
     for sample, colour in list(zip(samples, (style.INK, *_LATER), strict=True))[::-1]:
-        q = np.array([reference.signals[c.symbol][sample] for c in mechanism.coordinates])
+        q = reference.columns(signal_names(mechanism.coordinates, "position"))[sample]
         drawn.append(_draw_pose(axes, mechanism, poses(q), colour, named=sample == 0))
     for point in mechanism.points:
         path = position(reference, point)

@@ -56,8 +56,8 @@ def base_motion(mechanism: Mechanism, reference: Trajectory, runs: Sequence[Traj
 
 def driving_efforts(mechanism: Mechanism, reference: Trajectory, runs: Sequence[Trajectory]) -> Figure | None:
     """What the constraints demand of the joints' drives, N·m or N, over time in s; None without constraints."""
-    driven = [c for c in of_role(mechanism, "joint") if f"{c.symbol}_effort" in reference.signals]
-    panels = [Panel(c.name, c.effort_unit, f"{c.symbol}_effort") for c in driven]
+    driven = [c for c in of_role(mechanism, "joint") if c.signal("effort").name in reference.signals]
+    panels = [Panel(c.name, c.effort_unit, c.signal("effort").name) for c in driven]
     return draw(panels, columns_for(driven), reference, runs) if panels else None
 
 

@@ -79,13 +79,12 @@ def states(program: Program, mechanism: Mechanism, found: Sequence[Bristle]) -> 
     """Add the friction states to the program."""
     for bristle in found:
         coordinate = mechanism.coordinates[bristle.coordinate]
-        name, text = f"{coordinate.symbol}_z", f"deflection of the bristles of {coordinate.name}"
+        signal, text = coordinate.signal("bristle"), f"deflection of the bristles of {coordinate.name}"
+        name = f"{signal.name}_start"
         program.parameters.append(
-            Parameter(f"{name}_start", np.array(0.0), coordinate.unit, f"{text} at the start", START_VALUES)
+            Parameter(name, np.array(0.0), coordinate.unit, f"{text} at the start", START_VALUES)
         )
-        start = ir.symbol(f"{name}_start")
-        signal = coordinate.signal("bristle")
-        program.states.append(State(name, coordinate.unit, text, start, bristle.rate, 1e-4, signal))
+        program.states.append(State(signal, coordinate.unit, text, ir.symbol(name), bristle.rate, 1e-4))
 
 
 @dataclass(frozen=True)

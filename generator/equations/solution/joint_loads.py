@@ -13,7 +13,7 @@ from ...mechanism import Mechanism
 from ...program import ir
 from ...program.ir import Expr, Index
 from ...program.program import Output, Program
-from ...types.origin import Origin, Signal
+from ...types.origin import joint_load
 from ..bodies.dynamics import Dynamics
 from ..bodies.kinematics import Kinematics, Wrench
 from ..bodies.loops import Contact
@@ -159,8 +159,7 @@ def _wrench(
 
 
 def _output(link: str, component: str, unit: str, text: str, expr: Expr) -> Output:
-    signal = Signal("load", Origin("link", link), component)
-    return Output(f"{link}_load_{component}", unit, text, expr, signal)
+    return Output(joint_load(link, component), unit, text, expr)
 
 
 def _axial_and_normal(program: Program, mechanism: Mechanism, body: int, link: str, F: Expr) -> None:

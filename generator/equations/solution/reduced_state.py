@@ -59,5 +59,4 @@ def _rate(mechanism: Mechanism, k: int) -> Expr:
 
 def _publish(program: Program, mechanism: Mechanism, k: int, expr: Expr) -> None:
     coordinate = mechanism.coordinates[k]
-    text = f"{coordinate.name}, rate"
-    program.publish(f"{coordinate.symbol}_dot", expr, f"{coordinate.unit}/s", text, coordinate.signal("velocity"))
+    program.publish(coordinate.signal("velocity"), expr, f"{coordinate.unit}/s", f"{coordinate.name}, rate")
