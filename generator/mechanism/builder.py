@@ -159,12 +159,22 @@ class _Builder:
         self.elements[link.name], self.beams[link.name] = parts, beam
         rotation = link.frame.rotation
         for r, element in enumerate(parts):
-            name = link.name if beam.count == 1 else f"{link.name}_r{r}"
+            own = "" if beam.count == 1 else f"r{r}"
+            name = f"{link.name}_{own}" if own else link.name
             com = self.algebra.array([element.length / 2, 0.0, 0.0])
             inertia = self.algebra.array(_diagonal(element.moments))
             self.bodies.append(
                 Body(
-                    name, link.name, place.body, rotation, place.position, coordinates, element.mass, com, inertia
+                    name,
+                    link.name,
+                    place.body,
+                    rotation,
+                    place.position,
+                    coordinates,
+                    element.mass,
+                    com,
+                    inertia,
+                    own,
                 )
             )
             if r + 1 < beam.count:
@@ -206,6 +216,7 @@ class _Builder:
                     stiffness,
                     0.0,
                     damping_time * stiffness,
+                    element=f"r{r}",
                 )
             )
         return tuple(range(first, len(self.coordinates)))

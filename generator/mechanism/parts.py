@@ -49,6 +49,7 @@ class Coordinate:
     motion, axis        its elementary motion; unit vector in the frame that the motions before it have reached
     position, velocity  start values in the motion's unit (and per second)
     stiffness, rest, damping   spring about `rest` and damper on this coordinate, or None
+    element             `r1` of a coordinate between rigid finite elements, else empty
     """
 
     owner: str
@@ -62,6 +63,7 @@ class Coordinate:
     rest: Value | None = None
     damping: Value | None = None
     friction: Friction | None = None
+    element: str = ""
 
     @property
     def name(self) -> str:
@@ -114,6 +116,7 @@ class Body:
     offset        shape (3,), origin of the joint frame in the parent body's frame, m
     coordinates   indices of its coordinates, in order
     com, inertia  shapes (3,), m, and (3, 3), kg·m², about the com; both in the body's frame
+    element       `r1` of a rigid finite element that is one of several, else empty
     """
 
     name: str
@@ -125,6 +128,7 @@ class Body:
     mass: Value
     com: Vector
     inertia: Matrix
+    element: str = ""
 
 
 @dataclass(frozen=True)

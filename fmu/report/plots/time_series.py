@@ -150,15 +150,10 @@ def columns_for(coordinates: Sequence[Coordinate]) -> int:
 
 
 def _some_elements(beam: Sequence[Coordinate]) -> list[Coordinate]:
-    elements = list(dict.fromkeys(_element(c) for c in beam))
+    elements = list(dict.fromkeys(c.element for c in beam))
     spread = np.linspace(0, len(elements) - 1, min(len(elements), _MOST_ELEMENTS)).round().astype(int)
     kept = {elements[k] for k in spread}
-    return [c for c in beam if _element(c) in kept]
-
-
-def _element(coordinate: Coordinate) -> str:
-    """`r2` of `r2_theta`."""
-    return coordinate.key.partition("_")[0]
+    return [c for c in beam if c.element in kept]
 
 
 def readable_factor(largest: float) -> float:

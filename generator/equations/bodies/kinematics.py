@@ -178,7 +178,7 @@ def _body_motion(
             continue
         motion = _shifted(program, name, motion, start, step, slide)
         start, step, slide = _NOWHERE, _NOWHERE, _NOWHERE
-        full = name if k == body.coordinates[-1] else f"{name}_{_key(coordinate)}"
+        full = name if k == body.coordinates[-1] else f"{name}_{coordinate.motion.coordinate}"
         motion = _turned(program, coordinate, motion, full, e)
         axes[k] = Axis(e, _NOWHERE)
         turned.append(k)
@@ -191,7 +191,7 @@ def of_body(body: Body) -> tuple[str, str, str]:
     """Kind, name and element of its origin."""
     if body.link == "base":
         return "base", "", ""
-    return "link", body.link, "" if body.name == body.link else body.name.removeprefix(f"{body.link}_")
+    return "link", body.link, body.element
 
 
 def _joint_axes(program: Program, body: Body, parent: BodyMotion) -> Expr:
@@ -201,11 +201,6 @@ def _joint_axes(program: Program, body: Body, parent: BodyMotion) -> Expr:
     if body.rotation.tolist() == np.eye(3).tolist():
         return R
     return program.define(f"R_{body.name}_joint", R, "1", f"axes of the joint frame of {body.name}")
-
-
-def _key(coordinate: Coordinate) -> str:
-    # elastic coordinates of element r are called r<r>_psi, and so is already its body
-    return coordinate.key.rpartition("_")[2]
 
 
 def _shifted(program: Program, name: str, motion: BodyMotion, start: Expr, step: Expr, slide: Expr) -> BodyMotion:

@@ -42,19 +42,30 @@ class Applied:
         forces.printed.add_applied(kinematics, forces.points, forces.lower, force, trees, lever)
 
     def _values(self, forces: Forces, trees: Sequence[Tree]) -> list[Expr]:
-        force, program, text = self.force, forces.program, f"applied force {self.force.name}"
-        k = force.coordinate
-        unit = "N" if k is None else forces.mechanism.coordinates[k].effort_unit
+        force, program = self.force, forces.program
+        unit, texts = _meaning(forces.mechanism, force)
         if force.values is None:
-            program.inputs += [Input(symbol, unit, text) for symbol in force.symbols]
+            named = zip(force.symbols, texts, strict=True)
+            program.inputs += [Input(symbol, unit, text) for symbol, text in named]
             return [ir.symbol(symbol) for symbol in force.symbols]
         for tree in trees:
             forces.lower.add_breakpoints(tree)
         # a variable of its own even where the expression is just a number: the Modelica plant has an input for it
         return [
             program.assemble(symbol, (), [((), forces.lower(tree))], unit, text, replaceable=True)
-            for symbol, tree in zip(force.symbols, trees, strict=True)
+            for symbol, tree, text in zip(force.symbols, trees, texts, strict=True)
         ]
+
+
+def _meaning(mechanism: Mechanism, force: AppliedForce) -> tuple[str, list[str]]:
+    """Unit, and what a positive value of each component does."""
+    if force.coordinate is not None:
+        coordinate = mechanism.coordinates[force.coordinate]
+        return coordinate.effort_unit, [f"applied effort on {coordinate.name}, {coordinate.sense}"]
+    assert force.place is not None
+    link = mechanism.bodies[force.place.body].link
+    frame = "world" if force.in_world else f"{link}'s"
+    return "N", [f"applied force on {link}, along {frame} {axis}" for axis in "xyz"]
 
 
 def of(mechanism: Mechanism) -> Iterator[Applied]:
