@@ -17,6 +17,7 @@ from fmpy.fmi1 import FMICallException
 from fmpy.validation import validate_fmu
 
 from ...errors import DescriptionError, GpmelicaError, Problem, SolveError
+from ...generator.description.tables.settings import MOST_POINTS
 from ...trajectory import Trajectory, output_grid
 from ..files.csv_file import read_csv
 from .feeding import feeding, interpolates
@@ -175,13 +176,19 @@ def read_or_simulate(path: Path) -> tuple[Trajectory, dict[str, str]]:
     description = read_fmu(path)
     experiment = description.defaultExperiment
     outputs = [v for v in description.modelVariables if v.causality == "output" and v.type in _REAL]
+    stop, step = (
+        _setting(path, experiment, key, default) for key, default in (("stopTime", 1.0), ("stepSize", 0.01))
+    )
+    if stop / step > MOST_POINTS:
+        text = f"is {stop:g} s, with steps of {step:g} s; expected at most {MOST_POINTS} steps"
+        raise DescriptionError(str(path), [Problem("DefaultExperiment.stopTime", text)])
     trajectory = simulate(
         path,
         "cs" if description.coSimulation is not None else "me",
         [v.name for v in outputs],
         name=str(path),
-        stop=_setting(path, experiment, "stopTime", 1.0),
-        output_step=_setting(path, experiment, "stepSize", 0.01),
+        stop=stop,
+        output_step=step,
         tolerance=_setting(path, experiment, "tolerance", 1e-6),
     )
     return trajectory, {v.name: v.unit for v in outputs if v.unit}

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from .names import FileName
 from .types import AllOrNames, AutoOrNames, KeyProblem, NonNegative, Part, Positive, RedundantRows
 
-_MOST_POINTS = 50_000  # of output: every state of every run is kept, compared and drawn
+MOST_POINTS = 50_000  # of output: every state of every run is kept, compared and drawn
 _MOST_STEPS = 10_000_000  # of RK4: hours
 
 
@@ -71,8 +71,8 @@ class Simulation(Part):
                 "output_step", f"expected at most stop, which is {self.stop:g} s, got {self.output_step:g}"
             )
         points = self.stop / self.output_step
-        if points > _MOST_POINTS:
-            raise KeyProblem("output_step", f"expected at most {_MOST_POINTS} output points, got {points:.3g}")
+        if points > MOST_POINTS:
+            raise KeyProblem("output_step", f"expected at most {MOST_POINTS} output points, got {points:.3g}")
         if self.method == "RK4" and self.stop / self.step > _MOST_STEPS:
             raise KeyProblem("step", f"expected at most {_MOST_STEPS} steps, got {self.stop / self.step:.3g}")
         return self
