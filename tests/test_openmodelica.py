@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -16,7 +17,10 @@ from helpers_openmodelica import StandIn, pendulum
 
 from gpmelica.errors import MissingToolError
 from gpmelica.fmu.backends import openmodelica
+from gpmelica.fmu.backends.fmu import Order
+from gpmelica.fmu.backends.omc import OpenModelica
 from gpmelica.fmu.backends.openmodelica import BuildOutcome, OmcDied, OmcError, OmcTimeout
+from gpmelica.fmu.runs.chatter import captured
 from gpmelica.prepared import Prepared
 
 pytest_plugins = ["fixtures_openmodelica"]
@@ -175,6 +179,33 @@ def test_fmi_3(stand_in: StandIn, model: Prepared, tmp_path: Path) -> None:
     outcome = openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, fmi="3.0")
     assert CVODE not in stand_in.statements()
     assert outcome.solver == "explicit Euler, one step per communication step"
+    with zipfile.ZipFile(outcome.fmu) as archive:
+        description = archive.read("modelDescription.xml").decode("utf-8")
+    assert 'name="upper_angle_state" causality="local" initial="calculated" nominal' in description
+
+
+def test_euler_is_not_called_right(stand_in: StandIn, model: Prepared, tmp_path: Path) -> None:
+    """The co-simulation of FMI 3.0 is refused, which says why; that of 2.0 is not."""
+    backend = OpenModelica(stand_in.omc)
+    three, two = (backend.build(Order(model, tmp_path / fmi, fmi)) for fmi in ("3.0", "2.0"))
+    assert "explicit Euler" in three.refused
+    assert two.refused == ""
+
+
+def test_what_c_code_prints_goes_into_the_log(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """At the level of file descriptors, as omc's FMUs print; before and after it is the terminal's again."""
+    log = tmp_path / "log"
+    libc = ctypes.CDLL(None)
+    libc.puts(b"before")
+    for text in (b"one", b"two"):
+        with captured(log):
+            libc.puts(text)
+    with captured(None):
+        libc.puts(b"lost")
+    libc.puts(b"after")
+    libc.fflush(None)
+    assert log.read_text() == "one\ntwo\n"
+    assert capfd.readouterr().out == "before\nafter\n"
 
 
 def test_fmi_3_with_an_older_omc(stand_in: StandIn, model: Prepared, tmp_path: Path) -> None:

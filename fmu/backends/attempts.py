@@ -44,6 +44,9 @@ def fmu_attempts(
         name = f"fmu-{fmu.backend.name}"
         yield _attempt(f"{name}-me", tolerance, partial(fmu_run, model, fmu, "me", inputs, progress))
         granted = max(tolerance, fmu.backend.tolerance)
+        if fmu.refused:
+            yield Attempt(f"{name}-cs", granted, None, fmu.refused)
+            continue
         yield _attempt(f"{name}-cs", granted, partial(fmu_run, model, fmu, "cs", inputs, progress))
 
 
@@ -67,6 +70,7 @@ def fmu_run(
         parameters={"projection_tolerance": RESTART_MARGIN * tolerance} if restarts else None,
         inputs=inputs,
         progress=lambda fraction: progress(f"FMPy, {name}", fraction),
+        log_file=fmu.log,
     )
     return _thinned(trajectory, every, [] if backend.sure_of_events else _switching_times(model))
 

@@ -90,6 +90,8 @@ class Fmu:
         seconds   wall time of generation and compilation
         solver    what its co-simulation does; by omc, also its count of equations and unknowns
         problems  what FMPy's validation finds wrong
+        refused   why its co-simulation is not run: what it does is known to be wrong
+        log       of its making, where what it prints goes too
     """
 
     backend: Backend
@@ -98,6 +100,8 @@ class Fmu:
     seconds: float
     solver: str
     problems: tuple[str, ...] = field(default=())
+    refused: str = ""
+    log: Path | None = None
 
     def facts(self) -> str:
         """One line: build time, size, what its co-simulation does."""

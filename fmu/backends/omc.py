@@ -6,7 +6,12 @@ from dataclasses import dataclass
 
 from ..runs import simulate as runs
 from .fmu import Fmu, Order
-from .openmodelica import TIMEOUT, Omc, build
+from .openmodelica import TIMEOUT, Omc, build, solver
+
+_REFUSED = (
+    f"not run, for its numbers are wrong: its co-simulation is {solver.EULER}, as omc has it in FMI 3.0;"
+    " take FMI 2.0, model exchange or the native FMU"
+)
 
 
 @dataclass(frozen=True)
@@ -14,7 +19,7 @@ class OpenModelica:
     """FMUs of the generated Modelica by an omc, which may take so long, s.
 
     Its CVODE restarts at every communication step, has no step control across them, and gives up after 1000 steps
-    in one of them; at a switching time omc may report what was before it or what is after.
+    in one of them; it stops at switching times, but what is reported there may be what was before.
     """
 
     omc: Omc
@@ -32,5 +37,7 @@ class OpenModelica:
         made = build(
             order.model, order.out, fmi=order.fmi, omc=self.omc, timeout=self.timeout, progress=order.progress
         )
-        solver = f"{made.solver}; {made.equations} equations, {made.unknowns} unknowns"
-        return Fmu(self, made.fmu, made.version, made.seconds, solver, tuple(runs.validate(made.fmu)))
+        facts = f"{made.solver}; {made.equations} equations, {made.unknowns} unknowns"
+        problems = tuple(runs.validate(made.fmu))
+        refused = _REFUSED if made.solver == solver.EULER else ""
+        return Fmu(self, made.fmu, made.version, made.seconds, facts, problems, refused, made.log)

@@ -20,6 +20,7 @@ from ...errors import DescriptionError, GpmelicaError, Problem, SolveError
 from ...generator.description.tables.settings import MOST_POINTS
 from ...trajectory import Trajectory, output_grid
 from ..files.csv_file import read_csv
+from .chatter import captured
 from .feeding import feeding, interpolates
 from .inputs import InputTable
 
@@ -48,6 +49,7 @@ def simulate(
     parameters: Mapping[str, float] | None = None,
     inputs: InputTable | None = None,
     progress: Callable[[float], None] | None = None,
+    log_file: Path | None = None,
 ) -> Trajectory:
     """Trajectory of an FMU's variables.
 
@@ -57,6 +59,7 @@ def simulate(
         tolerance   relative; of FMPy's CVODE (me) or of the FMU's own solver (cs)
         parameters  values to set before the start
         inputs      of the FMU over time; zero without it
+        log_file    gets what the FMU prints
 
     Raises SolveError with the FMU's own message if a call fails, else with FMPy's if it cannot run the FMU.
     """
@@ -69,7 +72,11 @@ def simulate(
     substeps = _SUBSTEPS if mode == "me" or (inputs and not interpolates(description)) else 1
     begin = time.perf_counter()
     try:
-        with _quiet_callbacks(), feeding(fmu, description, _MODES[mode], inputs, log) as instance:
+        with (
+            captured(log_file),
+            _quiet_callbacks(),
+            feeding(fmu, description, _MODES[mode], inputs, log) as instance,
+        ):
             result = fmpy.simulate_fmu(
                 str(fmu),
                 fmi_type=_MODES[mode],

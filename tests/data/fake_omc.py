@@ -28,6 +28,8 @@ from pathlib import Path
 
 import zmq
 
+# a state whose start value is a parameter, in FMI 3.0: `exact`, but no start
+STATE_3 = '<Float64 name="upper_angle_state" causality="local" initial="exact" nominal="1.0" unit="rad"/>'
 VERSION = "OpenModelica v1.28.0-dev-418-fake"
 ROOT = """Error: You are trying to run OpenModelica as a server using the root user.
 This is a very bad idea:
@@ -145,10 +147,10 @@ class Compiler:
         if behaves("recovers"):
             self.say("error", "Internal error in a module that is not needed")
         self.say("notification", "Building FMU for platform 'static' (1/1).")
-        Path(f"{prefix}.fmu").write_bytes(self.fmu(prefix))
+        Path(f"{prefix}.fmu").write_bytes(self.fmu(prefix, version))
         return str(Path(f"{prefix}.fmu").resolve())
 
-    def fmu(self, prefix: str) -> bytes:
+    def fmu(self, prefix: str, version: str) -> bytes:
         given, buffer = os.environ.get("FAKE_OMC_FMU"), io.BytesIO()
         with zipfile.ZipFile(buffer, "w") as archive:
             if given:
@@ -156,7 +158,9 @@ class Compiler:
                     for name in source.namelist():
                         archive.writestr(name, source.read(name))
             else:
-                archive.writestr("modelDescription.xml", f'<fmiModelDescription modelName="{prefix}"/>')
+                state = STATE_3 if version == "3.0" else ""
+                text = f'<fmiModelDescription modelName="{prefix}">{state}</fmiModelDescription>'
+                archive.writestr("modelDescription.xml", text)
             if "s:cvode" in self.flags and not behaves("euler"):
                 archive.writestr(f"resources/{prefix}_flags.json", '{\n  "s" : "cvode"\n}')
         return buffer.getvalue()

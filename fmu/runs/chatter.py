@@ -1,0 +1,40 @@
+"""What an FMU's C code prints does not get between a command and its answer."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_STDOUT = 1
+_OWNER = threading.Lock()  # standard output belongs to the whole process
+
+
+@contextmanager
+def captured(log: Path | None) -> Iterator[None]:
+    """Inside, standard output of C code, and of everything else, goes to the end of a file; without one, nowhere.
+
+    omc's FMUs print there, whatever logger they are given. One thread at a time is inside.
+    """
+    with _OWNER, (log or Path(os.devnull)).open("ab") as file:
+        _flush()
+        terminal = os.dup(_STDOUT)
+        os.dup2(file.fileno(), _STDOUT)
+        try:
+            yield
+        finally:
+            _flush()
+            os.dup2(terminal, _STDOUT)
+            os.close(terminal)
+
+
+def _flush() -> None:
+    """Python's and C's buffers."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    if sys.platform != "win32":  # where each library has buffers of its own
+        ctypes.CDLL(None).fflush(None)
