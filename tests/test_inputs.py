@@ -206,7 +206,7 @@ def test_run_with_an_input_file(tmp_path: Path) -> None:
     description.write_text(_toml())
     inputs = _file(tmp_path, "time,f", "0,0", "0.105,3", "0.3,-1")
     out = tmp_path / "out"
-    answer = process("run", description, "--input", inputs, "--out", out, "--json")
+    answer = process("run", description, "--compiler", "native", "--input", inputs, "--out", out, "--json")
     assert answer.status == 0, answer
     names = [run["name"] for run in answer.json["runs"]]
     assert names == ["reference", "fmu-native-me", "fmu-native-cs"]

@@ -1,10 +1,13 @@
-"""An instance of an FMU that is fed with inputs over time.
+"""An instance of an FMU that is fed with inputs over time, and whose solver gets the states' nominal values.
 
 FMPy holds inputs between its output times, in both modes: an error of first order. Here a model-exchange FMU gets
 them with every time that the solver sets. A co-simulation FMU gets their slopes (FMI 2.0) or is told their values
 whenever it asks (intermediate update of FMI 3.0); one that can do neither gets the value in the middle of a step,
 an error of second order. After the step it gets the value at its end, so that outputs with feedthrough belong to
 the time they are read at.
+
+A solver's absolute tolerances are made of nominal values. omc's FMUs say 1 for every state when they are asked,
+whatever their description says: a thousand times too coarse for the crane's base. The description is right.
 """
 
 from __future__ import annotations
@@ -24,22 +27,24 @@ from .inputs import InputTable
 def feeding(
     fmu: Path, description: Any, kind: str, table: InputTable | None, log: Callable[..., None]
 ) -> Iterator[Any]:
-    """An instance for `fmpy.simulate_fmu`, which must stop at the table's instants; None without a table.
+    """An instance for `fmpy.simulate_fmu`, which must stop at the table's instants; None where FMPy's own will do.
 
     kind  ModelExchange | CoSimulation
     """
-    if table is None:
+    if table is None and kind == "CoSimulation":
         yield None
         return
     folder = fmpy.extract(str(fmu))
-    feed = _Feed(description, table)
-    asked = feed.asked() if kind == "CoSimulation" and _asks(description) else {}
-    instance = feed.fmu = fmpy.instantiate_fmu(folder, description, kind, debug_logging=True, logger=log, **asked)
+    feed = None if table is None else _Feed(description, table)
+    asked = feed.asked() if feed and kind == "CoSimulation" and _asks(description) else {}
+    instance = fmpy.instantiate_fmu(folder, description, kind, debug_logging=True, logger=log, **asked)
     try:
-        if kind == "CoSimulation":
-            _feed_steps(instance, feed, description)
-        else:
-            _feed_times(instance, feed)
+        if feed:
+            feed.fmu = instance
+            feed_it = _feed_steps if kind == "CoSimulation" else _feed_times
+            feed_it(instance, feed, description)
+        if kind == "ModelExchange":
+            _tell_nominals(instance, description)
         yield instance
     finally:
         instance.freeInstance()
@@ -106,7 +111,18 @@ def _feed_steps(instance: Any, feed: _Feed, description: Any) -> None:
     instance.doStep = do_step
 
 
-def _feed_times(instance: Any, feed: _Feed) -> None:
+def _tell_nominals(instance: Any, description: Any) -> None:
+    """Let the nominal values of the states be those of the description."""
+    values = [float(unknown.variable.derivative.nominal or 1.0) for unknown in description.derivatives]
+
+    def nominals(array: Any, size: int) -> None:
+        for i in range(size):
+            array[i] = values[i]
+
+    instance.getNominalsOfContinuousStates = nominals
+
+
+def _feed_times(instance: Any, feed: _Feed, description: Any) -> None:
     """Let setTime set the inputs too; an event begins the next piece."""
     set_time, resume = instance.setTime, instance.enterContinuousTimeMode
     now = since = 0.0
