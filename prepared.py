@@ -75,13 +75,12 @@ class Prepared:
 
     @property
     def units(self) -> dict[str, str]:
-        """Unit of each state and output."""
-        states = {state.name: state.unit for state in self.program.states}
-        return states | {output.name: output.unit for output in self.program.outputs}
+        """Unit of each output."""
+        return {output.name: output.unit for output in self.program.outputs}
 
     @property
     def signals(self) -> dict[str, Signal]:
-        """What each state and output is, and of which part of the mechanism."""
+        """What each output is, and of which part of the mechanism."""
         return self.program.signals
 
     def start_values(self) -> dict[str, float]:

@@ -67,7 +67,7 @@ _OF_PROJECTION = "projection"  # begin of the names that models without one do n
 # kind → type, causality, variability, initial (FMI 2.0, table 2.2.7)
 _ATTRIBUTES: dict[Kind, tuple[str, str, str, str | None]] = {
     "time": ("Real", "independent", "continuous", None),
-    "state": ("Real", "output", "continuous", "calculated"),
+    "state": ("Real", "local", "continuous", "calculated"),
     "derivative": ("Real", "local", "continuous", "calculated"),
     "output": ("Real", "output", "continuous", "calculated"),
     "parameter": ("Real", "parameter", "fixed", "exact"),
@@ -131,11 +131,21 @@ def table(program: Program) -> tuple[Variable, ...]:
     """The table; the program must be free of `clashes`."""
     found = [Variable("time", "time", 0, "s", "time")]
     found += [
-        Variable(s.name, "state", i, s.unit, s.description, nominal=s.nominal, reinit=_is_projected(program, i))
+        Variable(
+            s.variable,
+            "state",
+            i,
+            s.unit,
+            s.variable_description,
+            nominal=s.nominal,
+            reinit=_is_projected(program, i),
+        )
         for i, s in enumerate(program.states)
     ]
     found += [
-        Variable(f"der({s.name})", "derivative", i, _per_second(s.unit), f"rate of {s.name}", derivative_of=1 + i)
+        Variable(
+            f"der({s.variable})", "derivative", i, _per_second(s.unit), f"rate of {s.name}", derivative_of=1 + i
+        )
         for i, s in enumerate(program.states)
     ]
     found += [Variable(o.name, "output", i, o.unit, o.description) for i, o in enumerate(program.outputs)]
@@ -181,8 +191,9 @@ def _solver_variables(program: Program) -> list[Variable]:
 
 def clashes(program: Program) -> list[Problem]:
     """Names that two quantities of the model would have."""
-    quantities = (program.states, program.outputs, program.inputs, program.parameters, _solver_variables(program))
+    quantities = (program.outputs, program.inputs, program.parameters, _solver_variables(program))
     counts = Counter(entry.name for entries in quantities for entry in entries)
+    counts.update(state.variable for state in program.states)
     return [
         Problem(name, f"two quantities would be called {name!r} in the model; rename one of them")
         for name, count in counts.items()

@@ -239,7 +239,9 @@ def swept(model: Prepared, rng: np.random.Generator) -> Prepared:
     centre, amplitude = np.concatenate([*model.start, 0.0 * spreads[2]]), np.concatenate(spreads)
     frequency, phase = rng.uniform(100.0, 1000.0, len(states)), rng.uniform(0.0, 2 * np.pi, len(states))
     given = [
-        Definition(s.name, (), s.unit, s.description, (((), _sine(*numbers)),), Origin("states that are given"))
+        Definition(
+            s.variable, (), s.unit, s.description, (((), _sine(*numbers)),), Origin("states that are given")
+        )
         for s, *numbers in zip(states, centre, amplitude, frequency, phase, strict=True)
     ]
     return replace(model, program=replace(model.program, states=[], items=[*given, *model.program.items]))

@@ -115,6 +115,6 @@ def mass_matrix(model: Prepared, q: Array) -> Array:
     """M of the generated equations, shape (n, n), at q, shape (n,), rad or m."""
     program = model.program
     known: dict[str, Any] = {p.name: ca.SX(np.ravel(p.value).tolist()) for p in program.parameters}
-    known |= {s.name: ca.SX(float(x)) for s, x in zip(program.states, [*q, *np.zeros(len(q))], strict=True)}
+    known |= {s.variable: ca.SX(float(x)) for s, x in zip(program.states, [*q, *np.zeros(len(q))], strict=True)}
     M = next(item for item in program.items if isinstance(item, Definition) and item.symmetric)
     return np.array(ca.DM(Evaluator(program, known, None)(ir.symbol(M.name, M.shape))))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers_backends import Compiled, CompileData, driven
 
-STATES = ["cart_position", "rod_angle", "cart_position_dot", "rod_angle_dot"]
+STATES = [f"{name}_state" for name in ("cart_position", "rod_angle", "cart_position_dot", "rod_angle_dot")]
 TIMES, PUSH = [0.5, 1.0], 1.0
 
 

@@ -228,11 +228,11 @@ def test_time_is_a_dependency_of_rheonomic_rows(compile_example: Compile, compil
     """The crane's task makes its accelerations depend on time, not its velocities; a pendulum's do not."""
     crane = declared(compile_example("crane", "rigid_boom", "3.0").description.derivatives)
     assert [name for name, known in crane.items() if "time" in known] == [
-        name for name in crane if name.endswith("_dot)")
+        name for name in crane if name.endswith("_dot_state)")
     ]
     free = declared(compile_data(driven(), "3.0").description.derivatives)
     assert not any("time" in known for known in free.values())
-    assert {"push", "cart_mass", "cart_position_dot"} <= free["der(cart_position_dot)"]
+    assert {"push", "cart_mass", "cart_position_dot_state"} <= free["der(cart_position_dot_state)"]
 
 
 def test_dependencies_at_run_time_are_the_descriptions(compile_data: CompileData) -> None:

@@ -60,7 +60,7 @@ def test_model_description_is_the_variable_table(compile_example: Compile) -> No
     starts = [float(v.start) for v in described if v.causality == "parameter" and "solver" not in v.name]
     assert starts == parameters.tolist()
     derivatives = {v.name: v.derivative.name for v in described if v.derivative is not None}
-    assert derivatives == {f"der({s.name})": s.name for s in program.states}
+    assert derivatives == {f"der({s.variable})": s.variable for s in program.states}
 
 
 @pytest.mark.parametrize(("example", "case"), [("crane", "flexible_boom"), ("manipulator", "S_r_L_r_J_nf")])
@@ -77,7 +77,7 @@ def test_declared_independence_of_inputs(compile_data: CompileData) -> None:
 
 
 def _check_independence(compiled: Compiled, inputs: list[str]) -> None:
-    names = [s.name for s in compiled.model.program.states]
+    names = [s.variable for s in compiled.model.program.states]
     structure = compiled.description
     depends = {
         unknown.variable.name: {v.name for v in unknown.dependencies}
@@ -93,9 +93,10 @@ def _check_independence(compiled: Compiled, inputs: list[str]) -> None:
         for name in inputs:
             _only_dependents_change(depends, name, before, _values_at(fmu, state.t, x, list(depends), {name: 0.7}))
     for k, coordinate in enumerate(compiled.model.mechanism.coordinates):
-        assert depends[f"der({coordinate.symbol})"] == {f"{coordinate.symbol}_dot"}
-        assert depends[coordinate.symbol] == {coordinate.symbol}
-        assert set(inputs) <= depends[f"der({names[k]}_dot)"]
+        symbol = coordinate.symbol
+        assert depends[f"der({symbol}_state)"] == {f"{symbol}_dot_state"}
+        assert depends[symbol] == {f"{symbol}_state"} == {names[k]}
+        assert set(inputs) <= depends[f"der({symbol}_dot_state)"]
 
 
 def _values_at(

@@ -48,9 +48,9 @@ LONGEST_BUILD, LONGEST_EVALUATION = 30.0, 10e-6  # s, of the flexible crane (18 
 # What omc makes different from the native FMU, and why; docs/openmodelica.md has the same list.
 FORCED = {
     "`time`": "omc exports no independent variable",
-    "`solver_…`": "settings and counters of the native FMU's own solver",
+    "`solver_…`, `projection…`": "settings and counters of the native FMU's own solver",
     "descriptions of derivatives": "omc writes der(…) around the state's",
-    "units of derivatives": "omc computes them, with angles as numbers: der(column_angle) is in Hz",
+    "units of derivatives": "omc computes them, with angles as numbers: der(column_angle_state) is in Hz",
     "`modelName`": "omc writes the class, Name.Experiment; modelIdentifier and file name are Name",
 }
 
@@ -173,6 +173,16 @@ def test_cvode_runs(built: Built, capfd: pytest.CaptureFixture[str]) -> None:
     assert "CVODE" in "\n".join([*messages, captured.out, captured.err])
 
 
+def test_what_it_prints_goes_into_the_log(built: Built, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Nothing of the C library's own words reaches standard output in a run of ours."""
+    log = tmp_path / "run.log"
+    runs.simulate(
+        built.outcome.fmu, "cs", [], name="cs", stop=0.002, output_step=0.001, tolerance=1e-6, log_file=log
+    )
+    assert "CVODE" in log.read_text()
+    assert capfd.readouterr().out == ""
+
+
 def _native(model: Prepared, folder: Path) -> Any:
     path = folder / "native" / "modelDescription.xml"
     path.parent.mkdir()
@@ -200,8 +210,12 @@ def test_same_variables(built: Built, tmp_path: Path) -> None:
     )
     theirs = {v.name: v for v in described.modelVariables}
     ours = {v.name: v for v in native_description.modelVariables}
-    own = {name for name in ours if name == "time" or name.startswith("solver_")}
+    own = {name for name in ours if name == "time" or name.startswith(("solver_", "projection"))}
     assert set(theirs) == set(ours) - own
+    for description in (described, native_description):
+        states = [unknown.variable.derivative.name for unknown in description.derivatives]
+        assert sorted(states) == sorted(s.variable for s in built.model.program.states)
+        assert {u.variable.name for u in description.outputs} == {*built.model.units} | own & set(ours)
     derivatives = {name for name in theirs if name.startswith("der(")}
     for name in sorted(set(theirs) - derivatives):
         (found, start), (expected, expected_start) = _variable(theirs[name]), _variable(ours[name])
@@ -265,6 +279,21 @@ def test_script_beside_the_text(built: Built, omc: Omc) -> None:
     assert (built.folder / f"{built.model.name}_res.mat").is_file()
 
 
+@pytest.mark.parametrize("step", [0.01, 1 / 1024])
+def test_switches_within_a_communication_step(built: Built, step: float) -> None:
+    """Co-simulation switches when the description says, whatever the step: as model exchange does."""
+    if built.model.name != "Crane" or built.model.mechanism.n != 9 or len(built.model.program.states) != 18:
+        pytest.skip("about the rigid crane without friction")
+    names = [f"{c.symbol}_dot" for c in built.model.mechanism.coordinates]
+    one, other = (
+        runs.simulate(built.outcome.fmu, mode, names, name=mode, stop=0.12, output_step=step, tolerance=1e-10)
+        for mode in ("me", "cs")
+    )
+    for name in names:
+        scale = np.ptp(one.signals[name])
+        assert other.signals[name] == pytest.approx(one.signals[name], abs=CO_SIMULATION * scale), name
+
+
 @pytest.mark.parametrize("kind", ["me", "cs"])
 def test_one_mode_alone(omc: Omc, tmp_path: Path, kind: Any) -> None:
     """FMUs for one mode only."""
@@ -288,6 +317,9 @@ def test_fmi_3(omc: Omc, tmp_path: Path) -> None:
         pytest.skip("this omc exports no FMI 3.0")
     assert outcome.solver.startswith("explicit Euler")
     assert runs.validate(outcome.fmu) == []
+    variables = fmpy.read_model_description(str(outcome.fmu)).modelVariables
+    assert {s.variable for s in model.program.states} <= {v.name for v in variables}
+    assert not [v.name for v in variables if "_D_" in v.name]
     truth = reference.simulate(model.mechanism, start=model.start, dependent=model.dependent)
     run = _simulated(model, outcome.fmu, "me", model.chain.simulation.output_step)
     found = _compared(model, truth, run, MODEL_EXCHANGE)

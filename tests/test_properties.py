@@ -58,8 +58,8 @@ def _used(item: Item) -> set[str]:
 
 def _given(program: Program) -> list[str]:
     """Names that are known before any equation."""
-    lists = (program.parameters, program.inputs, program.states, program.start_values)
-    return ["time", *(entry.name for entries in lists for entry in entries)]
+    lists = (program.parameters, program.inputs, program.start_values)
+    return ["time", *(s.variable for s in program.states), *(entry.name for entries in lists for entry in entries)]
 
 
 @PROFILE
@@ -109,7 +109,8 @@ def test_mass_matrix(data: dict[str, Any]) -> None:
 def test_program_is_in_order(data: dict[str, Any]) -> None:
     """Names are unique, and every equation uses only what has been given or defined before it."""
     program = _model(data).program
-    names = [*_given(program), *(item.name for item in program.items), *(o.name for o in program.outputs)]
+    outputs = {o.name for o in program.outputs} - program.published
+    names = [*_given(program), *(item.name for item in program.items), *outputs]
     assert {name: count for name, count in Counter(names).items() if count > 1} == {}
     known = set(_given(program))
     for item in program.items:

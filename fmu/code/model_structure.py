@@ -47,11 +47,13 @@ class _Builder:
 
     def structure(self) -> Structure:
         outputs = [i for i, v in enumerate(self.table) if v.causality == "output"]
+        states = [i for i, v in enumerate(self.table) if v.kind == "state"]
         derivatives = [i for i, v in enumerate(self.table) if v.kind == "derivative"]
+        initial = sorted(outputs + states + derivatives)
         return Structure(
             tuple(self._unknown(i, self._row(i) & self.running) for i in outputs),
             tuple(self._unknown(i, self._row(i) & self.running) for i in derivatives),
-            tuple(self._unknown(i, self.found.at_start(self._row(i))) for i in sorted(outputs + derivatives)),
+            tuple(self._unknown(i, self.found.at_start(self._row(i))) for i in initial),
         )
 
     def _row(self, position: int) -> Mask:

@@ -77,7 +77,7 @@ class _Cutter:
     def _base_blocks(self) -> None:
         program = self.program
         self._argument("time", [("time", ())])
-        self._argument("states", [(state.name, ()) for state in program.states])
+        self._argument("states", [(state.variable, ()) for state in program.states])
         self._argument("inputs", [(entry.name, ()) for entry in program.inputs])
         self.switches = self._argument("switches", [("", (len(program.events),))])
         self._argument("parameters", [(entry.name, entry.shape) for entry in program.parameters])
@@ -225,7 +225,7 @@ class _Cutter:
         """Values at the start: all definitions again, with the start values of the states and time 0."""
         if not self.program.start_values:
             return {}
-        at_start = {state.name: evaluate(state.start) for state in self.program.states} | {"time": ca.SX(0)}
+        at_start = {state.variable: evaluate(state.start) for state in self.program.states} | {"time": ca.SX(0)}
         start = Evaluator(self.program, self.known | at_start, None)
         start.prepare(self._needed([value.expr for value in self.program.start_values]))
         return {value.name: start(value.expr) for value in self.program.start_values}

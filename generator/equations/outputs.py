@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ..mechanism import Coordinate, Mechanism
 from ..program import ir
 from ..program.ir import Expr
-from ..program.program import START_VALUES, Output, Parameter, Program, State
+from ..program.program import START_VALUES, STATE, Output, Parameter, Program, State
 from ..types.origin import Signal, of_point, row_force, violation
 from .bodies.dynamics import Dynamics
 from .bodies.points import Points
@@ -22,7 +22,7 @@ _LEVELS: tuple[tuple[int, str, str], ...] = ((0, "m", "position"), (1, "m/s", "v
 def names(mechanism: Mechanism) -> set[str]:
     """Of states, start values, outputs and inputs, which definitions must leave to them."""
     started = [signal for level in ("position", "velocity", "bristle") for signal in _of_all(mechanism, level)]
-    found = {name for signal in started for name in (signal.name, f"{signal.name}_start")}
+    found = {name for signal in started for name in (signal.name, f"{signal.name}_start", f"{signal.name}{STATE}")}
     others = [signal for level in ("acceleration", "effort") for signal in _of_all(mechanism, level)]
     others += [
         of_point(point, quantity, axis)
@@ -58,7 +58,7 @@ def _state(program: Program, coordinate: Coordinate, signal: Signal, start: floa
     program.parameters.append(Parameter(name, np.array(start), unit, f"{text} at the start", START_VALUES))
     nominal = 1.0 if coordinate.role == "joint" else 1e-3
     text = text if is_rate else f"{text}, {coordinate.sense}"
-    program.states.append(State(signal, unit, text, ir.symbol(name), derivative, nominal))
+    program.integrate(State(signal, unit, text, ir.symbol(name), derivative, nominal))
 
 
 def motion(program: Program, mechanism: Mechanism, points: Points, qdd: Expr) -> None:

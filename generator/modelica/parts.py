@@ -6,13 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeGuard
 
 from ..program.ir import Shape
-from ..program.program import START_VALUES, ConstrainedSolve, Definition, Item, LinearSolve, Output, Program, State
+from ..program.program import START_VALUES, ConstrainedSolve, Definition, Item, LinearSolve, Program
 from ..types.origin import Origin
 from . import text as mo
 from .writer import Declaration, Equation, Group, Member
 
 _MARGIN = " " * 4  # of everything inside a model of the package
 _AT_START = Origin("values at the start")
+_SWITCHING = Origin("switching times, at which solvers stop")
+_NEVER_AGAIN = mo.number(1e16)  # s, after a switching time
 _PARAMETERS = {  # headings of those that belong to no entry of the description
     "general": "general parameters",
     "description": "parameters of the description",
@@ -98,31 +100,55 @@ def plant_equations(program: Program) -> list[Group]:
     return _of_items((f, f"{f.name} = {_input_name(program, f)}") for f in applied_forces(program))
 
 
+def switchings(program: Program) -> list[Declaration]:
+    """What the switching times change."""
+    modifiers = _modifiers((), "1", "start = 0.0", "fixed = true")
+    text = "1 after this switching time"
+    return [Declaration(_SWITCHING, "Real ", name, "", modifiers, "", text) for name, _ in _switchings(program)]
+
+
+def switching_equations(program: Program) -> list[Group]:
+    """Events at the switching times: without them omc's co-simulation switches at communication points only."""
+    return _grouped(
+        (str(_SWITCHING), Equation(_SWITCHING, f"when sample({time}, {_NEVER_AGAIN}) then {name} = 1.0; end when"))
+        for name, time in _switchings(program)
+    )
+
+
+def _switchings(program: Program) -> list[tuple[str, str]]:
+    """Name of a variable and time, for all switching times that may come."""
+    coming = [time for time in program.events if time.op != "constant" or time.data > 0.0]
+    return [(_free(program, f"switched_{i}"), mo.text(time)) for i, time in enumerate(coming, start=1)]
+
+
 def _input_name(program: Program, force: Definition) -> str:
-    name = f"{force.name}_input"
+    return _free(program, f"{force.name}_input")
+
+
+def _free(program: Program, name: str) -> str:
+    """The name, or the name with `_` after it where the program has it already."""
     while name in program.reserved:
         name += "_"
     return name
 
 
 def states(program: Program) -> list[Declaration]:
-    """Coordinates and their rates, which are outputs too."""
+    """What is integrated; each has an output that shows it."""
     declarations = []
     for s in program.states:
         start = f"start = {mo.text(s.start)}"
         modifiers = _modifiers((), s.unit, start, "fixed = true", f"nominal = {mo.number(s.nominal)}")
-        declarations.append(_published(s, modifiers))
+        text = s.variable_description
+        declarations.append(Declaration(s.signal.origin, "Real ", s.variable, "", modifiers, "", text))
     return declarations
 
 
 def outputs(program: Program) -> list[Declaration]:
-    """What a user reads besides the states."""
-    return [_published(o, _modifiers((), o.unit)) for o in program.outputs]
-
-
-def _published(variable: State | Output, modifiers: str) -> Declaration:
-    origin = variable.signal.origin
-    return Declaration(origin, "output Real ", variable.name, "", modifiers, "", variable.description)
+    """What a user reads."""
+    return [
+        Declaration(o.signal.origin, "output Real ", o.name, "", _modifiers((), o.unit), "", o.description)
+        for o in program.outputs
+    ]
 
 
 def start_equations(program: Program) -> list[Equation]:
@@ -132,7 +158,7 @@ def start_equations(program: Program) -> list[Equation]:
 
 def state_equations(program: Program) -> list[Equation]:
     """Derivatives of the states."""
-    return [Equation(s.signal.origin, f"der({s.name}) = {mo.text(s.derivative)}") for s in program.states]
+    return [Equation(s.signal.origin, f"der({s.variable}) = {mo.text(s.derivative)}") for s in program.states]
 
 
 def output_equations(program: Program) -> list[Equation]:

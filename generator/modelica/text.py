@@ -13,6 +13,8 @@ _SUM, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4
 _STRENGTH = {"add": _SUM, "sub": _SUM, "neg": _SUM, "pow": _POWER}
 _STRENGTH |= {"mul": _PRODUCT, "matmul": _PRODUCT, "div": _PRODUCT}
 _WIDTH = 112
+# whether left − right grows → comparison → the one that is what it will be at the switching time itself
+_FROM_THEN_ON = {True: {"<=": "<", ">": ">="}, False: {"<": "<=", ">=": ">"}}
 _SIGNS = {"add": "+", "sub": "-", "mul": "*", "matmul": "*", "div": "/", "pow": "^"}
 
 
@@ -70,7 +72,9 @@ def _scalars(row: Expr) -> tuple[Expr, ...]:
 
 def _choice(expr: Expr) -> str:
     comparison, number = expr.data
-    left, right, then, otherwise = expr.args[:4]
+    left, right, then, otherwise, *slope = expr.args
+    if slope and slope[0].op == "constant":
+        comparison = _FROM_THEN_ON[bool(slope[0].data > 0.0)].get(comparison, comparison)
     chosen = f"if {text(left)} {comparison} {text(right)} then {text(then)} else {text(otherwise)}"
     return f"({chosen})" if number is not None else f"noEvent({chosen})"
 

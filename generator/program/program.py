@@ -19,6 +19,7 @@ from .ir import Expr, Index, Shape
 
 GENERAL = Origin("general")
 START_VALUES = Origin("start values of the states")
+STATE = "_state"  # ends the names of states
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Input:
 
 @dataclass(frozen=True)
 class State:
-    """A continuous state, its start value and derivative; nominal: its magnitude, for absolute tolerances."""
+    """What is integrated for an output `name`: start value and derivative; nominal: magnitude, for tolerances."""
 
     signal: Signal
     unit: str
@@ -68,6 +69,16 @@ class State:
     def name(self) -> str:
         """The signal's."""
         return self.signal.name
+
+    @property
+    def variable(self) -> str:
+        """Name of the state itself. Not the output's: omc would rename a state that is an output."""
+        return f"{self.name}{STATE}"
+
+    @property
+    def variable_description(self) -> str:
+        """Of the state itself."""
+        return f"{self.description}, as a state"
 
 
 @dataclass(frozen=True)
@@ -278,9 +289,8 @@ class Program:
 
     @property
     def signals(self) -> dict[str, Signal]:
-        """What each state and output is, by its name."""
-        found = {state.name: state.signal for state in self.states}
-        return found | {output.name: output.signal for output in self.outputs}
+        """What each output is, by its name."""
+        return {output.name: output.signal for output in self.outputs}
 
     def fresh(self, name: str) -> str:
         """The name, or the name with `_` after it where a user's name would clash."""
@@ -371,6 +381,12 @@ class Program:
         """An output that the equations themselves use: an item by the output's name."""
         self.items.append(Definition(signal.name, (), unit, description, (((), expr),), self._origin))
         self.outputs.append(Output(signal, unit, description, ir.symbol(signal.name)))
+
+    def integrate(self, state: State) -> None:
+        """Add a state, and the output that has its value."""
+        self.states.append(state)
+        self.section("states")
+        self.publish(state.signal, ir.symbol(state.variable), state.unit, state.description)
 
     def sort(self) -> None:
         """Put items after those that they use; where that is so already, nothing changes."""

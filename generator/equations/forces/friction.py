@@ -84,7 +84,7 @@ def states(program: Program, mechanism: Mechanism, found: Sequence[Bristle]) -> 
         program.parameters.append(
             Parameter(name, np.array(0.0), coordinate.unit, f"{text} at the start", START_VALUES)
         )
-        program.states.append(State(signal, coordinate.unit, text, ir.symbol(name), bristle.rate, 1e-4))
+        program.integrate(State(signal, coordinate.unit, text, ir.symbol(name), bristle.rate, 1e-4))
 
 
 @dataclass(frozen=True)
