@@ -22,7 +22,7 @@ import pytest
 from helpers_backends import CASES, EXAMPLES, example_model
 from helpers_evaluation_time import evaluation_time
 
-from gpmelica import reference
+from gpmelica import load, reference
 from gpmelica.errors import MissingToolError
 from gpmelica.fmu.backends import native, openmodelica
 from gpmelica.fmu.backends.openmodelica import BuildOutcome, Omc, OmcError, OmcTimeout
@@ -345,6 +345,40 @@ def test_plant_in_another_model(omc: Omc, tmp_path: Path) -> None:
     text = model.modelica() + user[1]
     outcome = compile_text(Request("Crane", text, "Controlled", "2.0", "me"), tmp_path, omc)
     assert outcome.equations == outcome.unknowns
+
+
+WITH_BLOCKS = """model Controlled "The crane with a controller of its slewing angle"
+  Crane.Plant crane;
+  Modelica.Blocks.Sources.Constant target(k = 4.9) "slewing angle to reach, rad";
+  Modelica.Blocks.Math.Add3 torque(k1 = 2e4, k2 = -2e4, k3 = -8e3) "of target, angle and rate";
+equation
+  connect(target.y, torque.u1);
+  torque.u2 = crane.column_angle;
+  torque.u3 = crane.column_angle_dot;
+  connect(torque.y, crane.slew_torque_input);
+end Controlled;
+"""
+
+
+def test_plant_among_blocks_of_the_library(omc: Omc, tmp_path: Path) -> None:
+    """A user's model with standard blocks around the plant moves as a description with the same torque does."""
+    description, effort = EXAMPLES / "crane.toml", "2e4*(4.9 - column.angle) - 8e3*column.angle_dot"
+    force = {"name": "slew_torque", "joint": "column", "effort": effort}
+    plant, told = (load(description, "rigid_boom", **changes) for changes in ({}, {"forces": [force]}))
+    text = plant.modelica() + WITH_BLOCKS
+    try:
+        request = Request("Crane", text, "Controlled", "2.0", "me", libraries=("Modelica",))
+        outcome = compile_text(request, tmp_path, omc)
+    except MissingToolError as error:
+        pytest.skip(str(error))
+    names = [c.symbol for c in told.prepared.mechanism.coordinates]
+    found = runs.simulate(
+        outcome.fmu, "me", [f"crane.{n}" for n in names], name="me", stop=0.2, output_step=0.01, tolerance=1e-9
+    )
+    truth = reference.simulate(told.prepared.mechanism, start=told.prepared.start, stop=0.2, output_step=0.01)
+    for name in names:
+        scale = np.ptp(truth.signals[name])
+        assert found.signals[f"crane.{name}"] == pytest.approx(truth.signals[name], abs=1e-5 * scale), name
 
 
 Break = Callable[[str], str]
