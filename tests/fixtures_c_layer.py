@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from helpers_c_layer import SOURCES, Fmu, Make, compile_c, compiler, layer
-from helpers_fmi3 import Fmu3, Make3
+from helpers_c_layer import SOURCES, Fmu, Fmu3, Make, compile_c, compiler, layer
 
 
 @pytest.fixture(scope="session")
@@ -28,27 +28,22 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture
 def make(libraries: dict[str, Path]) -> Iterator[Make]:
-    """Instantiates models; frees them at the end."""
-    alive: list[Fmu] = []
-
-    def new(model: str, *, co_simulation: bool = True) -> Fmu:
-        alive.append(Fmu(libraries[model], model, co_simulation=co_simulation))
-        return alive[-1]
-
-    yield new
-    for fmu in alive:
-        fmu.free()
+    """Instantiates models by FMI 2.0; frees them at the end."""
+    yield from _made(libraries, Fmu)
 
 
 @pytest.fixture
-def make3(libraries: dict[str, Path]) -> Iterator[Make3]:
+def make3(libraries: dict[str, Path]) -> Iterator[Make]:
     """Instantiates models by FMI 3.0; frees them at the end."""
-    alive: list[Fmu3] = []
+    yield from _made(libraries, Fmu3)
 
-    def new(model: str, **options: object) -> Fmu3:
-        alive.append(Fmu3(libraries[model], model, **options))  # type: ignore[arg-type]
-        return alive[-1]
 
-    yield new
-    for fmu in alive:
-        fmu.free()
+@pytest.fixture(params=[Fmu, Fmu3], ids=["2.0", "3.0"])
+def either(request: pytest.FixtureRequest, libraries: dict[str, Path]) -> Iterator[Make]:
+    """The same by both, one after the other."""
+    yield from _made(libraries, request.param)
+
+
+def _made(libraries: dict[str, Path], kind: type[Fmu | Fmu3]) -> Iterator[Make]:
+    with ExitStack() as alive:
+        yield lambda model, **options: alive.enter_context(kind(libraries[model], model, **options))

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import ctypes
 import importlib.util
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import fmpy
 import numpy as np
 import pytest
 from fmpy.fmi1 import FMICallException
 from fmpy.fmi2 import FMU2Model, FMU2Slave, defaultCallbacks, fmi2CallbackFunctions, fmi2CallbackLoggerTYPE
+from fmpy.fmi3 import FMU3Model, FMU3Slave
+from helpers_fmpy import Array, Instance
 from scipy.linalg import expm
 
 import gpmelica.fmu
@@ -26,6 +28,7 @@ SOURCES = Path(gpmelica.fmu.__file__).parent / "sources"
 DATA = Path(__file__).parent / "data"
 HEADERS = Path(fmpy.__file__).parent / "c-code"
 STATES = ("q1", "q2", "v1", "v2")  # of oscillator.c
+ARRAYS = {"m1": 2}  # variables of the models that are arrays in FMI 3.0: number of elements
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{HEADERS}"]
 STRICT += [f"-I{room}" for room in SOURCES.iterdir()]
 
@@ -62,27 +65,31 @@ def value_references(model: str) -> dict[str, int]:
     return {name: i for i, name in enumerate(names)}
 
 
-class Fmu:
-    """One instance through FMPy's low-level interface, with variables by name and the logged messages kept."""
+class Fmu(Instance):
+    """An instance of a hand-written model by FMI 2.0."""
 
     def __init__(self, library: Path, model: str, *, co_simulation: bool = True) -> None:
         self.references = value_references(model)
-        self.messages: list[str] = []
-        kind = FMU2Slave if co_simulation else FMU2Model
-        self.fmi = kind(
-            guid=f"{{{model}}}",
-            modelIdentifier=model,
-            unzipDirectory=str(library.parent),
-            libraryPath=str(library),
-            instanceName="instance",
+        super().__init__(
+            (FMU2Slave if co_simulation else FMU2Model)(
+                guid=f"{{{model}}}",
+                modelIdentifier=model,
+                unzipDirectory=str(library.parent),
+                libraryPath=str(library),
+                instanceName="instance",
+            )
         )
-        self.callbacks = fmi2CallbackFunctions(
+        self._callbacks = fmi2CallbackFunctions(
             fmi2CallbackLoggerTYPE(self._log), defaultCallbacks.allocateMemory, defaultCallbacks.freeMemory
         )
-        self.fmi.instantiate(callbacks=self.callbacks)
+        self.instantiate()
 
     def _log(self, environment: int, instance: bytes, status: int, category: bytes, message: bytes) -> None:
         self.messages.append(message.decode())
+
+    def instantiate(self) -> None:
+        """A new instance; the one before it must have been freed."""
+        self.fmi.instantiate(callbacks=self._callbacks)
 
     def start(
         self,
@@ -104,7 +111,7 @@ class Fmu:
             setter = self.fmi.setInteger if isinstance(value, int) else self.fmi.setReal
             setter([self.references[name]], [value])
 
-    def get(self, *names: str) -> np.ndarray:
+    def get(self, *names: str) -> Array:
         """Values of real variables, shape (len(names),)."""
         return np.array(self.fmi.getReal([self.references[name] for name in names]))
 
@@ -112,55 +119,102 @@ class Fmu:
         """The value of an integer variable."""
         return int(self.fmi.getInteger([self.references[name]])[0])
 
-    def run(self, points: np.ndarray) -> None:
+    def run(self, points: Sequence[float] | Array) -> None:
         """Communication steps from point to point; points, s."""
         for t, t_next in pairwise(points):
-            self.fmi.doStep(t, t_next - t)
-
-    def vector(self, function: str, n: int) -> np.ndarray:
-        """Result of getDerivatives, getContinuousStates or getNominalsOfContinuousStates, shape (n,)."""
-        values = np.empty(n)
-        getattr(self.fmi, function)(values.ctypes.data_as(ctypes.POINTER(ctypes.c_double)), n)
-        return values
-
-    def set_states(self, x: np.ndarray) -> None:
-        """fmi2SetContinuousStates; x, shape (n,)."""
-        values = np.ascontiguousarray(x, dtype=float)
-        self.fmi.setContinuousStates(values.ctypes.data_as(ctypes.POINTER(ctypes.c_double)), len(values))
-
-    def free(self) -> None:
-        """Frees the instance, not the library, which others may use."""
-        self.fmi.fmi2FreeInstance(self.fmi.component)
+            self.fmi.doStep(float(t), float(t_next - t))
 
 
-Make = Callable[..., Fmu]
+class Fmu3(Instance):
+    """An instance of a hand-written model by FMI 3.0; `options` as FMPy's instantiate takes them."""
+
+    def __init__(
+        self, library: Path, model: str, *, co_simulation: bool = True, logging: bool = True, **options: Any
+    ) -> None:
+        self.references = value_references(model)
+        super().__init__(
+            (FMU3Slave if co_simulation else FMU3Model)(
+                guid=f"{{{model}}}",
+                modelIdentifier=model,
+                unzipDirectory=str(_unpacked(library, model)),
+                instanceName="instance",
+            )
+        )
+        self.instantiate = lambda: self.fmi.instantiate(loggingOn=logging, logMessage=self._log, **options)
+        self.instantiate()
+
+    def _log(self, environment: int, status: int, category: bytes, message: bytes) -> None:
+        self.messages.append(f"{category.decode()}: {message.decode()}")
+
+    def start(self, tolerance: float | None = None, stop_time: float | None = None, **values: float) -> Fmu3:
+        """Initialises a run from time 0 with these parameters and settings."""
+        self.set(**values)
+        self.fmi.enterInitializationMode(tolerance=tolerance, startTime=0.0, stopTime=stop_time)
+        self.fmi.exitInitializationMode()
+        return self
+
+    def set(self, **values: float | Sequence[float]) -> None:
+        """Sets floats, arrays of floats, and integers from ints."""
+        for name, value in values.items():
+            if isinstance(value, int):
+                self.fmi.setInt32([self.references[name]], [value])
+            else:
+                self.fmi.setFloat64([self.references[name]], np.atleast_1d(value).tolist())
+
+    def get(self, *names: str) -> Array:
+        """Values of floats, arrays one element after the other."""
+        size = sum(ARRAYS.get(name, 1) for name in names)
+        return np.array(self.fmi.getFloat64([self.references[name] for name in names], size))
+
+    run = Fmu.run
 
 
-def oscillator(t: float, x: np.ndarray, force: float) -> np.ndarray:
-    """States after time t of the oscillator with default parameters and a constant force; x, shape (4,)."""
-    mass_inverse = np.linalg.inv([[3.0, 1.0], [1.0, 1.0]])
-    a = np.zeros((5, 5))
+def _unpacked(library: Path, model: str) -> Path:
+    """A folder with the library where FMPy looks for it."""
+    folder = library.parent / f"{model}_fmi3"
+    target = folder / "binaries" / fmpy.platform_tuple / f"{model}{fmpy.sharedLibraryExtension}"
+    if not target.exists():
+        target.parent.mkdir(parents=True)
+        shutil.copy(library, target)
+    return folder
+
+
+Make = Callable[..., Any]  # model, options → Fmu or Fmu3
+
+
+def oscillator(t: float, x: Sequence[float] | Array, *force: float, k: float = 30.0, c: float = 0.4) -> Array:
+    """States of the oscillator at time t, its own force off; x at t = 0, shape (4,).
+
+    force: Taylor coefficients of the input, lowest order first, none: zero. They are a chain of integrators.
+    """
+    inverse, m = np.linalg.inv([[3.0, 1.0], [1.0, 1.0]]), len(force)
+    a = np.zeros((4 + m, 4 + m))
     a[:2, 2:4] = np.eye(2)
-    a[2:4, :4] = mass_inverse @ np.hstack([-30.0 * np.eye(2), -0.4 * np.eye(2)])
-    a[2:4, 4] = mass_inverse @ [force, 0.0]
-    return (expm(a * t) @ [*x, 1.0])[:4]
+    a[2:4, :2], a[2:4, 2:4] = -k * inverse, -c * inverse
+    a[2:4, 4:5] = inverse[:, :1]
+    for i in range(m - 1):
+        a[4 + i, 5 + i] = 1.0
+    return np.asarray(expm(a * t) @ [*x, *force])[:4]
 
 
-def exact(t: float, t_on: float = 0.37, u: float = 0.0) -> np.ndarray:
+START = (0.1, 0.0, 0.0, 0.0)
+
+
+def exact(t: float, t_on: float = 0.37) -> Array:
     """States of the oscillator at time t with its default start; the force of 5 N comes at t_on."""
-    x = oscillator(min(t, t_on), np.array([0.1, 0, 0, 0]), u)
-    return oscillator(t - t_on, x, 5.0 + u) if t > t_on else x
+    return oscillator(t - t_on, oscillator(t_on, START), 5.0) if t > t_on else oscillator(t, START)
 
 
-def nonlinear(t: float) -> np.ndarray:
+def nonlinear(t: float) -> Array:
     """Exact states of singular.c at time t, shape (2,)."""
     return np.array([1 / (1 + t**2), np.sin(t)])
 
 
-def fails(fmu: Fmu, call: Callable[[], object], match: str) -> None:
-    """The call returns fmi2Error and logs one message like `match`."""
+def fails(fmu: Fmu | Fmu3, call: Callable[[], object], match: str, *, discarded: bool = False) -> None:
+    """The call is an error, or discarded, and logs one message like `match`, in 3.0 in the status's category."""
     fmu.messages.clear()
-    with pytest.raises(FMICallException, match="status 3"):
+    with pytest.raises(FMICallException, match=f"status {2 if discarded else 3}"):
         call()
+    category = f"^logStatus{'Discard' if discarded else 'Error'}: .*" if fmu.three else ""
     assert len(fmu.messages) == 1
-    assert re.search(match, fmu.messages[0]), fmu.messages[0]
+    assert re.search(category + match, fmu.messages[0], re.DOTALL), fmu.messages[0]

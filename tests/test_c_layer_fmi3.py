@@ -1,17 +1,15 @@
-"""The C layer by FMI 3.0: model exchange, events, early return, intermediate update, arrays, derivatives."""
+"""The C layer by FMI 3.0: events, early return, intermediate update, arrays, derivatives."""
 
 from __future__ import annotations
 
 import ctypes
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from fmpy.fmi3 import fmi3Dependent
-from helpers_c_layer import HEADERS, STATES, exact, nonlinear, value_references
-from helpers_fmi3 import Fmu3, Make3
+from helpers_c_layer import STATES, Fmu3, Make, exact, nonlinear, value_references
 from scipy.integrate import solve_ivp
 
 pytest_plugins = ["fixtures_c_layer"]
@@ -19,47 +17,6 @@ pytest_plugins = ["fixtures_c_layer"]
 RK4 = 1
 ASKED = (True, False, False, False)  # in a callback: set requested, but no get, not finished, no early return
 OUTPUTS = ("position", "total_force")
-
-
-def test_exports_every_function(libraries: dict[str, Path]) -> None:
-    """Every function of fmi3Functions.h can be loaded."""
-    names = re.findall(r"TYPE\s+(fmi3\w+);", (HEADERS / "fmi3Functions.h").read_text())
-    lib = ctypes.CDLL(str(libraries["oscillator"]))
-    assert len(names) == 75
-    assert [name for name in names if not hasattr(lib, name)] == []
-
-
-# ---- Model exchange ------------------------------------------------------------------------------------------
-
-
-def enter_continuous_time(fmu: Fmu3) -> float:
-    """One event iteration; returns the next event time, infinity if there is none."""
-    needed, terminate, nominals, values, defined, t = fmu.fmi.updateDiscreteStates()
-    assert not (needed or terminate or nominals or values)
-    fmu.fmi.enterContinuousTimeMode()
-    return t if defined else np.inf
-
-
-def test_model_exchange_between_events(make3: Make3) -> None:
-    """An outside solver that follows the reported events gets the exact solution."""
-    fmu = make3("oscillator", co_simulation=False).start(t_on=0.37)
-    assert (fmu.fmi.getNumberOfContinuousStates(), fmu.fmi.getNumberOfEventIndicators()) == (4, 0)
-
-    def derivatives(t: float, x: np.ndarray) -> np.ndarray:
-        fmu.fmi.setTime(t)
-        fmu.set_states(x)
-        return fmu.vector("getContinuousStateDerivatives", 4)
-
-    t, x = 0.0, fmu.vector("getContinuousStates", 4)
-    while t < 1.0:
-        t_next = min(enter_continuous_time(fmu), 1.0)
-        x = solve_ivp(derivatives, (t, t_next), x, rtol=1e-10, atol=1e-12).y[:, -1]
-        derivatives(t_next, x)
-        assert fmu.fmi.completedIntegratorStep() == (False, False)
-        fmu.fmi.enterEventMode()
-        t = t_next
-    assert x == pytest.approx(exact(1.0), abs=1e-8)
-    assert fmu.vector("getNominalsOfContinuousStates", 4).tolist() == [1, 1, 1, 1]
 
 
 # ---- Co-simulation: events -----------------------------------------------------------------------------------
@@ -73,7 +30,7 @@ def handle_event(fmu: Fmu3) -> tuple[bool, float]:
     return bool(answer[4]), answer[5]
 
 
-def test_event_mode_returns_at_the_event(make3: Make3) -> None:
+def test_event_mode_returns_at_the_event(make3: Make) -> None:
     """A step ends at an event inside of it; its effect comes with event mode; the run goes on exactly."""
     fmu = make3("oscillator", eventModeUsed=True, earlyReturnAllowed=True).start(tolerance=1e-10)
     assert fmu.fmi.updateDiscreteStates()[4:] == (True, 0.37)
@@ -87,7 +44,7 @@ def test_event_mode_returns_at_the_event(make3: Make3) -> None:
     assert fmu.get(*STATES) == pytest.approx(exact(2.0), abs=1e-8)
 
 
-def test_event_at_the_end_of_a_step_is_no_early_return(make3: Make3) -> None:
+def test_event_at_the_end_of_a_step_is_no_early_return(make3: Make) -> None:
     """An event that a communication point meets is reported, but the step has reached its end."""
     fmu = make3("oscillator", eventModeUsed=True, earlyReturnAllowed=True).start(t_on=0.5)
     fmu.fmi.updateDiscreteStates()
@@ -96,7 +53,7 @@ def test_event_at_the_end_of_a_step_is_no_early_return(make3: Make3) -> None:
 
 
 @pytest.mark.parametrize("options", [{}, {"eventModeUsed": True}, {"earlyReturnAllowed": True}])
-def test_events_are_handled_inside_where_the_importer_cannot(make3: Make3, options: dict[str, bool]) -> None:
+def test_events_are_handled_inside_where_the_importer_cannot(make3: Make, options: dict[str, bool]) -> None:
     """Without event mode or without early return a step runs across an event, as exact as with them."""
     fmu = make3("oscillator", **options).start(tolerance=1e-10)
     if options.get("eventModeUsed"):
@@ -142,14 +99,14 @@ class Update:
             requested[0], when[0] = True, max(self.return_at, time)
 
 
-def updated(make3: Make3, update: Update, **options: bool) -> Fmu3:
+def updated(make3: Make, update: Update, **options: bool) -> Fmu3:
     """The oscillator with this callback, which may access its outputs and its input."""
     required = [value_references("oscillator")[name] for name in (*OUTPUTS, "u")]
     update.fmu = make3("oscillator", intermediateUpdate=update, requiredIntermediateVariables=required, **options)
     return update.fmu
 
 
-def test_intermediate_outputs_belong_to_accepted_steps(make3: Make3) -> None:
+def test_intermediate_outputs_belong_to_accepted_steps(make3: Make) -> None:
     """After each inner step up to the last one the callback reads the exact solution's outputs."""
     update = Update()
     fmu = updated(make3, update).start(tolerance=1e-10)
@@ -163,7 +120,7 @@ def test_intermediate_outputs_belong_to_accepted_steps(make3: Make3) -> None:
     assert np.array(update.values)[:, 0] == pytest.approx(expected, abs=1e-8)
 
 
-def test_inputs_set_inside_a_step_act_from_then_on(make3: Make3) -> None:
+def test_inputs_set_inside_a_step_act_from_then_on(make3: Make) -> None:
     """They give bit by bit what communication steps as short as the inner ones give, with inputs between them."""
     grid, update = np.arange(11) / 8, Update()
 
@@ -183,7 +140,7 @@ def test_inputs_set_inside_a_step_act_from_then_on(make3: Make3) -> None:
 
 
 @pytest.mark.parametrize("method", [1, 2, 3])
-def test_inputs_are_exact_where_the_importer_says_what_they_are(make3: Make3, method: int) -> None:
+def test_inputs_are_exact_where_the_importer_says_what_they_are(make3: Make, method: int) -> None:
     """One step of 2 s under a force that only the callback knows: the exact motion, by each method."""
     update = Update(smooth=True)
     update.force = lambda t: np.sin(3.0 * t)
@@ -202,7 +159,7 @@ def test_inputs_are_exact_where_the_importer_says_what_they_are(make3: Make3, me
     assert max(update.asked) == 2.0
 
 
-def test_nobody_is_asked_who_has_no_inputs(make3: Make3) -> None:
+def test_nobody_is_asked_who_has_no_inputs(make3: Make) -> None:
     """An importer that only wants to see outputs is called after the inner steps alone."""
     update = Update()
     required = [value_references("oscillator")[name] for name in OUTPUTS]
@@ -214,7 +171,7 @@ def test_nobody_is_asked_who_has_no_inputs(make3: Make3) -> None:
 
 @pytest.mark.parametrize("method", [1, 2, 3])
 @pytest.mark.parametrize("return_at", [0.0, 0.4321])
-def test_early_return_at_the_importers_wish(make3: Make3, method: int, return_at: float) -> None:
+def test_early_return_at_the_importers_wish(make3: Make, method: int, return_at: float) -> None:
     """From its callback the importer ends a step at once or at a later time; the run goes on exactly."""
     update = Update(return_at=return_at, after=0.1)
     fmu = updated(make3, update, earlyReturnAllowed=True).start(
@@ -230,13 +187,13 @@ def test_early_return_at_the_importers_wish(make3: Make3, method: int, return_at
     assert fmu.get(*STATES) == pytest.approx(exact(2.0), abs=1e-8)
 
 
-def test_early_return_needs_permission(make3: Make3) -> None:
+def test_early_return_needs_permission(make3: Make) -> None:
     """The wish is ignored where the importer has not allowed early returns."""
     fmu = updated(make3, Update(return_at=0.0)).start()
     assert fmu.fmi.doStep(0.0, 1.0) == (False, False, False, 1.0)
 
 
-def test_a_discarded_step_leaves_the_inputs_alone(make3: Make3) -> None:
+def test_a_discarded_step_leaves_the_inputs_alone(make3: Make) -> None:
     """A step that fails after the callback has set an input ends where it began, with the input it began with."""
     update = Update()
     update.force = lambda t: 7.0
@@ -251,7 +208,7 @@ def test_a_discarded_step_leaves_the_inputs_alone(make3: Make3) -> None:
     assert fmu.get("time", "u", *STATES).tolist() == before
 
 
-def test_a_discarded_step_is_no_early_return(make3: Make3) -> None:
+def test_a_discarded_step_is_no_early_return(make3: Make) -> None:
     """A step that cannot be done says so by its status alone (4.2.1), and that the instance is where it was."""
     fmu = make3("singular", earlyReturnAllowed=True).start(t_singular=1.0)
     flags, reached = [ctypes.c_bool(True) for _ in range(3)], ctypes.c_double(-1.0)
@@ -265,7 +222,7 @@ def test_a_discarded_step_is_no_early_return(make3: Make3) -> None:
 # ---- Arrays, derivatives ---------------------------------------------------------------------------------------
 
 
-def test_arrays_are_one_variable(make3: Make3) -> None:
+def test_arrays_are_one_variable(make3: Make) -> None:
     """Both masses are read and set together; they act as set one by one in FMI 2.0."""
     fmu = make3("oscillator")
     assert fmu.get("m1").tolist() == [2.0, 1.0]
@@ -276,7 +233,7 @@ def test_arrays_are_one_variable(make3: Make3) -> None:
     assert fmu.get("der(v1)", "der(v2)") == pytest.approx(a, rel=1e-14)
 
 
-def test_derivatives_by_elements_of_arrays(make3: Make3) -> None:
+def test_derivatives_by_elements_of_arrays(make3: Make) -> None:
     """In initialization mode: against central differences, and the adjoint ones to the last digits."""
     fmu, unknowns, knowns = make3("oscillator"), ["der(v1)", "der(v2)", "position"], ["u", "m1", "start"]
     fmu.fmi.enterInitializationMode()
@@ -293,18 +250,7 @@ def test_derivatives_by_elements_of_arrays(make3: Make3) -> None:
     assert forward == pytest.approx(expected, rel=1e-7, abs=1e-7)
 
 
-def test_derivatives_of_outputs(make3: Make3) -> None:
-    """In step mode the outputs' rates are those of the motion; FMPy asks for the first order."""
-    fmu = make3("oscillator").start(tolerance=1e-10)
-    fmu.run([0.0, 1.0])
-    x, h = exact(1.0), 1e-5
-    accelerations = (exact(1.0 + h)[2:] - exact(1.0 - h)[2:]) / (2 * h)
-    references = [fmu.references[name] for name in ("position", "v1", "total_force")]
-    rates = fmu.fmi.getOutputDerivatives(references, [1, 1, 1])
-    assert rates == pytest.approx([x[2] + x[3], accelerations[0], 0.0], abs=1e-6)
-
-
-def test_dependencies_at_run_time(libraries: dict[str, Path], make3: Make3) -> None:
+def test_dependencies_at_run_time(make3: Make) -> None:
     """A hand-written model without the table says that it has none."""
     fmu = make3("singular").start()
     count = ctypes.c_size_t(1)
@@ -314,7 +260,7 @@ def test_dependencies_at_run_time(libraries: dict[str, Path], make3: Make3) -> N
     assert fmi3Dependent == 5  # as in the header
 
 
-def test_singular_model_is_discarded_and_goes_on(make3: Make3) -> None:
+def test_singular_model_is_discarded_and_goes_on(make3: Make) -> None:
     """A step that cannot be computed is discarded: a shorter one follows from where the instance stood."""
     fmu = make3("singular").start(t_singular=1.0)
     fmu.run([0.0, 0.5])

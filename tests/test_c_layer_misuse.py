@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
-import psutil
 import pytest
 from fmpy.fmi1 import FMICallException
 from fmpy.fmi2 import fmi2LastSuccessfulTime, fmi2Terminated
@@ -13,7 +10,7 @@ from helpers_c_layer import STATES, Fmu, Make, fails, nonlinear
 
 pytest_plugins = ["fixtures_c_layer"]
 
-RK4, DORMAND_PRINCE = 1, 2
+RK4, DORMAND_PRINCE, ROSENBROCK = 1, 2, 3
 
 
 def test_singular_partition_stops_with_time_and_coordinates(make: Make) -> None:
@@ -34,24 +31,33 @@ def test_singular_partition_stops_with_time_and_coordinates(make: Make) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cause", "match"),
+    ("method", "cause", "match"),
     [
-        ({"t_singular": 1.0}, r"the linear system of the partition is singular at t = (1|0\.9{12}\d*) s"),
-        ({"domain": 0.6}, r"the linear system of the partition has no finite solution at t = 0\.6\d* s"),
-        ({"failure": 0.6}, r"the function of the partition failed with code 7 at t = 0\.6\d* s"),
+        (
+            DORMAND_PRINCE,
+            {"t_singular": 1.0},
+            r"the linear system of the partition is singular at t = (1|0\.9{12}\d*) s",
+        ),
+        (DORMAND_PRINCE, {"domain": 0.6}, r"of the partition has no finite solution at t = 0\.6\d* s"),
+        (DORMAND_PRINCE, {"failure": 0.6}, r"the function of the partition failed with code 7 at t = 0\.6\d* s"),
+        (ROSENBROCK, {"domain": 0.6}, r"(no finite solution|Jacobian of der\(x1\) is -?nan) at t = 0\.6\d* s"),
     ],
 )
-def test_adaptive_solver_gives_up_before_the_failure(make: Make, cause: dict[str, float], match: str) -> None:
-    """Dormand-Prince shortens its steps up to the point of failure, and the state before the step stays valid."""
-    fmu = make("singular").start(**cause)
+def test_adaptive_solvers_give_up_before_the_failure(
+    make: Make, method: int, cause: dict[str, float], match: str
+) -> None:
+    """They shorten their steps up to the point of failure, and the state before the step stays valid."""
+    fmu = make("singular").start(solver_method=method, **cause)
     fmu.run(np.array([0.0, 0.5]))
     before = fmu.get("x1", "x2")
     fails(fmu, lambda: fmu.fmi.doStep(0.5, 0.5), match)
     point = next(iter(cause.values()))
-    assert fmu.fmi.getRealStatus(fmi2LastSuccessfulTime) == pytest.approx(point, abs=1e-12)
+    assert fmu.fmi.getRealStatus(fmi2LastSuccessfulTime) == pytest.approx(
+        point, abs=1e-12 if method == DORMAND_PRINCE else 1e-9
+    )
     assert fmu.get("x1", "x2").tolist() == before.tolist()
     fmu.fmi.doStep(0.5, 0.05)
-    assert fmu.get("x1", "x2") == pytest.approx(nonlinear(0.55), abs=1e-7)
+    assert fmu.get("x1", "x2") == pytest.approx(nonlinear(0.55), abs=1e-6)
 
 
 def test_a_model_that_cannot_start_says_so(make: Make) -> None:
@@ -76,9 +82,9 @@ def test_a_model_that_cannot_start_says_so(make: Make) -> None:
         ((0.0, 2.1), r"ends at 2\.1 s, after the stop time, 2 s"),
     ],
 )
-def test_bad_communication_steps(make: Make, step: tuple[float, float], match: str) -> None:
+def test_bad_communication_steps(either: Make, step: tuple[float, float], match: str) -> None:
     """A step that makes no sense is an error that changes nothing."""
-    fmu = make("oscillator").start(stop_time=2.0)
+    fmu = either("oscillator").start(stop_time=2.0)
     fails(fmu, lambda: fmu.fmi.doStep(*step), match)
     assert fmu.get("time", "q1").tolist() == [0.0, 0.1]
 
@@ -98,33 +104,30 @@ def test_very_short_and_very_long_steps(make: Make) -> None:
     [
         ({"q1": 1.0}, r"q1 \(value reference 1\) is a state, which can only be set in continuous-time mode"),
         ({"position": 1.0}, "position .* is an output, which cannot be set"),
-        ({"m1": 1.0}, "m1 .* is a parameter, which can only be set before the end of the initialization"),
+        ({"k": 1.0}, "k .* is a parameter, which can only be set before the end of the initialization"),
         ({"solver_step": 1.0}, "solver_step .* which can only be set before"),
         ({"u": np.nan}, "u is set to -?nan, expected a finite number"),
         ({"u": 1}, "u .* is not an integer variable"),
         ({"solver_steps": 1}, "solver_steps .* is a counter, which cannot be set"),
     ],
 )
-def test_variables_that_cannot_be_set(make: Make, values: dict[str, float], match: str) -> None:
+def test_variables_that_cannot_be_set(either: Make, values: dict[str, float], match: str) -> None:
     """Setting the wrong variable, type or value is an error that names the variable."""
-    fmu = make("oscillator").start()
+    fmu = either("oscillator").start()
     fails(fmu, lambda: fmu.set(**values), match)
 
 
-def test_states_are_set_one_by_one_in_continuous_time_mode(make: Make) -> None:
-    """As fmi2SetContinuousStates sets them, there alone: not in event mode, and no number that is not finite."""
-    fmu, other = (make("oscillator", co_simulation=False).start() for _ in range(2))
-    match = "q1 .* is a state, which can only be set in continuous-time mode"
-    fails(fmu, lambda: fmu.set(q1=1.0), match)
+def test_states_are_set_one_by_one_in_continuous_time_mode(either: Make) -> None:
+    """There alone, as all of them at once; not in event mode, where by FMI 3.0 that ends the run."""
+    fmu, other = (either("oscillator", co_simulation=False).start() for _ in range(2))
     fmu.fmi.enterContinuousTimeMode()
     other.fmi.enterContinuousTimeMode()
     fmu.set(q1=0.4, v2=-1.0)
-    other.set_states(np.array([0.4, 0.0, 0.0, -1.0]))
+    other.set_states([0.4, 0.0, 0.0, -1.0])
     names = (*STATES, "der(v1)", "der(v2)", "acceleration")
     assert fmu.get(*names).tolist() == other.get(*names).tolist()
-    fails(fmu, lambda: fmu.set(q1=np.inf), "q1 is set to inf, expected a finite number")
     fmu.fmi.enterEventMode()
-    fails(fmu, lambda: fmu.set(q1=1.0), match)
+    fails(fmu, lambda: fmu.set(q1=1.0), "q1 .* is a state, which can only be set in continuous-time mode")
     assert fmu.get("q1") == 0.4
 
 
@@ -140,9 +143,9 @@ def test_states_are_set_one_by_one_in_continuous_time_mode(make: Make) -> None:
         ({"solver_max_steps": 0}, "solver_max_steps is set to 0, expected a number > 0"),
     ],
 )
-def test_settings_are_checked(make: Make, values: dict[str, float], match: str) -> None:
+def test_settings_are_checked(either: Make, values: dict[str, float], match: str) -> None:
     """A solver setting without meaning is refused at once."""
-    fmu = make("oscillator")
+    fmu = either("oscillator")
     fails(fmu, lambda: fmu.set(**values), match)
 
 
@@ -166,6 +169,7 @@ def test_calls_out_of_order(make: Make) -> None:
     model.fmi.enterContinuousTimeMode()
     fails(model, lambda: model.set_states(np.zeros(3)), "x has 3 elements, expected 4")
     fails(model, lambda: model.set_states(np.full(4, np.inf)), "q1 is set to inf, expected a finite number")
+    fails(model, lambda: model.set(q1=np.inf), "q1 is set to inf, expected a finite number")
     fails(model, lambda: model.fmi.setTime(np.nan), "the time is -?nan, expected a finite number")
 
 
@@ -174,10 +178,10 @@ def test_wrong_guid(make: Make) -> None:
     fmu = make("oscillator")
     fmu.fmi.guid = "{100%#}"
     with pytest.raises(Exception, match="Failed to instantiate"):
-        fmu.fmi.instantiate(callbacks=fmu.callbacks)
+        fmu.instantiate()
     assert fmu.messages == ["fmi2Instantiate: the token is {100%%##}, expected {oscillator}"]
     fmu.fmi.guid = "{oscillator}"
-    fmu.fmi.instantiate(callbacks=fmu.callbacks)
+    fmu.instantiate()
 
 
 def test_status_functions(make: Make) -> None:
@@ -231,35 +235,3 @@ def test_reset_gives_the_defaults_back(make: Make) -> None:
     fmu.fmi.reset()
     fmu.start().run(np.array([0.0, 0.5]))
     assert fmu.get(*STATES).tolist() == first
-
-
-def test_instances_in_threads_do_not_disturb_each_other(make: Make) -> None:
-    """Eight instances run at the same time give what each gives alone."""
-    points = np.linspace(0, 2, 201)
-
-    def result(fmu: Fmu) -> list[float]:
-        fmu.run(points)
-        return fmu.get(*STATES).tolist()
-
-    starts = [0.1 * i for i in range(8)]
-    alone = [result(make("oscillator").start(start=start)) for start in starts]
-    fmus = [make("oscillator").start(start=start) for start in starts]
-    with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(result, fmus)) == alone
-
-
-def test_many_instances_leave_no_memory_behind(make: Make) -> None:
-    """After a warm-up, 1,500 lives of an instance, each with a reset, do not let the process grow."""
-    fmu = make("oscillator")
-
-    def live(n: int) -> int:
-        for _ in range(n):
-            fmu.free()
-            fmu.fmi.instantiate(callbacks=fmu.callbacks)
-            for _ in range(2):
-                fmu.fmi.reset()
-                fmu.start().fmi.doStep(0.0, 0.01)
-        return psutil.Process().memory_info().rss
-
-    before = live(300)
-    assert live(1500) - before < 2**19

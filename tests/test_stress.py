@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 from helpers_backends import driven
-from helpers_c_layer import DATA, HEADERS, compiler
+from helpers_c_layer import DATA, HEADERS, compile_c, compiler, layer
 from helpers_projection import ON
 
 from gpmelica.fmu.backends import native
@@ -110,3 +110,10 @@ def test_everything_under_sanitizers(tmp_path: Path) -> None:
     """Nor do all solvers, projections, derivatives and states of a model whose rows depend on each other."""
     importer = _importer(tmp_path, _constrained(), "3.0", "everything.c", *SANITIZERS)
     _run(importer)
+
+
+@pytest.mark.parametrize("fmi", VERSIONS)
+def test_any_calls_under_sanitizers(tmp_path: Path, fmi: str) -> None:
+    """Nor do 100,000 calls in any order and mode on a hand-written model; in 3.0 from the callback, too."""
+    sources = [*layer("oscillator"), DATA / f"stress_fmi{fmi[0]}.c"]
+    _run(compile_c(_command(tmp_path, SANITIZERS), tmp_path / "stress", sources, "-O1", *SANITIZERS))
