@@ -47,6 +47,44 @@ expression = "E.z - start(E.z)"
 stop = 1.0
 """
 
+BARS = """\
+schema = 1
+name = "Bars"
+gravity = [0.0, -9.81, 0.0]
+
+[[links]]
+name = "crank"
+parent = "ground"
+mass = 0.8
+inertia = [0.01, 0.08, 0.08]
+joint = { type = "revolute", axis = [0.0, 0.0, 1.0], position = 0.7 }
+
+[[links]]
+name = "coupler"
+parent = "crank"
+frame = { xyz = [0.4, 0.0, 0.0] }
+mass = 2.0
+inertia = [0.01, 0.2, 0.2]
+joint = { type = "revolute", axis = [0.0, 0.0, 1.0], position = -0.2 }
+
+[[links]]
+name = "rocker"
+parent = "ground"
+frame = { xyz = [1.0, 0.0, 0.0] }
+mass = 1.6
+inertia = [0.01, 0.16, 0.16]
+joint = { type = "revolute", axis = [0.0, 0.0, 1.0], position = 1.3 }
+
+[[closures]]
+name = "pin"
+type = "point_on_line"
+a = { link = "coupler", xyz = [1.0, 0.0, 0.0] }
+b = { link = "rocker", xyz = [0.8, 0.0, 0.0] }
+
+[simulation]
+stop = 1.0
+"""
+
 # by their names: what is changed in it, and what is said to that
 WRONG: dict[str, dict[str, Any]] = tomllib.loads(
     (Path(__file__).parent / "data" / "wrong_descriptions.toml").read_text(encoding="utf-8")
@@ -57,6 +95,8 @@ _PATH = 'path = { point = "E", components = ["x", "z"], waypoints = [[1, 0, 0], 
 _SHORTHANDS = {
     "append": ("", "{}"),
     "body": ("mass = 1.5\ncom = [0.3, 0.0, 0.0]\ninertia = [0.01, 0.08, 0.08]", "{}"),
+    "closure": ('type = "point_on_line"', "{}"),
+    "friction": ("position = 0.7 }", "position = 0.7, friction = {{ {} }} }}"),
     "joint": ('{ type = "revolute", axis = [0.0, -1.0, 0.0], position = 0.9 }', "{{ {} }}"),
     "expression": (_EXPRESSION, "expression = '''{}'''"),
     "order": ('name = "height"', 'name = "height"\norder = {}'),
@@ -74,12 +114,11 @@ def wrong_text(name: str) -> str:
         old, new = entry["path"]
         assert _PATH.count(old) == 1
         pieces.append((_EXPRESSION, _PATH.replace(old, new)))
-    return changed(*pieces)
+    return changed(*pieces, text=BARS if entry.get("of") == "bars" else ARM)
 
 
-def changed(*replacements: tuple[str, str]) -> str:
-    """The arm with pieces of its text replaced; each must be there once. "" stands for the end."""
-    text = ARM
+def changed(*replacements: tuple[str, str], text: str = ARM) -> str:
+    """A description with pieces of its text replaced; each must be there once. "" stands for the end."""
     for old, new in replacements:
         assert not old or text.count(old) == 1, f"{old!r} is there {text.count(old)} times"
         text = text.replace(old, new) if old else text + new + "\n"

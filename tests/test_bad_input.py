@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from helpers_bad_input import ARM, WRONG, CommandLine, changed, wrong_text
+from helpers_bad_input import ARM, BARS, WRONG, CommandLine, changed, wrong_text
 
 
 @pytest.fixture
@@ -71,10 +71,40 @@ def test_excesses(run: CommandLine, name: str) -> None:
     assert len(" ".join(outcome.problems)) < 400
 
 
-def test_the_sound_one(run: CommandLine) -> None:
-    """The description that the others are made from is right: it is the change that is wrong."""
-    outcome = run.on_text(ARM)
+LOADS = ("[simulation]", '[outputs]\nloads = "all"\n\n[simulation]')
+RUBBING = (
+    "position = 0.7 }",
+    "position = 0.7, friction = { model = 'dahl', sigma0 = 1e3, mu_s = 0.2, diameter = 0.1 } }",
+)
+SOFT = (
+    'type = "point_on_line"',
+    'type = "spherical"\nmodel = "spring_damper"\nstiffness = [1e6, 1e6, 1e6, 0.0, 0.0, 0.0]',
+)
+
+
+@pytest.mark.parametrize("text", [ARM, BARS, changed(LOADS, RUBBING, text=BARS), changed(SOFT, text=BARS)])
+def test_the_sound_ones(run: CommandLine, text: str) -> None:
+    """The descriptions that the others are made from are right: it is the change that is wrong."""
+    outcome = run.on_text(text)
     assert (outcome.status, outcome.problems, outcome.files) == (0, [], [])
+
+
+def test_redundant_loop(run: CommandLine) -> None:
+    """A planar linkage closed by a spatial revolute joint: of its five rows two count, and the others are named.
+
+    The same where there are fewer coordinates than rows.
+    """
+    free = "\n".join(
+        f'[[links]]\nname = "free{i}"\nparent = "ground"\nmass = 1.0\ninertia = [1.0, 1.0, 1.0]\n'
+        'joint = { type = "revolute", axis = [0.0, 0.0, 1.0] }\n'
+        for i in range(3)
+    )
+    spatial = changed(('type = "point_on_line"', 'type = "revolute"'), text=BARS)
+    for text in (spatial, changed(("[[closures]]", f"{free}\n[[closures]]"), text=spatial)):
+        outcome = run.on_text(text)
+        assert (outcome.status, outcome.problems) == (0, [])
+        assert "of rank 2" in outcome.out
+        assert all(row in outcome.out.split("of rank 2")[1] for row in ("pin_z", "pin_xz", "pin_yz"))
 
 
 @pytest.mark.parametrize("command", ["check", "modelica", "build", "run", "statics"])
