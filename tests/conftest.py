@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
+import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import fmpy
 import pytest
-from helpers_backends import Compile, Compiled, CompileData, Once, example_model, pendulum
+from helpers_backends import Compile, Compiled, CompileData, CompileModel, Once, example_model, pendulum
 
 from gpmelica.fmu.backends.backend import build_native
+from gpmelica.fmu.compilers import compiler
 from gpmelica.generator.description.load import from_data
 from gpmelica.prepared import Prepared, prepare
 
@@ -22,15 +24,19 @@ _LONGEST = 300.0  # s, that a worker waits for another one's build
 
 
 @pytest.fixture(scope="session")
-def once(tmp_path_factory: pytest.TempPathFactory) -> Once:
-    """Builds in a folder of the given name, once for all workers of a parallel run; returns the folder."""
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for all workers of a parallel run."""
     base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
+@pytest.fixture(scope="session")
+def once(shared: Path) -> Once:
+    """Builds in a folder of the given name, once for all workers; returns the folder."""
 
     def built(name: str, build: Callable[[Path], None]) -> Path:
-        folder = shared / name
-        _first_builds(folder, build)
-        return folder
+        _first_builds(shared / name, build)
+        return shared / name
 
     return built
 
@@ -52,33 +58,76 @@ def _first_builds(folder: Path, build: Callable[[Path], None]) -> None:
         done.touch()
 
 
-@pytest.fixture(scope="session")
-def compile_example(once: Once) -> Compile:
-    """Model and FMU of one case of an example, by FMI 2.0 or 3.0."""
+@pytest.fixture(scope="session", autouse=True)
+def _objects(shared: Path) -> Iterator[Callable[..., None]]:
+    """Compiles a C file once in a run: the fixed sources are the same in every FMU. Gives the compiler itself."""
+    (shared / "objects").mkdir(exist_ok=True)
+    really = compiler.compile_object
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compiler, "compile_object", partial(_compile_once, really, shared / "objects"))
+        yield really
 
-    def compiled(example: str, case: str, fmi: str = "2.0") -> Compiled:
-        return _compiled(once, example_model(example, case), f"fmu{fmi}_{example}_{case}", fmi)
+
+def _compile_once(
+    really: Callable[..., None],
+    kept: Path,
+    by: compiler.Compiler,
+    source: str,
+    object_file: str,
+    flags: Sequence[str],
+    *,
+    folder: Path,
+) -> None:
+    """An object file is another one's copy where compiler, flags, source and all headers are the same."""
+    key = hashlib.sha256(repr((by, source, flags)).encode())
+    for path in (folder / source, *sorted(folder.rglob("*.h"))):
+        key.update(path.read_bytes())
+    copy, target = kept / f"{key.hexdigest()}.o", folder / object_file
+    if copy.exists():
+        shutil.copy(copy, target)
+        return
+    really(by, source, object_file, flags, folder=folder)
+    whole = copy.with_suffix(f".{os.getpid()}")
+    shutil.copy(target, whole)
+    whole.replace(copy)
+
+
+@pytest.fixture
+def compiled_anew(monkeypatch: pytest.MonkeyPatch, _objects: Callable[..., None]) -> None:
+    """Every C file of the test is compiled, wherever it was compiled before."""
+    monkeypatch.setattr(compiler, "compile_object", _objects)
+
+
+@pytest.fixture(scope="session")
+def compile_model(once: Once) -> CompileModel:
+    """Model and FMU of a description, by FMI 2.0 or 3.0."""
+
+    def compiled(model: Prepared, fmi: str = "2.0") -> Compiled:
+        text = f"{fmi} {model.chain.model_dump_json(by_alias=True)}"
+
+        def build(folder: Path) -> None:
+            fmpy.extract(str(build_native(model, folder, fmi=fmi).path), str(folder / "unpacked"))
+
+        folder = once(f"fmu_{hashlib.sha256(text.encode()).hexdigest()[:16]}", build)
+        return Compiled(model, folder / f"{model.name}.fmu", folder / "unpacked")
 
     return compiled
 
 
 @pytest.fixture(scope="session")
-def compile_data(once: Once) -> CompileData:
-    """Model and FMU of a raw description, by FMI 2.0 or 3.0."""
+def compile_example(compile_model: CompileModel) -> Compile:
+    """Of one case of an example."""
+    return lambda example, case, fmi="2.0": compile_model(example_model(example, case), fmi)
+
+
+@pytest.fixture(scope="session")
+def compile_data(compile_model: CompileModel) -> CompileData:
+    """Of a raw description."""
 
     def compiled(data: dict[str, Any], fmi: str = "2.0") -> Compiled:
-        key = hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]
-        return _compiled(once, prepare(from_data(data)), f"fmu{fmi}_{key}", fmi)
+        return compile_model(prepare(from_data(data)), fmi)
 
     return compiled
-
-
-def _compiled(once: Once, model: Prepared, name: str, fmi: str) -> Compiled:
-    def build(folder: Path) -> None:
-        fmpy.extract(str(build_native(model, folder, fmi=fmi).path), str(folder / "unpacked"))
-
-    folder = once(name, build)
-    return Compiled(model, folder / f"{model.name}.fmu", folder / "unpacked")
 
 
 @pytest.fixture(scope="session")

@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import fmpy
 import numpy as np
 from fmpy.fmi2 import FMU2Model, FMU2Slave, defaultCallbacks, fmi2CallbackFunctions, fmi2CallbackLoggerTYPE
-from numpy.typing import NDArray
+from fmpy.fmi3 import FMU3Model
+from helpers_fmpy import Array
+from helpers_fmpy import Instance as FmpyInstance
 
 from gpmelica import reference
 from gpmelica.commands.evaluate import State
@@ -26,7 +27,6 @@ from gpmelica.generator.types.origin import Origin
 from gpmelica.prepared import Prepared, prepare
 from gpmelica.reference.solve.velocities import allowed_velocities
 
-Array = NDArray[np.float64]
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
@@ -54,6 +54,7 @@ class Compiled:
 
 # The fixtures of conftest.py.
 Once = Callable[[str, Callable[[Path], None]], Path]
+CompileModel = Callable[..., Compiled]  # model, FMI version (2.0)
 Compile = Callable[..., Compiled]  # example, case, FMI version (2.0)
 CompileData = Callable[..., Compiled]  # description, FMI version (2.0)
 
@@ -102,20 +103,21 @@ def driven() -> dict[str, Any]:
     return pendulum(name="Driven", parameters={}, forces=forces)
 
 
-class Fmu:
-    """One instance of a compiled FMU: variables by name, logged messages kept. Use it in a `with` statement."""
+class Fmu(FmpyInstance):
+    """One instance of a compiled FMU of version 2.0: variables by name."""
 
     def __init__(self, compiled: Compiled, mode: str = "cs", library: Path | None = None) -> None:
         description = compiled.description
         interface = description.coSimulation if mode == "cs" else description.modelExchange
         self.variables = {v.name: v for v in description.modelVariables}
-        self.messages: list[str] = []
-        self.fmi: Any = (FMU2Slave if mode == "cs" else FMU2Model)(
-            guid=description.guid,
-            modelIdentifier=interface.modelIdentifier,
-            unzipDirectory=str(compiled.folder),
-            libraryPath=None if library is None else str(library),
-            instanceName="instance",
+        super().__init__(
+            (FMU2Slave if mode == "cs" else FMU2Model)(
+                guid=description.guid,
+                modelIdentifier=interface.modelIdentifier,
+                unzipDirectory=str(compiled.folder),
+                libraryPath=None if library is None else str(library),
+                instanceName="instance",
+            )
         )
         self._callbacks = fmi2CallbackFunctions(
             fmi2CallbackLoggerTYPE(self._log), defaultCallbacks.allocateMemory, defaultCallbacks.freeMemory
@@ -128,18 +130,6 @@ class Fmu:
     def instantiate(self) -> None:
         """A new instance; the one before it must have been freed."""
         self.fmi.instantiate(callbacks=self._callbacks)
-
-    def free(self) -> None:
-        """Frees the instance, not the library, which others may use."""
-        self.fmi.fmi2FreeInstance(self.fmi.component)
-
-    def __enter__(self) -> Fmu:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.free()
 
     def start(
         self, values: Mapping[str, float] | None = None, time: float = 0.0, tolerance: float | None = None
@@ -182,6 +172,22 @@ class Fmu:
             self.fmi.doStep(float(t), float(t_next - t))
             values.append(self.get(names))
         return np.array(values)
+
+
+class Fmu3(FmpyInstance):
+    """One instance of a compiled FMU of version 3.0 for model exchange."""
+
+    def __init__(self, compiled: Compiled) -> None:
+        self.description = compiled.description
+        super().__init__(
+            FMU3Model(
+                guid=self.description.guid,
+                modelIdentifier=self.description.modelExchange.modelIdentifier,
+                unzipDirectory=str(compiled.folder),
+                instanceName="instance",
+            )
+        )
+        self.fmi.instantiate(loggingOn=True)
 
 
 def random_states(model: Prepared, rng: np.random.Generator, count: int) -> list[State]:

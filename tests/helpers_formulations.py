@@ -86,10 +86,8 @@ def native_accelerations(model: Prepared, fmu: Path, folder: Path, at: Sequence[
         values |= {f"{c.symbol}_dot": x for c, x in zip(coordinates, qd, strict=True)}
         x = [values.get(state.name, 0.0) for state in model.program.states]
         with Fmu(Compiled(model, fmu, folder), "me") as instance:
-            instance.start(time=t)
-            instance.fmi.newDiscreteStates()
-            instance.fmi.enterContinuousTimeMode()
-            instance.fmi.setContinuousStates((fmpy.fmi2.fmi2Real * len(x))(*x), len(x))
+            instance.start(time=t).enter_continuous_time()
+            instance.set_states(x)
             found.append(instance.get(outputs))
     return np.array(found)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -56,10 +55,7 @@ class Exchanged:
         rates = [v for v in compiled.description.modelVariables if v.derivative is not None]
         self.rates = [v.valueReference for v in rates]
         self.states = [v.derivative.valueReference for v in rates]
-        self._values = (ctypes.c_double * len(rates))()
-        self.fmu.start()
-        self.fmu.fmi.newDiscreteStates()
-        self.fmu.fmi.enterContinuousTimeMode()
+        self.fmu.start().enter_continuous_time()
         self.sweeps = 0
 
     def __enter__(self) -> Exchanged:
@@ -70,25 +66,19 @@ class Exchanged:
 
     def start(self) -> Array:
         """The states at the start."""
-        self.fmu.fmi.getContinuousStates(self._values, len(self._values))
-        return np.array(self._values)
+        return self.fmu.vector("getContinuousStates", len(self.states))
 
     def slopes(self, t: float, x: Array) -> Array:
         """ẋ."""
-        self._move(t, x)
-        self.fmu.fmi.getDerivatives(self._values, len(self._values))
-        return np.array(self._values)
+        return self.fmu.slopes(t, x)
 
     def jacobian(self, t: float, x: Array) -> Array:
         """∂ẋ/∂x, a directional derivative for each column."""
-        self._move(t, x)
+        self.fmu.fmi.setTime(t)
+        self.fmu.set_states(x)
         self.sweeps += len(self.states)
         columns = [self.fmu.fmi.getDirectionalDerivative(self.rates, [state], [1.0]) for state in self.states]
         return np.array(columns).T
-
-    def _move(self, t: float, x: Array) -> None:
-        self.fmu.fmi.setTime(t)
-        self.fmu.fmi.setContinuousStates((ctypes.c_double * len(x))(*x), len(x))
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ from helpers_backends import (
     Compile,
     Compiled,
     CompileData,
-    Once,
     driven,
     example_model,
     largest_error,
@@ -37,7 +36,6 @@ from gpmelica.fmu.compilers.binaries import toolchains
 from gpmelica.fmu.compilers.platforms import here
 from gpmelica.fmu.files.archive import build_time, pack
 from gpmelica.fmu.runs import simulate as runs
-from gpmelica.generator.description.load import from_data
 from gpmelica.prepared import prepare
 
 PAGE = "documentation/index.html"
@@ -45,18 +43,9 @@ LONG = "Kräne und Ärger mit Leerzeichen 起重机 " + "lang " * 30
 
 
 @pytest.fixture(scope="module")
-def both(once: Once) -> dict[str, Compiled]:
+def both(compile_data: CompileData) -> dict[str, Compiled]:
     """The pendulum's FMU in both versions of the standard."""
-    model = prepare(from_data(pendulum()))
-
-    def build(folder: Path) -> None:
-        for fmi in ("2.0", "3.0"):
-            fmpy.extract(str(build_native(model, folder / fmi, fmi=fmi).path), str(folder / fmi / "unpacked"))
-
-    folder = once("archives", build)
-    return {
-        fmi: Compiled(model, folder / fmi / "Pendulum.fmu", folder / fmi / "unpacked") for fmi in ("2.0", "3.0")
-    }
+    return {fmi: compile_data(pendulum(), fmi) for fmi in ("2.0", "3.0")}
 
 
 # ---- Documentation ----------------------------------------------------------------------------------------------
@@ -247,6 +236,7 @@ def test_standard_headers_are_apart(both: dict[str, Compiled], fmi: str) -> None
 # ---- The archive itself -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("compiled_anew")
 @pytest.mark.parametrize("fmi", ["2.0", "3.0"])
 def test_same_description_same_bytes(
     both: dict[str, Compiled], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, fmi: str
@@ -282,6 +272,7 @@ def test_any_importer_can_unpack(both: dict[str, Compiled]) -> None:
             assert not entry.filename.startswith("/")
 
 
+@pytest.mark.usefixtures("compiled_anew")
 @pytest.mark.parametrize("fmi", ["2.0", "3.0"])
 @pytest.mark.parametrize("mode", ["me", "cs"])
 def test_paths_of_any_kind(

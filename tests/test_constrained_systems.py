@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from fmpy import simulate_fmu
+from helpers_backends import CompileModel
+from helpers_examples import FORMULATIONS
 from helpers_loops import random_loop
 from helpers_stages import StagedModel, Values
 from numpy.typing import NDArray
@@ -19,14 +20,12 @@ from gpmelica.fmu.backends import native
 from gpmelica.fmu.backends import rumoca as rumoca_backend
 from gpmelica.fmu.code.dependencies import dependencies
 from gpmelica.fmu.code.stages import stage
-from gpmelica.fmu.compilers.binaries import toolchains
 from gpmelica.generator.description.load import from_data
 from gpmelica.generator.description.tables.settings import Constraints
 from gpmelica.generator.description.tables.task import Nonholonomic
 from gpmelica.prepared import Prepared, prepare
 
 Array = NDArray[np.float64]
-FORMULATIONS = ("gpme", "gpme_reduced", "lagrange")
 EXACT = 1e-9
 needs_rumoca = pytest.mark.skipif(not rumoca_backend.available(), reason="rumoca is not installed")
 
@@ -102,19 +101,16 @@ def test_sleigh_follows_chaplygin(formulation: str) -> None:
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)
-def test_native_sleigh_keeps_its_energy(formulation: str, tmp_path: Path) -> None:
+def test_native_sleigh_keeps_its_energy(compile_model: CompileModel, formulation: str) -> None:
     """The FMU's sleigh turns until it runs straight, ω = ω₀/cosh(ω₀ ℓ √(m/(J + mℓ²)) t), and no energy is lost."""
     data = sleigh(0.0, 2.0)
     data["links"][0]["joint"]["position"] = [0.0, 0.0, -1.0]
     # up to the end's 1.2 rad y follows from x: what are states has to be so all the time
     chosen = {"dependent": ["sleigh.y"]} if formulation == "gpme_reduced" else {}
-    model = _formulated(data, formulation, **chosen)
-    native.build(
-        native.generate(model.native_program, model.chain), tmp_path / "sleigh.fmu", toolchains("2.0"), {}
-    )
+    fmu = compile_model(_formulated(data, formulation, **chosen)).fmu
     names = ["sleigh_x_dot", "sleigh_y_dot", "sleigh_angle", "sleigh_angle_dot"]
     names += ["violation_velocity", "blade_force"]
-    run = simulate_fmu(str(tmp_path / "sleigh.fmu"), stop_time=2.0, output=names, relative_tolerance=1e-11)
+    run = simulate_fmu(str(fmu), stop_time=2.0, output=names, relative_tolerance=1e-11)
     angle, w = run["sleigh_angle"], run["sleigh_angle_dot"]
     v = run["sleigh_x_dot"] * np.cos(angle) + run["sleigh_y_dot"] * np.sin(angle)
     total = 0.3 + 2.0 * 0.4**2
@@ -194,14 +190,12 @@ def test_modelica_in_every_formulation() -> None:
         assert _error(RumocaEvaluator(model)(State(0.0, q, qd)), expected) <= EXACT
 
 
-def test_native_runs_through_a_singular_partition(tmp_path: Path) -> None:
+def test_native_runs_through_a_singular_partition(compile_model: CompileModel) -> None:
     """At the top of the circle cart.position cannot be dependent; chosen anew all the time, it need not be."""
     model = prepare(from_data(circling()))
-    native.build(
-        native.generate(model.native_program, model.chain), tmp_path / "circling.fmu", toolchains("2.0"), {}
-    )
+    fmu = compile_model(model).fmu
     names = ["cart_position", "mass_position", "violation_position"]
-    run = simulate_fmu(str(tmp_path / "circling.fmu"), stop_time=6.0, output=names, relative_tolerance=1e-10)
+    run = simulate_fmu(str(fmu), stop_time=6.0, output=names, relative_tolerance=1e-10)
     radius = np.hypot(run["cart_position"], run["mass_position"])
     assert np.abs(radius - 1.0).max() < 1e-7
     assert np.ptp(np.unwrap(np.arctan2(run["mass_position"], run["cart_position"]))) > 2 * np.pi * 0.8

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
-from typing import Any
 
-import fmpy
 import numpy as np
 import pytest
-from fmpy.fmi3 import FMU3Model
-from helpers_backends import Array, Once, example_model, pendulum
-from helpers_examples import FORMULATIONS, changed
+from helpers_backends import Array, Compiled, CompileModel, Fmu3, example_model, pendulum
+from helpers_examples import changed
+from helpers_friction import DAHL
 from helpers_replacement import model_of
 
-from gpmelica.fmu.backends import native
-from gpmelica.fmu.compilers import binaries
 from gpmelica.generator.description.load import from_data
 from gpmelica.prepared import Prepared, prepare
 
 EXACT, ADJOINT = 1e-6, 1e-12
-REDUNDANT = ("mobile_robot", "four_bar_3d")  # knife edges and loops, spatial joints in a plane
-DAHL = {"model": "dahl", "sigma0": 40.0, "mu_s": 0.2, "gamma": 1.5}
+# knife edges and loops, spatial joints in a plane
+REDUNDANT = (("mobile_robot", "gpme"), ("four_bar_3d", "gpme_reduced"), ("four_bar_3d", "lagrange"))
 
 
 def _driven() -> Prepared:
@@ -44,22 +38,15 @@ MODELS: dict[str, Callable[[], Prepared]] = {
     "open chain, LuGre": lambda: example_model("manipulator", "S_r_L_r_J_f"),
     "closed loop": lambda: model_of("cut_joint"),
     "replacement joint": lambda: model_of("spherical_replacement", 1e8),
-    **{f"{name}, {form}": _formulated(name, form) for name in REDUNDANT for form in FORMULATIONS},
+    **{f"{name}, {form}": _formulated(name, form) for name, form in REDUNDANT},
 }
 
 
-class Differentiated:
+class Differentiated(Fmu3):
     """An FMI 3.0 instance for model exchange; z: time, states, inputs."""
 
-    def __init__(self, folder: Path, model: Prepared) -> None:
-        self.description = fmpy.read_model_description(str(folder / f"{model.name}.fmu"))
-        self.fmi: Any = FMU3Model(
-            guid=self.description.guid,
-            unzipDirectory=str(folder / "unpacked"),
-            modelIdentifier=model.name,
-            instanceName="derivatives",
-        )
-        self.fmi.instantiate()
+    def __init__(self, compiled: Compiled) -> None:
+        super().__init__(compiled)
         variables = self.description.modelVariables
         self.references = {v.name: v.valueReference for v in variables}
         rates = [v for v in variables if v.derivative is not None]
@@ -81,22 +68,19 @@ class Differentiated:
     def running(self) -> None:
         """From initialization mode to continuous-time mode."""
         self.fmi.exitInitializationMode()
-        self.fmi.updateDiscreteStates()
-        self.fmi.enterContinuousTimeMode()
+        self.enter_continuous_time()
 
     def point(self, seed: int) -> Array:
         """z near the start."""
-        values = (ctypes.c_double * len(self.states))()
-        self.fmi.getContinuousStates(values, len(values))
-        rng = np.random.default_rng(seed)
-        moved = np.array(values) + 1e-2 * rng.normal(size=len(values))
+        rng, n = np.random.default_rng(seed), len(self.states)
+        moved = self.vector("getContinuousStates", n) + 1e-2 * rng.normal(size=n)
         return np.concatenate([[0.123], moved, rng.normal(size=len(self.inputs))])
 
     def values(self, z: Array) -> Array:
         """All unknowns at z."""
         n = len(self.states)
         self.fmi.setTime(z[0])
-        self.fmi.setContinuousStates((ctypes.c_double * n)(*z[1 : 1 + n]), n)
+        self.set_states(z[1 : 1 + n])
         if self.inputs:
             self.fmi.setFloat64(self.inputs, list(z[1 + n :]))
         return np.array(self.fmi.getFloat64(self.unknowns))
@@ -113,21 +97,10 @@ class Differentiated:
 
 
 @pytest.fixture(params=MODELS)
-def fmu(request: pytest.FixtureRequest, once: Once) -> Iterator[Differentiated]:
+def fmu(request: pytest.FixtureRequest, compile_model: CompileModel) -> Iterator[Differentiated]:
     """A new instance of one of the models."""
-    model = MODELS[request.param]()
-
-    def build(folder: Path) -> None:
-        path = folder / f"{model.name}.fmu"
-        native.build(
-            native.generate(model.native_program, model.chain, "3.0"), path, binaries.toolchains("3.0"), {}
-        )
-        fmpy.extract(str(path), str(folder / "unpacked"))
-
-    name = "".join(c for c in request.param if c.isalnum())
-    found = Differentiated(once(f"derivatives_{name}", build), model)
-    yield found
-    found.fmi.freeInstance()
+    with Differentiated(compile_model(MODELS[request.param](), "3.0")) as found:
+        yield found
 
 
 def differences(function: Callable[[Array], Array], z: Array, step: float = 2e-4) -> Array:

@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers_backends import Once
+from helpers_backends import CompileModel
 from helpers_program import Numeric
 from helpers_redundant import polygon
 
 from gpmelica.errors import SolveError
-from gpmelica.fmu.backends.backend import build_native
 from gpmelica.fmu.runs import simulate
 from gpmelica.generator.description.load import from_data
 from gpmelica.prepared import Prepared, prepare
@@ -61,10 +60,9 @@ def test_modelica_stops() -> None:
 
 
 @pytest.mark.parametrize(("fmi", "mode"), [("2.0", "me"), ("2.0", "cs"), ("3.0", "me"), ("3.0", "cs")])
-def test_an_fmu_stops(once: Once, fmi: str, mode: simulate.Mode) -> None:
+def test_an_fmu_stops(compile_model: CompileModel, fmi: str, mode: simulate.Mode) -> None:
     """The native one, with the row's name and the time."""
-    model = two_wheels("a.angle - b.angle - p*t^3")
-    fmu = once(f"wheels_{fmi}", lambda folder: build_native(model, folder, fmi=fmi)) / "Wheels.fmu"
+    fmu = compile_model(two_wheels("a.angle - b.angle - p*t^3"), fmi).fmu
     with pytest.raises(SolveError, match=r"constraint row belt was left out .* time in s: 0\.0\d"):
         settings = {"stop": 0.1, "output_step": 0.01, "tolerance": 1e-8, "parameters": {"p": 10.0}}
         simulate.simulate(fmu, mode, ["a_angle"], name="run", **settings)

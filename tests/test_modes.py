@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers_backends import CompileModel
 from helpers_reference import mechanism_of
 from helpers_report import EXAMPLES, crane_report
 
 from gpmelica.commands import run as verify
 from gpmelica.commands.run import step_notes
 from gpmelica.errors import SolveError
-from gpmelica.fmu.backends.backend import Compilers, build_native
+from gpmelica.fmu.backends.backend import Compilers
 from gpmelica.fmu.compare.result import result, strict_json
 from gpmelica.fmu.report.tables import closures, mode_text
 from gpmelica.fmu.runs import simulate as runs
@@ -157,10 +158,10 @@ def _replacement(**simulation: Any) -> Prepared:
     return prepare(from_data(data, case="spherical_replacement"))
 
 
-def test_stiff_replacement_joint_at_long_communication_steps(tmp_path: Path) -> None:
+def test_stiff_replacement_joint_at_long_communication_steps(compile_model: CompileModel) -> None:
     """1e8 N/m, 1e-2 s: the adaptive solver follows the reference; RK4 does with the step that the modes allow."""
     model = _replacement(stop=0.1)
-    fmu = build_native(model, tmp_path).path
+    fmu = compile_model(model).fmu
     mechanism, start = model.mechanism, model.start
     longest = modes(mechanism, start=start)[0].longest_rk4_step
     truth = simulate(mechanism, start=start, method="DOP853", tolerance=1e-8, output_step=1e-2)

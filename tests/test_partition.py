@@ -5,19 +5,15 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
-import fmpy
 import numpy as np
 import pytest
 from fmpy.fmi1 import FMICallException
-from helpers_backends import Array, Compiled, Fmu, Once
+from helpers_backends import Array, Compiled, CompileModel, Fmu
 from helpers_examples import changed
 
 from gpmelica import reference
 from gpmelica.errors import SolveError
-from gpmelica.fmu.backends import native
-from gpmelica.fmu.compilers.binaries import toolchains
 from gpmelica.generator.mechanism import build
 from gpmelica.prepared import prepare
 
@@ -30,18 +26,10 @@ STOPPED = (
 
 
 @pytest.fixture(params=["gpme", "gpme_reduced"])
-def linkage(request: pytest.FixtureRequest, once: Once) -> Compiled:
+def linkage(request: pytest.FixtureRequest, compile_model: CompileModel) -> Compiled:
     """The four-bar linkage with the rocker as independent coordinate."""
     keys = {"constraints__formulation": request.param, "constraints__dependent": DEPENDENT}
-    model = prepare(changed("four_bar_3d", "planar", **keys))
-
-    def build(folder: Path) -> None:
-        path = folder / f"{model.name}.fmu"
-        native.build(native.generate(model.native_program, model.chain), path, toolchains("2.0"), {})
-        fmpy.extract(str(path), str(folder / "unpacked"))
-
-    folder = once(f"partition_{request.param}", build)
-    return Compiled(model, folder / f"{model.name}.fmu", folder / "unpacked")
+    return compile_model(prepare(changed("four_bar_3d", "planar", **keys)))
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ Mechanisms without friction, damping or drives, Baumgarte off: energy and moment
 
 from __future__ import annotations
 
-import ctypes
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -20,7 +19,6 @@ from numpy.typing import NDArray
 
 from gpmelica import reference
 from gpmelica.commands import run as verify
-from gpmelica.fmu.backends import backend as backends
 from gpmelica.fmu.backends import native
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.fmu.runs.instance import Instance
@@ -195,32 +193,19 @@ class _Exchange:
     """A model-exchange instance that a hand-written solver drives."""
 
     def __init__(self, fmu: Fmu, n: int = len(STATES)) -> None:
-        self.fmi, self.n = fmu.fmi, n
+        self.fmu, self.fmi, self.n = fmu, fmu.fmi, n
         fmu.start()
-        assert not self.event()[3]  # the start is on the constraints
+        assert not fmu.discrete_states()[3]  # the start is on the constraints
         self.fmi.enterContinuousTimeMode()
-
-    def event(self) -> tuple[bool, ...]:
-        """fmi2EventInfo after fmi2NewDiscreteStates."""
-        return tuple(self.fmi.newDiscreteStates())
 
     def read(self, function: str) -> Array:
         """Derivatives or states, shape (n,)."""
-        values = np.empty(self.n)
-        getattr(self.fmi, function)(values.ctypes.data_as(ctypes.POINTER(ctypes.c_double)), self.n)
-        return values
+        return self.fmu.vector(function, self.n)
 
     def put(self, t: float, x: Array) -> None:
         """Time, s, and states, shape (n,)."""
         self.fmi.setTime(t)
-        self.fmi.setContinuousStates(
-            np.ascontiguousarray(x).ctypes.data_as(ctypes.POINTER(ctypes.c_double)), self.n
-        )
-
-    def slope(self, t: float, x: Array) -> Array:
-        """Derivatives at a point."""
-        self.put(t, x)
-        return self.read("getDerivatives")
+        self.fmu.set_states(x)
 
     def complete(self) -> tuple[bool, bool]:
         """What the FMU wants after a completed step, and whether it then changed the states."""
@@ -229,7 +214,7 @@ class _Exchange:
         if not due:
             return False, False
         self.fmi.enterEventMode()
-        changed = self.event()[3]
+        changed = self.fmu.discrete_states()[3]
         self.fmi.enterContinuousTimeMode()
         return True, bool(changed)
 
@@ -240,9 +225,9 @@ def test_model_exchange_by_hand(swinging: Compiled) -> None:
         solver = _Exchange(fmu)
         x, events = solver.read("getContinuousStates"), 0
         for t, t_next in pairwise(np.linspace(0.0, 1.0, 101)):
-            first = solver.slope(t, x)
+            first = fmu.slopes(t, x)
             guess = x + (t_next - t) * first
-            x = x + (t_next - t) / 2 * (first + solver.slope(t_next, guess))
+            x = x + (t_next - t) / 2 * (first + fmu.slopes(t_next, guess))
             solver.put(t_next, x)
             violated = fmu.get(VIOLATIONS).max() > TOLERANCE
             due, changed = solver.complete()
@@ -259,9 +244,9 @@ def test_changed_start_is_corrected_in_the_initial_event(swinging: Compiled) -> 
     with Fmu(swinging, "me") as fmu:
         fmu.start({"right_x_start": 0.9, "right_x_dot_start": 0.3})
         assert fmu.get(["right_x", "right_x_dot"]) == pytest.approx([0.9, 0.3], abs=0)
-        assert fmu.fmi.newDiscreteStates()[3]
+        assert fmu.discrete_states()[3]
         assert fmu.get(STATES) == pytest.approx([1.0, 0.0, 0.0, 0.0, 3.1, 0.7], abs=1e-15)
-        assert not fmu.fmi.newDiscreteStates()[3]
+        assert not fmu.discrete_states()[3]
 
 
 def test_single_states_are_evaluated_as_given(compile_data: CompileData) -> None:
@@ -281,7 +266,7 @@ def test_states_on_the_constraints_are_left_alone(swinging: Compiled) -> None:
         solver.put(0.5, x)
         assert solver.complete() == (False, False)
         solver.fmi.enterEventMode()
-        assert not solver.event()[3]
+        assert not fmu.discrete_states()[3]
         assert np.array_equal(solver.read("getContinuousStates"), x)
         assert not fmu.get(CORRECTIONS).any()
 
@@ -302,9 +287,9 @@ def test_fmpy_keeps_the_constraints(swinging: Compiled, threshold: float, error:
     assert max(np.abs(found[name] - expected[name]).max() for name in STATES) < error
 
 
-def test_both_versions_of_the_standard_project_alike(swinging: Compiled, tmp_path: Path) -> None:
+def test_both_versions_of_the_standard_project_alike(swinging: Compiled, compile_data: CompileData) -> None:
     """FMI 3.0 gives the states, corrections and counts of 2.0, in both modes."""
-    newer = backends.build_native(swinging.model, tmp_path, fmi="3.0").path
+    newer = compile_data(swing(), "3.0").fmu
     assert runs.validate(newer) == []
     names = [*STATES, *VIOLATIONS, *CORRECTIONS, "projections"]
     about: dict[str, Any] = {"name": "any", "stop": 1.0, "output_step": 0.05, "tolerance": 1e-5}
