@@ -63,3 +63,13 @@ def manipulator(**changes: Any) -> dict[str, Any]:
     ]
     points = {"E": {"link": "lower", "position": [0.8, 0.0, 0.0]}}
     return {"schema": 1, "name": "Arm", "links": links, "points": points} | changes
+
+
+BEAM = {"length": 2.0, "area": 1e-4, "density": 7800.0, "E": 2.1e11, "G": 8e10, "Iy": 1e-9, "Iz": 4e-9, "J": 1e-9}
+
+
+def cantilever(elements: int, **changes: Any) -> dict[str, Any]:
+    """A beam along x that is clamped at its start; its point E is the tip."""
+    link = {"name": "beam", "parent": "ground", "joint": {"type": "fixed"}, "beam": BEAM | {"elements": elements}}
+    points = {"E": {"link": "beam", "position": [2.0, 0.0, 0.0]}}
+    return {"schema": 1, "name": "Cantilever", "gravity": [0, 0, 0], "links": [link], "points": points} | changes

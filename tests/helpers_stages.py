@@ -6,15 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from gpmelica.fmu.code.casadi_eval import Evaluator
 from gpmelica.fmu.code.staged import Block, ConstrainedSystem, Stage
 from gpmelica.fmu.code.stages import stage
-from gpmelica.generator.program import ir
-from gpmelica.generator.program.program import Definition, Program
+from gpmelica.generator.program.program import Program
 from gpmelica.prepared import Prepared
 
 Array = NDArray[np.float64]
@@ -109,12 +106,3 @@ def state_vector(model: Prepared, q: Array, qd: Array, z: Sequence[float] = ()) 
     values = dict(zip(symbols, q, strict=True)) | {f"{s}_dot": v for s, v in zip(symbols, qd, strict=True)}
     values |= {f"{s}_z": v for s, v in zip(with_friction, z, strict=True)}
     return np.array([values[state.name] for state in model.program.states])
-
-
-def mass_matrix(model: Prepared, q: Array) -> Array:
-    """M of the generated equations, shape (n, n), at q, shape (n,), rad or m."""
-    program = model.program
-    known: dict[str, Any] = {p.name: ca.SX(np.ravel(p.value).tolist()) for p in program.parameters}
-    known |= {s.variable: ca.SX(float(x)) for s, x in zip(program.states, [*q, *np.zeros(len(q))], strict=True)}
-    M = next(item for item in program.items if isinstance(item, Definition) and item.symmetric)
-    return np.array(ca.DM(Evaluator(program, known, None)(ir.symbol(M.name, M.shape))))

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers_examples import FORMULATIONS
 from helpers_redundant import started
 from helpers_reference import manipulator, mechanism_of
 
 from gpmelica import reference
 from gpmelica.errors import SolveError
-
-FORMULATIONS = ("gpme", "gpme_reduced", "lagrange")
 
 
 def linkage(spatial: bool = False, **constraints: Any) -> dict[str, Any]:

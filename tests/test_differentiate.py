@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from helpers_reference import slope
@@ -119,22 +116,6 @@ def test_third_derivative_of_quintic() -> None:
     second = derivative(derivative(tree, "t"), "t")
     with pytest.raises(ValueError, match="quintic can be differentiated twice only"):
         derivative(second, "t")
-
-
-@pytest.mark.parametrize("end", [0.4, 1.9])
-def test_quintic_is_twice_continuous(end: float) -> None:
-    """At both ends value, slope and curvature meet those of rest, and each is the integral of the next one."""
-    tree = expand(parse("quintic(t, 0.4, 1.9, -2, 3)"))
-    levels = [tree, derivative(tree, "t"), derivative(derivative(tree, "t"), "t")]
-    rest = -2.0 if end == 0.4 else 3.0
-    for level, expected in zip(levels, (rest, 0.0, 0.0), strict=True):
-        for h in (-1e-9, 0.0, 1e-9):
-            assert value(level, {"t": end + h}) == pytest.approx(expected, abs=1e-6)
-        assert value(level, {"t": end + math.copysign(0.1, end - 1.0)}) == expected
-    for level, next_level in pairwise(levels):
-        for t in np.linspace(0.45, 1.85, 9):
-            quotient = slope(lambda h, level=level, t=t: value(level, {"t": t + h}), 1e-2)
-            assert value(next_level, {"t": t}) == pytest.approx(float(quotient), rel=1e-9, abs=1e-9)
 
 
 @PROFILE

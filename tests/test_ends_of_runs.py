@@ -43,32 +43,6 @@ def test_why_a_run_ends(name: str) -> None:
     assert all(text in str(raised.value) for text in words), str(raised.value)
 
 
-def test_dead_centre() -> None:
-    """A piston that drives its crank past the dead centre: which rows, and where."""
-    joint = {"type": "revolute", "axis": [0.0, 0.0, 1.0]}
-    bar = {"mass": 1.0, "com": [0.1, 0.0, 0.0], "inertia": [0.01, 0.02, 0.02]}
-    slide = {"type": "prismatic", "axis": [1.0, 0.0, 0.0], "position": 1.1}
-    links = [
-        bar | {"name": "crank", "parent": "ground", "joint": joint | {"position": 1.0}},
-        bar
-        | {
-            "name": "rod",
-            "parent": "crank",
-            "frame": {"xyz": [0.3, 0.0, 0.0]},
-            "joint": joint | {"position": -1.3},
-        },
-        bar | {"name": "piston", "parent": "ground", "joint": slide},
-    ]
-    pin = {"name": "pin", "type": "point_on_line", "a": {"link": "rod", "xyz": [1.0, 0.0, 0.0]}}
-    push = {"name": "push", "expression": "piston.position - start(piston.position) - 0.3*t"}
-    data = {"links": links, "closures": [pin | {"b": {"link": "piston"}}], "programmed": [push]}
-    simulation = {"start": "description", "stop": 2.0, "tolerance": 1e-7}
-    with pytest.raises(
-        SolveError, match=r"the rows push, pin_x become singular there.* at t = 2 s the nearest .* misses"
-    ):
-        simulate(mechanism_of({"schema": 1, "name": "Pump"} | data | {"simulation": simulation}))
-
-
 def test_a_change_point_is_noted() -> None:
     """A parallelogram that passes its flat position: the run says when, for it may go on as another."""
     data = four_bar(1.0)

@@ -1,4 +1,4 @@
-"""Runs of the compiled FMU with inputs, through switching times and into failures."""
+"""Runs of the compiled FMU through switching times and into failures."""
 
 from __future__ import annotations
 
@@ -6,49 +6,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers_backends import Compiled, CompileData, Fmu, driven, pendulum
+from helpers_backends import Compiled, CompileData, Fmu, pendulum
 from helpers_reference import manipulator
 
 from gpmelica import reference
 from gpmelica.errors import SolveError
 from gpmelica.fmu.runs import simulate as runs
-from gpmelica.fmu.runs.inputs import InputTable
 from gpmelica.generator.description.load import from_data
-from gpmelica.prepared import Prepared, prepare
+from gpmelica.prepared import prepare
 
 RK4 = 1
 MODES: tuple[runs.Mode, ...] = ("me", "cs")
 
 
-# ---- Inputs and events ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_inputs_act_as_in_the_reference(compile_data: CompileData, mode: runs.Mode) -> None:
-    """Forces that FMPy feeds in, constant over each tenth of a second, give the reference's motion to 1e-8."""
-    compiled, names = compile_data(driven()), ["push", "wind_x", "wind_y", "wind_z"]
-    forces = np.random.default_rng(8).uniform(-5.0, 5.0, (6, 4))
-    corners = np.repeat(np.linspace(0.0, 0.6, 7), 2)[1:-1]
-    table = InputTable(corners, {name: np.repeat(forces[:, k], 2) for k, name in enumerate(names)})
-    symbols = [s.name for s in compiled.model.program.states]
-    run = runs.simulate(
-        compiled.fmu, mode, symbols, name=mode, stop=0.6, output_step=0.1, tolerance=1e-11, inputs=table
-    )
-    found = np.array([run.signals[s] for s in symbols]).T
-    assert found == pytest.approx(_stepped(compiled.model, names, forces), abs=1e-8)
-
-
-def _stepped(model: Prepared, names: list[str], forces: np.ndarray) -> np.ndarray:
-    """States by the reference at each tenth of a second, shape (N + 1, 2n)."""
-    state, states = model.start, [np.concatenate(model.start)]
-    for row in forces:
-        inputs = dict(zip(names, row.tolist(), strict=True))
-        run = reference.simulate(
-            model.mechanism, start=state, stop=0.1, output_step=0.1, inputs=inputs, tolerance=1e-12
-        )
-        states.append(np.array([run.signals[s.name][-1] for s in model.program.states]))
-        state = (states[-1][: model.mechanism.n], states[-1][model.mechanism.n :])
-    return np.array(states)
+# ---- Events ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("off", [0.1, 0.1371])

@@ -23,7 +23,6 @@ from gpmelica.generator import equations
 from gpmelica.generator.description.load import from_data
 from gpmelica.generator.equations.solution import linear_solves
 from gpmelica.generator.equations.solution.system import Partition
-from gpmelica.generator.mechanism import JointFrame, Mechanism
 from gpmelica.prepared import Prepared, prepare
 from gpmelica.reference.forces.joint_loads import COMPONENTS
 
@@ -131,53 +130,6 @@ def test_partition_does_not_matter(kind: str) -> None:
         assert _error(other.qdd, found[0].qdd) <= EXACT
         loads = [[x.outputs[name] for name in x.outputs if "_load_f" in name] for x in (other, found[0])]
         assert _error(*map(np.array, loads)) <= EXACT
-
-
-def test_cut_does_not_matter() -> None:
-    """The linkage of one degree of freedom has the crank's and the slider's acceleration, wherever it is cut."""
-    found = []
-    for cut in ("spherical", "universal"):
-        data = spatial_linkage(cut, crank=0.5, speed=2.0) | {"outputs": {"loads": "all"}}
-        model = prepare(from_data(data))
-        values = StagedModel(model)(0.0, *model.start)
-        k = [model.mechanism.coordinate_index(name) for name in ("crank.angle", "slider.position")]
-        found.append([*values.qdd[k], values.outputs["crank_load_normal"], values.outputs["slider_load_normal"]])
-    assert np.abs(found[0]).min() > 0.1
-    assert found[1] == pytest.approx(found[0], rel=EXACT)
-
-
-@pytest.mark.parametrize("kind", ["revolute", "spherical", "prismatic", "fixed"])
-def test_action_is_reaction(kind: str) -> None:
-    """Closures act within the mechanism: what the joints to the ground bear is the whole rate of momentum."""
-    loops = (random_loop(seed, kind, base=None, beams=False, links=5) for seed in range(20))
-    mechanism, q, qd, _ = next(x for x in loops if all(f.place.body >= 0 for f in _ends(x[0])))
-    data = mechanism.chain.model_dump(by_alias=True, exclude_none=True) | AS_GIVEN
-    grounded = [link["name"] for link in data["links"] if link["parent"] == "ground"]
-    model = prepare(from_data(data))
-    found = StagedModel(model)(0.0, q, qd)
-    first = {body.link: T for body, T in zip(mechanism.bodies, reference.poses(mechanism, q), strict=True)}
-    borne = sum(first[link][:3, :3] @ _load(found, link)[:3] for link in grounded)
-    assert borne == pytest.approx(_rate_of_momentum(model, q, qd, found.qdd), rel=1e-6)
-
-
-def _ends(mechanism: Mechanism) -> tuple[JointFrame, JointFrame]:
-    (closure,) = mechanism.closures
-    return closure.a, closure.b
-
-
-def _rate_of_momentum(model: Prepared, q: Array, qd: Array, qdd: Array) -> Array:
-    """d/dt Σ m v less the weight, N, by differences of order 4."""
-    h, weights = 1e-3, [float(body.mass) for body in model.mechanism.bodies]
-
-    def centre(t: float) -> Array:
-        T = reference.poses(model.mechanism, q + t * qd + t * t / 2 * qdd)
-        return sum(
-            m * (X[:3, :3] @ b.com + X[:3, 3]) for m, X, b in zip(weights, T, model.mechanism.bodies, strict=True)
-        )
-
-    near, far = (centre(k * h) + centre(-k * h) - 2 * centre(0.0) for k in (1, 2))
-    rate = (16 * near - far) / (12 * h**2)
-    return np.asarray(rate - sum(weights) * np.asarray(model.mechanism.gravity))
 
 
 @needs_rumoca

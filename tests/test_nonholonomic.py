@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers_examples import FORMULATIONS
 from helpers_random import random_chain
 from helpers_reference import manipulator, mechanism_of, random_state, slope
 from numpy.typing import NDArray
@@ -15,7 +16,6 @@ from gpmelica.errors import SolveError
 from gpmelica.generator.mechanism import Mechanism
 
 Array = NDArray[np.float64]
-FORMULATIONS = ("gpme", "gpme_reduced", "lagrange")
 MASS, INERTIA, LEVER = 3.0, 0.4, 0.25  # kg, kg·m², m
 
 

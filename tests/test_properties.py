@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers_stages import StagedModel, mass_matrix
+from helpers_stages import StagedModel
 from hypothesis import HealthCheck, assume, given, note, settings
 from strategies import coordinates, descriptions
 
@@ -89,19 +89,6 @@ def _position(model: Prepared, point: str, q: np.ndarray[Any, Any]) -> list[floa
     place = model.mechanism.points[point]
     pose = reference.poses(model.mechanism, q)[place.body] if place.body != GROUND else np.eye(4)
     return list(pose[:3, :3] @ place.position + pose[:3, 3])
-
-
-@PROFILE
-@given(descriptions())
-def test_mass_matrix(data: dict[str, Any]) -> None:
-    """The generated M is symmetric, positive definite and the reference's."""
-    model = _model(data)
-    q = np.random.default_rng(2).uniform(-0.6, 0.6, model.mechanism.n)
-    M = mass_matrix(model, q)
-    expected = reference.evaluate(model.mechanism, 0.0, q, 0 * q, start=model.start, dependent=model.dependent).M
-    assert np.array_equal(M, M.T)
-    assert np.linalg.eigvalsh(M)[0] > 0
-    assert np.abs(M - expected).max() <= 1e-12 * np.abs(expected).max()
 
 
 @PROFILE

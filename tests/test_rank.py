@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from test_reactions import door
 
 from gpmelica.generator.language import expressions
-from gpmelica.reference import Model, evaluate, solvability, start_state, unreachable
+from gpmelica.reference import Model, evaluate
 from gpmelica.reference.kinematics.expression import Instant, compile_tree
 from gpmelica.reference.kinematics.magnitude import magnitude
 
@@ -39,16 +39,6 @@ def _grown(size: float) -> tuple[tuple[float, str], tuple[float, str]]:
     return (size, "com"), (size**2, "inertia")
 
 
-@pytest.mark.parametrize("place", [(0.0, 0.0, 0.0), (1e5, 0.0, 0.0), (-3e5, 1e5, 2e5)])
-@pytest.mark.parametrize("size", [1e-5, 1.0, 1e3])
-def test_size_and_place_do_not_matter(size: float, place: tuple[float, float, float]) -> None:
-    """The four-bar linkage has rank 2 and the same rows, as small as dust and 1e5 m away."""
-    mechanism, start = started(_four_bar(size, place))
-    found = solvability(mechanism, start)
-    assert (found.rank, found.redundant) == (2, (("pin_z",), ("pin_xz",), ("pin_yz",)))
-    assert unreachable(mechanism, start[0]) == []
-
-
 @pytest.mark.parametrize("place", [(1e4, 0.0, 0.0), (1e6, -1e6, 1e6)])
 def test_accelerations_far_away(place: tuple[float, float, float]) -> None:
     """q̈ of a tree is that at the world's origin to 1e-12: what is moved is the datum, and nothing else."""
@@ -70,46 +60,6 @@ def test_a_body_that_flies_far_away() -> None:
     assert evaluate(mechanism, 0.0, q + np.array([1e6, -1e6, 1e6, 0, 0, 0, 0]), qd).qdd == pytest.approx(
         expected, rel=1e-12
     )
-
-
-@pytest.mark.parametrize("rpy", [[0.0, 0.0, 0.0], [0.3, 1.1, -0.7], [1.234567, -0.3, 2.2]])
-def test_door_on_two_hinges(rpy: list[float]) -> None:
-    """Its second hinge adds nothing, however it is turned: rank 0, one degree of freedom, and it swings freely."""
-    data = door("revolute", "revolute", position=0.3, velocity=1.5)
-    data["links"][0]["frame"], data["gravity"] = {"rpy": rpy}, [0.0, 0.0, 0.0]
-    R = mechanism_of(data).bodies[0].rotation
-    data["closures"][0]["a"] = {"link": "ground", "xyz": (R @ [0.0, 0.0, 1.4]).tolist(), "rpy": rpy}
-    mechanism, start = started(data)
-    found = solvability(mechanism, start)
-    assert (found.rank, found.dependent) == (0, ())
-    assert unreachable(mechanism, start[0]) == []
-    assert start[1] == pytest.approx([1.5], abs=1e-14)
-    assert evaluate(mechanism, 0.0, *start, start=start).qdd == pytest.approx([0.0], abs=1e-12)
-
-
-def test_shaft_in_two_bearings() -> None:
-    """A shaft along y with a spherical and a sliding bearing on its axis: all rows are implied."""
-    data = door("revolute", "point_on_line", velocity=10.0)
-    data["links"][0]["joint"]["axis"] = [0.0, 1.0, 0.0]
-    ends = {"xyz": [0.0, 1.4, 0.0], "rpy": [-np.pi / 2, 0.0, 0.0]}
-    data["closures"] = [
-        {"name": f"bearing{k}", "type": kind, "a": {"link": "ground"} | ends, "b": {"link": "lower"} | ends}
-        for k, kind in enumerate(("spherical", "point_on_line"))
-    ]
-    mechanism, start = started(data)
-    assert solvability(mechanism, start).rank == 0
-    assert unreachable(mechanism, start[0]) == []
-
-
-def test_rod_at_its_greatest_distance() -> None:
-    """A rod that is stretched holds nothing to first order: the start is refused as singular, in words."""
-    data = door("revolute", "distance")
-    ends = {"a": {"link": "ground", "xyz": [-1.0, 0.0, 0.0]}, "b": {"link": "lower", "xyz": [1.0, 0.0, 0.0]}}
-    data["closures"] = [{"name": "rod", "type": "distance", "length": 2.0} | ends]
-    mechanism = mechanism_of(data)
-    (problem,) = unreachable(mechanism, start_state(mechanism)[0])
-    assert problem.where == "simulation.start"
-    assert problem.message.startswith("the start is a singular position: the 1 constraint rows have rank 0 there")
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers_examples import FORMULATIONS
 from helpers_redundant import Array, polygon, repeated_task, started
 
 from gpmelica import reference
@@ -19,7 +20,6 @@ from gpmelica.reference.constraints.redundancy import (
     scaled,
 )
 
-FORMULATIONS = ("gpme", "gpme_reduced", "lagrange")
 MAKERS = (polygon, repeated_task)
 
 

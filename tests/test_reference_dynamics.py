@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from helpers_random import random_chain
 from helpers_reference import (
-    BASES,
     crane,
     manipulator,
     mechanism_of,
@@ -113,29 +112,6 @@ def test_linearized_supports_agree_for_small_motion() -> None:
     assert gaps[1] == pytest.approx(gaps[0] / 10, rel=0.3)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_energy_is_conserved(seed: int) -> None:
-    """Without dampers, drives and constraints the total energy stays, to 1e-8 over 2 s."""
-    mechanism, _ = random_mechanism(
-        seed, links=3, base=BASES[seed % 2], dampers=False, joints=("revolute", "prismatic", "universal")
-    )
-    start = start_state_as_described(mechanism)
-    run = simulate(mechanism, start=start, method="DOP853", tolerance=1e-11, stop=2.0, output_step=0.1)
-    balance = _energies(mechanism, run)
-    scale = max(e.kinetic for e in balance)
-    drift = [e.total - balance[0].total for e in balance]
-    assert scale > 0.1
-    assert np.abs(drift).max() < 1e-8 * scale
-
-
-def start_state_as_described(mechanism: Mechanism) -> tuple[Array, Array]:
-    """The description's start values, no statics."""
-    return (
-        np.array([c.position for c in mechanism.coordinates]),
-        np.array([c.velocity for c in mechanism.coordinates]),
-    )
-
-
 def test_energy_balance_with_everything() -> None:
     """Energy gained is the work of drives, follower forces and constraints, less what the dampers take."""
     data = manipulator(
@@ -162,47 +138,6 @@ def test_energy_balance_with_everything() -> None:
     work = {name: simpson(power, x=run.time) for name, power in parts.items()}
     assert all(abs(w) > 0.1 for w in work.values()), work
     assert balance[-1].total - balance[0].total == pytest.approx(sum(work.values()), abs=1e-7)
-
-
-def _momenta(mechanism: Mechanism, q: Array, qd: Array) -> Array:
-    """Linear momentum, kg·m/s, and angular momentum about the world's origin, kg·m²/s: shape (6,)."""
-    posture = Model(mechanism).state(0.0, q, qd).posture
-    linear, angular = np.zeros(3), np.zeros(3)
-    for b, body in enumerate(mechanism.bodies, start=1):
-        T, T_dot = posture.world[:3, b], posture.T_dot[:3, b]
-        r, v = T @ [*body.com, 1.0], T_dot @ [*body.com, 1.0]
-        spin = T_dot[:, :3] @ T[:, :3].T
-        omega = np.array([spin[2, 1], spin[0, 2], spin[1, 0]])
-        linear += body.mass * v
-        angular += body.mass * np.cross(r, v) + T[:, :3] @ body.inertia @ T[:, :3].T @ omega
-    return np.concatenate([linear, angular])
-
-
-def test_momentum_is_conserved() -> None:
-    """A free body with links on springs keeps linear and angular momentum without gravity."""
-    data = random_chain(np.random.default_rng(3), 3, joints=("revolute", "universal"))
-    data["gravity"] = [0.0, 0.0, 0.0]
-    velocity = [0.3, -0.2, 0.1, 0.4, 0.3, -0.5]
-    data["links"][0]["joint"] = {"type": "free", "velocity": velocity}
-    mechanism = mechanism_of(data)
-    start = start_state_as_described(mechanism)
-    run = simulate(mechanism, start=start, tolerance=1e-11, stop=1.0, output_step=0.25)
-    q, qd = _columns(mechanism, run, ""), _columns(mechanism, run, "_dot")
-    momenta = np.array([_momenta(mechanism, *state) for state in zip(q, qd, strict=True)])
-    assert np.linalg.norm(momenta[0]) > 0.1
-    assert np.abs(q[-1] - q[0]).max() > 0.1
-    assert np.abs(momenta - momenta[0]).max() < 1e-8
-
-
-def test_pendulum() -> None:
-    """A physical pendulum obeys (I + m l²) φ̈ = −m g l sin φ − d φ̇."""
-    link = {"mass": 2.0, "com": [0.0, 0.0, -0.5], "inertia": [0.1, 0.2, 0.3]}
-    joint = {"type": "revolute", "axis": [0.0, 1.0, 0.0], "damping": 0.7}
-    mechanism = mechanism_of(
-        {"schema": 1, "name": "P", "links": [{"name": "a", "parent": "ground", "joint": joint} | link]}
-    )
-    found = evaluate(mechanism, 0.0, [0.4], [1.3])
-    assert found.qdd[0] == pytest.approx((-2 * 9.81 * 0.5 * np.sin(0.4) - 0.7 * 1.3) / (0.2 + 0.5), rel=1e-14)
 
 
 def test_force_axes() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers_absolute import AbsoluteModel
+from helpers_friction import DAHL, LUGRE, STICK_SLIP, stick_slip
 from helpers_loops import four_bar, random_loop, spatial_linkage
 from helpers_random import random_chain
 from helpers_reference import manipulator, mechanism_of, random_state
@@ -18,8 +19,6 @@ from gpmelica.reference import Model, energy, evaluate, joint_loads, simulate, s
 from gpmelica.trajectory import Trajectory
 
 Array = NDArray[np.float64]
-LUGRE = {"model": "lugre", "sigma0": 40.0, "sigma1": 0.5, "sigma2": 0.02, "mu_s": 0.25, "mu_k": 0.15, "v_s": 0.3}
-DAHL = {"model": "dahl", "sigma0": 40.0, "mu_s": 0.2, "gamma": 1.5}
 
 
 def _bristles(friction: Friction, v: float, z: float) -> tuple[float, float]:
@@ -155,24 +154,6 @@ def test_loop_where_friction_outweighs_the_load(mu: float) -> None:
     assert found.friction_residual < 1e-8
 
 
-STICK_SLIP = {
-    "model": "lugre",
-    "sigma0": 1e5,
-    "sigma1": np.sqrt(1e5),
-    "sigma2": 0.4,
-    "mu_k": 1.0,
-    "mu_s": 1.5,
-    "v_s": 0.001,
-}
-
-
-def _pulled(t: float, y: Array) -> list[float]:
-    """Canudas de Wit et al. (1995): M = 1 kg pulled over K = 2 N/m at 0.1 m/s; x, v, z."""
-    _, v, z = y
-    z_dot = v - 1e5 * abs(v) * z / (1.0 + 0.5 * np.exp(-((v / 0.001) ** 2)))
-    return [v, 2.0 * (0.1 * t - y[0]) - (1e5 * z + np.sqrt(1e5) * z_dot + 0.4 * v), z_dot]
-
-
 def test_stick_slip() -> None:
     """The benchmark of Canudas de Wit et al. (1995) has its limit cycle, that of a converged solution.
 
@@ -182,7 +163,7 @@ def test_stick_slip() -> None:
     forces = [{"name": "pull", "joint": "mass", "effort": "2*(0.1*t - mass.position)"}]
     mechanism = mechanism_of(_slider(STICK_SLIP, forces=forces))
     run = simulate(mechanism, method="Radau", tolerance=1e-7, stop=23.0, output_step=0.05)
-    exact = solve_ivp(_pulled, (0.0, 23.0), [0.0, 0.0, 0.0], "Radau", run.time, rtol=1e-11, atol=1e-14)
+    exact = solve_ivp(stick_slip, (0.0, 23.0), [0.0, 0.0, 0.0], "Radau", run.time, rtol=1e-11, atol=1e-14)
     x, v, z = (run.signals[f"mass_position{part}"] for part in ("", "_dot", "_z"))
     for found, expected, tolerance in ((x, exact.y[0], 1e-6), (v, exact.y[1], 1e-6), (z, exact.y[2], 1e-10)):
         assert np.abs(found - expected).max() < tolerance

@@ -177,16 +177,6 @@ def test_actio_is_reactio(kind: str) -> None:
     assert on_a == pytest.approx([*-on_b[:3], *-moment], abs=1e-9 * np.abs(on_b).max())
 
 
-def test_pendulum() -> None:
-    """A bob of mass m at length l transmits m (g cos φ + l φ̇²) along the rod and m (g sin φ + l φ̈) = 0 across."""
-    link = {"name": "rod", "parent": "ground", "mass": 2.0, "com": [0.0, 0.0, -0.5], "inertia": [1e-9, 1e-9, 1e-9]}
-    joint = {"type": "revolute", "axis": [0.0, 1.0, 0.0]}
-    mechanism = mechanism_of({"schema": 1, "name": "P", "links": [link | {"joint": joint}]})
-    load = joint_loads(mechanism, 0.0, [0.6], [3.0])["rod"]
-    tension = 2.0 * (9.81 * np.cos(0.6) + 0.5 * 9.0)
-    assert load == pytest.approx([0.0, 0.0, tension, 0.0, 0.0, 0.0], abs=1e-6)
-
-
 def test_joint_springs_and_drives_are_transmitted() -> None:
     """Springs, dampers and applied efforts of a joint are part of what it transmits about its axis."""
     force = {"name": "motor", "joint": "upper", "effort": 7.0}
@@ -196,17 +186,6 @@ def test_joint_springs_and_drives_are_transmitted() -> None:
     load = joint_loads(mechanism, 0.0, [0.4, 0.9], [1.5, -0.5])
     assert -load["upper"][4] == pytest.approx(7.0 - 30.0 * 0.3 - 2.0 * 1.5, rel=1e-12)
     assert load["lower"][4] == pytest.approx(0.0, abs=1e-12)
-
-
-def test_loads_at_rest_are_the_weight() -> None:
-    """A loop at rest on its base hands its weight down: the joints to the base bear all of it together."""
-    data = four_bar(statics={"locked": ["crank"]})
-    data["programmed"] = [{"name": "hold", "expression": "crank.angle - start(crank.angle)"}]
-    mechanism = mechanism_of(data)
-    q, qd = start_state(mechanism)
-    load, posture = joint_loads(mechanism, 0.0, q, qd), Model(mechanism).state(0.0, q, qd).posture
-    down = sum(posture.T[:3, b, :3] @ load[link][:3] for link, b in (("crank", 1), ("rocker", 3)))
-    assert down == pytest.approx([0.0, 9.81 * 4.4, 0.0], abs=1e-9)
 
 
 def test_replacement_joint_carries_like_the_cut_joint() -> None:

@@ -2,32 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
-from helpers_reference import crane, manipulator, mechanism_of, slope
+from helpers_reference import cantilever, crane, manipulator, mechanism_of, slope
 from scipy.linalg import eigh
 
 from gpmelica.errors import SolveError
 from gpmelica.reference import Model, equilibrium, evaluate, start_state
-
-BEAM = {
-    "length": 2.0,
-    "area": 1e-4,
-    "density": 7800.0,
-    "E": 2.1e11,
-    "G": 8e10,
-    "Iy": 1e-9,
-    "Iz": 4e-9,
-    "J": 1e-9,
-}
-
-
-def _cantilever(elements: int, **changes: Any) -> dict[str, Any]:
-    link = {"name": "beam", "parent": "ground", "joint": {"type": "fixed"}, "beam": BEAM | {"elements": elements}}
-    points = {"E": {"link": "beam", "position": [2.0, 0.0, 0.0]}}
-    return {"schema": 1, "name": "Cantilever", "gravity": [0, 0, 0], "links": [link], "points": points} | changes
 
 
 def test_supports_carry_the_weight() -> None:
@@ -79,7 +60,7 @@ def test_unlocked_arm_hangs(start: tuple[float, float]) -> None:
 def test_large_deflections_settle() -> None:
     """A soft cantilever bent far beyond small angles by a follower force: its free end takes F times the lever."""
     force = {"name": "f", "link": "beam", "point": [2.0, 0.0, 0.0], "force": [0.0, 0.0, 150.0], "frame": "link"}
-    mechanism = mechanism_of(_cantilever(8, forces=[force]))
+    mechanism = mechanism_of(cantilever(8, forces=[force]))
     model, q = Model(mechanism), equilibrium(mechanism)
     state = model.state(0.0, q, 0 * q)
     assert abs(np.sum(q)) > 1.0
@@ -94,7 +75,7 @@ def test_large_deflections_settle() -> None:
 def test_applied_forces_take_part() -> None:
     """Forces act in statics with their value at t = 0, where start(x) is x."""
     force = {"name": "f", "link": "beam", "point": [2.0, 0, 0], "force": ["0", "0", "2 + t + E.z - start(E.z)"]}
-    mechanism = mechanism_of(_cantilever(8, forces=[force]))
+    mechanism = mechanism_of(cantilever(8, forces=[force]))
     q = equilibrium(mechanism)
     tip = Model(mechanism).state(0.0, q, 0 * q).x[2]
     assert tip == pytest.approx(2.0 * 2.0**3 / (3 * 2.1e11 * 1e-9), rel=0.02)
@@ -106,7 +87,7 @@ def test_cantilever_deflection_converges() -> None:
     force = {"name": "f", "link": "beam", "point": [2.0, 0.0, 0.0], "force": [0.0, 0.0, load]}
     errors = []
     for elements in (2, 4, 8, 16):
-        mechanism = mechanism_of(_cantilever(elements, forces=[force]))
+        mechanism = mechanism_of(cantilever(elements, forces=[force]))
         q = equilibrium(mechanism)
         errors.append(abs(Model(mechanism).state(0.0, q, 0 * q).x[2] / exact - 1))
     sections = np.array([1, 3, 7, 15])
@@ -121,7 +102,7 @@ def test_cantilever_frequency_converges() -> None:
     exact = 1.8751040687**2 * np.sqrt(2.1e11 * 1e-9 / (7800.0 * 1e-4 * 2.0**4))
     errors = []
     for elements in (4, 8, 16, 32):
-        model = Model(mechanism_of(_cantilever(elements)))
+        model = Model(mechanism_of(cantilever(elements)))
         zero = np.zeros(model.mechanism.n)
 
         def elastic(q: np.ndarray, model: Model = model, zero: np.ndarray = zero) -> np.ndarray:
@@ -137,7 +118,7 @@ def test_cantilever_frequency_converges() -> None:
 
 def test_start_state() -> None:
     """`start = "description"` takes the values of the file, "statics" only their velocities."""
-    data = _cantilever(3, gravity=[0.0, 0.0, -9.81])
+    data = cantilever(3, gravity=[0.0, 0.0, -9.81])
     data["links"][0]["joint"] = {"type": "revolute", "axis": [0, 0, 1], "position": 0.3, "velocity": 0.2}
     for start, settled in (("description", False), ("statics", True)):
         q, qd = start_state(mechanism_of(data | {"simulation": {"start": start}}))

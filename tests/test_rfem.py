@@ -67,20 +67,6 @@ def test_springs(count: int) -> None:
     assert (count - 1) / s_phi == pytest.approx(BEAM.length / (BEAM.G * BEAM.J), rel=1e-14)
 
 
-def _tip_deflection(count: int) -> float:
-    """Of the cantilever under a unit force in y at its tip, small angles, m: Σ (L − x_r)²/s over the springs."""
-    springs = element_starts(BEAM.length, count)[1:]
-    return sum((BEAM.length - x) ** 2 for x in springs) / stiffnesses(BEAM, count)[0]
-
-
-def test_tip_deflection_converges() -> None:
-    """The static tip deflection goes to Euler–Bernoulli's L³/(3 E I) with the square of the elements' length."""
-    exact = BEAM.length**3 / (3 * BEAM.E * BEAM.Iz)
-    errors = np.array([_tip_deflection(n + 1) / exact - 1 for n in (2, 4, 8, 16)])
-    assert errors[:-1] / errors[1:] == pytest.approx([4, 4, 4], rel=1e-9)
-    assert abs(errors[-1]) < 1e-3
-
-
 @PROFILE
 @given(st.floats(0.01, 100.0), st.integers(2, 64), st.floats(-0.5, 1.5))
 def test_element_at(length: float, count: int, part: float) -> None:
