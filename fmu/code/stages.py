@@ -41,7 +41,7 @@ class _Plan:
     @property
     def solve(self) -> LinearSolve | ConstrainedSolve | None:
         last = self.items[-1] if self.items else None
-        return None if isinstance(last, Definition) else last
+        return last if isinstance(last, LinearSolve | ConstrainedSolve) else None
 
     def uses(self) -> set[str]:
         """Names that the stage's expressions use."""

@@ -121,12 +121,14 @@ def _efforts(
     """Coordinate → what its drive, or a fixed base's fixture, exerts."""
     if mechanism.driven == mechanism.actuated and solution.drives is not None:
         return {k: solution.drives[j] for j, k in enumerate(mechanism.driven)}
-    effort = inertia.M @ solution.qdd + inertia.h - Q
-    if solution.friction is not None:
-        effort = effort + solution.friction
-    # what contacts exert is no drive's business
-    for reaction in rows.reactions:
-        assert solution.multipliers is not None
-        effort = effort - solution.multipliers[reaction.row] * rows.C[reaction.row, :]
-    effort = program.define("effort", effort, None, "what drives and fixture exert; N or N.m")
-    return {k: effort[k] for k in mechanism.driven}
+    efforts = {}
+    for k in mechanism.driven:
+        effort = inertia.M[k, :] @ solution.qdd + inertia.h[k] - Q[k]
+        if solution.friction is not None:
+            effort = effort + solution.friction[k]
+        # what contacts exert is no drive's business
+        for reaction in rows.reactions:
+            assert solution.multipliers is not None
+            effort = effort - solution.multipliers[reaction.row] * rows.C[reaction.row, k]
+        efforts[k] = effort
+    return efforts

@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from .. import mechanism
 from ..description import Chain
 from ..program.program import Program
-from . import parts
+from . import linear_systems, parts
 from . import text as mo
 from .origin import Source
 from .writer import Writer
@@ -34,14 +34,15 @@ def render(
     start_values  given numbers for what `start(x)` stands for. The model then has no initial equations and its
                   inputs are parameters: it can be evaluated at any state.
     """
-    writer = Writer()
+    identity = digest(program)
+    program, writer = linear_systems.for_compilers(program), Writer()
     text = (
         _environment(writer)
         .get_template("package.mo.jinja")
         .render(
             program=program,
             version=version,
-            digest=digest(program),
+            digest=identity,
             parameters=parts.parameters(program),
             starts=parts.start_parameters(program, start_values),
             inputs=parts.inputs(program, at_any_state=start_values is not None),

@@ -6,7 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeGuard
 
 from ..program.ir import Shape
-from ..program.program import START_VALUES, ConstrainedSolve, Definition, Item, LinearSolve, Program
+from ..program.program import (
+    START_VALUES,
+    ConstrainedSolve,
+    Definition,
+    ImplicitSystem,
+    Item,
+    LinearSolve,
+    Program,
+)
 from ..types.origin import Origin
 from . import text as mo
 from .writer import Declaration, Equation, Group, Member
@@ -226,6 +234,9 @@ def item_equations(item: Item) -> Iterator[str]:
     """Equations of one definition or linear system, without the semicolon."""
     if isinstance(item, LinearSolve):
         yield f"{_factor(mo.text(item.matrix))}*{item.name} = {mo.text(item.right)}"
+        return
+    if isinstance(item, ImplicitSystem):
+        yield from (f"{mo.text(left)} = {mo.text(right)}" for left, right in item.equations)
         return
     if isinstance(item, ConstrainedSolve):
         M, C, F, W = (_factor(mo.text(expr)) for expr in (item.matrix, item.jacobian, item.right, item.wanted))

@@ -171,6 +171,23 @@ class ConstrainedSolve:
         return listed(self.coordinates)
 
 
+@dataclass(frozen=True)
+class ImplicitSystem:
+    """Equations `left = right` that together give `name`, linear in it; for tools that solve by themselves."""
+
+    name: str
+    shape: Shape
+    unit: str | None
+    description: str
+    equations: tuple[tuple[Expr, Expr], ...]
+    origin: Origin
+
+    @property
+    def exprs(self) -> tuple[Expr, ...]:
+        """Of both sides."""
+        return tuple(expr for equation in self.equations for expr in equation)
+
+
 def listed(names: Sequence[str]) -> str:
     """Names for a message, not too many of them."""
     return ", ".join(names if len(names) <= 8 else [*names[:4], "…", *names[-3:]])
@@ -213,7 +230,7 @@ class Output:
         return self.signal.name
 
 
-Item: TypeAlias = Definition | LinearSolve | ConstrainedSolve
+Item: TypeAlias = Definition | LinearSolve | ConstrainedSolve | ImplicitSystem
 
 
 def used(item: Item) -> set[str]:

@@ -83,14 +83,11 @@ def _own_inertia(program: Program, body: Body, kinematics: Kinematics, b: int) -
     program.section(*of_body(body))
     mass = program.define(f"{name}_mass", body.mass, "kg", f"mass of {name}")
     com = program.define(f"com_{name}", body.com, "m", f"centre of mass of {name}, its frame")
-    about_com = program.define(f"I_{name}", body.inertia, "kg.m2", f"inertia of {name} about its com, its axes")
     moment = program.define(f"S_{name}", mass * com, "kg.m", f"static moment of {name}, its axes")
-    inertia = about_com + steiner(com, ir.zeros(3), moment)
+    inertia = ir.lift(body.inertia) + steiner(com, ir.zeros(3), moment)
     inertia = program.define(f"Io_{name}", inertia, "kg.m2", f"inertia of {name} about its origin, its axes")
     s = program.define(f"s_{name}", motion.R @ moment, "kg.m", f"static moment of {name}")
-    J = program.define(
-        f"J_{name}", motion.R @ inertia @ motion.R.T, "kg.m2", f"inertia of {name} about its origin"
-    )
+    J = _turned(program, f"J_{name}", motion.R, inertia, f"inertia of {name} about its origin")
     w, dw, dv = motion.w, motion.dw, motion.dv
     F = mass * dv + ir.cross(dw, s) + ir.cross(w, ir.cross(w, s))
     N = J @ dw + ir.cross(s, dv) + ir.cross(w, J @ w)
@@ -101,6 +98,20 @@ def _own_inertia(program: Program, body: Body, kinematics: Kinematics, b: int) -
         program.define(f"N_{name}", N, "N.m", f"inertia moment of {name} about its origin"),
         program.define(f"F_{name}", F, "N", f"inertia force of {name}"),
     )
+
+
+def _turned(program: Program, name: str, R: Expr, inertia: Expr, text: str) -> Expr:
+    """R I Rᵀ."""
+    if R.op == "constant":
+        return program.define(name, R @ inertia @ R.T, "kg.m2", text)
+    left = [R[i, :] @ inertia for i in range(3)]
+    return _symmetric(program, name, [left[0] @ R.T, left[1] @ R[1:3, :].T, left[2] @ R[2, :]], text)
+
+
+def _symmetric(program: Program, name: str, upper: Sequence[Expr], text: str) -> Expr:
+    """An inertia by its upper triangle: the rows from the diagonal on, of shape (3,), (2,) and ()."""
+    indices: list[Index] = [(0, slice(0, 3)), (1, slice(1, 3)), (2, 2)]
+    return program.assemble(name, (3, 3), list(zip(indices, upper, strict=True)), "kg.m2", text, symmetric=True)
 
 
 def steiner(arm: Expr, s: Expr, moved: Expr) -> Expr:
@@ -130,7 +141,9 @@ def _moved(program: Program, name: str, part: Inertia, arm: Expr) -> Inertia:
     """About the origin of the body that carries it."""
     text = f"static moment of {name} and all behind it about the origin of what carries {name}"
     s = program.define(f"moved_s_{name}", part.s + part.m * arm, "kg.m", text)
-    return Inertia(part.m, s, part.J + steiner(arm, part.s, s), part.N + ir.cross(arm, part.F), part.F)
+    moved = steiner(arm, part.s, s)
+    J = ir.array([[part.J[i, j] + moved[i, j] for j in range(3)] for i in range(3)])
+    return Inertia(part.m, s, J, part.N + ir.cross(arm, part.F), part.F)
 
 
 def _sum(program: Program, name: str, own: Inertia, behind: Sequence[Inertia]) -> Inertia:
@@ -140,10 +153,15 @@ def _sum(program: Program, name: str, own: Inertia, behind: Sequence[Inertia]) -
             expr = expr + getattr(part, key)
         return program.define(f"{key}_from_{name}", expr, unit, f"{text} of {name} and all behind it")
 
+    upper: list[Expr] = [own.J[0, :], own.J[1, 1:3], own.J[2, 2]]
+    for part in behind:
+        upper[0] = upper[0] + ir.array([part.J[0, j] for j in range(3)])
+        upper[1] = upper[1] + ir.array([part.J[1, j] for j in (1, 2)])
+        upper[2] = upper[2] + part.J[2, 2]
     return Inertia(
         total("m", "kg", "mass"),
         total("s", "kg.m", "static moment"),
-        total("J", "kg.m2", "inertia about its origin"),
+        _symmetric(program, f"J_from_{name}", upper, f"inertia about its origin of {name} and all behind it"),
         total("N", "N.m", "inertia moment about its origin"),
         total("F", "N", "inertia force"),
     )

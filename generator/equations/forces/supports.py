@@ -26,11 +26,11 @@ class Supports:
         for i, support in enumerate(self.supports, start=1):
             lever, text = kinematics.lever(Place(0, support.position)), f"support {i} from the base's origin"
             lever = program.define(f"lever_support{i}", lever, "m", text)
-            r = program.define(f"r_support{i}", kinematics.position(0, lever), "m", f"support {i}")
+            at = kinematics.position(0, lever)
             rate = program.define(
                 f"v_support{i}", kinematics.velocity(0, lever), "m/s", f"velocity of support {i}"
             )
-            deflection = program.define(f"d_support{i}", r - support.position, "m", f"deflection of support {i}")
+            deflection = program.define(f"d_support{i}", at - support.position, "m", f"deflection of support {i}")
             force = _spring_force(support, deflection, rate)
             force = program.define(f"F_support{i}", force, "N", f"force of support {i}")
             N, F = N + ir.cross(lever, force), F + force

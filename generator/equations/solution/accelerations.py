@@ -104,7 +104,8 @@ def _response(
     mechanism = kinematics.mechanism
     body = next(b for b, other in enumerate(mechanism.bodies) if k in other.coordinates)
     load, f, name = loads(body), X.shape[1] - 1, mechanism.coordinates[k].symbol
-    F0, F1 = load.F + load.G @ X[:, 0], load.G @ X[:, 1 : 1 + f]
+    G = loads.force_per_acceleration(body)
+    F0, F1 = load.F + G @ X[:, 0], G @ X[:, 1 : 1 + f]
     if Lambda is not None and load.reactions:
         rows = sorted(load.reactions)
         acting = program.assemble(

@@ -1,7 +1,8 @@
 """Joint loads: the wrench that a joint transmits to everything behind it (design 4.7).
 
-With subtree sums the load is affine in the accelerations, the contacts' multipliers and the friction efforts,
-without another recursion.
+The load is that of the subtree sums for zero accelerations, what the accelerations of the body that carries the
+joint make of the subtree's inertia, and the inertia wrenches of the coordinates behind the joint; affine in the
+accelerations, the contacts' multipliers and the friction efforts.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...mechanism import Mechanism
+from ...mechanism import GROUND, Mechanism
 from ...program import ir
 from ...program.ir import Expr, Index
 from ...program.program import Output, Program
@@ -23,18 +24,14 @@ from .solution import Solution
 
 @dataclass(frozen=True)
 class AffineLoad:
-    """Wrench through the joint of a body, about the body's origin, world axes: N + K q̈ + Σ N_r λ_r, F likewise.
+    """Wrench through a body's joint without accelerations, about the body's origin, world axes: N + Σ N_r λ_r.
 
     N, F       shape (3,), N·m and N
-    K, G       shape (3, n): moment and force per acceleration
     reactions  row r → (N_r, F_r), shape (3,) each: what the joint bears per multiplier of a contact
     """
 
-    body: int
     N: Expr
     F: Expr
-    K: Expr
-    G: Expr
     reactions: dict[int, tuple[Expr, Expr]]
 
 
@@ -52,6 +49,7 @@ class JointLoads:
         self.program, self.kinematics, self.dynamics = program, kinematics, dynamics
         self.applied, self.reactions = applied, reactions
         self._known: dict[int, AffineLoad] = {}
+        self._accelerations: dict[int, tuple[Expr, Expr]] = {GROUND: (ir.zeros(3), ir.zeros(3))}
 
     def __call__(self, body: int) -> AffineLoad:
         """Load of the joint that carries a body."""
@@ -69,13 +67,10 @@ class JointLoads:
         name = mechanism.bodies[body].name
         self.program.section("load of the joint of", name)
         return AffineLoad(
-            body,
             self.program.define(
                 f"N0_{name}", N, "N.m", f"load of the joint of {name} without accelerations: moment"
             ),
             self.program.define(f"F0_{name}", F, "N", f"load of the joint of {name} without accelerations: force"),
-            self._matrix(f"K_{name}", body, moment=True),
-            self._matrix(f"G_{name}", body, moment=False),
             {row: wrench for row, wrench in borne.items() if wrench is not None},
         )
 
@@ -90,26 +85,53 @@ class JointLoads:
         arm = self.kinematics.arm(body, contact.a) + relation.at_a
         return relation.N + ir.cross(arm, relation.F), relation.F
 
-    def _matrix(self, name: str, body: int, *, moment: bool) -> Expr:
-        n = self.kinematics.mechanism.n
-        parts: list[tuple[Index, Expr]] = [
-            ((slice(0, 3), k), self._per_acceleration(body, k, moment=moment)) for k in range(n)
-        ]
-        text = f"{'moment' if moment else 'force'} on {name[2:]} and all behind it per acceleration"
-        return self.program.assemble(name, (3, n), parts, None, text)
+    def force_per_acceleration(self, body: int) -> Expr:
+        """Force through the joint of a body per acceleration, shape (3, n), world axes."""
+        name, n = self.kinematics.mechanism.bodies[body].name, self.kinematics.mechanism.n
+        parts: list[tuple[Index, Expr]] = [((slice(0, 3), k), self._force_per(body, k)) for k in range(n)]
+        self.program.section("load of the joint of", name)
+        text = f"force on {name} and all behind it per acceleration"
+        return self.program.assemble(f"G_{name}", (3, n), parts, None, text)
 
-    def _per_acceleration(self, body: int, k: int, *, moment: bool) -> Expr:
-        momentum = self.dynamics.momenta.get((k, body))
-        if momentum is not None:
-            return momentum.N if moment else momentum.F
+    def _force_per(self, body: int, k: int) -> Expr:
+        if (momentum := self.dynamics.momenta.get((k, body))) is not None:
+            return momentum.F
         kinematics, tree = self.kinematics, self.dynamics.subtrees[body]
         if k not in kinematics.mechanism.ancestors(body):
             return ir.zeros(3)
         axis = kinematics.axes[k]
         u = axis.u + ir.cross(axis.e, kinematics.arm(kinematics.owners[k], body))
-        if moment:
-            return tree.J @ axis.e + ir.cross(tree.s, u)
         return tree.m * u + ir.cross(axis.e, tree.s)
+
+    def of_accelerations(self, body: int, qdd: Expr) -> tuple[Expr, Expr]:
+        """Moment and force, shape (3,), N·m and N, that the accelerations q̈ add to the load of a body's joint."""
+        kinematics, tree = self.kinematics, self.dynamics.subtrees[body]
+        alpha, a = self._acceleration(kinematics.mechanism.bodies[body].parent, qdd)
+        a = a + ir.cross(alpha, kinematics.motions[body].arm)
+        N = tree.J @ alpha + ir.cross(tree.s, a)
+        F = tree.m * a + ir.cross(alpha, tree.s)
+        for (k, about), momentum in self.dynamics.momenta.items():
+            if about == body:
+                N, F = N + qdd[k] * momentum.N, F + qdd[k] * momentum.F
+        return N, F
+
+    def _acceleration(self, body: int, qdd: Expr) -> tuple[Expr, Expr]:
+        """What q̈ adds to the angular acceleration of a body and to the acceleration of its origin, shape (3,)."""
+        if body not in self._accelerations:
+            kinematics = self.kinematics
+            own = kinematics.mechanism.bodies[body]
+            alpha, a = self._acceleration(own.parent, qdd)
+            a = a + ir.cross(alpha, kinematics.motions[body].arm)
+            for k in own.coordinates:
+                axis = kinematics.axes[k]
+                alpha, a = alpha + qdd[k] * axis.e, a + qdd[k] * axis.u
+            self.program.section("accelerations of bodies")
+            text = f"of {own.name} from the accelerations of the coordinates"
+            self._accelerations[body] = (
+                self.program.define(f"ddw_{own.name}", alpha, "rad/s2", f"angular acceleration {text}"),
+                self.program.define(f"ddv_{own.name}", a, "m/s2", f"acceleration {text}"),
+            )
+        return self._accelerations[body]
 
 
 def _chain(mechanism: Mechanism, body: int) -> list[int]:
@@ -130,7 +152,7 @@ def outputs(
     """JointLoads of some links' joints as outputs: about the joint's origin, axes of the link."""
     for link in links:
         body = next(b for b, other in enumerate(kinematics.mechanism.bodies) if other.link == link)
-        N, F = _wrench(program, kinematics, loads(body), solution, link)
+        N, F = _wrench(program, kinematics, loads, body, solution, link)
         for vector, letter, unit, what in ((F, "f", "N", "force"), (N, "n", "N.m", "moment about its origin")):
             text = f"{what} that its joint exerts on {link}, in axes of {link}"
             program.outputs += [
@@ -141,13 +163,14 @@ def outputs(
 
 
 def _wrench(
-    program: Program, kinematics: Kinematics, load: AffineLoad, solution: Solution, link: str
+    program: Program, kinematics: Kinematics, loads: JointLoads, body: int, solution: Solution, link: str
 ) -> tuple[Expr, Expr]:
-    N, F = load.N + load.K @ solution.qdd, load.F + load.G @ solution.qdd
+    load, (N, F) = loads(body), loads.of_accelerations(body, solution.qdd)
+    N, F = load.N + N, load.F + F
     for row, (moment, force) in load.reactions.items():
         assert solution.multipliers is not None
         N, F = N + solution.multipliers[row] * moment, F + solution.multipliers[row] * force
-    motion = kinematics.motions[load.body]
+    motion = kinematics.motions[body]
     program.section("load of the joint of", link)
     F = program.define(f"F_load_{link}", F, "N", f"force through the joint of {link}, world axes")
     N = program.define(f"N_load_{link}", N, "N.m", f"moment about the joint of {link}, world axes")

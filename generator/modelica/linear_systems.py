@@ -1,0 +1,105 @@
+"""Linear systems in the form that Modelica compilers solve fastest; the unknowns and their values stay the same.
+
+A compiler makes one system of each column of a matrix equation, and calls a solver for each. So a matrix of up
+to three rows is inverted by its cofactors, and a larger one once if that takes fewer solves than its columns. A
+matrix that nothing but its system uses is no variable: its rows are written where they are used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from ..program import ir
+from ..program.ir import Expr, Index
+from ..program.program import Definition, ImplicitSystem, Item, LinearSolve, Program, used
+
+_BY_COFACTORS = (2, 3)  # rows; a single one is a division, which compilers do themselves
+
+
+def for_compilers(program: Program) -> Program:
+    """The same program; names of its own for inverses are new ones."""
+    result = replace(program, items=[], reserved=set(program.reserved))
+    for item in program.items:
+        if isinstance(item, LinearSolve) and _is_inverted(item):
+            _invert(result, item)
+        else:
+            result.items.append(item)
+    result.items = list(_in_place(result))
+    return result
+
+
+def _is_inverted(solve: LinearSolve) -> bool:
+    rows = solve.matrix.shape[0]
+    columns = solve.shape[1] if len(solve.shape) > 1 else 1
+    return solve.matrix.op == "symbol" and (rows in _BY_COFACTORS or 1 < rows < columns)
+
+
+def _invert(program: Program, solve: LinearSolve) -> None:
+    """matrix⁻¹, and the unknown as its product with the right-hand side."""
+    matrix, right, origin = solve.matrix, solve.right, solve.origin
+    program.section(origin.kind, origin.name, origin.element)
+    text = f"inverse of {matrix.data}"
+    if matrix.shape[0] in _BY_COFACTORS:
+        inverse = _by_cofactors(program, matrix, text)
+    else:
+        identity = ir.constant(np.eye(matrix.shape[0]))
+        inverse = program.solve(f"{matrix.data}_inverse", matrix, identity, None, text, solve.about)
+    negative = right.op == "neg"
+    product = inverse @ (right.args[0] if negative else right)
+    program.reserved.discard(solve.name)
+    program.define(solve.name, -product if negative else product, solve.unit, solve.description)
+
+
+def _by_cofactors(program: Program, matrix: Expr, text: str) -> Expr:
+    name = matrix.data
+    parts: list[tuple[Index, Expr]]
+    if matrix.shape[0] == 2:
+        (a, b), (c, d) = matrix
+        determinant = _determinant(program, name, a * d - b * c)
+        parts = [((), ir.array([[d, -b], [-c, a]]) / determinant)]
+    else:
+        columns = [matrix[:, i] for i in range(3)]
+        determinant = _determinant(program, name, columns[0] @ ir.cross(columns[1], columns[2]))
+        parts = [((i, slice(0, 3)), ir.cross(columns[i - 2], columns[i - 1]) / determinant) for i in range(3)]
+    return program.assemble(f"{name}_inverse", matrix.shape, parts, None, text)
+
+
+def _determinant(program: Program, name: str, expr: Expr) -> Expr:
+    return program.define(f"{name}_determinant", expr, None, f"determinant of {name}")
+
+
+def _in_place(program: Program) -> Iterator[Item]:
+    """The items, with rows of matrices in place of matrices where that is possible."""
+    definitions = {item.name: item for item in program.items if isinstance(item, Definition)}
+    systems: dict[str, ImplicitSystem] = {}
+    dropped: set[str] = set()
+    for item in program.items:
+        if not isinstance(item, LinearSolve):
+            continue
+        own = {expr.data for expr in item.exprs if expr.op == "symbol"}
+        others = (other for other in program.items if other is not item)
+        if len(own) == 2 and own <= set(definitions) and not own & set().union(*map(used, others)):
+            rows = _rows(item, definitions)
+            if rows is not None:
+                systems[item.name] = rows
+                dropped |= own
+    for item in program.items:
+        if item.name not in dropped:
+            yield systems.get(item.name, item)
+
+
+def _rows(solve: LinearSolve, definitions: Mapping[str, Definition]) -> ImplicitSystem | None:
+    """Row by row, or None where the matrix is not made of whole rows, or the unknown is no vector."""
+    matrix, right = (definitions[expr.data] for expr in solve.exprs)
+    every = slice(0, matrix.shape[-1])
+    forces = {str(index[:1]): expr for index, expr in right.parts}
+    if len(solve.shape) > 1 or any(
+        len(index) != 2 or index[1] != every or str(index[:1]) not in forces for index, _ in matrix.parts
+    ):
+        return None
+    unknown = ir.symbol(solve.name, solve.shape)
+    equations = tuple((row @ unknown, forces[str(index[:1])]) for index, row in matrix.parts)
+    return ImplicitSystem(solve.name, solve.shape, solve.unit, solve.description, equations, solve.origin)
