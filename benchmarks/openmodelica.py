@@ -1,14 +1,15 @@
 """Builds and evaluations by OpenModelica for 9, 18 and 36 coordinates, beside the native FMU and MultiBody.
 
-The crane of the examples with its boom in 1, 4 and 10 rigid elements. All numbers come from this one run, so that
-their ratios mean something on any machine.
+The crane of the examples with its boom in 1, 4 and 10 rigid elements. All numbers come from this one run and are
+CPU time, so that their ratios mean something on any machine, whatever else it does.
 
-python benchmarks/openmodelica.py [--omc OMC] [--elements 1 4 10]
+python benchmarks/openmodelica.py [--omc OMC] [--elements 1 4 10] [--beside FILE.mo:CLASS]
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,17 +25,22 @@ from rich.table import Table
 from gpmelica.errors import BuildError, MissingToolError
 from gpmelica.fmu.backends import openmodelica
 from gpmelica.fmu.backends.openmodelica.build import Request, compile_text
+from gpmelica.generator import modelica
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from helpers_evaluation_time import evaluation_time
 
 ELEMENTS = (1, 4, 10)  # of the boom: n = 9, 18, 36
 MISSING_TOOL = 3
+TIMEOUT = 3600.0  # s, of one build
 
 
 @dataclass(frozen=True)
 class Row:
-    """One FMU of a chain of n coordinates: who built it, in how many s, its bytes, s per evaluation."""
+    """One FMU of a chain of n coordinates: who built it, in how many s of CPU time, its bytes, s per evaluation.
+
+    n  0: a text from elsewhere
+    """
 
     n: int
     by: str
@@ -45,28 +51,48 @@ class Row:
 
 def measured(elements: int, omc: openmodelica.Omc, folder: Path) -> Iterator[Row]:
     """The same chain by OpenModelica, by the native backend, and drawn with MultiBody where omc has it."""
+    begin = _cpu()
     crane = build(elements, folder)
-    model = crane.model
-    by_omc = openmodelica.build(model, folder / "omc", omc=omc)
-    yield Row(crane.n, "OpenModelica", by_omc.seconds, by_omc.size, evaluation_time(by_omc.fmu))
-    seconds = crane.generation_s + crane.compile_s
+    seconds, model = _cpu() - begin, crane.model
+    own = Request(model.name, model.modelica(), modelica.experiment(model.name), "2.0", "me")
+    yield compiled(crane.n, "OpenModelica", own, folder, omc)
     yield Row(crane.n, "native", seconds, crane.fmu.stat().st_size, evaluation_time(crane.fmu))
     text = multibody.text(model.mechanism, model.start[0], "Drawn")
+    drawn = Request("Drawn", text, "Drawn", "2.0", "me", ("Modelica",))
     try:
-        drawn = compile_text(Request("Drawn", text, "Drawn", "2.0", "me", ("Modelica",)), folder / "drawn", omc)
+        yield compiled(crane.n, "OpenModelica, MultiBody", drawn, folder, omc)
     except (MissingToolError, BuildError) as error:
         print(f"n = {crane.n}: no FMU of the chain in MultiBody: {error}", file=sys.stderr)
-        return
-    yield Row(crane.n, "OpenModelica, MultiBody", drawn.seconds, drawn.size, evaluation_time(drawn.fmu))
+
+
+def compiled(n: int, by: str, request: Request, folder: Path, omc: openmodelica.Omc) -> Row:
+    """A Modelica text by omc, which runs as a script: a session's CPU time is not known before it ends."""
+    begin = _cpu()
+    built = compile_text(request, folder / request.name, omc, timeout=TIMEOUT, sessions=False)
+    return Row(n, by, _cpu() - begin, built.size, evaluation_time(built.fmu))
+
+
+def _cpu() -> float:
+    """Of this process and those that it has waited for, s."""
+    usages = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+def beside(text: str, folder: Path, omc: openmodelica.Omc) -> Row:
+    """A text from elsewhere, `FILE.mo:CLASS`."""
+    file, _, simulated = text.rpartition(":")
+    request = Request("Beside", Path(file).read_text("utf-8"), simulated, "2.0", "me")
+    return compiled(0, f"OpenModelica, {simulated}", request, folder, omc)
 
 
 def table(rows: list[Row]) -> Table:
-    """One line per FMU; the last two columns are ratios to OpenModelica's FMU of the same chain."""
+    """One line per FMU; the last two columns are ratios to OpenModelica's FMU of the same, or the last, chain."""
     result = Table("n", "FMU by", "build, s", "size, MB", "evaluation, µs", "build", "evaluation", box=MARKDOWN)
     own = {row.n: row for row in rows if row.by == "OpenModelica"}
+    own[0] = list(own.values())[-1]
     for row in rows:
         result.add_row(
-            str(row.n),
+            str(row.n or "–"),
             row.by,
             f"{row.build:.1f}",
             f"{row.size / 1e6:.2f}",
@@ -81,6 +107,7 @@ def main() -> int:
     """Measure and print; exit status 3 without omc."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--omc", help="path of omc, or docker:IMAGE")
+    parser.add_argument("--beside", metavar="FILE.mo:CLASS", help="one more Modelica text in the same run")
     parser.add_argument("--elements", type=int, nargs="+", default=ELEMENTS, help="rigid elements of the boom")
     arguments = parser.parse_args()
     try:
@@ -92,6 +119,8 @@ def main() -> int:
     for elements in arguments.elements:
         with TemporaryDirectory() as folder:
             rows += measured(elements, omc, Path(folder))
+            if arguments.beside and elements == arguments.elements[-1]:
+                rows.append(beside(arguments.beside, Path(folder), omc))
     console = Console(width=110)
     console.print(omc.version())
     console.print(table(rows))

@@ -83,10 +83,9 @@ def _own_inertia(program: Program, body: Body, kinematics: Kinematics, b: int) -
     program.section(*of_body(body))
     mass = program.define(f"{name}_mass", body.mass, "kg", f"mass of {name}")
     com = program.define(f"com_{name}", body.com, "m", f"centre of mass of {name}, its frame")
-    moment = program.define(f"S_{name}", mass * com, "kg.m", f"static moment of {name}, its axes")
-    inertia = ir.lift(body.inertia) + steiner(com, ir.zeros(3), moment)
+    inertia = ir.lift(body.inertia) + mass * steiner(com, ir.zeros(3), com)
     inertia = program.define(f"Io_{name}", inertia, "kg.m2", f"inertia of {name} about its origin, its axes")
-    s = program.define(f"s_{name}", motion.R @ moment, "kg.m", f"static moment of {name}")
+    s = program.define(f"s_{name}", mass * (motion.R @ com), "kg.m", f"static moment of {name}")
     J = _turned(program, f"J_{name}", motion.R, inertia, f"inertia of {name} about its origin")
     w, dw, dv = motion.w, motion.dw, motion.dv
     F = mass * dv + ir.cross(dw, s) + ir.cross(w, ir.cross(w, s))
@@ -118,7 +117,7 @@ def steiner(arm: Expr, s: Expr, moved: Expr) -> Expr:
     """What an inertia about a point grows by, shape (3, 3), if it is taken about another one.
 
     arm       shape (3,), m: from the new point to the old one
-    s, moved  shape (3,), kg·m: static moment about the old and the new one, moved = s + m·arm
+    s, moved  shape (3,), kg·m, or m per mass: static moment about the old and the new one, moved = s + m·arm
     """
     (x, y, z), (sx, sy, sz), (tx, ty, tz) = arm, s, moved
     xx, yy, zz = x * (sx + tx), y * (sy + ty), z * (sz + tz)
