@@ -117,10 +117,12 @@ def _states(model: Prepared, rng: np.random.Generator) -> dict[str, float]:
 
 
 def _signals(program: Program, values: Numeric) -> dict[str, Array]:
-    """Accelerations, efforts and loads, each unit an array."""
+    """Velocities, accelerations, efforts and loads, each unit an array."""
     found: dict[str, list[float]] = {}
     for output in program.outputs:
-        if not output.name.startswith(("violation", "base_")):  # what holds a base far away has a long lever
+        if output.signal.quantity != "position" and not output.name.startswith(
+            ("violation", "base_")
+        ):  # what holds a base far away has a long lever
             found.setdefault(output.unit, []).append(float(values.values[output.name]))
     return {unit: np.array(column) for unit, column in found.items()}
 
