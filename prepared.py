@@ -114,7 +114,7 @@ def prepare(chain: Chain, source: str = "description") -> Prepared:
         raise DescriptionError(source, [named(problem, tables) for problem in problems])
     solvability = _solvability(numbers, start, source)
     partition = Partition(solvability.dependent, solvability.independent, solvability.without_drive)
-    derived = equations.derive(chain, start, partition)
+    derived = equations.derive(chain, start, partition, solvability.extent)
     program = linear_solves.with_linear_solves(derived, chain.constraints.formulation)
     clashes = variables.clashes(program)
     if clashes:

@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import pytest
 from helpers_examples import EXAMPLES
+from machines.scales import resized
 
 from gpmelica import reference
 from gpmelica.commands.run import reference_run
 from gpmelica.errors import SolveError
-from gpmelica.generator.description.load import load
+from gpmelica.generator.description.load import from_data, load
 from gpmelica.generator.types.origin import joint_load
 from gpmelica.prepared import prepare
 
@@ -45,3 +46,20 @@ def test_a_missing_counterpart_stops_the_run() -> None:
     model = replace(model, chain=chain, mechanism=replace(model.mechanism, chain=chain), program=program)
     with pytest.raises(SolveError, match=r"not both in the equations and in the reference, .*: unheard_load_of$"):
         reference_run(model, None, lambda what, fraction: None)
+
+
+@pytest.mark.parametrize(("length", "nominal"), [(1.0, 1.0), (1e-3, 1e-3), (1e3, 1.0)])
+def test_small_machines_have_small_tolerances_of_lengths(length: float, nominal: float) -> None:
+    """A slide of 1 mm is as much in a machine of 1 cm as one of 1 m in a machine of 10 m."""
+    link = {"mass": 1.0, "com": [0.1, 0.0, 0.0], "inertia": [0.1, 0.1, 0.1]}
+    slide = link | {"name": "slide", "parent": "ground", "joint": {"type": "prismatic", "axis": [0.0, 0.0, 1.0]}}
+    arm = link | {"name": "arm", "parent": "slide", "frame": {"xyz": [5.0, 0.0, 0.0]}}
+    data = {
+        "schema": 1,
+        "name": "Slide",
+        "links": [slide, arm | {"joint": {"type": "revolute", "axis": [0.0, 0.0, 1.0]}}],
+    }
+    states = prepare(from_data(resized(data, 1.0, length))).program.states
+    found = {state.name.removesuffix("_state"): state.nominal for state in states}
+    assert found["slide_position"] == found["slide_position_dot"] == pytest.approx(nominal)
+    assert found["arm_angle"] == found["arm_angle_dot"] == 1.0

@@ -20,10 +20,11 @@ from .solution.system import ActiveSystem, Partition
 Array = NDArray[np.float64]
 
 
-def derive(chain: Chain, start: tuple[Array, Array], partition: Partition) -> Program:
+def derive(chain: Chain, start: tuple[Array, Array], partition: Partition, extent: float) -> Program:
     """Equations of a description; it is left open how the constrained ones are solved, see `linear_solves`.
 
     start   q and q̇ at t = 0, shape (n,) each, rad or m and per second: defaults of the start parameters
+    extent  of the mechanism, m: what absolute tolerances of lengths go by
     """
     program = Program(chain.name, chain.description)
     mechanism = build(chain, Symbols(program))
@@ -41,7 +42,7 @@ def derive(chain: Chain, start: tuple[Array, Array], partition: Partition) -> Pr
         ratios = reduced_state.velocities(program, mechanism, rows, active)
     known = joint_loads.JointLoads(program, bodies, inertia, applied, rows.reactions if rows else ())
     solution = accelerations.derive(program, bodies, inertia, Q, rows, active, ratios, known, bristles)
-    outputs.states(program, mechanism, start, solution.qdd)
+    outputs.states(program, mechanism, start, extent, solution.qdd)
     friction.states(program, mechanism, bristles)
     outputs.motion(program, mechanism, points, solution.qdd)
     if rows is not None:

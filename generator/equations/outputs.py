@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -39,24 +41,32 @@ def _of_all(mechanism: Mechanism, quantity: str) -> list[Signal]:
     return [coordinate.signal(quantity) for coordinate in mechanism.coordinates]
 
 
-def states(program: Program, mechanism: Mechanism, start: tuple[Array, Array], qdd: Expr) -> None:
-    """Coordinates, and their rates as far as these are no outputs."""
+def states(program: Program, mechanism: Mechanism, start: tuple[Array, Array], extent: float, qdd: Expr) -> None:
+    """Coordinates, and their rates as far as these are no outputs; extent: of the mechanism, m."""
     for k, coordinate in enumerate(mechanism.coordinates):
         rate = coordinate.signal("velocity")
-        _state(program, coordinate, coordinate.signal("position"), float(start[0][k]), ir.symbol(rate.name))
+        here, nominal = coordinate.signal("position"), _nominal(coordinate, extent)
+        _state(program, coordinate, here, float(start[0][k]), ir.symbol(rate.name), nominal)
     following = program.published
     for k, coordinate in enumerate(mechanism.coordinates):
         rate = coordinate.signal("velocity")
         if rate.name not in following:
-            _state(program, coordinate, rate, float(start[1][k]), qdd[k])
+            _state(program, coordinate, rate, float(start[1][k]), qdd[k], _nominal(coordinate, extent))
 
 
-def _state(program: Program, coordinate: Coordinate, signal: Signal, start: float, derivative: Expr) -> None:
+def _nominal(coordinate: Coordinate, extent: float) -> float:
+    """Magnitude, rad or m, that absolute tolerances are a part of; of lengths in small machines less."""
+    size = 1.0 if coordinate.role == "joint" else 1e-3
+    return size if coordinate.unit == "rad" else size * min(1.0, 10.0 ** math.floor(math.log10(extent)))
+
+
+def _state(
+    program: Program, coordinate: Coordinate, signal: Signal, start: float, derivative: Expr, nominal: float
+) -> None:
     is_rate, name = signal.quantity == "velocity", f"{signal.name}_start"
     unit = f"{coordinate.unit}/s" if is_rate else coordinate.unit
     text = f"{coordinate.name}{', rate' if is_rate else ''}"
     program.parameters.append(Parameter(name, np.array(start), unit, f"{text} at the start", START_VALUES))
-    nominal = 1.0 if coordinate.role == "joint" else 1e-3
     text = text if is_rate else f"{text}, {coordinate.sense}"
     program.integrate(State(signal, unit, text, ir.symbol(name), derivative, nominal))
 

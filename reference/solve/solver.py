@@ -57,6 +57,7 @@ class Solvability:
     rank           of C, rows scaled to length 1
     tolerance      singular values of that C up to it count as zero
     gap            the smallest singular value that counts, and the largest that does not
+    extent         of the mechanism, m, see `extent.units_of_change`
     """
 
     dependent: tuple[str, ...]
@@ -66,6 +67,7 @@ class Solvability:
     rank: int
     tolerance: float
     gap: tuple[float, float]
+    extent: float
 
 
 def solvability(mechanism: Mechanism, start: Start) -> Solvability:
@@ -85,4 +87,5 @@ def solvability(mechanism: Mechanism, start: Start) -> Solvability:
         rank=rows.rank.rank,
         tolerance=rows.rank.tolerance,
         gap=(rows.rank.smallest, rows.rank.largest),
+        extent=rows.extent,
     )
