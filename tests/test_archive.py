@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import tempfile
 import zipfile
-from html.parser import HTMLParser
 from pathlib import Path
 
 import fmpy
@@ -28,6 +27,7 @@ from helpers_backends import (
     reference_accelerations,
 )
 from helpers_examples import changed
+from test_report import Page
 
 from gpmelica.errors import GpmelicaError
 from gpmelica.fmu.archive import documentation
@@ -51,39 +51,13 @@ def both(compile_data: CompileData) -> dict[str, Compiled]:
 # ---- Documentation ----------------------------------------------------------------------------------------------
 
 
-class _Page(HTMLParser):
-    """Cells of tables, addresses, and whether every element is closed."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.cells: list[str] = []
-        self.addresses: list[str] = []
-        self.open: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.addresses += [value or "" for key, value in attrs if key in ("href", "src", "xlink:href")]
-        if tag not in ("meta", "br", "path", "use"):
-            self.open.append(tag)
-        if tag == "td":
-            self.cells.append("")
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag not in ("path", "use"):
-            assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if self.open and self.open[-1] == "td":
-            self.cells[-1] += data
-
-
 def _page(compiled: Compiled) -> str:
     return (compiled.folder / PAGE).read_text(encoding="utf-8")
 
 
 def _variables(text: str) -> list[list[str]]:
     """Rows of the tables of variables: name, unit, start, meaning."""
-    cells = _Page(text.partition('<section id="variables">')[2].partition("</section>")[0]).cells
+    cells = Page(text.partition('<section id="variables">')[2].partition("</section>")[0]).cells
     return [cells[k : k + 4] for k in range(0, len(cells), 4)]
 
 
@@ -91,7 +65,6 @@ def test_page_has_every_variable(compile_example: Compile) -> None:
     """Each variable of the FMU is in the tables once, and every element of the page is closed."""
     compiled = compile_example("crane", "rigid_boom")
     text = _page(compiled)
-    assert _Page(text).open == []
     names = [row[0] for row in _variables(text)]
     assert sorted(names) == sorted(v.name for v in compiled.description.modelVariables)
 
@@ -109,7 +82,7 @@ def test_page_needs_nothing_else(both: dict[str, Compiled], fmi: str) -> None:
     assert "://" not in text
     assert "<svg" in text
     assert f"FMI {fmi}" in text
-    for address in _Page(text).addresses:
+    for address in Page(text).links:
         inside = f'id="{address[1:]}"' in text
         assert inside if address.startswith("#") else (compiled.folder / "documentation" / address).is_file()
 

@@ -90,6 +90,7 @@ class Page(HTMLParser):
         self.ids: list[str] = []
         self.links: list[str] = []
         self.words: list[str] = []
+        self.cells: list[str] = []
         self.feed(text)
         self.close()
         assert self.open == []
@@ -97,6 +98,8 @@ class Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Note the element, its id and what it refers to."""
         self.tags.append(tag)
+        if tag == "td":
+            self.cells.append("")
         for key, value in attrs:
             if key == "id":
                 self.ids.append(str(value))
@@ -119,6 +122,8 @@ class Page(HTMLParser):
         """Text outside of style sheets."""
         if self.open and self.open[-1] not in ("style", "script"):
             self.words.append(data)
+            if self.open[-1] == "td":
+                self.cells[-1] += data
 
     @property
     def text(self) -> str:
