@@ -10,12 +10,8 @@ import pytest
 pytest.importorskip("pinocchio", reason="Pinocchio (pin) is not installed")
 from machines.trial import trial
 
-# a task that the reference takes for out of reach
-_AMISS = {39}
-_SEEDS = [pytest.param(k, marks=[pytest.mark.xfail(strict=True)] * (k in _AMISS), id=str(k)) for k in range(100)]
 
-
-@pytest.mark.parametrize("seed", _SEEDS)
+@pytest.mark.parametrize("seed", range(100))
 def test_random_mechanism(seed: int) -> None:
     found = trial(seed, largest=14)
     assert not found.faults, str(found)

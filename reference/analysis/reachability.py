@@ -24,7 +24,7 @@ _LOOP = 100.0  # weight of an open loop against a missed waypoint
 
 
 def unreachable(mechanism: Mechanism, q0: ArrayLike) -> list[Problem]:
-    """Waypoints that the joints cannot reach, and constraint rows that contradict each other.
+    """Waypoints that the joints alone cannot reach, and constraint rows that contradict each other.
 
     q0   shape (n,), rad or m: start configuration; base and elastic coordinates stay as they are in it
     Loops stay closed.
@@ -44,6 +44,7 @@ def unreachable(mechanism: Mechanism, q0: ArrayLike) -> list[Problem]:
 
 def _waypoints(model: Model, path: Path, where: str, q: Array) -> Iterator[Problem]:
     search = _Search(model, path)
+    with_what = ", base and beams as at the start" * any(c.role != "joint" for c in model.mechanism.coordinates)
     for k, waypoint in enumerate(path.waypoints):
         found, distance = search.nearest(np.array(waypoint), q)
         if distance <= _REACHED:
@@ -51,8 +52,8 @@ def _waypoints(model: Model, path: Path, where: str, q: Array) -> Iterator[Probl
         else:
             yield Problem(
                 f"{where}.waypoints[{k}]",
-                f"cannot be reached: the closest is {distance:.3g} m away; move the waypoint or the path's frame,"
-                " or change the start configuration",
+                f"cannot be reached by the joints{with_what}: the closest is {distance:.3g} m away; move the"
+                " waypoint or the path's frame, or change the start configuration",
             )
 
 

@@ -109,6 +109,7 @@ def _made(rng: np.random.Generator, family: str, largest: int) -> Machine | None
     _load(draft)
     _settle(draft)
     oracle = Oracle(draft.data, draft.tasks, draft.rank)
+    _check_paths(draft, oracle)
     return Machine(draft.data, family, length, draft.rank, oracle, tuple(_states(draft, oracle)))
 
 
@@ -134,6 +135,27 @@ def _states(draft: _Draft, oracle: Oracle) -> Iterator[tuple[float, Array, Array
         if not moved and np.abs((state[0] - q) / units).max() > 1e-9:
             raise ValueError("the start is not where it should be")
         yield t, *state
+
+
+def _check_paths(draft: _Draft, oracle: Oracle) -> None:
+    """Raises ValueError where the joints alone, base and beams as at the start, do not bring a path to its end."""
+    joints = [k for k, name in enumerate(oracle.tree.names) if _is_of_a_joint(name)]
+    for leg in draft.tasks:
+        q = oracle.tree.described()
+        for _ in range(50 * isinstance(leg, Leg)):
+            posture = Posture(oracle.tree, q, 0 * q)
+            rows = [row for task in (leg, *oracle.loops) for row in task.constraints(posture, 1.0)]
+            gap = np.array([row.Phi for row in rows], dtype=float)
+            if np.abs(gap).max() < 1e-9 * draft.length:
+                break
+            q[joints] -= np.linalg.lstsq(np.array([row.C for row in rows])[:, joints], gap)[0]
+        else:
+            if isinstance(leg, Leg):
+                raise ValueError("the end of a path is out of the joints' reach")
+
+
+def _is_of_a_joint(coordinate: str) -> bool:
+    return not coordinate.startswith("base.") and ".r" not in coordinate
 
 
 def _turns(coordinate: str) -> bool:
@@ -366,7 +388,7 @@ def _load(draft: _Draft) -> None:
 
 def _effort(draft: _Draft) -> Table:
     """On a joint's coordinate; nothing where there is none."""
-    joints = [name for name in _free(draft) if not name.startswith("base.") and ".r" not in name]
+    joints = [name for name in _free(draft) if _is_of_a_joint(name)]
     if not joints:
         return {}
     joint = str(draft.rng.choice(joints))

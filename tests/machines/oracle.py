@@ -164,12 +164,12 @@ class Answer:
 
 
 class Oracle:
-    """A description with its tasks, and its rank as it was made."""
+    """A description with its tasks, its closures that are constraints (`loops`), and its rank as it was made."""
 
     def __init__(self, data: Table, tasks: Sequence[Task], rank: int) -> None:
         self.tree, self.rank = Tree(data), rank
-        loops = [closure for closure in data.get("closures", ()) if closure not in _soft(data)]
-        self._tasks: list[Task] = [*tasks, *map(Loop, loops), HeldBase()]
+        self.loops = [Loop(closure) for closure in data.get("closures", ()) if closure not in _soft(data)]
+        self._tasks: list[Task] = [*tasks, *self.loops, HeldBase()]
 
     def _rows(self, posture: Posture, t: float) -> list[Constraint]:
         return [c for task in self._tasks for c in task.constraints(posture, t)]

@@ -30,7 +30,8 @@ class Path(Part):
     components: tuple[Literal["x", "y", "z"], ...] = ("x", "y", "z")
     """Those in the path's frame that are prescribed, one row `<name>_x` and so on each; the others are free."""
     waypoints: tuple[Vector3, ...] = Field(min_length=2)
-    """x, y, z in the path's frame, m; the first one belongs to t = 0."""
+    """x, y, z in the path's frame, m; the first one belongs to t = 0. The joints must reach them, base and beams
+    as at the start."""
     leg_time: Positive
     """From one waypoint to the next, s; after the last one the point stays there."""
     profile: Literal["quintic"] = "quintic"
