@@ -19,6 +19,7 @@ from .velocities import allowed_velocities
 
 Array = NDArray[np.float64]
 _ITERATIONS = 100
+_PATIENCE = 10  # steps; where these change what is left by less than a tenth, _ITERATIONS would not do
 _STEP = 1e-6  # rad or m, of the differences in the stiffness matrix
 _LONGEST = 0.3  # rad or m, of a step in each eigenvector of the stiffness
 _TINY = 1e-300
@@ -97,13 +98,16 @@ def equilibrium(mechanism: Mechanism) -> Array:
     balance = _Balance(mechanism, q)
     if not balance.free:
         return q
-    acting = balance.acting(q)
+    acting, left = balance.acting(q), list[float]()
     for _ in range(_ITERATIONS):
-        step = balance.step(q, acting)
+        step, residual = balance.step(q, acting)
+        left.append(residual)
+        if len(left) > _PATIENCE and min(left[-_PATIENCE:]) > 0.9 * max(left[-_PATIENCE:]):
+            break
         q[balance.free] += step
         if np.abs(step).max() < 1e-13 * max(1.0, np.abs(q).max()):
             break
-    balance.check(q, max(acting, balance.acting(q)))
+    balance.check(q, max(acting, balance.acting(q)), len(left))
     return q
 
 
@@ -136,23 +140,27 @@ class _Balance:
         """−∂(Q + Cᵀ λ)/∂q of the free coordinates, shape (f, f)."""
 
         def pull(at: Array) -> Array:
-            forces, C, _ = self._at(at)
-            return np.asarray(forces + multipliers @ C)
+            state = self._model.state(0.0, at, self._rest)
+            # rows that are zero but for rounding have no multiplier
+            bound = multipliers @ self._model.constraints.loops.rows(state.posture).C
+            return np.asarray((self._model.loads(state).total + bound)[self.free])
 
         shifts = np.eye(len(q))[self.free] * _STEP
         return np.array([pull(q - shift) - pull(q + shift) for shift in shifts]).T / (2 * _STEP)
 
-    def step(self, q: Array, acting: float) -> Array:
+    def step(self, q: Array, acting: float) -> tuple[Array, float]:
         """Change of the free coordinates towards a stable equilibrium, shape (f,), rad or m.
 
         One part closes the loops, the other one keeps them closed: it lies in the null space of C.
+        And the largest force that is left before it, N or N·m.
         """
         residual, multipliers = self._balanced(q)
         stiffness = self._stiffness(q, multipliers)
         _, C, Phi = self._at(q)
         closing, along = -np.linalg.pinv(C, rcond=_RANK) @ Phi, _null_space(C)
         left = along.T @ (residual - stiffness @ closing)
-        return np.asarray(closing + along @ _downhill(along.T @ stiffness @ along, left, acting))
+        step = closing + along @ _downhill(along.T @ stiffness @ along, left, acting)
+        return np.asarray(step), float(np.abs(residual).max())
 
     def acting(self, q: Array) -> float:
         """The largest force or moment that acts, the whole weight (on a lever of 1 m) included; N or N·m."""
@@ -161,14 +169,15 @@ class _Balance:
         weight = mass * float(np.linalg.norm(self.mechanism.gravity))
         return max(weight, float(np.abs(loads.elastic).max()), float(np.abs(loads.applied).max()))
 
-    def check(self, q: Array, acting: float) -> None:
-        """Raises SolveError if the forces in q are not in balance, to 1e-9 of those that act."""
+    def check(self, q: Array, acting: float, steps: int) -> None:
+        """Raises SolveError if forces in q are not in balance, to 1e-9 of those that act, after so many steps."""
         residual = np.abs(self._balanced(q)[0])
         worst = int(np.argmax(residual))
         if not residual[worst] <= 1e-9 * acting:
             c = self.mechanism.coordinates[self.free[worst]]
+            why = "forces hardly become smaller any more, and" if steps < _ITERATIONS else "still"
             raise SolveError(
-                f"no static equilibrium found in {_ITERATIONS} iterations: {residual[worst]:.3g} {c.effort_unit}"
+                f"no static equilibrium found in {steps} steps: {why} {residual[worst]:.3g} {c.effort_unit}"
                 f" are left on {c.name}; give it a spring, lock its joint in [statics], or set"
                 ' simulation.start = "description"'
             )
