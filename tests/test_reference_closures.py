@@ -177,7 +177,7 @@ def test_replacement_joints_forces_are_the_energys_derivatives(seed: int, axes: 
     states = [model.loads(model.state(0.0, q, qd)) for model in models]
 
     def energy_at(x: Array) -> float:
-        first, second = (model.loads(model.state(0.0, x, qd)).potential for model in models)
+        first, second = (model.potential(model.state(0.0, x, qd)) for model in models)
         return first - second
 
     gradient = np.array([slope(lambda x, e=e: energy_at(q + x * e)) for e in np.eye(with_joint.n)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from helpers_reference import slope
 from gpmelica.errors import SolveError
 from gpmelica.generator.language.expressions import FUNCTIONS, parse
 from gpmelica.reference.kinematics.expression import Instant, compile_tree, evaluate, stops
-from gpmelica.reference.kinematics.jet import Jet, constant, plain, variables
+from gpmelica.reference.kinematics.jet import Jet, Value, constant, hessian, plain, variables
 
 NAMES = ("t", "E.x", "E.y", "a.angle_dot")
 VALUES = (0.3, 0.7, -0.4, 0.9)
@@ -38,10 +39,13 @@ def _value(text: str, values: list[float] | np.ndarray) -> float:
     return plain(node.value(Instant(dict(zip(NAMES, map(float, values), strict=True)), float(values[0]))))
 
 
-def _jet(text: str, values: list[float] | np.ndarray) -> Jet:
+def _of_jets(text: str, since: float) -> Callable[[list[Jet]], Value]:
     node = compile_tree(parse(text), PARAMETERS, None)
-    seeds = variables([float(x) for x in values])
-    return constant(node.value(Instant(dict(zip(NAMES, seeds, strict=True)), float(values[0]))), len(NAMES))
+    return lambda seeds: node.value(Instant(dict(zip(NAMES, seeds, strict=True)), since))
+
+
+def _jet(text: str, values: np.ndarray, *motion: list[float]) -> Jet:
+    return constant(_of_jets(text, float(values[0]))(variables(values.tolist(), *motion)), len(NAMES))
 
 
 def test_every_function_is_tried() -> None:
@@ -52,23 +56,27 @@ def test_every_function_is_tried() -> None:
 
 @pytest.mark.parametrize("text", EXPRESSIONS)
 def test_jets(text: str) -> None:
-    """Value, gradient and Hessian agree with numbers and their differences."""
+    """Value, gradient, Hessian and derivatives along a motion agree with numbers and their differences."""
     at = np.array(VALUES)
     jet, unit = _jet(text, at), np.eye(len(at))
     assert jet.value == pytest.approx(_value(text, at), rel=1e-14)
     gradient = [slope(lambda x, e=e: _value(text, at + x * e)) for e in unit]
-    hessian = [slope(lambda x, e=e: _jet(text, at + x * e).gradient) for e in unit]
+    expected = np.array([slope(lambda x, e=e: _jet(text, at + x * e).gradient) for e in unit])
+    found, scale = hessian(_of_jets(text, at[0]), at.tolist()), max(1.0, np.abs(expected).max())
     assert np.abs(jet.gradient - gradient).max() < 1e-9 * max(1.0, np.abs(gradient).max())
-    assert np.abs(jet.hessian - hessian).max() < 1e-8 * max(1.0, np.abs(hessian).max())
-    assert np.abs(jet.hessian - jet.hessian.T).max() < 1e-12 * max(1.0, np.abs(hessian).max())
+    assert np.abs(found - expected).max() < 1e-8 * scale
+    rates, seconds = np.linspace(-1.0, 0.5, len(at)), np.linspace(2.0, -1.0, len(at))
+    moving = _jet(text, at, rates.tolist(), seconds.tolist())
+    assert moving.rate == pytest.approx(jet.gradient @ rates, abs=1e-12 * scale)
+    assert moving.second == pytest.approx(rates @ found @ rates + jet.gradient @ seconds, abs=1e-11 * scale)
 
 
 def test_powers_at_zero() -> None:
     """x, x² and x³ have derivatives at 0, though 1/x has not."""
-    (x,) = variables([0.0])
+    (x,) = variables([0.0], [1.0])
     for text, expected in (("E.x^1", (1.0, 0.0)), ("E.x^2", (0.0, 2.0)), ("E.x^3", (0.0, 0.0)), ("E.x^0", (0, 0))):
         jet = constant(compile_tree(parse(text), {}, None).value(Instant({"E.x": x}, 0.0)), 1)
-        assert (jet.gradient[0], jet.hessian[0, 0]) == expected
+        assert (jet.gradient[0], jet.second) == expected
 
 
 @pytest.mark.parametrize(
@@ -87,9 +95,9 @@ def test_quintic_is_a_smooth_step() -> None:
     values = [plain(node.value(Instant({"t": t}, t))) for t in (-5.0, 1.0, 2.0, 3.0, 9.0)]
     assert values == pytest.approx([-2, -2, 2, 6, 6], abs=1e-14)
     for t in (1.0, 3.0):
-        jet = constant(node.value(Instant({"t": variables([t])[0]}, t)), 1)
+        jet = constant(node.value(Instant({"t": variables([t], [1.0])[0]}, t)), 1)
         assert jet.gradient[0] == 0
-        assert jet.hessian[0, 0] == pytest.approx(0, abs=1e-14)
+        assert jet.second == pytest.approx(0, abs=1e-14)
 
 
 def test_start_values() -> None:

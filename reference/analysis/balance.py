@@ -48,7 +48,7 @@ def energy(model: Model, t: float, q: ArrayLike, qd: ArrayLike, z: ArrayLike | N
         friction = -float(model.evaluate(state, formulation(model, state), bristles).friction @ rate)
     return Energy(
         kinetic=0.5 * float(rate @ model.mass(state.posture)[0] @ rate),
-        potential=loads.potential,
+        potential=model.potential(state),
         dissipated=-float(loads.dissipative @ rate),
         friction=friction,
         applied=float(loads.applied @ rate),

@@ -133,7 +133,7 @@ class Watch:
         So is one within the step, if it is a long one: rows get singular only if they change by about as much as
         their smallest singular values at both ends (Weyl's inequality).
         """
-        rows = self._rows(self._motion.moment(after, y, since)[0])
+        rows = self._at_end(since, after, y)
         value = _smallest(rows)
         self._largest = max(self._largest, value)
         before = self._passed[-1:]
@@ -173,13 +173,28 @@ class Watch:
         )
         return float(found.x), float(found.fun)
 
+    def _at_end(self, since: float, t: float, y: Array) -> Array:
+        """The rows at the end of a step, at t, s.
+
+        Where the integrator evaluated its rates there, C is known but for the step's last correction.
+        """
+        at, C = self._motion.latest
+        if at == t and self._sizes is not None:
+            return self._comparable(C)
+        return self._rows(self._motion.moment(t, y, since)[0])
+
     def _rows(self, state: State) -> Array:
-        """Those that are kept, in units of what they were made of at first, by coordinates that are lengths."""
-        constraints, unit = self._motion.model.constraints, self._motion.form.choice.unit
+        """Those that are kept, made comparable."""
+        constraints = self._motion.model.constraints
         if self._sizes is None:
-            sizes = np.linalg.norm(constraints.sizes(state).C[self._left.active] * unit, axis=1, keepdims=True)
-            self._sizes = np.where(sizes > 0, sizes, 1.0)
-        return np.asarray(constraints(state).C[self._left.active] * unit / self._sizes)
+            sizes = constraints.sizes(state).C[self._left.active] * self._motion.form.choice.unit
+            lengths = np.linalg.norm(sizes, axis=1, keepdims=True)
+            self._sizes = np.where(lengths > 0, lengths, 1.0)
+        return self._comparable(constraints(state).C)
+
+    def _comparable(self, C: Array) -> Array:
+        """Rows of C that are kept in units of what they were made of at first, by coordinates that are lengths."""
+        return np.asarray(C[self._left.active] * self._motion.form.choice.unit / self._sizes)
 
     def _smallest(self, state: State) -> float:
         return _smallest(self._rows(state))

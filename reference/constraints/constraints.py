@@ -65,7 +65,7 @@ class Constraints:
     def __init__(self, mechanism: Mechanism, quantities: Quantities, reader: Reader) -> None:
         self.tasks = [programmed(entry, quantities, reader) for entry in mechanism.programmed]
         self.edges, closures = KnifeEdges(mechanism), _Closures(mechanism)
-        self._groups: list[RowGroup] = [*self.tasks, self.edges, closures]
+        groups: list[RowGroup] = [*self.tasks, self.edges, closures]
         first = sum(len(group.names) for group in self.tasks)
         after_edges = first + len(self.edges.names)
         last = after_edges + len(closures.names)
@@ -73,7 +73,8 @@ class Constraints:
         self.loops, self.closure_rows = closures.conditions, slice(after_edges, last)
         self.contact_rows = slice(first, last)
         if mechanism.base_fixed:
-            self._groups.append(_FixedBase(mechanism))
+            groups.append(_FixedBase(mechanism))
+        self._groups = [group for group in groups if group.names]
         self.names = tuple(name for group in self._groups for name in group.names)
         self.base_rows = tuple(range(last, len(self.names)))
         self.orders = np.array([group.order for group in self._groups for _ in group.names], dtype=int)
@@ -126,17 +127,12 @@ class _ExpressionRow:
 
     def _position_row(self, state: State) -> Rows:
         jet, used = self.reading.jet(state), self.reading.positions
-        gradient = jet.gradient[1:]
-        C = gradient @ state.jacobian[used]
-        direction = np.concatenate([[1.0], state.x_dot[used]])
-        second = direction @ jet.hessian @ direction + gradient @ state.bias[used]
-        return _row(jet.value, float(jet.gradient @ direction), C, -float(second))
+        return _row(jet.value, jet.rate, jet.gradient[1:] @ state.jacobian[used], -jet.second)
 
     def _velocity_row(self, state: State) -> Rows:
         jet, used, rates = self.reading.jet(state), self.reading.positions, self.reading.velocities
         by_rate = jet.gradient[1 + len(used) :]  # of order 1 there are no accelerations
-        direction = np.concatenate([[1.0], state.x_dot[used], state.bias[rates]])
-        return _row(0.0, jet.value, by_rate @ state.jacobian[rates], -float(jet.gradient @ direction))
+        return _row(0.0, jet.value, by_rate @ state.jacobian[rates], -jet.rate)
 
     def _acceleration_row(self, state: State) -> Rows:
         jet, rates = self.reading.jet(state), self.reading.accelerations

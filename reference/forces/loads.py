@@ -26,12 +26,11 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Loads:
-    """Generalised forces by origin, each of shape (n,), N·m or N, and the energy they stem from.
+    """Generalised forces by origin, each of shape (n,), N·m or N.
 
     elastic      springs of coordinates, supports and closures
     dissipative  their dampers
     printed      ΔQ_i = Σ_k q̇_k ∂Q_k/∂q̇_i of P0 (26) and P2 (20), if the description asks for it, else 0
-    potential    J, of gravity and springs
     """
 
     gravity: Array
@@ -39,7 +38,6 @@ class Loads:
     dissipative: Array
     applied: Array
     printed: Array
-    potential: float
 
     @property
     def total(self) -> Array:
@@ -91,13 +89,13 @@ class LoadModel:
             applied=_sum((part.applied for part in reactions), zero),
             # dampers' forces −D q̇ with symmetric D come a second time
             printed=dissipative + self._by_rates(state) if self._as_printed else zero,
-            potential=sum(part.energy for part in reactions) - self._work_of_gravity(state),
         )
 
-    def _work_of_gravity(self, state: State) -> float:
-        """From the world's origin to where the bodies are, J."""
+    def potential(self, state: State) -> float:
+        """Energy of gravity (zero at the world's origin) and springs, J."""
         weight = self._gravity[:3, :, 3].sum(axis=1)
-        return float(np.vdot(state.posture.T, self._gravity) + weight @ state.posture.datum)
+        work = float(np.vdot(state.posture.T, self._gravity) + weight @ state.posture.datum)
+        return sum(element.reaction(state).energy for element in self._elements) - work
 
     def _by_rates(self, state: State) -> Array:
         return _sum((element.by_rates(state) for element in self._elements), np.zeros(len(state.q)))
@@ -112,10 +110,7 @@ class LoadModel:
 
 
 def _sum(parts: Iterable[Array | float], zero: Array) -> Array:
-    total = zero
-    for part in parts:
-        total = total + part
-    return total
+    return sum((part for part in parts if isinstance(part, np.ndarray)), zero)
 
 
 def _weights(mechanism: Mechanism) -> Array:

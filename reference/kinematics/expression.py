@@ -9,14 +9,15 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from ...errors import SolveError
 from ...generator.language import expressions
 from ...generator.language.expressions import Apply, Conditional, Name, Number, Tree
 from .jet import OPERATIONS, Value, plain
+
+T = TypeVar("T")
 
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
@@ -210,15 +211,13 @@ def evaluate(node: Node, at: Instant, label: str) -> Value:
 
     Raises SolveError that names `label` and the time where it has none, as sqrt of a negative number.
     """
-    with named_errors(label, at):
-        return node.value(at)
+    return named_errors(label, at, lambda: node.value(at))
 
 
-@contextmanager
-def named_errors(label: str, at: Instant) -> Iterator[None]:
-    """Turns errors of Python's arithmetic into a SolveError that names `label` and the time."""
+def named_errors(label: str, at: Instant, evaluated: Callable[[], T]) -> T:
+    """What is evaluated; errors of Python's arithmetic become a SolveError that names `label` and the time."""
     try:
-        yield
+        return evaluated()
     except (ValueError, ZeroDivisionError, OverflowError) as error:
         time = f" at t = {plain(at.atoms['t']):.9g} s" if "t" in at.atoms else ""
         raise SolveError(

@@ -1,4 +1,4 @@
-"""Forward-mode automatic differentiation to second order.
+"""Forward-mode automatic differentiation: first derivatives by all variables, second ones along a motion of these.
 
 Every operation of the expression language takes plain numbers and jets alike; plain numbers have no derivatives.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TypeAlias
 
 import numpy as np
@@ -18,30 +19,53 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Jet:
-    """A value with its derivatives with respect to k variables.
+    """A value with its derivatives by k variables, which move.
 
     gradient   shape (k,)
-    hessian    shape (k, k), symmetric
+    rate       first derivative with respect to time
+    second     second derivative with respect to time
     """
 
     value: float
     gradient: Array
-    hessian: Array
+    rate: float
+    second: float
 
 
 Value: TypeAlias = Jet | float
 
 
-def variables(values: Sequence[float]) -> list[Jet]:
-    """The k independent variables."""
-    k = len(values)
-    unit, zero = np.eye(k), np.zeros((k, k))
-    return [Jet(value, unit[i], zero) for i, value in enumerate(values)]
+@cache
+def _unit(k: int) -> list[Array]:
+    unit = np.eye(k)
+    unit.flags.writeable = False
+    return list(unit)
+
+
+def variables(
+    values: Sequence[float], rates: Sequence[float] | None = None, seconds: Sequence[float] | None = None
+) -> list[Jet]:
+    """The k independent variables; rates, seconds: how they move, default not at all and without acceleration."""
+    none = [0.0] * len(values)
+    return [Jet(*parts) for parts in zip(values, _unit(len(values)), rates or none, seconds or none, strict=True)]
+
+
+def hessian(function: Callable[[list[Jet]], Value], values: Sequence[float]) -> Array:
+    """Second derivatives of a function of k variables, shape (k, k): from those along e_i and along e_i + e_j."""
+    unit = np.eye(len(values))
+
+    def along(direction: Array) -> float:
+        return constant(function(variables(values, direction.tolist())), len(values)).second
+
+    own = [along(e) for e in unit]
+    both = [[along(e + f) for f in unit] for e in unit]
+    # e_i + e_i is twice e_i
+    return np.asarray(0.5 * (np.array(both).reshape(unit.shape) - np.add.outer(own, own)))
 
 
 def constant(value: Value, k: int) -> Jet:
     """The value as a jet of k variables."""
-    return value if isinstance(value, Jet) else Jet(value, np.zeros(k), np.zeros((k, k)))
+    return value if isinstance(value, Jet) else Jet(value, np.zeros(k), 0.0, 0.0)
 
 
 def plain(x: Value) -> float:
@@ -51,8 +75,7 @@ def plain(x: Value) -> float:
 
 def _of_one(x: Jet, f: float, f1: float, f2: float) -> Jet:
     """f(x) by the chain rule; f1, f2 are f' and f''."""
-    g = x.gradient
-    return Jet(f, f1 * g, f1 * x.hessian + f2 * np.multiply.outer(g, g))
+    return Jet(f, f1 * x.gradient, f1 * x.rate, f1 * x.second + f2 * x.rate * x.rate)
 
 
 def _of_two(x: Value, y: Value, f: float, first: tuple[float, float], second: tuple[float, float, float]) -> Jet:
@@ -60,21 +83,29 @@ def _of_two(x: Value, y: Value, f: float, first: tuple[float, float], second: tu
     k = len((x if isinstance(x, Jet) else constant(y, 0)).gradient)
     a, b = constant(x, k), constant(y, k)
     (f_x, f_y), (f_xx, f_xy, f_yy) = first, second
-    g = np.array([a.gradient, b.gradient])
-    outer = g.T @ np.array([[f_xx, f_xy], [f_xy, f_yy]]) @ g
-    return Jet(f, f_x * a.gradient + f_y * b.gradient, f_x * a.hessian + f_y * b.hessian + outer)
+    curved = f_xx * a.rate * a.rate + 2.0 * f_xy * a.rate * b.rate + f_yy * b.rate * b.rate
+    return Jet(
+        f,
+        f_x * a.gradient + f_y * b.gradient,
+        f_x * a.rate + f_y * b.rate,
+        f_x * a.second + f_y * b.second + curved,
+    )
+
+
+def _scaled(x: Jet, factor: float) -> Jet:
+    return Jet(x.value * factor, x.gradient * factor, x.rate * factor, x.second * factor)
 
 
 def _add(x: Value, y: Value) -> Value:
     if isinstance(x, Jet):
         if isinstance(y, Jet):
-            return Jet(x.value + y.value, x.gradient + y.gradient, x.hessian + y.hessian)
-        return Jet(x.value + y, x.gradient, x.hessian)
+            return Jet(x.value + y.value, x.gradient + y.gradient, x.rate + y.rate, x.second + y.second)
+        return Jet(x.value + y, x.gradient, x.rate, x.second)
     return _add(y, x) if isinstance(y, Jet) else x + y
 
 
 def _negative(x: Value) -> Value:
-    return Jet(-x.value, -x.gradient, -x.hessian) if isinstance(x, Jet) else -x
+    return Jet(-x.value, -x.gradient, -x.rate, -x.second) if isinstance(x, Jet) else -x
 
 
 def _subtract(x: Value, y: Value) -> Value:
@@ -85,8 +116,7 @@ def _multiply(x: Value, y: Value) -> Value:
     if isinstance(x, Jet) and isinstance(y, Jet):
         return _of_two(x, y, x.value * y.value, (y.value, x.value), (0.0, 1.0, 0.0))
     if isinstance(x, Jet):
-        factor = plain(y)
-        return Jet(x.value * factor, x.gradient * factor, x.hessian * factor)
+        return _scaled(x, plain(y))
     return _multiply(y, x) if isinstance(y, Jet) else x * y
 
 
@@ -94,7 +124,7 @@ def _divide(x: Value, y: Value) -> Value:
     a, b = plain(x), plain(y)
     if isinstance(y, Jet):
         return _of_two(x, y, a / b, (1 / b, -a / b**2), (0.0, -1 / b**2, 2 * a / b**3))
-    return Jet(a / y, x.gradient / y, x.hessian / y) if isinstance(x, Jet) else a / y
+    return Jet(a / y, x.gradient / y, x.rate / y, x.second / y) if isinstance(x, Jet) else a / y
 
 
 def _power(x: Value, y: Value) -> Value:

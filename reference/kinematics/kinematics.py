@@ -1,8 +1,8 @@
 """Transforms of all bodies and their derivatives, by the product rule (design 4.1; P0 section 2, P2 (10)).
 
 A transform is a product of elementary motions, T_b = … K_i A_i(q_i) … K_j A_j(q_j) … F_b with constant K and F_b.
-Its derivative replaces A_i by A_i'. With G_i = … K_i A_i, the product up to and with motion i, what follows it
-is G_i⁻¹ T_b; so T_b,i = S_i T_b with S_i = G_prev(i) K_i A_i' G_i⁻¹, and T_b,ij = S_i S_j T_b for i not after j.
+Its derivative replaces A_i by A_i' = A_i W_i, W_i constant. With G_i = … K_i A_i, the product up to and with i,
+what follows it is G_i⁻¹ T_b; so T_b,i = S_i T_b with S_i = G_i W_i G_i⁻¹, and T_b,ij = S_i S_j T_b, i not after j.
 
 The world's origin may be far away, and its lever arms would cost digits: transforms refer to a datum in world axes
 that goes with the mechanism instead. For the derivatives it stands still, so none of the formulas changes.
@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...generator.mechanism import GROUND, Body, Coordinate, Mechanism, Place
-from ...generator.types.joints import Axis
 
 Array = NDArray[np.float64]
+_ONE = np.eye(4)
 
 
 @dataclass(frozen=True)
@@ -30,21 +30,35 @@ class Posture:
     that a product with all of them is one matrix product.
 
     datum    shape (3,), m: the datum in the world
-    T        shape (4, B, 4)
-    T_q      shape (n, 4, B, 4), ∂T_b/∂q_i
-    T_dot    shape (4, B, 4), Σ_i T_b,i q̇_i
-    T_bias   shape (4, B, 4), Σ_mn T_b,mn q̇_m q̇_n: the part of T̈ without q̈
+    stacked  shape (3 + n, 4, B, 4): T, its two derivatives along the motion, and those by the coordinates
     S        shape (4n, 4), S_i one above the other: T_b,i = S_i T_b
-    moves    shape (n, 1, B, 1), 1 where coordinate i moves slot B, else 0
+    moves    shape (n, 4, B, 4), 1 where coordinate i moves slot B, else 0
     """
 
     datum: Array
-    T: Array
-    T_q: Array
-    T_dot: Array
-    T_bias: Array
+    stacked: Array
     S: Array
     moves: Array
+
+    @property
+    def T(self) -> Array:
+        """Shape (4, B, 4)."""
+        return self.stacked[0]
+
+    @property
+    def T_dot(self) -> Array:
+        """Σ_i T_b,i q̇_i, shape (4, B, 4)."""
+        return self.stacked[1]
+
+    @property
+    def T_bias(self) -> Array:
+        """Σ_mn T_b,mn q̇_m q̇_n: the part of T̈ without q̈, shape (4, B, 4)."""
+        return self.stacked[2]
+
+    @property
+    def T_q(self) -> Array:
+        """∂T_b/∂q_i, shape (n, 4, B, 4)."""
+        return self.stacked[3:]
 
     @property
     def world(self) -> Array:
@@ -59,7 +73,7 @@ class Posture:
 
 
 def _derivative(S: Array, moves: Array, product: Array) -> Array:
-    return (S @ product.reshape(4, -1)).reshape(moves.shape[0], 4, moves.shape[2], 4) * moves
+    return (S @ product.reshape(4, -1)).reshape(moves.shape) * moves
 
 
 @dataclass(frozen=True)
@@ -89,9 +103,8 @@ class Vectors:
 
     def motion(self, posture: Posture) -> VectorMotion:
         """Positions, velocities and Jacobians of the sums."""
-        rows = (posture.T, posture.T_dot, posture.T_bias, posture.T_q.reshape(-1, *posture.T.shape[1:]))
-        stacked = np.concatenate(rows).reshape(-1, self._homogeneous.shape[0]) @ self._homogeneous
-        blocks = stacked.reshape(len(stacked) // 4, 4, stacked.shape[1])[:, :3]
+        moved = posture.stacked.reshape(-1, self._homogeneous.shape[0]) @ self._homogeneous
+        blocks = moved.reshape(len(posture.stacked), 4, -1)[:, :3]
         return VectorMotion(position=blocks[0], velocity=blocks[1], bias=blocks[2], jacobian=blocks[3:])
 
     def sizes(self, posture: Posture) -> tuple[Array, Array]:
@@ -124,16 +137,19 @@ class Kinematics:
 
     def __init__(self, mechanism: Mechanism) -> None:
         self.n, self.slots = mechanism.n, len(mechanism.bodies) + 1
-        self._previous = np.zeros(self.n, dtype=int)
+        self._previous = [0] * self.n
         self._last = np.zeros(self.slots, dtype=int)
         self._mount = np.tile(np.eye(4), (self.slots, 1, 1))
         self._moves = np.zeros((self.slots, self.n))
         self._before = np.zeros((self.n, self.n))
-        self._basis = np.zeros((self.n, 4, 32))
+        self._basis = np.zeros((self.n, 4, 16))
+        self._generators = np.array([_generator(c) for c in mechanism.coordinates]).reshape(-1, 4, 4)
         self._datum = np.zeros((3, self.n + 1))  # factors of q and 1: where the first body that moves is
         for b, body in enumerate(mechanism.bodies):
             self._place(b, body, mechanism.coordinates)
             self._moves[b + 1, mechanism.ancestors(b)] = 1.0
+        # not broadcast while it runs: that takes longer than the product
+        self._moved = np.tile(self._moves.T[:, None, :, None], (1, 4, 1, 4))
 
     def _place(self, b: int, body: Body, coordinates: Sequence[Coordinate]) -> None:
         parent = 0 if body.parent == GROUND else body.parent + 1
@@ -145,42 +161,39 @@ class Kinematics:
             if frame:
                 self._before[k] = self._before[frame - 1]
                 self._before[k, frame - 1] = 1.0
-            self._basis[k] = _basis(constant, coordinates[k])
+            self._basis[k] = _basis(constant, coordinates[k].motion.kind == "rotation", self._generators[k])
             frame, constant = k + 1, np.eye(4)
         self._last[b + 1], self._mount[b + 1] = frame, constant
 
     def __call__(self, q: Array, qd: Array) -> Posture:
         """Transforms at q, shape (n,), rad or m, and qd, shape (n,), rad/s or m/s."""
-        datum = self._datum @ np.append(q, 1.0)
-        frames, S = self._frames(q, datum)
+        datum = self._datum[:, : self.n] @ q + self._datum[:, self.n]
+        frames = self._frames(q, datum)
         T = frames[self._last] @ self._mount
+        S = frames[1:] @ self._generators @ _inverse(frames[1:])
         first = S * qd[:, None, None]
         # Σ_mn S_m S_n q̇_m q̇_n, each pair in the order of the chain: 2 Σ_(m before n) + Σ_(m = n)
         second = (2.0 * _sum(self._before, first) + first) @ first
-        T_dot = _sum(self._moves, first) @ T
-        T_bias = _sum(self._moves, second) @ T
-        side_by_side = np.ascontiguousarray(T.transpose(1, 0, 2))
-        stacked, moves = S.reshape(4 * self.n, 4), self._moves.T[:, None, :, None]
-        return Posture(
-            datum=datum,
-            T=side_by_side,
-            T_q=_derivative(stacked, moves, side_by_side),
-            T_dot=T_dot.transpose(1, 0, 2),
-            T_bias=T_bias.transpose(1, 0, 2),
-            S=stacked,
-            moves=moves,
-        )
+        stacked = np.empty((3 + self.n, 4, self.slots, 4))
+        stacked[0] = T.transpose(1, 0, 2)
+        stacked[1] = (_sum(self._moves, first) @ T).transpose(1, 0, 2)
+        stacked[2] = (_sum(self._moves, second) @ T).transpose(1, 0, 2)
+        above = S.reshape(4 * self.n, 4)
+        stacked[3:] = _derivative(above, self._moved, stacked[0])
+        return Posture(datum, stacked, above, self._moved)
 
-    def _frames(self, q: Array, datum: Array) -> tuple[Array, Array]:
-        """Frames after each motion, shape (n + 1, 4, 4), the ground first, and S_i, shape (n, 4, 4)."""
-        functions = np.array([np.ones(self.n), np.sin(q), np.cos(q), q]).T
-        local = (functions[:, None] @ self._basis).reshape(self.n, 2, 4, 4)
+    def _frames(self, q: Array, datum: Array) -> Array:
+        """Frames after each motion, shape (n + 1, 4, 4), the ground first."""
+        functions = np.ones((self.n, 1, 4))
+        functions[:, 0, 1], functions[:, 0, 2], functions[:, 0, 3] = np.sin(q), np.cos(q), q
+        local = (functions @ self._basis).reshape(-1, 4, 4)
         frames = np.empty((self.n + 1, 4, 4))
-        frames[0] = np.eye(4)
+        frames[0] = _ONE
         frames[0, :3, 3] = -datum
-        for k, previous in enumerate(self._previous):
-            np.dot(frames[previous], local[k, 0], out=frames[k + 1])
-        return frames, frames[self._previous] @ local[:, 1] @ _inverse(frames[1:])
+        each = list(frames)  # one view per frame: to index an array takes as long as the product
+        for previous, step, frame in zip(self._previous, local, each[1:], strict=True):
+            each[previous].dot(step, out=frame)
+        return frames
 
 
 def _sum(mask: Array, matrices: Array) -> Array:
@@ -218,29 +231,25 @@ def _inverse(transforms: Array) -> Array:
     return inverse
 
 
-def _basis(constant: Array, coordinate: Coordinate) -> Array:
-    """Shape (4, 32): factors of 1, sin q, cos q and q in K A(q), 16 columns, and in K A'(q), 16 columns.
+def _basis(constant: Array, rotation: bool, W: Array) -> Array:
+    """Shape (4, 16): factors of 1, sin q, cos q and q in K A(q).
 
     Rotation about e: A = 1 + sin q W + (1 − cos q) W², W the cross product matrix of e (Rodrigues).
-    Translation along e: A = 1 + q W, W with e in the last column.
+    Translation along e: A = 1 + q W, W with e in the last column. In both A' = A W.
     """
-    W, zero = _generator(coordinate.motion.kind == "rotation", coordinate.axis), np.zeros((4, 4))
-    if coordinate.motion.kind == "rotation":
-        value = (np.eye(4) + W @ W, W, -W @ W, zero)
-        slope = (zero, W @ W, W, zero)
-    else:
-        value = (np.eye(4), zero, zero, W)
-        slope = (W, zero, zero, zero)
-    return np.hstack([(constant @ np.array(matrices)).reshape(4, 16) for matrices in (value, slope)])
+    one, zero = np.eye(4), np.zeros((4, 4))
+    parts = (one + W @ W, W, -W @ W, zero) if rotation else (one, zero, zero, W)
+    return np.asarray((constant @ np.array(parts)).reshape(4, 16))
 
 
-def _generator(rotation: bool, axis: Axis) -> Array:
+def _generator(coordinate: Coordinate) -> Array:
+    """W, shape (4, 4)."""
     W = np.zeros((4, 4))
-    if rotation:
-        x, y, z = axis
+    if coordinate.motion.kind == "rotation":
+        x, y, z = coordinate.axis
         W[:3, :3] = [[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]
     else:
-        W[:3, 3] = axis
+        W[:3, 3] = coordinate.axis
     return W
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .expression import Atom, Call, Choice, Constant, Instant, Node
-from .jet import OPERATIONS, Value, constant, plain, variables
+from .jet import OPERATIONS, Jet, Value, constant, hessian, plain, variables
 
 Array = NDArray[np.float64]
 
@@ -44,14 +44,19 @@ def _of_call(node: Call, all_parts: list[Magnitude]) -> Magnitude:
     """The chain rule, for sizes with absolute values; constants have no slope."""
     moving = [not isinstance(child, Constant) for child in node.children]
     parts = [part for part, moves in zip(all_parts, moving, strict=True) if moves]
-    jets = iter(variables([part.value for part in parts]))
-    operands: list[Value] = [next(jets) if m else p.value for p, m in zip(all_parts, moving, strict=True)]
-    found = constant(OPERATIONS[node.function](*operands), len(parts))
+    values = [part.value for part in parts]
+
+    def operation(variables: list[Jet]) -> Value:
+        jets = iter(variables)
+        operands = [next(jets) if m else p.value for p, m in zip(all_parts, moving, strict=True)]
+        return OPERATIONS[node.function](*operands)
+
+    found, curvature = constant(operation(variables(values)), len(parts)), hessian(operation, values)
     gradients, sizes = np.array([part.gradient for part in parts]), np.array([part.size for part in parts])
     slopes = np.array([part.gradient_size for part in parts])
     return Magnitude(
         found.value,
         found.gradient @ gradients,
         abs(found.value) + float(np.abs(found.gradient) @ sizes),
-        np.abs(found.gradient) @ slopes + (np.abs(found.hessian) @ sizes) @ np.abs(gradients),
+        np.abs(found.gradient) @ slopes + (np.abs(curvature) @ sizes) @ np.abs(gradients),
     )

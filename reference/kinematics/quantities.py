@@ -116,8 +116,15 @@ class Reading:
         return plain(self._value(state, self._values(state)))
 
     def jet(self, state: State) -> Jet:
-        """Its derivatives with respect to t, positions, velocities and accelerations, in this order."""
-        return constant(self._value(state, variables(self._values(state))), len(self.names))
+        """Its derivatives by t, positions, velocities and accelerations, in this order, and along the motion.
+
+        With q̈ = 0; the second derivative along the motion is one of expressions of t and positions alone.
+        """
+        rates = [1.0, *state.x_dot[self.positions].tolist(), *state.bias[self.velocities].tolist()]
+        seconds = [0.0, *state.bias[self.positions].tolist()]
+        missing = [[0.0] * (len(self.names) - len(known)) for known in (rates, seconds)]
+        moving = variables(self._values(state), rates + missing[0], seconds + missing[1])
+        return constant(self._value(state, moving), len(self.names))
 
     def by_rates(self, state: State) -> Array:
         """∂/∂q̇, shape (n,), of an expression of positions and velocities."""
@@ -132,8 +139,7 @@ class Reading:
     def sizes(self, state: State) -> tuple[float, Array]:
         """Magnitudes of the terms of its value and of its derivatives, in the order of `jet`, shape (k,)."""
         at = Instant(dict(zip(self.names, self._values(state), strict=True)), state.since)
-        with named_errors(self.label, at):
-            found = magnitude(self.node, at, self.names)
+        found = named_errors(self.label, at, lambda: magnitude(self.node, at, self.names))
         return found.size, found.gradient_size
 
     def _values(self, state: State) -> list[float]:

@@ -53,14 +53,19 @@ class Gpme:
 
     def partition(self, C: Array) -> Partition:
         """The partition used with C, shape (m, n)."""
-        if self._fixed is not None:
-            return self._fixed
-        rows = self.choice.basis(C) @ C
-        if self._last is None or self._last.smallest_pivot(rows) <= self._worn:
-            dependent = choose_dependent(self._mechanism, rows)
-            self._last = Partition(self._mechanism, dependent, self.choice.kept_names)
-            self._worn = _WORN * self._last.smallest_pivot(rows)
-        return self._last
+        return self._current(self.choice.basis(C) @ C)[0]
+
+    def _current(self, rows: Array) -> tuple[Partition, Array, float]:
+        """The partition used with the independent rows, shape (r, n), its D and its smallest pivot."""
+        partition = self._fixed or self._last
+        if partition is not None:
+            ratios, pivot = partition.ratios(rows)
+            if self._fixed is not None or pivot > self._worn:
+                return partition, ratios, pivot
+        self._last = Partition(self._mechanism, choose_dependent(self._mechanism, rows), self.choice.kept_names)
+        ratios, pivot = self._last.ratios(rows)
+        self._worn = _WORN * pivot
+        return self._last, ratios, pivot
 
     def determinant(self, C: Array) -> float:
         """det C_d of the partition used with C and the independent rows; its sign is not arbitrary as with E C."""
@@ -71,22 +76,33 @@ class Gpme:
         """The partition, if it is the same all the time."""
         return self._fixed
 
+    def accelerations(self, system: System) -> Array:
+        """q̈, shape (n,).
+
+        Raises SolveError where C_d or the equations are singular, or if the motion has diverged.
+        """
+        return self._motion(system, *self._independent(system)[1:])[0]
+
     def solve(self, system: System) -> tuple[Array, Array]:
         """q̈, shape (n,), and λ, shape (m,).
 
         Raises SolveError where C_d or the equations are singular, or if the motion has diverged.
         """
+        basis, rows, wanted = self._independent(system)
+        qdd, partition = self._motion(system, rows, wanted)
+        return qdd, basis.T @ partition.multipliers(rows, system.M @ qdd - system.force)
+
+    def _independent(self, system: System) -> tuple[Array, Array, Array]:
+        """E, and of the independent rows, shape (r, n), C and what is wanted of C q̈."""
         _check_finite(system)
         basis = self.choice.basis(system.C)
-        rows, wanted = basis @ system.C, basis @ system.wanted
-        qdd, multipliers = self._solve(system, rows, wanted)
-        return qdd, basis.T @ multipliers
+        return basis, basis @ system.C, basis @ system.wanted
 
-    def _solve(self, system: System, rows: Array, wanted: Array) -> tuple[Array, Array]:
-        """q̈ and λ' of the independent rows, shape (r, n)."""
-        partition = self.partition(system.C)
-        qdd = partition.accelerations(system.t, system.M, system.force, rows, wanted)
-        return qdd, partition.multipliers(rows, system.M @ qdd - system.force)
+    def _motion(self, system: System, rows: Array, wanted: Array) -> tuple[Array, Partition]:
+        """q̈ by independent rows, and the partition that served."""
+        partition, D, pivot = self._current(rows)
+        partition.check(system.t, pivot)
+        return partition.accelerations(system.t, D, system.M, system.force, rows, wanted), partition
 
 
 class ReducedGpme(Gpme):
@@ -111,24 +127,30 @@ class ReducedGpme(Gpme):
             raise SolveError(partition.singular(t))
         return partition.completed(t, basis @ C, basis @ nu, qd)
 
-    def _solve(self, system: System, rows: Array, wanted: Array) -> tuple[Array, Array]:
+    def _motion(self, system: System, rows: Array, wanted: Array) -> tuple[Array, Partition]:
         """(VᵀMV) q̈_i = Vᵀ(Q − h − M [0; C_d⁻¹ wanted])."""
-        partition = self.partition(system.C)
-        D, i, d = partition.ratios(system.t, rows), partition.independent, partition.dependent
+        partition, D, pivot = self._current(rows)
+        partition.check(system.t, pivot)
+        i, d = partition.independent, partition.dependent
         V = np.zeros((len(system.M), len(i)))
         V[i], V[d] = np.eye(len(i)), D
         without = np.zeros_like(system.force)
         without[d] = partition.solved_for(system.t, rows, wanted)
         pushed = V.T @ (system.force - system.M @ without)
         by_rate = solve_scaled(system.t, V.T @ system.M @ V, pushed, partition.free_names) if len(i) else pushed
-        qdd = without + V @ by_rate
-        return qdd, partition.multipliers(rows, system.M @ qdd - system.force)
+        return without + V @ by_rate, partition
 
 
 class Lagrange(Gpme):
     """Multipliers as unknowns: M q̈ − Cᵀ λ = Q − h, C q̈ = wanted in one system of n + r equations (P4 (4))."""
 
-    def _solve(self, system: System, rows: Array, wanted: Array) -> tuple[Array, Array]:
+    def accelerations(self, system: System) -> Array:
+        """q̈, shape (n,); see `Gpme`."""
+        return self.solve(system)[0]
+
+    def solve(self, system: System) -> tuple[Array, Array]:
+        """q̈, shape (n,), and λ, shape (m,); see `Gpme`."""
+        basis, rows, wanted = self._independent(system)
         n, r = len(system.M), len(rows)
         scale = 1.0 / np.sqrt(np.diag(system.M))
         lengths = 1.0 / np.linalg.norm(rows * scale, axis=1)
@@ -137,7 +159,7 @@ class Lagrange(Gpme):
         right = np.concatenate([(scale * system.force.T).T, (lengths * wanted.T).T])
         names = [*(c.name for c in self._mechanism.coordinates), *self.choice.kept_names]
         solution = solve_scaled(system.t, A, right, names)
-        return (scale * solution[:n].T).T, (lengths * solution[n:].T).T
+        return (scale * solution[:n].T).T, basis.T @ (lengths * solution[n:].T).T
 
 
 def _check_finite(system: System) -> None:

@@ -95,36 +95,43 @@ class Partition:
         """det C_d."""
         return float(np.linalg.det(C[:, self.dependent]))
 
-    def smallest_pivot(self, C: Array) -> float:
-        """Of C_d, each row of C scaled to length 1: how far it is from being singular; 1 without rows."""
-        if not len(C):
-            return 1.0
-        factors = dgesv(_scaled(C)[:, self.dependent], np.ones((len(C), 1)))[0]
-        return float(np.abs(np.diag(factors)).min())
+    def eliminated(self, C: Array, wanted: Array) -> tuple[Array, float]:
+        """C_d⁻¹ wanted, shape (m, c), and the smallest pivot of C_d, each row of C scaled to length 1.
 
-    def ratios(self, t: float, C: Array) -> Array:
-        """D = ∂q̇_d/∂q̇_i = −C_d⁻¹ C_i, shape (m, n − m).
-
-        Raises SolveError where C_d is singular.
+        The pivot says how far C_d is from being singular; without rows it is 1.
         """
-        return -self.solved_for(t, C, C[:, self.independent])
+        if not len(C):
+            return np.zeros_like(wanted), 1.0
+        lengths = np.sqrt(np.einsum("ij,ij->i", C, C))[:, None]
+        lengths[lengths == 0] = 1.0
+        # a column of zeros in front: where nothing is wanted, LAPACK still has something to solve
+        right = np.zeros((len(C), wanted.shape[1] + 1))
+        right[:, 1:] = wanted
+        factors, _, solution, _ = dgesv(C[:, self.dependent] / lengths, right / lengths)
+        return solution[:, 1:], float(np.abs(factors.diagonal()).min())
+
+    def smallest_pivot(self, C: Array) -> float:
+        """Of C_d, each row of C scaled to length 1."""
+        return self.eliminated(C, np.zeros((len(C), 0)))[1]
+
+    def ratios(self, C: Array) -> tuple[Array, float]:
+        """D = ∂q̇_d/∂q̇_i = −C_d⁻¹ C_i, shape (m, n − m), and the smallest pivot: to be checked."""
+        solution, pivot = self.eliminated(C, C[:, self.independent])
+        return -solution, pivot
+
+    def check(self, t: float, pivot: float) -> None:
+        """Raises SolveError where C_d is singular, by its smallest pivot."""
+        if not pivot > _SINGULAR:
+            raise SolveError(self.singular(t))
 
     def solved_for(self, t: float, C: Array, wanted: Array) -> Array:
         """C_d⁻¹ wanted, for wanted of shape (m,) or (m, c).
 
         Raises SolveError where C_d is singular.
         """
-        if not len(C):
-            return np.zeros_like(wanted)
-        lengths = np.linalg.norm(C, axis=1)
-        lengths = np.where(lengths > 0, lengths, 1.0)
-        columns = wanted.reshape(len(C), -1)
-        # a column of zeros in front: where nothing is wanted, LAPACK still has something to solve
-        right = np.insert(columns / lengths[:, None], 0, 0.0, axis=1)
-        factors, _, solution, _ = dgesv(C[:, self.dependent] / lengths[:, None], right)
-        if not np.abs(np.diag(factors)).min() > _SINGULAR:
-            raise SolveError(self.singular(t))
-        return np.asarray(solution, dtype=np.float64)[:, 1:].reshape(wanted.shape)
+        solution, pivot = self.eliminated(C, wanted.reshape(len(C), -1))
+        self.check(t, pivot)
+        return solution.reshape(wanted.shape)
 
     def completed(self, t: float, C: Array, nu: Array, qd: Array) -> Array:
         """q̇, shape (n,), with q̇_i as in qd and q̇_d = C_d⁻¹(ν − C_i q̇_i), ν of shape (m,) (P2 (19), design 4.5).
@@ -142,15 +149,16 @@ class Partition:
             " C_d is singular there; choose other dependent coordinates, or change the motion"
         )
 
-    def accelerations(self, t: float, M: Array, force: Array, C: Array, wanted: Array) -> Array:
+    def accelerations(self, t: float, D: Array, M: Array, force: Array, C: Array, wanted: Array) -> Array:
         """q̈, shape (n,), from Vᵀ(M q̈ − force) = 0 and C q̈ = wanted, one n×n system.
 
+        D        shape (m, n − m), see `ratios`
         force    shape (n,): Q − h
         wanted   shape (m,): γ − 2αΦ̇ − β²Φ
         Both may have columns, shape (n, c) and (m, c); q̈ has them, too.
-        Raises SolveError where C_d or the whole system is singular.
+        Raises SolveError where the whole system is singular.
         """
-        D, i, d = self.ratios(t, C), self.independent, self.dependent
+        i, d = self.independent, self.dependent
         A = np.vstack([M[i] + D.T @ M[d], C])
         b = np.concatenate([force[i] + D.T @ force[d], wanted])
         scale = 1 / np.sqrt(np.diag(M))
@@ -171,9 +179,9 @@ def solve_scaled(t: float, A: Array, b: Array, names: Sequence[str]) -> Array:
 
     Raises SolveError with the unknown's name, one of `names`, for which A is singular.
     """
-    lengths = np.linalg.norm(A, axis=1)
+    lengths = np.sqrt(np.einsum("ij,ij->i", A, A))
     factors, _, solution, _ = dgesv(A / lengths[:, None], (b.T / lengths).T)
-    sizes = np.abs(np.diag(factors))
+    sizes = np.abs(factors.diagonal())
     if not sizes.min(initial=1.0) > _ROUNDING:
         raise SolveError(
             f"the equations of motion are singular at t = {t:.9g} s, where {names[int(np.argmin(sizes))]} has no"

@@ -20,6 +20,7 @@ from .formulations import Gpme, ReducedGpme, System
 
 Array = NDArray[np.float64]
 Start = tuple[Array, Array]
+_NONE = np.zeros(0)
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,15 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
+class Rates:
+    """What an integrator needs: q̈, shape (n,), and ż, shape (f,); and C, shape (m, n), on the way."""
+
+    qdd: Array
+    z_dot: Array
+    C: Array
+
+
+@dataclass(frozen=True)
 class _Equations:
     """M q̈ + h = Q + Cᵀ λ without friction, and C q̈ = wanted."""
 
@@ -75,6 +85,10 @@ class _Equations:
     Q: Array
     rows: Rows
     wanted: Array
+
+    def system(self, t: float) -> System:
+        """The same, without a part of friction."""
+        return System(t, self.M, self.Q - self.h, self.rows.C, self.wanted)
 
 
 @dataclass(frozen=True)
@@ -132,22 +146,26 @@ class Model:
         """Generalised forces in the state."""
         return self._loads(state)
 
+    def potential(self, state: State) -> float:
+        """Energy of gravity and springs in the state, J."""
+        return self._loads.potential(state)
+
     @property
     def friction_coordinates(self) -> list[int]:
         """Indices of the f coordinates with friction: each has a friction state."""
         return self._friction.coordinates
 
-    def rates(self, state: State, form: Gpme, z: Array | None = None) -> tuple[Array, Array]:
-        """q̈, shape (n,), and ż, shape (f,), at z, shape (f,), rad or m, default 0.
-
-        Raises SolveError where C_d is singular.
-        """
-        solution = self._solve(state, form, z)[1]
-        return solution.qdd, solution.z_dot
+    def rates(self, state: State, form: Gpme, z: Array | None = None) -> Rates:
+        """q̈ and ż at z, shape (f,), rad or m, default 0; raises SolveError where C_d is singular."""
+        given = self._equations(state, form.reduced)
+        if self._friction.coordinates:
+            solution = self._solution_with_friction(state, form, z, given)
+            return Rates(solution.qdd, solution.z_dot, given.rows.C)
+        return Rates(form.accelerations(given.system(state.t)), _NONE, given.rows.C)
 
     def accelerations(self, state: State, form: Gpme, z: Array | None = None) -> Array:
         """q̈, shape (n,), at z, shape (f,), default 0; raises SolveError where C_d is singular."""
-        return self.rates(state, form, z)[0]
+        return self.rates(state, form, z).qdd
 
     def evaluate(self, state: State, form: Gpme, z: Array | None = None) -> Evaluation:
         """Everything in the state, at z, shape (f,), default 0; raises SolveError where C_d is singular."""
@@ -201,9 +219,8 @@ class Model:
         given = self._equations(state, form.reduced)
         if self._friction.coordinates:
             return given, self._solution_with_friction(state, form, z, given)
-        force = given.Q - given.h
-        solution = form.solve(System(state.t, given.M, force, given.rows.C, given.wanted))
-        return given, _Solution(*solution, np.zeros_like(force), np.zeros(0), 0.0)
+        solution = form.solve(given.system(state.t))
+        return given, _Solution(*solution, np.zeros_like(given.h), _NONE, 0.0)
 
     def _equations(self, state: State, reduced: bool) -> _Equations:
         M, h = self.mass(state.posture)

@@ -22,6 +22,7 @@ class Motion:
 
     rates   indices of the coordinates whose velocities are states
     size    number of states
+    latest  time, s, and C, shape (m, n), of the last evaluation of the rates
     """
 
     def __init__(self, model: Model, form: Gpme) -> None:
@@ -29,6 +30,7 @@ class Motion:
         fixed = form.fixed if form.reduced else None
         self.rates = np.arange(self._n) if fixed is None else fixed.independent
         self.size = self._n + len(self.rates) + len(model.friction_coordinates)
+        self.latest = (np.nan, np.zeros((0, self._n)))
 
     def states(self, q: Array, qd: Array) -> Array:
         """y, shape (size,), at q and qd, shape (n,) each, with undeformed bristles."""
@@ -49,7 +51,8 @@ class Motion:
 
         def rate(t: float, y: Array) -> Array:
             state, z = self.moment(t, y, since)
-            qdd, z_dot = self.model.rates(state, self.form, z)
-            return np.concatenate([state.qd, qdd[self.rates], z_dot])
+            found = self.model.rates(state, self.form, z)
+            self.latest = (t, found.C)
+            return np.concatenate([state.qd, found.qdd[self.rates], found.z_dot])
 
         return rate
