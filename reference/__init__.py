@@ -13,6 +13,7 @@ from .constraints.redundancy import Rank
 from .forces.friction import friction_efforts
 from .kinematics.kinematics import poses
 from .solve.assembly import assemble
+from .solve.conditioning import far_masses
 from .solve.gpme import choose_dependent
 from .solve.model import Evaluation, Model
 from .solve.residuals import Residuals, residuals
@@ -35,6 +36,7 @@ __all__ = [
     "energy",
     "equilibrium",
     "evaluate",
+    "far_masses",
     "formulation",
     "friction_efforts",
     "joint_loads",

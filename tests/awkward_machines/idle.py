@@ -124,6 +124,23 @@ def pendulum_a_thousand_kilometres_away() -> Table:
     return _far(1e6)
 
 
+@awkward("refused", "links[0].com (body)", "1.16e+06 m from", "near to the mass")
+def free_body_far_from_its_own_frame() -> Table:
+    """Its mass is 1e6 m from the frame whose place and angles are its coordinates."""
+    return _mass_at(1e6)
+
+
+@awkward("ok")
+def free_body_beside_its_own_frame() -> Table:
+    """And 100 m, which costs digits, but not too many."""
+    return _mass_at(1e2)
+
+
+def _mass_at(way: float) -> Table:
+    spin = [0.0, 0.0, 0.0, 0.3, -0.2, 0.1]
+    return machine(link("body", "free", com=(way, -0.5 * way, 0.3 * way), velocity=spin))
+
+
 def _far(way: float) -> Table:
     links = arm(axis=Y)
     links[0]["frame"] = {"xyz": [way, -0.5 * way, 0.3 * way]}
