@@ -129,7 +129,7 @@ class Partition:
 
         Raises SolveError where C_d is singular.
         """
-        solution, pivot = self.eliminated(C, wanted.reshape(len(C), -1))
+        solution, pivot = self.eliminated(C, wanted if wanted.ndim == 2 else wanted[:, None])
         self.check(t, pivot)
         return solution.reshape(wanted.shape)
 
