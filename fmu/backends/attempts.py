@@ -19,7 +19,7 @@ from . import rumoca, rumoca_process
 from .fmu import Fmu
 
 RUMOCA_TOLERANCE = 1e-5
-RUMOCA_LIMIT = 60.0  # s of wall time; rumoca interprets the model
+RUMOCA_EFFORT = 60.0  # s of processor time; rumoca interprets the model
 SOLVER_MARGIN = 0.1  # all solvers are asked for so much more accuracy than the description wants
 RESTART_MARGIN = 100.0  # of FMPy's CVODE's tolerance: a smaller violation is not worth its restart at order 1
 
@@ -76,7 +76,10 @@ def fmu_run(
 
 
 def rumoca_attempt(model: Prepared, tolerance: float, limit: float) -> Attempt:
-    """The Modelica text in rumoca, for so long at most, s; no trajectory and no failure if it took longer."""
+    """The Modelica text in rumoca, for so long at most, s; no trajectory and no failure if it took longer.
+
+    How far it comes does not depend on what else the machine does, unless the limit ends it.
+    """
     simulation = model.chain.simulation
     # the variant without inputs: rumoca cannot be given any yet, and without a user they are zero
     text = model.modelica(start_values=model.start_values())
@@ -89,7 +92,8 @@ def rumoca_attempt(model: Prepared, tolerance: float, limit: float) -> Attempt:
         output_step=simulation.output_step,
         # as tight as rumoca is fast, but no looser than a description that asks for more than usual
         tolerance=min(max(simulation.tolerance, 1e-8), 10.0 * simulation.tolerance),
-        limit=min(limit, RUMOCA_LIMIT),
+        effort=RUMOCA_EFFORT,
+        limit=limit,
     )
     return _attempt(rumoca_process.NAME, max(tolerance, RUMOCA_TOLERANCE), run)
 

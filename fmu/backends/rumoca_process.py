@@ -1,12 +1,15 @@
 """A run in rumoca, in a process of its own: rumoca can be deaf to Ctrl-C and to its own limit of time.
 
-The process runs a first part and then all of the time; what it has finished when its time is over counts.
+The process runs a first part and then all of the time; what it has finished when its time is over counts. That is
+processor time, where the system counts it: what else the machine does is no matter of the verdict.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -22,6 +25,7 @@ from .rumoca import CompiledModel
 
 NAME = "modelica-rumoca"
 _FIRST = 1 / 16  # of the run's time
+_COUNTED = hasattr(signal, "SIGXCPU")  # a process can have a limit of processor time
 _JOB, _RUN, _FAILURE = "job.json", "run.npz", "failure.json"
 _ERRORS = {"BuildError": BuildError, "SolveError": SolveError}
 
@@ -34,17 +38,22 @@ def simulate(
     stop: float,
     output_step: float,
     tolerance: float,
+    effort: float,
     limit: float,
 ) -> Trajectory | None:
-    """Trajectory of a Modelica text's class; over a part of [0, stop] if the limit, s, ends it; None if at once.
+    """Trajectory of a Modelica text's class; over a part of [0, stop] if a limit ends it; None if at once.
+
+    effort  processor time, s, at most; of the clock where it is not counted
+    limit   time by the clock, s, at most
 
     Raises BuildError or SolveError with rumoca's message.
     """
     with TemporaryDirectory(prefix="gpmelica-rumoca-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         job = {"text": text, "model": model, "names": list(names), "stop": stop, "output_step": output_step}
-        (folder / _JOB).write_text(json.dumps(job | {"tolerance": tolerance, "limit": limit}), "utf-8")
-        _wait(folder, limit)
+        job |= {"tolerance": tolerance, "effort": effort, "limit": limit}
+        (folder / _JOB).write_text(json.dumps(job), "utf-8")
+        _wait(folder, limit if _COUNTED else min(effort, limit))
         return _result(folder, stop)
 
 
@@ -61,7 +70,7 @@ def _wait(folder: Path, limit: float) -> None:
         start_new_session=True,  # Ctrl-C comes to the first process alone
     )
     try:
-        if process.wait(limit):
+        if process.wait(limit) and not (_COUNTED and process.returncode == -signal.SIGXCPU):
             raise SolveError(f"{NAME}: its process died with status {process.returncode}")
     except subprocess.TimeoutExpired:
         pass
@@ -86,6 +95,8 @@ def _result(folder: Path, stop: float) -> Trajectory | None:
 def main(folder: Path) -> None:
     """What the process does."""
     job = json.loads((folder / _JOB).read_text("utf-8"))
+    if _COUNTED:
+        _grant(job["effort"])
     try:
         compiled = CompiledModel(job["text"], job["model"])
         for horizon in dict.fromkeys((_part(job), job["stop"])):
@@ -101,6 +112,14 @@ def main(folder: Path) -> None:
         failure = {"kind": type(error).__name__, "text": str(error)}
         (folder / "failing").write_text(json.dumps(failure), "utf-8")
         os.replace(folder / "failing", folder / _FAILURE)
+
+
+def _grant(effort: float) -> None:
+    """Let this process end with SIGXCPU after so much processor time, s."""
+    import resource  # noqa: PLC0415 - of Unix alone
+
+    seconds, most = math.ceil(effort), resource.getrlimit(resource.RLIMIT_CPU)[1]
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds if most < 0 else min(seconds, most), most))
 
 
 def _part(job: dict[str, Any]) -> float:
