@@ -61,7 +61,7 @@ class Watch:
         self._longest, self._stop = min(longest, stop / _POINTS), stop
         self._steps: list[float] = []
         self._largest = 0.0
-        self._sizes: Array | None = None
+        self._sizes = np.zeros((0, 1))
         self._passed: list[_Passed] = []
         self.singular: list[float] = []
 
@@ -179,14 +179,14 @@ class Watch:
         Where the integrator evaluated its rates there, C is known but for the step's last correction.
         """
         at, C = self._motion.latest
-        if at == t and self._sizes is not None:
+        if at == t and len(self._sizes):
             return self._comparable(C)
         return self._rows(self._motion.moment(t, y, since)[0])
 
     def _rows(self, state: State) -> Array:
         """Those that are kept, made comparable."""
         constraints = self._motion.model.constraints
-        if self._sizes is None:
+        if not len(self._sizes):
             sizes = constraints.sizes(state).C[self._left.active] * self._motion.form.choice.unit
             lengths = np.linalg.norm(sizes, axis=1, keepdims=True)
             self._sizes = np.where(lengths > 0, lengths, 1.0)

@@ -43,17 +43,17 @@ class Posture:
     @property
     def T(self) -> Array:
         """Shape (4, B, 4)."""
-        return self.stacked[0]
+        return np.asarray(self.stacked[0])
 
     @property
     def T_dot(self) -> Array:
         """Σ_i T_b,i q̇_i, shape (4, B, 4)."""
-        return self.stacked[1]
+        return np.asarray(self.stacked[1])
 
     @property
     def T_bias(self) -> Array:
         """Σ_mn T_b,mn q̇_m q̇_n: the part of T̈ without q̈, shape (4, B, 4)."""
-        return self.stacked[2]
+        return np.asarray(self.stacked[2])
 
     @property
     def T_q(self) -> Array:
