@@ -6,8 +6,10 @@ by a factor each. That is noticed before it gives up, and said in words.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +61,8 @@ class Watch:
     def __init__(self, motion: Motion, longest: float, stop: float) -> None:
         self._motion, self._left = motion, LeftOut(motion.model, motion.form.choice)
         self._longest, self._stop = min(longest, stop / _POINTS), stop
-        self._steps: list[float] = []
+        self._recent: deque[float] = deque(maxlen=_SHRINKING)  # lengths of steps, s
+        self._step = 0.0  # the longest one
         self._largest = 0.0
         self._sizes = np.zeros((0, 1))
         self._passed: list[_Passed] = []
@@ -74,11 +77,12 @@ class Watch:
             self._look(since, before, after, at())
         if self._left.active:
             self._measure(since, after, y, at)
-        self._steps.append(after - before)
+        self._recent.append(after - before)
+        self._step = max(self._step, after - before)
         if self._shrinking():
             if self._is_end(since, after, y):
                 raise SolveError(self.explained(since, after, y))
-            self._steps = [max(self._steps)]
+            self._recent.clear()
 
     def explained(self, since: float, t: float, y: Array) -> str:
         """Why a run ends at the state y, shape (size,), at t, s: rows become singular, or what has no bound."""
@@ -94,14 +98,13 @@ class Watch:
 
     def _shrinking(self) -> bool:
         """Whether steps go to nothing: one after the other, or at a singular position all of the last ones."""
-        recent = np.array(self._steps[-_SHRINKING:]) / max(self._steps)
+        recent = self._recent
         if len(recent) < _SHRINKING:
             return False
         at_singular = bool(self._passed) and self._passed[-1].value < _VERY_CLOSE * self._largest
         # several of them: the one before a switch is cut short
-        return bool(recent[-5] < _SHRUNK and np.all(np.diff(recent) <= 0)) or (
-            at_singular and bool(recent.max() < _SHORT)
-        )
+        to_nothing = recent[-5] < _SHRUNK * self._step and all(b <= a for a, b in pairwise(recent))
+        return to_nothing or (at_singular and max(recent) < _SHORT * self._step)
 
     def _is_end(self, since: float, t: float, y: Array) -> bool:
         """Whether a function ends, or rows are singular and cannot be fulfilled a little later.
@@ -111,7 +114,7 @@ class Watch:
         state = self._motion.moment(t, y, since)[0]
         if not self._left.active or self._smallest(state) > _CLOSE * self._largest:
             return bool(self._motion.model.nearest_end(state))
-        later = _AHEAD * max(self._steps)
+        later = _AHEAD * self._step
         ahead = self._motion.model.state(t + later, state.q + later * state.qd, 0 * state.qd, since)
         return not Manifold(self._motion.model, state, self._left.active).nearest(ahead).fulfilled
 
