@@ -13,25 +13,28 @@ from gpmelica.generator.program.program import ImplicitSystem, LinearSolve, Para
 RNG_SEED = 12
 
 
-def _program(rows: int, columns: int) -> tuple[Program, np.ndarray]:
-    """A matrix equation of given numbers, and its unknown."""
+def _program(rows: int, columns: int) -> tuple[Program, np.ndarray, np.ndarray]:
+    """A matrix equation of given numbers and one with the transposed matrix, and their unknowns."""
     rng = np.random.default_rng(RNG_SEED + rows)
     matrix, right = rng.normal(size=(rows, rows)), rng.normal(size=(rows, columns))
     program = Program("P", "")
     A = program.assemble("A", matrix.shape, [((), ir.constant(matrix))], None, "")
     B = program.assemble("B", right.shape, [((), ir.constant(right))], None, "")
     program.solve("X", A, -B, None, "", "")
-    return program, np.linalg.solve(matrix, -right)
+    program.solve("Y", A.T, B[:, 0], None, "", "")
+    return program, np.linalg.solve(matrix, -right), np.linalg.solve(matrix.T, right[:, 0])
 
 
-@pytest.mark.parametrize(("rows", "columns", "systems"), [(2, 5, 0), (3, 1, 0), (4, 9, 4), (4, 3, 3)])
+@pytest.mark.parametrize(("rows", "columns", "systems"), [(2, 5, 0), (3, 1, 0), (4, 9, 5), (4, 3, 4)])
 def test_matrix_equation(rows: int, columns: int, systems: int) -> None:
     """By cofactors up to three rows; a larger matrix is inverted once where that takes fewer solves."""
-    program, expected = _program(rows, columns)
+    program, X, Y = _program(rows, columns)
     rewritten = for_compilers(program)
     solves = [item for item in rewritten.items if isinstance(item, LinearSolve)]
-    assert sum(solve.shape[1] for solve in solves) == systems
-    np.testing.assert_allclose(Numeric(rewritten, {}).values["X"], expected, rtol=1e-12)
+    assert sum(solve.shape[1] if len(solve.shape) > 1 else 1 for solve in solves) == systems
+    values = Numeric(rewritten, {}).values
+    np.testing.assert_allclose(values["X"], X, rtol=1e-11)
+    np.testing.assert_allclose(values["Y"], Y, rtol=1e-11)
 
 
 def test_rows_in_place() -> None:

@@ -22,9 +22,10 @@ _BY_COFACTORS = (2, 3)  # rows; a single one is a division, which compilers do t
 def for_compilers(program: Program) -> Program:
     """The same program; names of its own for inverses are new ones."""
     result = replace(program, items=[], reserved=set(program.reserved))
+    inverses: dict[str, Expr] = {}
     for item in program.items:
         if isinstance(item, LinearSolve) and _is_inverted(item):
-            _invert(result, item)
+            _invert(result, item, inverses)
         else:
             result.items.append(item)
     result.items = list(_in_place(result))
@@ -34,23 +35,32 @@ def for_compilers(program: Program) -> Program:
 def _is_inverted(solve: LinearSolve) -> bool:
     rows = solve.matrix.shape[0]
     columns = solve.shape[1] if len(solve.shape) > 1 else 1
-    return solve.matrix.op == "symbol" and (rows in _BY_COFACTORS or 1 < rows < columns)
+    return _untransposed(solve.matrix).op == "symbol" and (rows in _BY_COFACTORS or 1 < rows < columns)
 
 
-def _invert(program: Program, solve: LinearSolve) -> None:
-    """matrix⁻¹, and the unknown as its product with the right-hand side."""
-    matrix, right, origin = solve.matrix, solve.right, solve.origin
+def _untransposed(matrix: Expr) -> Expr:
+    return matrix.args[0] if matrix.op == "transpose" else matrix
+
+
+def _invert(program: Program, solve: LinearSolve, inverses: dict[str, Expr]) -> None:
+    """The unknown as product of the inverse, which transposed systems share, and the right-hand side."""
+    matrix, right, origin = _untransposed(solve.matrix), solve.right, solve.origin
     program.section(origin.kind, origin.name, origin.element)
-    text = f"inverse of {matrix.data}"
-    if matrix.shape[0] in _BY_COFACTORS:
-        inverse = _by_cofactors(program, matrix, text)
-    else:
-        identity = ir.constant(np.eye(matrix.shape[0]))
-        inverse = program.solve(f"{matrix.data}_inverse", matrix, identity, None, text, solve.about)
-    negative = right.op == "neg"
+    if matrix.data not in inverses:
+        inverses[matrix.data] = _inverse(program, matrix, solve.about)
+    inverse, negative = inverses[matrix.data], right.op == "neg"
+    inverse = inverse if matrix is solve.matrix else inverse.T
     product = inverse @ (right.args[0] if negative else right)
     program.reserved.discard(solve.name)
     program.define(solve.name, -product if negative else product, solve.unit, solve.description)
+
+
+def _inverse(program: Program, matrix: Expr, about: str) -> Expr:
+    text = f"inverse of {matrix.data}"
+    if matrix.shape[0] in _BY_COFACTORS:
+        return _by_cofactors(program, matrix, text)
+    identity = ir.constant(np.eye(matrix.shape[0]))
+    return program.solve(f"{matrix.data}_inverse", matrix, identity, None, text, about)
 
 
 def _by_cofactors(program: Program, matrix: Expr, text: str) -> Expr:
