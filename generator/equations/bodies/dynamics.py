@@ -90,13 +90,10 @@ def _own_inertia(program: Program, body: Body, kinematics: Kinematics, b: int) -
     w, dw, dv = motion.w, motion.dw, motion.dv
     F = mass * dv + ir.cross(dw, s) + ir.cross(w, ir.cross(w, s))
     N = J @ dw + ir.cross(s, dv) + ir.cross(w, J @ w)
-    return Inertia(
-        mass,
-        s,
-        J,
-        program.define(f"N_{name}", N, "N.m", f"inertia moment of {name} about its origin"),
-        program.define(f"F_{name}", F, "N", f"inertia force of {name}"),
-    )
+    if any(other.parent == b for other in kinematics.mechanism.bodies):  # part of the subtree's sum, no more
+        return Inertia(mass, s, J, N, F)
+    N = program.define(f"N_{name}", N, "N.m", f"inertia moment of {name} about its origin")
+    return Inertia(mass, s, J, N, program.define(f"F_{name}", F, "N", f"inertia force of {name}"))
 
 
 def _turned(program: Program, name: str, R: Expr, inertia: Expr, text: str) -> Expr:
