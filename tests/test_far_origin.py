@@ -100,7 +100,9 @@ def _chain(machine: Table, by: Array | None = None) -> Any:
 def _derived(model: Prepared, chain: Any) -> Program:
     found = model.solvability
     partition = Partition(found.dependent, found.independent, found.without_drive)
-    return linear_solves.with_linear_solves(derive(chain, model.start, partition), chain.constraints.formulation)
+    return linear_solves.with_linear_solves(
+        derive(chain, model.start, partition, found.extent), chain.constraints.formulation
+    )
 
 
 def _states(model: Prepared, rng: np.random.Generator) -> dict[str, float]:
