@@ -80,13 +80,28 @@ def test_powers_at_zero() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["sqrt(E.x)", "log(E.x)", "1/(E.x + 1)", "asin(2*E.x)", "E.x^0.5", "exp(-900*E.x)"]
+    ("text", "what"),
+    [
+        ("sqrt(E.x)", r"sqrt\(-1\), or a derivative of it, is not defined"),
+        ("log(E.x)", r"log\(-1\)"),
+        ("1 + 1/(E.x + 1)", r"/\(1, 0\)"),
+        ("asin(2*E.x)", r"asin\(-2\)"),
+        ("E.x^0.5", r"\^\(-1, 0.5\)"),
+        ("exp(-900*E.x)", r"exp\(900\), or a derivative of it, is too large"),
+    ],
 )
-def test_outside_of_the_domain(text: str) -> None:
-    """Where a function is not defined, the error names the expression and the time."""
+def test_outside_of_the_domain(text: str, what: str) -> None:
+    """Where a function is not defined, the error names the expression, the time, the function and its argument."""
     node = compile_tree(parse(text), {}, None)
-    with pytest.raises(SolveError, match=r"force f has no value at t = 0\.25 s: "):
+    with pytest.raises(SolveError, match=rf"force f has no value at t = 0\.25 s: {what}"):
         evaluate(node, Instant({"t": 0.25, "E.x": -1.0}, 0.25), "force f")
+
+
+def test_sign_of_any_number() -> None:
+    """Of NumPy's numbers too: their comparisons cannot be subtracted."""
+    node = compile_tree(parse("sign(E.x)"), {}, None)
+    values = [-2.0, 0.0, 3.0]
+    assert [node.value(Instant({"E.x": np.float64(x)}, 0.0)) for x in values] == [-1.0, 0.0, 1.0]
 
 
 def test_quintic_is_a_smooth_step() -> None:

@@ -27,6 +27,14 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
 }
 
 
+class NoValue(ValueError):
+    """An operation that has no value, or no derivative, at its operands."""
+
+
+def _kind(error: Exception) -> str:
+    return "too large" if isinstance(error, OverflowError) else "not defined"
+
+
 @dataclass(frozen=True)
 class Instant:
     """What an expression sees.
@@ -48,7 +56,7 @@ class Node(Protocol):
         ...
 
     def value(self, at: Instant) -> Value:
-        """Its value; errors of Python's arithmetic where it has none."""
+        """Its value; raises NoValue where it has none."""
         ...
 
 
@@ -85,8 +93,13 @@ class Call:
     children: tuple[Node, ...]
 
     def value(self, at: Instant) -> Value:
-        """Its value."""
-        return OPERATIONS[self.function](*[child.value(at) for child in self.children])
+        """Its value; raises NoValue."""
+        operands = [child.value(at) for child in self.children]
+        try:
+            return OPERATIONS[self.function](*operands)
+        except (ValueError, ZeroDivisionError, OverflowError) as error:
+            given = ", ".join(f"{plain(operand):.6g}" for operand in operands)
+            raise NoValue(f"{self.function}({given}), or a derivative of it, is {_kind(error)}") from None
 
 
 class Choice:
@@ -215,7 +228,7 @@ def evaluate(node: Node, at: Instant, label: str) -> Value:
 
 
 def named_errors(label: str, at: Instant, evaluated: Callable[[], T]) -> T:
-    """What is evaluated; errors of Python's arithmetic become a SolveError that names `label` and the time."""
+    """What is evaluated; where it has no value, a SolveError names `label` and the time."""
     try:
         return evaluated()
     except (ValueError, ZeroDivisionError, OverflowError) as error:

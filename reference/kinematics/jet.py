@@ -179,7 +179,7 @@ def _unary(f: _Function, f1: _Function, f2: _Function) -> Callable[[Value], Valu
 
 
 def _sign(x: float) -> float:
-    return float((x > 0) - (x < 0))
+    return float(x > 0) - float(x < 0)
 
 
 def _zero(x: float) -> float:
