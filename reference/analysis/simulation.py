@@ -67,10 +67,12 @@ def simulate(
     motion, naming the time and what ends there, and for unknown names.
     """
     settings = mechanism.chain.simulation
-    integrator = Integrator(method or settings.method, tolerance or settings.tolerance, step or settings.step)
     begun = time.perf_counter()
     q0, qd0 = (np.array(part, dtype=np.float64) for part in start or start_state(mechanism))
     model = Model(mechanism, start=(q0, qd0), inputs=inputs)
+    integrator = Integrator(
+        method or settings.method, tolerance or settings.tolerance, step or settings.step, model.decay_time
+    )
     motion = Motion(model, formulation(model, model.state(0.0, q0, qd0), dependent))
     joints = model.joint_loads(_wanted_loads(mechanism, loads))
     times = output_grid(stop or settings.stop, output_step or settings.output_step)

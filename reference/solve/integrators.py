@@ -34,11 +34,14 @@ class Integrator:
     method     one of METHODS
     tolerance  relative; absolute it is a thousandth of it, in rad or m and per s, for elastic angles are small
     step       s, of RK4
+    longest    s, of adaptive methods: on a smooth motion their steps grow until the stabilisation's decay is all
+               that holds them, and what they let through there is more than small signals bear
     """
 
     method: str
     tolerance: float
     step: float
+    longest: float = np.inf
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -60,7 +63,13 @@ Record = Callable[[float, float, Array, Callable[[], Interpolant]], None]
 def _adaptive(settings: Integrator, rate: Rate, span: tuple[float, float], y: Array, record: Record) -> Array:
     begin, end = span
     solver = _ADAPTIVE[settings.method](
-        rate, begin, y, end, rtol=max(settings.tolerance, 1e-13), atol=settings.tolerance * 1e-3
+        rate,
+        begin,
+        y,
+        end,
+        max_step=settings.longest,
+        rtol=max(settings.tolerance, 1e-13),
+        atol=settings.tolerance * 1e-3,
     )
     while solver.status == "running":
         before = solver.t

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -124,6 +125,13 @@ class Model:
         self._feedback = tuple(float(x) for x in (mechanism.alpha, mechanism.beta, mechanism.kappa))
         self._friction = FrictionModel(mechanism)
         self._friction_loads = self.joint_loads(self._friction.loaded)
+
+    @property
+    def decay_time(self) -> float:
+        """In which the fastest root of the constraints' stabilisation decays by 1/e, s; infinite without one."""
+        alpha, beta, kappa = self._feedback
+        fastest = max(kappa, alpha + math.sqrt(max(alpha**2 - beta**2, 0.0)))
+        return 1.0 / fastest if fastest and self.constraints.names else math.inf
 
     def state(self, t: float, q: Array, qd: Array, since: float | None = None) -> State:
         """Kinematics at t, s; q and qd of shape (n,).

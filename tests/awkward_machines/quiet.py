@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .parts import TIP, WEIGHTLESS, Table, Vector, X, Y, Z, arm, awkward, closure, link, machine
+from .parts import TIP, WEIGHTLESS, Table, Vector, X, Y, Z, arm, awkward, closure, link, machine, row
 
 
 @awkward("ok")
@@ -12,6 +12,15 @@ def constant_effort() -> Table:
     """One revolute link under a constant effort: its acceleration is constant."""
     force = {"name": "drive", "joint": "arm", "effort": 2.0}
     return machine(link("arm", "revolute", Z), gravity=WEIGHTLESS, forces=[force])
+
+
+@awkward("ok")
+def turning_earth() -> Table:
+    """A long pendulum on a table that turns as slowly as the earth, by a row: its rate is constant."""
+    earth = link("earth", "revolute", Z, velocity=5.5e-5)
+    bob = link("bob", "universal", parent="earth", rpy=(0.0, math.pi / 2, 0.0), position=[0.0, 0.03])
+    bob |= {"mass": 28.0, "com": [67.0, 0.0, 0.0], "inertia": [0.01] * 3}
+    return machine(earth, bob, programmed=[row("turn", "earth.angle - 5.5e-5*t")])
 
 
 @awkward("ok")
