@@ -30,6 +30,7 @@ _FALLING = 0.3  # of the largest so far, the rows' smallest singular value: a mi
 _TURNED = (
     0.7  # of both ends' smallest singular values: rows that change by less in a step do not get singular in it
 )
+_FASTEST = 3e8  # rad/s or m/s
 _EDGE = 1e-3  # of a step, at its ends: there the smallest singular value's direction is looked at
 _CLOSE = 0.1  # the same: what ends there does so by it
 _VERY_CLOSE = 1e-2  # the same: short steps are not for anything else
@@ -73,6 +74,7 @@ class Watch:
 
         Raises SolveError where a row that is left out opens, or where the steps shrink to nothing.
         """
+        self._bound(after, y)
         if self._left.rows:
             self._look(since, before, after, at())
         if self._left.active:
@@ -95,6 +97,18 @@ class Watch:
         coordinate, ending = self._motion.model.mechanism.coordinates[k], self._motion.model.nearest_end(state)
         why = f"; {ending} comes to the end of its domain, keep it within" if ending else ""
         return f"{ends}{coordinate.name} accelerates without bound, {qdd[k]:.3g} {coordinate.unit}/s² there{why}"
+
+    def _bound(self, t: float, y: Array) -> None:
+        """No machine moves faster than light; steps through such a motion would go on for ever."""
+        rates = y[self._motion.model.mechanism.n :][: len(self._motion.rates)]
+        k = int(np.argmax(np.abs(rates))) if len(rates) else -1
+        if k < 0 or abs(rates[k]) < _FASTEST:
+            return
+        coordinate = self._motion.model.mechanism.coordinates[int(self._motion.rates[k])]
+        raise SolveError(
+            f"the motion ends at t = {t:.5g} s: {coordinate.name} accelerates without bound, its rate is"
+            f" {rates[k]:.3g} {coordinate.unit}/s; see what drives it, or how long the steps of RK4 are"
+        )
 
     def _shrinking(self) -> bool:
         """Whether steps go to nothing: one after the other, or at a singular position all of the last ones."""
