@@ -10,6 +10,7 @@ from .names import FileName
 from .types import AllOrNames, AutoOrNames, KeyProblem, NonNegative, Part, Positive, RedundantRows
 
 MOST_POINTS = 50_000  # of output: every state of every run is kept, compared and drawn
+_SHORTEST = 1e-7  # s between output points: FMPy takes much shorter steps for rounding
 _MOST_STEPS = 10_000_000  # of RK4: hours
 
 
@@ -73,6 +74,8 @@ class Simulation(Part):
         points = self.stop / self.output_step
         if points > MOST_POINTS:
             raise KeyProblem("output_step", f"expected at most {MOST_POINTS} output points, got {points:.3g}")
+        if self.output_step < _SHORTEST:
+            raise KeyProblem("output_step", f"expected at least {_SHORTEST:g} s, got {self.output_step:g}")
         if self.method == "RK4" and self.stop / self.step > _MOST_STEPS:
             raise KeyProblem("step", f"expected at most {_MOST_STEPS} steps, got {self.stop / self.step:.3g}")
         return self
