@@ -16,6 +16,7 @@ from ..solve.statics import described_state
 
 Array = NDArray[np.float64]
 _FAR = 0.1  # rad, or of the extent: a change of the start that is worth a word
+_ROUNDING = 1e-12  # of what a value was
 _CHANGED = 1e-6  # of the velocities: the same
 
 
@@ -53,8 +54,13 @@ def _slowed(mechanism: Mechanism, qd: Array) -> Iterator[str]:
 
 
 def _changes(mechanism: Mechanism, which: list[int], before: Array, after: Array, per: str) -> str:
-    named = [(mechanism.coordinates[k], before[k], after[k]) for k in which]
+    named = [(mechanism.coordinates[k], before[k], _plain(before[k], after[k])) for k in which]
     return ", ".join(f"{c.name} from {a:.4g} to {b:.4g} {c.unit}{per}" for c, a, b in named)
+
+
+def _plain(before: float, after: float) -> float:
+    """The new value, 0 where it is rounding."""
+    return after if abs(after) > _ROUNDING * abs(before) else 0.0
 
 
 def _unreachable(model: Model, start: Start) -> Iterator[str]:

@@ -18,6 +18,7 @@ from .model import Model
 
 Array = NDArray[np.float64]
 _CURVED = 10.0  # times the square of what rows that are kept are violated by: rows are implied to first order only
+_NOISE = 1e-15  # of any row
 WHAT = ("positions", "velocities", "accelerations")
 
 
@@ -96,8 +97,9 @@ class LeftOut:
             allowed = _CURVED * violated
         implied = self._shares(rows.C) @ values[self.active]
         scale = scale[self.rows] + np.abs(implied)
-        # of small machines what rows are made of counts, of others the row's unit
-        return np.abs(values[self.rows] - implied), allowed * scale + self._open * np.minimum(scale, 1.0)
+        # of small machines what rows are made of counts, of others the row's unit; of squares of rows, noise
+        small = np.maximum(self._open * np.minimum(scale, 1.0), _NOISE)
+        return np.abs(values[self.rows] - implied), allowed * scale + small
 
     def _shares(self, C: Array) -> Array:
         """A, shape (k, r): the rows are A times those kept."""
