@@ -36,6 +36,7 @@ def _cases(*examples: str) -> list[tuple[str, str]]:
 
 CASES = _cases("crane", "manipulator")
 LOOPS = _cases("rsrrp", "rpsup")
+EVERY = [*CASES, *LOOPS, *_cases("four_bar_3d", "delta_robot", "mobile_robot", "slewing/slewing")]
 
 
 @dataclass(frozen=True)

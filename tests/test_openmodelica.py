@@ -27,6 +27,7 @@ pytest_plugins = ["fixtures_openmodelica"]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the stand-in is started by a shell script")
 
 TRANSPORTS = pytest.mark.parametrize("sessions", [True, False], ids=["session", "script"])
+NEVER = 60.0  # s: a deadline that comes only if something waits for what does not come
 CVODE = 'setCommandLineOptions("--fmiFlags=s:cvode")'
 
 
@@ -80,9 +81,7 @@ def test_statements(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions
 def test_refused_session(stand_in: StandIn, model: Prepared, tmp_path: Path) -> None:
     """Refused, as for root: seen at once, said in the log, and done by scripts."""
     stand_in.does("refuse")
-    begin = time.monotonic()
-    outcome = openmodelica.build(model, tmp_path / "out", omc=stand_in.omc)
-    assert time.monotonic() - begin < 10.0
+    outcome = openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, timeout=NEVER)
     assert outcome.transport == "script"
     assert "no session: Error: You are trying to run OpenModelica as a server" in outcome.log.read_text("utf-8")
 
@@ -90,6 +89,7 @@ def test_refused_session(stand_in: StandIn, model: Prepared, tmp_path: Path) -> 
 def test_silent_session(stand_in: StandIn, model: Prepared, tmp_path: Path) -> None:
     """An omc that never opens its port is ended at the deadline."""
     stand_in.does("silent")
+    stand_in.out_of_time_once("pid ")
     with pytest.raises(OmcTimeout, match=r"longer than 1 s \(start\)"):
         openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, timeout=1.0)
     assert stand_in.survivors() == []
@@ -182,6 +182,19 @@ def test_fmi_3(stand_in: StandIn, model: Prepared, tmp_path: Path) -> None:
     with zipfile.ZipFile(outcome.fmu) as archive:
         description = archive.read("modelDescription.xml").decode("utf-8")
     assert 'name="upper_angle_state" causality="local" initial="calculated" nominal' in description
+    assert '<ModelExchange needsCompletedIntegratorStep="false"/>' in description
+
+
+@pytest.mark.parametrize(("indicators", "said"), [(0, "true"), (12, "false")])
+def test_completion_of_steps(
+    stand_in: StandIn, model: Prepared, tmp_path: Path, indicators: int, said: str
+) -> None:
+    """An FMU without event indicators is spared the call in which omc's code sees two instants at once."""
+    stand_in.does(indicators=indicators)
+    outcome = openmodelica.build(model, tmp_path / "out", omc=stand_in.omc)
+    with zipfile.ZipFile(outcome.fmu) as archive:
+        description = archive.read("modelDescription.xml").decode("utf-8")
+    assert f'completedIntegratorStepNotNeeded="{said}"' in description
 
 
 def test_euler_is_not_called_right(stand_in: StandIn, model: Prepared, tmp_path: Path) -> None:
@@ -222,10 +235,8 @@ def test_dying_omc(
 ) -> None:
     """A crash, or an omc that simply ends, is an error that names the statement, and takes no time."""
     stand_in.does(how)
-    begin = time.monotonic()
     with pytest.raises(OmcDied, match=rf"omc ended \({ending}\) without an answer to (buildModelFMU|loadFile)"):
-        openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, sessions=sessions)
-    assert time.monotonic() - begin < 5.0
+        openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, sessions=sessions, timeout=NEVER)
     assert (tmp_path / "out" / "openmodelica.log").is_file()
 
 
@@ -233,10 +244,9 @@ def test_dying_omc(
 def test_timeout(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
     """At the deadline omc and the compilers that it has started are ended."""
     stand_in.does("hang")
-    begin = time.monotonic()
+    stand_in.out_of_time_once("pid ")
     with pytest.raises(OmcTimeout, match=r"longer than 1\.5 s \(buildModelFMU.*allow it more time"):
         openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, sessions=sessions, timeout=1.5)
-    assert time.monotonic() - begin < 6.0
     assert stand_in.survivors() == []
     assert stand_in.leftovers() == []
 
@@ -313,10 +323,10 @@ def test_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without omc: within a second, with the places that were looked at and the ways to get it."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("OPENMODELICAHOME", str(tmp_path / "gone"))
-    begin = time.monotonic()
+    begin = time.process_time()
     with pytest.raises(MissingToolError) as caught:
         openmodelica.find()
-    assert time.monotonic() - begin < 1.0
+    assert time.process_time() - begin < 1.0
     for part in (str(tmp_path / "gone" / "bin" / "omc"), "PATH", "openmodelica.org", "docker pull", "native"):
         assert part in str(caught.value)
 

@@ -10,7 +10,8 @@ hang        the build never ends, nor does a child of it
 die         a crash during the build             lost     it ends between two statements
 fmi2        no FMI 3.0
 
-FAKE_OMC_FMU is an FMU to hand out; FAKE_OMC_TRACE a file for the statements and for the processes to be ended.
+FAKE_OMC_FMU is an FMU to hand out, else it has FAKE_OMC_INDICATORS event indicators; FAKE_OMC_TRACE is a file for
+the statements and for the processes to be ended.
 """
 
 from __future__ import annotations
@@ -28,8 +29,12 @@ from pathlib import Path
 
 import zmq
 
-# a state whose start value is a parameter, in FMI 3.0: `exact`, but no start
-STATE_3 = '<Float64 name="upper_angle_state" causality="local" initial="exact" nominal="1.0" unit="rad"/>'
+CONTENT_2 = '<ModelExchange completedIntegratorStepNotNeeded="false"/>'
+# with a state whose start value is a parameter: `exact`, but no start
+CONTENT_3 = (
+    '<ModelExchange needsCompletedIntegratorStep="true"/>'
+    '<Float64 name="upper_angle_state" causality="local" initial="exact" nominal="1.0" unit="rad"/>'
+)
 VERSION = "OpenModelica v1.28.0-dev-418-fake"
 ROOT = """Error: You are trying to run OpenModelica as a server using the root user.
 This is a very bad idea:
@@ -158,8 +163,12 @@ class Compiler:
                     for name in source.namelist():
                         archive.writestr(name, source.read(name))
             else:
-                state = STATE_3 if version == "3.0" else ""
-                text = f'<fmiModelDescription modelName="{prefix}">{state}</fmiModelDescription>'
+                indicators = os.environ.get("FAKE_OMC_INDICATORS", "0")
+                content = CONTENT_3 if version == "3.0" else CONTENT_2
+                text = (
+                    f'<fmiModelDescription modelName="{prefix}" numberOfEventIndicators="{indicators}">'
+                    f"{content}</fmiModelDescription>"
+                )
                 archive.writestr("modelDescription.xml", text)
             if "s:cvode" in self.flags and not behaves("euler"):
                 archive.writestr(f"resources/{prefix}_flags.json", '{\n  "s" : "cvode"\n}')

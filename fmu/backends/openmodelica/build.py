@@ -17,9 +17,9 @@ from ....prepared import Prepared
 from ...files.files import write_atomically
 from . import solver
 from .answers import Answer
+from .corrections import corrected
 from .deadline import Deadline
 from .diagnosis import Diagnosis
-from .initial_values import with_valid_initials
 from .installation import Omc, find
 from .log import Log
 from .transport import Transport, connected
@@ -141,7 +141,7 @@ def compile_text(
             tell("starting omc")
             with connected(omc, folder, deadline, log, sessions=sessions) as transport:
                 facts = _statements(request, folder, transport, diagnosis, tell)
-            write_atomically(fmu, with_valid_initials(folder / fmu.name))
+            write_atomically(fmu, corrected(folder / fmu.name))
         finally:
             _keep_logs(folder, log)
             write_atomically(log_file, log.text())
