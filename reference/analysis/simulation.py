@@ -16,7 +16,7 @@ from ...trajectory import Trajectory, output_grid
 from ..forces.joint_loads import all_links
 from ..forces.loads import Input
 from ..solve.integrators import Integrator, Interpolant, Stalled
-from ..solve.model import Model, Start
+from ..solve.model import SAME_TIME, Model, Start
 from ..solve.motion import Motion
 from ..solve.solver import formulation
 from ..solve.statics import start_state
@@ -98,10 +98,10 @@ class _Run:
         self.watch = Watch(motion, float(np.diff(times).max(initial=0.0)), float(times[-1]))
         self.steps = 0
         end = float(times[-1])
-        self._bounds = np.array([0.0, *motion.model.stops(end), end])
-        # An output time that is a stop, but for rounding, belongs to the segment after it.
-        segments = np.searchsorted(self._bounds, times + 1e-9 * end, side="right") - 1
-        self._since = self._bounds[np.minimum(segments, len(self._bounds) - 2)]
+        begins = np.array([0.0, *motion.model.stops(end)])
+        self._bounds = np.append(begins[begins < end * (1.0 - SAME_TIME)], end)
+        # An output time that is a stop, but for rounding, belongs to the segment after it, the last one too.
+        self._since = begins[np.searchsorted(begins, times + 1e-9 * end, side="right") - 1]
         self._values = np.empty((len(times), motion.size))
         self._done = 0
         self._progress, self._reported = progress, 0.0

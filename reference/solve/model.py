@@ -22,6 +22,7 @@ from .formulations import Gpme, ReducedGpme, System
 Array = NDArray[np.float64]
 Start = tuple[Array, Array]
 _NONE = np.zeros(0)
+SAME_TIME = 1e-12  # of the time: what rounding makes of one time
 
 
 @dataclass(frozen=True)
@@ -271,12 +272,12 @@ class Model:
         return min(found)[1] if found else ""
 
     def stops(self, end: float) -> list[float]:
-        """Times in (0, end), s, increasing, where an integrator has to stop and start anew."""
+        """Times in (0, end], s, increasing, where an integrator has to stop and start anew."""
         times = [*self.constraints.stops(), *self._loads.stops()]
         separate: list[float] = []
-        for time in sorted(t for t in times if 0.0 < t < end):
+        for time in sorted(t for t in times if 0.0 < t <= end * (1.0 + SAME_TIME)):
             # Of times that differ by rounding the last one counts, by which all have happened.
-            if separate and time - separate[-1] < 1e-12 * end:
+            if separate and time - separate[-1] < SAME_TIME * end:
                 separate.pop()
             separate.append(time)
         return separate

@@ -6,10 +6,11 @@ idle      rows that the joints fulfil by themselves, near and far, small and lar
 doubled   rows that others imply, or contradict
 starts    starts that violate, or that are moved
 stops     runs that cannot go on
+switches  switching times at awkward places
 names     names, texts and numbers that something else understands differently
 """
 
-from . import doubled, idle, names, quiet, starts, stops
+from . import doubled, idle, names, quiet, starts, stops, switches
 from .parts import MACHINES, Awkward
 
-__all__ = ["MACHINES", "Awkward", "doubled", "idle", "names", "quiet", "starts", "stops"]
+__all__ = ["MACHINES", "Awkward", "doubled", "idle", "names", "quiet", "starts", "stops", "switches"]
