@@ -114,7 +114,7 @@ def test_replacement_joints(data: dict[str, Any]) -> None:
 def test_partition_does_not_matter(kind: str) -> None:
     """Accelerations and loads are the same whichever coordinates are called dependent."""
     model, q, qd, _ = _closed(1, kind)
-    n, m = model.mechanism.n, len(model.rows)
+    n, m, extent = model.mechanism.n, len(model.rows), model.solvability.extent
     names = [c.name for c in model.mechanism.coordinates]
     C = reference.evaluate(model.mechanism, 0.0, q, qd, start=model.start, dependent=model.dependent).C
     weights = np.random.default_rng(8).lognormal(sigma=2.0, size=(20, n))
@@ -123,7 +123,7 @@ def test_partition_does_not_matter(kind: str) -> None:
     found = []
     for chosen in sorted(choices, key=lambda chosen: float(np.linalg.cond(C[:, chosen])))[:3]:
         dependent = tuple(names[k] for k in chosen)
-        program = equations.derive(model.chain, model.start, Partition(dependent, model.rows))
+        program = equations.derive(model.chain, model.start, Partition(dependent, model.rows), extent)
         found.append(StagedModel(model, linear_solves.with_linear_solves(program, "gpme"))(0.0, q, qd))
     assert len(found) == 3
     for other in found[1:]:

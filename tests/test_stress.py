@@ -35,6 +35,7 @@ VARIABLES = {
     "TIME": "time",
     "INPUT": "push",
     "OUTPUT": "cart_position",
+    "STATE": "cart_position_state",
     "ACCELERATION": "cart_position_ddot",
     "MAX_STEPS": "solver_max_steps",
     "SOLVER_METHOD": "solver_method",

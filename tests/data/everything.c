@@ -1,8 +1,8 @@
 /* An importer by FMI 3.0 that is compiled with a generated FMU's sources and uses what they have: each inner solver,
    inputs asked for, projections, exact derivatives, the serialised state, model exchange.
 
-   From the command line of the compiler: TOKEN, the number N_STATES, and the value references INPUT, OUTPUT (a
-   state), ACCELERATION and SOLVER_METHOD. Exit status 0: every call did what it should. */
+   From the command line of the compiler: TOKEN, the number N_STATES, and the value references INPUT, OUTPUT,
+   STATE, ACCELERATION and SOLVER_METHOD. Exit status 0: every call did what it should. */
 
 #include "damage.h"
 #include "expect.h"
@@ -48,7 +48,7 @@ static int initialize(fmi3Float64 tolerance) {
 
 /* d acceleration / d (state, input), forward and adjoint. */
 static int derivatives(void) {
-    const fmi3ValueReference knowns[2] = {OUTPUT, INPUT};
+    const fmi3ValueReference knowns[2] = {STATE, INPUT};
     const double seed = 1.0;
     double column, row[2];
     WORKS(fmi3GetAdjointDerivative(instance, &acceleration, 1, knowns, 2, &seed, 1, row, 2));
