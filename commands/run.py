@@ -21,6 +21,7 @@ from ..fmu.backends.attempts import (
     fmu_attempts,
     rumoca_attempt,
     rumoca_is_there,
+    switching_times,
 )
 from ..fmu.backends.backend import Compilers, build_native, write_modelica
 from ..fmu.backends.fmu import Fmu, Order
@@ -73,8 +74,10 @@ def run(model: Prepared, options: Options, progress: Progress = lambda what, fra
     reported, not raised.
     """
     write_modelica(model, options.out)
+    truth = reference_run(
+        model, options.inputs, progress
+    )  # first: where the motion ends, there is nothing to build
     fmus = _fmus(model, options, progress)
-    truth = reference_run(model, options.inputs, progress)
     attempts = list(fmu_attempts(model, fmus, options.tolerance, options.inputs, progress))
     if _runs_rumoca(options):
         progress("Modelica text in rumoca", 0.0)
@@ -215,6 +218,8 @@ def _notes(report: RunReport, options: Options, attempts: Sequence[Attempt], fmu
         yield f"FMU inputs were zero in all runs: {names}; give them over time with --input"
     if not _runs_rumoca(options):
         yield f"the Modelica text was not run in rumoca{_why_not(options)}"
+    yield from _event_notes(model, fmus)
+    yield from _partition_notes(report, options)
     yield from _projection_notes(model)
     yield from reactions.warnings_of(model)
 
@@ -223,6 +228,35 @@ def _why_not(options: Options) -> str:
     if not options.rumoca:
         return ", as asked for"
     return ", which is not installed" if not rumoca_is_there() else ", which takes no inputs over time yet"
+
+
+def _event_notes(model: Prepared, fmus: Sequence[Fmu]) -> Iterator[str]:
+    """Whose samples at switching times are not compared."""
+    times = ", ".join(f"{t:g}" for t in switching_times(model))
+    for fmu in fmus:
+        if times and not fmu.refused and not fmu.backend.sure_of_events:
+            yield (
+                f"the co-simulation of the FMU by {fmu.backend.name} stops at the switching times, t = {times} s,"
+                " whatever the communication step; at a communication point there its outputs may still be those"
+                " before the switch, so they are not compared at these times"
+            )
+
+
+def _partition_notes(report: RunReport, options: Options) -> Iterator[str]:
+    """Where dependent coordinates that are chosen once and for all cannot be solved for, though others can."""
+    model, names = report.model, report.model.dependent
+    if model.program is model.native_program:
+        return
+    functions = None if options.inputs is None else options.inputs.functions()
+    times = reference.singular_times(model.mechanism, report.reference, model.start, names, functions)
+    if times:
+        when = ", ".join(f"{t:.3g}" for t in times[:3])
+        yield (
+            f"the Modelica text keeps the dependent coordinates of the start, {', '.join(names)}; the constraints"
+            f" cannot be solved for them at t = {when} s, where its accelerations lose digits, or a run of it"
+            ' stops: name others in constraints.dependent, or take constraints.formulation = "lagrange"; the'
+            " native FMU chooses anew"
+        )
 
 
 def _projection_notes(model: Prepared) -> tuple[str, ...]:

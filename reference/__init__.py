@@ -16,7 +16,7 @@ from .solve.assembly import assemble
 from .solve.conditioning import far_masses
 from .solve.gpme import choose_dependent
 from .solve.model import Evaluation, Model
-from .solve.residuals import Residuals, residuals
+from .solve.residuals import Residuals, residuals, singular_times
 from .solve.solver import Solvability, formulation, solvability
 from .solve.statics import equilibrium, start_state
 
@@ -47,6 +47,7 @@ __all__ = [
     "reactions",
     "residuals",
     "simulate",
+    "singular_times",
     "solvability",
     "start_notes",
     "start_state",

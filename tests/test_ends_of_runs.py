@@ -11,7 +11,7 @@ from helpers_reference import manipulator, mechanism_of, unchecked
 
 from gpmelica.errors import SolveError
 from gpmelica.generator.mechanism import Mechanism
-from gpmelica.reference import simulate, start_notes, start_state
+from gpmelica.reference import simulate, singular_times, solvability, start_notes, start_state
 
 STRETCHED = "at the limit of what the joints can do"
 # rows on a planar arm of 1 m and 0.8 m → what the message says
@@ -86,3 +86,26 @@ def test_rows_that_cannot_be_fulfilled_are_noted() -> None:
     (note,) = start_notes(mechanism, start_state(mechanism))
     assert "the nearest position misses x by 3.2" in note
     assert np.isfinite(start_state(mechanism)[0]).all()
+
+
+def test_where_a_choice_of_coordinates_ends() -> None:
+    """A mass on a rod, in x and z, that falls from beside: what is chosen there does not do straight below."""
+    bob = {
+        "name": "bob",
+        "parent": "ground",
+        "mass": 1.0,
+        "inertia": [0.1, 0.1, 0.1],
+        "frame": {"rpy": [np.pi / 2, 0.0, 0.0]},
+        "joint": {"type": "planar", "position": [1.0, 0.0, 0.0]},
+    }
+    rod = {"name": "rod", "type": "distance", "length": 1.0, "a": {"link": "ground"}, "b": {"link": "bob"}}
+    simulation = {"stop": 2.0, "output_step": 0.01, "start": "description"}
+    pendulum = mechanism_of(
+        {"schema": 1, "name": "Bob", "links": [bob], "closures": [rod], "simulation": simulation}
+    )
+    start = start_state(pendulum)
+    motion = simulate(pendulum)
+    quarter = 1.854074677301372 / np.sqrt(9.81)  # of the period from 90°, s
+    names = solvability(pendulum, start).dependent
+    assert singular_times(pendulum, motion, start, names) == pytest.approx([quarter, 3 * quarter], abs=0.01)
+    assert singular_times(pendulum, motion, start, ["bob.y"]) == []

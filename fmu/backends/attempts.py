@@ -72,7 +72,7 @@ def fmu_run(
         progress=lambda fraction: progress(f"FMPy, {name}", fraction),
         log_file=fmu.log,
     )
-    return _thinned(trajectory, every, [] if backend.sure_of_events else _switching_times(model))
+    return _thinned(trajectory, every, [] if backend.sure_of_events else switching_times(model))
 
 
 def rumoca_attempt(model: Prepared, tolerance: float, limit: float) -> Attempt:
@@ -110,7 +110,8 @@ def _attempt(name: str, tolerance: float, action: Callable[[], Trajectory | None
         return Attempt(name, tolerance, None, str(error))
 
 
-def _switching_times(model: Prepared) -> list[float]:
+def switching_times(model: Prepared) -> list[float]:
+    """Of a run, after its begin, s."""
     numbers = reference.Model(model.mechanism, start=model.start)
     return [float(t) for t in numbers.stops(model.chain.simulation.stop)]
 

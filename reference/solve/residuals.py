@@ -1,8 +1,8 @@
-"""What each constraint row lacks along a run: those that are kept, and those that are left out as redundant."""
+"""The constraint rows along a run: what each lacks, kept or left out, and where they cannot be solved for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from ...generator.mechanism import Mechanism, signal_names
 from ...trajectory import Trajectory
 from ..forces.loads import Input
+from .gpme import Partition, dependent_indices
 from .model import Model, Start
+from .solver import row_choice
 
 Array = NDArray[np.float64]
 
@@ -54,3 +56,23 @@ def residuals(
         acceleration[k] = (rows.C @ qdd[k] - rows.gamma) / np.maximum(1.0, np.abs(rows.gamma))
     rows_of = model.constraints
     return Residuals(run.time, rows_of.names, rows_of.orders, position, velocity, acceleration)
+
+
+def singular_times(
+    mechanism: Mechanism,
+    run: Trajectory,
+    start: Start,
+    dependent: Sequence[str],
+    inputs: Mapping[str, Input] | None = None,
+) -> list[float]:
+    """Times in a run, s, from which on det C_d has another sign: C_d of these dependent coordinates was singular.
+
+    start   (q0, qd0), shape (n,) each: what `start(x)` refers to
+    """
+    model = Model(mechanism, start=start, inputs=inputs)
+    rows = list(row_choice(model, model.state(0.0, *start)).independent)
+    partition = Partition(mechanism, dependent_indices(mechanism, dependent, len(rows)), ())
+    q, qd = (run.columns(signal_names(mechanism.coordinates, level)) for level in ("position", "velocity"))
+    states = (model.state(t, q[k], qd[k]) for k, t in enumerate(run.time.tolist()))
+    sides = np.sign([partition.determinant(model.constraints(state).C[rows]) for state in states])
+    return [float(t) for t in run.time[1:][sides[1:] * sides[:-1] < 0]]
