@@ -48,8 +48,7 @@ ROOT = hasattr(os, "getuid") and os.getuid() == 0
 FLEXIBLE = ("crane", "flexible_boom")
 MODEL_EXCHANGE, CO_SIMULATION = 1e-6, 1e-4  # of a signal's range
 COMMUNICATION = 1e-3  # s
-HORIZON = 1.0  # s, of the runs
-SHORTER = {"rocker_independent": 0.3}  # s, of a case that comes to its end, as it is to
+HORIZON = 0.3  # s, of the runs: `gpmelica run` takes the description's
 OTHER_FORMULATIONS = [
     ("crane", "rigid_boom", "gpme_reduced"),
     ("crane", "rigid_boom", "lagrange"),
@@ -94,7 +93,7 @@ def omc() -> Omc:
 def built(request: pytest.FixtureRequest, omc: Omc, tmp_path_factory: pytest.TempPathFactory) -> Built:
     """Every case, FMI 2.0 for both modes; in a folder whose name is not plain."""
     example, case, *formulation = request.param
-    stop = min(changed(example, case).simulation.stop, SHORTER.get(case, HORIZON))
+    stop = min(changed(example, case).simulation.stop, HORIZON)
     keys = {"constraints__formulation": formulation[0]} if formulation else {}
     model = prepare(changed(example, case, simulation__stop=stop, **keys))
     folder = tmp_path_factory.mktemp("built") / "ein Ordner für omc"

@@ -22,7 +22,7 @@ class Algebra(Protocol):
     def of(self, origin: Origin) -> Algebra:
         """The same for the numbers of a part of the description."""
 
-    def scalar(self, name: str, value: float, unit: str, description: str) -> Value:
+    def scalar(self, name: str, value: float, unit: str | None, description: str) -> Value:
         """A number that has a name."""
 
     def vector(self, name: str, value: Sequence[float] | Array, unit: str, description: str) -> Vector:
@@ -40,7 +40,7 @@ class Numbers:
         del origin
         return self
 
-    def scalar(self, name: str, value: float, unit: str, description: str) -> float:
+    def scalar(self, name: str, value: float, unit: str | None, description: str) -> float:
         """The number itself."""
         del name, unit, description
         return float(value)

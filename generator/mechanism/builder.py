@@ -70,7 +70,9 @@ class _Builder:
         gravity = self.algebra.vector("gravity", self.chain.gravity, "m/s2", "gravity, world frame")
         self._begin("description")
         parameters = {
-            name: self.algebra.scalar(name, value, "1", f"parameter {name} of the description")
+            name: self.algebra.scalar(
+                name, value, None, f"parameter {name} of the description; unit as in its expressions"
+            )
             for name, value in self.chain.parameters.items()
         }
         supports = self._base(self.chain.base) if self.chain.base else ()

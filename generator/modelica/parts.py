@@ -13,6 +13,7 @@ from ..program.program import (
     ImplicitSystem,
     Item,
     LinearSolve,
+    Output,
     Program,
 )
 from ..types.origin import Origin
@@ -79,10 +80,8 @@ def start_parameters(program: Program, given: Mapping[str, float] | None) -> lis
     for value in program.start_values:
         others = ["fixed = false"] if given is None else []
         binding = "" if given is None else f" = {mo.number(given[value.name])}"
-        modifiers = _modifiers((), "1", *others)
-        declarations.append(
-            Declaration(_AT_START, "parameter Real ", value.name, "", modifiers, binding, value.description)
-        )
+        modifiers, text = _modifiers((), None, *others), f"{value.description}; unit as there"
+        declarations.append(Declaration(_AT_START, "parameter Real ", value.name, "", modifiers, binding, text))
     return declarations
 
 
@@ -166,17 +165,43 @@ def start_equations(program: Program) -> list[Equation]:
 
 def state_equations(program: Program) -> list[Equation]:
     """Derivatives of the states."""
-    return [Equation(s.signal.origin, f"der({s.variable}) = {mo.text(s.derivative)}") for s in program.states]
+    named = {mo.text(o.expr): o.name for outputs in _spread(program).values() for o in outputs}
+    rates = [(s, mo.text(s.derivative)) for s in program.states]
+    return [Equation(s.signal.origin, f"der({s.variable}) = {named.get(rate, rate)}") for s, rate in rates]
 
 
 def output_equations(program: Program) -> list[Equation]:
     """Equations of the outputs that are no items themselves."""
-    published = program.published
-    return [
+    spread = _spread(program)
+    elsewhere = program.published | {o.name for outputs in spread.values() for o in outputs}
+    vectors = [
+        Equation(item.origin, f"{item.name} = {{{', '.join(o.name for o in spread[item.name])}}}")
+        for item in program.items
+        if item.name in spread
+    ]
+    return vectors + [
         Equation(o.signal.origin, f"{o.name} = {mo.text(o.expr)}")
         for o in program.outputs
-        if o.name not in published
+        if o.name not in elsewhere
     ]
+
+
+def _spread(program: Program) -> dict[str, tuple[Output, ...]]:
+    """Vectors whose elements differ in unit and are outputs all, with these: omc knows one unit per array.
+
+    It warns of `der(x_dot) = v[2]` where `v[1]` is in another unit, but not of `v = {a, b}`.
+    """
+    elements: dict[str, dict[int, Output]] = {}
+    for output in program.outputs:
+        if output.expr.op == "index" and output.expr.args[0].op == "symbol":
+            place = output.expr.data[0]
+            elements.setdefault(output.expr.args[0].data, {}).setdefault(place, output)
+    vectors = [item for item in program.items if item.unit is None and len(item.shape) == 1]
+    return {
+        item.name: tuple(elements[item.name][i] for i in range(*item.shape))
+        for item in vectors
+        if len(elements.get(item.name, ())) == item.shape[0]
+    }
 
 
 def variables(program: Program) -> list[Group]:

@@ -31,7 +31,7 @@ class Parameter:
 
     name: str
     value: NDArray[np.float64]
-    unit: str
+    unit: str | None
     description: str
     origin: Origin = GENERAL
 
@@ -437,7 +437,7 @@ class Symbols:
         """The same for the numbers of a part of the description."""
         return Symbols(self.program, origin)
 
-    def scalar(self, name: str, value: float, unit: str, description: str) -> Expr:
+    def scalar(self, name: str, value: float, unit: str | None, description: str) -> Expr:
         """Parameter; returns its symbol."""
         return self._parameter(name, np.array(float(value)), unit, description)
 
@@ -449,7 +449,7 @@ class Symbols:
         """Array of expressions."""
         return ir.array(rows)
 
-    def _parameter(self, name: str, value: NDArray[np.float64], unit: str, description: str) -> Expr:
+    def _parameter(self, name: str, value: NDArray[np.float64], unit: str | None, description: str) -> Expr:
         self.program.parameters.append(Parameter(name, value, unit, description, self.origin))
         self.program.reserved.add(name)
         return ir.symbol(name, value.shape)
