@@ -9,7 +9,8 @@ _STRING = r'"(?:[^"\\]|\\.)*"'
 _DECLARATION = re.compile(
     r"(?P<prefix>(?:final )?(?:parameter |input |output )?)(?P<type>Real|RealInput) "
     r"(?P<name>\w+)(?P<shape>\[[\d, ]+\])?"
-    rf"(?P<modifiers>\((?:[^()\"]|{_STRING}|\([^()]*\))*\))?(?: = (?P<binding>.+?))? (?P<description>{_STRING});"
+    rf"(?P<modifiers>\((?:[^()\"]|{_STRING}|\([^()]*\))*\))?(?: = (?P<binding>.+?))? (?P<description>{_STRING})"
+    r"(?: annotation\(.*\))?;"
 )
 
 
@@ -58,7 +59,7 @@ def declarations(text: str, name: str) -> list[Declaration]:
             section = line.strip()
         elif not line.strip().startswith("//") and section in ("public", "protected"):
             statement = f"{statement} {line.strip()}".strip()
-            if statement.endswith('";') or statement.startswith(("extends", "annotation", "end ")):
+            if statement.endswith(('";', ")));")) or statement.startswith(("extends", "annotation", "end ")):
                 found += _read(statement, section == "public")
                 statement = ""
     return found

@@ -74,7 +74,7 @@ def test_layout(text: str) -> None:
 
 def test_numbers_are_reals(text: str) -> None:
     """No integer stands where a Real is meant: rumoca fails on them; sizes, indices and exponents are integers."""
-    code = STRING.sub("", re.sub(r"//.*", "", text))
+    code = STRING.sub("", re.sub(r"//.*|Color = \{[\d, ]+\}", "", text))
     code = re.sub(r"[\w.]+\[[\d,: ]+\]", "x", code)  # sizes and indices
     code = re.sub(r"\^\d+\b|\d+e[-+]\d+\b|cat\(1,|zeros\([\d, ]+\)", "", code)
     assert re.findall(r"(?<![\w.])\d+(?![\w.])", code) == []
@@ -131,8 +131,9 @@ def test_every_line_has_an_origin(model: Prepared, text: str) -> None:
     assert {f"constraint {row}" for row in model.rows} <= found
     assert {f"applied force {f.name}" for f in model.chain.forces} <= found
     numbered = list(enumerate(lines, start=1))
-    begin, *ends = [i for i, line in numbered if "model Mechanism" in line or "annotation(" in line]
-    ours = [(i, line) for i, line in numbered[begin : ends[0]] if line.startswith("    ") and " = " in line]
+    begin = next(i for i, line in numbered if "model Mechanism" in line)
+    end = next(i for i, line in numbered if i > begin and "annotation(" in line)
+    ours = [(i, line) for i, line in numbered[begin : end - 1] if line.startswith("    ") and " = " in line]
     assert ours
     assert [line for i, line in ours if not origins.line(i)] == []
 

@@ -355,6 +355,24 @@ def test_plant(omc: Omc, tmp_path: Path) -> None:
     assert [v.name for v in variables if v.causality == "input"] == ["slew_torque_input"]
 
 
+def test_in_a_diagram(omc: Omc, tmp_path: Path) -> None:
+    """What omc tells OMEdit: icons, a place for the input, documentation; its check warns of nothing."""
+    model = example_model("crane", "rigid_boom")
+    write_modelica(model, tmp_path)
+    with connected(omc, tmp_path, Deadline(60.0), Log()) as transport:
+        transport.ask(f'loadFile("{model.name}.mo")', keep=True)
+        checked = transport.ask(f"checkModel({model.name}.Plant)")
+        icons = [transport.ask(f"getIconAnnotation({model.name}.{name})") for name in ("Mechanism", "RealInput")]
+        places = transport.ask(f"getComponentAnnotations({model.name}.Plant)")
+        documentation = transport.ask(f"getDocumentationAnnotation({model.name})")
+    assert "completed successfully" in checked.value
+    assert checked.messages == ()
+    assert "Rectangle" in icons[0].value
+    assert "Polygon" in icons[1].value
+    assert "Placement" in places.value
+    assert documentation.value.startswith('{"<html>')
+
+
 def test_plant_in_another_model(omc: Omc, tmp_path: Path) -> None:
     """The worked example of docs/openmodelica.md."""
     model = example_model("crane", "rigid_boom")

@@ -92,14 +92,16 @@ def inputs(program: Program, at_any_state: bool) -> list[Declaration]:
             Origin("input", e.name), "parameter Real ", e.name, "", _modifiers((), e.unit), " = 0.0", e.description
         )
         if at_any_state
-        else _input(Origin("input", e.name), e.name, e.unit, e.description)
+        else _input(program, Origin("input", e.name), e.name, e.unit, e.description)
         for e in program.inputs
     ]
 
 
 def plant_inputs(program: Program) -> list[Declaration]:
     """The plant's inputs, one for each applied force."""
-    return [_input(f.origin, _input_name(program, f), f.unit, f.description) for f in applied_forces(program)]
+    return [
+        _input(program, f.origin, _input_name(program, f), f.unit, f.description) for f in applied_forces(program)
+    ]
 
 
 def plant_equations(program: Program) -> list[Group]:
@@ -295,8 +297,17 @@ def _declaration(prefix: str, item: Item, binding: str = "") -> Declaration:
     return Declaration(item.origin, prefix, item.name, dimensions, modifiers, binding, text)
 
 
-def _input(origin: Origin, name: str, unit: str | None, description: str) -> Declaration:
-    return Declaration(origin, "RealInput ", name, "", _modifiers((), unit, "start = 0.0"), "", description)
+def _input(program: Program, origin: Origin, name: str, unit: str | None, description: str) -> Declaration:
+    modifiers, place = _modifiers((), unit, "start = 0.0"), _placement(program, name)
+    return Declaration(origin, "RealInput ", name, "", modifiers, "", description, place)
+
+
+def _placement(program: Program, name: str) -> str:
+    """Where an input is in diagrams: all of them are at the left edge, spread over it."""
+    every = [*(e.name for e in program.inputs), *(_input_name(program, f) for f in applied_forces(program))]
+    y = round(100.0 - 200.0 * (every.index(name) + 1) / (len(every) + 1), 1)
+    corners = f"{{{{-120.0, {mo.number(y - 10.0)}}}, {{-100.0, {mo.number(y + 10.0)}}}}}"
+    return f"annotation(Placement(transformation(extent = {corners})))"
 
 
 def _modifiers(shape: Shape, unit: str | None, *others: str) -> str:

@@ -14,7 +14,7 @@ _INDENT = 4  # of everything inside a model of the package
 
 @dataclass(frozen=True)
 class Declaration:
-    """`prefix name[dimensions](modifiers) = binding "description"`, in pieces."""
+    """`prefix name[dimensions](modifiers) = binding "description" annotation`, in pieces."""
 
     origin: Origin
     prefix: str
@@ -23,12 +23,14 @@ class Declaration:
     modifiers: str
     binding: str
     description: str
+    annotation: str = ""
 
     @property
     def text(self) -> str:
         """Laid out."""
         code = f"{self.prefix}{self.name}{self.dimensions}{self.modifiers}{self.binding}"
-        return mo.layout(code, _INDENT, mo.quoted(self.description))
+        annotation = f"\n{' ' * (_INDENT + 4)}{self.annotation}" if self.annotation else ""
+        return mo.layout(code, _INDENT, mo.quoted(self.description) + annotation)
 
 
 @dataclass(frozen=True)
