@@ -74,11 +74,10 @@ def run(model: Prepared, options: Options, progress: Progress = lambda what, fra
     reported, not raised.
     """
     write_modelica(model, options.out)
-    truth = reference_run(
-        model, options.inputs, progress
-    )  # first: where the motion ends, there is nothing to build
+    # before the build: where the motion ends, there is nothing to build
+    truth = reference_run(model, options.inputs, progress)
     fmus = _fmus(model, options, progress)
-    attempts = list(fmu_attempts(model, fmus, options.tolerance, options.inputs, progress))
+    attempts = list(fmu_attempts(model, fmus, truth, options.tolerance, options.inputs, progress))
     if _runs_rumoca(options):
         progress("Modelica text in rumoca", 0.0)
         attempts.append(rumoca_attempt(model, options.tolerance, options.compilers.timeout))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -11,8 +11,10 @@ import numpy as np
 from ... import reference
 from ...errors import BuildError, SolveError
 from ...generator import modelica
+from ...generator.program.program import STATE
 from ...prepared import Prepared
 from ...trajectory import Trajectory
+from ..compare.scales import scales
 from ..runs import simulate as runs
 from ..runs.inputs import InputTable
 from . import rumoca, rumoca_process
@@ -37,23 +39,38 @@ class Attempt:
 
 
 def fmu_attempts(
-    model: Prepared, fmus: Sequence[Fmu], tolerance: float, inputs: InputTable | None, progress: Progress
+    model: Prepared,
+    fmus: Sequence[Fmu],
+    truth: Trajectory,
+    tolerance: float,
+    inputs: InputTable | None,
+    progress: Progress,
 ) -> Iterator[Attempt]:
-    """Model exchange and co-simulation of each FMU; tolerance: relative error that is asked for."""
+    """Model exchange and co-simulation of each FMU.
+
+    truth      the reference's run, by which the magnitudes of the states are known
+    tolerance  relative error that is asked for
+    """
+    magnitudes = scales(truth.signals, model.units, truth.natural)
     for fmu in fmus:
         name = f"fmu-{fmu.backend.name}"
-        yield _attempt(f"{name}-me", tolerance, partial(fmu_run, model, fmu, "me", inputs, progress))
+        yield _attempt(f"{name}-me", tolerance, partial(fmu_run, model, fmu, "me", magnitudes, inputs, progress))
         granted = max(tolerance, fmu.backend.tolerance)
         if fmu.refused:
             yield Attempt(f"{name}-cs", granted, None, fmu.refused)
             continue
-        yield _attempt(f"{name}-cs", granted, partial(fmu_run, model, fmu, "cs", inputs, progress))
+        yield _attempt(f"{name}-cs", granted, partial(fmu_run, model, fmu, "cs", magnitudes, inputs, progress))
 
 
 def fmu_run(
-    model: Prepared, fmu: Fmu, mode: runs.Mode, inputs: InputTable | None, progress: Progress
+    model: Prepared,
+    fmu: Fmu,
+    mode: runs.Mode,
+    magnitudes: Mapping[str, float],
+    inputs: InputTable | None,
+    progress: Progress,
 ) -> Trajectory:
-    """An FMU in FMPy, as the description says; raises SolveError."""
+    """An FMU in FMPy, as the description says; magnitudes of signals, in their units. Raises SolveError."""
     simulation, backend, name = model.chain.simulation, fmu.backend, f"fmu-{fmu.backend.name}-{mode}"
     longest = backend.communication_step if mode == "cs" else None
     every = max(round(simulation.output_step / longest), 1) if longest else 1
@@ -68,6 +85,7 @@ def fmu_run(
         output_step=simulation.output_step / every,
         tolerance=tolerance,
         parameters={"projection_tolerance": RESTART_MARGIN * tolerance} if restarts else None,
+        nominals={f"{signal}{STATE}": size for signal, size in magnitudes.items()},
         inputs=inputs,
         progress=lambda fraction: progress(f"FMPy, {name}", fraction),
         log_file=fmu.log,

@@ -7,13 +7,14 @@ an error of second order. After the step it gets the value at its end, so that o
 the time they are read at.
 
 A solver's absolute tolerances are made of nominal values. omc's FMUs say 1 for every state when they are asked,
-whatever their description says: a thousand times too coarse for the crane's base. The description is right.
+whatever their description says: a thousand times too coarse for the crane's base. The description is right, where
+nothing better is known: of a telescope that follows a star, 7e-5 rad/s, 1 rad/s says nothing.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,14 +23,22 @@ import fmpy
 
 from .inputs import InputTable
 
+_LEAST = 1e-6  # of a description's nominal value
+
 
 @contextmanager
 def feeding(
-    fmu: Path, description: Any, kind: str, table: InputTable | None, log: Callable[..., None]
+    fmu: Path,
+    description: Any,
+    kind: str,
+    table: InputTable | None,
+    log: Callable[..., None],
+    nominals: Mapping[str, float] | None = None,
 ) -> Iterator[Any]:
     """An instance for `fmpy.simulate_fmu`, which must stop at the table's instants; None where FMPy's own will do.
 
-    kind  ModelExchange | CoSimulation
+    kind      ModelExchange | CoSimulation
+    nominals  magnitudes of states by name, each in the state's unit, where they are less than the description's
     """
     if table is None and kind == "CoSimulation":
         yield None
@@ -44,7 +53,7 @@ def feeding(
             feed_it = _feed_steps if kind == "CoSimulation" else _feed_times
             feed_it(instance, feed, description)
         if kind == "ModelExchange":
-            _tell_nominals(instance, description)
+            _tell_nominals(instance, description, nominals or {})
         yield instance
     finally:
         instance.freeInstance()
@@ -111,9 +120,17 @@ def _feed_steps(instance: Any, feed: _Feed, description: Any) -> None:
     instance.doStep = do_step
 
 
-def _tell_nominals(instance: Any, description: Any) -> None:
-    """Let the nominal values of the states be those of the description."""
-    values = [float(unknown.variable.derivative.nominal or 1.0) for unknown in description.derivatives]
+def _tell_nominals(instance: Any, description: Any, known: Mapping[str, float]) -> None:
+    """Let the nominal values of the states be those of the description, or what is known of a state if it is less.
+
+    Not less than a millionth: a solver finds no step for what rounding alone moves.
+    """
+    states = [unknown.variable.derivative for unknown in description.derivatives]
+    described = [float(state.nominal or 1.0) for state in states]
+    values = [
+        min(most, max(known.get(state.name, most), _LEAST * most))
+        for state, most in zip(states, described, strict=True)
+    ]
 
     def nominals(array: Any, size: int) -> None:
         for i in range(size):

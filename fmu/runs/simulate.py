@@ -47,6 +47,7 @@ def simulate(
     output_step: float,
     tolerance: float,
     parameters: Mapping[str, float] | None = None,
+    nominals: Mapping[str, float] | None = None,
     inputs: InputTable | None = None,
     progress: Callable[[float], None] | None = None,
     log_file: Path | None = None,
@@ -58,6 +59,7 @@ def simulate(
         stop, output_step  s
         tolerance   relative; of FMPy's CVODE (me) or of the FMU's own solver (cs)
         parameters  values to set before the start
+        nominals    magnitudes of states by name, for FMPy's CVODE, where they are less than the description's
         inputs      of the FMU over time; zero without it
         log_file    gets what the FMU prints
 
@@ -75,7 +77,7 @@ def simulate(
         with (
             captured(log_file),
             _quiet_callbacks(),
-            feeding(fmu, description, _MODES[mode], inputs, log) as instance,
+            feeding(fmu, description, _MODES[mode], inputs, log, nominals) as instance,
         ):
             result = fmpy.simulate_fmu(
                 str(fmu),

@@ -23,6 +23,25 @@ def turning_earth() -> Table:
     return machine(earth, bob, programmed=[row("turn", "earth.angle - 5.5e-5*t")])
 
 
+def _telescope(gravity: Vector) -> Table:
+    azimuth = link("fork", "revolute", Z, velocity=7.3e-5)
+    tube = link("tube", "revolute", (0.0, -1.0, 0.0), parent="fork", position=0.5, velocity=5.1e-5)
+    rows = [row("azimuth", "fork.angle - 7.3e-5*t"), row("height", "tube.angle - 0.5 - 5.1e-5*t")]
+    return machine(azimuth, tube, programmed=rows, gravity=list(gravity))
+
+
+@awkward("ok")
+def follows_a_star() -> Table:
+    """Both axes are led at hardly any rate, which solvers must not take for nothing."""
+    return _telescope((0.0, 0.0, -9.81))
+
+
+@awkward("ok")
+def follows_a_star_in_space() -> Table:
+    """The same where no weight gives the accelerations a magnitude."""
+    return _telescope(WEIGHTLESS)
+
+
 @awkward("ok")
 def coasting_wheel() -> Table:
     """A wheel that turns without a load: no acceleration at all."""
