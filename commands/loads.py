@@ -15,7 +15,7 @@ from ..fmu.runs.inputs import InputTable
 from ..generator.mechanism import signal_names
 from ..generator.types.origin import joint_load, row_force
 from ..prepared import Prepared
-from ..reference.forces.loads import Input
+from ..reference.forces.element import Input
 from ..trajectory import Trajectory
 from .reactions import NOT_UNIQUE, not_unique
 

@@ -174,7 +174,7 @@ def test_replacement_joints_forces_are_the_energys_derivatives(seed: int, axes: 
     without = mechanism_of(with_joint.chain.model_dump(by_alias=True, exclude_none=True) | {"closures": []})
     q, qd = random_state(with_joint, rng)
     models = [Model(mechanism) for mechanism in (with_joint, without)]
-    states = [model.loads(model.state(0.0, q, qd)) for model in models]
+    states = [model.forces(model.state(0.0, q, qd)) for model in models]
 
     def energy_at(x: Array) -> float:
         first, second = (model.potential(model.state(0.0, x, qd)) for model in models)

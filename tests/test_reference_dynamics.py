@@ -78,7 +78,7 @@ def test_conservative_forces_are_the_potentials_gradient(seed: int) -> None:
     if mechanism.supports and mechanism.chain.base.linearized:
         q[:6] *= 0.1
     gradient = [slope(lambda x, e=e: energy(model, 0.0, q + x * e, qd).potential) for e in np.eye(mechanism.n)]
-    loads = model.loads(model.state(0.0, q, qd))
+    loads = model.forces(model.state(0.0, q, qd))
     assert np.abs(loads.gravity + loads.elastic + gradient).max() < 1e-8 * np.abs(gradient).max()
 
 
@@ -105,7 +105,7 @@ def test_linearized_supports_agree_for_small_motion() -> None:
         for linearized in (False, True):
             data["base"]["linearized"] = linearized
             model = Model(mechanism_of(data))
-            loads = model.loads(model.state(0.0, size * q, size * qd))
+            loads = model.forces(model.state(0.0, size * q, size * qd))
             total.append(loads.elastic[:6] + loads.dissipative[:6])
         gaps.append(np.linalg.norm(total[1] - total[0]) / np.linalg.norm(total[0]))
     assert gaps[0] < 0.1
@@ -146,7 +146,7 @@ def test_force_axes() -> None:
     q = np.array([0.6, 0.0])
     for frame, expected in (("world", 5 * np.cos(0.6)), ("link", 5.0)):
         model = Model(mechanism_of(manipulator(forces=[force | {"frame": frame}])))
-        applied = model.loads(model.state(0.0, q, 0 * q)).applied
+        applied = model.forces(model.state(0.0, q, 0 * q)).applied
         assert applied == pytest.approx([expected, 0.0], abs=1e-14)
 
 

@@ -106,7 +106,7 @@ def test_cantilever_frequency_converges() -> None:
         zero = np.zeros(model.mechanism.n)
 
         def elastic(q: np.ndarray, model: Model = model, zero: np.ndarray = zero) -> np.ndarray:
-            return model.loads(model.state(0.0, q, zero)).elastic
+            return model.forces(model.state(0.0, q, zero)).elastic
 
         K = -np.array([slope(lambda x, e=e: elastic(x * e)) for e in np.eye(len(zero))])
         M, _ = model.mass(model.state(0.0, zero, zero).posture)

@@ -47,12 +47,12 @@ def test_dampers_and_forces(base: str | None) -> None:
     model, changed = (reference.Model(m, start=(q, qd)) for m in (plain, printed))
 
     def force(rates: Array) -> Array:
-        return model.loads(model.state(0.2, q, rates)).total
+        return model.forces(model.state(0.2, q, rates)).total
 
     state = changed.state(0.2, q, qd)
     expected = _by_differences(force, qd)
     assert np.abs(expected).max() > 0.1
-    assert changed.loads(state).total - force(qd) == pytest.approx(expected, abs=1e-7 * np.abs(expected).max())
+    assert changed.forces(state).total - force(qd) == pytest.approx(expected, abs=1e-7 * np.abs(expected).max())
 
 
 def test_supports_and_replacement_joints() -> None:
@@ -73,7 +73,7 @@ def test_supports_and_replacement_joints() -> None:
     for linearized in (False, True):
         mechanism = _printed(data | {"base": base | {"linearized": linearized}})
         model = reference.Model(mechanism)
-        loads = model.loads(model.state(0.0, q, qd))
+        loads = model.forces(model.state(0.0, q, qd))
         assert loads.printed == pytest.approx(loads.dissipative, rel=1e-12)
         assert np.abs(loads.dissipative).min() > 1e-3
 

@@ -42,14 +42,14 @@ def energy(model: Model, t: float, q: ArrayLike, qd: ArrayLike, z: ArrayLike | N
     """
     rate = np.asarray(qd, dtype=float)
     state = model.state(t, np.asarray(q, dtype=float), rate)
-    loads, friction = model.loads(state), 0.0
+    forces, friction = model.forces(state), 0.0
     if model.friction_coordinates:
         bristles = None if z is None else np.asarray(z, dtype=float)
         friction = -float(model.evaluate(state, formulation(model, state), bristles).friction @ rate)
     return Energy(
         kinetic=0.5 * float(rate @ model.mass(state.posture)[0] @ rate),
         potential=model.potential(state),
-        dissipated=-float(loads.dissipative @ rate),
+        dissipated=-float(forces.dissipative @ rate),
         friction=friction,
-        applied=float(loads.applied @ rate),
+        applied=float(forces.applied @ rate),
     )

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from ...generator.language import expressions
 from ...generator.language.expressions import Apply, Tree
 from ...generator.mechanism import Mechanism
+from ..forces.element import Input
 from ..forces.joint_loads import all_links
-from ..forces.loads import Input
 from ..solve.model import Evaluation, Model, Start
 from ..solve.solver import formulation
 from ..solve.statics import start_state

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from ...generator.mechanism import GROUND, Coordinate, Mechanism, signal_names
 from ...generator.types.origin import joint_load, of_point
 from ...trajectory import Magnitude, Trajectory
+from ..forces.element import Input
+from ..forces.generalised_forces import GeneralisedForces
 from ..forces.joint_loads import COMPONENTS
-from ..forces.loads import Input, Loads
 from ..solve.model import Evaluation, Model, Start
 from ..solve.solver import formulation
 
@@ -119,7 +120,7 @@ class _Samples:
         ]
         places = np.concatenate([frames[:, :3, 3], centres, state.places.position.T])
         return (
-            _terms(self._model.loads(state), found),
+            _terms(self._model.forces(state), found),
             np.diag(found.M),
             float(np.linalg.norm(np.ptp(places, axis=0))),
         )
@@ -163,7 +164,15 @@ class _Samples:
         return float(np.max(np.abs(self._run.signals[signal])))
 
 
-def _terms(loads: Loads, found: Evaluation) -> Array:
+def _terms(forces: GeneralisedForces, found: Evaluation) -> Array:
     """Sum of the magnitudes of all that M q̈ = Q − h + effort is made of, shape (n,), N or N·m."""
-    parts = (loads.gravity, loads.elastic, loads.dissipative, loads.applied, found.friction, found.h, found.effort)
+    parts = (
+        forces.gravity,
+        forces.elastic,
+        forces.dissipative,
+        forces.applied,
+        found.friction,
+        found.h,
+        found.effort,
+    )
     return np.asarray(sum(map(np.abs, parts)) + np.abs(found.M) @ np.abs(found.qdd))

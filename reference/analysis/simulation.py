@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from ...errors import SolveError
 from ...generator.mechanism import Mechanism
 from ...trajectory import Trajectory, output_grid
+from ..forces.element import Input
 from ..forces.joint_loads import all_links
-from ..forces.loads import Input
 from ..solve.integrators import Integrator, Interpolant, Stalled
 from ..solve.model import SAME_TIME, Model, Start
 from ..solve.motion import Motion

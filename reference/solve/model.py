@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from ...generator.mechanism import Body, Mechanism
 from ..constraints.constraints import Constraints
 from ..constraints.rows import Rows
+from ..forces.element import Input
 from ..forces.friction import FrictionModel
+from ..forces.generalised_forces import ForceModel, GeneralisedForces, force_places
 from ..forces.joint_loads import JointLoads, closure_wrench
-from ..forces.loads import Input, LoadModel, Loads, load_places
 from ..kinematics.kinematics import Kinematics, Places, Posture
 from ..kinematics.quantities import Quantities, Reader, State
 from .formulations import Gpme, ReducedGpme, System
@@ -116,12 +117,12 @@ class Model:
     ) -> None:
         self.mechanism = mechanism
         self._kinematics = Kinematics(mechanism)
-        places = [*mechanism.points.values(), *load_places(mechanism)]
+        places = [*mechanism.points.values(), *force_places(mechanism)]
         self._places = Places(places, self._kinematics.slots)
         self.quantities = Quantities(mechanism)
         self._inertia = np.array([np.zeros((4, 4)), *map(pseudo_inertia, mechanism.bodies)])
         self.reader = Reader(mechanism, self.quantities, None if start is None else self.state(0.0, *start))
-        self._loads = LoadModel(mechanism, self.reader, len(mechanism.points), inputs)
+        self._forces = ForceModel(mechanism, self.reader, len(mechanism.points), inputs)
         self.constraints = Constraints(mechanism, self.quantities, self.reader)
         self._feedback = tuple(float(x) for x in (mechanism.alpha, mechanism.beta, mechanism.kappa))
         self._friction = FrictionModel(mechanism)
@@ -151,13 +152,13 @@ class Model:
         T_q_H = posture.derivative(TH).reshape(n, -1)
         return T_q_H @ posture.T_q.reshape(n, -1).T, T_q_H @ posture.T_bias.ravel()
 
-    def loads(self, state: State) -> Loads:
+    def forces(self, state: State) -> GeneralisedForces:
         """Generalised forces in the state."""
-        return self._loads(state)
+        return self._forces(state)
 
     def potential(self, state: State) -> float:
         """Energy of gravity and springs in the state, J."""
-        return self._loads.potential(state)
+        return self._forces.potential(state)
 
     @property
     def friction_coordinates(self) -> list[int]:
@@ -208,13 +209,13 @@ class Model:
 
     def loads_at(self, joints: JointLoads, state: State, found: Evaluation) -> Array:
         """Loads of shape (links, 6), fx fy fz nx ny nz, N and N·m: about the links' origins, in their axes."""
-        affine = joints.affine(state.posture, self._loads.wrenches(state))
+        affine = joints.affine(state.posture, self._forces.wrenches(state))
         loads = affine.at(found.qdd, found.contacts)
         return joints.local(state.posture, loads)
 
     def closure_wrenches(self, state: State, found: Evaluation) -> dict[str, Array]:
         """Force and moment of each closure on its body b, shape (6,); see `evaluation.closure_wrenches`."""
-        loops, replacement = self.constraints.loops, self._loads.replacement
+        loops, replacement = self.constraints.loops, self._forces.replacement
         closing = found.contacts[len(self.mechanism.nonholonomic) :]
         reactions = closing[:, None, None] * loops.wrenches(state.posture)
         parts = ((loops, reactions), (replacement.conditions, replacement.by_deformation(state)))
@@ -233,7 +234,7 @@ class Model:
 
     def _equations(self, state: State, reduced: bool) -> _Equations:
         M, h = self.mass(state.posture)
-        Q, rows = self._loads(state).total, self.constraints(state)
+        Q, rows = self._forces(state).total, self.constraints(state)
         alpha, beta, kappa = self._feedback
         if reduced:
             wanted = rows.gamma + kappa**2 * rows.Phi
@@ -260,20 +261,20 @@ class Model:
         qdd, multipliers = form.solve(System(state.t, M, force, C, wanted))
         contacts = form.choice.drives.contacts(C, M @ qdd - force, multipliers)
         bristles = self._friction.bristles(state.qd, np.zeros(units.shape[1]) if z is None else z)
-        loads = self._friction_loads.affine(state.posture, self._loads.wrenches(state))
+        loads = self._friction_loads.affine(state.posture, self._forces.wrenches(state))
         found = self._friction.efforts(state.posture, bristles.mu, loads, qdd, contacts)
         qdd, multipliers = (x[:, 0] + x[:, 1:] @ found.tau for x in (qdd, multipliers))
         return _Solution(qdd, multipliers, units @ found.tau, bristles.z_dot, found.residual)
 
     def nearest_end(self, state: State) -> str:
         """The function that is next to the end of its domain, and where it stands; empty if none is near."""
-        readings = [*self.constraints.readings, *self._loads.readings]
+        readings = [*self.constraints.readings, *self._forces.readings]
         found = [end for reading in readings for end in reading.ends(state)]
         return min(found)[1] if found else ""
 
     def stops(self, end: float) -> list[float]:
         """Times in (0, end], s, increasing, where an integrator has to stop and start anew."""
-        times = [*self.constraints.stops(), *self._loads.stops()]
+        times = [*self.constraints.stops(), *self._forces.stops()]
         separate: list[float] = []
         for time in sorted(t for t in times if 0.0 < t <= end * (1.0 + SAME_TIME)):
             # Of times that differ by rounding the last one counts, by which all have happened.

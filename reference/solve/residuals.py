@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...generator.mechanism import Mechanism, signal_names
 from ...trajectory import Trajectory
-from ..forces.loads import Input
+from ..forces.element import Input
 from .gpme import Partition, dependent_indices
 from .model import Model, Start
 from .solver import row_choice

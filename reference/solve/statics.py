@@ -128,7 +128,7 @@ class _Balance:
         loops = self._model.constraints.loops
         rows, unit = loops.rows(state.posture), units_of_change(self.mechanism, state.posture)[1]
         C = without_rounding(rows.C, loops.sizes(state.posture).C, unit)
-        return self._model.loads(state).total[self.free], C[:, self.free], rows.Phi
+        return self._model.forces(state).total[self.free], C[:, self.free], rows.Phi
 
     def _balanced(self, q: Array) -> tuple[Array, Array]:
         """Q + Cᵀ λ, shape (f,), as near to zero as λ, shape (m,), can bring it; and λ."""
@@ -143,7 +143,7 @@ class _Balance:
             state = self._model.state(0.0, at, self._rest)
             # rows that are zero but for rounding have no multiplier
             bound = multipliers @ self._model.constraints.loops.rows(state.posture).C
-            return np.asarray((self._model.loads(state).total + bound)[self.free])
+            return np.asarray((self._model.forces(state).total + bound)[self.free])
 
         shifts = np.eye(len(q))[self.free] * _STEP
         return np.array([pull(q - shift) - pull(q + shift) for shift in shifts]).T / (2 * _STEP)
@@ -164,10 +164,10 @@ class _Balance:
 
     def acting(self, q: Array) -> float:
         """The largest force or moment that acts, the whole weight (on a lever of 1 m) included; N or N·m."""
-        loads = self._model.loads(self._model.state(0.0, q, self._rest))
+        forces = self._model.forces(self._model.state(0.0, q, self._rest))
         mass = sum(float(body.mass) for body in self.mechanism.bodies)
         weight = mass * float(np.linalg.norm(self.mechanism.gravity))
-        return max(weight, float(np.abs(loads.elastic).max()), float(np.abs(loads.applied).max()))
+        return max(weight, float(np.abs(forces.elastic).max()), float(np.abs(forces.applied).max()))
 
     def check(self, q: Array, acting: float, steps: int) -> None:
         """Raises SolveError if forces in q are not in balance, to 1e-9 of those that act, after so many steps."""

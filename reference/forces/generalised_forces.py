@@ -19,13 +19,11 @@ from ..kinematics.quantities import Reader, State
 from .element import ForceElement, Given, Input
 from .replacement_joints import ReplacementJoints
 
-__all__ = ["Input", "LoadModel", "Loads", "load_places"]
-
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Loads:
+class GeneralisedForces:
     """Generalised forces by origin, each of shape (n,), N·m or N.
 
     elastic      springs of coordinates, supports and closures
@@ -49,15 +47,15 @@ def _modules() -> list[Any]:
     return [import_module(f".{name}", __package__) for name in FORCE_ELEMENTS]
 
 
-def load_places(mechanism: Mechanism) -> list[Place]:
+def force_places(mechanism: Mechanism) -> list[Place]:
     """Places whose motion the force elements need, in the order of these."""
     return [place for module in _modules() for place in module.places(mechanism)]
 
 
-class LoadModel:
-    """All loads of a mechanism, compiled.
+class ForceModel:
+    """All force elements of a mechanism, compiled.
 
-    first        index of the first of `load_places` among the state's places
+    first        index of the first of `force_places` among the state's places
     inputs       values of the FMU inputs by their symbols; those without one are zero
     replacement  the spring-damper closures
     """
@@ -78,11 +76,11 @@ class LoadModel:
         """Times at which an input or an expression of time jumps or has a kink, s."""
         return [time for element in self._elements for time in element.stops()]
 
-    def __call__(self, state: State) -> Loads:
+    def __call__(self, state: State) -> GeneralisedForces:
         """All generalised forces in the state."""
         zero, reactions = np.zeros(len(state.q)), [element.reaction(state) for element in self._elements]
         dissipative = _sum((part.dissipative for part in reactions), zero)
-        return Loads(
+        return GeneralisedForces(
             gravity=state.posture.T_q.reshape(len(zero), -1) @ self._gravity.ravel(),
             elastic=_sum((part.elastic for part in reactions), zero),
             dissipative=dissipative,
