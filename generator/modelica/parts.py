@@ -29,7 +29,6 @@ _PARAMETERS = {  # headings of those that belong to no entry of the description
     "description": "parameters of the description",
     START_VALUES.kind: START_VALUES.kind,
 }
-_PER_ROW = ("Phi", "Phi_dot", "C", "gamma")  # what a constraint row is made of
 
 
 def applied_forces(program: Program) -> list[Definition]:
@@ -224,7 +223,7 @@ def equations(program: Program) -> list[Group]:
         if _is_constant(item) or _is_replaceable(item):
             continue
         for i, line in enumerate(item_equations(item)):
-            if item.name.rstrip("_") in _PER_ROW:
+            if isinstance(item, Definition) and item.by_row:
                 rows[i].append(line)
             else:
                 ordinary.append((item, line))

@@ -90,6 +90,7 @@ class Definition:
     constant     depends on parameters only
     symmetric    the parts are the upper triangle of a symmetric matrix
     replaceable  the value of an applied force: an input may stand in its place
+    by_row       its i-th part belongs to the i-th constraint row
     """
 
     name: str
@@ -101,6 +102,7 @@ class Definition:
     constant: bool = False
     symmetric: bool = False
     replaceable: bool = False
+    by_row: bool = False
 
     @property
     def exprs(self) -> tuple[Expr, ...]:
@@ -333,17 +335,15 @@ class Program:
         *,
         symmetric: bool = False,
         replaceable: bool = False,
+        by_row: bool = False,
     ) -> Expr:
-        """A definition block by block; returns the symbol. `replaceable`: see `Definition`."""
+        """A definition block by block; returns the symbol. `replaceable`, `by_row`: see `Definition`."""
         name = self.fresh(name)
         # Modelica gives a parameter its value where it is declared, so as a whole
         whole = all(index == () for index, _ in parts)
         constant = whole and not replaceable and all(self.is_constant(expr) for _, expr in parts)
-        self.items.append(
-            Definition(
-                name, shape, unit, description, tuple(parts), self._origin, constant, symmetric, replaceable
-            )
-        )
+        flags = (constant, symmetric, replaceable, by_row)
+        self.items.append(Definition(name, shape, unit, description, tuple(parts), self._origin, *flags))
         return ir.symbol(name, shape)
 
     def solve(

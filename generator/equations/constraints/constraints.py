@@ -96,13 +96,13 @@ def derive(
 
     def column(name: str, part: Callable[[Row], Expr], text: str) -> Expr:
         parts: list[tuple[Index, Expr]] = [((i,), part(row)) for i, row in enumerate(rows)]
-        return program.assemble(name, (m,), parts, None, text)
+        return program.assemble(name, (m,), parts, None, text, by_row=True)
 
     names = ", ".join(row.name for row in rows)
     C_parts: list[tuple[Index, Expr]] = [((i, slice(0, n)), row.C) for i, row in enumerate(rows)]
     return Constraints(
         tuple(rows),
-        program.assemble("C", (m, n), C_parts, None, "constraint Jacobian"),
+        program.assemble("C", (m, n), C_parts, None, "constraint Jacobian", by_row=True),
         column("Phi", lambda row: row.value, f"constraints {names}"),
         column("Phi_dot", lambda row: row.rate, "their rates"),
         column("gamma", lambda row: -row.bias, "C*qdd = gamma"),
