@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from helpers_loops import CLOSURES, FOUR_BAR_ENDS, four_bar, random_loop, spatial_linkage
 from helpers_random import random_chain
-from helpers_reference import mechanism_of, unchecked
+from helpers_reference import BEAM, mechanism_of, unchecked
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
@@ -119,6 +119,18 @@ def test_bars_too_short() -> None:
     left = np.hypot(4.0 - 0.4 * np.cos(0.7), 0.4 * np.sin(0.7)) - 1.8
     data |= {"statics": {"locked": ["crank"]}, "simulation": {"start": "description"}}
     with pytest.raises(SolveError, match=rf"{left:.3g} m and 0 rad .* or unlock crank in \[statics\]"):
+        start_state(mechanism_of(data))
+
+
+def test_beams_do_not_close_loops() -> None:
+    """An elastic crank stays straight: what joints cannot close is not closed by bending it, which is said."""
+    data = four_bar()
+    data["links"][2]["frame"] = {"xyz": [4.0, 0.0, 0.0]}
+    crank = data["links"][0]
+    data["links"][0] = {key: crank[key] for key in ("name", "parent", "joint")} | {
+        "beam": BEAM | {"length": 0.4, "elements": 2}
+    }
+    with pytest.raises(SolveError, match=r"1.8 m and 0 rad .* start nearer .* \(beams stay as they are at this\)"):
         start_state(mechanism_of(data))
 
 

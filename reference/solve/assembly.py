@@ -25,6 +25,7 @@ _LONGEST = 0.5  # of the extent: how far a coordinate moves in one step
 _STALLED = 1e-9  # relative decrease of the gap at which no more is expected
 _CLOSED = 1e-9  # m, rad and per second: what a closed loop may lack
 _RANK = 1e-9  # relative: below it, conditions depend on each other
+_STAYING = {"base": "the base", "elastic": "beams"}  # roles of coordinates that do not change to close loops
 
 
 def assemble(mechanism: Mechanism, q: Array) -> Array:
@@ -134,7 +135,13 @@ class _Loops:
         ]
         if open_ones:
             advice = "change the links' lengths or frames, or start nearer to a closed position"
-            raise SolveError(f"{'; '.join(open_ones)}; {advice}{unlocking(self._mechanism)}")
+            raise SolveError(f"{'; '.join(open_ones)}; {advice}{unlocking(self._mechanism)}{self._staying()}")
+
+    def _staying(self) -> str:
+        """What does not move to close loops, in words."""
+        roles = {c.role for c in self._mechanism.coordinates}
+        kinds = [words for role, words in _STAYING.items() if role in roles]
+        return f" ({' and '.join(kinds)} stay as they are at this)" if kinds else ""
 
     def _link(self, frame: JointFrame) -> str:
         return "ground" if frame.place.body == GROUND else self._mechanism.bodies[frame.place.body].link
