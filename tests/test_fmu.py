@@ -41,7 +41,8 @@ def test_model_description_is_the_variable_table(compile_example: Compile) -> No
     assert [(v.name, v.valueReference, v.causality, v.unit) for v in described] == [
         (v.name, k, v.causality, v.unit) for k, v in enumerate(table)
     ]
-    assert all(v.unit for v in described if v.type == "Real")
+    unknown = {v.name for v in described if v.type == "Real" and not v.unit}
+    assert unknown == set(compiled.model.chain.parameters)  # numbers of the user's own, in units that he knows
     assert [float(v.start) for v in described if v.causality == "parameter"] == [
         v.start for v in table if v.causality == "parameter"
     ]
