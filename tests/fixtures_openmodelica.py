@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 import tempfile
@@ -10,7 +11,20 @@ from pathlib import Path
 import pytest
 from helpers_openmodelica import StandIn
 
+from gpmelica.errors import MissingToolError
+from gpmelica.fmu.backends import openmodelica
+from gpmelica.fmu.backends.openmodelica import Omc
+
 DATA = Path(__file__).parent / "data"
+
+
+@pytest.fixture(scope="session")
+def omc() -> Omc:
+    """The real omc of this machine."""
+    try:
+        return openmodelica.find(os.environ.get("GPMELICA_OMC"))
+    except MissingToolError as error:
+        pytest.skip(str(error).splitlines()[0])
 
 
 @pytest.fixture

@@ -8,16 +8,19 @@ import json
 import subprocess
 import sys
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
 from helpers_backends import Once
 
+from gpmelica.fmu.backends import openmodelica
 from gpmelica.fmu.backends.backend import build_native
+from gpmelica.fmu.backends.openmodelica import Omc
 from gpmelica.generator.description.load import from_data
 from gpmelica.prepared import Prepared, prepare
 
@@ -55,33 +58,69 @@ from pathlib import Path
 spec = importlib.util.spec_from_file_location("masters", sys.argv[1])
 masters = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(masters)
-master, archive, stop, name, *steps = sys.argv[2:]
+master, archive, stop, names, *steps = sys.argv[2:]
 for step in steps:
-    time, signals = masters.MASTERS[master](Path(archive), float(step), float(stop), [name])
-    print("found", json.dumps([time.tolist(), signals[name].tolist()]), flush=True)
+    time, signals = masters.MASTERS[master](Path(archive), float(step), float(stop), names.split())
+    print("found", json.dumps([time.tolist(), *(signals[name].tolist() for name in names.split())]), flush=True)
 os._exit(0)
 """
 
 
-def run_apart(master: str, archive: Path, steps: Sequence[float], stop: float, name: str) -> list[np.ndarray]:
-    """Times, s, and values of a signal, shape (2, N), for each communication step.
+def run_apart(
+    master: str, archive: Path, steps: Sequence[float], stop: float, names: Sequence[str]
+) -> list[np.ndarray]:
+    """Times, s, and values of n signals, shape (1 + n, N), for each communication step.
 
     In a process of its own that ends without its exit functions: pythonfmu3's controllers read freed memory there.
     """
-    command = [sys.executable, "-c", _APART, str(SLEWING / "masters.py"), master, str(archive), str(stop), name]
-    done = subprocess.run([*command, *map(str, steps)], capture_output=True, text=True, timeout=120, check=False)
+    command = [sys.executable, "-c", _APART, str(SLEWING / "masters.py"), master, str(archive), str(stop)]
+    words = [*command, " ".join(names), *map(str, steps)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stdout.splitlines() if line.startswith("found ")]
     return [np.array(json.loads(line.removeprefix("found "))) for line in lines]
 
 
-def plant(once: Once, fmi: str) -> Path:
-    """The plant as an FMU of a version."""
+_ALONE = """<?xml version="1.0" encoding="UTF-8"?>
+<ssd:SystemStructureDescription name="Alone" version="1.0"
+    xmlns:ssd="http://ssp-standard.org/SSP1/SystemStructureDescription"
+    xmlns:ssc="http://ssp-standard.org/SSP1/SystemStructureCommon">
+  <ssd:System name="System">
+    <ssd:Elements>
+      <ssd:Component name="Plant" type="application/x-fmu-sharedlibrary" source="resources/Plant.fmu">
+        <ssd:Connectors>{connectors}</ssd:Connectors>
+      </ssd:Component>
+    </ssd:Elements>
+  </ssd:System>
+</ssd:SystemStructureDescription>
+"""
+
+
+def alone(fmu: Path, names: Iterable[str], folder: Path) -> Path:
+    """Archive of an FMU and nothing else; names of its outputs.
+
+    `write_ssp` leads the outputs out of the system, and such systems libcosim and ecos do not take.
+    """
+    connectors = "".join(
+        f'<ssd:Connector name="{name}" kind="output"><ssc:Real/></ssd:Connector>' for name in names
+    )
+    path = folder / "Alone.ssp"
+    with ZipFile(path, "w") as archive:
+        archive.writestr("SystemStructure.ssd", _ALONE.format(connectors=connectors))
+        archive.write(fmu, "resources/Plant.fmu")
+    return path
+
+
+def plant(once: Once, fmi: str, omc: Omc | None = None) -> Path:
+    """The plant as an FMU of a version, native or by omc."""
 
     def build(folder: Path) -> None:
-        build_native(slewing("plant"), folder, fmi=fmi)
+        if omc is None:
+            build_native(slewing("plant"), folder, fmi=fmi)
+        else:
+            openmodelica.build(slewing("plant"), folder, fmi=fmi, omc=omc)
 
-    return once(f"slewing_{fmi}", build) / "SlewingCrane.fmu"
+    return once(f"slewing_{fmi}_{'omc' if omc else 'native'}", build) / "SlewingCrane.fmu"
 
 
 def controller(fmi: str, folder: Path) -> Path:

@@ -42,6 +42,7 @@ from gpmelica.generator import modelica
 from gpmelica.prepared import Prepared, prepare
 from gpmelica.trajectory import Trajectory
 
+pytest_plugins = ["fixtures_openmodelica"]
 pytestmark = pytest.mark.openmodelica
 
 ROOT = hasattr(os, "getuid") and os.getuid() == 0
@@ -79,15 +80,6 @@ class Built:
     model: Prepared
     outcome: BuildOutcome
     folder: Path
-
-
-@pytest.fixture(scope="session")
-def omc() -> Omc:
-    """The omc of this machine."""
-    try:
-        return openmodelica.find(os.environ.get("GPMELICA_OMC"))
-    except MissingToolError as error:
-        pytest.skip(str(error).splitlines()[0])
 
 
 @pytest.fixture(scope="module", params=[*EVERY, *OTHER_FORMULATIONS], ids="-".join)
