@@ -16,7 +16,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.table import Column, Table
 
 from ._version import __version__
 from .errors import DescriptionError, GpmelicaError, MissingToolError
@@ -120,7 +120,8 @@ def _fail(status: int, message: str) -> NoReturn:
 @contextmanager
 def _progress() -> Iterator[Callable[[str, float], None]]:
     """A bar per activity, on standard error and only on a terminal."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    words = TextColumn("{task.description}", markup=False, table_column=Column())  # notes are longer than a line
+    columns = (SpinnerColumn(), words, BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=_errors, disable=not _errors.is_terminal) as bars:
         tasks: dict[str, Any] = {}
 

@@ -76,6 +76,8 @@ def run(model: Prepared, options: Options, progress: Progress = lambda what, fra
     write_modelica(model, options.out)
     # before the build: where the motion ends, there is nothing to build
     truth = reference_run(model, options.inputs, progress)
+    for note in _partition_notes(model, truth, options):
+        progress(f"note: {note}", 1.0)
     fmus = _fmus(model, options, progress)
     attempts = list(fmu_attempts(model, fmus, truth, options.tolerance, options.inputs, progress))
     if _runs_rumoca(options):
@@ -218,7 +220,7 @@ def _notes(report: RunReport, options: Options, attempts: Sequence[Attempt], fmu
     if not _runs_rumoca(options):
         yield f"the Modelica text was not run in rumoca{_why_not(options)}"
     yield from _event_notes(model, fmus)
-    yield from _partition_notes(report, options)
+    yield from _partition_notes(model, report.reference, options)
     yield from _projection_notes(model)
     yield from reactions.warnings_of(model)
 
@@ -241,13 +243,12 @@ def _event_notes(model: Prepared, fmus: Sequence[Fmu]) -> Iterator[str]:
             )
 
 
-def _partition_notes(report: RunReport, options: Options) -> Iterator[str]:
+def _partition_notes(model: Prepared, truth: Trajectory, options: Options) -> Iterator[str]:
     """Where dependent coordinates that are chosen once and for all cannot be solved for, though others can."""
-    model, names = report.model, report.model.dependent
     if model.program is model.native_program:
         return
-    functions = None if options.inputs is None else options.inputs.functions()
-    times = reference.singular_times(model.mechanism, report.reference, model.start, names, functions)
+    names, functions = model.dependent, None if options.inputs is None else options.inputs.functions()
+    times = reference.singular_times(model.mechanism, truth, model.start, names, functions)
     if times:
         when = ", ".join(f"{t:.3g}" for t in times[:3])
         yield (

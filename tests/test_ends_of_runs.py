@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,14 @@ import pytest
 from helpers_loops import four_bar
 from helpers_reference import manipulator, mechanism_of, unchecked
 
-from gpmelica.errors import SolveError
+from gpmelica.commands.run import Options, run
+from gpmelica.errors import MissingToolError, SolveError
+from gpmelica.fmu.backends.backend import Compilers
+from gpmelica.fmu.backends.omc import OpenModelica
+from gpmelica.fmu.backends.openmodelica import Omc
+from gpmelica.generator.description.load import from_data
 from gpmelica.generator.mechanism import Mechanism
+from gpmelica.prepared import prepare
 from gpmelica.reference import simulate, singular_times, solvability, start_notes, start_state
 
 STRETCHED = "at the limit of what the joints can do"
@@ -88,7 +95,7 @@ def test_rows_that_cannot_be_fulfilled_are_noted() -> None:
     assert np.isfinite(start_state(mechanism)[0]).all()
 
 
-def test_where_a_choice_of_coordinates_ends() -> None:
+def _falling_bob(**keys: Any) -> dict[str, Any]:
     """A mass on a rod, in x and z, that falls from beside: what is chosen there does not do straight below."""
     bob = {
         "name": "bob",
@@ -99,13 +106,26 @@ def test_where_a_choice_of_coordinates_ends() -> None:
         "joint": {"type": "planar", "position": [1.0, 0.0, 0.0]},
     }
     rod = {"name": "rod", "type": "distance", "length": 1.0, "a": {"link": "ground"}, "b": {"link": "bob"}}
-    simulation = {"stop": 2.0, "output_step": 0.01, "start": "description"}
-    pendulum = mechanism_of(
-        {"schema": 1, "name": "Bob", "links": [bob], "closures": [rod], "simulation": simulation}
-    )
+    simulation = {"stop": 2.0, "output_step": 0.01, "start": "description"} | keys
+    return {"schema": 1, "name": "Bob", "links": [bob], "closures": [rod], "simulation": simulation}
+
+
+def test_where_a_choice_of_coordinates_ends() -> None:
+    """The times of the falling bob straight below."""
+    pendulum = mechanism_of(_falling_bob())
     start = start_state(pendulum)
     motion = simulate(pendulum)
     quarter = 1.854074677301372 / np.sqrt(9.81)  # of the period from 90°, s
     names = solvability(pendulum, start).dependent
     assert singular_times(pendulum, motion, start, names) == pytest.approx([quarter, 3 * quarter], abs=0.01)
     assert singular_times(pendulum, motion, start, ["bob.y"]) == []
+
+
+def test_what_the_text_cannot_do_is_said_before_the_build(tmp_path: Path) -> None:
+    """Where the text's coordinates end is known by then, whatever becomes of the build."""
+    told: list[str] = []
+    options = Options(tmp_path, compilers=Compilers((OpenModelica(Omc(str(tmp_path / "nowhere"))),)))
+    with pytest.raises(MissingToolError):
+        run(prepare(from_data(_falling_bob(stop=0.8))), options, lambda what, fraction: told.append(what))
+    assert [text for text in told if "keeps the dependent coordinates of the start, bob.x" in text]
+    assert "FMU by openmodelica: starting omc" in told
