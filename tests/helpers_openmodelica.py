@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,6 +45,25 @@ _DYING = 2.0  # s that a killed process may take to be gone
 def pendulum(**changes: Any) -> Prepared:
     """A small model with a constraint and an applied force; changes replace keys of its description."""
     return prepare(from_data(PENDULUM | changes))
+
+
+# What makes a text of the crane or of this model wrong.
+Break = Callable[[str], str]
+
+
+def unknown(text: str) -> str:
+    """With a variable that is not declared."""
+    return text.replace("    Phi[1] = ", "    Phi[1] = nowhere + ", 1)
+
+
+def opened(text: str) -> str:
+    """With an equation too few."""
+    return re.sub(r"^    Phi\[1\] = .*?;\n", "", text, count=1, flags=re.DOTALL | re.MULTILINE)
+
+
+def torn(text: str) -> str:
+    """With a line that is no Modelica."""
+    return text.replace("    v_E = ", "    v_E == = ", 1)
 
 
 @dataclass

@@ -5,6 +5,7 @@ The variable FAKE_OMC names what it is to do, separated by commas:
 refuse      no session, as for root              silent   a session that never opens its port
 syntax      loadFile fails                       unknown  checkModel fails, at line FAKE_OMC_LINE
 unbalanced  too few equations for FAKE_OMC_VARIABLE       fails    the C compiler fails
+            of line FAKE_OMC_LINE: the export says so
 recovers    an error is told, the FMU is there   euler    the CVODE flag is lost
 hang        the build never ends, nor does a child of it
 die         a crash during the build             lost     it ends between two statements
@@ -98,7 +99,7 @@ class Compiler:
                 return quoted(self.check(rest.rstrip(")")))
             case "buildModelFMU":
                 version, _, prefix = arguments
-                return quoted(self.build(version, prefix))
+                return quoted(self.build(rest.partition(",")[0], version, prefix))
             case "getErrorString":
                 return quoted(self.error_string())
             case "getMessagesStringInternal":
@@ -125,18 +126,23 @@ class Compiler:
             self.say("error", text, str(Path(self.loaded).resolve()), line)
             return ""
         equations = 960 if behaves("unbalanced") else 961
-        if behaves("unbalanced"):
-            variable = os.environ["FAKE_OMC_VARIABLE"]
-            self.say("warning", f"Variable {variable} does not have any remaining equation to be solved in.")
         return (
             f"Check of {model} completed successfully.\n"
             f"Class {model} has {equations} equation(s) and 961 variable(s).\n"
             "367 of these are trivial equation(s)."
         )
 
-    def build(self, version: str, prefix: str) -> str:
+    def build(self, model: str, version: str, prefix: str) -> str:
+        if not self.check(model):
+            return ""
         if behaves("fmi2") and version == "3.0":
             self.say("error", "Unknown FMU version 3.0. Only version 1.0 & 2.0 are supported.")
+            return ""
+        if behaves("unbalanced"):
+            self.say("error", "Too few equations, under-determined system.")
+            line, variable = int(os.environ["FAKE_OMC_LINE"]), os.environ["FAKE_OMC_VARIABLE"]
+            text = f"Variable {variable} does not have any remaining equation to be solved in."
+            self.say("warning", text, str(Path(self.loaded).resolve()), line)
             return ""
         if behaves("hang"):
             child = subprocess.Popen(["sleep", "300"])

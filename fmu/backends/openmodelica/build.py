@@ -86,6 +86,14 @@ class Request:
         """Whether CVODE goes into the FMU: omc's FMI 3.0 export fails with it, model exchange does not use it."""
         return self.fmi == "2.0" and "cs" in self.kind
 
+    @property
+    def export(self) -> str:
+        """The statement that makes the FMU."""
+        return (
+            f'buildModelFMU({self.simulated}, version="{self.fmi}", fmuType="{self.kind}",'
+            f' fileNamePrefix="{self.name}")'
+        )
+
 
 def build(
     model: Prepared,
@@ -177,10 +185,7 @@ def _statements(request: Request, folder: Path, omc: Transport, diagnosis: Diagn
     tell("omc checks the model")
     equations, unknowns = _balance(request, omc, diagnosis)
     tell("omc compiles the FMU")
-    exported = omc.ask(
-        f'buildModelFMU({request.simulated}, version="{request.fmi}", fmuType="{request.kind}",'
-        f' fileNamePrefix="{request.name}")'
-    )
+    exported = omc.ask(request.export)
     solves = _solver(request, folder / f"{request.name}.fmu", exported, diagnosis)
     warnings = tuple(message.text for message in exported.messages if message.level == "warning")
     return _Facts(
@@ -202,7 +207,9 @@ def _balance(request: Request, omc: Transport, diagnosis: Diagnosis) -> tuple[in
     equations, unknowns = int(counts[1]), int(counts[2])
     if equations != unknowns:
         what = f"{request.simulated} has {equations} equations for {unknowns} unknowns"
-        raise diagnosis.error(what, checked.messages, "this is a fault of the generated text: please report it")
+        # the check says no more than that; the export fails at once, with the variable
+        refused = omc.ask(request.export)
+        raise diagnosis.error(what, refused.messages, "this is a fault of the generated text: please report it")
     return equations, unknowns
 
 
