@@ -319,7 +319,7 @@ def evaluate(
 ) -> None:
     """M, h, Q, Φ, C, γ and q̈ at one state, with inputs of zero, by every backend: JSON."""
     from .commands.evaluate import evaluate as evaluate_model
-    from .commands.evaluate import read_state
+    from .fmu.runs.states import read_state
 
     model = _load(file, case).prepared
     with_friction = [c for c in model.mechanism.coordinates if c.friction is not None]
@@ -367,8 +367,8 @@ def reactions(file: File, case: Case = None, out: Out = None, as_json: Json = Fa
     model = _load(file, case)
     found = model.reactions()
     if out is not None:
-        from .fmu.compare.result import strict_json
         from .fmu.files.files import write_atomically
+        from .fmu.files.strict_json import strict_json
 
         write_atomically(out / "reactions.json", strict_json(solvability.data(found)))
     if as_json:
@@ -427,7 +427,7 @@ def _wrote(paths: list[Path], as_json: bool) -> None:
 
 
 def _emit_strict(data: Any) -> None:
-    from .fmu.compare.result import strict_json
+    from .fmu.files.strict_json import strict_json
 
     sys.stdout.write(strict_json(data))
 

@@ -16,11 +16,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpmelica.commands.evaluate import read_state
 from gpmelica.errors import GpmelicaError
 from gpmelica.fmu.compare.compare import compare
 from gpmelica.fmu.runs.inputs import read_inputs
 from gpmelica.fmu.runs.simulate import read_or_simulate
+from gpmelica.fmu.runs.states import read_state
 from gpmelica.generator.description import load
 from gpmelica.prepared import prepare
 

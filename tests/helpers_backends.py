@@ -17,8 +17,8 @@ from helpers_fmpy import Array
 from helpers_fmpy import Instance as FmpyInstance
 
 from gpmelica import reference
-from gpmelica.commands.evaluate import State
 from gpmelica.fmu.runs.instance import Instance
+from gpmelica.fmu.runs.states import State
 from gpmelica.generator import modelica
 from gpmelica.generator.description import load
 from gpmelica.generator.program import ir

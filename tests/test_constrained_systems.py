@@ -14,12 +14,13 @@ from helpers_stages import StagedModel, Values
 from numpy.typing import NDArray
 
 from gpmelica import reference
-from gpmelica.commands.evaluate import RumocaEvaluator, State
+from gpmelica.commands.evaluate import RumocaEvaluator
 from gpmelica.errors import SolveError
 from gpmelica.fmu.backends import native
 from gpmelica.fmu.backends import rumoca as rumoca_backend
 from gpmelica.fmu.code.dependencies import dependencies
 from gpmelica.fmu.code.stages import stage
+from gpmelica.fmu.runs.states import State
 from gpmelica.generator.description.load import from_data
 from gpmelica.generator.description.tables.settings import Constraints
 from gpmelica.generator.description.tables.task import Nonholonomic

@@ -19,7 +19,8 @@ from gpmelica.commands import run as verify
 from gpmelica.commands.run import step_notes
 from gpmelica.errors import SolveError
 from gpmelica.fmu.backends.backend import Compilers
-from gpmelica.fmu.compare.result import result, strict_json
+from gpmelica.fmu.compare.result import result
+from gpmelica.fmu.files.strict_json import strict_json
 from gpmelica.fmu.report.tables import closures, mode_text
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description import load

@@ -14,6 +14,7 @@ from ..._version import __version__
 from ...generator import variables
 from ...generator.description import Chain
 from ...generator.program.program import Program
+from ...prepared import Prepared
 from ..archive import model_description
 from ..archive.contents import contents
 from ..code import casadi_code, equations_data
@@ -102,6 +103,13 @@ def build(
     libraries = binaries.build(sources.name, sources.files, _FLAGS, made_by, progress)
     texts = {f"sources/{path}": text for path, text in sources.files.items()}
     write_atomically(fmu, pack({"modelDescription.xml": sources.description, **libraries, **texts, **contents}))
+
+
+def build_bare(model: Prepared, out: Path, fmi: str = "2.0") -> Path:
+    """Write an FMU for use here: without documents, not validated; returns its path."""
+    fmu = out / f"{model.name}.fmu"
+    build(generate(model.native_program, model.chain, fmi), fmu, binaries.toolchains(fmi), {})
+    return fmu
 
 
 def _fixed_sources(fmi: str) -> dict[str, str]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import math
 from pathlib import Path
 from typing import Any
 
 from ...reference import Mode
 from ..files.files import write_atomically
+from ..files.strict_json import strict_json
 from .compare import Comparison
 from .context import RunReport
 
@@ -50,11 +49,6 @@ def _mode_data(mode: Mode) -> dict[str, Any]:
     }
 
 
-def strict_json(data: Any) -> str:
-    """Indented JSON that every parser reads: NaN and infinities become null."""
-    return json.dumps(_finite(data), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
 def comparison_data(comparison: Comparison) -> dict[str, Any]:
     """One entry of `runs`."""
     return {
@@ -71,13 +65,3 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
         "tolerance": comparison.tolerance,
         "note": comparison.note,
     }
-
-
-def _finite(data: Any) -> Any:
-    if isinstance(data, dict):
-        return {key: _finite(value) for key, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [_finite(value) for value in data]
-    if isinstance(data, float):
-        return float(data) if math.isfinite(data) else None
-    return data

@@ -13,8 +13,8 @@ from markupsafe import Markup
 from .... import reference
 from ....generator.description import Chain
 from ....trajectory import Array
-from ...compare.result import strict_json
 from ...files.files import write_atomically
+from ...files.strict_json import strict_json
 from ...files.templates import fill
 from ..plots import Picture, save
 from ..plots.inline_svg import inline_svg

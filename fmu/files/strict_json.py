@@ -1,0 +1,22 @@
+"""JSON that every parser reads."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+
+def strict_json(data: Any) -> str:
+    """Indented JSON that every parser reads: NaN and infinities become null."""
+    return json.dumps(_finite(data), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_finite(value) for value in data]
+    if isinstance(data, float):
+        return float(data) if math.isfinite(data) else None
+    return data
