@@ -1,9 +1,10 @@
-"""A compiled model-exchange FMU, evaluated at single states."""
+"""A compiled model-exchange FMU, evaluated at single states; FMI 2.0 or 3.0."""
 
 from __future__ import annotations
 
+import ctypes
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -11,32 +12,35 @@ from typing import Any
 import fmpy
 import numpy as np
 from fmpy.fmi1 import FMICallException
-from fmpy.fmi2 import FMU2Model
 from numpy.typing import NDArray
 
 from ...errors import SolveError
+from .simulate import logger
 
 Array = NDArray[np.float64]
 
 
 class Instance:
-    """One instance of an FMU; use it in a `with` statement."""
+    """One instance of an FMU; use it in a `with` statement. Its calls raise SolveError with what the FMU says."""
 
     def __init__(self, fmu: Path) -> None:
         self.description = fmpy.read_model_description(str(fmu))
+        self._three = self.description.fmiVersion != "2.0"
         self._folder = fmpy.extract(str(fmu))
         self._messages: list[str] = []
-        self._fmu: Any = FMU2Model(
-            guid=self.description.guid,
-            unzipDirectory=self._folder,
-            modelIdentifier=self.description.modelExchange.modelIdentifier,
-            instanceName=self.description.modelName,
+        self._fmu: Any = fmpy.instantiate_fmu(
+            self._folder,
+            self.description,
+            "ModelExchange",
+            debug_logging=True,  # FMI 3.0 allows no message without it; the FMUs have none but errors
+            logger=logger(self._messages),
         )
-        # states are given, whether they fulfil the constraints or not, and so may the start be at this time
         variables = self.description.modelVariables
-        self._switches = [v.valueReference for v in variables if v.name == "projection" and v.type == "Integer"]
-        self._fmu.instantiate()
+        self._references = {v.name: v.valueReference for v in variables}
+        # states are given, whether they fulfil the constraints or not, and so may the start be at this time
+        self._switches = [v.valueReference for v in variables if v.name == "projection" and v.type != "Real"]
         self._fresh = True
+        self._now = 0.0
 
     def __enter__(self) -> Instance:
         return self
@@ -48,37 +52,87 @@ class Instance:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def derivatives(self, t: float, x: Array) -> Array:
-        """ẋ at time t, s, and states x, shape (n_x,).
-
-        Raises SolveError if the FMU cannot evaluate itself there.
-        """
-        values = (fmpy.fmi2.fmi2Real * len(x))()
-        self._at(t, x, lambda: self._fmu.getDerivatives(values, len(x)))
+        """ẋ at time t, s, and states x, shape (n_x,)."""
+        values = (ctypes.c_double * len(x))()
+        get = self._fmu.getContinuousStateDerivatives if self._three else self._fmu.getDerivatives
+        self._at(t, x, lambda: get(values, len(x)))
         return np.array(values, dtype=float)
 
     def values(self, names: Sequence[str], t: float, x: Array) -> Array:
-        """Real variables by name, at time t, s, and states x, shape (n_x,).
+        """Real variables by name, at time t, s, and states x, shape (n_x,)."""
+        return np.array(self._at(t, x, lambda: self._get(names)))
 
-        Raises SolveError if the FMU cannot evaluate itself there.
+    def move(self, t: float, x: Array, inputs: Mapping[str, float]) -> None:
+        """Go to time t, s, states x, shape (n_x,), and values of inputs, as a run does: with an event.
+
+        Rows that are left out must hold there.
         """
-        references = {v.name: v.valueReference for v in self.description.modelVariables}
-        return np.array(self._at(t, x, lambda: self._fmu.getReal([references[name] for name in names])))
+        self._now = t
+        self._calling(lambda: self._move(t, x, inputs))
+
+    def read(self, names: Sequence[str]) -> Array:
+        """Real variables by name, where the instance was moved to."""
+        return np.array(self._calling(lambda: self._get(names)), dtype=float)
+
+    def slopes(self, unknowns: Sequence[str], knowns: Sequence[str]) -> Array:
+        """∂ unknowns / ∂ knowns, shape (len(unknowns), len(knowns)), exact, where the instance was moved to.
+
+        unknowns  derivatives `der(x)` and outputs
+        knowns    states, inputs and `time`
+        """
+        rows, columns = ([self._references[name] for name in names] for names in (unknowns, knowns))
+
+        def found() -> list[Any]:
+            return [self._fmu.getDirectionalDerivative(rows, [column], [1.0]) for column in columns]
+
+        return np.array(self._calling(found), dtype=float).reshape(len(columns), len(rows)).T
 
     def _at(self, t: float, x: Array, read: Callable[[], Any]) -> Any:
-        try:
+        def there() -> Any:
             self._start(t)
-            self._fmu.setContinuousStates((fmpy.fmi2.fmi2Real * len(x))(*x), len(x))
+            self._set_states(x)
             return read()
+
+        self._now = t
+        return self._calling(there)
+
+    def _calling(self, call: Callable[[], Any]) -> Any:
+        try:
+            return call()
         except FMICallException as error:
-            raise SolveError(f"fmu-native at t = {t:.9g} s: {error}") from None
+            said = self._messages[-1] if self._messages else str(error)
+            raise SolveError(f"fmu-native at t = {self._now:.9g} s: {said}") from None
 
     def _start(self, t: float) -> None:
         if not self._fresh:
             self._fmu.reset()
         self._fresh = False
-        self._fmu.setupExperiment(startTime=t)
-        self._fmu.setInteger(self._switches, [0] * len(self._switches))
-        self._fmu.enterInitializationMode()
+        if self._three:
+            self._fmu.setInt32(self._switches, [0] * len(self._switches))
+            self._fmu.enterInitializationMode(startTime=t)
+        else:
+            self._fmu.setupExperiment(startTime=t)
+            self._fmu.setInteger(self._switches, [0] * len(self._switches))
+            self._fmu.enterInitializationMode()
         self._fmu.exitInitializationMode()
-        self._fmu.newDiscreteStates()
+        self._event()
+
+    def _move(self, t: float, x: Array, inputs: Mapping[str, float]) -> None:
+        self._start(0.0)
+        self._fmu.setTime(t)
+        self._set_states(x)
+        references = [self._references[name] for name in inputs]
+        (self._fmu.setFloat64 if self._three else self._fmu.setReal)(references, list(inputs.values()))
+        self._fmu.enterEventMode()
+        self._event()
+
+    def _event(self) -> None:
+        (self._fmu.updateDiscreteStates if self._three else self._fmu.newDiscreteStates)()
         self._fmu.enterContinuousTimeMode()
+
+    def _set_states(self, x: Array) -> None:
+        self._fmu.setContinuousStates((ctypes.c_double * len(x))(*x), len(x))
+
+    def _get(self, names: Sequence[str]) -> Any:
+        references = [self._references[name] for name in names]
+        return (self._fmu.getFloat64 if self._three else self._fmu.getReal)(references)

@@ -69,7 +69,7 @@ def simulate(
     description = read_fmu(fmu)
     known = {v.name for v in description.modelVariables}
     counters = [counter for counter in _COUNTERS if counter in known]
-    log = _logger(messages)
+    log = logger(messages)
     # an FMU that holds its inputs over a step gets short ones
     substeps = _SUBSTEPS if mode == "me" or (inputs and not interpolates(description)) else 1
     begin = time.perf_counter()
@@ -133,7 +133,9 @@ def _start_values(description: Any, values: Mapping[str, float]) -> dict[str, An
     return found
 
 
-def _logger(messages: list[str]) -> Callable[..., None]:
+def logger(messages: list[str]) -> Callable[..., None]:
+    """What keeps an FMU's messages of failures, for FMPy."""
+
     def log(*arguments: Any) -> None:  # FMI 2.0 names the instance before these
         status, _, message = arguments[-3:]
         if status >= fmpy.fmi2.fmi2Discard:
