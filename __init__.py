@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     )
     from .fmu.backends.fmu import Fmu
     from .fmu.compare.context import RunReport
+    from .linear import Mode, StateSpace
     from .model import Model, load
     from .reference import Reactions
     from .results import Run
@@ -39,12 +40,14 @@ __all__ = [
     "GpmelicaError",
     "LoadSummary",
     "MissingToolError",
+    "Mode",
     "Model",
     "Problem",
     "Reactions",
     "Run",
     "RunReport",
     "SolveError",
+    "StateSpace",
     "Summary",
     "UnknownNameError",
     "load",
@@ -65,6 +68,7 @@ _MODULES = {
     ),
     "fmu.backends.fmu": ("Fmu",),
     "fmu.compare.context": ("RunReport",),
+    "linear": ("Mode", "StateSpace"),
     "model": ("Model", "load"),
     "reference": ("Reactions",),
     "results": ("Run",),

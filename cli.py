@@ -62,6 +62,12 @@ ReferenceResults = Annotated[
     bool, typer.Option("--reference-results", help="write Name_ref.csv, Name_ref.opt and so on beside the FMU")
 ]
 
+AtTime = Annotated[float | None, typer.Option("--time", help="time of the run, s, whose state it is about")]
+AtState = Annotated[
+    Path | None, typer.Option("--state", help='JSON file {"t": 0.0, "q": […], "qd": […]} that it is about')
+]
+AtEquilibrium = Annotated[bool, typer.Option("--equilibrium", help="about the equilibrium that statics finds")]
+
 Fmi = Annotated[str, typer.Option(help="FMI version: 2.0 | 3.0")]
 CompilerName = Annotated[str, typer.Option(help="auto | native | openmodelica")]
 OmcPath = Annotated[str | None, typer.Option(help="omc to use: a path, or docker:IMAGE")]
@@ -338,6 +344,65 @@ def statics(file: File, case: Case = None, as_json: Json = False) -> None:
     for coordinate in model.coordinates:
         table.add_row(coordinate.name, f"{found[coordinate.name]:.9g}", coordinate.unit)
     _screen.print(table)
+
+
+@app.command()
+def linearize(
+    file: File,
+    case: Case = None,
+    time: AtTime = None,
+    state: AtState = None,
+    equilibrium: AtEquilibrium = False,
+    inputs: Input = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="all states of the equations, with the constraints' stabilisation")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="folder for linear.json, linear.npz and linear.mat (default: none)")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """A, B, C and D near one state (default: the start), from the FMU's exact derivatives."""
+    from .linear.files import write
+    from .linear.tables import of_model
+
+    model = _load(file, case)
+    with _progress() as progress:
+        found = model.linearize(
+            time=time, state=state, equilibrium=equilibrium, inputs=inputs, full=full, progress=progress
+        )
+    paths = [] if out is None else write(found, out)
+    if as_json:
+        _emit_strict(found.data())
+        return
+    for table in of_model(found):
+        _screen.print(table)
+    _wrote(paths, as_json)
+
+
+@app.command()
+def modes(
+    file: File,
+    case: Case = None,
+    time: AtTime = None,
+    state: AtState = None,
+    equilibrium: AtEquilibrium = False,
+    inputs: Input = None,
+    as_json: Json = False,
+) -> None:
+    """Frequencies, damping ratios and shapes near one state (default: the start)."""
+    from .linear.tables import of_modes
+
+    model = _load(file, case)
+    with _progress() as progress:
+        linear = model.linearize(time=time, state=state, equilibrium=equilibrium, inputs=inputs, progress=progress)
+    found = linear.modes()
+    if as_json:
+        notes, when = list(linear.notes), linear.time
+        _emit_strict({"modes": [mode.data() for mode in found], "time": when, "notes": notes})
+        return
+    for table in of_modes(linear, found):
+        _screen.print(table)
 
 
 @app.command()

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .fmu.backends.fmu import Fmu
     from .fmu.compare.context import RunReport
     from .fmu.compilers.platforms import Platform
+    from .linear import Mode, StateSpace
 
 FMI_VERSIONS = ("2.0", "3.0")
 Inputs = Path | str | Mapping[str, ArrayLike]
@@ -241,6 +242,56 @@ class Model:
         from .commands.loads import loads as sum_up_loads
 
         return sum_up_loads(self.prepared, partial(progress, "reference solver"), self.inputs(inputs))
+
+    def linearize(
+        self,
+        *,
+        time: float | None = None,
+        state: Path | str | Mapping[str, Any] | None = None,
+        equilibrium: bool = False,
+        inputs: Inputs | None = None,
+        full: bool = False,
+        progress: Progress = _silent,
+    ) -> StateSpace:
+        """Linear model near one state, by the exact derivatives of the native FMU; default about the start.
+
+        Its states are independent coordinates and their rates, so that constraints have no poles in it.
+
+        Parameters:
+            time         of the run, s, whose state it is about
+            state        it is about: a JSON file, or `{"t": 0.0, "q": […], "qd": […], "z": […]}`
+            equilibrium  whether it is about the one that `statics` finds
+            inputs       of the FMU over time: a CSV file, or arrays by name, `time` (s) among them; default zero
+            full         all states of the equations instead, with the poles of what stabilises the constraints
+
+        Raises DescriptionError for a state that is none, SolveError where the equations have no solution,
+        MissingToolError without a C compiler.
+
+        >>> found = load("examples/four_bar_3d.toml").linearize()
+        >>> found.states
+        ('coupler_angle', 'coupler_angle_dot')
+        """
+        from .linear import Where, linearize
+
+        path = Path(state) if isinstance(state, str) else state
+        where = Where(time, path, equilibrium)
+        return linearize(self.prepared, where, self.inputs(inputs), full=full, progress=progress)
+
+    def modes(
+        self,
+        *,
+        time: float | None = None,
+        state: Path | str | Mapping[str, Any] | None = None,
+        equilibrium: bool = False,
+        inputs: Inputs | None = None,
+        progress: Progress = _silent,
+    ) -> tuple[Mode, ...]:
+        """Frequencies, damping ratios and shapes of the linear model near one state, the slowest first.
+
+        See `linearize`, whose model has them too: `model.linearize().modes()`.
+        """
+        found = self.linearize(time=time, state=state, equilibrium=equilibrium, inputs=inputs, progress=progress)
+        return found.modes()
 
     @property
     def coordinates(self) -> tuple[mechanism.Coordinate, ...]:

@@ -3,7 +3,7 @@
 from .analysis.balance import Energy, energy
 from .analysis.consistency import start_notes
 from .analysis.evaluation import closure_wrenches, evaluate, joint_loads
-from .analysis.magnitudes import magnitudes
+from .analysis.magnitudes import magnitudes, natural_accelerations
 from .analysis.modes import Mode, modes
 from .analysis.reachability import unreachable
 from .analysis.reactions import Reactions, Verdict, reactions
@@ -17,7 +17,7 @@ from .solve.conditioning import far_masses
 from .solve.gpme import choose_dependent
 from .solve.model import Evaluation, Model
 from .solve.residuals import Residuals, residuals, singular_times
-from .solve.solver import Solvability, formulation, solvability
+from .solve.solver import Solvability, formulation, rank_in, solvability
 from .solve.statics import equilibrium, start_state
 
 __all__ = [
@@ -42,8 +42,10 @@ __all__ = [
     "joint_loads",
     "magnitudes",
     "modes",
+    "natural_accelerations",
     "poses",
     "programmed_target",
+    "rank_in",
     "reactions",
     "residuals",
     "simulate",

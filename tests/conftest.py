@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -14,7 +15,9 @@ from typing import Any
 import fmpy
 import pytest
 from helpers_backends import Compile, Compiled, CompileData, CompileModel, Once, example_model, pendulum
+from helpers_cli import ARM, Answer, Command
 
+from gpmelica import cli
 from gpmelica.fmu.backends.backend import build_native
 from gpmelica.fmu.compilers import compiler
 from gpmelica.generator.description.load import from_data
@@ -134,3 +137,25 @@ def compile_data(compile_model: CompileModel) -> CompileData:
 def hanging(compile_data: CompileData) -> Compiled:
     """The pendulum of `helpers_backends`."""
     return compile_data(pendulum())
+
+
+@pytest.fixture
+def gpmelica(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Runs a command in this process."""
+
+    def run(*arguments: object) -> Answer:
+        monkeypatch.setattr(sys, "argv", ["gpmelica", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exit_info:
+            cli.main()
+        said = capsys.readouterr()
+        return Answer(int(exit_info.value.code or 0), said.out, said.err)
+
+    return run
+
+
+@pytest.fixture
+def arm(tmp_path: Path) -> Path:
+    """File of the description in `helpers_cli`."""
+    path = tmp_path / "arm.toml"
+    path.write_text(ARM, encoding="utf-8")
+    return path

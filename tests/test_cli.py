@@ -27,28 +27,7 @@ from gpmelica.generator.description import load
 from gpmelica.generator.mechanism import build
 
 COMMANDS = {"check", "modelica", "build", "run", "compare", "evaluate", "statics", "study", "schema"}
-
-
-@pytest.fixture
-def gpmelica(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Runs a command in this process."""
-
-    def run(*arguments: object) -> Answer:
-        monkeypatch.setattr(sys, "argv", ["gpmelica", *map(str, arguments)])
-        with pytest.raises(SystemExit) as exit_info:
-            cli.main()
-        said = capsys.readouterr()
-        return Answer(int(exit_info.value.code or 0), said.out, said.err)
-
-    return run
-
-
-@pytest.fixture
-def arm(tmp_path: Path) -> Path:
-    """The description's file."""
-    path = tmp_path / "arm.toml"
-    path.write_text(ARM, encoding="utf-8")
-    return path
+COMMANDS |= {"linearize", "modes"}
 
 
 @pytest.fixture(scope="module")

@@ -30,12 +30,14 @@ PUBLIC = {
     "GpmelicaError": None,
     "LoadSummary": None,
     "MissingToolError": None,
+    "Mode": None,
     "Model": None,
     "Problem": None,
     "Reactions": None,
     "Run": None,
     "RunReport": None,
     "SolveError": None,
+    "StateSpace": None,
     "Summary": None,
     "UnknownNameError": None,
     "load": "(path, case=None, **changes) -> Model",
@@ -43,8 +45,10 @@ PUBLIC = {
 METHODS = {
     "build": "(out=None, compiler='auto', fmi='2.0', *, platforms=(), omc=None, timeout=600.0, progress) -> Fmu",
     "check": "() -> Summary",
+    "linearize": "(*, time=None, state=None, equilibrium=False, inputs=None, full=False, progress) -> StateSpace",
     "loads": "(inputs=None, progress) -> LoadSummary",
     "modelica": "() -> str",
+    "modes": "(*, time=None, state=None, equilibrium=False, inputs=None, progress) -> tuple[Mode, ...]",
     "reactions": "() -> reference.Reactions",
     "run": "(out=None, *, inputs=None, tolerance=1e-06, rumoca=True, compiler='auto', fmi='2.0', omc=None,"
     " timeout=600.0, command='', progress) -> RunReport",
@@ -97,11 +101,12 @@ def test_examples_of_the_docstrings(module: object) -> None:
     assert outcome.failed == 0
 
 
-def test_examples_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("page", "examples"), [("python.md", 20), ("linear.md", 5)])
+def test_examples_of_the_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str, examples: int) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
-    outcome = doctest.testfile(str(ROOT / "docs" / "python.md"), module_relative=False)
-    assert outcome.attempted > 10
+    outcome = doctest.testfile(str(ROOT / "docs" / page), module_relative=False)
+    assert outcome.attempted >= examples
     assert outcome.failed == 0
 
 
@@ -117,7 +122,7 @@ def test_the_notebook_runs(tmp_path: Path) -> None:
 
 
 def test_every_package_is_installed() -> None:
-    rooms = [ROOT / name for name in ("commands", "fmu", "generator", "modelica_templates", "reference")]
+    rooms = [ROOT / name for name in ("commands", "fmu", "generator", "linear", "modelica_templates", "reference")]
     found = {path.parent.relative_to(ROOT) for room in rooms for path in room.rglob("__init__.py")}
     listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
     assert sorted(listed) == sorted(["gpmelica", *(".".join(("gpmelica", *place.parts)) for place in found)])

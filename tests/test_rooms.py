@@ -49,6 +49,7 @@ fmu.report.cases
 fmu.archive
 fmu.backends.openmodelica
 fmu.backends
+linear
 commands
 model
 gpmelica

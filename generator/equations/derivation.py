@@ -47,6 +47,7 @@ def derive(chain: Chain, start: tuple[Array, Array], partition: Partition, exten
     outputs.motion(program, mechanism, points, solution.qdd)
     if rows is not None:
         program.rows = tuple(row.name for row in rows.rows)
+        program.residuals = {"position": rows.Phi, "velocity": rows.Phi_dot}
         outputs.constraints(program, mechanism, inertia, Q, rows, solution)
         left_out.derive(program, rows, active.all_rows, chain.simulation.violation)
         if chain.constraints.projection:

@@ -267,6 +267,7 @@ class Program:
 
     formulation  which equations these are, and how many states they have
     rows         names of all constraint rows, in order
+    residuals    level, `position` or `velocity` → vector of all rows' values or rates; empty without rows
     checks       of the start and of every completed step, in every tool
     assertions   for tools that do not say themselves what is singular
     events       switching times, expressions of parameters, s; the position is the switch's index
@@ -278,6 +279,7 @@ class Program:
     description: str
     formulation: str = ""
     rows: tuple[str, ...] = ()
+    residuals: dict[str, Expr] = field(default_factory=dict)
     parameters: list[Parameter] = field(default_factory=list)
     inputs: list[Input] = field(default_factory=list)
     states: list[State] = field(default_factory=list)

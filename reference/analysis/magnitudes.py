@@ -17,6 +17,7 @@ from ...trajectory import Magnitude, Trajectory
 from ..forces.element import Input
 from ..forces.generalised_forces import GeneralisedForces
 from ..forces.joint_loads import COMPONENTS
+from ..kinematics.extent import units_of_change
 from ..solve.model import Evaluation, Model, Start
 from ..solve.solver import formulation
 
@@ -41,6 +42,25 @@ def magnitudes(
     """
     found = _Samples(mechanism, run, start, inputs)
     return (*found.coordinates(), *found.points(), *found.loads())
+
+
+def natural_accelerations(
+    mechanism: Mechanism, at: tuple[float, Array, Array, Array], start: Start, inputs: Mapping[str, Input]
+) -> Array:
+    """What the forces alone would do at one state, and gravity over the mechanism's extent, shape (n,).
+
+    Forces term by term, without regard of their signs.
+
+
+    at      time in s, q and q̇ of shape (n,), friction states of shape (f,)
+    start   (q0, qd0), shape (n,) each; inputs by name, in their units
+    """
+    model, (t, q, qd, z) = Model(mechanism, start=start, inputs=inputs), at
+    state = model.state(t, q, qd)
+    found = model.evaluate(state, formulation(model, model.state(0.0, *start)), z)
+    gravity = float(np.linalg.norm(np.asarray(mechanism.gravity, dtype=float)))
+    falling = gravity * units_of_change(mechanism, state.posture)[1]
+    return np.maximum(_terms(model.forces(state), found) / np.diag(found.M), falling)
 
 
 class _Samples:

@@ -58,7 +58,7 @@ def choose_rows(mechanism: Mechanism, constraints: Constraints, state: State, un
     what they have to.
     """
     (extent, unit), least = units_of_change(mechanism, state.posture), max(TOLERANCE, uncertainty)
-    C = comparable(constraints(state).C, constraints.sizes(state).C, unit, uncertainty)
+    C = _comparable(constraints, state, unit, uncertainty)
     rank, automatic = rank_of(C, least), _automatic(constraints, C, least)
     groups = redundant_groups(C, automatic)
     named = mechanism.redundant
@@ -74,6 +74,16 @@ def choose_rows(mechanism: Mechanism, constraints: Constraints, state: State, un
         constraints.names if least else tuple(constraints.names[k] for k in independent),
         AllJoints(constraints) if mechanism.actuated is None else Actuated(mechanism, constraints, C, independent),
     )
+
+
+def rank_at(mechanism: Mechanism, constraints: Constraints, state: State, uncertainty: float) -> Rank:
+    """Of C at a consistent state; see `choose_rows`."""
+    unit = units_of_change(mechanism, state.posture)[1]
+    return rank_of(_comparable(constraints, state, unit, uncertainty), max(TOLERANCE, uncertainty))
+
+
+def _comparable(constraints: Constraints, state: State, unit: Array, uncertainty: float) -> Array:
+    return comparable(constraints(state).C, constraints.sizes(state).C, unit, uncertainty)
 
 
 def _automatic(constraints: Constraints, C: Array, least: float) -> tuple[int, ...]:

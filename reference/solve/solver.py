@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...generator.mechanism import Mechanism
-from ..constraints.choice import RowChoice, choose_rows
+from ..constraints.choice import RowChoice, choose_rows, rank_at
+from ..constraints.redundancy import Rank
 from ..kinematics.quantities import State
 from .formulations import FORMULATIONS, Gpme
 from .gpme import choose_dependent, dependent_indices
 from .manifold import Manifold
 from .model import Model, Start
 
+Array = NDArray[np.float64]
 _MARGIN = 10.0  # of the coordinates' uncertainty: rows that are not longer are zero
 
 
@@ -37,11 +40,25 @@ def formulation(model: Model, start: State, dependent: Sequence[str] | None = No
 
 def row_choice(model: Model, start: State) -> RowChoice:
     """Which rows are kept, chosen in the nearest state that fulfils the position constraints, if there is one."""
-    nearest = Manifold(model, start).nearest(start)
+    return choose_rows(model.mechanism, model.constraints, *_fulfilled(model, start))
+
+
+def rank_in(mechanism: Mechanism, start: Start, at: tuple[float, Array, Array]) -> Rank:
+    """Rank of C in a state: t in s, q and q̇ of shape (n,).
+
+    start   (q0, qd0), shape (n,) each
+    """
+    model = Model(mechanism, start=start)
+    return rank_at(mechanism, model.constraints, *_fulfilled(model, model.state(*at)))
+
+
+def _fulfilled(model: Model, near: State) -> tuple[State, float]:
+    """The nearest state that fulfils the position constraints, and how uncertain its coordinates are."""
+    nearest = Manifold(model, near).nearest(near)
     if nearest.fulfilled:
-        return choose_rows(model.mechanism, model.constraints, nearest.state, _MARGIN * nearest.uncertainty)
+        return nearest.state, _MARGIN * nearest.uncertainty
     # What the rows demand cannot be had near by: there they would only seem to depend on each other.
-    return choose_rows(model.mechanism, model.constraints, start, 0.0)
+    return near, 0.0
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,8 @@
+"""Linear models of a machine about one state, and what follows from them."""
+
+from .linearize import linearize, linearized
+from .modes import Mode
+from .point import Point, Where
+from .state_space import StateSpace
+
+__all__ = ["Mode", "Point", "StateSpace", "Where", "linearize", "linearized"]

@@ -1,0 +1,121 @@
+"""Where a linear model does not say what one thinks: notes with numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import reference
+from ..errors import SolveError
+from ..fmu.code.residuals import Residual
+from ..generator.mechanism import signal_names
+from ..prepared import Prepared
+from .point import Point
+from .state_space import StateSpace
+
+Array = NDArray[np.float64]
+_STILL = 1e-6  # of what the forces alone would do in a second: what changes less rests
+_SHOWN = 3  # signals of one note
+
+
+def refuse_other_rank(model: Prepared, point: Point) -> None:
+    """Raise SolveError where the constraint rows have another rank than at the start: a singular configuration."""
+    if not model.rows:
+        return
+    found = reference.rank_in(model.mechanism, model.start, (point.t, *_coordinates(model, point)))
+    if found.rank != model.solvability.rank:
+        raise SolveError(
+            f"no linear model at t = {point.t:.9g} s: the constraint rows have rank {found.rank} there and"
+            f" {model.solvability.rank} at the start; of their singular values the smallest that counts is"
+            f" {found.smallest:.2g}, the largest that counts as zero {found.largest:.2g}. The configuration is"
+            " singular: take another state"
+        )
+
+
+def noted(
+    space: StateSpace,
+    model: Prepared,
+    point: Point,
+    rows: tuple[Residual, Residual],
+    by_time: Array,
+) -> StateSpace:
+    """The model with its notes; by_time: ∂ẋ/∂t of its states on the constraint manifold, shape (k,), per s."""
+    natural = _natural(space, model, point)
+    return replace(
+        space,
+        notes=(
+            *_violations(model, rows),
+            *_changes(space, space.drift, natural, _DRIFT, 1),
+            *_changes(space, by_time, natural, _TIME, 2),
+        ),
+    )
+
+
+_DRIFT = (
+    "not an equilibrium: the states drift by {changes}, so that the model is of deviations from the motion through"
+    " this state, δẋ = A δx + B δu at this instant, and its modes are those of the machine frozen there"
+)
+_TIME = (
+    "the motion depends on time by itself: ∂ẋ/∂t is {changes}, so A, B, C and D are those of t = {t:.9g} s alone"
+)
+
+
+def _violations(model: Prepared, rows: tuple[Residual, Residual]) -> Iterator[str]:
+    limit = model.chain.simulation.violation
+    off = [
+        f"{model.rows[i]} by {abs(float(level.values[i])):.3g}{per}"
+        for level, per in zip(rows, ("", " per s"), strict=True)
+        for i in range(len(level.values))
+        if not abs(level.values[i]) <= limit
+    ]
+    if off:
+        yield (
+            f"the state violates constraints, {_some(off)}: the model is one of motions that keep that violation,"
+            " and what stabilises the rows drives it away from here"
+        )
+
+
+def _changes(space: StateSpace, rates: Array, natural: Array, text: str, order: int) -> Iterator[str]:
+    """A note on rates of an order, shape (k,), if there are any that count, the largest first."""
+    ratios = np.abs(rates) / np.maximum(natural, 1e-300)
+    large = [k for k in np.argsort(-ratios, kind="stable").tolist() if ratios[k] > _STILL]
+    if large:
+        named = [
+            f"{rates[k]:.3g} {_per_second(space.units[space.states[k]], order)} ({space.states[k]})" for k in large
+        ]
+        yield text.format(changes=_some(named), t=space.time)
+
+
+def _per_second(unit: str, order: int) -> str:
+    """`rad/s` → `rad/s2` by order 1."""
+    base = unit.removesuffix("/s")
+    power = order + (base != unit)
+    return f"{base}/s{power if power > 1 else ''}"
+
+
+def _natural(space: StateSpace, model: Prepared, point: Point) -> Array:
+    """Of each state's rate: what the forces alone would make of it in a second, or do to it."""
+    coordinates = model.mechanism.coordinates
+    bristles = [k for k, c in enumerate(coordinates) if c.friction is not None]
+    z = np.array([point.signals[coordinates[k].signal("bristle").name] for k in bristles])
+    at = (point.t, *_coordinates(model, point), z)
+    sizes = reference.natural_accelerations(model.mechanism, at, model.start, point.inputs)
+    names = [name for level in ("position", "velocity") for name in signal_names(coordinates, level)]
+    names += signal_names([coordinates[k] for k in bristles], "bristle")
+    known = dict(zip(names, [*sizes, *sizes, *sizes[bristles]], strict=True))
+    return np.array([known[name] for name in space.states])
+
+
+def _coordinates(model: Prepared, point: Point) -> tuple[Array, Array]:
+    """q and q̇, shape (n,) each; rates that are no states do not matter, for they follow."""
+    names = (signal_names(model.mechanism.coordinates, level) for level in ("position", "velocity"))
+    q, qd = (np.array([point.signals.get(name, 0.0) for name in level]) for level in names)
+    return q, qd
+
+
+def _some(texts: Sequence[str]) -> str:
+    more = len(texts) - _SHOWN
+    return ", ".join([*texts[:_SHOWN], *([f"and {more} more"] if more > 0 else [])])

@@ -1,0 +1,147 @@
+"""A linear model of a machine about one state, from the FMU's exact derivatives (design 9.6, 9.7).
+
+The equations' states x are more than the machine's: rows of constraints bind them to each other, and what keeps
+the rows has poles of its own. On the manifold of the rows, x moves by its tangent alone: δx = T δξ, ξ some of the
+coordinates and rates. With ẋ = f(x, u) of the FMU, ξ̇ = S f(x, u), S the choice of ξ: A = S f_x T, B = S f_u.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..fmu.backends import native
+from ..fmu.code.residuals import Residual, residual
+from ..fmu.runs.inputs import InputTable
+from ..fmu.runs.instance import Instance
+from ..generator.mechanism import signal_names
+from ..generator.program.program import Program
+from ..prepared import Prepared
+from . import caveats
+from .point import Point, Where, checked, operating_point
+from .state_space import StateSpace
+from .tangent import Tangent, tangent
+
+Array = NDArray[np.float64]
+
+
+def linearize(
+    model: Prepared,
+    where: Where,
+    inputs: InputTable | None = None,
+    *,
+    full: bool = False,
+    progress: Callable[[str, float], None] = lambda what, fraction: None,
+) -> StateSpace:
+    """Compile the model's FMU, go to the state, and take its derivatives there.
+
+    full  all states of the equations, and with them the poles of what stabilises the constraints
+    Raises DescriptionError for a state that is none, SolveError where the equations have no solution.
+    """
+    at = checked(model, where)
+    with TemporaryDirectory() as folder:
+        progress("compiling the FMU", 0.0)
+        fmu = native.build_bare(model, Path(folder))
+        progress("linearising", 0.0)
+        return linearized(model, fmu, operating_point(model, fmu, at, inputs), full=full)
+
+
+def linearized(model: Prepared, fmu: Path, point: Point, *, full: bool = False) -> StateSpace:
+    """The same by a native FMU that there is, at a point; see `linearize`."""
+    caveats.refuse_other_rank(model, point)
+    found = _derivatives(model, fmu, point)
+    names = found.names
+    whole = Point(point.t, dict(zip(names, found.values.tolist(), strict=True)), point.inputs)
+    rows = _residuals(model, whole)
+    base = _all(model.native_program, names) if full else tangent(model, *rows, len(names))
+    inner = [names.index(state.name) for state in model.native_program.states]
+    along, chosen = base.basis[inner], list(base.independent)
+    by_state, by_time = found.by_state @ along, found.by_time + found.by_state @ base.drift[inner]
+    w = len(names)
+    space = StateSpace(
+        A=by_state[chosen],
+        B=found.by_input[chosen],
+        C=by_state[w:],
+        D=found.by_input[w:],
+        states=tuple(names[k] for k in chosen),
+        inputs=tuple(point.inputs),
+        outputs=found.outputs,
+        time=point.t,
+        x=found.values[chosen],
+        u=np.array(list(point.inputs.values()), dtype=float),
+        y=found.rates[w:],
+        drift=found.rates[chosen],
+        coordinates=tuple(coordinate.name for coordinate in model.mechanism.coordinates),
+        motion=base.basis[: model.mechanism.n],
+        units=_units(model.native_program, found.outputs),
+    )
+    return caveats.noted(space, model, whole, rows, by_time[chosen])
+
+
+@dataclass(frozen=True)
+class _Derivatives:
+    """What the FMU says at a point of w = (q, q̇, others), of ẇ and of p outputs, these together r.
+
+    names     of w
+    outputs   their names
+    values    shape (len(w),): w
+    rates     shape (len(r),): r
+    by_state  shape (len(r), n_x); by_input: (len(r), m); by_time: (len(r),), per s
+    """
+
+    names: tuple[str, ...]
+    outputs: tuple[str, ...]
+    values: Array
+    rates: Array
+    by_state: Array
+    by_input: Array
+    by_time: Array
+
+
+def _derivatives(model: Prepared, fmu: Path, point: Point) -> _Derivatives:
+    program, rates = model.native_program, _rates(model)
+    # norms of violations have no derivative where they vanish
+    outputs = tuple(o.name for o in program.outputs if o.signal.quantity != "violation")
+    states, asked = [state.variable for state in program.states], [*rates.values(), *outputs]
+    with Instance(fmu) as instance:
+        instance.move(point.t, np.array([point.signals[state.name] for state in program.states]), point.inputs)
+        values, there = instance.read(list(rates)), instance.read(asked)
+        slopes = instance.slopes(asked, [*states, *point.inputs, "time"])
+    ends = (len(states), len(states) + len(point.inputs))
+    by_state, by_input, by_time = np.split(slopes, ends, axis=1)
+    return _Derivatives(tuple(rates), outputs, values, there, by_state, by_input, by_time[:, 0])
+
+
+def _rates(model: Prepared) -> dict[str, str]:
+    """Each of w → the FMU's variable that is its rate."""
+    coordinates, own = model.mechanism.coordinates, ("position", "velocity")
+    q, qd, qdd = (signal_names(coordinates, level) for level in (*own, "acceleration"))
+    others = [state for state in model.native_program.states if state.signal.quantity not in own]
+    known = {state.name: f"der({state.variable})" for state in others}
+    return {**dict(zip(q, qd, strict=True)), **dict(zip(qd, qdd, strict=True)), **known}
+
+
+def _residuals(model: Prepared, point: Point) -> tuple[Residual, Residual]:
+    program, start = model.native_program, model.start_values()
+    position, velocity = (
+        residual(program, level, start, point.t, point.signals) for level in ("position", "velocity")
+    )
+    return position, velocity
+
+
+def _all(program: Program, names: tuple[str, ...]) -> Tangent:
+    """All states of the equations are independent."""
+    chosen = [names.index(state.name) for state in program.states]
+    basis = np.zeros((len(names), len(chosen)))
+    basis[chosen] = np.eye(len(chosen))
+    return Tangent(tuple(chosen), basis, np.zeros(len(names)))
+
+
+def _units(program: Program, outputs: tuple[str, ...]) -> dict[str, str]:
+    known = {output.name: output.unit for output in program.outputs}
+    return {**{name: known[name] for name in outputs}, **{entry.name: entry.unit for entry in program.inputs}}

@@ -1,0 +1,104 @@
+"""Modes of a linear model: frequency, damping, shape."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eig
+
+Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+_ROUNDING = 1e-14  # of the norm of A, or of 1/s: what its entries are uncertain by
+
+
+@dataclass(frozen=True)
+class Mode:
+    """A real eigenvalue of A, or a pair of complex ones, with what moves in it.
+
+    Parameters:
+        eigenvalue  λ, 1/s, imaginary part ≥ 0; parts that are rounding alone are zero
+        shape       coordinate → complex amplitude, rad or m, the largest one 1: absolute value and phase of its
+                    motion Re(shape·exp(λ t))
+
+    >>> Mode(complex(-3.0, 4.0), {"rod.angle": 1.0}).damping
+    0.6
+    """
+
+    eigenvalue: complex
+    shape: dict[str, complex]
+
+    @property
+    def frequency(self) -> float:
+        """Of the motion without its damping, |λ|/2π, Hz; 0 of a motion that is free."""
+        return abs(self.eigenvalue) / (2 * math.pi)
+
+    @property
+    def damping(self) -> float:
+        """Ratio −Re λ/|λ|: 0 undamped, 1 no oscillation, negative where the motion grows; 0 where λ = 0."""
+        size = abs(self.eigenvalue)
+        return -self.eigenvalue.real / size if self.eigenvalue.real else 0.0
+
+    @property
+    def damped_frequency(self) -> float:
+        """With which it oscillates, |Im λ|/2π, Hz; 0 if it does not."""
+        return self.eigenvalue.imag / (2 * math.pi)
+
+    @property
+    def time_constant(self) -> float:
+        """In which it decays, or grows, by the factor e; s, infinite if it does neither."""
+        rate = abs(self.eigenvalue.real)
+        return 1 / rate if rate else math.inf
+
+    def data(self) -> dict[str, Any]:
+        """JSON-ready; complex numbers as [real, imaginary]."""
+        return {
+            "frequency": self.frequency,
+            "damping": self.damping,
+            "damped_frequency": self.damped_frequency,
+            "eigenvalue": [self.eigenvalue.real, self.eigenvalue.imag],
+            "shape": {name: [part.real, part.imag] for name, part in self.shape.items()},
+        }
+
+
+def modes(A: Array, motion: Array, coordinates: Sequence[str], rates: Sequence[bool]) -> tuple[Mode, ...]:
+    """All modes, the slowest one, smallest in |λ|, first.
+
+    A            shape (k, k), 1/s and so on
+    motion       shape (n, k): how n coordinates move with the states
+    coordinates  their names
+    rates        of each state whether it is one: per s
+    """
+    if not len(A):
+        return ()
+    fastest = max(1.0, float(np.abs(np.linalg.eigvals(A)).max()))
+    scales = np.where(rates, fastest, 1.0)  # so that all parts of a mode are of one magnitude
+    scaled = A * scales / scales[:, None]
+    values, left, right = (np.asarray(part, dtype=complex) for part in eig(scaled, left=True, right=True))
+    values = _without_rounding(values, _uncertainty(scaled, left, right))
+    moved = motion @ (scales[:, None] * right)
+    order = sorted(np.flatnonzero(values.imag >= 0).tolist(), key=lambda k: (abs(values[k]), -values[k].real))
+    return tuple(Mode(complex(values[k]), _shape(moved[:, k], coordinates)) for k in order)
+
+
+def _uncertainty(A: Array, left: Complex, right: Complex) -> Array:
+    """Of each eigenvalue, 1/s: the error of A times the eigenvalue's condition, 1/|yᴴx| of unit vectors.
+
+    Where two of them nearly coincide, as the two zeros of a free motion do, the condition is large.
+    """
+    alike = np.abs(np.sum(left.conj() * right, axis=0))
+    return np.asarray(_ROUNDING * max(1.0, float(np.linalg.norm(A, 2))) / np.maximum(alike, 1e-300))
+
+
+def _without_rounding(values: Complex, uncertainty: Array) -> Complex:
+    real, imag = (np.where(np.abs(part) > uncertainty, part, 0.0) for part in (values.real, values.imag))
+    return np.asarray(real + 1j * imag)
+
+
+def _shape(moved: Complex, coordinates: Sequence[str]) -> dict[str, complex]:
+    largest = moved[int(np.argmax(np.abs(moved)))] if len(moved) else 1.0
+    return dict(zip(coordinates, (moved / (largest or 1.0)).tolist(), strict=True))

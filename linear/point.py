@@ -1,0 +1,102 @@
+"""The state that a machine is linearised about: its start, one of its run, a given one, or its equilibrium."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import reference
+from ..errors import DescriptionError, Problem, SolveError
+from ..fmu.runs.inputs import InputTable
+from ..fmu.runs.simulate import simulate
+from ..fmu.runs.states import State, given_state, read_state, signals
+from ..prepared import Prepared
+
+_TOLERANCE = 1e-9  # of the run to a time
+
+
+@dataclass(frozen=True)
+class Where:
+    """What is asked for; nothing: the start.
+
+    Parameters:
+        time         of the run, s
+        state        as `evaluate` takes it: a file, or its content
+        equilibrium  whether it is the one that `statics` finds
+    """
+
+    time: float | None = None
+    state: Path | Mapping[str, Any] | None = None
+    equilibrium: bool = False
+
+
+@dataclass(frozen=True)
+class Point:
+    """Time in s, and values of states and inputs by their signals, in their units."""
+
+    t: float
+    signals: Mapping[str, float]
+    inputs: Mapping[str, float]
+
+
+def checked(model: Prepared, where: Where) -> State | float:
+    """The state that is asked for, or the time of the run, s; raises DescriptionError."""
+    asked = {"time": where.time is not None, "state": where.state is not None, "equilibrium": where.equilibrium}
+    given = [name for name, is_given in asked.items() if is_given]
+    if len(given) > 1:
+        text = f"expected one of {', '.join(asked)} at most, got {' and '.join(given)}"
+        raise DescriptionError("linearize", [Problem("", text)])
+    if where.state is not None:
+        return _given(model, where.state)
+    if where.time is not None:
+        return _time(model, where.time)
+    q, qd = model.start
+    if where.equilibrium:
+        q, qd = _equilibrium(model), 0.0 * qd
+    return State(0.0, q, qd, np.zeros(_bristles(model)))
+
+
+def operating_point(model: Prepared, fmu: Path, at: State | float, inputs: InputTable | None) -> Point:
+    """At a state, or a time of the FMU's run, s; inputs over time, zero without them."""
+    t = at.t if isinstance(at, State) else at
+    given = {name: float(f.at(t, t)) for name, f in inputs.functions().items()} if inputs else {}
+    values = {entry.name: given.get(entry.name, 0.0) for entry in model.native_program.inputs}
+    if isinstance(at, State):
+        return Point(t, signals(model, at), values)
+    names = [state.name for state in model.native_program.states]
+    tolerance = min(_TOLERANCE, model.chain.simulation.tolerance)
+    name = "the run to the state that is linearised about"
+    run = simulate(fmu, "cs", names, name=name, stop=t, output_step=t, tolerance=tolerance, inputs=inputs)
+    return Point(t, {name: float(run.signals[name][-1]) for name in names}, values)
+
+
+def _given(model: Prepared, state: Path | Mapping[str, Any]) -> State:
+    n, f = model.mechanism.n, _bristles(model)
+    if isinstance(state, Path):
+        return read_state(state, n, f)
+    plain = {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in state.items()}
+    return given_state(plain, n, f)
+
+
+def _time(model: Prepared, time: float) -> State | float:
+    stop = model.chain.simulation.stop
+    if not (math.isfinite(time) and 0.0 <= time <= stop):
+        text = f"expected a time of the run, 0 to {stop:g} s (simulation.stop), got {time:g}"
+        raise DescriptionError("time", [Problem("", text)])
+    return time or State(0.0, *model.start, np.zeros(_bristles(model)))
+
+
+def _equilibrium(model: Prepared) -> np.ndarray:
+    try:
+        return reference.equilibrium(model.mechanism)
+    except SolveError as error:
+        raise DescriptionError("equilibrium", [Problem("", str(error))]) from None
+
+
+def _bristles(model: Prepared) -> int:
+    return sum(coordinate.friction is not None for coordinate in model.mechanism.coordinates)

@@ -1,0 +1,117 @@
+"""A linear model with named parts; other tools take it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import MissingToolError, UnknownNameError
+from ..generator.description.suggest import unknown
+from .modes import Mode, modes
+
+if TYPE_CHECKING:
+    from control import StateSpace as ControlStateSpace
+    from scipy.signal import StateSpace as ScipyStateSpace
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class StateSpace:
+    """A machine near one state: δẋ = drift + A δx + B δu, δy = C δx + D δu.
+
+    Parameters:
+        A, B, C, D   shapes (k, k), (k, m), (p, k), (p, m), in the units of the signals and s
+        states       names of the k states x, as the FMU has them: `column_angle`, `column_angle_dot`
+        inputs       names of the m inputs u
+        outputs      names of the p outputs y
+        time         s
+        x, u, y      shapes (k,), (m,), (p,): the values there that δx, δu and δy are deviations from
+        drift        shape (k,): ẋ there; zero in an equilibrium
+        coordinates  names of the machine's n coordinates
+        motion       shape (n, k): how they move with the states
+        units        signal → unit
+        notes        why the model may not say what one thinks, with numbers
+    """
+
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    time: float
+    x: Array
+    u: Array
+    y: Array
+    drift: Array
+    coordinates: tuple[str, ...]
+    motion: Array
+    units: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        counts = f"{len(self.states)} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs"
+        return f"<StateSpace: {counts} at t = {self.time:g} s>"
+
+    def modes(self) -> tuple[Mode, ...]:
+        """Frequencies, damping ratios and shapes, the slowest mode first."""
+        rates = [self.units[state].endswith("/s") for state in self.states]
+        return modes(self.A, self.motion, self.coordinates, rates)
+
+    def select(self, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None) -> StateSpace:
+        """The same with some inputs and outputs alone, in the order given; raises UnknownNameError."""
+        columns = _places("input", self.inputs, self.inputs if inputs is None else inputs)
+        rows = _places("output", self.outputs, self.outputs if outputs is None else outputs)
+        return replace(
+            self,
+            B=self.B[:, columns],
+            C=self.C[rows],
+            D=self.D[np.ix_(rows, columns)],
+            u=self.u[columns],
+            y=self.y[rows],
+            inputs=tuple(self.inputs[k] for k in columns),
+            outputs=tuple(self.outputs[k] for k in rows),
+        )
+
+    def to_scipy(self) -> ScipyStateSpace:
+        """As `scipy.signal` has it, which knows no names."""
+        from scipy.signal import StateSpace as Scipy
+
+        return Scipy(self.A, self.B, self.C, self.D)
+
+    def to_control(self) -> ControlStateSpace:
+        """As python-control has it, with names; raises MissingToolError without it."""
+        try:
+            from control import ss
+        except ImportError:
+            raise MissingToolError("to_control needs python-control; pip install control") from None
+        names = {"states": list(self.states), "inputs": list(self.inputs), "outputs": list(self.outputs)}
+        return ss(self.A, self.B, self.C, self.D, **names)
+
+    def data(self) -> dict[str, Any]:
+        """JSON-ready: matrices as lists of rows."""
+        arrays = ("A", "B", "C", "D", "x", "u", "y", "drift", "motion")
+        return {
+            **{name: getattr(self, name).tolist() for name in arrays[:4]},
+            "states": list(self.states),
+            "inputs": list(self.inputs),
+            "outputs": list(self.outputs),
+            "time": self.time,
+            **{name: getattr(self, name).tolist() for name in arrays[4:]},
+            "coordinates": list(self.coordinates),
+            "units": dict(self.units),
+            "notes": list(self.notes),
+        }
+
+
+def _places(what: str, known: Sequence[str], wanted: Sequence[str]) -> list[int]:
+    for name in wanted:
+        if name not in known:
+            raise UnknownNameError(unknown(what, name, known))
+    return [list(known).index(name) for name in wanted]

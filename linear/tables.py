@@ -1,0 +1,51 @@
+"""A linear model and its modes for a terminal."""
+
+from __future__ import annotations
+
+import cmath
+from collections.abc import Sequence
+
+from rich.markup import escape
+from rich.table import Table
+
+from .modes import Mode
+from .state_space import StateSpace
+
+_LEAST = 0.05  # of a shape's largest part: a smaller one is not shown
+_MOST = 4
+
+
+def of_model(found: StateSpace) -> list[Table | str]:
+    """States, and how many inputs and outputs there are; matrices are for files."""
+    states = Table("state", "value", "unit", "drift per s", title=f"states at t = {found.time:g} s")
+    for name, value, drift in zip(found.states, found.x, found.drift, strict=True):
+        states.add_row(name, f"{value:.6g}", found.units[name], f"{drift:.3g}")
+    inputs = ", ".join(found.inputs) or "none"
+    counts = f"{len(found.states)} states, {len(found.outputs)} outputs, inputs: {inputs}"
+    return [states, counts, *_notes(found)]
+
+
+def of_modes(model: StateSpace, found: Sequence[Mode]) -> list[Table | str]:
+    """One mode per row, with the largest parts of its shape."""
+    table = Table("Hz", "damping", "time constant s", "shape: amplitude and phase", title=f"t = {model.time:g} s")
+    for mode in found:
+        rest = f"{mode.time_constant:.4g}"
+        table.add_row(f"{mode.frequency:.6g}", f"{mode.damping:.4g}", rest, _shape(mode))
+    return [table, *_notes(model)]
+
+
+def _notes(found: StateSpace) -> list[str]:
+    return [f"note: {escape(note)}" for note in found.notes]
+
+
+def _shape(mode: Mode) -> str:
+    largest = sorted(mode.shape.items(), key=lambda item: -abs(item[1]))[:_MOST]
+    return ", ".join(f"{name} {_polar(part)}" for name, part in largest if abs(part) >= _LEAST)
+
+
+def _polar(part: complex) -> str:
+    """`0.38`, `−0.38`, or `0.38∠30°`."""
+    angle = round(cmath.phase(part) * 180 / cmath.pi)
+    if angle % 180 == 0:
+        return f"{'−' if angle else ''}{abs(part):.3g}"
+    return f"{abs(part):.3g}∠{angle}°"

@@ -1,0 +1,127 @@
+"""Linear models in tests: small machines with closed forms, and differences on the constraint manifold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from helpers_backends import Array, Compiled
+from helpers_reference import BEAM
+
+from gpmelica.fmu.runs.instance import Instance
+from gpmelica.fmu.runs.states import State, signals
+from gpmelica.linear import Point, StateSpace
+from gpmelica.prepared import Prepared
+from gpmelica.reference import Model
+
+GRAVITY = 9.81
+SUPPORT = {"stiffness": [1e5, 1.5e5, 1e7], "damping": [1e3, 2e3, 1e5]}
+MASS, INERTIA, CORNER = 5000.0, (3000.0, 3500.0, 5000.0), (1.5, 1.0)
+SLIDE = {"mass": 3.0, "stiffness": 1200.0}
+LUGRE = {"model": "lugre", "sigma0": 1e4, "sigma1": 2.0, "sigma2": 0.4, "mu_s": 0.2, "mu_k": 0.1, "v_s": 0.1}
+
+
+def elastic() -> dict[str, Any]:
+    """A base on four springs and dampers, and a cantilever on the ground, without gravity."""
+    beam = {"name": "beam", "parent": "ground", "joint": {"type": "fixed"}, "beam": BEAM | {"elements": 4}}
+    corners = [[x, y, 0.0] for x in (-CORNER[0], CORNER[0]) for y in (-CORNER[1], CORNER[1])]
+    base = {
+        "mass": MASS,
+        "com": [0.0, 0.0, 0.0],
+        "inertia": list(INERTIA),
+        "support": "flexible",
+        "supports": [SUPPORT | {"position": corner} for corner in corners],
+    }
+    return {"schema": 1, "name": "Elastic", "gravity": [0.0, 0.0, 0.0], "base": base, "links": [beam]}
+
+
+def hanging() -> dict[str, Any]:
+    """In equilibrium: a double pendulum with a motor, a mass on a spring with a bristle, and one that is free."""
+    rods = [_rod("upper", "ground", 0.0, 1.0), _rod("lower", "upper", 1.0, 0.2)]
+    friction = LUGRE | {"normal_force": 50.0}
+    slides = [
+        _slide("slide", [1.0, 0.0, 0.0], stiffness=SLIDE["stiffness"], friction=friction),
+        _slide("free", [0.0, 1.0, 0.0]),
+    ]
+    return {
+        "schema": 1,
+        "name": "Hanging",
+        "links": [*rods, *slides],
+        "forces": [{"name": "motor", "joint": "upper", "input": True}],
+        "points": {"E": {"link": "lower", "position": [1.0, 0.0, 0.0]}},
+        "statics": {"locked": []},
+        "simulation": {"stop": 2.0},
+    }
+
+
+def _rod(name: str, parent: str, x: float, angle: float) -> dict[str, Any]:
+    joint = {"type": "revolute", "axis": [0.0, 1.0, 0.0], "position": angle}
+    shape = {"mass": 1.0, "com": [0.5, 0.0, 0.0], "inertia": [0.001, 1 / 12, 1 / 12]}
+    return {"name": name, "parent": parent, "frame": {"xyz": [x, 0.0, 0.0]}, "joint": joint, **shape}
+
+
+def _slide(name: str, axis: list[float], **joint: Any) -> dict[str, Any]:
+    joint = {"type": "prismatic", "axis": axis, **joint}
+    return {"name": name, "parent": "ground", "mass": SLIDE["mass"], "inertia": [0.1, 0.1, 0.1], "joint": joint}
+
+
+def point(model: Prepared, t: float = 0.0, state: State | None = None, **inputs: float) -> Point:
+    """At a state, default the start, and a time, s; inputs that are not given are zero."""
+    bristles = [c for c in model.mechanism.coordinates if c.friction is not None]
+    at = state or State(t, *model.start, np.zeros(len(bristles)))
+    known = {entry.name: 0.0 for entry in model.native_program.inputs}
+    return Point(t, signals(model, at), known | inputs)
+
+
+class Nearby:
+    """A machine near states of its constraint manifold: what the reference's rows leave to independent signals.
+
+    Newton's method brings the others back; ẋ and outputs there are the FMU's.
+    """
+
+    def __init__(self, compiled: Compiled, t: float) -> None:
+        self.model, self._t = compiled.model, t
+        self._reference, self._fmu = Model(self.model.mechanism, start=self.model.start), Instance(compiled.fmu)
+        kept = [self.model.rows.index(name) for name in self.model.solvability.independent]
+        orders = np.array(self._reference.constraints.orders, dtype=int)
+        self._rows = [[k for k in kept if orders[k] <= level] for level in (0, 1)]
+
+    def __enter__(self) -> Nearby:
+        return self
+
+    def __exit__(self, *reason: object) -> None:
+        self._fmu.__exit__(None, None, None)
+
+    def completed(self, at: Point, independent: tuple[str, ...]) -> Point:
+        """The point with the other coordinates and rates as the rows want them."""
+        names, n = list(at.signals), self.model.mechanism.n
+        w = np.array(list(at.signals.values()))
+        others = [k for k, name in enumerate(names[: 2 * n]) if name not in independent]
+        places, rates = [k for k in others if k < n], [k for k in others if k >= n]
+        for _ in range(12):
+            rows = self._reference.constraints(self._reference.state(self._t, w[:n], w[n : 2 * n]))
+            if places:
+                w[places] -= np.linalg.solve(rows.C[np.ix_(self._rows[0], places)], rows.Phi[self._rows[0]])
+            if rates:
+                C = rows.C[np.ix_(self._rows[1], [k - n for k in rates])]
+                w[rates] -= np.linalg.solve(C, rows.Phi_dot[self._rows[1]])
+        return Point(self._t, dict(zip(names, w.tolist(), strict=True)), at.inputs)
+
+    def moved(self, at: Point, space: StateSpace, z: Array) -> Point:
+        """Completed, with the states and inputs of a linear model at z, shape (k + m,)."""
+        k = len(space.states)
+        states = dict(zip(space.states, z[:k].tolist(), strict=True))
+        inputs = dict(zip(space.inputs, z[k:].tolist(), strict=True))
+        return self.completed(Point(self._t, {**at.signals, **states}, inputs), space.states)
+
+    def rates(self, at: Point, space: StateSpace) -> Array:
+        """ẋ and y of a linear model, shape (k + p,), by the FMU."""
+        x = np.array([at.signals[state.name] for state in self.model.native_program.states])
+        self._fmu.move(self._t, x, at.inputs)
+        return self._fmu.read([*map(self._rate, space.states), *space.outputs])
+
+    def _rate(self, state: str) -> str:
+        own = {s.name: s for s in self.model.native_program.states}.get(state)
+        if own is not None and own.signal.quantity == "bristle":
+            return f"der({own.variable})"
+        return f"{state.removesuffix('_dot')}_ddot" if state.endswith("_dot") else f"{state}_dot"

@@ -1,0 +1,226 @@
+"""Linear models: against differences on the constraint manifold, closed forms, and a nonlinear run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import control
+import numpy as np
+import pytest
+from helpers_backends import Array, Compile, Compiled, CompileData, CompileModel, example_model
+from helpers_linear import CORNER, GRAVITY, INERTIA, LUGRE, MASS, SLIDE, SUPPORT, Nearby, elastic, hanging, point
+from helpers_reference import BEAM
+from scipy.linalg import block_diag, eigh
+from test_derivatives import MODELS, differences
+from test_friction_fmu import MECHANISMS
+
+from gpmelica.fmu.runs import simulate as runs
+from gpmelica.fmu.runs.inputs import InputTable
+from gpmelica.fmu.runs.states import State
+from gpmelica.linear import Point, StateSpace, linearized
+
+EXACT = 1e-6
+
+
+def _eigenvalues(space: StateSpace) -> Array:
+    return np.array([mode.eigenvalue for mode in space.modes()])
+
+
+def _upper(roots: Sequence[complex] | Array) -> Array:
+    """Those of imaginary part ≥ 0, smallest first."""
+    return np.array(sorted((r for r in roots if r.imag >= 0), key=lambda r: (abs(r), -r.real)))
+
+
+# ---- Derivatives ------------------------------------------------------------------------------------------------
+
+
+def _worst(space: StateSpace, found: Array, expected: Array) -> float:
+    """Largest difference, relative to the largest entry of rows of a unit, or 1e-3 of the largest of all."""
+    units = np.array([f"{space.units[s]}/s" for s in space.states] + [space.units[o] for o in space.outputs])
+    largest = np.abs(expected).max(1)
+    sizes = np.array([largest[units == unit].max() for unit in units])
+    return float((np.abs(found - expected) / np.maximum(sizes, 1e-3 * largest.max())[:, None]).max())
+
+
+def _off_the_start(compiled: Compiled, near: Nearby, t: float) -> Point:
+    """A state of the manifold in which everything moves."""
+    rng, begin = (
+        np.random.default_rng(5),
+        near.completed(
+            point(compiled.model, t), linearized(compiled.model, compiled.fmu, point(compiled.model)).states
+        ),
+    )
+    space = linearized(compiled.model, compiled.fmu, begin)
+    z = np.concatenate([space.x + 1e-2 * rng.normal(size=len(space.x)), rng.normal(size=len(space.u))])
+    return near.moved(begin, space, z)
+
+
+@pytest.mark.parametrize(
+    ("name", "case", "t"),
+    [
+        ("crane", "rigid_boom", 0.3),  # rheonomic rows, a base on springs
+        ("rsrrp", "cut_joint", 0.0),  # a closed loop
+        ("mobile_robot", "minimum_norm", 0.4),  # knife edges, rows that depend on each other
+        ("linkage", "", 0.0),  # friction by the joint load in a loop
+    ],
+)
+def test_derivatives_on_the_manifold(
+    compile_example: Compile, compile_data: CompileData, name: str, case: str, t: float
+) -> None:
+    """A, B, C and D are differences of the FMU's ẋ and outputs, the dependent coordinates following."""
+    compiled = compile_example(name, case) if case else compile_data(MECHANISMS[name])
+    with Nearby(compiled, t) as near:
+        at = _off_the_start(compiled, near, t)
+        space = linearized(compiled.model, compiled.fmu, at)
+        z = np.concatenate([space.x, space.u])
+        expected = differences(lambda moved: near.rates(near.moved(at, space, moved), space), z)
+        assert np.concatenate([space.drift, space.y]) == pytest.approx(near.rates(at, space), rel=1e-9, abs=1e-9)
+    assert _worst(space, np.block([[space.A, space.B], [space.C, space.D]]), expected) < EXACT
+    n, rows = compiled.model.mechanism.n, compiled.model.solvability
+    bristles = len(space.states) - len([s for s in space.states if not s.endswith("_z")])
+    assert len(space.states) <= 2 * n - rows.rank + bristles
+
+
+@pytest.mark.parametrize(("example", "case"), [("crane", "rigid_boom"), ("mobile_robot", "minimum_norm")])
+def test_both_versions_of_the_standard_say_the_same(compile_example: Compile, example: str, case: str) -> None:
+    spaces = []
+    for fmi in ("2.0", "3.0"):
+        compiled = compile_example(example, case, fmi)
+        spaces.append(linearized(compiled.model, compiled.fmu, point(compiled.model, 0.2)))
+    two, three = (block_diag(s.A, s.B, s.C, s.D) for s in spaces)
+    assert np.abs(two).max() > 1.0
+    assert np.array_equal(two, three)
+
+
+def test_formulations_have_one_machine(compile_model: CompileModel) -> None:
+    """On the manifold A is the same, whatever keeps the rows and however redundant ones are treated."""
+    names = ("four_bar_3d, gpme_reduced", "four_bar_3d, lagrange")
+    found = [compile_model(MODELS[name](), "3.0") for name in names]
+    found.append(compile_model(example_model("four_bar_3d", "planar")))
+    gpme_reduced, lagrange, gpme = (linearized(c.model, c.fmu, point(c.model)) for c in found)
+    for other in (gpme_reduced, lagrange):
+        assert other.states == gpme.states
+        assert pytest.approx(gpme.A, rel=1e-9, abs=1e-9) == other.A
+        assert other.drift == pytest.approx(gpme.drift, rel=1e-9)
+    assert [len(linearized(c.model, c.fmu, point(c.model), full=True).A) for c in found] == [4, 6, 6]
+
+
+# ---- Closed forms -----------------------------------------------------------------------------------------------
+
+
+def _of_base() -> list[complex]:
+    """Roots of m s² + d s + k for each coordinate of the base."""
+    (kx, ky, kz), (dx, dy, dz) = (4 * np.array(SUPPORT[key]) for key in ("stiffness", "damping"))
+    a, b = CORNER[0] ** 2, CORNER[1] ** 2
+    stiffness = [kx, ky, kz, kz * b, kz * a, kx * b + ky * a]
+    damping = [dx, dy, dz, dz * b, dz * a, dx * b + dy * a]
+    inertia = [MASS, MASS, MASS, *INERTIA]
+    return [root for row in zip(inertia, damping, stiffness, strict=True) for root in np.roots(row)]
+
+
+def _of_cantilever(elements: int) -> list[complex]:
+    """Rigid finite elements in two planes and in torsion: deflections of centres by absolute angles."""
+    step = BEAM["length"] / (elements - 1)
+    lengths = np.array([step / 2, *[step] * (elements - 2), step / 2])
+    absolute = np.tril(np.ones((elements, elements)))[:, 1:]  # the first element does not move
+    centres = (np.tril(np.ones((elements, elements)), -1) * lengths + np.diag(lengths / 2)) @ absolute
+    mass = BEAM["density"] * BEAM["area"] * lengths
+    found = []
+    for I in (BEAM["Iy"], BEAM["Iz"]):
+        turning = BEAM["density"] * I * lengths + mass * lengths**2 / 12
+        M = centres.T @ (mass[:, None] * centres) + absolute.T @ (turning[:, None] * absolute)
+        found += list(eigh(BEAM["E"] * I / step * np.eye(elements - 1), M, eigvals_only=True))
+    polar = BEAM["density"] * (BEAM["Iy"] + BEAM["Iz"]) * lengths
+    M = absolute.T @ (polar[:, None] * absolute)
+    found += list(eigh(BEAM["G"] * BEAM["J"] / step * np.eye(elements - 1), M, eigvals_only=True))
+    return [complex(0.0, omega) for omega in np.sqrt(found)]
+
+
+def test_base_on_supports_and_cantilever(compile_data: CompileData) -> None:
+    """Six damped motions of the base; the beam's as of its rigid finite elements, undamped to the last digit."""
+    compiled = compile_data(elastic())
+    space = linearized(compiled.model, compiled.fmu, point(compiled.model))
+    base, beam = _of_base(), _of_cantilever(4)
+    found, expected = _eigenvalues(space), _upper([*base, *beam])
+    assert found == pytest.approx(expected, rel=EXACT)
+    assert space.notes == ()
+    modes = space.modes()
+    assert {mode.frequency for mode in modes if mode.damping == 0.0} == {
+        abs(r) / (2 * np.pi) for r in found if r.real == 0.0
+    }
+    assert sum(mode.damping == 0.0 for mode in modes) == len(beam)
+
+
+def _pendulum() -> tuple[Array, Array]:
+    """M and K of the double pendulum at rest, by the angle of the upper rod and the one between them."""
+    M, K = np.array([[4 / 3, 1 / 2], [1 / 2, 1 / 3]]), GRAVITY * np.diag([1.5, 0.5])
+    relative = np.array([[1.0, 0.0], [1.0, 1.0]])
+    return relative.T @ M @ relative, relative.T @ K @ relative
+
+
+def test_pendulum_bristle_and_free_mass(compile_data: CompileData) -> None:
+    """Two undamped modes with their shapes; presliding, which leaves one pole at zero; two of a free mass."""
+    compiled = compile_data(hanging())
+    space = linearized(compiled.model, compiled.fmu, point(compiled.model))
+    M, K = _pendulum()
+    squares, vectors = eigh(K, M)
+    normal = 50.0
+    rubbing = np.roots(
+        [
+            SLIDE["mass"],
+            normal * (LUGRE["sigma1"] + LUGRE["sigma2"]),
+            SLIDE["stiffness"] + normal * LUGRE["sigma0"],
+        ]
+    )
+    expected = _upper([0.0j, 0.0j, 0.0j, *(1j * np.sqrt(squares)), *rubbing])
+    modes = space.modes()
+    assert _eigenvalues(space) == pytest.approx(expected, rel=EXACT, abs=1e-12)
+    assert sum(mode.frequency == 0.0 for mode in modes) == 3
+    for mode, vector in zip(modes[3:5], vectors.T, strict=True):
+        shape = np.array([mode.shape["upper.angle"], mode.shape["lower.angle"]])
+        assert shape == pytest.approx(vector / vector[np.abs(vector).argmax()], abs=EXACT)
+        assert mode.damping == 0.0
+    motor = space.B[[space.states.index(f"{rod}_angle_dot") for rod in ("upper", "lower")], 0]
+    assert motor == pytest.approx(np.linalg.solve(M, [1.0, 0.0]), rel=1e-9)
+    assert space.notes == ()
+
+
+def test_rows_have_no_poles_but_those_of_their_stabilisation(compile_example: Compile) -> None:
+    """A robot that stands: all its poles are zero, more of positions than of rates; `full` adds Baumgarte's."""
+    compiled = compile_example("mobile_robot", "minimum_norm")
+    model = compiled.model
+    state = State(10.0, model.start[0], 0.0 * model.start[1])
+    at, n, rank = point(model, 10.0, state), model.mechanism.n, model.solvability.rank
+    space = linearized(model, compiled.fmu, at)
+    holonomic = 5  # two closures of two rows, and the steering
+    assert len(space.states) == (n - holonomic) + (n - rank) == 5
+    assert _eigenvalues(space) == pytest.approx(np.zeros(5))
+    assert space.notes == ()
+    alpha, beta = model.mechanism.alpha, model.mechanism.beta
+    full = linearized(model, compiled.fmu, at, full=True)
+    roots = [*np.roots([1.0, 2 * alpha, beta**2]).tolist()] * holonomic + [-2 * alpha] * (rank - holonomic)
+    found = np.sort_complex(np.linalg.eigvals(full.A))
+    expected = np.sort_complex(np.array([*np.zeros(5), *roots], dtype=complex))
+    assert found == pytest.approx(expected, abs=1e-4 * alpha)  # of roots that coincide
+
+
+# ---- Use by others ----------------------------------------------------------------------------------------------
+
+
+def test_response_to_a_small_step(compile_data: CompileData) -> None:
+    """python-control's response to a step of the motor is that of the FMU's nonlinear run."""
+    compiled, torque = compile_data(hanging()), 1e-2
+    space = linearized(compiled.model, compiled.fmu, point(compiled.model))
+    chosen = space.select(inputs=["motor"], outputs=["upper_angle", "lower_angle_dot", "E_z"])
+    inputs = InputTable(np.array([0.0, 2.0]), {"motor": np.full(2, torque)})
+    run = runs.simulate(
+        compiled.fmu, "cs", chosen.outputs, name="step", stop=2.0, output_step=0.02, tolerance=1e-11, inputs=inputs
+    )
+    system = chosen.to_control()
+    response = control.forced_response(system, run.time, np.full((1, len(run.time)), torque)).outputs
+    for name, linear, at_rest in zip(chosen.outputs[:2], response, chosen.y, strict=False):
+        moved = run.signals[name] - at_rest
+        assert np.abs(linear - moved).max() < 1e-4 * np.ptp(moved)
+    assert (system.input_labels, system.output_labels) == (["motor"], list(chosen.outputs))
+    assert system.state_labels == list(space.states)
+    assert pytest.approx(chosen.D) == chosen.to_scipy().D
