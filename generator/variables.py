@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..errors import Problem
+from .language import ir
 from .modelica import digest
-from .program import ir
 from .program.program import Parameter, Program
 
 Kind = Literal[

@@ -10,7 +10,7 @@ import mpmath
 import numpy as np
 from numpy.typing import NDArray
 
-from gpmelica.generator.program.ir import Expr
+from gpmelica.generator.language.ir import Expr
 from gpmelica.generator.program.program import Definition, LinearSolve, Program
 
 Values = dict[str, Any]

@@ -16,9 +16,9 @@ from helpers_openmodelica import pendulum
 
 from gpmelica.fmu.backends.rumoca import CompiledModel
 from gpmelica.generator import modelica, variables
+from gpmelica.generator.language import ir
+from gpmelica.generator.language.ir import Expr
 from gpmelica.generator.modelica import text as modelica_text
-from gpmelica.generator.program import ir
-from gpmelica.generator.program.ir import Expr
 from gpmelica.prepared import Prepared
 
 WIDTH = 120

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from helpers_program import Numeric
 
+from gpmelica.generator.language import ir
 from gpmelica.generator.modelica.linear_systems import for_compilers
-from gpmelica.generator.program import ir
 from gpmelica.generator.program.program import ImplicitSystem, LinearSolve, Parameter, Program
 
 RNG_SEED = 12

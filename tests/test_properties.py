@@ -16,9 +16,9 @@ from gpmelica import reference
 from gpmelica.errors import DescriptionError
 from gpmelica.generator import variables
 from gpmelica.generator.description.load import from_data
+from gpmelica.generator.language import ir
 from gpmelica.generator.mechanism import GROUND
 from gpmelica.generator.modelica.linear_systems import for_compilers
-from gpmelica.generator.program import ir
 from gpmelica.generator.program.program import Definition, Item, Program
 from gpmelica.prepared import Prepared, prepare
 

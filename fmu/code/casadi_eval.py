@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ...generator.program.ir import Expr, Index
+from ...generator.language.ir import Expr, Index
 from ...generator.program.program import Definition, Program
 
 SX = Any  # casadi has no usable types

@@ -10,8 +10,8 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from ...generator.program import ir
-from ...generator.program.ir import Expr
+from ...generator.language import ir
+from ...generator.language.ir import Expr
 from ...generator.program.program import Program, given, used
 from .casadi_eval import SX, Evaluator
 

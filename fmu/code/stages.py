@@ -15,8 +15,8 @@ from itertools import accumulate, product
 
 import casadi as ca
 
-from ...generator.program import ir
-from ...generator.program.ir import Expr, Shape
+from ...generator.language import ir
+from ...generator.language.ir import Expr, Shape
 from ...generator.program.program import ConstrainedSolve, Definition, Item, LinearSolve, Program, given, used
 from .casadi_eval import SX, Evaluator
 from .staged import GROUPS, INPUT_ORDERS, LEVELS, Block, ConstrainedSystem, Stage, Staged, System

@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from ..language import ir
+from ..language.ir import Expr
 from ..mechanism import Coordinate, Mechanism
-from ..program import ir
-from ..program.ir import Expr
 from ..program.program import START_VALUES, STATE, Output, Parameter, Program, State
 from ..types.origin import Signal, of_point, row_force, violation
 from .bodies.dynamics import Dynamics

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..program import ir
-from ..program.ir import Expr, Index
+from ..language import ir
+from ..language.ir import Expr, Index
 from ..program.program import Definition, ImplicitSystem, Item, LinearSolve, Program, used
 
 _BY_COFACTORS = (2, 3)  # rows; a single one is a division, which compilers do themselves

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeGuard
 
-from ..program.ir import Shape
+from ..language.ir import Shape
 from ..program.program import (
     START_VALUES,
     ConstrainedSolve,

@@ -6,7 +6,7 @@ import textwrap
 
 import numpy as np
 
-from ..program.ir import Expr, Index, Shape
+from ..language.ir import Expr, Index, Shape
 
 # binding strength: sums, products, powers, names and calls
 _SUM, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4

@@ -12,10 +12,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ..language import ir
 from ..language.expressions import Tree
+from ..language.ir import Expr, Index, Shape
 from ..types.origin import Origin, Signal
-from . import ir
-from .ir import Expr, Index, Shape
 
 GENERAL = Origin("general")
 START_VALUES = Origin("start values of the states")

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...language import ir
+from ...language.ir import Expr, Index
 from ...mechanism import Body, Mechanism
-from ...program import ir
-from ...program.ir import Expr, Index
 from ...program.program import Program
 from .kinematics import Kinematics, of_body
 

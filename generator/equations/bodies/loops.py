@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...language import ir
+from ...language.ir import Expr
 from ...mechanism import Closure, JointFrame, KnifeEdge
-from ...program import ir
-from ...program.ir import Expr
 from ...program.program import Program
 from ...types.closures import Condition
 from .kinematics import Kinematics

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...language import differentiate, expressions
+from ...language import differentiate, expressions, ir
 from ...language.expressions import Apply, Conditional, Name, Number, Tree
-from ...program import ir
-from ...program.ir import Expr
+from ...language.ir import Expr
 from ...program.program import Program, StartValue
 
 TIME = ir.symbol("time")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ...language import ir
+from ...language.ir import Expr, Index
 from ...mechanism import Mechanism
-from ...program import ir
-from ...program.ir import Expr, Index
 from ...program.program import Program
 from .kinematics import Kinematics
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ...language import differentiate, expressions
+from ...language import differentiate, expressions, ir
+from ...language.ir import Expr, Index
 from ...mechanism import GROUND, Mechanism
-from ...program import ir
-from ...program.ir import Expr, Index
 from ...program.program import Program
 from ..bodies import loops
 from ..bodies.kinematics import Kinematics

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ...language import differentiate
+from ...language import differentiate, ir
 from ...language.expressions import Tree
+from ...language.ir import Expr
 from ...mechanism import AppliedForce, Mechanism
-from ...program import ir
-from ...program.ir import Expr
 from ...program.program import Input
 from .element import Forces
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from ...language import ir
+from ...language.ir import Expr
 from ...mechanism import Mechanism
-from ...program import ir
-from ...program.ir import Expr
 from ...program.program import Program
 from ..bodies.kinematics import Kinematics, Wrench
 from ..bodies.lowering import Lowering

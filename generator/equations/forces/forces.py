@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib import import_module
 
+from ...language import ir
+from ...language.ir import Expr, Index
 from ...mechanism import Mechanism
-from ...program import ir
-from ...program.ir import Expr, Index
 from ...program.program import Program
 from ...types.force_elements import FORCE_ELEMENTS
 from ..bodies.kinematics import Kinematics, Wrench

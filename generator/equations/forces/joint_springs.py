@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ...language import ir
 from ...mechanism import Coordinate, Mechanism
-from ...program import ir
 from .element import Forces
 
 

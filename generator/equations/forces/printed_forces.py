@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ...language import differentiate, expressions
+from ...language import differentiate, expressions, ir
 from ...language.expressions import Tree
+from ...language.ir import Expr
 from ...mechanism import AppliedForce
-from ...program import ir
-from ...program.ir import Expr
 from ..bodies.kinematics import Kinematics, Wrench
 from ..bodies.lowering import Lowering
 from ..bodies.points import Points

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ...language import ir
+from ...language.ir import Expr
 from ...mechanism import Closure, Mechanism
-from ...program import ir
-from ...program.ir import Expr
 from ..bodies import loops
 from .element import Forces
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...program import ir
-from ...program.ir import Expr, Index
+from ...language import ir
+from ...language.ir import Expr, Index
 from ...program.program import Assertion, ConstrainedSolve, Program
 from .system import submatrix
 

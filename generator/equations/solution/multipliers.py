@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...language import ir
+from ...language.ir import Expr, Index, Shape
 from ...mechanism import Mechanism
-from ...program import ir
-from ...program.ir import Expr, Index, Shape
 from ...program.program import Program, listed
 from ..bodies.dynamics import Dynamics
 from ..constraints.constraints import Constraints

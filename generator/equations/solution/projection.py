@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ...language import ir
+from ...language.ir import Expr
 from ...mechanism import Mechanism
-from ...program import ir
-from ...program.ir import Expr
 from ...program.program import LinearSolve, Program, Projection
 from ...types.origin import Origin
 from ..bodies.dynamics import Dynamics

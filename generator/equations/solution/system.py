@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby, product
 
+from ...language import ir
+from ...language.ir import Expr, Index
 from ...mechanism import Mechanism
-from ...program import ir
-from ...program.ir import Expr, Index
 from ...program.program import Program, listed
 from ..bodies.dynamics import Dynamics
 from ..constraints.constraints import Constraints
