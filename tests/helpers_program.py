@@ -1,7 +1,8 @@
-"""A program's equations evaluated at one state in plain Python, in doubles or with more digits."""
+"""Expressions, and a program's equations at one state, evaluated in Python, in doubles or with more digits."""
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -17,12 +18,12 @@ Values = dict[str, Any]
 
 _COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 _ARITHMETIC: dict[str, Callable[..., Any]] = {
-    "add": operator.add,
-    "sub": operator.sub,
+    "+": operator.add,
+    "-": operator.sub,
     "neg": operator.neg,
-    "mul": operator.mul,
-    "div": operator.truediv,
-    "pow": operator.pow,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "^": operator.pow,
     "matmul": np.dot,
     "transpose": np.transpose,
     "cross": lambda a, b: np.array([a[i - 2] * b[i - 1] - a[i - 1] * b[i - 2] for i in range(3)]),
@@ -43,34 +44,66 @@ _NAMED = {
     "abs": abs,
     "min": min,
     "max": max,
+    "sign": lambda x: (x > 0) - (x < 0),
     "quintic_0": _step(0, 0, 0, 10, -15, 6),
     "quintic_1": _step(0, 0, 30, -60, 30),
     "quintic_2": _step(0, 60, -180, 120),
 }
 
 
-class Numeric:
-    """Values of a program's names at a state; of its parameters the defaults.
+class Evaluator:
+    """Values of expressions.
 
-    given   states, inputs, time and start values by name
-
+    given   values of all names
     digits  of the arithmetic; None: doubles
     """
 
-    def __init__(self, program: Program, given: Mapping[str, float], digits: int | None = None) -> None:
+    def __init__(self, given: Mapping[str, Any], digits: int | None = None) -> None:
         self.digits = digits
-        self.values: Values = {p.name: self._exact(p.value) for p in program.parameters}
-        self.values |= {name: self._exact(np.array(value)) for name, value in given.items()}
-        for item in program.items:
-            if item.name not in self.values:
-                self.values[item.name] = self._item(item)
-        self.values |= {o.name: self(o.expr) for o in program.outputs}
+        self.values: Values = {name: self._exact(np.array(value)) for name, value in given.items()}
 
     def _exact(self, value: NDArray[np.float64]) -> Any:
         if self.digits is None:
             return value if value.shape else float(value)
         exact = np.array([mpmath.mpf(float(x)) for x in value.ravel()], dtype=object).reshape(value.shape)
         return exact if value.shape else exact[()]
+
+    def __call__(self, expr: Expr) -> Any:
+        """Value of an expression."""
+        match expr.op:
+            case "constant":
+                return self._exact(expr.data)
+            case "symbol":
+                return self.values[expr.data]
+            case "index":
+                return self(expr.args[0])[expr.data]
+            case "if":
+                left, right = self(expr.args[0]), self(expr.args[1])
+                return self(expr.args[2] if _COMPARE[expr.data[0]](left, right) else expr.args[3])
+        arguments = [self(argument) for argument in expr.args]
+        if expr.op == "array":
+            return np.array(arguments)
+        if expr.op == "call":
+            return self._function(expr.data)(*arguments)
+        return _ARITHMETIC[expr.op](*arguments)
+
+    def _function(self, name: str) -> Callable[..., Any]:
+        return _NAMED.get(name) or getattr(math if self.digits is None else mpmath, name)
+
+
+class Numeric(Evaluator):
+    """Values of a program's names at a state; of its parameters the defaults.
+
+    given   states, inputs, time and start values by name
+    digits  of the arithmetic; None: doubles
+    """
+
+    def __init__(self, program: Program, given: Mapping[str, float], digits: int | None = None) -> None:
+        super().__init__({p.name: p.value for p in program.parameters} | given, digits)
+        for item in program.items:
+            if item.name not in self.values:
+                self.values[item.name] = self._item(item)
+        self.values |= {o.name: self(o.expr) for o in program.outputs}
 
     def _item(self, item: Any) -> Any:
         if isinstance(item, LinearSolve):
@@ -94,25 +127,3 @@ class Numeric:
         ]
         found = np.array([[*column] for column in columns], dtype=object).T
         return found if right.ndim == 2 else found[:, 0]
-
-    def __call__(self, expr: Expr) -> Any:
-        """Value of an expression."""
-        match expr.op:
-            case "constant":
-                return self._exact(expr.data)
-            case "symbol":
-                return self.values[expr.data]
-            case "index":
-                return self(expr.args[0])[expr.data]
-            case "if":
-                left, right = self(expr.args[0]), self(expr.args[1])
-                return self(expr.args[2] if _COMPARE[expr.data[0]](left, right) else expr.args[3])
-        arguments = [self(argument) for argument in expr.args]
-        if expr.op == "array":
-            return np.array(arguments)
-        if expr.op == "call":
-            return self._function(expr.data)(*arguments)
-        return _ARITHMETIC[expr.op](*arguments)
-
-    def _function(self, name: str) -> Callable[..., Any]:
-        return _NAMED.get(name) or getattr(np if self.digits is None else mpmath, name)

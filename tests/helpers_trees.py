@@ -1,61 +1,20 @@
-"""Expression trees evaluated with numbers, and strategies for expressions as text."""
+"""Expressions evaluated with numbers, and strategies for expressions as text."""
 
 from __future__ import annotations
 
-import math
-import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
+from helpers_program import Evaluator
 from hypothesis import strategies as st
 
-from gpmelica.generator.language.expressions import Apply, Conditional, Name, Number, Tree
+from gpmelica.generator.language.ir import Expr
 
 NAMES = ("t", "E.x", "E.y", "k")  # k is a parameter
 
 
-def _quintic(coefficients: tuple[float, ...]) -> Callable[[float], float]:
-    def value(tau: float) -> float:
-        x, total = min(max(tau, 0.0), 1.0), 0.0
-        for c in coefficients:
-            total = total * x + c
-        return total
-
-    return value
-
-
-_FUNCTIONS: dict[str, Callable[..., float]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "^": operator.pow,
-    "neg": operator.neg,
-    "abs": abs,
-    "min": min,
-    "max": max,
-    "sign": lambda x: (x > 0) - (x < 0),
-    # s = 10τ³ − 15τ⁴ + 6τ⁵ (P0 (29)) and its derivatives
-    "quintic_0": _quintic((6.0, -15.0, 10.0, 0.0, 0.0, 0.0)),
-    "quintic_1": _quintic((30.0, -60.0, 30.0, 0.0, 0.0)),
-    "quintic_2": _quintic((120.0, -180.0, 60.0, 0.0)),
-    **{name: getattr(math, name) for name in ("sin", "cos", "tan", "asin", "acos", "atan", "atan2")},
-    **{name: getattr(math, name) for name in ("sqrt", "exp", "log", "tanh")},
-}
-_COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
-
-
-def value(tree: Tree, values: Mapping[str, float]) -> float:
+def value(tree: Expr, values: Mapping[str, float]) -> float:
     """Value of an expanded tree, every name given."""
-    match tree:
-        case Number(number):
-            return number
-        case Name(text):
-            return values[text]
-        case Conditional(comparison, left, right, then, otherwise):
-            holds = _COMPARISONS[comparison](value(left, values), value(right, values))
-            return value(then if holds else otherwise, values)
-        case Apply(function, arguments):
-            return _FUNCTIONS[function](*(value(argument, values) for argument in arguments))
+    return float(Evaluator(values)(tree))
 
 
 _atoms = st.sampled_from((*NAMES, "pi", "0", "1", "2", "0.5", "-1.5", "3e-1"))

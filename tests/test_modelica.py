@@ -13,6 +13,7 @@ import pytest
 from helpers_backends import CASES, EXAMPLES, example_model
 from helpers_modelica import Declaration, class_text, declarations, equations
 from helpers_openmodelica import pendulum
+from helpers_trees import value
 
 from gpmelica.fmu.backends.rumoca import CompiledModel
 from gpmelica.generator import modelica, variables
@@ -317,22 +318,6 @@ def _random(rng: np.random.Generator, depth: int) -> Expr:
             return ir.div(a, ir.add(ir.power(b, ir.constant(2.0)), ir.constant(1.0)))
 
 
-def _value(expr: Expr) -> float:
-    if expr.op in ("symbol", "constant"):
-        return NAMES[expr.data] if expr.op == "symbol" else float(expr.data)
-    values = [_value(argument) for argument in expr.args]
-    if expr.op == "neg":
-        return -values[0]
-    a, b = values
-    return {
-        "add": a + b,
-        "sub": a - b,
-        "mul": a * b,
-        "div": a / (b or 1.0),
-        "pow": a**b if expr.op == "pow" else 0.0,
-    }[expr.op]
-
-
 def test_expressions_keep_their_value() -> None:
     """Parentheses are where they are needed: the text of random expressions means what they mean."""
     rng = np.random.default_rng(7)
@@ -341,7 +326,7 @@ def test_expressions_keep_their_value() -> None:
         text = modelica_text.text(expr)
         # in Modelica no operator may follow another one
         assert not re.search(r"[-+*/^] ?-", text.replace("e-", "")), text
-        assert eval(text.replace("^", "**"), {}, NAMES) == pytest.approx(_value(expr), rel=1e-12), text
+        assert eval(text.replace("^", "**"), {}, NAMES) == pytest.approx(value(expr, NAMES), rel=1e-12), text
 
 
 def test_layout_of_a_statement() -> None:

@@ -155,12 +155,12 @@ class Evaluator:
 
 
 _OPERATORS: dict[str, Callable[..., SX]] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
     "neg": lambda a: -a,
-    "mul": lambda a, b: a * b,
-    "div": lambda a, b: a / b,
-    "pow": lambda a, b: a**b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b,
+    "^": lambda a, b: a**b,
     "transpose": lambda a: a.T,
     "cross": ca.cross,
 }

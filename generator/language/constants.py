@@ -6,7 +6,7 @@ import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 
-from .expressions import Apply, Conditional, Name, Number, Tree, children
+from .ir import Expr
 
 _FUNCTIONS: dict[str, Callable[..., float]] = {
     "+": operator.add,
@@ -27,7 +27,7 @@ _FUNCTIONS: dict[str, Callable[..., float]] = {
 _COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
-def check(tree: Tree, parameters: Mapping[str, float]) -> None:
+def check(tree: Expr, parameters: Mapping[str, float]) -> None:
     """Raises ValueError that shows the first operation on constants that has no finite value.
 
     parameters  values of the description's parameters; other names change during a run
@@ -35,20 +35,20 @@ def check(tree: Tree, parameters: Mapping[str, float]) -> None:
     _value(tree, {"pi": math.pi, **parameters})
 
 
-def _value(tree: Tree, known: Mapping[str, float]) -> float | None:
+def _value(tree: Expr, known: Mapping[str, float]) -> float | None:
     """The value, or None if it changes during a run."""
-    match tree:
-        case Number(value):
-            return value
-        case Name(text):
-            return known.get(text)
-        case Conditional(comparison):
-            left, right, then, otherwise = (_value(child, known) for child in children(tree))
+    values = [_value(child, known) for child in tree.args]
+    match tree.op:
+        case "constant":
+            return float(tree.data)
+        case "symbol":
+            return known.get(tree.data)
+        case "if":
+            left, right, then, otherwise = values
             if left is None or right is None:
                 return None
-            return then if _COMPARISONS[comparison](left, right) else otherwise
-        case Apply(function, arguments):
-            return _result(function, [_value(argument, known) for argument in arguments])
+            return then if _COMPARISONS[tree.data[0]](left, right) else otherwise
+    return _result(tree.function, values)
 
 
 def _result(function: str, values: Sequence[float | None]) -> float | None:

@@ -1,11 +1,16 @@
-"""The expression language of descriptions: text → tree, against a whitelist, never evaluated by Python."""
+"""The expression language of descriptions: text → expression, by a whitelist, never evaluated by Python.
+
+Names are `t`, `pi`, parameters, and `<owner>.<quantity>` such as `E.x` or `column.angle_dot`.
+"""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Container, Iterator
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import replace
+
+from . import ir
+from .ir import Expr
 
 FUNCTIONS = {
     "sin": 1,
@@ -40,49 +45,13 @@ _MOST_PARTS = 1000  # the size of derivatives grows with its cube
 _TOO_DEEP = f"expected at most {_DEEPEST} levels; a sum of n terms has n levels, and fewer with parentheses in it"
 
 
-@dataclass(frozen=True)
-class Number:
-    """A constant."""
-
-    value: float
-
-
-@dataclass(frozen=True)
-class Name:
-    """`t`, `pi`, a parameter, or `<owner>.<quantity>` such as `E.x` or `column.angle_dot`."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class Apply:
-    """Operator or function applied to its arguments."""
-
-    function: str
-    arguments: tuple[Tree, ...]
-
-
-@dataclass(frozen=True)
-class Conditional:
-    """`then if left <comparison> right else otherwise`."""
-
-    comparison: str
-    left: Tree
-    right: Tree
-    then: Tree
-    otherwise: Tree
-
-
-Tree: TypeAlias = Number | Name | Apply | Conditional
-
-
-def parse(text: str | float) -> Tree:
-    """Tree of an expression; a number stands for itself.
+def parse(text: str | float) -> Expr:
+    """The expression as it is written, nothing simplified; a number stands for itself.
 
     Raises ValueError with what was expected if the text is not in the language.
     """
     if not isinstance(text, str):
-        return Number(float(text))
+        return ir.constant(float(text))
     if len(text) > _LONGEST:
         raise ValueError(f"expected at most {_LONGEST} characters, got {len(text)}")
     if "#" in text:
@@ -108,7 +77,7 @@ def _near(line: str, error: SyntaxError) -> str:
     return f" near {_short(rest.replace('**', '^'))!r}" if rest else " at its end"
 
 
-def _check_size(tree: Tree) -> None:
+def _check_size(tree: Expr) -> None:
     stack, parts = [(tree, 1)], 0
     while stack:
         node, level = stack.pop()
@@ -117,47 +86,41 @@ def _check_size(tree: Tree) -> None:
             raise ValueError(_TOO_DEEP)
         if parts > _MOST_PARTS:
             raise ValueError(f"expected at most {_MOST_PARTS} numbers, names and operations; simplify it")
-        stack.extend((child, level + 1) for child in children(node))
+        stack.extend((child, level + 1) for child in node.args)
 
 
-def _with_plain_starts(tree: Tree, inside: bool = False) -> Tree:
+def _with_plain_starts(tree: Expr, inside: bool = False) -> Expr:
     """The tree without `start` inside of `start`: at the start, start(x) is x."""
-    match tree:
-        case Apply("start", (argument,)):
-            value = _with_plain_starts(argument, inside=True)
-            return value if inside else Apply("start", (value,))
-        case Apply(function, arguments):
-            return Apply(function, tuple(_with_plain_starts(argument, inside) for argument in arguments))
-        case Conditional(comparison):
-            return Conditional(comparison, *(_with_plain_starts(child, inside) for child in children(tree)))
-    return tree
+    if tree.function == "start" and inside:
+        return _with_plain_starts(tree.args[0], inside)
+    inside = inside or tree.function == "start"
+    return replace(tree, args=tuple(_with_plain_starts(child, inside) for child in tree.args))
 
 
-def names(tree: Tree) -> Iterator[str]:
+def names(tree: Expr) -> Iterator[str]:
     """All names in the tree, arguments of `start` included."""
-    if isinstance(tree, Name):
-        yield tree.text
-    for child in children(tree):
+    if tree.op == "symbol":
+        yield tree.data
+    for child in tree.args:
         yield from names(child)
 
 
-def children(tree: Tree) -> tuple[Tree, ...]:
-    """Operands of the tree's root; of a conditional left, right, then, otherwise."""
-    if isinstance(tree, Apply):
-        return tree.arguments
-    if isinstance(tree, Conditional):
-        return tree.left, tree.right, tree.then, tree.otherwise
-    return ()
-
-
-def running_names(tree: Tree) -> Iterator[str]:
+def running_names(tree: Expr) -> Iterator[str]:
     """Names whose value at the present time matters: all but the arguments of `start`."""
-    if isinstance(tree, Apply) and tree.function == "start":
+    if tree.op == "symbol":
+        yield tree.data
+    if tree.function != "start":
+        for child in tree.args:
+            yield from running_names(child)
+
+
+def started_names(tree: Expr) -> Iterator[str]:
+    """Names whose value at the start matters: the arguments of `start`."""
+    if tree.function == "start":
+        yield from names(tree)
         return
-    if isinstance(tree, Name):
-        yield tree.text
-    for child in children(tree):
-        yield from running_names(child)
+    for child in tree.args:
+        yield from started_names(child)
 
 
 def level(name: str) -> int:
@@ -168,54 +131,39 @@ def level(name: str) -> int:
     return int(quantity in ("vx", "vy", "vz") or quantity.endswith("_dot"))
 
 
-def started_names(tree: Tree) -> Iterator[str]:
-    """Names whose value at the start matters: the arguments of `start`."""
-    if isinstance(tree, Apply) and tree.function == "start":
-        yield from names(tree)
-        return
-    for child in children(tree):
-        yield from started_names(child)
-
-
-def degree(tree: Tree, variables: Container[str]) -> int:
+def degree(tree: Expr, variables: Container[str]) -> int:
     """0 if the tree does not depend on the variables, 1 if it is affine in them by its form, else 2."""
-    match tree:
-        case Number() | Apply("start", _):
-            return 0
-        case Name(text):
-            return int(text in variables)
-        case Conditional(_, left, right, then, otherwise):
-            if degree(left, variables) or degree(right, variables):
-                return 2
-            return max(degree(then, variables), degree(otherwise, variables))
-        case Apply(function, arguments):
-            return _degree_of(function, [degree(argument, variables) for argument in arguments])
+    if tree.op == "symbol":
+        return int(tree.data in variables)
+    degrees = [degree(child, variables) for child in tree.args]
+    if tree.function == "start" or not any(degrees):
+        return 0
+    match tree.op:
+        case "+" | "-" | "neg":
+            return max(degrees)
+        case "*":
+            return min(sum(degrees), 2)
+        case "/" if not degrees[1]:
+            return degrees[0]
+        case "if" if not any(degrees[:2]):
+            return max(degrees[2:])
+    return 2
 
 
-def _degree_of(function: str, degrees: list[int]) -> int:
-    if function in ("+", "-", "neg"):
-        return max(degrees)
-    if function == "*":
-        return min(sum(degrees), 2)
-    if function == "/" and not degrees[1]:
-        return degrees[0]
-    return 2 if any(degrees) else 0
-
-
-def _tree(node: ast.expr) -> Tree:
+def _tree(node: ast.expr) -> Expr:
     match node:
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
             return _number(value)
         case ast.Name(id=name):
-            return Name(name)
+            return ir.symbol(name)
         case ast.Attribute(value=ast.Name(id=owner), attr=quantity):
-            return Name(f"{owner}.{quantity}")
+            return ir.symbol(f"{owner}.{quantity}")
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return Apply("neg", (_tree(operand),))
+            return Expr("neg", (), (_tree(operand),))
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
             return _tree(operand)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
-            return Apply(_OPERATORS[type(op)], (_tree(left), _tree(right)))
+            return Expr(_OPERATORS[type(op)], (), (_tree(left), _tree(right)))
         case ast.Call(func=ast.Name(id=function), args=arguments, keywords=[]):
             return _call(function, arguments)
         case ast.IfExp(test=test, body=body, orelse=orelse):
@@ -226,22 +174,22 @@ def _tree(node: ast.expr) -> Tree:
     )
 
 
-def _number(value: float) -> Number:
+def _number(value: float) -> Expr:
     if not abs(value) < 1e300:
         raise ValueError(f"expected a number below 1e300, got {value!s:.20}")
-    return Number(float(value))
+    return ir.constant(value)
 
 
-def _call(function: str, arguments: list[ast.expr]) -> Tree:
+def _call(function: str, arguments: list[ast.expr]) -> Expr:
     if function not in FUNCTIONS:
         raise ValueError(f"unknown function {_short(function)!r}; known are: {', '.join(FUNCTIONS)}")
     expected = FUNCTIONS[function]
     if len(arguments) != expected:
         raise ValueError(f"{function} takes {expected} argument{'s' * (expected > 1)}, got {len(arguments)}")
-    return Apply(function, tuple(_tree(argument) for argument in arguments))
+    return ir.call(function, *map(_tree, arguments))
 
 
-def _condition(test: ast.expr, then: Tree, otherwise: Tree) -> Tree:
+def _condition(test: ast.expr, then: Expr, otherwise: Expr) -> Expr:
     match test:
         case ast.BoolOp(op=ast.And(), values=values):
             for value in reversed(values):
@@ -256,6 +204,6 @@ def _condition(test: ast.expr, then: Tree, otherwise: Tree) -> Tree:
         case ast.Compare(left=left, ops=ops, comparators=rights) if all(type(op) in _COMPARISONS for op in ops):
             lefts = [left, *rights]
             for a, op, b in reversed(list(zip(lefts, ops, rights, strict=False))):
-                then = Conditional(_COMPARISONS[type(op)], _tree(a), _tree(b), then, otherwise)
+                then = ir.choose(_COMPARISONS[type(op)], _tree(a), _tree(b), then, otherwise)
             return then
     raise ValueError(f"{_short(ast.unparse(test))!r} is not a condition: expected a comparison by < <= > >=")

@@ -1,13 +1,14 @@
-"""Array expressions: the one form of the equations, rendered as Modelica text and as CasADi functions.
+"""Array expressions: the one form of descriptions' formulas and of the equations, which backends render.
 
 An `Expr` is immutable and knows its shape: () scalar, (n,) vector, (n, m) matrix. The set of operations is
-small on purpose: what a renderer has to know is the list in `OPERATIONS`.
+small on purpose: what a renderer has to know is the list in `OPERATIONS`. The functions below simplify what they
+make; `Expr` itself does not, and so keeps a formula as somebody wrote it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,12 +21,12 @@ OPERATIONS = {
     "symbol": "a parameter, variable or definition, by name",
     "array": "a vector of scalars or a matrix of rows",
     "index": "an element or a block",
-    "add": "sum",
-    "sub": "difference",
+    "+": "sum",
+    "-": "difference",
     "neg": "negative",
-    "mul": "product of two scalars, or of a scalar and an array",
-    "div": "quotient by a scalar",
-    "pow": "power of a scalar",
+    "*": "product of two scalars, or of a scalar and an array",
+    "/": "quotient by a scalar",
+    "^": "power of a scalar",
     "matmul": "matrix product, matrix times vector, or scalar product",
     "transpose": "transposed matrix",
     "cross": "vector product",
@@ -94,6 +95,11 @@ class Expr:
 
     def __len__(self) -> int:
         return self.shape[0]
+
+    @property
+    def function(self) -> str:
+        """What is done with the operands: the operation, or the name of the function that is called."""
+        return str(self.data) if self.op == "call" else self.op
 
     @property
     def T(self) -> Expr:
@@ -177,7 +183,7 @@ def _compose(outer: Index, inner: Index) -> Index:
 
 def is_zero(node: Expr) -> bool:
     """Whether all elements are the number 0."""
-    return node.op == "constant" and not np.any(node.data)
+    return node.op == "constant" and not (node.data.any() if node.shape else node.data)
 
 
 def is_one(node: Expr) -> bool:
@@ -199,7 +205,7 @@ def add(a: Expr, b: Expr) -> Expr:
         return a
     if b.op == "neg":
         return sub(a, b.args[0])
-    return Expr("add", a.shape, (a, b))
+    return Expr("+", a.shape, (a, b))
 
 
 def sub(a: Expr, b: Expr) -> Expr:
@@ -212,7 +218,7 @@ def sub(a: Expr, b: Expr) -> Expr:
         return neg(b)
     if b.op == "neg":
         return add(a, b.args[0])
-    return Expr("sub", a.shape, (a, b))
+    return Expr("-", a.shape, (a, b))
 
 
 def neg(a: Expr) -> Expr:
@@ -240,16 +246,16 @@ def mul(a: Expr, b: Expr) -> Expr:
         return neg(mul(a.args[0], b))
     if b.op == "neg":
         return neg(mul(a, b.args[0]))
-    return Expr("mul", shape, (a, b))
+    return Expr("*", shape, (a, b))
 
 
 def div(a: Expr, b: Expr) -> Expr:
     """a over the scalar b."""
-    if a.op == b.op == "constant":
+    if a.op == b.op == "constant" and b.data:
         return constant(a.data / b.data)
     if is_zero(a) or is_one(b):
         return a
-    return Expr("div", a.shape, (a, b))
+    return Expr("/", a.shape, (a, b))
 
 
 def power(a: Expr, b: Expr) -> Expr:
@@ -260,7 +266,7 @@ def power(a: Expr, b: Expr) -> Expr:
         return a
     if is_zero(b):
         return constant(1.0)
-    return Expr("pow", (), (a, b))
+    return Expr("^", (), (a, b))
 
 
 def matmul(a: Expr, b: Expr) -> Expr:
@@ -327,3 +333,16 @@ def symbols(node: Expr) -> set[str]:
             found.add(current.data)
         stack.extend(current.args)
     return found
+
+
+_SIMPLIFYING: dict[str, Callable[..., Expr]] = {"+": add, "-": sub, "*": mul, "/": div, "^": power, "neg": neg}
+
+
+def rebuilt(node: Expr, args: Sequence[Expr]) -> Expr:
+    """The node's operation of other scalars, simplified."""
+    return _SIMPLIFYING[node.op](*args) if node.op in _SIMPLIFYING else replace(node, args=tuple(args))
+
+
+def key(node: Expr) -> Hashable:
+    """The same for scalar expressions that are written alike."""
+    return (node.op, float(node.data) if node.op == "constant" else node.data, *map(key, node.args))

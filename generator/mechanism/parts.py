@@ -8,7 +8,7 @@ from typing import Literal
 
 from ..description import Chain
 from ..description.tables.task import Programmed
-from ..language import expressions
+from ..language.ir import Expr
 from ..types.closures import Condition
 from ..types.joints import Axis, ElementaryMotion, X, Y, Z
 from ..types.origin import Origin, Signal
@@ -193,13 +193,13 @@ class Support:
 
 @dataclass(frozen=True)
 class AppliedForce:
-    """An effort on a coordinate, or a force at a place; values are expression trees or None for FMU inputs."""
+    """An effort on a coordinate, or a force at a place; values are expressions, or None for FMU inputs."""
 
     name: str
     coordinate: int | None
     place: Place | None
     in_world: bool
-    values: tuple[expressions.Tree, ...] | None
+    values: tuple[Expr, ...] | None
 
     @property
     def symbols(self) -> tuple[str, ...]:

@@ -10,12 +10,11 @@ from ..language.ir import Expr, Index, Shape
 
 # binding strength: sums, products, powers, names and calls
 _SUM, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4
-_STRENGTH = {"add": _SUM, "sub": _SUM, "neg": _SUM, "pow": _POWER}
-_STRENGTH |= {"mul": _PRODUCT, "matmul": _PRODUCT, "div": _PRODUCT}
+_STRENGTH = {"+": _SUM, "-": _SUM, "neg": _SUM, "^": _POWER}
+_STRENGTH |= {"*": _PRODUCT, "matmul": _PRODUCT, "/": _PRODUCT}
 _WIDTH = 112
 # whether left − right grows → comparison → the one that is what it will be at the switching time itself
 _FROM_THEN_ON = {True: {"<=": "<", ">": ">="}, False: {"<": "<=", ">=": ">"}}
-_SIGNS = {"add": "+", "sub": "-", "mul": "*", "matmul": "*", "div": "/", "pow": "^"}
 
 
 def text(expr: Expr) -> str:
@@ -41,11 +40,11 @@ def text(expr: Expr) -> str:
             return f"-{_inside(expr.args[0], _PRODUCT)}"
     left, right = expr.args
     strength = _STRENGTH[expr.op]
-    sign = _SIGNS[expr.op] if strength != _SUM else f" {_SIGNS[expr.op]} "
-    if expr.op == "pow" and right.op == "constant" and right.data == int(right.data) >= 0:
+    sign = "*" if expr.op == "matmul" else f" {expr.op} " if strength == _SUM else expr.op
+    if expr.op == "^" and right.op == "constant" and right.data == int(right.data) >= 0:
         return f"{_inside(left, _ATOM)}^{int(right.data)}"
     # powers bind neither way in Modelica; everything else binds to the left
-    stronger_left = strength + (expr.op == "pow")
+    stronger_left = strength + (expr.op == "^")
     return f"{_inside(left, stronger_left)}{sign}{_inside(right, strength + 1)}"
 
 

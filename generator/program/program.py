@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..language import ir
-from ..language.expressions import Tree
 from ..language.ir import Expr, Index, Shape
 from ..types.origin import Origin, Signal
 
@@ -205,7 +204,7 @@ class StartValue:
     name: str
     description: str
     expr: Expr
-    tree: Tree
+    tree: Expr
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...generator.language import expressions
-from ...generator.language.expressions import Apply, Tree
+from ...generator.language.ir import Expr
 from ...generator.mechanism import Mechanism
 from ..forces.element import Input
 from ..forces.joint_loads import all_links
@@ -120,7 +120,7 @@ def uses_start(mechanism: Mechanism) -> bool:
     return any(map(_has_start, _trees(mechanism)))
 
 
-def _trees(mechanism: Mechanism) -> Iterator[Tree]:
+def _trees(mechanism: Mechanism) -> Iterator[Expr]:
     for force in mechanism.forces:
         yield from force.values or ()
     for entry in mechanism.programmed:
@@ -128,7 +128,5 @@ def _trees(mechanism: Mechanism) -> Iterator[Tree]:
             yield expressions.parse(entry.expression)
 
 
-def _has_start(tree: Tree) -> bool:
-    return (isinstance(tree, Apply) and tree.function == "start") or any(
-        map(_has_start, expressions.children(tree))
-    )
+def _has_start(tree: Expr) -> bool:
+    return tree.function == "start" or any(map(_has_start, tree.args))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import SolveError
-from ...generator.language.expressions import Tree
+from ...generator.language.ir import Expr
 from ...generator.mechanism import AppliedForce, Mechanism, Place
 from ..kinematics.expression import stops
 from ..kinematics.piecewise import PiecewiseLinear
@@ -51,7 +51,7 @@ class AppliedForces(ForceElement):
             return tuple(_Given(inputs.get(symbol, 0.0)) for symbol in force.symbols)
         return tuple(self._reading(reader, force.name, tree) for tree in force.values)
 
-    def _reading(self, reader: Reader, name: str, tree: Tree) -> Reading:
+    def _reading(self, reader: Reader, name: str, tree: Expr) -> Reading:
         reading = reader.reading(f"force {name}", tree)
         self.readings = (*self.readings, reading)
         return reading

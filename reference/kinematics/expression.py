@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from ...errors import SolveError
-from ...generator.language import expressions
-from ...generator.language.expressions import Apply, Conditional, Name, Number, Tree
+from ...generator.language.ir import Expr
 from .jet import OPERATIONS, Value, plain
 
 T = TypeVar("T")
@@ -141,28 +140,27 @@ class _Switch(Choice):
 StartValue = Callable[[Node], float]
 
 
-def compile_tree(tree: Tree, constants: Mapping[str, float], start: StartValue | None) -> Node:
-    """The tree with its constants put in.
+def compile_tree(tree: Expr, constants: Mapping[str, float], start: StartValue | None) -> Node:
+    """The description's expression with its constants put in.
 
     constants  parameters by name
     start      value of a compiled expression at the start; None: the present state is the start, start(x) = x
     """
-    if isinstance(tree, Number):
-        return Constant(tree.value)
-    if isinstance(tree, Name):
+    if tree.op == "constant":
+        return Constant(float(tree.data))
+    if tree.op == "symbol":
         known = {"pi": math.pi, **constants}
-        return Constant(known[tree.text]) if tree.text in known else Atom(tree.text)
-    children = tuple(compile_tree(child, constants, start) for child in expressions.children(tree))
-    if isinstance(tree, Conditional):
-        return _conditional(tree.comparison, children)
+        return Constant(known[tree.data]) if tree.data in known else Atom(tree.data)
+    children = tuple(compile_tree(child, constants, start) for child in tree.args)
+    if tree.op == "if":
+        return _conditional(tree.data[0], children)
     if tree.function == "start":
         return Constant(start(children[0])) if start else children[0]
-    return _call(tree, children)
+    return _call(Call(tree.function, children))
 
 
-def _call(tree: Apply, children: tuple[Node, ...]) -> Node:
-    call = Call(tree.function, children)
-    if not all(isinstance(child, Constant) for child in children):
+def _call(call: Call) -> Node:
+    if not all(isinstance(child, Constant) for child in call.children):
         return call
     return Constant(plain(evaluate(call, Instant({}, 0.0), "a constant expression")))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...generator.language.expressions import Tree
+from ...generator.language.ir import Expr
 from ...generator.mechanism import Mechanism
 from .expression import Instant, Node, compile_tree, ends, evaluate, named_errors, names
 from .jet import Jet, Value, constant, plain, variables
@@ -164,7 +164,7 @@ class Reader:
     def __init__(self, mechanism: Mechanism, quantities: Quantities, start: State | None) -> None:
         self._constants, self._quantities, self._start = mechanism.parameters, quantities, start
 
-    def reading(self, label: str, tree: Tree) -> Reading:
+    def reading(self, label: str, tree: Expr) -> Reading:
         """The compiled expression; `label` names it in errors."""
         return Reading(label, compile_tree(tree, self._constants, self._start_value(label)), self._quantities)
 

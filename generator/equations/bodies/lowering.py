@@ -1,83 +1,77 @@
-"""Expression trees of the description → array expressions, with their switches and start values."""
+"""Expressions of the description → those of the equations, with their switches and start values."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 from ...language import differentiate, expressions, ir
-from ...language.expressions import Apply, Conditional, Name, Number, Tree
 from ...language.ir import Expr
 from ...program.program import Program, StartValue
 
 TIME = ir.symbol("time")
-_ARITHMETIC = {"+": ir.add, "-": ir.sub, "*": ir.mul, "/": ir.div, "^": ir.power}
 
 
 class Lowering:
-    """Lowers trees of one program.
+    """Puts what a program calls them in place of the names in the description's expressions.
 
     Parameters:
-        program    gets the events and start values that the trees need
+        program    gets the events and start values that the expressions need
         constants  names of the description's parameters
         resolve    other names (`E.x`, `column.angle_dot`) → expression
     """
 
     def __init__(self, program: Program, constants: dict[str, Expr], resolve: Callable[[str], Expr]) -> None:
         self.program, self.constants, self.resolve = program, constants, resolve
-        self._started: dict[Tree, Expr] = {}
-        self._events: dict[Tree, int] = {}
+        self._started: dict[Hashable, Expr] = {}
+        self._events: dict[Hashable, int] = {}
 
-    def __call__(self, tree: Tree) -> Expr:
-        """Array expression of a tree (expanded, see `differentiate.expand`)."""
-        match tree:
-            case Number(value):
-                return ir.constant(value)
-            case Name("t"):
-                return TIME
-            case Name(text):
-                return self.constants[text] if text in self.constants else self.resolve(text)
-            case Conditional():
-                return self._conditional(tree)
-            case Apply("neg", (argument,)):
-                return -self(argument)
-            case Apply("start", (argument,)):
-                return self._start(argument)
-            case Apply(function, arguments):
-                lowered = [self(argument) for argument in arguments]
-                if function in _ARITHMETIC:
-                    return _ARITHMETIC[function](*lowered)
-                return ir.call(function, *lowered)
-        raise TypeError(tree)
+    def __call__(self, tree: Expr) -> Expr:
+        """The program's expression for one of the description (expanded, see `differentiate.expand`)."""
+        if tree.op == "symbol":
+            return self._named(tree.data)
+        if tree.op == "if":
+            return self._conditional(tree)
+        if tree.function == "start":
+            return self._start(tree.args[0])
+        return ir.rebuilt(tree, [self(argument) for argument in tree.args])
 
-    def add_breakpoints(self, tree: Tree) -> None:
+    def add_breakpoints(self, tree: Expr) -> None:
         """Make the ends of quintics time events: the third derivative jumps there."""
         for time in differentiate.breakpoints(tree):
-            if all(self.is_constant(name) for name in expressions.names(time)):
+            if all(map(self.is_constant, ir.symbols(time))):
                 self._event(time)
 
     def is_constant(self, name: str) -> bool:
         """Whether a name in an expression does not change during a run."""
         return name in self.constants
 
-    def _event(self, time: Tree) -> int:
-        if time not in self._events:
-            self._events[time] = len(self.program.events)
-            self.program.events.append(self(time))
-        return self._events[time]
+    def _named(self, name: str) -> Expr:
+        if name == "t":
+            return TIME
+        return self.constants[name] if self.is_constant(name) else self.resolve(name)
 
-    def _conditional(self, tree: Conditional) -> Expr:
-        left, right, then, otherwise = (self(child) for child in expressions.children(tree))
+    def _event(self, time: Expr) -> int:
+        key = ir.key(time)
+        if key not in self._events:
+            self._events[key] = len(self.program.events)
+            self.program.events.append(self(time))
+        return self._events[key]
+
+    def _conditional(self, tree: Expr) -> Expr:
+        comparison, _ = tree.data
+        left, right, then, otherwise = (self(child) for child in tree.args)
         time = differentiate.switching_time(tree, self.is_constant)
         if time is None:
-            return ir.choose(tree.comparison, left, right, then, otherwise)
+            return ir.choose(comparison, left, right, then, otherwise)
         slope = self(differentiate.slope(tree))
-        return ir.switch(tree.comparison, left, right, then, otherwise, self._event(time), slope)
+        return ir.switch(comparison, left, right, then, otherwise, self._event(time), slope)
 
-    def _start(self, tree: Tree) -> Expr:
-        if tree not in self._started:
+    def _start(self, tree: Expr) -> Expr:
+        key = ir.key(tree)
+        if key not in self._started:
             text = "_".join(dict.fromkeys(expressions.names(tree))).replace(".", "_") or "value"
             name = self.program.fresh(f"start_{text}")
             expr = self(differentiate.at_time_zero(differentiate.expand(tree)))
             self.program.start_values.append(StartValue(name, f"value at the start, {text}", expr, tree))
-            self._started[tree] = ir.symbol(name)
-        return self._started[tree]
+            self._started[key] = ir.symbol(name)
+        return self._started[key]

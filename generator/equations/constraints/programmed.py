@@ -1,4 +1,4 @@
-"""Programmed constraints and base fixation as expression trees (P0 (28)–(32)).
+"""Programmed constraints and base fixation as expressions (P0 (28)–(32)).
 
 Derivatives are symbolic: Φ is an expression in points and coordinates, whose own rates and bias
 accelerations come from the kinematics.
@@ -10,9 +10,9 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from ...description.tables.task import Path
-from ...language import differentiate, expressions
-from ...language.differentiate import ZERO, add, mul
-from ...language.expressions import Apply, Name, Number, Tree
+from ...language import differentiate, expressions, ir
+from ...language.differentiate import ZERO
+from ...language.ir import Expr
 from ...mechanism import Mechanism
 from ..bodies.points import BIAS
 
@@ -21,7 +21,7 @@ _AXES = "xyz"
 
 @dataclass(frozen=True)
 class Task:
-    """One constraint as trees over known names.
+    """One constraint as expressions of known names.
 
     Parameters:
         order     0, 1 or 2: it is about positions, velocities or accelerations
@@ -34,19 +34,19 @@ class Task:
 
     name: str
     order: int
-    given: Tree
-    position: Tree
-    velocity: Tree
-    bias: Tree
-    drift: Tree
+    given: Expr
+    position: Expr
+    velocity: Expr
+    bias: Expr
+    drift: Expr
 
 
-def rate(tree: Tree, points: Container[str]) -> Tree:
-    """Time derivative of a tree for q̈ = 0, by the chain rule over its names; `points` are names of points."""
-    total: Tree = differentiate.derivative(tree, "t")
+def rate(tree: Expr, points: Container[str]) -> Expr:
+    """Time derivative for q̈ = 0, by the chain rule over its names; `points` are names of points."""
+    total = differentiate.derivative(tree, "t")
     for name in dict.fromkeys(expressions.running_names(tree)):
         if "." in name:
-            total = add(total, mul(differentiate.derivative(tree, name), Name(_next(name, points))))
+            total = total + differentiate.derivative(tree, name) * ir.symbol(_next(name, points))
     return total
 
 
@@ -71,11 +71,11 @@ def tasks(mechanism: Mechanism) -> list[Task]:
     return found
 
 
-def _task(name: str, tree: Tree, order: int, points: Container[str]) -> Task:
+def _task(name: str, tree: Expr, order: int, points: Container[str]) -> Task:
     if order == 2:
         return Task(name, 2, tree, ZERO, ZERO, differentiate.substituted(tree, _biases(tree)), ZERO)
     velocity = tree if order == 1 else rate(tree, points)
-    still: dict[str, Tree] = {
+    still: dict[str, Expr] = {
         name: ZERO for name in expressions.running_names(velocity) if expressions.level(name)
     }
     position = ZERO if order == 1 else tree
@@ -84,41 +84,41 @@ def _task(name: str, tree: Tree, order: int, points: Container[str]) -> Task:
     )
 
 
-def _biases(tree: Tree) -> dict[str, Tree]:
+def _biases(tree: Expr) -> dict[str, Expr]:
     """What stands for accelerations if those of the coordinates are zero."""
-    found: dict[str, Tree] = {}
+    found: dict[str, Expr] = {}
     for name in expressions.running_names(tree):
         if expressions.level(name) == 2:
             owner, _, quantity = name.partition(".")
             velocity = (
                 f"v{quantity[-1]}" if quantity in ("ax", "ay", "az") else quantity.removesuffix("_ddot") + "_dot"
             )
-            found[name] = Name(f"{owner}.{velocity}{BIAS}")
+            found[name] = ir.symbol(f"{owner}.{velocity}{BIAS}")
     return found
 
 
-def _path_trees(path: Path) -> Sequence[tuple[str, Tree]]:
+def _path_trees(path: Path) -> Sequence[tuple[str, Expr]]:
     """Component of R_Pᵀ(r_E − r_P(t)) for each prescribed component (P0 (29))."""
     rotation, origin = path.frame.rotation, path.frame.offset
     trees = []
     for axis in path.components:
         i = _AXES.index(axis)
-        actual: Tree = Number(0.0)
+        actual = ZERO
         for j in range(3):
             if rotation[j, i] != 0.0:
-                actual = add(actual, mul(Number(float(rotation[j, i])), Name(f"{path.point}.{_AXES[j]}")))
+                actual = actual + rotation[j, i] * ir.symbol(f"{path.point}.{_AXES[j]}")
         offset = float(rotation[:, i] @ origin)
-        trees.append((axis, differentiate.sub(differentiate.sub(actual, Number(offset)), _leg_sum(path, i))))
+        trees.append((axis, actual - offset - _leg_sum(path, i)))
     return trees
 
 
-def _leg_sum(path: Path, i: int) -> Tree:
+def _leg_sum(path: Path, i: int) -> Expr:
     """Component i of the path: w_0 + Σ (w_{k+1} − w_k)·step in leg k; holds the last waypoint (P0 (28))."""
-    total: Tree = Number(path.waypoints[0][i])
+    total = ir.constant(path.waypoints[0][i])
     for k in range(len(path.waypoints) - 1):
         change = path.waypoints[k + 1][i] - path.waypoints[k][i]
         if change != 0.0:
-            begin, end = Number(k * path.leg_time), Number((k + 1) * path.leg_time)
-            step = Apply("quintic", (Name("t"), begin, end, Number(0.0), Number(change)))
-            total = add(total, differentiate.expand(step))
+            times = k * path.leg_time, (k + 1) * path.leg_time
+            step = ir.call("quintic", ir.symbol("t"), *map(ir.constant, (*times, 0.0, change)))
+            total = total + differentiate.expand(step)
     return total

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ...language import differentiate, ir
-from ...language.expressions import Tree
 from ...language.ir import Expr
 from ...mechanism import AppliedForce, Mechanism
 from ...program.program import Input
@@ -40,7 +39,7 @@ class Applied:
         forces.wrench(body, N, F)
         forces.printed.add_applied(kinematics, forces.points, forces.lower, force, trees, lever)
 
-    def _values(self, forces: Forces, trees: Sequence[Tree]) -> list[Expr]:
+    def _values(self, forces: Forces, trees: Sequence[Expr]) -> list[Expr]:
         force, program = self.force, forces.program
         unit, texts = _meaning(forces.mechanism, force)
         if force.values is None:

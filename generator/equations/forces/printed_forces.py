@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ...language import differentiate, expressions, ir
-from ...language.expressions import Tree
 from ...language.ir import Expr
 from ...mechanism import AppliedForce
 from ..bodies.kinematics import Kinematics, Wrench
@@ -42,7 +41,7 @@ class Printed:
         points: Points,
         lower: Lowering,
         force: AppliedForce,
-        trees: Sequence[Tree],
+        trees: Sequence[Expr],
         lever: Expr | None,
     ) -> None:
         """What an applied force's dependence on velocities adds; its lever from the body's origin."""
