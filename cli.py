@@ -67,6 +67,7 @@ AtState = Annotated[
     Path | None, typer.Option("--state", help='JSON file {"t": 0.0, "q": […], "qd": […]} that it is about')
 ]
 AtEquilibrium = Annotated[bool, typer.Option("--equilibrium", help="about the equilibrium that statics finds")]
+AtTrim = Annotated[bool, typer.Option("--trim", help="about a rest that the inputs hold: finds them")]
 
 Fmi = Annotated[str, typer.Option(help="FMI version: 2.0 | 3.0")]
 CompilerName = Annotated[str, typer.Option(help="auto | native | openmodelica")]
@@ -353,7 +354,13 @@ def linearize(
     time: AtTime = None,
     state: AtState = None,
     equilibrium: AtEquilibrium = False,
+    trim: AtTrim = False,
     inputs: Input = None,
+    outputs: Annotated[
+        list[str] | None,
+        typer.Option("--output", help="name of an output, may come again (default: all)"),
+    ] = None,
+    bode: Annotated[bool, typer.Option("--bode", help="draw bode.svg of inputs and outputs, too")] = False,
     full: Annotated[
         bool, typer.Option("--full", help="all states of the equations, with the constraints' stabilisation")
     ] = False,
@@ -363,15 +370,16 @@ def linearize(
     as_json: Json = False,
 ) -> None:
     """A, B, C and D near one state (default: the start), from the FMU's exact derivatives."""
-    from .linear.files import write
+    from .linear.files import check_bode, write
     from .linear.tables import of_model
 
     model = _load(file, case)
+    if bode:
+        check_bode(model.prepared, outputs, out)
     with _progress() as progress:
-        found = model.linearize(
-            time=time, state=state, equilibrium=equilibrium, inputs=inputs, full=full, progress=progress
-        )
-    paths = [] if out is None else write(found, out)
+        where: dict[str, Any] = {"time": time, "state": state, "equilibrium": equilibrium, "trim": trim}
+        found = model.linearize(**where, inputs=inputs, outputs=outputs, full=full, progress=progress)
+    paths = [] if out is None else write(found, out, bode=bode)
     if as_json:
         _emit_strict(found.data())
         return
@@ -387,6 +395,7 @@ def modes(
     time: AtTime = None,
     state: AtState = None,
     equilibrium: AtEquilibrium = False,
+    trim: AtTrim = False,
     inputs: Input = None,
     as_json: Json = False,
 ) -> None:
@@ -395,7 +404,8 @@ def modes(
 
     model = _load(file, case)
     with _progress() as progress:
-        linear = model.linearize(time=time, state=state, equilibrium=equilibrium, inputs=inputs, progress=progress)
+        where: dict[str, Any] = {"time": time, "state": state, "equilibrium": equilibrium, "trim": trim}
+        linear = model.linearize(**where, inputs=inputs, progress=progress)
     found = linear.modes()
     if as_json:
         notes, when = list(linear.notes), linear.time

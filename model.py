@@ -249,7 +249,9 @@ class Model:
         time: float | None = None,
         state: Path | str | Mapping[str, Any] | None = None,
         equilibrium: bool = False,
+        trim: bool = False,
         inputs: Inputs | None = None,
+        outputs: Sequence[str] | None = None,
         full: bool = False,
         progress: Progress = _silent,
     ) -> StateSpace:
@@ -261,7 +263,10 @@ class Model:
             time         of the run, s, whose state it is about
             state        it is about: a JSON file, or `{"t": 0.0, "q": […], "qd": […], "z": […]}`
             equilibrium  whether it is about the one that `statics` finds
+            trim         whether it is about a rest that the inputs hold: joints in `statics.locked` stay where
+                         they are, the others and the inputs are found
             inputs       of the FMU over time: a CSV file, or arrays by name, `time` (s) among them; default zero
+            outputs      names of the ones to have; default all but the norms of violation
             full         all states of the equations instead, with the poles of what stabilises the constraints
 
         Raises DescriptionError for a state that is none, SolveError where the equations have no solution,
@@ -274,8 +279,9 @@ class Model:
         from .linear import Where, linearize
 
         path = Path(state) if isinstance(state, str) else state
-        where = Where(time, path, equilibrium)
-        return linearize(self.prepared, where, self.inputs(inputs), full=full, progress=progress)
+        where = Where(time, path, equilibrium, trim)
+        table = self.inputs(inputs)
+        return linearize(self.prepared, where, table, outputs=outputs, full=full, progress=progress)
 
     def modes(
         self,
@@ -283,6 +289,7 @@ class Model:
         time: float | None = None,
         state: Path | str | Mapping[str, Any] | None = None,
         equilibrium: bool = False,
+        trim: bool = False,
         inputs: Inputs | None = None,
         progress: Progress = _silent,
     ) -> tuple[Mode, ...]:
@@ -290,8 +297,8 @@ class Model:
 
         See `linearize`, whose model has them too: `model.linearize().modes()`.
         """
-        found = self.linearize(time=time, state=state, equilibrium=equilibrium, inputs=inputs, progress=progress)
-        return found.modes()
+        where: dict[str, Any] = {"time": time, "state": state, "equilibrium": equilibrium, "trim": trim}
+        return self.linearize(**where, inputs=inputs, progress=progress).modes()
 
     @property
     def coordinates(self) -> tuple[mechanism.Coordinate, ...]:

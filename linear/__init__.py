@@ -4,5 +4,6 @@ from .linearize import linearize, linearized
 from .modes import Mode
 from .point import Point, Where
 from .state_space import StateSpace
+from .trim import trimmed
 
-__all__ = ["Mode", "Point", "StateSpace", "Where", "linearize", "linearized"]
+__all__ = ["Mode", "Point", "StateSpace", "Where", "linearize", "linearized", "trimmed"]

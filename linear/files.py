@@ -3,27 +3,46 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 from scipy.io import savemat
 
+from ..errors import DescriptionError, Problem
 from ..fmu.files.files import write_atomically
 from ..fmu.files.strict_json import strict_json
+from ..fmu.report.plots.style import render, styled
+from ..prepared import Prepared
+from .bode import refuse_too_many
 from .state_space import StateSpace
 
 _NUMBERS = ("A", "B", "C", "D", "x", "u", "y", "drift", "motion")
 _NAMES = ("states", "inputs", "outputs", "coordinates", "notes")
 
 
-def write(model: StateSpace, folder: Path) -> list[Path]:
-    """Write `linear.json`, `linear.npz` and `linear.mat`, with the fields of `StateSpace`; returns the paths."""
+def check_bode(model: Prepared, outputs: Sequence[str] | None, folder: Path | None) -> None:
+    """Raise DescriptionError if `bode.svg` would have nothing to show, too much, or no place."""
+    if folder is None:
+        raise DescriptionError("bode", [Problem("", "expected a folder for bode.svg: give --out")])
+    program = model.native_program
+    refuse_too_many(len(program.inputs), len(program.outputs if outputs is None else outputs))
+
+
+def write(model: StateSpace, folder: Path, *, bode: bool = False) -> list[Path]:
+    """Write `linear.json`, `linear.npz` and `linear.mat`, with the fields of `StateSpace`; returns the paths.
+
+    bode  whether to write `bode.svg`, too
+    """
     contents: dict[str, str | bytes] = {
         "linear.json": strict_json(model.data()),
         "linear.npz": _npz(model),
         "linear.mat": _mat(model),
     }
+    if bode:
+        with styled():
+            contents["bode.svg"] = render(model.bode())[1]
     for name, content in contents.items():
         write_atomically(folder / name, content)
     return [folder / name for name in contents]

@@ -7,7 +7,7 @@ coordinates and rates. With ẋ = f(x, u) of the FMU, ξ̇ = S f(x, u), S the ch
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,10 +15,13 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import DescriptionError, Problem
 from ..fmu.backends import native
 from ..fmu.code.residuals import Residual, residual
 from ..fmu.runs.inputs import InputTable
 from ..fmu.runs.instance import Instance
+from ..fmu.runs.states import State
+from ..generator.description.suggest import unknown
 from ..generator.mechanism import signal_names
 from ..generator.program.program import Program
 from ..prepared import Prepared
@@ -26,6 +29,7 @@ from . import caveats
 from .point import Point, Where, checked, operating_point
 from .state_space import StateSpace
 from .tangent import Tangent, tangent
+from .trim import trimmed
 
 Array = NDArray[np.float64]
 
@@ -35,20 +39,28 @@ def linearize(
     where: Where,
     inputs: InputTable | None = None,
     *,
+    outputs: Sequence[str] | None = None,
     full: bool = False,
     progress: Callable[[str, float], None] = lambda what, fraction: None,
 ) -> StateSpace:
     """Compile the model's FMU, go to the state, and take its derivatives there.
 
-    full  all states of the equations, and with them the poles of what stabilises the constraints
+    outputs  names of those that are wanted; default all
+    full     all states of the equations, and with them the poles of what stabilises the constraints
     Raises DescriptionError for a state that is none, SolveError where the equations have no solution.
     """
-    at = checked(model, where)
+    at, wanted = checked(model, where), _known(model, outputs)
+    if where.trim and inputs is not None:
+        raise DescriptionError("trim", [Problem("", "expected no inputs over time: their values are found")])
     with TemporaryDirectory() as folder:
         progress("compiling the FMU", 0.0)
         fmu = native.build_bare(model, Path(folder))
         progress("linearising", 0.0)
-        return linearized(model, fmu, operating_point(model, fmu, at, inputs), full=full)
+        if where.trim and isinstance(at, State):
+            point = trimmed(model, fmu, at)
+        else:
+            point = operating_point(model, fmu, at, inputs)
+        return linearized(model, fmu, point, full=full).select(outputs=wanted)
 
 
 def linearized(model: Prepared, fmu: Path, point: Point, *, full: bool = False) -> StateSpace:
@@ -104,9 +116,7 @@ class _Derivatives:
 
 
 def _derivatives(model: Prepared, fmu: Path, point: Point) -> _Derivatives:
-    program, rates = model.native_program, _rates(model)
-    # norms of violations have no derivative where they vanish
-    outputs = tuple(o.name for o in program.outputs if o.signal.quantity != "violation")
+    program, rates, outputs = model.native_program, _rates(model), _outputs(model)
     states, asked = [state.variable for state in program.states], [*rates.values(), *outputs]
     with Instance(fmu) as instance:
         instance.move(point.t, np.array([point.signals[state.name] for state in program.states]), point.inputs)
@@ -115,6 +125,20 @@ def _derivatives(model: Prepared, fmu: Path, point: Point) -> _Derivatives:
     ends = (len(states), len(states) + len(point.inputs))
     by_state, by_input, by_time = np.split(slopes, ends, axis=1)
     return _Derivatives(tuple(rates), outputs, values, there, by_state, by_input, by_time[:, 0])
+
+
+def _outputs(model: Prepared) -> tuple[str, ...]:
+    """Names of all but the norms of violations, which have no derivative where they vanish."""
+    return tuple(o.name for o in model.native_program.outputs if o.signal.quantity != "violation")
+
+
+def _known(model: Prepared, outputs: Sequence[str] | None) -> Sequence[str]:
+    """The outputs that are wanted; raises DescriptionError for those that there are not."""
+    there = _outputs(model)
+    missing = [Problem("", unknown("output", name, there)) for name in outputs or () if name not in there]
+    if missing:
+        raise DescriptionError("outputs", missing)
+    return there if outputs is None else outputs
 
 
 def _rates(model: Prepared) -> dict[str, str]:

@@ -28,11 +28,13 @@ class Where:
         time         of the run, s
         state        as `evaluate` takes it: a file, or its content
         equilibrium  whether it is the one that `statics` finds
+        trim         whether it is a rest that the inputs hold
     """
 
     time: float | None = None
     state: Path | Mapping[str, Any] | None = None
     equilibrium: bool = False
+    trim: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,17 +48,21 @@ class Point:
 
 def checked(model: Prepared, where: Where) -> State | float:
     """The state that is asked for, or the time of the run, s; raises DescriptionError."""
-    asked = {"time": where.time is not None, "state": where.state is not None, "equilibrium": where.equilibrium}
+    asked = {"time": where.time is not None, "state": where.state is not None}
+    asked |= {"equilibrium": where.equilibrium, "trim": where.trim}
     given = [name for name, is_given in asked.items() if is_given]
     if len(given) > 1:
         text = f"expected one of {', '.join(asked)} at most, got {' and '.join(given)}"
         raise DescriptionError("linearize", [Problem("", text)])
+    if where.trim and not model.native_program.inputs:
+        text = "the model has no FMU inputs that could hold it; add a force with input = true, or use equilibrium"
+        raise DescriptionError("trim", [Problem("", text)])
     if where.state is not None:
         return _given(model, where.state)
     if where.time is not None:
         return _time(model, where.time)
     q, qd = model.start
-    if where.equilibrium:
+    if where.equilibrium or where.trim:
         q, qd = _equilibrium(model), 0.0 * qd
     return State(0.0, q, qd, np.zeros(_bristles(model)))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..errors import MissingToolError, UnknownNameError
 from ..generator.description.suggest import unknown
@@ -15,6 +15,7 @@ from .modes import Mode, modes
 
 if TYPE_CHECKING:
     from control import StateSpace as ControlStateSpace
+    from matplotlib.figure import Figure
     from scipy.signal import StateSpace as ScipyStateSpace
 
 Array = NDArray[np.float64]
@@ -63,6 +64,28 @@ class StateSpace:
         """Frequencies, damping ratios and shapes, the slowest mode first."""
         rates = [self.units[state].endswith("/s") for state in self.states]
         return modes(self.A, self.motion, self.coordinates, rates)
+
+    def frequency_response(self, frequencies: ArrayLike) -> NDArray[np.complex128]:
+        """C (iω − A)⁻¹ B + D, shape (p, m, N), at frequencies in Hz, shape (N,)."""
+        s = 2j * np.pi * np.asarray(frequencies, dtype=float)[:, None, None]
+        response = self.C @ np.linalg.solve(s * np.eye(len(self.A)) - self.A, self.B[None]) + self.D
+        return np.asarray(np.moveaxis(response, 0, -1))
+
+    def bode(self) -> Figure:
+        """Amplitude and phase of each output per input over frequency; `select` some before, eight at most.
+
+        Raises DescriptionError without inputs, or where these are too many.
+        """
+        from .bode import draw, frequencies, refuse_too_many
+
+        refuse_too_many(len(self.inputs), len(self.outputs))
+        at = frequencies(self.modes())
+        labels = [
+            f"{output} per {given}, {self.units[output]}/({self.units[given]})"
+            for output in self.outputs
+            for given in self.inputs
+        ]
+        return draw(at, self.frequency_response(at).reshape(len(labels), len(at)), labels)
 
     def select(self, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None) -> StateSpace:
         """The same with some inputs and outputs alone, in the order given; raises UnknownNameError."""

@@ -18,7 +18,7 @@ from .solve.gpme import choose_dependent
 from .solve.model import Evaluation, Model
 from .solve.residuals import Residuals, residuals, singular_times
 from .solve.solver import Solvability, formulation, rank_in, solvability
-from .solve.statics import equilibrium, start_state
+from .solve.statics import equilibrium, free_coordinates, start_state
 
 __all__ = [
     "Energy",
@@ -38,6 +38,7 @@ __all__ = [
     "evaluate",
     "far_masses",
     "formulation",
+    "free_coordinates",
     "friction_efforts",
     "joint_loads",
     "magnitudes",

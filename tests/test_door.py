@@ -45,10 +45,12 @@ PUBLIC = {
 METHODS = {
     "build": "(out=None, compiler='auto', fmi='2.0', *, platforms=(), omc=None, timeout=600.0, progress) -> Fmu",
     "check": "() -> Summary",
-    "linearize": "(*, time=None, state=None, equilibrium=False, inputs=None, full=False, progress) -> StateSpace",
+    "linearize": "(*, time=None, state=None, equilibrium=False, trim=False, inputs=None, outputs=None,"
+    " full=False, progress) -> StateSpace",
     "loads": "(inputs=None, progress) -> LoadSummary",
     "modelica": "() -> str",
-    "modes": "(*, time=None, state=None, equilibrium=False, inputs=None, progress) -> tuple[Mode, ...]",
+    "modes": "(*, time=None, state=None, equilibrium=False, trim=False, inputs=None, progress)"
+    " -> tuple[Mode, ...]",
     "reactions": "() -> reference.Reactions",
     "run": "(out=None, *, inputs=None, tolerance=1e-06, rumoca=True, compiler='auto', fmi='2.0', omc=None,"
     " timeout=600.0, command='', progress) -> RunReport",

@@ -82,7 +82,8 @@ def machine(tmp_path: Path) -> Path:
 
 def test_files_hold_what_the_command_prints(gpmelica: Command, machine: Path, tmp_path: Path) -> None:
     """JSON, npz and .mat have the same numbers and names."""
-    answer = gpmelica("linearize", machine, "--json", "--out", tmp_path / "out")
+    drawn = ("--bode", "--output", "E_z", "--output", "upper_angle")
+    answer = gpmelica("linearize", machine, "--json", "--out", tmp_path / "out", *drawn)
     assert (answer.status, answer.err) == (0, "")
     said = answer.json
     written = json.loads((tmp_path / "out" / "linear.json").read_text(encoding="utf-8"))
@@ -94,7 +95,9 @@ def test_files_hold_what_the_command_prints(gpmelica: Command, machine: Path, tm
         assert np.array_equal(mat[key], said[key])
     for key in ("states", "inputs", "outputs"):
         assert arrays[key].tolist() == [str(cell[0]) for cell in mat[key].ravel()] == said[key]
-    assert np.shape(said["C"]) == (len(said["outputs"]), len(said["states"]))
+    assert np.shape(said["C"]) == (2, len(said["states"]))
+    assert said["outputs"] == ["E_z", "upper_angle"]
+    assert "E_z per motor, m/(N.m)" in (tmp_path / "out" / "bode.svg").read_text(encoding="utf-8")
 
 
 def test_modes_for_people_and_scripts(gpmelica: Command, machine: Path) -> None:
@@ -140,10 +143,11 @@ def test_state_of_the_run(gpmelica: Command, arm: Path) -> None:
         (("--time", "soon"), ["--time", "valid number"]),
         (
             ("--time", "0.1", "--equilibrium"),
-            ["expected one of time, state, equilibrium", "got time and equilibrium"],
+            ["expected one of time, state, equilibrium, trim", "got time and equilibrium"],
         ),
         (("--state", "{folder}/none.json"), ["none.json", "cannot be read"]),
         (("--state", "{folder}/short.json"), ["short.json", "q: expected a list of 2 finite number(s)"]),
+        (("--trim",), ["trim: the model has no FMU inputs"]),
         (("--input", "{folder}/short.json"), ["the model has no FMU inputs"]),
         (("--case", "lite"), ["lite", "light"]),
     ],
@@ -155,6 +159,22 @@ def test_wrong_use_gives_a_message(
     (arm.parent / "short.json").write_text('{"q": [0.0], "qd": [0.0, 0.0]}', encoding="utf-8")
     begun = [option.format(folder=arm.parent) for option in options]
     fails(gpmelica(command, arm, *begun), 2, *parts)
+
+
+@pytest.mark.parametrize(
+    ("options", "parts"),
+    [
+        (("--bode",), ["bode: expected a folder for bode.svg: give --out"]),
+        (("--bode", "--out", "{folder}"), ["bode: 1 input(s) and 19 outputs are too many lines; name at most 8"]),
+        (("--output", "E_zz"), ["outputs: there is no output 'E_zz'; did you mean 'E_z'?"]),
+        (("--trim", "--equilibrium"), ["got equilibrium and trim"]),
+    ],
+)
+def test_wrong_outputs_give_a_message(
+    gpmelica: Command, machine: Path, options: tuple[str, ...], parts: list[str]
+) -> None:
+    given = [option.format(folder=machine.parent) for option in options]
+    fails(gpmelica("linearize", machine, *given), 2, *parts)
 
 
 def test_no_equilibrium_is_said(gpmelica: Command, tmp_path: Path) -> None:

@@ -14,10 +14,13 @@ from scipy.linalg import block_diag, eigh
 from test_derivatives import MODELS, differences
 from test_friction_fmu import MECHANISMS
 
+from gpmelica import reference
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.fmu.runs.inputs import InputTable
 from gpmelica.fmu.runs.states import State
-from gpmelica.linear import Point, StateSpace, linearized
+from gpmelica.generator.description.load import from_data
+from gpmelica.linear import Point, StateSpace, linearized, trimmed
+from gpmelica.prepared import prepare
 
 EXACT = 1e-6
 
@@ -224,3 +227,40 @@ def test_response_to_a_small_step(compile_data: CompileData) -> None:
     assert (system.input_labels, system.output_labels) == (["motor"], list(chosen.outputs))
     assert system.state_labels == list(space.states)
     assert pytest.approx(chosen.D) == chosen.to_scipy().D
+
+
+def test_trim(compile_data: CompileData) -> None:
+    """With the upper rod held where it is by the motor, the lower one hangs; the torque is that of the weights."""
+    compiled = compile_data(hanging())
+    held = hanging() | {"statics": {"locked": ["upper"]}}
+    model = prepare(from_data(held | {"simulation": {"start": "description", "stop": 2.0}}))
+    at = trimmed(model, compiled.fmu, State(0.0, reference.equilibrium(model.mechanism), np.zeros(4), np.zeros(1)))
+    assert at.signals["upper_angle"] == 1.0
+    assert at.signals["lower_angle"] == pytest.approx(np.pi / 2 - 1.0, abs=1e-9)
+    assert at.inputs["motor"] == pytest.approx(-1.5 * GRAVITY * np.cos(1.0), rel=1e-9)
+    assert linearized(model, compiled.fmu, at).notes == ()
+
+
+def test_trim_on_a_task(compile_example: Compile) -> None:
+    """The crane starts off its ellipse; boom and jib, which the task drives, follow it, and base and beam rest."""
+    compiled = compile_example("slewing/slewing", "plant")
+    model = compiled.model
+    at = trimmed(model, compiled.fmu, State(0.0, *model.start))
+    space = linearized(model, compiled.fmu, at)
+    assert at.signals["column_angle"] == model.start[0][model.mechanism.coordinate_index("column.angle")]
+    assert np.abs(space.drift).max() < 1e-6
+    assert not any("equilibrium" in note or "violates" in note for note in space.notes)
+
+
+def test_frequency_response_and_its_figure(compile_data: CompileData) -> None:
+    """The response is python-control's; the figure has a line per pair in both panels, with its units."""
+    compiled = compile_data(hanging())
+    space = linearized(compiled.model, compiled.fmu, point(compiled.model))
+    chosen = space.select(outputs=["E_x", "upper_angle", "upper_angle_ddot", "E_y"])
+    frequencies = np.array([0.1, 0.7, 30.0])
+    expected = chosen.to_control()(2j * np.pi * frequencies)
+    assert chosen.frequency_response(frequencies) == pytest.approx(expected, rel=1e-9)
+    figure = chosen.bode()
+    assert [len(axes.lines) for axes in figure.axes] == [4, 4]
+    (legend,) = figure.legends
+    assert legend.get_texts()[2].get_text() == "upper_angle_ddot per motor, rad/s2/(N.m)"

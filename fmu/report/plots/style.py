@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import cycle
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib
 import numpy as np
@@ -146,12 +146,13 @@ def drawable(values: Array) -> Array:
     return np.clip(values, -_LARGEST, _LARGEST)
 
 
-def log_axis(axes: Axes) -> None:
-    """Logarithmic y with decades written as 10⁻⁹."""
-    axes.set_yscale("log")
-    axes.yaxis.set_major_locator(LogLocator(numticks=8))
-    axes.yaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: power_of_ten(value)))
+def log_axis(axes: Axes, letter: Literal["x", "y"] = "y") -> None:
+    """Logarithmic y, or x, with decades written as 10⁻⁹."""
+    axes.set(**{f"{letter}scale": "log"})
+    axis = axes.yaxis if letter == "y" else axes.xaxis
+    axis.set_major_locator(LogLocator(numticks=8))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: power_of_ten(value)))
 
 
 def power_of_ten(value: float) -> str:

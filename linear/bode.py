@@ -1,0 +1,65 @@
+"""Bode plots: amplitude and phase of outputs per input over frequency."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MultipleLocator
+from numpy.typing import NDArray
+
+from ..errors import DescriptionError, Problem
+from ..fmu.report.plots import style
+from .modes import Mode
+
+Array = NDArray[np.float64]
+_MOST = 8  # lines
+_POINTS = 800
+_COLOURS = (style.BLUE, "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#7a9a01")
+_BESIDE = np.array([-0.03, -0.01, -0.003, 0.003, 0.01, 0.03])  # of a mode's frequency: where peaks are drawn
+
+
+def refuse_too_many(inputs: int, outputs: int) -> None:
+    """Raise DescriptionError where there is nothing to draw, or too much for one figure."""
+    if not inputs:
+        text = "the model has no FMU inputs; add a force with input = true"
+    elif inputs * outputs > _MOST:
+        most = _MOST // inputs
+        text = f"{inputs} input(s) and {outputs} outputs are too many lines; name at most {most} of the outputs"
+    else:
+        return
+    raise DescriptionError("bode", [Problem("", text)])
+
+
+def frequencies(modes: Sequence[Mode]) -> Array:
+    """Hz, increasing: a decade beyond the modes that oscillate to either side, and dense at each of them."""
+    moving = [mode for mode in modes if mode.frequency]
+    own = [mode.frequency for mode in [m for m in moving if m.damping < 1.0] or moving] or [1.0]
+    peaks = np.outer(own, 1.0 + _BESIDE).ravel()
+    return np.unique([*np.geomspace(0.1 * min(own), 10.0 * max(own), _POINTS), *peaks])
+
+
+def draw(at: Array, response: NDArray[np.complex128], labels: Sequence[str]) -> Figure:
+    """Amplitude above phase, in degrees, a line per label.
+
+    at        Hz, shape (N,)
+    response  shape (number of labels, N), in the units that labels say
+    """
+    with style.styled():
+        figure = style.new_figure(5.4)
+        amplitude, phase = figure.subplots(2, 1, sharex=True)
+        for values, colour in zip(response, _COLOURS, strict=False):
+            size = np.abs(values)
+            amplitude.plot(at, np.where(size > 0.0, size, np.nan), color=colour)  # a logarithm has no zero
+            phase.plot(at, np.degrees(np.unwrap(np.angle(values))), color=colour)
+        style.log_axis(amplitude)
+        style.log_axis(phase, "x")
+        phase.yaxis.set_major_locator(MultipleLocator(90))
+        amplitude.set_ylabel("amplitude")
+        phase.set_ylabel("phase in degrees")
+        phase.set_xlabel("frequency in Hz")
+        named = zip(labels, _COLOURS, strict=False)
+        style.legend_of(figure, [Line2D([], [], color=colour, label=label) for label, colour in named])
+    return figure
