@@ -75,20 +75,40 @@ def _moves(fmu: Fmu, name: str, values: dict[str, float], before: np.ndarray) ->
     return bool((np.abs(after - before) > 1e-9 * scale).any())
 
 
-# FMU variable → new value, and the same for the description.
+# FMU variable → new value, and the same for the description: of world and task, base, column, boom and jib
 CHANGES: list[tuple[dict[str, float], dict[str, Any]]] = [
-    ({"gravity[3]": -1.62}, {"gravity": [0.0, 0.0, -1.62]}),
-    ({"a": 3.1}, {"parameters.a": 3.1}),
-    ({"torque": 2500.0}, {"parameters.torque": 2500.0}),
-    ({"alpha": 60.0, "beta": 50.0}, {"constraints.alpha": 60.0, "constraints.beta": 50.0}),
-    ({"base_mass": 4000.0, "base_com[1]": 0.2}, {"base.mass": 4000.0, "base.com": [0.2, 0.0, 0.3]}),
-    ({"support3_stiffness[3]": 8e6}, {"base.supports.2.stiffness": [1e5, 1e5, 8e6]}),
-    ({"support5_position[2]": 1.2}, {"base.supports.4.position": [-1.5, 1.2, 0.0]}),
-    ({"column_offset[3]": 0.6}, {"links.column.frame": {"xyz": [0.0, 0.0, 0.6]}}),
-    ({"column_inertia[3]": 90.0}, {"links.column.inertia": [200.0, 200.0, 90.0]}),
-    ({"boom_length": 2.1}, {"links.boom.beam.length": 2.1}),
-    ({"boom_E": 1.5e11, "boom_density": 7000.0}, {"links.boom.beam.E": 1.5e11, "links.boom.beam.density": 7000.0}),
-    ({"boom_damping_time": 3e-3}, {"links.boom.beam.damping_time": 3e-3}),
+    (
+        {"gravity[3]": -1.62, "a": 3.1, "torque": 2500.0, "alpha": 60.0, "beta": 50.0},
+        {
+            "gravity": [0.0, 0.0, -1.62],
+            "parameters.a": 3.1,
+            "parameters.torque": 2500.0,
+            "constraints.alpha": 60.0,
+            "constraints.beta": 50.0,
+        },
+    ),
+    (
+        {"base_mass": 4000.0, "base_com[1]": 0.2, "support3_stiffness[3]": 8e6, "support5_position[2]": 1.2},
+        {
+            "base.mass": 4000.0,
+            "base.com": [0.2, 0.0, 0.3],
+            "base.supports.2.stiffness": [1e5, 1e5, 8e6],
+            "base.supports.4.position": [-1.5, 1.2, 0.0],
+        },
+    ),
+    (
+        {"column_offset[3]": 0.6, "column_inertia[3]": 90.0},
+        {"links.column.frame": {"xyz": [0.0, 0.0, 0.6]}, "links.column.inertia": [200.0, 200.0, 90.0]},
+    ),
+    (
+        {"boom_length": 2.1, "boom_E": 1.5e11, "boom_density": 7000.0, "boom_damping_time": 3e-3},
+        {
+            "links.boom.beam.length": 2.1,
+            "links.boom.beam.E": 1.5e11,
+            "links.boom.beam.density": 7000.0,
+            "links.boom.beam.damping_time": 3e-3,
+        },
+    ),
     (
         {"jib_com[1]": 0.7, "E_position[1]": 1.25},
         {"links.jib.com": [0.7, 0, 0], "points.E.position": [1.25, 0, 0]},

@@ -35,8 +35,8 @@ def robot(case: str) -> Mechanism:
 
 @cache
 def run(case: str) -> Trajectory:
-    """Its run; the others than the first one turn right and go straight on."""
-    return reference.simulate(robot(case), loads="all", stop=None if case == FIRST else 2.5)
+    """Its run; the others than the first one turn right, and no more."""
+    return reference.simulate(robot(case), loads="all", stop=None if case == FIRST else 1.5)
 
 
 def state_at(time: float) -> tuple[float, Array, Array]:

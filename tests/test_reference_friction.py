@@ -221,13 +221,13 @@ def test_dahls_hysteresis_loop() -> None:
 @pytest.mark.parametrize(("friction", "amplitude"), [(LUGRE, 0.002), (DAHL, 0.02)])
 def test_work_over_closed_cycles(friction: dict[str, Any], amplitude: float) -> None:
     """Over every stretch that ends with the bristles as they were at its begin, friction takes work."""
-    run = _driven(friction, amplitude, 4 * np.pi)
+    run = _driven(friction, amplitude, 2.7 * np.pi)
     z, v = run.signals["mass_position_z"], run.signals["mass_position_dot"]
     power = (run.signals["mass_position_effort"] - run.signals["mass_position_ddot"]) * v
     work = np.concatenate([[0.0], np.cumsum(np.diff(run.time) * (power[1:] + power[:-1]) / 2)])
     assert power.min() < 0 < power.max()
     crossings = np.flatnonzero(z[1:] * z[:-1] <= 0)
-    assert len(crossings) >= 4
+    assert len(crossings) >= 3
     assert np.all(np.diff(work[crossings]) > 0)
 
 
@@ -236,14 +236,14 @@ def test_energy_balance_with_friction() -> None:
     data = four_bar(0.9, statics={"locked": ["crank"]})
     for link, friction in zip(data["links"], (LUGRE, DAHL, LUGRE), strict=True):
         link["joint"]["friction"] = friction | {"diameter": 0.1}
-    data["simulation"] = {"stop": 1.0, "output_step": 0.0025, "tolerance": 1e-11}
+    data["simulation"] = {"stop": 0.6, "output_step": 0.0025, "tolerance": 1e-11}
     mechanism = mechanism_of(data)
     run, model = simulate(mechanism), Model(mechanism)
     rows = [[run.signals[c.symbol + part] for c in mechanism.coordinates] for part in ("", "_dot", "_z")]
     q, qd, z = (np.array(part).T for part in rows)
     balance = [energy(model, t, *state) for t, *state in zip(run.time, q, qd, z, strict=True)]
     taken = simpson([e.friction for e in balance], x=run.time)
-    assert taken > 0.5
+    assert taken > 0.3
     assert balance[0].total - balance[-1].total == pytest.approx(taken, rel=1e-5)
     assert run.extra["friction_residual"] < 1e-8
 
