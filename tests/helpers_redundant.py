@@ -90,7 +90,7 @@ def repeated_task(seed: int, **constraints: Any) -> dict[str, Any]:
         "links": links,
         "points": {"E": {"link": "arm4", "position": [0.4, 0.1, 0.0]}},
         "programmed": [{"name": name, "expression": text} for name, text in rows.items()],
-        "simulation": {"start": "description", "stop": 0.3, "tolerance": 1e-11},
+        "simulation": {"start": "description", "stop": 0.2, "tolerance": 1e-11},
         "constraints": constraints,
     }
 
