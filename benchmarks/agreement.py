@@ -23,22 +23,19 @@ from helpers_backends import (
     example_model,
     largest_error,
     modelica_accelerations,
-    native_accelerations,
-    random_states,
+    native_error,
     reference_accelerations,
 )
 
-from gpmelica.commands import run as verify
 from gpmelica.fmu.backends import rumoca as rumoca_backend
+from gpmelica.fmu.backends.backend import build_native
 from gpmelica.prepared import Prepared
 
 
-def native_error(model: Prepared, count: int) -> float:
+def fmu_error(model: Prepared, count: int) -> float:
     """Largest relative error of the compiled FMU."""
-    states = random_states(model, np.random.default_rng(31), count)
     with TemporaryDirectory() as folder:
-        found = native_accelerations(model, verify.build(model, Path(folder)), states)
-    return largest_error(found, reference_accelerations(model, states))
+        return native_error(model, build_native(model, Path(folder)).path, seed=31, count=count)
 
 
 def modelica_error(model: Prepared, count: int) -> float:
@@ -54,7 +51,7 @@ def main(count: int) -> None:
     for example, case in (*CASES, *LOOPS):
         begin = time.perf_counter()
         model = example_model(example, case)
-        errors = [f"{native_error(model, count):.2g}"]
+        errors = [f"{fmu_error(model, count):.2g}"]
         errors += [f"{modelica_error(model, count):.2g}" if rumoca_backend.available() else "no rumoca"]
         wall = f"{time.perf_counter() - begin:.1f}"
         table.add_row(example, case, str(model.mechanism.n), str(count), *errors, wall)

@@ -22,7 +22,7 @@ from helpers_backends import Compiled, example_model
 from helpers_replacement import model_of
 from helpers_stiff import Exchanged, exchange
 
-from gpmelica.commands import run as verify
+from gpmelica.fmu.backends.backend import build_native
 from gpmelica.prepared import Prepared
 
 MODELS: dict[str, Callable[[], Prepared]] = {
@@ -37,7 +37,7 @@ CALLS = 200
 
 def build(model: Prepared, folder: Path) -> Compiled:
     """A model's FMU, unpacked."""
-    fmu = verify.build(model, folder)
+    fmu = build_native(model, folder).path
     return Compiled(model, fmu, Path(fmpy.extract(str(fmu), str(folder / "unpacked"))))
 
 

@@ -39,7 +39,7 @@ from helpers_formulations import (
 )
 
 from gpmelica import reference
-from gpmelica.commands import run as verify
+from gpmelica.fmu.backends.backend import build_native
 from gpmelica.fmu.report.plots import style
 from gpmelica.generator.mechanism import Mechanism
 from gpmelica.prepared import Prepared, prepare
@@ -101,7 +101,7 @@ def measure(name: str, case: str | None, formulation: str, expected: Truth) -> t
     run = reference.simulate(mechanism, start=start, tolerance=TOLERANCE, **expected.span)
     model = prepare(mechanism.chain)
     with TemporaryDirectory() as folder:
-        fmu = verify.build(model, Path(folder))
+        fmu = build_native(model, Path(folder)).path
         native = native_accelerations(model, fmu, Path(folder) / "unpacked", expected.states)
         seconds = min(evaluation_time(fmu) for _ in range(TIMES))
         by_fmu = native_run(model, fmu, start, tolerance=TOLERANCE, **expected.span)

@@ -21,7 +21,6 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from helpers_masters import SLEWING, controller, masters
 
-from gpmelica.commands import run as verify
 from gpmelica.fmu.backends.backend import build_native
 from gpmelica.fmu.report.plots import style
 from gpmelica.fmu.runs import simulate as runs
@@ -40,7 +39,7 @@ RUNS = (("FMPy", "2.0"), ("libcosim", "2.0"), ("ecos", "2.0"), ("ecos", "3.0"))
 
 def monolithic(folder: Path) -> Trajectory:
     """Plant and controller in one model, by model exchange at a tight tolerance."""
-    fmu = verify.build(prepare(load(DESCRIPTION, "closed")), folder)
+    fmu = build_native(prepare(load(DESCRIPTION, "closed")), folder).path
     return runs.simulate(fmu, "me", [ANGLE], name="closed", stop=STOP, output_step=STEPS[-1], tolerance=1e-11)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from gpmelica.commands import run as verify
+from gpmelica.fmu.backends.backend import build_native
 from gpmelica.fmu.report.plots import style
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description import Chain
@@ -101,7 +101,7 @@ def main() -> None:
     table, found = Table(*headings, title=f"{STOP:g} s of the crane, tolerance {TOLERANCE:g}"), {}
     for boom, elements in BOOMS.items():
         with TemporaryDirectory() as folder:
-            fmu = verify.build(crane(elements), Path(folder))
+            fmu = build_native(crane(elements), Path(folder)).path
             found[boom] = [simulate(fmu, "cs", name, settings) for name, settings in KEPT_BY.items()]
             for run in found[boom]:
                 row(table, boom, "CS", run)

@@ -24,7 +24,7 @@ from rich.table import Table
 
 from gpmelica import reference
 from gpmelica.fmu.backends.backend import build_native
-from gpmelica.fmu.report.cases.beam_shape import beam_shape, tip_deflection
+from gpmelica.fmu.report.cases.beam_shape import beam_shape
 from gpmelica.fmu.report.cases.load_rms import load_rms
 from gpmelica.fmu.report.cases.outcome import CaseRun
 from gpmelica.fmu.report.cases.tables import largest_differences
@@ -123,7 +123,7 @@ def rpsup(cases: Cases) -> Iterator[Finding]:
         f"at most {100 * violation[k]:.2g} cm, at {run.reference.time[k]:.3f} s",
         bool(abs(violation[k] - 0.0439) < 0.01),
     )
-    bent = tip_deflection([shape_at(cases["S_r_L_fl_J_nf"], "coupler", 2.0)])
+    bent = np.linalg.norm(shape_at(cases["S_r_L_fl_J_nf"], "coupler", 2.0)[-1, 1:])  # from the first one's axis
     yield Finding("P0, RPSUP", "the coupler bends by 4 cm at 2 s", f"{100 * bent:.2g} cm", 0.02 < bent < 0.08)
 
 

@@ -11,9 +11,8 @@ from typing import Any
 
 import fmpy
 import numpy as np
-from fmpy.fmi2 import FMU2Model, FMU2Slave, defaultCallbacks, fmi2CallbackFunctions, fmi2CallbackLoggerTYPE
 from fmpy.fmi3 import FMU3Model
-from helpers_fmpy import Array
+from helpers_fmpy import Array, Instance2
 from helpers_fmpy import Instance as FmpyInstance
 
 from gpmelica import reference
@@ -104,33 +103,14 @@ def driven() -> dict[str, Any]:
     return pendulum(name="Driven", parameters={}, forces=forces)
 
 
-class Fmu(FmpyInstance):
+class Fmu(Instance2):
     """One instance of a compiled FMU of version 2.0: variables by name."""
 
     def __init__(self, compiled: Compiled, mode: str = "cs", library: Path | None = None) -> None:
         description = compiled.description
         interface = description.coSimulation if mode == "cs" else description.modelExchange
         self.variables = {v.name: v for v in description.modelVariables}
-        super().__init__(
-            (FMU2Slave if mode == "cs" else FMU2Model)(
-                guid=description.guid,
-                modelIdentifier=interface.modelIdentifier,
-                unzipDirectory=str(compiled.folder),
-                libraryPath=None if library is None else str(library),
-                instanceName="instance",
-            )
-        )
-        self._callbacks = fmi2CallbackFunctions(
-            fmi2CallbackLoggerTYPE(self._log), defaultCallbacks.allocateMemory, defaultCallbacks.freeMemory
-        )
-        self.instantiate()
-
-    def _log(self, environment: int, instance: bytes, status: int, category: bytes, message: bytes) -> None:
-        self.messages.append(message.decode())
-
-    def instantiate(self) -> None:
-        """A new instance; the one before it must have been freed."""
-        self.fmi.instantiate(callbacks=self._callbacks)
+        super().__init__(mode, description.guid, interface.modelIdentifier, compiled.folder, library)
 
     def start(
         self, values: Mapping[str, float] | None = None, time: float = 0.0, tolerance: float | None = None
@@ -235,6 +215,12 @@ def native_accelerations(model: Prepared, fmu: Path, states: Sequence[State]) ->
 def largest_error(found: Array, expected: Array) -> float:
     """Largest ‖Δ‖∞/‖expected‖∞ over the rows of two arrays of shape (N, n)."""
     return float(np.max(np.abs(found - expected).max(axis=1) / np.abs(expected).max(axis=1)))
+
+
+def native_error(model: Prepared, fmu: Path, seed: int, count: int) -> float:
+    """Largest error of a compiled FMU's accelerations against the reference's, at so many random states."""
+    states = random_states(model, np.random.default_rng(seed), count)
+    return largest_error(native_accelerations(model, fmu, states), reference_accelerations(model, states))
 
 
 def swept(model: Prepared, rng: np.random.Generator) -> Prepared:

@@ -17,9 +17,8 @@ import fmpy
 import numpy as np
 import pytest
 from fmpy.fmi1 import FMICallException
-from fmpy.fmi2 import FMU2Model, FMU2Slave, defaultCallbacks, fmi2CallbackFunctions, fmi2CallbackLoggerTYPE
 from fmpy.fmi3 import FMU3Model, FMU3Slave
-from helpers_fmpy import Array, Instance
+from helpers_fmpy import Array, Instance, Instance2
 from scipy.linalg import expm
 
 import gpmelica.fmu
@@ -65,31 +64,12 @@ def value_references(model: str) -> dict[str, int]:
     return {name: i for i, name in enumerate(names)}
 
 
-class Fmu(Instance):
+class Fmu(Instance2):
     """An instance of a hand-written model by FMI 2.0."""
 
     def __init__(self, library: Path, model: str, *, co_simulation: bool = True) -> None:
         self.references = value_references(model)
-        super().__init__(
-            (FMU2Slave if co_simulation else FMU2Model)(
-                guid=f"{{{model}}}",
-                modelIdentifier=model,
-                unzipDirectory=str(library.parent),
-                libraryPath=str(library),
-                instanceName="instance",
-            )
-        )
-        self._callbacks = fmi2CallbackFunctions(
-            fmi2CallbackLoggerTYPE(self._log), defaultCallbacks.allocateMemory, defaultCallbacks.freeMemory
-        )
-        self.instantiate()
-
-    def _log(self, environment: int, instance: bytes, status: int, category: bytes, message: bytes) -> None:
-        self.messages.append(message.decode())
-
-    def instantiate(self) -> None:
-        """A new instance; the one before it must have been freed."""
-        self.fmi.instantiate(callbacks=self._callbacks)
+        super().__init__("cs" if co_simulation else "me", f"{{{model}}}", model, library.parent, library)
 
     def start(
         self,

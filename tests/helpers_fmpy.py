@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
+from fmpy.fmi2 import FMU2Model, FMU2Slave, defaultCallbacks, fmi2CallbackFunctions, fmi2CallbackLoggerTYPE
 from fmpy.fmi3 import FMU3Model, FMU3Slave
 from numpy.typing import NDArray
 
@@ -62,3 +64,29 @@ class Instance:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.free()
+
+
+class Instance2(Instance):
+    """One of FMI 2.0; mode: me | cs; library: where it is not in the folder of the unpacked FMU."""
+
+    def __init__(self, mode: str, guid: str, identifier: str, folder: Path, library: Path | None) -> None:
+        super().__init__(
+            (FMU2Slave if mode == "cs" else FMU2Model)(
+                guid=guid,
+                modelIdentifier=identifier,
+                unzipDirectory=str(folder),
+                libraryPath=None if library is None else str(library),
+                instanceName="instance",
+            )
+        )
+        self._callbacks = fmi2CallbackFunctions(
+            fmi2CallbackLoggerTYPE(self._log), defaultCallbacks.allocateMemory, defaultCallbacks.freeMemory
+        )
+        self.instantiate()
+
+    def _log(self, environment: int, instance: bytes, status: int, category: bytes, message: bytes) -> None:
+        self.messages.append(message.decode())
+
+    def instantiate(self) -> None:
+        """A new instance; the one before it must have been freed."""
+        self.fmi.instantiate(callbacks=self._callbacks)

@@ -11,7 +11,7 @@ import numpy as np
 from helpers_backends import EXAMPLES
 from numpy.typing import NDArray
 
-from gpmelica.commands import run as verify
+from gpmelica.fmu.backends.backend import build_native
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description.load import from_data
 from gpmelica.prepared import Prepared, prepare
@@ -54,8 +54,8 @@ def parameters(model: Prepared) -> dict[str, float]:
 
 def differences(case: str, folder: Path, stiffnesses: Sequence[float] = STIFFNESSES) -> dict[str, Array]:
     """Largest difference of each signal from the cut joint's, by stiffness, shape (len(stiffnesses),)."""
-    exact = _run(verify.build(model_of("cut_joint"), folder / "cut"), "cut_joint", {})
-    fmu = verify.build(model_of(case), folder / case)
+    exact = _run(build_native(model_of("cut_joint"), folder / "cut").path, "cut_joint", {})
+    fmu = build_native(model_of(case), folder / case).path
     found = [_run(fmu, case, parameters(model_of(case, stiffness))) for stiffness in stiffnesses]
     settled = exact.time >= _SETTLED
     return {

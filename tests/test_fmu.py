@@ -9,22 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers_backends import (
-    Compile,
-    Compiled,
-    CompileData,
-    Fmu,
-    driven,
-    largest_error,
-    native_accelerations,
-    pendulum,
-    random_states,
-    reference_accelerations,
-)
+from helpers_backends import Compile, Compiled, CompileData, Fmu, driven, native_error, pendulum, random_states
 from helpers_c_layer import zig
 
-from gpmelica.commands import run as verify
 from gpmelica.errors import MissingToolError
+from gpmelica.fmu.backends.backend import build_native
 from gpmelica.fmu.compilers import compiler as c_compiler
 from gpmelica.generator import variables
 from gpmelica.generator.description.load import from_data
@@ -163,9 +152,7 @@ def test_ziglang_is_compiler_enough(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     monkeypatch.setenv("PATH", str(tmp_path))
     assert c_compiler.find().command[1:] == ("-m", "ziglang", "cc", "-mcpu=baseline")
     model = prepare(from_data(pendulum()))
-    states = random_states(model, np.random.default_rng(9), 20)
-    found = native_accelerations(model, verify.build(model, tmp_path), states)
-    assert largest_error(found, reference_accelerations(model, states)) <= 1e-9
+    assert native_error(model, build_native(model, tmp_path).path, seed=9, count=20) <= 1e-9
 
 
 def test_no_compiler_at_all(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -175,7 +162,7 @@ def test_no_compiler_at_all(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     monkeypatch.setitem(sys.modules, "ziglang", None)
     model = prepare(from_data(pendulum()))
     with pytest.raises(MissingToolError, match=r"no C compiler: looked for CC, cc.*pip install ziglang"):
-        verify.build(model, tmp_path / "out")
+        build_native(model, tmp_path / "out")
     assert not list(tmp_path.rglob("*.fmu"))
 
 

@@ -50,34 +50,12 @@ def link_called_real_input() -> Table:
     return _called("RealInput")
 
 
-@awkward("refused", "links[0].name", "reserved")
-def link_called_equation() -> Table:
-    """A keyword of Modelica."""
-    return _called("equation")
-
-
 @awkward("ok")
-def link_called_constraints() -> Table:
-    """What the generated text calls a section."""
-    return _called("constraints")
-
-
-@awkward("ok")
-def link_called_accelerations() -> Table:
-    """Another one."""
-    return _called("accelerations")
-
-
-@awkward("ok")
-def link_called_double() -> Table:
-    """A type of C."""
-    return _called("double")
-
-
-@awkward("ok")
-def link_called_dynamics() -> Table:
-    """A function of the generated C code."""
-    return _called("dynamics")
+def links_called_like_code() -> Table:
+    """What the generated text calls sections, a type of C, a function of the generated C code."""
+    names = ["constraints", "accelerations", "double", "dynamics"]
+    parents = ["ground", *names]
+    return machine(*[link(n, "revolute", Y, parent=parents[k], velocity=1.0) for k, n in enumerate(names)])
 
 
 @awkward("ok")
