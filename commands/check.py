@@ -53,7 +53,11 @@ def facts(model: Prepared) -> dict[str, Any]:
         "rank": constraints.rank,
         "rank_tolerance": constraints.tolerance,
         "bodies": [
-            {"name": body.name, "parent": _parent(model, body.parent), "mass": float(body.mass)}
+            {
+                "name": body.name,
+                "parent": "ground" if body.parent == GROUND else mechanism.bodies[body.parent].name,
+                "mass": float(body.mass),
+            }
             for body in mechanism.bodies
         ],
         "coordinates": [
@@ -69,10 +73,6 @@ def facts(model: Prepared) -> dict[str, Any]:
         "start": start.text,
         "warnings": reactions.warnings_of(model),
     }
-
-
-def _parent(model: Prepared, body: int) -> str:
-    return "ground" if body == GROUND else model.mechanism.bodies[body].name
 
 
 def tables(model: Prepared, data: dict[str, Any]) -> list[Table | str]:

@@ -23,7 +23,7 @@ from ..fmu.backends.attempts import (
     rumoca_is_there,
     switching_times,
 )
-from ..fmu.backends.backend import Compilers, build_native, write_modelica
+from ..fmu.backends.backend import Compilers, write_modelica
 from ..fmu.backends.fmu import Fmu, Order
 from ..fmu.compare.compare import Comparison, compare
 from ..fmu.compare.context import RunReport
@@ -91,12 +91,6 @@ def run(model: Prepared, options: Options, progress: Progress = lambda what, fra
     return report
 
 
-def build(model: Prepared, out: Path, progress: Callable[[str], None] | None = None) -> Path:
-    """Write the Modelica text and the native `Name.fmu`; returns the FMU's path."""
-    write_modelica(model, out)
-    return build_native(model, out, progress).path
-
-
 def step_notes(simulation: Simulation, modes: Sequence[reference.Mode]) -> tuple[str, ...]:
     """What to say of a fixed step that is too long for the stiffest of the modes; nothing if it is not."""
     longest = min((mode.longest_rk4_step for mode in modes), default=np.inf)
@@ -107,10 +101,6 @@ def step_notes(simulation: Simulation, modes: Sequence[reference.Mode]) -> tuple
         f" by the mode of {modes[0].coordinate} ({modes[0].frequency:.3g} Hz, time constant"
         f" {modes[0].time_constant:.2g} s); take a shorter step or another method",
     )
-
-
-def _modes(model: Prepared) -> tuple[reference.Mode, ...]:
-    return reference.modes(model.mechanism, start=model.start)
 
 
 def reference_run(model: Prepared, inputs: InputTable | None, progress: Progress) -> Trajectory:
@@ -130,7 +120,8 @@ def reference_run(model: Prepared, inputs: InputTable | None, progress: Progress
         )
         natural = reference.magnitudes(model.mechanism, run, model.start, functions)
     except SolveError as error:
-        raise SolveError("; ".join([str(error), *step_notes(model.chain.simulation, _modes(model))])) from None
+        modes = reference.modes(model.mechanism, start=model.start)
+        raise SolveError("; ".join([str(error), *step_notes(model.chain.simulation, modes)])) from None
     unpaired = sorted(model.units.keys() ^ run.signals.keys())
     if unpaired:
         raise SolveError(f"not both in the equations and in the reference, so not verified: {', '.join(unpaired)}")

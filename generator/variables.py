@@ -138,7 +138,7 @@ def table(program: Program) -> tuple[Variable, ...]:
             s.unit,
             s.variable_description,
             nominal=s.nominal,
-            reinit=_is_projected(program, i),
+            reinit=any(not ir.is_zero(p.change[i]) for p in program.projections.values()),
         )
         for i, s in enumerate(program.states)
     ]
@@ -154,10 +154,6 @@ def table(program: Program) -> tuple[Variable, ...]:
     found += [v for parameter in program.parameters for v in _elements(parameter, count)]
     found += _solver_variables(program)
     return tuple(found)
-
-
-def _is_projected(program: Program, state: int) -> bool:
-    return any(not ir.is_zero(projection.change[state]) for projection in program.projections.values())
 
 
 def _per_second(unit: str) -> str:

@@ -18,7 +18,7 @@ from gpmelica.fmu.compare.decay import baumgarte_roots, straight_part
 from gpmelica.fmu.report.cases import figures as cases
 from gpmelica.fmu.report.cases.report import CaseFailure, write_case_report
 from gpmelica.fmu.report.cases.tables import decays, differences, largest_differences, wall_times
-from gpmelica.fmu.report.plots.space import axes_in_space, equal_scale, face
+from gpmelica.fmu.report.plots.space import axes_in_space, face
 from gpmelica.fmu.report.plots.style import styled
 
 TIME = np.linspace(0.0, 4.0, 401)
@@ -203,7 +203,6 @@ def test_paths_in_a_plane_are_not_seen_edge_on(gravity: tuple[float, float, floa
     figure = Figure()
     axes = axes_in_space(figure, figure.add_gridspec(1, 1)[0])
     face(axes, square, np.array(gravity))
-    equal_scale(axes, square)
     assert axes._vertical_axis == (int(np.argmax(np.abs(gravity))) if any(gravity) else 2)
     axes.get_proj()  # which places the camera
     assert abs(np.cross(first, second) @ axes._view_w) > 0.4

@@ -9,9 +9,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from gpmelica.errors import DescriptionError
-from gpmelica.fmu.compare.compare import compare, compare_files, error_over_time, on_common_grid
+from gpmelica.fmu.compare.compare import compare, error_over_time, on_common_grid
 from gpmelica.fmu.compare.scales import scales
 from gpmelica.fmu.files.csv_file import read_csv, write_csv
+from gpmelica.fmu.runs.simulate import read_or_simulate
 from gpmelica.trajectory import Array, Magnitude, Trajectory
 
 UNITS = {"angle": "rad", "small": "rad", "x": "m", "rest": "s"}
@@ -274,17 +275,6 @@ def test_csv_round_trip_is_exact(tmp_path: Path) -> None:
         )
 
 
-def test_files_compare_like_runs(tmp_path: Path) -> None:
-    """Two files give the errors of the runs they hold; a file against itself gives none."""
-    reference, other = run(angle=wave(TIME)), run(angle=wave(TIME) + 2e-5)
-    write_csv(tmp_path / "a.csv", reference)
-    write_csv(tmp_path / "b.csv", other)
-    result = compare_files(tmp_path / "a.csv", tmp_path / "b.csv", 1e-6)
-    assert result.max_abs_error == compare(reference, other, {}, 1e-6).max_abs_error
-    assert not result.ok
-    assert compare_files(tmp_path / "a.csv", tmp_path / "a.csv", 0.0).ok
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -323,7 +313,7 @@ def test_files_that_cannot_be_used(tmp_path: Path, content: bytes, message: str)
     write_csv(good, run(x=wave(TIME)))
     bad.write_bytes(content)
     with pytest.raises(DescriptionError, match="bad.csv.*" + message):
-        compare_files(good, bad, 1e-6)
+        compare(read_or_simulate(good)[0], read_or_simulate(bad)[0], {}, 1e-6)
 
 
 def test_a_missing_file(tmp_path: Path) -> None:

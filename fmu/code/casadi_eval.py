@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ...generator.language.ir import Expr, Index
+from ...generator.language.ir import Expr
 from ...generator.program.program import Definition, Program
 
 SX = Any  # casadi has no usable types
@@ -21,13 +21,9 @@ def _matmul(expr: Expr, a: SX, b: SX) -> SX:
     return ca.mtimes(b.T, a) if expr.shape else ca.dot(a, b)
 
 
-def _clamped(tau: SX) -> SX:
-    return ca.fmin(ca.fmax(tau, 0), 1)
-
-
 def _quintic(coefficients: tuple[float, ...]) -> Callable[[SX], SX]:
     def value(tau: SX) -> SX:
-        x, total = _clamped(tau), 0.0
+        x, total = ca.fmin(ca.fmax(tau, 0), 1), 0.0
         for c in coefficients:
             total = total * x + c
         return total
@@ -63,10 +59,6 @@ def _norm(square: SX) -> SX:
     # the same number, but where it vanishes with a derivative: 0, of all slopes that it has there
     none = square == 0
     return ca.sqrt(square + none) - none
-
-
-def _is_row(index: Index) -> bool:
-    return len(index) == 2 and isinstance(index[0], int) and isinstance(index[1], slice)
 
 
 class Evaluator:
@@ -138,7 +130,7 @@ class Evaluator:
     def _index(self, expr: Expr) -> SX:
         value = self(expr.args[0])[expr.data if len(expr.data) == 2 else expr.data[0]]
         # a row of a matrix is a vector in the program, and vectors are columns here
-        return value.T if _is_row(expr.data) else value
+        return value.T if [type(key) for key in expr.data] == [int, slice] else value
 
     def _choose(self, expr: Expr) -> SX:
         comparison, number = expr.data

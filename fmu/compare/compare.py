@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,6 @@ from scipy.interpolate import CubicSpline
 
 from ...errors import DescriptionError, Problem
 from ...trajectory import Array, Trajectory
-from ..files.csv_file import read_csv
 from .scales import VIOLATIONS, scales
 
 _ROUNDING = 1e-12  # times that differ by less than this fraction of the horizon are the same
@@ -130,17 +128,6 @@ def compare(
     )
 
 
-def compare_files(
-    first: Path, second: Path, tolerance: float, units: Mapping[str, str] | None = None
-) -> Comparison:
-    """The second result file against the first one; see `compare` and `csv_file.read_csv`.
-
-    Raises DescriptionError if a file cannot be used, or if the two have nothing in common.
-    """
-    reference, run = (replace(read_csv(path), name=str(path)) for path in (first, second))
-    return compare(reference, run, units or {}, tolerance)
-
-
 def error_over_time(reference: Trajectory, run: Trajectory, units: Mapping[str, str]) -> tuple[Array, Array]:
     """Times, shape (N,), s, and the largest |difference|/scale over all signals at each of them, shape (N,)."""
     grid = on_common_grid(reference, run)
@@ -157,7 +144,8 @@ def on_common_grid(reference: Trajectory, run: Trajectory) -> CommonGrid:
     """
     shared = [name for name in reference.signals if name in run.signals]
     if VIOLATIONS.issuperset(shared):
-        raise _unusable(reference, run, _no_shared_signal(reference, run))
+        first, second = (listed(list(trajectory.signals)) or "none" for trajectory in (reference, run))
+        raise _unusable(reference, run, f"expected signals of the same name, got {first} and {second}")
     for trajectory in (reference, run):
         _check_time(trajectory)
     inside_reference, inside_run = _overlap(reference.time, run.time)
@@ -248,11 +236,6 @@ def listed(names: list[str], most: int = 4) -> str:
 
 def _unusable(reference: Trajectory, run: Trajectory, message: str) -> DescriptionError:
     return DescriptionError(f"{reference.name} and {run.name}", [Problem("", message)])
-
-
-def _no_shared_signal(reference: Trajectory, run: Trajectory) -> str:
-    first, second = listed(list(reference.signals)), listed(list(run.signals))
-    return f"expected signals of the same name, got {first or 'none'} and {second or 'none'}"
 
 
 def _no_shared_time(reference: Trajectory, run: Trajectory) -> str:

@@ -41,7 +41,7 @@ def read_csv(path: Path) -> Trajectory:
     if problems:
         raise DescriptionError(str(path), problems[:_MOST_PROBLEMS])
     time, signals = split(header, table.data)
-    last = _last_of_equal(time)
+    last = np.append(time[1:] != time[:-1], True)
     return Trajectory(path.stem, time[last], {name: values[last] for name, values in signals.items()})
 
 
@@ -109,8 +109,3 @@ def _fill(table: Masked, row: int, header: Sequence[str], cells: Sequence[str], 
             table[row, k] = np.ma.masked
             problems.append(Problem(where, f"{header[k]}: expected a number, got {cell[:40]!r}"))
     return problems
-
-
-def _last_of_equal(time: Array) -> Array:
-    """Mask, shape (N,), of the rows whose successor is not at the same time."""
-    return np.append(time[1:] != time[:-1], True)

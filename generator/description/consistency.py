@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...errors import Problem
 from ..language import constants, expressions
@@ -21,10 +21,11 @@ def problems_of(draft: Draft) -> list[Problem]:
     found = [
         *_clashes(draft, names),
         *_parents(draft, names),
-        *_points(draft, names),
+        *_known("link", draft.texts("points", "link"), names.bodies),
         *_programmed(draft, names),
-        *_nonholonomic(draft, names),
-        *_closures(draft, names),
+        *_known("link", draft.texts("nonholonomic", "link"), names.bodies[1:]),
+        *_known("link", draft.texts("closures", "a", "link"), names.bodies),
+        *_known("link", draft.texts("closures", "b", "link"), names.bodies),
         *_forces(draft, names),
         *_settings(draft, names),
         *([] if draft.faulty else _whole(draft.chain, names)),
@@ -38,6 +39,11 @@ def constraint_rows(chain: Chain) -> list[str]:
     edges = [row for edge in chain.nonholonomic for row in edge.rows]
     closures = [row for closure in chain.closures for row in closure.rows]
     return [*programmed, *edges, *closures, *_base_rows(chain)]
+
+
+def _known(what: str, named: Iterable[tuple[str, str]], known: Sequence[str]) -> Iterator[Problem]:
+    """A problem for each name, by its place, that is not known."""
+    return (Problem(where, unknown(what, name, known)) for where, name in named if name not in known)
 
 
 def _base_rows(chain: Chain) -> list[str]:
@@ -107,16 +113,8 @@ def _cycle(name: str, parents: Mapping[str, str]) -> list[str]:
     return seen if parent == name else []
 
 
-def _points(draft: Draft, names: References) -> Iterator[Problem]:
-    for where, link in draft.texts("points", "link"):
-        if link not in names.bodies:
-            yield Problem(where, unknown("link", link, names.bodies))
-
-
 def _programmed(draft: Draft, names: References) -> Iterator[Problem]:
-    for where, point in draft.texts("programmed", "path", "point"):
-        if point not in names.points:
-            yield Problem(where, unknown("point", point, names.points))
+    yield from _known("point", draft.texts("programmed", "path", "point"), names.points)
     for where, entry in draft.entries("programmed"):
         if entry.expression is not None:
             found = list(_expression(entry.expression, f"{where}.expression", draft, names, entry.order))
@@ -128,18 +126,6 @@ def _programmed(draft: Draft, names: References) -> Iterator[Problem]:
                 ' velocity to eliminate; use "gpme" or "lagrange"',
             )
     yield from _of_faulty("programmed", "expression", draft, names)
-
-
-def _nonholonomic(draft: Draft, names: References) -> Iterator[Problem]:
-    for where, link in draft.texts("nonholonomic", "link"):
-        if link not in names.bodies[1:]:
-            yield Problem(where, unknown("link", link, names.bodies[1:]))
-
-
-def _closures(draft: Draft, names: References) -> Iterator[Problem]:
-    for where, link in [end for side in ("a", "b") for end in draft.texts("closures", side, "link")]:
-        if link not in names.bodies:
-            yield Problem(where, unknown("link", link, names.bodies))
 
 
 def _of_faulty(key: str, part: str, draft: Draft, names: References) -> Iterator[Problem]:
@@ -194,9 +180,7 @@ def _expression(
 def _forces(draft: Draft, names: References) -> Iterator[Problem]:
     for where, joint in draft.texts("forces", "joint"):
         yield from _force_joint(joint, where, names)
-    for where, link in draft.texts("forces", "link"):
-        if link not in names.bodies[1:]:
-            yield Problem(where, unknown("link", link, names.bodies[1:]))
+    yield from _known("link", draft.texts("forces", "link"), names.bodies[1:])
     for where, force in draft.entries("forces"):
         if force.effort is not None:
             yield from _expression(force.effort, f"{where}.effort", draft, names)
@@ -219,18 +203,14 @@ def _force_joint(joint: str, where: str, names: References) -> Iterator[Problem]
 
 
 def _settings(draft: Draft, names: References) -> Iterator[Problem]:
-    for index, name in enumerate(draft.chain.statics.locked or ()):
-        if name not in names.all_links:
-            yield Problem(f"statics.locked[{index}]", unknown("link", name, names.all_links))
-    tasks = [entry.name for entry in draft.chain.programmed]
-    for index, name in enumerate(draft.chain.simulation.starts_violated):
-        if name not in tasks:
-            problem = unknown("programmed constraint", name, tasks)
-            yield Problem(f"simulation.starts_violated[{index}]", problem)
-    loads = draft.chain.outputs.loads
-    for index, name in enumerate(() if isinstance(loads, str) else loads):
-        if name not in names.all_links:
-            yield Problem(f"outputs.loads[{index}]", unknown("link", name, names.all_links))
+    chain = draft.chain
+    tasks = [entry.name for entry in chain.programmed]
+    for key, what, listed, known in (
+        ("statics.locked", "link", chain.statics.locked or (), names.all_links),
+        ("simulation.starts_violated", "programmed constraint", chain.simulation.starts_violated, tasks),
+        ("outputs.loads", "link", _listed(chain.outputs.loads), names.all_links),
+    ):
+        yield from _known(what, ((f"{key}[{index}]", name) for index, name in enumerate(listed)), known)
     yield from _constraints(draft, names)
 
 

@@ -48,12 +48,8 @@ class Draft:
         """Strings at a key of all members of a list or table, faulty ones included, with their key paths."""
         items = self.data.get(key, ())
         members = items.items() if isinstance(items, dict) else enumerate(items)
-        found = [(_where(key, name, path), _inside(member, path)) for name, member in members]
+        found = [(messages.dotted([key, name, *path]), _inside(member, path)) for name, member in members]
         return [(where, value) for where, value in found if isinstance(value, str)]
-
-
-def _where(key: str, member: int | str, path: Location) -> str:
-    return messages.dotted([key, member, *path])
 
 
 def _inside(value: Any, path: Location) -> Any:

@@ -118,8 +118,8 @@ class _Builder:
         # The base frame coincides with the world at q_base = 0; a free body's motions lead from one to the other.
         coordinates = self._coordinates("base", "base", Joint(type="free"), springs=False)
         # Nothing that can be observed depends on the inertia of a base that does not move.
-        mass, com, inertia = self._inertial("base", base, constant_inertia=base.support == "rigid")
-        self.bodies.append(Body("base", "base", GROUND, np.eye(3), np.zeros(3), coordinates, mass, com, inertia))
+        inertial = self._inertial("base", base, constant_inertia=base.support == "rigid")
+        self.bodies.append(Body("base", "base", GROUND, np.eye(3), np.zeros(3), coordinates, *inertial))
         if base.support == "rigid":
             return ()
         self._begin("base supports")
@@ -140,20 +140,8 @@ class _Builder:
         if link.beam is not None:
             self._beam(link, link.beam, place, coordinates)
             return
-        mass, com, inertia = self._inertial(link.name, link)
-        self.bodies.append(
-            Body(
-                link.name,
-                link.name,
-                place.body,
-                link.frame.rotation,
-                place.position,
-                coordinates,
-                mass,
-                com,
-                inertia,
-            )
-        )
+        frame, inertial = (place.body, link.frame.rotation, place.position), self._inertial(link.name, link)
+        self.bodies.append(Body(link.name, link.name, *frame, coordinates, *inertial))
 
     def _beam(self, link: Link, beam: Beam, place: Place, coordinates: tuple[int, ...]) -> None:
         data, damping_time = self._beam_data(link.name, beam)
@@ -165,30 +153,16 @@ class _Builder:
             name = f"{link.name}_{own}" if own else link.name
             com = self.algebra.array([element.length / 2, 0.0, 0.0])
             inertia = self.algebra.array(_diagonal(element.moments))
-            self.bodies.append(
-                Body(
-                    name,
-                    link.name,
-                    place.body,
-                    rotation,
-                    place.position,
-                    coordinates,
-                    element.mass,
-                    com,
-                    inertia,
-                    own,
-                )
-            )
+            frame = (place.body, rotation, place.position)
+            self.bodies.append(Body(name, link.name, *frame, coordinates, element.mass, com, inertia, own))
             if r + 1 < beam.count:
                 place = Place(len(self.bodies) - 1, self.algebra.array([element.length, 0.0, 0.0]))
                 rotation, coordinates = np.eye(3), self._elastic(link.name, r + 1, data, beam.count, damping_time)
 
     def _beam_data(self, name: str, beam: Beam) -> tuple[rfem.BeamData, Value]:
-        units = {"length": "m", "area": "m2", "density": "kg/m3", "E": "Pa", "Iy": "m4", "Iz": "m4"}
+        units = {"length": "m", "area": "m2", "density": "kg/m3", "Iy": "m4", "Iz": "m4"}
         if beam.count > 1:
-            units |= {"G": "Pa", "J": "m4"}
-        else:
-            del units["E"]
+            units |= {"E": "Pa", "G": "Pa", "J": "m4"}
         values = {
             key: self.algebra.scalar(f"{name}_{key}", getattr(beam, key), units[key], f"{key} of beam {name}")
             if key in units
@@ -206,20 +180,10 @@ class _Builder:
         first = len(self.coordinates)
         for motion, stiffness in zip(JOINT_TYPES["spherical"], rfem.stiffnesses(data, count), strict=True):
             assert motion.axis is not None
+            element, spring = f"r{r}", (stiffness, 0.0, damping_time * stiffness)
+            key = f"{element}_{motion.coordinate}"
             self.coordinates.append(
-                Coordinate(
-                    name,
-                    f"r{r}_{motion.coordinate}",
-                    "elastic",
-                    motion,
-                    motion.axis,
-                    0.0,
-                    0.0,
-                    stiffness,
-                    0.0,
-                    damping_time * stiffness,
-                    element=f"r{r}",
-                )
+                Coordinate(name, key, "elastic", motion, motion.axis, 0.0, 0.0, *spring, element=element)
             )
         return tuple(range(first, len(self.coordinates)))
 
@@ -232,18 +196,9 @@ class _Builder:
             assert axis is not None
             spring = self._spring(owner, motion, joint, i) if springs else {}
             friction = self._friction(owner, joint) if joint.friction is not None else None
+            start = joint.values("position")[i], joint.values("velocity")[i]
             self.coordinates.append(
-                Coordinate(
-                    owner,
-                    motion.coordinate,
-                    role,
-                    motion,
-                    axis,
-                    joint.values("position")[i],
-                    joint.values("velocity")[i],
-                    **spring,
-                    friction=friction,
-                )
+                Coordinate(owner, motion.coordinate, role, motion, axis, *start, **spring, friction=friction)
             )
         return tuple(range(first, len(self.coordinates)))
 

@@ -58,7 +58,7 @@ def render(
             forces=parts.force_equations(program),
             plant_inputs=parts.plant_inputs(program),
             plant_equations=parts.plant_equations(program),
-            uses_quintic=_uses(program, "quintic_"),
+            uses_quintic=any("quintic_" in line for item in program.items for line in parts.item_equations(item)),
             experiment=_settings(chain),
         )
     )
@@ -106,10 +106,6 @@ def digest(program: Program) -> str:
     lines += [f"{o.name} {o.unit} {mo.text(o.expr)}" for o in program.outputs]
     lines += [f"{a.message} {mo.text(a.value)} {mo.number(a.bound)}" for a in program.checks]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
-
-
-def _uses(program: Program, function: str) -> bool:
-    return any(function in line for item in program.items for line in parts.item_equations(item))
 
 
 def _environment(writer: Writer) -> Environment:

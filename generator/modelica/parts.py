@@ -40,11 +40,6 @@ def _is_replaceable(item: Item) -> TypeGuard[Definition]:
     return isinstance(item, Definition) and item.replaceable
 
 
-def _of_parameters(origin: Origin) -> str:
-    """Heading of the parameters of an origin."""
-    return _PARAMETERS.get(origin.kind, f"parameters of {origin}")
-
-
 def parameters(program: Program) -> list[Group]:
     """What a user may change."""
     found: list[tuple[str, Member]] = []
@@ -52,12 +47,9 @@ def parameters(program: Program) -> list[Group]:
         # `zeros(3)` would hide what may be changed
         value = "{" + ", ".join(map(mo.number, p.value)) + "}" if p.shape else mo.number(float(p.value))
         dimensions, modifiers, binding = _dimensions(p.shape), _modifiers(p.shape, p.unit), f" = {value}"
-        found.append(
-            (
-                _of_parameters(p.origin),
-                Declaration(p.origin, "parameter Real ", p.name, dimensions, modifiers, binding, p.description),
-            )
-        )
+        heading = _PARAMETERS.get(p.origin.kind, f"parameters of {p.origin}")
+        parts = "parameter Real ", p.name, dimensions, modifiers, binding, p.description
+        found.append((heading, Declaration(p.origin, *parts)))
     return _grouped(found)
 
 
@@ -229,12 +221,11 @@ def equations(program: Program) -> list[Group]:
                 ordinary.append((item, line))
     found = _of_items(ordinary)
     after = next((i + 1 for i, group in enumerate(found) if group.title == "constraints"), len(found))
-    by_row = [_of_row(Origin("constraint", name), rows[i]) for i, name in enumerate(program.rows)]
+    origins = [Origin("constraint", name) for name in program.rows]
+    by_row = [
+        Group(str(origin), tuple(Equation(origin, line) for line in rows[i])) for i, origin in enumerate(origins)
+    ]
     return [*found[:after], *by_row, *found[after:]]
-
-
-def _of_row(origin: Origin, codes: Iterable[str]) -> Group:
-    return Group(str(origin), tuple(Equation(origin, code) for code in codes))
 
 
 def force_equations(program: Program) -> list[Group]:

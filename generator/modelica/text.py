@@ -62,11 +62,7 @@ def _list(exprs: tuple[Expr, ...]) -> str:
 def _array(expr: Expr) -> str:
     if len(expr.shape) == 1:
         return f"{{{_list(expr.args)}}}"
-    return "[" + "; ".join(_list(_scalars(row)) for row in expr.args) + "]"
-
-
-def _scalars(row: Expr) -> tuple[Expr, ...]:
-    return tuple(row)
+    return "[" + "; ".join(_list(tuple(row)) for row in expr.args) + "]"
 
 
 def _choice(expr: Expr) -> str:

@@ -376,22 +376,10 @@ class Program:
         """Symbols of X and Λ of `names`; system: M, C, F, W; see `ConstrainedSolve`."""
         X, Lambda = (name if name is None else self.fresh(name) for name in names)
         assert X is not None
-        matrix, jacobian, right, wanted = system
+        _, _, right, wanted = system
+        chosen = (tuple(coordinates), tuple(dependent))
         self.items.append(
-            ConstrainedSolve(
-                X,
-                right.shape,
-                Lambda,
-                description,
-                matrix,
-                jacobian,
-                right,
-                wanted,
-                tuple(coordinates),
-                tuple(dependent),
-                self._origin,
-                ratios,
-            )
+            ConstrainedSolve(X, right.shape, Lambda, description, *system, *chosen, self._origin, ratios)
         )
         return ir.symbol(X, right.shape), None if Lambda is None else ir.symbol(Lambda, wanted.shape)
 

@@ -73,7 +73,8 @@ def modes(
     A = _linearised(motion, motion.states(q, qd))
     values, vectors = np.linalg.eig(A)
     weights = np.sqrt(np.diag(model.mass(state.posture)[0]))
-    across = _across(model.constraints(state).C / weights)
+    # orthonormal rows that span those of the constraints, shape (m, n)
+    across = np.asarray(np.linalg.qr((model.constraints(state).C / weights).T)[0].T)
     order = np.argsort(-np.abs(values), kind="stable")
     return tuple(_mode(model, values[k], vectors[:, k], weights, across) for k in order if values[k].imag >= 0)
 
@@ -84,11 +85,6 @@ def _linearised(motion: Motion, x: Array) -> Array:
     shifts = _DIFFERENCE * np.eye(len(x))
     columns = [(rate(0.0, x + shift) - rate(0.0, x - shift)) / (2 * _DIFFERENCE) for shift in shifts]
     return np.array(columns).reshape(len(x), len(x)).T
-
-
-def _across(C: Array) -> Array:
-    """Orthonormal rows that span those of C, shape (m, n)."""
-    return np.asarray(np.linalg.qr(C.T)[0].T)
 
 
 def _mode(model: Model, value: complex, vector: NDArray[np.complex128], weights: Array, across: Array) -> Mode:

@@ -30,10 +30,6 @@ class NoValue(ValueError):
     """An operation that has no value, or no derivative, at its operands."""
 
 
-def _kind(error: Exception) -> str:
-    return "too large" if isinstance(error, OverflowError) else "not defined"
-
-
 @dataclass(frozen=True)
 class Instant:
     """What an expression sees.
@@ -98,7 +94,8 @@ class Call:
             return OPERATIONS[self.function](*operands)
         except (ValueError, ZeroDivisionError, OverflowError) as error:
             given = ", ".join(f"{plain(operand):.6g}" for operand in operands)
-            raise NoValue(f"{self.function}({given}), or a derivative of it, is {_kind(error)}") from None
+            kind = "too large" if isinstance(error, OverflowError) else "not defined"
+            raise NoValue(f"{self.function}({given}), or a derivative of it, is {kind}") from None
 
 
 class Choice:

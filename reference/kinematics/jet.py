@@ -149,14 +149,6 @@ def _atan2(y: Value, x: Value) -> Value:
     )
 
 
-def _minimum(x: Value, y: Value) -> Value:
-    return x if plain(x) <= plain(y) else y
-
-
-def _maximum(x: Value, y: Value) -> Value:
-    return x if plain(x) >= plain(y) else y
-
-
 def _quintic(t: Value, t0: Value, t1: Value, s0: Value, s1: Value) -> Value:
     """s0 before t0, s1 after t1, between them s0 + (s1 − s0)(10τ³ − 15τ⁴ + 6τ⁵), τ = (t − t0)/(t1 − t0)."""
     tau = _divide(_subtract(t, t0), _subtract(t1, t0))
@@ -214,7 +206,7 @@ OPERATIONS: dict[str, Callable[..., Value]] = {
     "abs": _unary(abs, _sign, _zero),
     "sign": _unary(_sign, _zero, _zero),
     "atan2": _atan2,
-    "min": _minimum,
-    "max": _maximum,
+    "min": lambda x, y: x if plain(x) <= plain(y) else y,
+    "max": lambda x, y: x if plain(x) >= plain(y) else y,
     "quintic": _quintic,
 }

@@ -110,10 +110,6 @@ class Partition:
         factors, _, solution, _ = dgesv(C[:, self.dependent] / lengths, right / lengths)
         return solution[:, 1:], float(np.abs(factors.diagonal()).min())
 
-    def smallest_pivot(self, C: Array) -> float:
-        """Of C_d, each row of C scaled to length 1."""
-        return self.eliminated(C, np.zeros((len(C), 0)))[1]
-
     def ratios(self, C: Array) -> tuple[Array, float]:
         """D = ∂q̇_d/∂q̇_i = −C_d⁻¹ C_i, shape (m, n − m), and the smallest pivot: to be checked."""
         solution, pivot = self.eliminated(C, C[:, self.independent])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from ....generator.mechanism import Mechanism
@@ -35,8 +33,3 @@ def element_starts(mechanism: Mechanism, link: str) -> Array:
     """Where the elements of the undeformed link begin along its x axis, shape (elements,), m."""
     own = [body for body in mechanism.bodies if body.link == link]
     return np.cumsum([0.0, *(float(np.asarray(body.offset)[0]) for body in own[1:])])
-
-
-def tip_deflection(shapes: Sequence[Array]) -> float:
-    """The largest distance of a link's end from the axis of its first element, m."""
-    return max(float(np.linalg.norm(shape[-1, 1:])) for shape in shapes)

@@ -18,7 +18,7 @@ from ..plots import style
 from ..plots.gallery import Picture, drawn
 from ..plots.number_text import decimal
 from ..plots.path import position
-from ..plots.space import Axes3D, axes_in_space, equal_scale, face, write_at
+from ..plots.space import Axes3D, axes_in_space, face, write_at
 from ..plots.time_series import (
     Panel,
     columns_for,
@@ -276,5 +276,4 @@ def _in_space(axes: Axes3D, point: str, runs: Runs, paths: Mapping[str, Array], 
     reached = np.vstack([*paths.values(), *targets.values()])
     reached = reached[np.isfinite(reached).all(axis=1)]
     face(axes, reached, runs[0].mechanism.gravity)
-    equal_scale(axes, reached)
     write_at(axes, next(iter(paths.values()))[0], point)

@@ -42,7 +42,8 @@ def wall_times(outcomes: Sequence[Outcome]) -> Table:
     """One row per case, a column per run with its wall time, s."""
     times = {o.case: {run["name"]: run["wall_s"] for run in o.result["runs"]} for o in outcomes}
     names = dict.fromkeys(name for of_case in times.values() for name in of_case)
-    rows = [(case, *(_seconds(of_case.get(name)) for name in names)) for case, of_case in times.items()]
+    texts = {case: {name: decimal(s, 2) for name, s in of_case.items() if s} for case, of_case in times.items()}
+    rows = [(case, *(of_case.get(name, NOTHING) for name in names)) for case, of_case in texts.items()]
     numbers: tuple[Kind, ...] = tuple("number" for _ in names)
     return Table(("case", *(f"{name}, s" for name in names)), ("code", *numbers), tuple(rows))
 
@@ -158,10 +159,6 @@ def _violation(outcome: Outcome, of: Callable[[Any], float]) -> str:
     if isinstance(outcome, CaseFailure) or "violation_position" not in outcome.reference.signals:
         return NOTHING
     return scientific(float(of(outcome.reference.signals["violation_position"])))
-
-
-def _seconds(value: float | None) -> str:
-    return decimal(value, 2) if value else NOTHING
 
 
 def _decay_row(run: CaseRun, decay: Decay) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +41,7 @@ class Picture:
 
 def pictures(report: RunReport) -> Iterator[Picture]:
     """Draw the figures that make sense for this mechanism, one after the other."""
-    return drawn(_figures(report))
+    return drawn(chain(_of_the_motion(report), _of_the_agreement(report)))
 
 
 def drawn(entries: Iterable[Entry]) -> Iterator[Picture]:
@@ -56,11 +57,6 @@ def save(picture: Picture, folder: Path) -> None:
     """Write the figure as PNG and SVG into the folder."""
     write_atomically(folder / f"{picture.name}.png", picture.png)
     write_atomically(folder / f"{picture.name}.svg", picture.svg)
-
-
-def _figures(report: RunReport) -> Iterator[Entry]:
-    yield from _of_the_motion(report)
-    yield from _of_the_agreement(report)
 
 
 def _of_the_motion(report: RunReport) -> Iterator[Entry]:

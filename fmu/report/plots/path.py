@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from ....generator.types.origin import of_point
 from ....trajectory import Array, Trajectory
 from . import style
-from .space import Axes3D, axes_in_space, equal_scale, face, write_at
+from .space import Axes3D, axes_in_space, face, write_at
 from .time_series import Panel, draw_panel
 
 _DOWN = np.array([0.0, 0.0, -1.0])
@@ -44,7 +44,8 @@ def point_path(
         draw_panel(axes, panel, reference, runs, None if target is None else target[:, k])
         axes.tick_params(labelbottom=axis == "z")
         axes.set_xlabel("time in s" if axis == "z" else "")
-    style.legend(figure, runs, _programmed_handles(target))
+    programmed = Line2D([], [], label="programmed", **style.programmed_line())
+    style.legend(figure, runs, [] if target is None else [programmed])
     return figure
 
 
@@ -52,10 +53,6 @@ def position(run: Trajectory, point: str) -> Array | None:
     """Positions of a point, shape (N, 3), world frame, m; None if the run lacks a component."""
     names = [of_point(point, "position", axis).name for axis in "xyz"]
     return run.columns(names) if run.signals.keys() >= set(names) else None
-
-
-def _programmed_handles(target: Array | None) -> list[Line2D]:
-    return [] if target is None else [Line2D([], [], label="programmed", **style.programmed_line())]
 
 
 def _in_space(
@@ -71,7 +68,6 @@ def _in_space(
     axes.plot(*there.T, **style.reference_line())
     shown = there if target is None else np.vstack([there, target[np.isfinite(target).all(axis=1)]])
     face(axes, shown, gravity)
-    equal_scale(axes, shown)
     for run in runs:
         positions = position(run, point)
         if positions is not None:

@@ -12,7 +12,7 @@ from ....generator.mechanism import GROUND, Mechanism, Place, signal_names
 from ....trajectory import Array, Trajectory
 from . import style
 from .path import position
-from .space import Axes3D, axes_in_space, equal_scale, face, write_at
+from .space import Axes3D, axes_in_space, face, write_at
 
 _LATER = ("#8ec3e6", "#3d94d1", "#0b66b0")  # paler is earlier
 
@@ -41,7 +41,6 @@ def schematic(mechanism: Mechanism, reference: Trajectory, poses: Callable[[Arra
             axes.plot(*path.T, color=style.MUTED, linewidth=0.9, linestyle=(0, (3, 3)), zorder=1)
             drawn.append(path)
     face(axes, np.vstack(drawn), np.asarray(mechanism.gravity))
-    equal_scale(axes, np.vstack(drawn))
     colours = zip(samples, (style.INK, *_LATER), strict=True)
     labels = [(f"t = {reference.time[sample]:.3g} s", colour) for sample, colour in colours]
     style.legend_of(figure, [Line2D([], [], color=c, linewidth=2.4, label=label) for label, c in labels])
@@ -60,7 +59,6 @@ def start_pose(mechanism: Mechanism, frames: Array) -> Figure | None:
     axes = axes_in_space(figure, figure.add_gridspec(1, 1)[0])
     drawn = _draw_pose(axes, mechanism, frames, style.INK, named=True)
     face(axes, drawn, np.asarray(mechanism.gravity))
-    equal_scale(axes, drawn)
     return figure
 
 

@@ -12,7 +12,7 @@ from mpl_toolkits.mplot3d.axes3d import Axes3D  # type: ignore[import-untyped]
 from ....trajectory import Array
 from . import style
 
-__all__ = ["Axes3D", "axes_in_space", "equal_scale", "face", "write_at"]
+__all__ = ["Axes3D", "axes_in_space", "face", "write_at"]
 
 _SMALLEST = 0.25  # of the largest extent: what even a flat thing gets
 _ELEVATION = 30.0  # degrees above the ground
@@ -36,13 +36,14 @@ def axes_in_space(figure: Figure, place: SubplotSpec) -> Axes3D:
 def face(axes: Axes3D, points: Array, gravity: Array) -> None:
     """Look from above, gravity of shape (3,) down, so that points of shape (N, 3), m, in a plane show as an area.
 
-    To be called before `equal_scale`.
+    Limits are around the points, with one scale on all axes.
     """
     vertical = int(np.argmax(np.abs(gravity))) if np.any(gravity) else 2
     normal = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[2][-1]
     area = [abs(float(normal @ _line_of_sight(azimuth, vertical))) for azimuth in _AZIMUTHS]
     best = next((k for k, cosine in enumerate(area) if cosine >= _OBLIQUE), int(np.argmax(area)))
     axes.view_init(elev=_ELEVATION, azim=_AZIMUTHS[best], vertical_axis="xyz"[vertical])
+    _equal_scale(axes, points)
 
 
 def _line_of_sight(azimuth: float, vertical: int) -> Array:
@@ -52,8 +53,7 @@ def _line_of_sight(azimuth: float, vertical: int) -> Array:
     return np.roll(towards, vertical - 2)
 
 
-def equal_scale(axes: Axes3D, points: Array) -> None:
-    """Limits around points of shape (N, 3), m, with one scale on all axes."""
+def _equal_scale(axes: Axes3D, points: Array) -> None:
     low, high = points.min(axis=0), points.max(axis=0)
     extent = high - low
     half = (extent.clip(_SMALLEST * max(float(extent.max()), 1e-9)) * 1.1) / 2

@@ -35,7 +35,6 @@ _RESERVED = {
         *("RealInput", "Mechanism", "Plant", "Experiment", "quintic_0", "quintic_1", "quintic_2")
     ],
 }
-RESERVED = frozenset(word for words in _RESERVED.values() for word in words)
 # devices of Windows: no file or folder can be called so, whatever the case and the extension
 _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", *(f"{port}{digit}" for port in ("com", "lpt") for digit in range(10))]

@@ -61,10 +61,6 @@ def _rank(value: Any) -> str:
     return "matrix" if _is_array(value) and any(map(_is_array, value)) else "vector"
 
 
-def _notation(value: Any) -> str:
-    return "text" if isinstance(value, str) else "number"
-
-
 def _choice(value: Any) -> str:
     return "word" if isinstance(value, str) else "list"
 
@@ -88,7 +84,10 @@ NonNegativePerCoordinate = Annotated[
     Discriminator(_count),
 ]
 Moments = Annotated[Annotated[Vector3, Tag("vector")] | Annotated[Matrix3, Tag("matrix")], Discriminator(_rank)]
-Expression = Annotated[Annotated[str, Tag("text")] | Annotated[Number, Tag("number")], Discriminator(_notation)]
+Expression = Annotated[
+    Annotated[str, Tag("text")] | Annotated[Number, Tag("number")],
+    Discriminator(lambda value: "text" if isinstance(value, str) else "number"),
+]
 AutoOrNames = Annotated[
     Annotated[Literal["auto"], _only("auto"), Tag("word")] | Annotated[tuple[str, ...], Tag("list")],
     Discriminator(_choice),

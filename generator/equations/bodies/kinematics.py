@@ -246,13 +246,7 @@ def rotation(axis: tuple[float, float, float], angle: Expr) -> Expr:
     """Shape (3, 3): rotation about a constant unit axis (Rodrigues' formula)."""
     c, s = ir.call("cos", angle), ir.call("sin", angle)
     outer, skew = np.outer(axis, axis), np.cross(np.eye(3), axis)
+    across = np.eye(3) - outer
     return ir.array(
-        [
-            [_entry(outer[i, j], (1.0 if i == j else 0.0) - outer[i, j], skew[i, j], c, s) for j in range(3)]
-            for i in range(3)
-        ]
+        [[outer[i, j] + c * across[i, j] + s * skew[i, j] for j in range(3)] for i in range(3)],
     )
-
-
-def _entry(fixed: float, along_c: float, along_s: float, c: Expr, s: Expr) -> Expr:
-    return ir.constant(fixed) + c * ir.constant(along_c) + s * ir.constant(along_s)
