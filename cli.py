@@ -253,7 +253,12 @@ def run(
     case: Case = None,
     out: Out = None,
     inputs: Input = None,
-    tolerance: Annotated[float, typer.Option(help="admissible error, relative to each signal's scale")] = 1e-6,
+    tolerance: Annotated[
+        float | None,
+        typer.Option(
+            help="admissible error, relative to each signal's scale (1e-6, or 100 times the description's)"
+        ),
+    ] = None,
     rumoca: Annotated[bool, typer.Option(help="run the Modelica text in rumoca too")] = True,
     compiler: CompilerName = "auto",
     fmi: Fmi = "2.0",

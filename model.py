@@ -169,7 +169,7 @@ class Model:
         out: Path | str | None = None,
         *,
         inputs: Inputs | None = None,
-        tolerance: float = 1e-6,
+        tolerance: float | None = None,
         rumoca: bool = True,
         compiler: str = "auto",
         fmi: str = "2.0",
@@ -183,7 +183,8 @@ class Model:
         Parameters:
             out        folder; default the model's name, `_` and the case
             inputs     of the FMU over time: a CSV file, or arrays by name, `time` (s) among them; default zero
-            tolerance  admissible error, relative to each signal's scale
+            tolerance  admissible error, relative to each signal's scale; default 1e-6, or 100 times the
+                       description's `simulation.tolerance` where that is more, at most 1e-2
             rumoca     whether to run the Modelica text in rumoca, too
             compiler   openmodelica, native, or auto: both where there is an omc
             fmi        2.0 or 3.0

@@ -38,6 +38,8 @@ from ..trajectory import Trajectory
 from . import reactions
 
 TOLERANCE = 1e-6  # of each signal's scale, FMU against reference
+_GROWTH = 100.0  # what a run makes of its solver's relative errors
+_LOOSEST = 1e-2  # beyond that, nothing can be said to agree
 
 Progress = Callable[[str, float], None]
 
@@ -50,7 +52,7 @@ class Options:
         out        folder for all files
         case       name of the case, for the report
         command    command line that repeats the run, for the report
-        tolerance  admissible error of the FMU, relative to each signal's scale
+        tolerance  admissible error of the FMU, relative to each signal's scale; None: see `granted`
         rumoca     whether to run the Modelica text in rumoca, if it is installed
         compilers  what makes the FMUs
         inputs     of the FMU over time; zero without it
@@ -60,11 +62,18 @@ class Options:
     out: Path
     case: str = ""
     command: str = ""
-    tolerance: float = TOLERANCE
+    tolerance: float | None = None
     rumoca: bool = True
     compilers: Compilers = field(default_factory=Compilers)
     inputs: InputTable | None = None
     fmi: str = "2.0"
+
+
+def granted(model: Prepared, options: Options) -> float:
+    """The error that runs may have: what was asked for, else 1e-6, or what the description's tolerance allows."""
+    if options.tolerance is not None:
+        return options.tolerance
+    return max(TOLERANCE, min(_GROWTH * model.chain.simulation.tolerance, _LOOSEST))
 
 
 def run(model: Prepared, options: Options, progress: Progress = lambda what, fraction: None) -> RunReport:
@@ -79,10 +88,10 @@ def run(model: Prepared, options: Options, progress: Progress = lambda what, fra
     for note in _partition_notes(model, truth, options):
         progress(f"note: {note}", 1.0)
     fmus = _fmus(model, options, progress)
-    attempts = list(fmu_attempts(model, fmus, truth, options.tolerance, options.inputs, progress))
+    attempts = list(fmu_attempts(model, fmus, truth, granted(model, options), options.inputs, progress))
     if _runs_rumoca(options):
         progress("Modelica text in rumoca", 0.0)
-        attempts.append(rumoca_attempt(model, options.tolerance, options.compilers.timeout))
+        attempts.append(rumoca_attempt(model, granted(model, options), options.compilers.timeout))
     report = _report(model, options, truth, attempts, fmus)
     for trajectory in (truth, *report.runs):
         write_csv(options.out / f"{trajectory.name}.csv", trajectory)
@@ -156,7 +165,7 @@ def _report(
 ) -> RunReport:
     judged = [attempt for attempt in attempts if attempt.trajectory is not None or attempt.failure]
     trajectories = tuple(attempt.trajectory for attempt in judged if attempt.trajectory is not None)
-    own = compare(truth, truth, model.units, options.tolerance)
+    own = compare(truth, truth, model.units, granted(model, options))
     functions = None if options.inputs is None else options.inputs.functions()
     lacking = reference.residuals(model.mechanism, truth, model.start, functions)
     report = RunReport(
@@ -165,7 +174,7 @@ def _report(
         reference=truth,
         runs=trajectories,
         comparisons=(own, *(_comparison(attempt, truth, model.units) for attempt in judged)),
-        tolerance=options.tolerance,
+        tolerance=granted(model, options),
         consistent=consistency(model, lacking),
         holds=holding(model, lacking, (truth, *trajectories)),
         compilers=_versions(fmus),
@@ -202,6 +211,7 @@ def _notes(report: RunReport, options: Options, attempts: Sequence[Attempt], fmu
     for fmu in fmus:
         yield from (f"FMPy on the FMU by {fmu.backend.name}: {problem}" for problem in fmu.problems)
     yield from step_notes(model.chain.simulation, report.modes)
+    yield from _tolerance_notes(model, options)
     for attempt in attempts:
         if attempt.trajectory is None and not attempt.failure:
             yield f"{attempt.name} came to nothing in its limit of time, so it was not compared"
@@ -220,6 +230,16 @@ def _why_not(options: Options) -> str:
     if not options.rumoca:
         return ", as asked for"
     return ", which is not installed" if not rumoca_is_there() else ", which takes no inputs over time yet"
+
+
+def _tolerance_notes(model: Prepared, options: Options) -> Iterator[str]:
+    """Where runs are not held to what they usually are."""
+    given, allowed = model.chain.simulation.tolerance, granted(model, options)
+    if options.tolerance is None and allowed > TOLERANCE:
+        yield (
+            f"simulation.tolerance is {given:g}, so errors up to {allowed:g} are granted;"
+            f" {TOLERANCE / _GROWTH:g} or less would hold the runs to {TOLERANCE:g}"
+        )
 
 
 def _event_notes(model: Prepared, fmus: Sequence[Fmu]) -> Iterator[str]:

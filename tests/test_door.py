@@ -52,7 +52,7 @@ METHODS = {
     "modes": "(*, time=None, state=None, equilibrium=False, trim=False, inputs=None, progress)"
     " -> tuple[Mode, ...]",
     "reactions": "() -> reference.Reactions",
-    "run": "(out=None, *, inputs=None, tolerance=1e-06, rumoca=True, compiler='auto', fmi='2.0', omc=None,"
+    "run": "(out=None, *, inputs=None, tolerance=None, rumoca=True, compiler='auto', fmi='2.0', omc=None,"
     " timeout=600.0, command='', progress) -> RunReport",
     "simulate": "(inputs=None, progress) -> Run",
     "statics": "() -> dict[str, float]",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.testing import assert_allclose
 from scipy.integrate import solve_ivp
 
 from gpmelica import reference
+from gpmelica.commands.run import Options, granted
 from gpmelica.fmu.compare.decay import free_decay
 from gpmelica.fmu.compare.findings import Finding, consistency, holding, start_consistency
 from gpmelica.generator.description.load import from_data
@@ -136,3 +138,13 @@ def test_no_constraints() -> None:
     bare = prepare(model.chain.model_copy(update={"programmed": ()}))
     found, held, *_ = judged(bare)
     assert found == held == Finding(True, "There are no constraints.")
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "asked", "expected"),
+    [(1e-9, None, 1e-6), (1e-6, None, 1e-4), (1e-3, None, 1e-2), (1e-3, 1e-6, 1e-6), (1e-9, 1e-3, 1e-3)],
+)
+def test_what_runs_are_held_to(tmp_path: Path, tolerance: float, asked: float | None, expected: float) -> None:
+    """What was asked for, or what solvers of the description's tolerance can keep, but 1 % of a signal at most."""
+    options = Options(tmp_path, tolerance=asked)
+    assert granted(arm(tolerance=tolerance), options) == pytest.approx(expected)

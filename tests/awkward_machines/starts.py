@@ -101,6 +101,14 @@ def drift_with_projection() -> Table:
 
 
 @awkward("ok")
+def loose_tolerance() -> Table:
+    """Solvers' errors of a millionth grow beyond that on a right machine."""
+    return four_bar(kind="point_on_line") | {
+        "simulation": {"start": "description", "stop": 2.0, "tolerance": 1e-6}
+    }
+
+
+@awkward("ok")
 def input_that_nobody_gives() -> Table:
     """A force that is an input; it is zero, which is said."""
     force = {"name": "push", "joint": "slide", "input": True}

@@ -57,7 +57,7 @@ class Simulation(Part):
     """Of the reference solver; the FMU has its own."""
     # below 1e-12 solvers meet the rounding of doubles
     tolerance: Annotated[float, Field(strict=True, ge=1e-12, le=0.1)] = 1e-9
-    """Of the solvers, relative, dimensionless."""
+    """Of the solvers, relative, dimensionless; runs are compared at 100 times as much, but to 1e-6 at best."""
     start: Literal["statics", "description"] = "statics"
     """`statics`: from the equilibrium; `description`: from the values given, which may violate constraints."""
     violation: Positive = 1e-6
