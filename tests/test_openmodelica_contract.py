@@ -50,6 +50,7 @@ FLEXIBLE = ("crane", "flexible_boom")
 MODEL_EXCHANGE, CO_SIMULATION = 1e-6, 1e-4  # of a signal's range
 COMMUNICATION = 1e-3  # s
 HORIZON, STIFF_HORIZON = 2.0, 0.3  # s, at most; beams that bend take CVODE and the reference minutes
+ENDS = {"rocker_independent": 0.3}  # s, before the dead centre, at which this choice of coordinates ends
 STIFF = 15  # coordinates and more: with beams that bend
 OTHER_FORMULATIONS = [
     ("crane", "rigid_boom", "gpme_reduced"),
@@ -88,7 +89,8 @@ def built(request: pytest.FixtureRequest, omc: Omc, tmp_path_factory: pytest.Tem
     example, case, *formulation = request.param
     keys: dict[str, Any] = {"constraints__formulation": formulation[0]} if formulation else {}
     model = prepare(changed(example, case, **keys))
-    stop = min(model.chain.simulation.stop, STIFF_HORIZON if model.mechanism.n >= STIFF else HORIZON)
+    horizon = STIFF_HORIZON if model.mechanism.n >= STIFF else HORIZON
+    stop = min(model.chain.simulation.stop, horizon, ENDS.get(case, np.inf))
     model = prepare(changed(example, case, simulation__stop=stop, **keys))
     folder = tmp_path_factory.mktemp("built") / "ein Ordner für omc"
     return Built(model, openmodelica.build(model, folder, omc=omc), folder)
