@@ -27,7 +27,7 @@ from gpmelica import load, reference
 from gpmelica.commands.run import Options, reference_run, run
 from gpmelica.errors import MissingToolError
 from gpmelica.fmu.backends import native, openmodelica
-from gpmelica.fmu.backends.attempts import SOLVER_MARGIN
+from gpmelica.fmu.backends.attempts import solver_tolerance
 from gpmelica.fmu.backends.backend import Compilers, write_modelica
 from gpmelica.fmu.backends.omc import OpenModelica
 from gpmelica.fmu.backends.openmodelica import BuildOutcome, Omc, OmcError, OmcTimeout
@@ -115,7 +115,7 @@ def _simulated(model: Prepared, fmu: Path, mode: runs.Mode, step: float) -> Traj
         name=f"fmu-openmodelica-{mode}",
         stop=simulation.stop,
         output_step=step,
-        tolerance=simulation.tolerance * SOLVER_MARGIN,
+        tolerance=solver_tolerance(simulation.tolerance, mode),
     )
 
 

@@ -23,7 +23,9 @@ from .fmu import Fmu
 RUMOCA_TOLERANCE = 1e-5
 RUMOCA_EFFORT = 60.0  # s of processor time; rumoca interprets the model
 SOLVER_MARGIN = 0.1  # all solvers are asked for so much more accuracy than the description wants
-RESTART_MARGIN = 100.0  # of FMPy's CVODE's tolerance: a smaller violation is not worth its restart at order 1
+CVODE_MARGIN = 0.01  # FMPy's CVODE is asked for more: its errors grow more in a run than those of the others
+_FINEST = 1e-13  # of CVODE's tolerances: beyond that it meets the rounding of doubles
+RESTART_MARGIN = 1000.0  # of FMPy's CVODE's tolerance: a smaller violation is not worth its restart at order 1
 
 Progress = Callable[[str, float], None]
 
@@ -62,6 +64,11 @@ def fmu_attempts(
         yield _attempt(f"{name}-cs", granted, partial(fmu_run, model, fmu, "cs", magnitudes, inputs, progress))
 
 
+def solver_tolerance(wanted: float, mode: runs.Mode) -> float:
+    """Relative tolerance of the solver that runs an FMU, for what the description wants."""
+    return max(wanted * CVODE_MARGIN, _FINEST) if mode == "me" else wanted * SOLVER_MARGIN
+
+
 def fmu_run(
     model: Prepared,
     fmu: Fmu,
@@ -74,7 +81,7 @@ def fmu_run(
     simulation, backend, name = model.chain.simulation, fmu.backend, f"fmu-{fmu.backend.name}-{mode}"
     longest = backend.communication_step if mode == "cs" else None
     every = max(round(simulation.output_step / longest), 1) if longest else 1
-    tolerance = simulation.tolerance * SOLVER_MARGIN
+    tolerance = solver_tolerance(simulation.tolerance, mode)
     restarts = model.program.projections and mode == "me" and backend.projects
     trajectory = runs.simulate(
         fmu.path,
