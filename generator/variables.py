@@ -32,9 +32,8 @@ Kind = Literal[
 
 _METHODS = (
     "1: Runge-Kutta of order 4, fixed step; 2: Dormand-Prince 5(4), adaptive; 3: Rosenbrock 4(3), adaptive, for"
-    " stiff models; 0: by the stiffest mode at the start, 3 where 2 would spend more evaluations on staying stable"
-    " over an output step of the default experiment than the steps of 3 cost that accuracy asks for (10 at a"
-    " tolerance of 1e-6), else 2"
+    " stiff models; 4: backward differentiation (BDF) of orders 1 to 5, adaptive, for stiff models; 0: 2 or 4, by"
+    " the stiffest mode at the start and by what they turn out to cost"
 )
 # of the native FMU's own solver: kind, index, name, start value, unit, description
 REAL_SETTINGS = (

@@ -22,7 +22,7 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         model: compile_c(cc, folder / f"{model}.so", layer(model), *flags, "-fvisibility=hidden")
         for model in ("oscillator", "singular")
     }
-    solvers = [SOURCES / "algebra" / f"{name}.c" for name in ("linear_solve", "constrained_solve")]
+    solvers = [SOURCES / "algebra" / f"{name}.c" for name in ("linear_solve", "constrained_solve", "stage_matrix")]
     return built | {"solvers": compile_c(cc, folder / "solvers.so", solvers, *flags)}
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from helpers_backends import Array, Compiled, Fmu
 from scipy.integrate import solve_ivp
 
-AUTOMATIC, RK4, DORMAND_PRINCE, ROSENBROCK = 0, 1, 2, 3
+AUTOMATIC, RK4, DORMAND_PRINCE, ROSENBROCK, BDF = range(5)
 COUNTERS = ("evaluations", "steps", "rejected_steps", "jacobians")
 
 

@@ -29,7 +29,7 @@ from scipy.integrate import solve_ivp
 
 pytest_plugins = ["fixtures_c_layer"]
 
-RK4, DORMAND_PRINCE, ROSENBROCK = 1, 2, 3
+RK4, DORMAND_PRINCE, ROSENBROCK, BDF = range(1, 5)
 
 
 # ---- Solvers of the co-simulation ----------------------------------------------------------------------------
@@ -63,7 +63,9 @@ def test_error_follows_the_tolerance(make: Make, importer: bool) -> None:
     assert np.all(np.diff(np.log10(errors)) < 1)
 
 
-@pytest.mark.parametrize(("method", "error"), [(RK4, 1e-8), (DORMAND_PRINCE, 1e-8), (ROSENBROCK, 1e-7)])
+@pytest.mark.parametrize(
+    ("method", "error"), [(RK4, 1e-8), (DORMAND_PRINCE, 1e-8), (ROSENBROCK, 1e-7), (BDF, 1e-7)]
+)
 def test_steps_land_on_events(make: Make, method: int, error: float) -> None:
     """A force that starts inside a communication step leaves the accuracy of a smooth problem."""
     fmu = make("oscillator").start(solver_method=method, solver_step=1e-3, tolerance=0.1 * error)
@@ -159,7 +161,7 @@ def test_model_exchange_between_events(either: Make) -> None:
     assert fmu.vector("getNominalsOfContinuousStates", 4).tolist() == [1, 1, 1, 1]
 
 
-@pytest.mark.parametrize("method", [RK4, DORMAND_PRINCE, ROSENBROCK])
+@pytest.mark.parametrize("method", [RK4, DORMAND_PRINCE, ROSENBROCK, BDF])
 def test_rates_of_outputs(either: Make, method: int) -> None:
     """Between communication steps they are those of the motion."""
     fmu = either("oscillator").start(tolerance=1e-10, solver_method=method, solver_step=1e-3)

@@ -139,7 +139,7 @@ def test_inputs_set_inside_a_step_act_from_then_on(make3: Make) -> None:
     assert inside.get(*STATES).tolist() != exact(1.25, t_on=9.0).tolist()
 
 
-@pytest.mark.parametrize("method", [1, 2, 3])
+@pytest.mark.parametrize("method", [1, 2, 3, 4])
 def test_inputs_are_exact_where_the_importer_says_what_they_are(make3: Make, method: int) -> None:
     """One step of 2 s under a force that only the callback knows: the exact motion, by each method."""
     update = Update(smooth=True)
@@ -169,7 +169,7 @@ def test_nobody_is_asked_who_has_no_inputs(make3: Make) -> None:
     assert len(update.times) > 3
 
 
-@pytest.mark.parametrize("method", [1, 2, 3])
+@pytest.mark.parametrize("method", [1, 2, 3, 4])
 @pytest.mark.parametrize("return_at", [0.0, 0.4321])
 def test_early_return_at_the_importers_wish(make3: Make, method: int, return_at: float) -> None:
     """From its callback the importer ends a step at once or at a later time; the run goes on exactly."""

@@ -183,7 +183,7 @@ def test_restored_state_goes_on_to_the_last_bit(make3: Make) -> None:
 
 
 @pytest.mark.parametrize("fmi", ["2.0", "3.0"])
-@pytest.mark.parametrize("method", [1, 2, 3])
+@pytest.mark.parametrize("method", [1, 2, 3, 4])
 def test_equal_states_are_equal_bytes(make: Make, make3: Make, fmi: str, method: int) -> None:
     """Two instances that have done the same since the start serialise alike, whatever one of them did before."""
     fmus = [(make3 if fmi == "3.0" else make)("oscillator") for _ in range(2)]

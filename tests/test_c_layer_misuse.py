@@ -10,7 +10,7 @@ from helpers_c_layer import STATES, Fmu, Make, fails, nonlinear
 
 pytest_plugins = ["fixtures_c_layer"]
 
-RK4, DORMAND_PRINCE, ROSENBROCK = 1, 2, 3
+RK4, DORMAND_PRINCE, ROSENBROCK, BDF = range(1, 5)
 
 
 def test_singular_partition_stops_with_time_and_coordinates(make: Make) -> None:
@@ -136,8 +136,8 @@ def test_states_are_set_one_by_one_in_continuous_time_mode(either: Make) -> None
     [
         ({"solver_step": 0.0}, "solver_step is set to 0, expected a number > 0"),
         (
-            {"solver_method": 4},
-            r"set to 4, expected 0 \(automatic\), 1 \(Runge-Kutta 4\), 2 \(.*\) or 3 \(Rosenbrock",
+            {"solver_method": 5},
+            r"set to 5, expected 0 \(automatic\), 1 \(Runge-Kutta 4\), 2 \(.*\) or 4 \(BDF",
         ),
         ({"solver_longest_step": -1.0}, "solver_longest_step is set to -1, expected a number > 0"),
         ({"solver_max_steps": 0}, "solver_max_steps is set to 0, expected a number > 0"),

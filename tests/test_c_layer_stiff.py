@@ -1,4 +1,4 @@
-"""The C layer's Rosenbrock method and its choice, and inputs that move, with hand-written models."""
+"""The C layer's methods for stiff models and their choice, and inputs that move, with hand-written models."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from helpers_c_layer import START, STATES, Fmu, Make, fails, oscillator
 
 pytest_plugins = ["fixtures_c_layer"]
 
-AUTOMATIC, DORMAND_PRINCE, ROSENBROCK = 0, 2, 3
+AUTOMATIC, RK4, DORMAND_PRINCE, ROSENBROCK, BDF = range(5)
+ADAPTIVE = [DORMAND_PRINCE, ROSENBROCK, BDF]
 
 
 def test_rosenbrock_takes_no_steps_for_stability(make: Make) -> None:
@@ -33,7 +34,7 @@ def move(fmu: Fmu, *derivatives: float) -> None:
     fmu.fmi.setRealInputDerivatives([reference] * len(orders), orders, list(derivatives))
 
 
-@pytest.mark.parametrize("method", [DORMAND_PRINCE, ROSENBROCK])
+@pytest.mark.parametrize("method", ADAPTIVE)
 def test_stiff_and_loose_are_the_same_motion(make: Make, method: int) -> None:
     """Errors follow the tolerance in its order, on a model that is stiff."""
     errors = []
@@ -45,7 +46,7 @@ def test_stiff_and_loose_are_the_same_motion(make: Make, method: int) -> None:
     assert np.all(np.diff(np.log10(errors)) < -1)
 
 
-@pytest.mark.parametrize("method", [DORMAND_PRINCE, ROSENBROCK])
+@pytest.mark.parametrize("method", ADAPTIVE)
 def test_communication_steps_change_nothing_beyond_the_tolerance(make: Make, method: int) -> None:
     """H, H/2, H/4 and a far shorter one: the same result, and the solver's own steps but for the landings."""
     results, steps = [], []
@@ -58,7 +59,7 @@ def test_communication_steps_change_nothing_beyond_the_tolerance(make: Make, met
     assert steps[-1] <= steps[0] + 50
 
 
-@pytest.mark.parametrize("method", [DORMAND_PRINCE, ROSENBROCK])
+@pytest.mark.parametrize("method", ADAPTIVE)
 def test_longest_step_is_honoured(make: Make, method: int) -> None:
     """No step is longer than solver_longest_step, however loose the tolerance."""
     fmu = make("singular").start(tolerance=1e2, solver_method=method, solver_longest_step=0.01)
@@ -68,9 +69,9 @@ def test_longest_step_is_honoured(make: Make, method: int) -> None:
 
 @pytest.mark.parametrize(("k", "jacobians"), [(30.0, 1), (1e8, 2)])
 def test_automatic_choice(make: Make, k: float, jacobians: int) -> None:
-    """One Jacobian tells the methods apart: Dormand-Prince needs no other one; Rosenbrock has one per step."""
+    """One Jacobian tells the methods apart: Dormand-Prince needs no other one; BDF has some of its own."""
     runs = []
-    for method in (AUTOMATIC, ROSENBROCK if jacobians > 1 else DORMAND_PRINCE):
+    for method in (AUTOMATIC, BDF if jacobians > 1 else DORMAND_PRINCE):
         fmu = make("oscillator").start(solver_method=method, k=k, c=k / 100, t_on=1e3)
         fmu.run(np.linspace(0, 0.5, 6))
         runs.append((fmu.get(*STATES).tolist(), fmu.count("solver_steps"), fmu.count("solver_jacobians")))
@@ -92,10 +93,78 @@ def test_choice_belongs_to_the_state(make: Make) -> None:
     assert ends[0] == ends[1]
 
 
+# ---- BDF goes on from step to step -----------------------------------------------------------------------------
+
+
+def hard(fmu: Fmu, **settings: float) -> Fmu:
+    """The oscillator on stiff springs, by BDF."""
+    return fmu.start(tolerance=1e-6, solver_method=BDF, k=3e5, c=3e3, t_on=1e3, **settings)
+
+
+def test_a_step_costs_little_more_than_an_evaluation(make: Make) -> None:
+    """The past lasts over communication steps: few evaluations, and a Jacobian for at least ten steps."""
+    fmu = hard(make("oscillator"))
+    fmu.run(np.linspace(0, 1.0, 501))
+    steps, evaluations = fmu.count("solver_steps"), fmu.count("solver_evaluations")
+    assert 500 <= steps < 1000
+    assert evaluations < 1.5 * steps + 100
+    assert 10 * fmu.count("solver_jacobians") < steps
+
+
+def test_the_past_belongs_to_the_state(make: Make) -> None:
+    """An instance that is restored in the midst of a run goes on to the last bit, from memory or from bytes."""
+    fmu, other = hard(make("oscillator")), make("oscillator")
+    fmu.run(np.linspace(0, 0.1, 11))
+    state = fmu.fmi.getFMUstate()
+    copies = (state, other.fmi.deSerializeFMUstate(fmu.fmi.serializeFMUstate(state)))
+    ends = []
+    for instance, copy in ((fmu, None), (fmu, copies[0]), (other, copies[1])):
+        if copy is not None:
+            instance.fmi.setFMUstate(copy)
+        for i in range(20):
+            instance.fmi.doStep(0.1 + 0.01 * i, 0.01)
+        ends.append((instance.get(*STATES).tolist(), *map(instance.count, ("solver_steps", "solver_jacobians"))))
+    assert ends[0] == ends[1] == ends[2]
+
+
+def test_a_failed_step_gives_the_past_back(make: Make) -> None:
+    """After a step that cannot be done the run goes on as if it had not been tried."""
+    fmu, other = (make("singular").start(solver_method=BDF, domain=0.6) for _ in range(2))
+    for instance in (fmu, other):
+        instance.run(np.linspace(0, 0.5, 11))
+    fails(fmu, lambda: fmu.fmi.doStep(0.5, 0.5), "at t = 0.6")
+    for instance in (fmu, other):
+        instance.fmi.doStep(0.5, 0.05)
+    assert fmu.get("x1", "x2").tolist() == other.get("x1", "x2").tolist()
+
+
+def test_the_past_ends_where_an_input_jumps(make: Make) -> None:
+    """Inputs that are new in each communication step: the piecewise exact motion."""
+    fmu, x = hard(make("oscillator")), START
+    for i, u in enumerate((0.0, 3e3, -2e3, 5e3)):
+        fmu.set(u=u)
+        for k in range(3):
+            fmu.fmi.doStep(0.06 * i + 0.02 * k, 0.02)
+        x = oscillator(0.06, x, u, k=3e5, c=3e3)
+    assert fmu.get(*STATES) == pytest.approx(x, abs=1e-6)
+
+
+@pytest.mark.parametrize(("k", "c"), [(1e5, 0.0), (1e7, 0.0), (3e5, 3e3)])
+def test_the_choice_costs_little_more_than_the_better_method(make: Make, k: float, c: float) -> None:
+    """Fast vibrations that last, and those that do not: the motion is exact, for at most half as much again."""
+    runs = []
+    for method in (AUTOMATIC, DORMAND_PRINCE, BDF):
+        fmu = make("oscillator").start(tolerance=1e-6, solver_method=method, k=k, c=c, t_on=1e3)
+        fmu.run(np.linspace(0, 0.5, 51))
+        assert fmu.get("q1", "q2") == pytest.approx(oscillator(0.5, START, k=k, c=c)[:2], abs=1e-3)
+        runs.append(fmu.count("solver_evaluations"))
+    assert runs[0] < 1.5 * min(runs[1:])
+
+
 # ---- Inputs that move ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", [1, DORMAND_PRINCE, ROSENBROCK])
+@pytest.mark.parametrize("method", [RK4, *ADAPTIVE])
 @pytest.mark.parametrize("derivatives", [(7.0,), (7.0, -30.0), (7.0, -30.0, 200.0)])
 def test_inputs_follow_their_derivatives(make: Make, method: int, derivatives: tuple[float, ...]) -> None:
     """Ramps, parabolas and cubics over one communication step give the exact solution and end value."""

@@ -87,3 +87,31 @@ def test_lu_reports_numbers_that_are_not_finite(libraries: dict[str, Path], bad:
         assert linear_solve(libraries["solvers"], a, b)[0] != 0
     b[3, 1] = bad
     assert linear_solve(libraries["solvers"], np.eye(5), b)[0] == -1
+
+
+class StageMatrix(ctypes.Structure):
+    """As in stage_matrix.h."""
+
+    _fields_ = (
+        ("n", ctypes.c_int),
+        ("positions", ctypes.c_int),
+        ("J", ctypes.c_void_p),
+        ("work", ctypes.c_void_p),
+    )
+
+
+@pytest.mark.parametrize(("positions", "others"), [(0, 7), (1, 0), (4, 0), (5, 3), (18, 0)])
+def test_positions_are_eliminated(libraries: dict[str, Path], positions: int, others: int) -> None:
+    """(1 - g J) x = b, with rates of positions that are velocities, whatever stands in their rows of J."""
+    n, g = 2 * positions + others, 0.03
+    rng = np.random.default_rng(n)
+    jacobian, b = rng.normal(size=(n, n)) * 10.0 ** rng.uniform(0, 4, n), rng.normal(size=n)
+    exact = jacobian.copy()
+    exact[:positions] = np.eye(positions, n, positions)
+    columns, work, x = np.array(jacobian, order="F"), np.empty(n * (n + 2)), b.copy()
+    library = ctypes.CDLL(str(libraries["solvers"]))
+    matrix = StageMatrix(n, positions, columns.ctypes.data, work.ctypes.data)
+    assert library.stage_matrix_factor(ctypes.byref(matrix), ctypes.c_double(g)) == 0
+    library.stage_matrix_solve(ctypes.byref(matrix), ctypes.c_double(g), *_pointers(x))
+    expected = np.linalg.solve(np.eye(n) - g * exact, b)
+    assert np.linalg.norm(x - expected) <= 1e-13 * np.linalg.cond(np.eye(n) - g * exact) * np.linalg.norm(expected)

@@ -27,8 +27,8 @@ from gpmelica.generator.description.load import from_data
 from gpmelica.prepared import prepare
 
 Array = NDArray[np.float64]
-RK4, DORMAND_PRINCE, ROSENBROCK = 1, 2, 3
-METHODS = (RK4, DORMAND_PRINCE, ROSENBROCK)
+RK4, DORMAND_PRINCE, ROSENBROCK, BDF = range(1, 5)
+METHODS = (RK4, DORMAND_PRINCE, ROSENBROCK, BDF)
 TOLERANCE = 1e-10  # default of projection_tolerance
 CRUDE = {"solver_step": 0.02}
 STATES = [f"{name}{rate}" for rate in ("", "_dot") for name in ("right_x", "right_y", "right_angle")]

@@ -56,7 +56,7 @@ gpmelica
 cli
 __main__
 """
-C_ORDER = ("algebra", "core", "constraints", "solvers", "instance", "fmi2", "fmi3")
+C_ORDER = ("algebra", "core", "constraints", "solvers", "cosimulation", "instance", "fmi2", "fmi3")
 APART = {("fmi3", "fmi2")}  # an FMU has one of them
 
 Graph = Mapping[str, set[str]]
@@ -184,7 +184,7 @@ def test_includes_and_calls_are_found() -> None:
     includes, calls = include_graph(), call_graph()
     assert {"calls", "model"} <= includes["fmi2_instance"] | includes["calls"]
     assert {"checks", "evaluation", "life"} <= calls["fmi2"]
-    assert {"rk4", "rosenbrock", "dormand_prince", "solver_choice"} <= calls["methods"]
+    assert {"rk4", "rosenbrock", "dormand_prince", "bdf", "solver_choice"} <= calls["methods"]
     assert len(calls) > 20
 
 

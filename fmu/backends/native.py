@@ -30,7 +30,8 @@ from ..runs import simulate as runs
 from .fmu import Fmu, Order
 
 _DATA = "equations_data.c"
-_ROOMS = ("algebra", "core", "constraints", "solvers", "instance")  # of the C layer, besides one per FMI version
+# Of the C layer, besides one per FMI version.
+_ROOMS = ("algebra", "core", "constraints", "solvers", "cosimulation", "instance")
 # CasADi's code is not ours to keep free of warnings. With -O1 derivatives (of the crane with an elastic boom) run
 # twice as fast as with -O0; -O2 adds nothing but a third to the time that the compiler takes.
 _FLAGS = {
@@ -144,6 +145,6 @@ class Native:
             order.path,
             made_by[0].compilers[0].version,
             time.perf_counter() - begin,
-            "co-simulation by Dormand-Prince 5(4), Rosenbrock 4(3) or RK4",
+            "co-simulation by Dormand-Prince 5(4), backward differentiation, Rosenbrock 4(3) or RK4",
             tuple(runs.validate(order.path)),
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
+from itertools import takewhile
 from typing import Any
 
 import casadi as ca
@@ -61,6 +62,7 @@ def data(
             "identifier": _string(program.name),
             "token": _string(token),
             **{f"n_{name}": staged.blocks[name].size for name in _COUNTED},
+            "n_positions": _positions(program),
             "workspace_size": staged.size,
             "blocks": blocks,
             "n_variables": len(variables),
@@ -74,6 +76,13 @@ def data(
         "integer_settings": {f"SETTING_{name.upper()}": start for name, start, _ in INTEGER_SETTINGS},
     }
     return fill("code/equations_data.c.jinja", values, autoescape=False)
+
+
+def _positions(program: Program) -> int:
+    """How many of the first states have the next as many as derivatives: all coordinates, or none."""
+    rates = list(takewhile(lambda derivative: derivative.op == "symbol", (s.derivative for s in program.states)))
+    following = [state.name for state in program.states[len(rates) : 2 * len(rates)]]
+    return len(rates) if [rate.data for rate in rates] == following else 0
 
 
 def _complete(blocks: Mapping[str, int]) -> dict[str, int]:

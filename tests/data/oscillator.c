@@ -199,6 +199,7 @@ const Equations equations = {
     .identifier = "Oscillator",
     .token = "{oscillator}",
     .n_states = 4,
+    .n_positions = 2,
     .n_inputs = 1,
     .n_switches = 2,
     .n_parameters = N_PARAMETERS,

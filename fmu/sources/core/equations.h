@@ -8,6 +8,7 @@
    Fixed, the same for every model, in rooms of which each uses those before it:
      algebra    linear_solve        dense A X = B by LU with equilibration and partial pivoting
                 constrained_solve   constrained equations of motion, dependent unknowns chosen by complete pivoting
+                stage_matrix        systems of implicit methods, positions eliminated
      core       equations.h         this contract
                 model               one instance: its memory, what has changed, why the last call failed
                 table               the table of variables: by value reference, by name
@@ -23,7 +24,9 @@
                 rk4                 classical Runge-Kutta method, fixed step
                 dormand_prince      Dormand-Prince 5(4), adaptive step
                 rosenbrock          Rosenbrock 4(3) for stiff models, adaptive step
-                solver_choice       which of them suits the model
+                nordsieck           the past that a multistep method goes on from
+                bdf                 backward differentiation of variable order for stiff models, adaptive step
+     cosimulation  solver_choice    which of them suits the model
                 methods             the table of them
                 cosimulation        one communication step: lands on events and on the communication point
      instance   life                memory, start values, initialisation
@@ -171,6 +174,7 @@ typedef enum {
     METHOD_RUNGE_KUTTA,    /* of order 4, fixed step */
     METHOD_DORMAND_PRINCE, /* 5(4), adaptive */
     METHOD_ROSENBROCK,     /* 4(3), adaptive, for stiff models */
+    METHOD_BDF,            /* backward differentiation, orders 1 to 5, adaptive, for stiff models */
     N_METHODS
 } Method;
 
@@ -217,6 +221,7 @@ typedef struct {
     const char *token;      /* guid (FMI 2), instantiationToken (FMI 3): compared with the importer's */
 
     int n_states, n_inputs, n_switches, n_parameters, n_outputs;
+    int n_positions; /* the derivatives of the first so many states are the next as many states */
     int workspace_size;
     Blocks blocks;
     StageGroup groups[N_GROUPS];

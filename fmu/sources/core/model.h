@@ -9,6 +9,7 @@
 #include "equations.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Where an instance is in its life; bits, so that sets of modes are masks. */
@@ -22,9 +23,10 @@ typedef enum {
     MODE_INTERMEDIATE_UPDATE = 64 /* co-simulation by FMI 3.0: the importer is called back within a step */
 } Mode;
 
-/* Everything that changes during a run and is not in the workspace. With the workspace it is the instance's state:
-   restoring both continues a run to the last bit. Plain numbers only, so that any bytes are a valid value, and of 8
-   bytes but for the first two, so that nothing lies between them and equal states are equal bytes. */
+/* Everything that changes during a run and is not in the workspace. With the workspace and the solver's memory it is
+   the instance's state: restoring all continues a run to the last bit. Plain numbers only, so that any bytes are a
+   valid value, and of 8 bytes but for the first two, so that nothing lies between them and equal states are equal
+   bytes. */
 typedef struct {
     uint32_t mode;  /* Mode */
     uint32_t dirty; /* bit 1 << group: the group must be run before its results are read */
@@ -37,7 +39,11 @@ typedef struct {
     double real_settings[N_REAL_SETTINGS];
     int64_t integer_settings[N_INTEGER_SETTINGS];
     int64_t counters[N_COUNTERS];
-    int64_t chosen_method; /* in place of METHOD_AUTOMATIC, once it is known */
+    int64_t chosen_method; /* in place of METHOD_AUTOMATIC, once it is known; by solver_choice.c, with what follows: */
+    double measured_time, measured_steps, measured_cost; /* where its present measurement begins */
+    double stability_cost; /* evaluations per second that Dormand-Prince needs to stay stable */
+    double patience;       /* steps of Dormand-Prince until its cost is looked at */
+    int64_t settling;      /* 1: the method has just been changed */
     int64_t orientation;   /* sign of the partition's determinant; 0: nothing known */
 } RunState;
 
@@ -49,10 +55,14 @@ struct Model {
     bool co_simulation;
     RunState run;
     double *workspace; /* first of the instance's one block of memory */
+    double *memory;    /* follows it: what the inner solver keeps from step to step; a part of the state */
+    size_t memory_size; /* numbers in it */
+    bool factored;     /* the inner solver's scratch holds factors that belong to its memory */
     double *changes;   /* of the workspace: see derivatives.c */
     double *shares;    /* what an adjoint sweep adds to the changes after one stage */
     double *solver;    /* scratch of the inner solver */
-    double *saved;     /* states, switches, inputs and corrections at the begin of a communication step */
+    double *saved;     /* states, switches, inputs, corrections and the solver's memory at the begin of a
+                          communication step */
     double *projected; /* states before a projection, and the change of one level */
     double *inputs_begin; /* inputs.c: values at the begin of a communication step, then rates */
     double *inputs_rates;

@@ -46,19 +46,21 @@ static Sizes scratch_sizes(void) {
 /* One block for everything: doubles first, then types that are no wider, so that each part is aligned. */
 static bool allocate(Model *model) {
     const Sizes sizes = scratch_sizes();
-    const size_t solver = integrator_scratch();
+    const size_t solver = integrator_scratch(), memory = integrator_memory();
     const size_t saved = (size_t)(equations.n_states + equations.n_switches + equations.n_inputs +
-                                  projection_levels());
+                                  projection_levels()) + memory;
     const size_t projected = 2 * (size_t)equations.n_states, inputs = (size_t)equations.n_inputs;
     const size_t workspace = (size_t)equations.workspace_size;
-    const size_t doubles = 2 * workspace + solver + saved + projected + 2 * inputs + (size_t)sizes.shares +
+    const size_t doubles = 2 * workspace + memory + solver + saved + projected + 2 * inputs + (size_t)sizes.shares +
                            (size_t)sizes.w;
     const size_t bytes = doubles * sizeof(double) + (size_t)sizes.iw * sizeof *model->iw +
                          (size_t)sizes.arg * sizeof *model->arg + (size_t)sizes.res * sizeof *model->res;
     model->workspace = calloc(1, bytes);
     if (model->workspace == NULL)
         return model_fail(model, "there are no %lu bytes of memory for an instance", (unsigned long)bytes);
-    model->changes = model->workspace + workspace;
+    model->memory = model->workspace + workspace;
+    model->memory_size = memory;
+    model->changes = model->memory + memory;
     model->solver = model->changes + workspace;
     model->saved = model->solver + solver;
     model->projected = model->saved + saved;
@@ -86,7 +88,8 @@ static void copy(double *target, const double *source, int n) {
 }
 
 void model_reset(Model *model) {
-    memset(model->workspace, 0, (size_t)equations.workspace_size * sizeof *model->workspace);
+    memset(model->workspace, 0, ((size_t)equations.workspace_size + model->memory_size) * sizeof *model->workspace);
+    model->factored = false;
     copy(model->workspace + equations.blocks.parameters, equations.parameters, equations.n_parameters);
     copy(model->workspace + equations.blocks.inputs, equations.inputs, equations.n_inputs);
     RunState start = {.mode = MODE_INSTANTIATED, .dirty = AFTER_PARAMETERS, .stop_time = INFINITY};

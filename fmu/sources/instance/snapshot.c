@@ -7,16 +7,20 @@
 
 #include "calls.h"
 #include "evaluation.h"
+#include "methods.h"
 #include "variables.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const char LAYOUT[] = "2"; /* to be changed with the meaning of a number of the state */
+static const char LAYOUT[] = "3"; /* to be changed with the meaning of a number of the state */
 
 static const uint64_t EMPTY = 14695981039346656037u;
 
-static size_t workspace_bytes(void) { return (size_t)equations.workspace_size * sizeof(double); }
+/* And of the solver's memory, which follows. */
+static size_t workspace_bytes(void) {
+    return ((size_t)equations.workspace_size + integrator_memory()) * sizeof(double);
+}
 
 size_t snapshot_size(void) { return sizeof(Snapshot) + workspace_bytes(); }
 
@@ -66,6 +70,7 @@ bool snapshot_set(Model *model, const void *state) {
     if (!expect_pointer(model, "FMUstate", state) || !matches(model, snapshot)) return false;
     model->run = snapshot->run;
     memcpy(model->workspace, snapshot->workspace, workspace_bytes());
+    model->factored = false;
     return true;
 }
 

@@ -38,7 +38,7 @@ static double norm(const Model *model, const double *values, const double *a, co
 }
 
 /* The size of the first step, from the first and second derivative (Hairer, Norsett, Wanner, II.4). */
-static double first_step(Model *model, double t, double longest, const Step *step, double order) {
+double adaptive_first_step(Model *model, double t, double longest, const Step *step, double order) {
     const double slope = norm(model, step->slope, step->state, step->state);
     const double state = norm(model, step->state, step->state, step->state);
     const double h = fmin(slope <= 1e-10 || state <= 1e-10 ? 1e-6 : 0.01 * state / slope, longest);
@@ -121,7 +121,7 @@ static bool advance_once(Model *model, double end, int32_t *budget, const Adapti
     const double longest = model->run.real_settings[SETTING_SOLVER_LONGEST_STEP], order = method->order;
     const Step step = vectors_of(model);
     if (!begin(model, &step, method)) return false;
-    if (model->run.step <= 0.0) model->run.step = first_step(model, t, fmin(end - t, longest), &step, order);
+    if (model->run.step <= 0.0) model->run.step = adaptive_first_step(model, t, fmin(end - t, longest), &step, order);
     for (bool after_rejection = false;; after_rejection = true) {
         if (!integrator_spend_step(model, budget)) return false;
         const double h = fit(fmin(model->run.step, longest), end - t);

@@ -26,6 +26,10 @@ typedef struct {
 
 double relative_tolerance(const Model *model); /* the importer's, or the setting */
 
+/* The size of the first step, s, at most `longest`, of a method of this order, from `state` and `slope`; the rest of
+   the vectors is scratch. The model stands anywhere afterwards. */
+double adaptive_first_step(Model *model, double t, double longest, const Step *step, double order);
+
 /* Integrator.advance, by accepted steps of the method. */
 bool advance_adaptively(Model *model, double end, int32_t *budget, const AdaptiveMethod *method);
 

@@ -54,4 +54,4 @@ static bool advance(Model *model, double end, int32_t *budget) {
     return advance_adaptively(model, end, budget, &METHOD);
 }
 
-const Integrator dormand_prince_54 = {STEP_VECTORS + STAGES - 1, 0, advance};
+const Integrator dormand_prince_54 = {STEP_VECTORS + STAGES - 1, 0, NULL, advance};

@@ -5,9 +5,12 @@
 
 #include "model.h"
 
+#include <stddef.h>
+
 typedef struct {
     int vectors; /* scratch it needs in model->solver, in vectors of n_states numbers */
     int matrices; /* and n_states x n_states matrices */
+    size_t (*memory)(void); /* numbers that it keeps in model->memory from step to step; NULL: none */
     /* Integrates from the model's time to `end`, at which the model stands exactly afterwards; it stops earlier,
        after an accepted step, if model->end has become less than `end`. The switches stay constant. Every tried step
        is taken off *budget; an empty budget is an error. On failure the model's time and states are those of some
@@ -19,6 +22,7 @@ typedef struct {
 extern const Integrator runge_kutta_4;
 extern const Integrator dormand_prince_54;
 extern const Integrator rosenbrock_43;
+extern const Integrator backward_differentiation;
 
 bool integrator_spend_step(Model *model, int32_t *budget);
 /* Puts the states back on the constraints, makes the model's checks, and notes that the run is good up to there. */

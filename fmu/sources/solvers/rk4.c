@@ -52,4 +52,4 @@ static bool advance(Model *model, double end, int32_t *budget) {
     return true;
 }
 
-const Integrator runge_kutta_4 = {4, 0, advance};
+const Integrator runge_kutta_4 = {4, 0, NULL, advance};

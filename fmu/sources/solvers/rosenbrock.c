@@ -11,6 +11,7 @@
 #include "inputs.h"
 #include "linear_solve.h"
 #include "point.h"
+#include "stage_matrix.h"
 
 #include <string.h>
 
@@ -40,20 +41,19 @@ static const double INCREMENTS[STAGES][STAGES - 1] = {
 /* The method's scratch: vectors of n_states numbers, then matrices of as many columns. */
 typedef struct {
     double *by_time; /* of the slope: its partial derivative */
-    double *pivots, *scale;
     double *increments[STAGES];
-    double *jacobian, *factors;
+    double *jacobian;
+    StageMatrix matrix;
 } Vectors;
 
-enum { VECTORS = 3 + STAGES, MATRICES = 2 };
+enum { VECTORS = 1 + STAGES };
 
 static Vectors vectors_of(const Step *step) {
     const int n = equations.n_states;
     double *first = step->scratch;
-    Vectors v = {.by_time = first, .pivots = first + n, .scale = first + 2 * n};
-    for (int i = 0; i < STAGES; i++) v.increments[i] = first + (3 + i) * n;
-    v.jacobian = first + VECTORS * n;
-    v.factors = v.jacobian + (size_t)n * (size_t)n;
+    Vectors v = {.by_time = first, .jacobian = first + VECTORS * n};
+    for (int i = 0; i < STAGES; i++) v.increments[i] = first + (1 + i) * n;
+    v.matrix = (StageMatrix){n, equations.n_positions, v.jacobian, v.jacobian + (size_t)n * (size_t)n};
     return v;
 }
 
@@ -69,15 +69,21 @@ static void add_increments(const Vectors *v, const double *weights, int stage, d
         for (int i = 0; i < equations.n_states; i++) sum[i] += factor * weights[k] * v->increments[k][i];
 }
 
-/* Factors of 1/(gamma h) - J, and the first increment with them. */
+/* (1/(gamma h) - J) x = b, in place. */
+static void solve(const Vectors *v, double h, double *b) {
+    for (int i = 0; i < equations.n_states; i++) b[i] *= GAMMA * h;
+    stage_matrix_solve(&v->matrix, GAMMA * h, b);
+}
+
+/* The factors, and the first increment with them. */
 static bool first_stage(Model *model, double h, const Step *step, const Vectors *v) {
-    const int n = equations.n_states;
-    for (int i = 0; i < n * n; i++) v->factors[i] = -v->jacobian[i];
-    for (int i = 0; i < n; i++) v->factors[i * (n + 1)] += 1.0 / (GAMMA * h);
+    if (stage_matrix_factor(&v->matrix, GAMMA * h) != LINEAR_SOLVE_OK)
+        return model_fail(model, "the linear system of a Rosenbrock step of %.3g s has no solution", h);
     double *increment = v->increments[0];
-    for (int i = 0; i < n; i++) increment[i] = step->slope[i] + h * TIME_WEIGHTS[0] * v->by_time[i];
-    if (linear_solve(n, 1, v->factors, increment, v->pivots, v->scale) == LINEAR_SOLVE_OK) return true;
-    return model_fail(model, "the linear system of a Rosenbrock step of %.3g s has no solution", h);
+    for (int i = 0; i < equations.n_states; i++)
+        increment[i] = step->slope[i] + h * TIME_WEIGHTS[0] * v->by_time[i];
+    solve(v, h, increment);
+    return true;
 }
 
 static void move(Model *model, double time, int stage, const Step *step, const Vectors *v) {
@@ -97,7 +103,7 @@ static bool attempt(Model *model, double t, double t_end, const Step *step) {
         if (!model_derivatives(model, increment)) return false;
         add_increments(&v, INCREMENTS[stage], stage, 1.0 / h, increment);
         for (int i = 0; i < n; i++) increment[i] += h * TIME_WEIGHTS[stage] * v.by_time[i];
-        linear_solve_again(n, 1, v.factors, v.pivots, increment);
+        solve(&v, h, increment);
     }
     memcpy(step->error, v.increments[STAGES - 1], (size_t)n * sizeof *step->error);
     for (int i = 0; i < n; i++) step->trial[i] += step->error[i];
@@ -111,4 +117,4 @@ static bool advance(Model *model, double end, int32_t *budget) {
     return advance_adaptively(model, end, budget, &METHOD);
 }
 
-const Integrator rosenbrock_43 = {STEP_VECTORS + VECTORS, MATRICES, advance};
+const Integrator rosenbrock_43 = {STEP_VECTORS + VECTORS + STAGE_MATRIX_VECTORS, 2, NULL, advance};

@@ -5,6 +5,7 @@
 
 #include "model.h"
 
+/* At the begin of a communication step; belongs to the instance's state. */
 Method choose_method(Model *model);
 
 #endif

@@ -40,6 +40,7 @@ static void save(Model *model) {
     copy(switches, model->workspace + equations.blocks.switches, equations.n_switches);
     copy(inputs, model->workspace + equations.blocks.inputs, equations.n_inputs);
     copy(corrections, model->workspace + equations.blocks.corrections, projection_levels());
+    copy(corrections + projection_levels(), model->memory, (int)model->memory_size);
 }
 
 static void go_back(Model *model, double time, const RunState *before) {
@@ -49,6 +50,8 @@ static void go_back(Model *model, double time, const RunState *before) {
     copy(model->workspace + equations.blocks.switches, switches, equations.n_switches);
     copy(model->workspace + equations.blocks.inputs, inputs, equations.n_inputs);
     copy(model->workspace + equations.blocks.corrections, corrections, projection_levels());
+    copy(model->memory, corrections + projection_levels(), (int)model->memory_size);
+    model->factored = false;
     model->run.step = before->step;
     model->run.previous_error = before->previous_error;
 }

@@ -8,6 +8,7 @@ static const Integrator *const INTEGRATORS[N_METHODS] = {
     [METHOD_RUNGE_KUTTA] = &runge_kutta_4,
     [METHOD_DORMAND_PRINCE] = &dormand_prince_54,
     [METHOD_ROSENBROCK] = &rosenbrock_43,
+    [METHOD_BDF] = &backward_differentiation,
 };
 
 enum { FIRST_METHOD = METHOD_AUTOMATIC + 1 };
@@ -15,8 +16,7 @@ enum { FIRST_METHOD = METHOD_AUTOMATIC + 1 };
 const Integrator *integrator_of(Model *model) {
     const int64_t wanted = model->run.integer_settings[SETTING_SOLVER_METHOD];
     if (wanted != METHOD_AUTOMATIC) return INTEGRATORS[wanted];
-    if (model->run.chosen_method == METHOD_AUTOMATIC) model->run.chosen_method = choose_method(model);
-    return INTEGRATORS[model->run.chosen_method];
+    return INTEGRATORS[choose_method(model)];
 }
 
 size_t integrator_scratch(void) {
@@ -24,6 +24,15 @@ size_t integrator_scratch(void) {
     size_t most = 0;
     for (int i = FIRST_METHOD; i < N_METHODS; i++) {
         const size_t needed = n * ((size_t)INTEGRATORS[i]->vectors + (size_t)INTEGRATORS[i]->matrices * n);
+        if (needed > most) most = needed;
+    }
+    return most;
+}
+
+size_t integrator_memory(void) {
+    size_t most = 0;
+    for (int i = FIRST_METHOD; i < N_METHODS; i++) {
+        const size_t needed = INTEGRATORS[i]->memory != NULL ? INTEGRATORS[i]->memory() : 0;
         if (needed > most) most = needed;
     }
     return most;
