@@ -1,0 +1,222 @@
+"""What a second of model time costs at the accuracy that is asked for: co-simulation, and model exchange in CVODE.
+
+    python benchmarks/solution.py [--rounds N] [--details] [NAME …]
+
+CPU time of this process, communication and output steps of 10 ms. Each machine is run at a ladder of tolerances; a
+cell is the time of the cheapest run with an error within the bound, relative to range, against a converged
+run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import fmpy
+import numpy as np
+from fmpy.sundials import CVodeSolver
+from numpy.typing import NDArray
+from rich.box import MARKDOWN
+from rich.console import Console
+from rich.table import Table
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from helpers_backends import EXAMPLES, Compiled, Fmu, example_model
+from helpers_replacement import model_of
+from helpers_stiff import AUTOMATIC, BDF, COUNTERS, DORMAND_PRINCE, ROSENBROCK
+
+from gpmelica.commands import run as verify
+from gpmelica.generator.description.load import from_data
+from gpmelica.prepared import Prepared, prepare
+
+Array = NDArray[np.float64]
+STEP = 1e-2  # s
+BOUNDS = (1e-2, 1e-4, 1e-6, 1e-8)
+TOLERANCES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10)
+METHODS = {
+    "co-simulation, default": AUTOMATIC,
+    "co-simulation, Dormand–Prince": DORMAND_PRINCE,
+    "co-simulation, BDF": BDF,
+    "co-simulation, Rosenbrock": ROSENBROCK,
+}
+SLOW = 0.3  # s per simulated second: beyond, a method is not tried at tighter tolerances
+
+
+def crane(elements: int) -> Prepared:
+    """The example's crane without its programmed constraints: springs hold boom and jib."""
+    data = tomllib.loads((EXAMPLES / "crane.toml").read_text(encoding="utf-8"))
+    for key in ("programmed", "constraints", "outputs", "cases"):
+        del data[key]
+    for key in ("a", "b", "rise"):
+        del data["parameters"][key]
+    del data["simulation"]["starts_violated"]
+    _, boom, jib = data["links"]
+    boom["beam"]["elements"] = elements
+    boom["joint"] |= {"stiffness": 1e5, "damping": 1e3}
+    jib["joint"] |= {"stiffness": 2e4, "damping": 2e2}
+    return prepare(from_data(data))
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A model, the signals that are compared, and the time that is simulated, s."""
+
+    model: Callable[[], Prepared]
+    signals: Sequence[str]
+    stop: float
+
+
+CRANE = ("column_angle", "boom_angle", "jib_angle", "E_x", "E_y", "E_z")
+RSRRP = ("crank_angle", "slider_position", "rocker_angle")
+ARM = ("column_angle", "arm_angle", "forearm_angle", "telescope_position")
+MACHINES = {
+    "crane, rigid boom": Machine(lambda: crane(1), CRANE, 2.0),
+    "crane, elastic boom": Machine(lambda: crane(4), CRANE, 2.0),
+    "rsrrp, spherical 1e8 N/m": Machine(lambda: model_of("spherical_replacement", 1e8), RSRRP, 1.0),
+    "rsrrp, revolute 1e8 N/m": Machine(lambda: model_of("revolute_replacement", 1e8), RSRRP, 1.0),
+    "manipulator, friction": Machine(lambda: example_model("manipulator", "S_fl_L_fl_J_f"), ARM, 1.0),
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """values: of the signals at the points, shape (N, k); CPU time in s per simulated second."""
+
+    tolerance: float
+    values: Array
+    seconds: float
+    counts: Mapping[str, int]
+
+    def error(self, exact: Run) -> float:
+        """Largest difference, relative to the range of each signal."""
+        return float((np.abs(self.values - exact.values) / np.ptp(exact.values, axis=0)).max())
+
+
+def co_simulate(compiled: Compiled, machine: Machine, tolerance: float, method: int) -> Run:
+    """By the FMU's own solver."""
+    points = np.linspace(0.0, machine.stop, round(machine.stop / STEP) + 1)
+    with Fmu(compiled) as fmu:
+        fmu.start({"solver_method": method, "solver_max_steps": 10**6}, tolerance=tolerance)
+        begin = time.process_time()
+        values = fmu.run(points, machine.signals)
+        seconds = time.process_time() - begin
+        counts = {name: fmu.count(f"solver_{name}") for name in COUNTERS}
+    return Run(tolerance, values, seconds / machine.stop, counts)
+
+
+def exchange(compiled: Compiled, machine: Machine, tolerance: float) -> Run:
+    """By CVODE as FMPy drives it, which restarts it at events."""
+    with Fmu(compiled, "me") as fmu:
+        event = fmu.start().enter_continuous_time()
+        fmi, n = fmu.fmi, compiled.description.numberOfContinuousStates
+        solver = CVodeSolver(
+            nx=n,
+            nz=0,
+            get_x=fmi.getContinuousStates,
+            set_x=fmi.setContinuousStates,
+            get_dx=fmi.getDerivatives,
+            get_z=fmi.getEventIndicators,
+            get_nominals=fmi.getNominalsOfContinuousStates,
+            set_time=fmi.setTime,
+            input=None,
+            startTime=0.0,
+            maxStep=machine.stop / 50,
+            relativeTolerance=tolerance,
+            maxNumSteps=10**6,
+        )
+        begin, t, values = time.process_time(), 0.0, [fmu.get(machine.signals)]
+        for point in np.linspace(0.0, machine.stop, round(machine.stop / STEP) + 1)[1:]:
+            while t < point - 1e-12:
+                _, _, t = solver.step(t, min(float(point), event))
+                fmi.setTime(t)
+                fmi.completedIntegratorStep()
+                if t >= event - 1e-12:
+                    fmi.enterEventMode()
+                    event = fmu.enter_continuous_time()
+                    solver.reset(t)
+            values.append(fmu.get(machine.signals))
+        seconds = time.process_time() - begin
+        counts = {"evaluations": fmu.count("solver_evaluations")}
+    return Run(tolerance, np.array(values), seconds / machine.stop, counts)
+
+
+def ladder(run: Callable[[float], Run], rounds: int) -> Iterator[Run]:
+    """From loose to tight, each the fastest of several, as far as time allows."""
+    for tolerance in TOLERANCES:
+        try:
+            found = run(tolerance)
+        except Exception as error:  # a solver that gives up at one tolerance may not at the next
+            print(f"  tolerance {tolerance:.0e}: {error}", file=sys.stderr)
+            continue
+        for _ in range(rounds - 1):
+            found = min(found, run(tolerance), key=lambda each: each.seconds)
+        yield found
+        if found.seconds > SLOW:
+            return
+
+
+def cell(runs: Sequence[Run], exact: Run, bound: float) -> str:
+    """ms per s of the cheapest run within the bound, and its tolerance."""
+    within = [run for run in runs if run.error(exact) <= bound]
+    if not within:
+        return "–"
+    best = min(within, key=lambda run: run.seconds)
+    return f"{1e3 * best.seconds:.2f} ({best.tolerance:.0e})"
+
+
+def converged(compiled: Compiled, machine: Machine) -> Run:
+    """By the method that shares no formula with BDF."""
+    return co_simulate(compiled, machine, 1e-11, DORMAND_PRINCE)
+
+
+def build(model: Prepared, folder: Path) -> Compiled:
+    """A model's FMU, unpacked."""
+    fmu = verify.build(model, folder)
+    return Compiled(model, fmu, Path(fmpy.extract(str(fmu), str(folder / "unpacked"))))
+
+
+def ways(compiled: Compiled, machine: Machine) -> dict[str, Callable[[float], Run]]:
+    """Each way to run a machine at a tolerance, by its title."""
+    by_method: dict[str, Callable[[float], Run]] = {
+        title: partial(co_simulate, compiled, machine, method=method) for title, method in METHODS.items()
+    }
+    return by_method | {"model exchange, CVODE": partial(exchange, compiled, machine)}
+
+
+def print_machine(name: str, compiled: Compiled, machine: Machine, rounds: int, details: bool) -> None:
+    """A row per way to run it, a column per bound."""
+    exact = converged(compiled, machine)
+    n = compiled.description.numberOfContinuousStates
+    table = Table(f"{name}, {n} states", *(f"≤ {bound:.0e}" for bound in BOUNDS), box=MARKDOWN)
+    for title, way in ways(compiled, machine).items():
+        runs = list(ladder(way, rounds))
+        table.add_row(title, *(cell(runs, exact, bound) for bound in BOUNDS))
+        for run in runs if details else ():
+            about = f"{run.tolerance:.0e}: {run.error(exact):.1e}, {1e3 * run.seconds:.2f} ms/s"
+            print(f"{title}, {about}", run.counts)
+    Console(width=120).print(table)
+
+
+def main() -> None:
+    """A table per machine."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="machines whose name begins so; default: all")
+    parser.add_argument("--rounds", type=int, default=3, help="runs of each, of which the fastest counts")
+    parser.add_argument("--details", action="store_true", help="error and counts of every run, too")
+    wanted = parser.parse_args()
+    for name, machine in MACHINES.items():
+        if not wanted.names or any(name.startswith(each) for each in wanted.names):
+            with TemporaryDirectory() as folder:
+                compiled = build(machine.model(), Path(folder))
+                print_machine(name, compiled, machine, wanted.rounds, wanted.details)
+
+
+if __name__ == "__main__":
+    main()
