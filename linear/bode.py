@@ -51,15 +51,18 @@ def draw(at: Array, response: NDArray[np.complex128], labels: Sequence[str]) -> 
         figure = style.new_figure(5.4)
         amplitude, phase = figure.subplots(2, 1, sharex=True)
         for values, colour in zip(response, _COLOURS, strict=False):
-            size = np.abs(values)
-            amplitude.plot(at, np.where(size > 0.0, size, np.nan), color=colour)  # a logarithm has no zero
-            phase.plot(at, np.degrees(np.unwrap(np.angle(values))), color=colour)
+            seen = np.abs(values) > 0.0  # a zero has neither logarithm nor phase
+            amplitude.plot(at, np.where(seen, np.abs(values), np.nan), color=colour)
+            phase.plot(at, np.where(seen, np.degrees(np.unwrap(np.angle(values))), np.nan), color=colour)
         style.log_axis(amplitude)
         style.log_axis(phase, "x")
         phase.yaxis.set_major_locator(MultipleLocator(90))
         amplitude.set_ylabel("amplitude")
         phase.set_ylabel("phase in degrees")
         phase.set_xlabel("frequency in Hz")
-        named = zip(labels, _COLOURS, strict=False)
-        style.legend_of(figure, [Line2D([], [], color=colour, label=label) for label, colour in named])
+        named = [
+            label if values.any() else f"{label}: zero" for label, values in zip(labels, response, strict=True)
+        ]
+        lines = zip(named, _COLOURS, strict=False)
+        style.legend_of(figure, [Line2D([], [], color=colour, label=label) for label, colour in lines])
     return figure

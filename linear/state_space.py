@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from scipy.signal import StateSpace as ScipyStateSpace
 
 Array = NDArray[np.float64]
+_ROUNDING = 1e-12  # of what moves in the same unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +67,20 @@ class StateSpace:
         return modes(self.A, self.motion, self.coordinates, rates)
 
     def frequency_response(self, frequencies: ArrayLike) -> NDArray[np.complex128]:
-        """C (iω − A)⁻¹ B + D, shape (p, m, N), at frequencies in Hz, shape (N,)."""
+        """C (iω − A)⁻¹ B + D, shape (p, m, N), at frequencies in Hz, (N,); what is rounding alone is zero."""
         s = 2j * np.pi * np.asarray(frequencies, dtype=float)[:, None, None]
-        response = self.C @ np.linalg.solve(s * np.eye(len(self.A)) - self.A, self.B[None]) + self.D
+        states = np.linalg.solve(s * np.eye(len(self.A)) - self.A, self.B[None])
+        response = self.C @ states + self.D
+        response[np.abs(response) <= _ROUNDING * (np.abs(self.C) @ self._sizes(states))] = 0.0
         return np.asarray(np.moveaxis(response, 0, -1))
+
+    def _sizes(self, states: NDArray[np.complexfloating[Any, Any]]) -> Array:
+        """Of each state's response, shape (N, k, m), the largest of a state with the same unit."""
+        sizes: Array = np.abs(states)
+        units = np.array([self.units[state] for state in self.states])
+        for unit in set(units.tolist()):
+            sizes[:, units == unit] = sizes[:, units == unit].max(axis=1, keepdims=True)
+        return sizes
 
     def bode(self) -> Figure:
         """Amplitude and phase of each output per input over frequency; `select` some before, eight at most.
