@@ -29,7 +29,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     help="From a mechanism's description to readable Modelica, a verified FMU and a report.",
-    epilog="Exit status: 0 ok; 1 a check or comparison failed; 2 bad input; 3 a tool is missing.",
+    epilog="Exit status: 0 ok; 1 a check or comparison failed; 2 bad input; 3 a tool is missing;"
+    " 4 disk or memory is full.",
     invoke_without_command=True,
 )
 
