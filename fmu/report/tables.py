@@ -86,7 +86,7 @@ def task(mechanism: Mechanism) -> Table:
         ("level", "text", lambda p: ("position", "velocity", "acceleration")[p.order]),
         ("condition", "expression", _condition),
     ]
-    return tabulate(columns, mechanism.programmed)
+    return tabulate(columns, mechanism.chain.programmed)
 
 
 def closures(mechanism: Mechanism) -> Table:

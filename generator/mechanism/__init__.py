@@ -18,6 +18,7 @@ from .parts import (
     KnifeEdge,
     Mechanism,
     Place,
+    ProgrammedTask,
     Support,
     signal_names,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "Mechanism",
     "Numbers",
     "Place",
+    "ProgrammedTask",
     "Support",
     "build",
     "placement_order",

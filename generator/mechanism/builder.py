@@ -14,7 +14,7 @@ from ..description.tables.friction import LuGre
 from ..description.tables.inertia import Inertial
 from ..description.tables.link import Beam, Joint, Link
 from ..description.tables.settings import Constraints
-from ..description.tables.task import Force, Nonholonomic, Point
+from ..description.tables.task import Force, Nonholonomic, Point, Programmed
 from ..language import expressions
 from ..types.closures import CLOSURE_TYPES, DEFORMATIONS, Condition
 from ..types.joints import JOINT_TYPES, ElementaryMotion
@@ -32,6 +32,7 @@ from .parts import (
     KnifeEdge,
     Mechanism,
     Place,
+    ProgrammedTask,
     Support,
 )
 
@@ -87,7 +88,7 @@ class _Builder:
             supports=supports,
             points={name: self._point(name, point) for name, point in self.chain.points.items()},
             closures=tuple(self._closure(closure) for closure in self.chain.closures),
-            programmed=self.chain.programmed,
+            programmed=tuple(map(_task, self.chain.programmed)),
             nonholonomic=tuple(self._knife_edge(edge) for edge in self.chain.nonholonomic),
             forces=tuple(self._force(force) for force in self.chain.forces),
             **self._stabilisation(self.chain.constraints),
@@ -339,3 +340,8 @@ _DEFORMATIONS = (*((axis, "N/m") for axis in "xyz"), *((angle, "N.m/rad") for an
 
 def _diagonal(moments: tuple[Value, Value, Value]) -> list[list[Value]]:
     return [[moments[i] if i == j else 0.0 for j in range(3)] for i in range(3)]
+
+
+def _task(entry: Programmed) -> ProgrammedTask:
+    expression = None if entry.expression is None else expressions.parse(entry.expression)
+    return ProgrammedTask(entry.name, entry.order, expression, entry.path)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..description import Chain
-from ..description.tables.task import Programmed
+from ..description.tables.task import Path
 from ..language.ir import Expr
 from ..types.closures import Condition
 from ..types.joints import Axis, ElementaryMotion, X, Y, Z
@@ -210,6 +210,16 @@ class AppliedForce:
 
 
 @dataclass(frozen=True)
+class ProgrammedTask:
+    """A programmed constraint: an expression that is to be zero, of this order, or a path."""
+
+    name: str
+    order: int
+    expression: Expr | None
+    path: Path | None
+
+
+@dataclass(frozen=True)
 class Mechanism:
     """Everything the equations need; angles in rad, SI units, world frame 0.
 
@@ -225,7 +235,7 @@ class Mechanism:
     supports: tuple[Support, ...]
     points: dict[str, Place]
     closures: tuple[Closure, ...]
-    programmed: tuple[Programmed, ...]
+    programmed: tuple[ProgrammedTask, ...]
     nonholonomic: tuple[KnifeEdge, ...]
     forces: tuple[AppliedForce, ...]
     alpha: Value

@@ -141,6 +141,5 @@ def _comparable(model: Model, state: State) -> Array:
 def _runs_by_time(mechanism: Mechanism) -> bool:
     """Whether a programmed constraint depends on time."""
     return any(
-        entry.expression is None or "t" in expressions.names(expressions.parse(entry.expression))
-        for entry in mechanism.programmed
+        entry.expression is None or "t" in expressions.names(entry.expression) for entry in mechanism.programmed
     )

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...generator.language import expressions
 from ...generator.language.ir import Expr
 from ...generator.mechanism import Mechanism
 from ..forces.element import Input
@@ -125,7 +124,7 @@ def _trees(mechanism: Mechanism) -> Iterator[Expr]:
         yield from force.values or ()
     for entry in mechanism.programmed:
         if entry.expression is not None:
-            yield expressions.parse(entry.expression)
+            yield entry.expression
 
 
 def _has_start(tree: Expr) -> bool:

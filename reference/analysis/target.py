@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import SolveError
-from ...generator.description.tables.task import Programmed
 from ...generator.language import expressions
-from ...generator.mechanism import Mechanism, signal_names
+from ...generator.mechanism import Mechanism, ProgrammedTask, signal_names
 from ...generator.types.origin import of_point
 from ...trajectory import Trajectory
 from ..constraints.constraints import programmed
@@ -32,7 +31,7 @@ def programmed_target(mechanism: Mechanism, trajectory: Trajectory) -> dict[str,
     fulfils all of them; NaN where the projection does not converge. Components that no constraint prescribes
     are therefore those of the actual motion.
     """
-    entries: dict[str, list[Programmed]] = {}
+    entries: dict[str, list[ProgrammedTask]] = {}
     for entry in mechanism.programmed:
         point = _only_point(mechanism, entry)
         if point is not None:
@@ -40,12 +39,12 @@ def programmed_target(mechanism: Mechanism, trajectory: Trajectory) -> dict[str,
     return {point: _Projection(mechanism, point, own, trajectory).path() for point, own in entries.items()}
 
 
-def _only_point(mechanism: Mechanism, entry: Programmed) -> str | None:
+def _only_point(mechanism: Mechanism, entry: ProgrammedTask) -> str | None:
     """The one point whose position the constraint is about, or None."""
     if entry.path is not None:
         return entry.path.point
     assert entry.expression is not None
-    used = {name for name in expressions.running_names(expressions.parse(entry.expression)) if "." in name}
+    used = {name for name in expressions.running_names(entry.expression) if "." in name}
     owners = {name.partition(".")[0] for name in used}
     if entry.order or len(owners) != 1 or not owners <= set(mechanism.points):
         return None
@@ -56,7 +55,7 @@ class _Projection:
     """Projects one point of a trajectory onto its constraints."""
 
     def __init__(
-        self, mechanism: Mechanism, point: str, entries: Sequence[Programmed], trajectory: Trajectory
+        self, mechanism: Mechanism, point: str, entries: Sequence[ProgrammedTask], trajectory: Trajectory
     ) -> None:
         coordinates = mechanism.coordinates
         first = [trajectory.columns(signal_names(coordinates, level))[0] for level in ("position", "velocity")]

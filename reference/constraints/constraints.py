@@ -8,9 +8,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ...generator.description.tables.task import Path, Programmed
-from ...generator.language import expressions
-from ...generator.mechanism import Mechanism
+from ...generator.description.tables.task import Path
+from ...generator.mechanism import Mechanism, ProgrammedTask
 from ..kinematics.expression import stops
 from ..kinematics.kinematics import Posture, Vectors
 from ..kinematics.quantities import Indices, Quantities, Reader, Reading, State
@@ -105,13 +104,12 @@ class Constraints:
             yield from group.stops()
 
 
-def programmed(entry: Programmed, quantities: Quantities, reader: Reader) -> ProgrammedGroup:
+def programmed(entry: ProgrammedTask, quantities: Quantities, reader: Reader) -> ProgrammedGroup:
     """The rows of a programmed constraint."""
     if entry.path is not None:
         return _PathRows(entry.name, entry.path, quantities)
     assert entry.expression is not None
-    tree = expressions.parse(entry.expression)
-    reading = reader.reading(f"programmed constraint {entry.name}", tree)
+    reading = reader.reading(f"programmed constraint {entry.name}", entry.expression)
     return _ExpressionRow(entry.name, entry.order, reading, quantities)
 
 

@@ -62,12 +62,12 @@ def tasks(mechanism: Mechanism) -> list[Task]:
     """Programmed constraints in the file's order."""
     found: list[Task] = []
     for entry in mechanism.programmed:
+        if entry.expression is not None:
+            tree = differentiate.expand(entry.expression)
+            found.append(_task(entry.name, tree, entry.order, mechanism.points))
         if entry.path is not None:
             trees = _path_trees(entry.path)
             found += [_task(f"{entry.name}_{axis}", tree, 0, mechanism.points) for axis, tree in trees]
-            continue
-        tree = differentiate.expand(expressions.parse(entry.expression or ""))
-        found.append(_task(entry.name, tree, entry.order, mechanism.points))
     return found
 
 
