@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
-import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
-from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Column, Table
+from rich.table import Table
 
 from ._version import __version__
+from .console import command_line, emit, emit_strict, errors, progress_bars, screen, verdict_table, wrote
 from .errors import DescriptionError, GpmelicaError, MissingToolError
 
 if TYPE_CHECKING:
@@ -43,10 +40,6 @@ def _options(
         sys.stdout.write(f"gpmelica {__version__}\n")
         raise typer.Exit
 
-
-_errors = Console(stderr=True, soft_wrap=True, highlight=False)
-# a pipe has no width: tables are not cut there
-_screen = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
 
 File = Annotated[Path, typer.Argument(help="description of the mechanism, TOML")]
 Case = Annotated[str | None, typer.Option(help="case of the description")]
@@ -121,26 +114,8 @@ def _file_error(error: OSError) -> tuple[int, str]:
 
 
 def _fail(status: int, message: str) -> NoReturn:
-    _errors.print(message, style="red", markup=False)
+    errors.print(message, style="red", markup=False)
     sys.exit(status)
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str, float], None]]:
-    """A bar per activity, on standard error and only on a terminal."""
-    words = TextColumn("{task.description}", markup=False, table_column=Column())  # notes are longer than a line
-    columns = (SpinnerColumn(), words, BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=_errors, disable=not _errors.is_terminal) as bars:
-        tasks: dict[str, Any] = {}
-
-        def report(what: str, fraction: float) -> None:
-            if what not in tasks:
-                for task in tasks.values():
-                    bars.update(task, total=1.0, completed=1.0)
-                tasks[what] = bars.add_task(what, total=None if fraction == 0.0 else 1.0)
-            bars.update(tasks[what], total=1.0 if fraction else None, completed=fraction)
-
-        yield report
 
 
 def _load(file: Path, case: str | None) -> Model:
@@ -149,37 +124,15 @@ def _load(file: Path, case: str | None) -> Model:
     return load(file, case)
 
 
-def _command_line(context: typer.Context) -> str:
-    """What repeats this command: its name, arguments, and the options that were given."""
-    words = ["gpmelica", str(context.info_name)]
-    for parameter in context.command.params:
-        name = str(parameter.name)
-        source = context.get_parameter_source(name)
-        if source is None or source.name != "COMMANDLINE":
-            continue
-        value = context.params[name]
-        if parameter.param_type_name == "argument":
-            words.append(str(value))
-        elif isinstance(value, bool):
-            words.append(parameter.opts[0] if value else parameter.secondary_opts[0])
-        else:
-            words += [parameter.opts[0], str(value)]
-    return shlex.join(words)
-
-
-def _emit(data: Any) -> None:
-    sys.stdout.write(json.dumps(data, indent=2) + "\n")
-
-
 @app.command()
 def check(file: File, case: Case = None, as_json: Json = False) -> None:
     """Validate a description; show bodies, coordinates, constraints and partition."""
     found = _load(file, case).check()
     if as_json:
-        _emit(found.data())
+        emit(found.data())
     else:
         for table in found.tables():
-            _screen.print(table)
+            screen.print(table)
     raise typer.Exit(OK if found.consistent else DISAGREES)
 
 
@@ -189,7 +142,7 @@ def modelica(file: File, case: Case = None, out: Out = None, as_json: Json = Fal
     from .fmu.backends.backend import write_modelica
 
     model = _load(file, case)
-    _wrote(write_modelica(model.prepared, model.folder(out)), as_json)
+    wrote(write_modelica(model.prepared, model.folder(out)), as_json)
 
 
 @app.command()
@@ -210,12 +163,12 @@ def build(
     model = _load(file, case)
     folder = model.folder(out)
     systems = () if platforms is None else [name.strip() for name in platforms.split(",")]
-    with _progress() as progress:
+    with progress_bars() as progress:
         fmu = model.build(out, compiler, fmi, platforms=systems, omc=omc, timeout=timeout, progress=progress)
         results = _reference_results(model, folder, fmi, inputs, progress) if reference_results else []
-    _wrote([folder / f"{model.name}.mo", folder / f"{model.name}.mos", fmu.path, *results], as_json)
+    wrote([folder / f"{model.name}.mo", folder / f"{model.name}.mos", fmu.path, *results], as_json)
     if not as_json:
-        _screen.print(f"{fmu.backend.name}, {fmu.compiler}: {fmu.solver}", markup=False)
+        screen.print(f"{fmu.backend.name}, {fmu.compiler}: {fmu.solver}", markup=False)
     if fmu.problems:
         _fail(DISAGREES, "\n".join(["FMPy finds fault with the FMU:", *fmu.problems]))
 
@@ -242,9 +195,9 @@ def ssp(
         read_fmu(controller)
     model = _load(file, case)
     folder = model.folder(out)
-    with _progress() as progress:
+    with progress_bars() as progress:
         fmu = build_native(model.prepared, folder, lambda what: progress(f"compiling: {what}", 0.0), fmi)
-    _wrote([fmu.path, write_ssp(fmu.path, folder, controller)], as_json)
+    wrote([fmu.path, write_ssp(fmu.path, folder, controller)], as_json)
 
 
 @app.command()
@@ -272,7 +225,7 @@ def run(
     from .fmu.report.report import word
 
     model = _load(file, case)
-    with _progress() as progress:
+    with progress_bars() as progress:
         report = model.run(
             out,
             inputs=inputs,
@@ -282,18 +235,18 @@ def run(
             fmi=fmi,
             omc=omc,
             timeout=timeout,
-            command=_command_line(context),
+            command=command_line(context),
             progress=progress,
         )
     if as_json:
-        _emit_strict(result(report))
+        emit_strict(result(report))
     else:
-        _screen.print(_verdict_table(report.comparisons))
+        screen.print(verdict_table(report.comparisons))
         for name, finding in report.findings.items():
-            _screen.print(f"[{'green' if finding.ok else 'red'}]{word(name, report)}[/]: {escape(finding.text)}")
+            screen.print(f"[{'green' if finding.ok else 'red'}]{word(name, report)}[/]: {escape(finding.text)}")
         for name, note in report.remarks:
-            _screen.print("note: " + (f"{name}: " if name else "") + note, markup=False)
-        _screen.print(f"report: {model.folder(out) / 'report.html'}", markup=False)
+            screen.print("note: " + (f"{name}: " if name else "") + note, markup=False)
+        screen.print(f"report: {model.folder(out) / 'report.html'}", markup=False)
     raise typer.Exit(OK if report.ok else DISAGREES)
 
 
@@ -312,15 +265,15 @@ def compare(
     (a, units), (b, _) = read_or_simulate(first), read_or_simulate(second)
     outcome = compare_runs(a, b, units, tolerance)
     if as_json:
-        _emit_strict(comparison_data(outcome))
+        emit_strict(comparison_data(outcome))
     else:
         table = Table("signal", "max abs error", "relative to scale")
         for name, error in sorted(outcome.rel_error.items(), key=lambda item: -item[1]):
             table.add_row(name, f"{outcome.max_abs_error[name]:.3g}", f"{error:.3g}")
-        _screen.print(table)
-        _screen.print(_verdict_table([outcome]))
+        screen.print(table)
+        screen.print(verdict_table([outcome]))
         if outcome.note:
-            _screen.print(f"note: {outcome.note}", markup=False)
+            screen.print(f"note: {outcome.note}", markup=False)
     raise typer.Exit(OK if outcome.ok else DISAGREES)
 
 
@@ -336,7 +289,7 @@ def evaluate(
 
     model = _load(file, case).prepared
     with_friction = [c for c in model.mechanism.coordinates if c.friction is not None]
-    _emit_strict(evaluate_model(model, read_state(state, model.mechanism.n, len(with_friction))))
+    emit_strict(evaluate_model(model, read_state(state, model.mechanism.n, len(with_friction))))
 
 
 @app.command()
@@ -345,12 +298,12 @@ def statics(file: File, case: Case = None, as_json: Json = False) -> None:
     model = _load(file, case)
     found = model.statics()
     if as_json:
-        _emit(found)
+        emit(found)
         return
     table = Table("coordinate", "equilibrium", "unit")
     for coordinate in model.coordinates:
         table.add_row(coordinate.name, f"{found[coordinate.name]:.9g}", coordinate.unit)
-    _screen.print(table)
+    screen.print(table)
 
 
 @app.command()
@@ -382,16 +335,24 @@ def linearize(
     model = _load(file, case)
     if bode:
         check_bode(model.prepared, outputs, out)
-    with _progress() as progress:
-        where: dict[str, Any] = {"time": time, "state": state, "equilibrium": equilibrium, "trim": trim}
-        found = model.linearize(**where, inputs=inputs, outputs=outputs, full=full, progress=progress)
+    with progress_bars() as progress:
+        found = model.linearize(
+            time=time,
+            state=state,
+            equilibrium=equilibrium,
+            trim=trim,
+            inputs=inputs,
+            outputs=outputs,
+            full=full,
+            progress=progress,
+        )
     paths = [] if out is None else write(found, out, bode=bode)
     if as_json:
-        _emit_strict(found.data())
+        emit_strict(found.data())
         return
     for table in of_model(found):
-        _screen.print(table)
-    _wrote(paths, as_json)
+        screen.print(table)
+    wrote(paths, as_json)
 
 
 @app.command()
@@ -409,16 +370,17 @@ def modes(
     from .linear.tables import of_modes
 
     model = _load(file, case)
-    with _progress() as progress:
-        where: dict[str, Any] = {"time": time, "state": state, "equilibrium": equilibrium, "trim": trim}
-        linear = model.linearize(**where, inputs=inputs, progress=progress)
+    with progress_bars() as progress:
+        linear = model.linearize(
+            time=time, state=state, equilibrium=equilibrium, trim=trim, inputs=inputs, progress=progress
+        )
     found = linear.modes()
     if as_json:
         notes, when = list(linear.notes), linear.time
-        _emit_strict({"modes": [mode.data() for mode in found], "time": when, "notes": notes})
+        emit_strict({"modes": [mode.data() for mode in found], "time": when, "notes": notes})
         return
     for table in of_modes(linear, found):
-        _screen.print(table)
+        screen.print(table)
 
 
 @app.command()
@@ -427,17 +389,17 @@ def loads(file: File, case: Case = None, out: Out = None, inputs: Input = None, 
     from .fmu.files.csv_file import write_csv
 
     model = _load(file, case)
-    with _progress() as progress:
+    with progress_bars() as progress:
         summary = model.loads(inputs, progress)
     path = model.folder(out) / "loads.csv"
     write_csv(path, summary.marked_run())
     if as_json:
-        _emit_strict(summary.data())
+        emit_strict(summary.data())
         return
-    _screen.print(summary.table())
+    screen.print(summary.table())
     for note in summary.notes():
-        _screen.print(note, markup=False)
-    _wrote([path], as_json)
+        screen.print(note, markup=False)
+    wrote([path], as_json)
 
 
 @app.command()
@@ -453,12 +415,12 @@ def reactions(file: File, case: Case = None, out: Out = None, as_json: Json = Fa
 
         write_atomically(out / "reactions.json", strict_json(solvability.data(found)))
     if as_json:
-        _emit_strict(solvability.data(found))
+        emit_strict(solvability.data(found))
         return
     for table in solvability.tables(model.prepared.mechanism, found):
-        _screen.print(table)
+        screen.print(table)
     if out is not None:
-        _wrote([out / "reactions.json"], as_json)
+        wrote([out / "reactions.json"], as_json)
 
 
 @app.command()
@@ -474,13 +436,13 @@ def study(
 
     if not cases:
         _fail(BAD_INPUT, "study: say what to vary; --cases runs all cases of the description")
-    with _progress() as progress:
+    with progress_bars() as progress:
         outcome = study_cases(file, out, progress, rumoca)
     if as_json:
-        _emit_strict(outcome.data())
+        emit_strict(outcome.data())
     else:
-        _screen.print(outcome.table())
-        _screen.print(f"report: {outcome.report}", markup=False)
+        screen.print(outcome.table())
+        screen.print(f"report: {outcome.report}", markup=False)
     raise typer.Exit(OK if outcome.ok else DISAGREES)
 
 
@@ -489,7 +451,7 @@ def schema() -> None:
     """JSON Schema of the description, for editors."""
     from .generator.description import schema as description_schema
 
-    _emit(description_schema())
+    emit(description_schema())
 
 
 def _reference_results(model: Model, out: Path, fmi: str, inputs: Path | None, progress: Any) -> list[Path]:
@@ -497,33 +459,3 @@ def _reference_results(model: Model, out: Path, fmi: str, inputs: Path | None, p
 
     truth = model.simulate(inputs, progress).trajectory
     return write_reference_results(model.prepared, out, fmi, truth, model.inputs(inputs))
-
-
-def _wrote(paths: list[Path], as_json: bool) -> None:
-    if as_json:
-        _emit({"files": [str(path) for path in paths]})
-        return
-    for path in paths:
-        _screen.print(f"wrote {path}", markup=False)
-
-
-def _emit_strict(data: Any) -> None:
-    from .fmu.files.strict_json import strict_json
-
-    sys.stdout.write(strict_json(data))
-
-
-def _verdict_table(comparisons: Any) -> Table:
-    table = Table("run", "wall s", "max rel error", "tolerance", "worst signal", "horizon s", "verdict")
-    for c in comparisons:
-        verdict = "[green]agrees[/green]" if c.ok else "[red]disagrees[/red]"
-        table.add_row(
-            c.name,
-            f"{c.wall_s:.2f}",
-            f"{c.max_rel_error:.2g}",
-            f"{c.tolerance:.2g}",
-            c.worst_signal,
-            f"{c.horizon:.4g}",
-            verdict,
-        )
-    return table

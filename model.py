@@ -298,8 +298,10 @@ class Model:
 
         See `linearize`, whose model has them too: `model.linearize().modes()`.
         """
-        where: dict[str, Any] = {"time": time, "state": state, "equilibrium": equilibrium, "trim": trim}
-        return self.linearize(**where, inputs=inputs, progress=progress).modes()
+        linear = self.linearize(
+            time=time, state=state, equilibrium=equilibrium, trim=trim, inputs=inputs, progress=progress
+        )
+        return linear.modes()
 
     @property
     def coordinates(self) -> tuple[mechanism.Coordinate, ...]:

@@ -53,6 +53,7 @@ linear
 commands
 model
 gpmelica
+console
 cli
 __main__
 """

@@ -51,7 +51,6 @@ def natural_accelerations(
 
     Forces term by term, without regard of their signs.
 
-
     at      time in s, q and q̇ of shape (n,), friction states of shape (f,)
     start   (q0, qd0), shape (n,) each; inputs by name, in their units
     """

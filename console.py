@@ -1,0 +1,98 @@
+"""What the command line shows: tables and progress on a terminal, JSON for scripts."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Column, Table
+
+from .fmu.files.strict_json import strict_json
+
+if TYPE_CHECKING:
+    import typer
+
+    from .fmu.compare.compare import Comparison
+
+errors = Console(stderr=True, soft_wrap=True, highlight=False)
+# a pipe has no width: tables are not cut there
+screen = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
+
+
+@contextmanager
+def progress_bars() -> Iterator[Callable[[str, float], None]]:
+    """A bar per activity, on standard error and only on a terminal."""
+    words = TextColumn("{task.description}", markup=False, table_column=Column())  # notes are longer than a line
+    columns = (SpinnerColumn(), words, BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=errors, disable=not errors.is_terminal) as bars:
+        tasks: dict[str, Any] = {}
+
+        def report(what: str, fraction: float) -> None:
+            if what not in tasks:
+                for task in tasks.values():
+                    bars.update(task, total=1.0, completed=1.0)
+                tasks[what] = bars.add_task(what, total=None if fraction == 0.0 else 1.0)
+            bars.update(tasks[what], total=1.0 if fraction else None, completed=fraction)
+
+        yield report
+
+
+def command_line(context: typer.Context) -> str:
+    """What repeats this command: its name, arguments, and the options that were given."""
+    words = ["gpmelica", str(context.info_name)]
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        source = context.get_parameter_source(name)
+        if source is None or source.name != "COMMANDLINE":
+            continue
+        value = context.params[name]
+        if parameter.param_type_name == "argument":
+            words.append(str(value))
+        elif isinstance(value, bool):
+            words.append(parameter.opts[0] if value else parameter.secondary_opts[0])
+        else:
+            words += [parameter.opts[0], str(value)]
+    return shlex.join(words)
+
+
+def emit(data: Any) -> None:
+    """Print JSON."""
+    sys.stdout.write(json.dumps(data, indent=2) + "\n")
+
+
+def wrote(paths: list[Path], as_json: bool) -> None:
+    """Name the files that were written."""
+    if as_json:
+        emit({"files": [str(path) for path in paths]})
+        return
+    for path in paths:
+        screen.print(f"wrote {path}", markup=False)
+
+
+def emit_strict(data: Any) -> None:
+    """Print JSON that every parser reads."""
+    sys.stdout.write(strict_json(data))
+
+
+def verdict_table(comparisons: Iterable[Comparison]) -> Table:
+    """A row per run."""
+    table = Table("run", "wall s", "max rel error", "tolerance", "worst signal", "horizon s", "verdict")
+    for c in comparisons:
+        verdict = "[green]agrees[/green]" if c.ok else "[red]disagrees[/red]"
+        table.add_row(
+            c.name,
+            f"{c.wall_s:.2f}",
+            f"{c.max_rel_error:.2g}",
+            f"{c.tolerance:.2g}",
+            c.worst_signal,
+            f"{c.horizon:.4g}",
+            verdict,
+        )
+    return table
