@@ -1,6 +1,6 @@
 """Independent reference solver: the papers' 4×4 formulas, no code shared with the generator's equations."""
 
-from .analysis.balance import Energy, energy
+from .analysis.balance import Course, Energy, course, energy
 from .analysis.consistency import start_notes
 from .analysis.evaluation import closure_wrenches, evaluate, joint_loads
 from .analysis.magnitudes import magnitudes, natural_accelerations
@@ -10,6 +10,7 @@ from .analysis.reactions import Reactions, Verdict, reactions
 from .analysis.simulation import simulate
 from .analysis.target import programmed_target
 from .constraints.redundancy import Rank
+from .forces.element import Mark
 from .forces.friction import friction_efforts
 from .kinematics.kinematics import poses
 from .solve.assembly import assemble
@@ -21,8 +22,10 @@ from .solve.solver import Solvability, formulation, rank_in, solvability
 from .solve.statics import equilibrium, free_coordinates, start_state
 
 __all__ = [
+    "Course",
     "Energy",
     "Evaluation",
+    "Mark",
     "Mode",
     "Model",
     "Rank",
@@ -33,6 +36,7 @@ __all__ = [
     "assemble",
     "choose_dependent",
     "closure_wrenches",
+    "course",
     "energy",
     "equilibrium",
     "evaluate",

@@ -7,23 +7,28 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers_absolute import AbsoluteModel, Result
+from helpers_examples import EXAMPLES
 from helpers_loops import CLOSURES, FOUR_BAR_ENDS, four_bar, random_loop, spatial_linkage
 from helpers_random import random_chain, random_closure
-from helpers_reference import BASES, manipulator, mechanism_of, random_state
+from helpers_reference import BASES, manipulator, mechanism_of, random_state, slope
 from numpy.typing import NDArray
 
 from gpmelica.errors import SolveError
-from gpmelica.generator.mechanism import Mechanism
+from gpmelica.generator.description import load
+from gpmelica.generator.mechanism import Mechanism, Place, build
 from gpmelica.reference import (
     Evaluation,
     Model,
     closure_wrenches,
+    course,
     evaluate,
     joint_loads,
+    poses,
     simulate,
     start_state,
 )
 from gpmelica.reference.constraints.closures import frame_pose
+from gpmelica.reference.forces.joint_springs import JointSprings
 
 Array = NDArray[np.float64]
 PUSHES = [
@@ -226,3 +231,76 @@ def test_unknown_link() -> None:
     """A link that does not exist is refused by name."""
     with pytest.raises(SolveError, match="joint loads: there is no link 'elbow'; known are: upper, lower"):
         joint_loads(mechanism_of(manipulator()), 0.0, [0.0, 0.0], [0.0, 0.0], links=["elbow"])
+
+
+# ---- What pictures show ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_forces_of_pictures_do_the_work_of_the_elements(seed: int) -> None:
+    """Σ F·∂r/∂q over the marks is all that supports and applied forces do: of bodies, world frame and efforts."""
+    rng = np.random.default_rng(seed)
+    data = random_chain(rng, links=4, base="flexible")
+    data["forces"] = [*PUSHES, {"name": "motor", "joint": "link2", "effort": 11.0}]
+    for link in data["links"]:
+        if link["name"] == "link2":
+            link["joint"] = {"type": "revolute", "axis": [0.6, 0.0, 0.8]}
+    data["base"]["linearized"] = False
+    mechanism = mechanism_of(data)
+    model = Model(mechanism)
+    q, qd = random_state(mechanism, rng)
+    state = model.state(0.0, q, qd)
+    forces, acting, done = model.forces(state), model.acting(state), np.zeros(mechanism.n)
+    for mark, force in zip(model.marks, acting, strict=True):
+        if mark.kind == "moment":
+            done += force @ _turning(mechanism, mark.a.body, q)
+        else:
+            done += force @ _moving(mechanism, mark.a, q)
+    assert [mark.kind for mark in model.marks].count("support") == len(mechanism.supports) > 0
+    springs = JointSprings(mechanism).reaction(state)
+    expected = forces.elastic + forces.dissipative + forces.applied - springs.elastic - springs.dissipative
+    assert done == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+def _moving(mechanism: Mechanism, place: Place, q: Array) -> Array:
+    """∂r/∂q of a place, shape (3, n)."""
+
+    def at(row: Array) -> Array:
+        frame = poses(mechanism, row)[place.body]
+        return np.asarray(frame[:3, :3] @ place.position + frame[:3, 3])
+
+    return np.column_stack([slope(lambda h, k=k: at(q + h * np.eye(len(q))[k])) for k in range(len(q))])
+
+
+def _turning(mechanism: Mechanism, body: int, q: Array) -> Array:
+    """∂ω/∂q̇ of a body against its parent, shape (3, n)."""
+    R, own = poses(mechanism, q)[body, :3, :3], mechanism.bodies[body].coordinates
+    columns = np.zeros((3, len(q)))
+    for k in own:
+        W = slope(lambda h, k=k: poses(mechanism, q + h * np.eye(len(q))[k])[body, :3, :3]) @ R.T
+        columns[:, k] = W[[2, 0, 1], [1, 2, 0]]
+    return columns
+
+
+def test_course_of_a_run() -> None:
+    """Energy of a free pendulum stays; instants are spread over the run and at most as many as asked for."""
+    mechanism = mechanism_of(manipulator())
+    run = simulate(mechanism, stop=0.2, output_step=0.01)
+    found = course(mechanism, run, most=7)
+    assert (len(found.time), found.time[-1], found.acting.shape) == (7, run.time[-1], (7, 0, 3))
+    total = found.kinetic + found.potential
+    assert np.ptp(found.kinetic) > 0.1
+    assert total == pytest.approx(np.full(7, total[0]), abs=1e-6)
+
+
+def test_forces_of_pictures_are_those_of_replacement_joints() -> None:
+    """On bodies of frames b, as their wrenches have it."""
+    mechanism = build(load(EXAMPLES / "rsrrp.toml", "revolute_replacement"))
+    start = start_state(mechanism)
+    q, qd = start[0] + 1e-3, start[1] + 0.1
+    model = Model(mechanism, start=start)
+    acting = dict(zip([mark.name for mark in model.marks], model.acting(model.state(0.0, q, qd)), strict=True))
+    wrenches = closure_wrenches(mechanism, 0.0, q, qd, start=start)
+    for name, wrench in wrenches.items():
+        assert np.linalg.norm(acting[name]) > 1.0
+        assert acting[name] == pytest.approx(wrench[:3], rel=1e-9)

@@ -1,14 +1,20 @@
-"""Energy and power, for balances that hold whatever the equations' form."""
+"""Energy and power, for balances that hold whatever the equations' form; and forces along a run."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from ..solve.model import Model
+from ...generator.mechanism import Mechanism, signal_names
+from ...trajectory import Trajectory
+from ..forces.element import Input, Mark
+from ..solve.model import Model, Start
 from ..solve.solver import formulation
+
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -52,4 +58,48 @@ def energy(model: Model, t: float, q: ArrayLike, qd: ArrayLike, z: ArrayLike | N
         dissipated=-float(forces.dissipative @ rate),
         friction=friction,
         applied=float(forces.applied @ rate),
+    )
+
+
+@dataclass(frozen=True)
+class Course:
+    """Energies and forces along a run, N instants of it.
+
+    time        shape (N,), s
+    kinetic     shape (N,), J
+    potential   shape (N,), J, see `Energy`
+    marks       how the force elements are shown
+    acting      shape (N, marks, 3), force at each mark's place a, world axes, N, or N·m where it is a moment
+    """
+
+    time: Array
+    kinetic: Array
+    potential: Array
+    marks: tuple[Mark, ...]
+    acting: Array
+
+
+def course(
+    mechanism: Mechanism,
+    run: Trajectory,
+    start: Start | None = None,
+    inputs: Mapping[str, Input] | None = None,
+    most: int = 1000,
+) -> Course:
+    """Of a run with all coordinates and rates among its signals.
+
+    start    (q0, qd0), each of shape (n,), rad or m (per s): what `start(x)` refers to
+    inputs   FMU inputs by symbol, as in `simulate`
+    most     instants, evenly taken from the run's
+    """
+    model = Model(mechanism, start=start, inputs=inputs)
+    taken = np.unique(np.linspace(0, len(run.time) - 1, min(most, len(run.time))).astype(int))
+    q, qd = (run.columns(signal_names(mechanism.coordinates, x))[taken] for x in ("position", "velocity"))
+    states = [model.state(float(t), *of_state) for t, *of_state in zip(run.time[taken], q, qd, strict=True)]
+    return Course(
+        time=run.time[taken],
+        kinetic=np.array([0.5 * s.qd @ model.mass(s.posture)[0] @ s.qd for s in states]),
+        potential=np.array([model.potential(state) for state in states]),
+        marks=model.marks,
+        acting=np.array([model.acting(state) for state in states]),
     )

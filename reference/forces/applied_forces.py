@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from ...generator.mechanism import AppliedForce, Mechanism, Place
 from ..kinematics.expression import stops
 from ..kinematics.piecewise import PiecewiseLinear
 from ..kinematics.quantities import Reader, Reading, State
-from .element import ForceElement, Given, Input, Reaction
+from .element import ForceElement, Given, Input, Mark, Reaction
 
 Array = NDArray[np.float64]
 
@@ -38,7 +38,7 @@ class AppliedForces(ForceElement):
         mechanism, inputs, column = given.mechanism, given.inputs, given.first
         _check_inputs(mechanism, inputs)
         self._inputs = [value for value in inputs.values() if isinstance(value, PiecewiseLinear)]
-        self._slots = len(mechanism.bodies) + 1
+        self._mechanism, self._slots = mechanism, len(mechanism.bodies) + 1
         self._forces: list[tuple[AppliedForce, tuple[Component, ...], int]] = []
         for force in mechanism.forces:
             self._forces.append((force, self._components(force, given.reader, inputs), column))
@@ -72,6 +72,26 @@ class AppliedForces(ForceElement):
                 effort += values @ state.places.jacobian[:, :, column].T
         return Reaction(applied=effort)
 
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """Arrows; an effort's at the joint that it drives."""
+        return tuple(self._mark(force) for force, *_ in self._forces)
+
+    def acting(self, state: State) -> Array:
+        """On what they act on: of an effort along the axis of its coordinate, which is a moment of a rotation."""
+        return np.array(
+            [_values(force, components, state) * _direction(force, state) for force, components, _ in self._forces]
+        ).reshape(-1, 3)
+
+    def _mark(self, force: AppliedForce) -> Mark:
+        if force.place is not None:
+            return Mark(force.name, "force", force.place)
+        bodies, k = self._mechanism.bodies, force.coordinate
+        owner = next(b for b, body in enumerate(bodies) if k in body.coordinates)
+        assert k is not None
+        kind: Literal["moment", "force"] = "moment" if self._mechanism.coordinates[k].unit == "rad" else "force"
+        return Mark(force.name, kind, Place(owner, np.zeros(3)))
+
     def by_rates(self, state: State) -> Array:
         """Σ_k q̇_k ∂Q_k/∂q̇ of the applied forces: the velocity of where they act times their slopes."""
         total = np.zeros(len(state.q))
@@ -103,6 +123,15 @@ def _in_world(force: AppliedForce, values: Array, state: State) -> Array:
     if force.place is None or force.in_world:
         return values
     return np.asarray(state.posture.T[:3, force.place.body + 1, :3] @ values)
+
+
+def _direction(force: AppliedForce, state: State) -> Array:
+    """Of an effort in world axes, shape (3,): the axis of its coordinate; of a force 1."""
+    if force.coordinate is None:
+        return np.ones(3)
+    S = state.posture.S.reshape(-1, 4, 4)[force.coordinate]
+    turning = S[[2, 0, 1], [1, 2, 0]]
+    return np.asarray(turning if turning.any() else S[:3, 3])
 
 
 def _check_inputs(mechanism: Mechanism, inputs: Mapping[str, Input]) -> None:

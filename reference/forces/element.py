@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...generator.mechanism import Mechanism
+from ...generator.mechanism import Mechanism, Place
 from ..kinematics.piecewise import PiecewiseLinear
 from ..kinematics.quantities import Reader, Reading, State
 
@@ -42,6 +42,25 @@ class Given:
     inputs: Mapping[str, Input] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Mark:
+    """What a force looks like in a picture: an arrow where it acts, and what it comes from.
+
+    name    of its part of the description
+    kind    force | moment: nothing but the arrow; support: a foot on the ground; line: a rod from a to b;
+            plane: a part of the plane through b across `axis`
+    a       where it acts
+    b       its other end, on which the opposite acts; None where there is none
+    axis    shape (3,), normal of a plane, in the axes of b's body
+    """
+
+    name: str
+    kind: Literal["force", "moment", "support", "line", "plane"]
+    a: Place
+    b: Place | None = None
+    axis: tuple[float, float, float] | None = None
+
+
 class ForceElement:
     """One kind of force, of all parts of a mechanism that have it; a module has `places` and `of`."""
 
@@ -65,3 +84,13 @@ class ForceElement:
     def stops(self) -> list[float]:
         """Times at which it jumps or has a kink, s."""
         return []
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """How pictures show it: one mark for each force that `acting` gives."""
+        return ()
+
+    def acting(self, state: State) -> Array:
+        """Force at each mark's place a, shape (marks, 3), world axes, N; of a moment N·m."""
+        del state
+        return np.zeros((0, 3))

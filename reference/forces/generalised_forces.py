@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...generator.mechanism import Mechanism, Place
 from ...generator.types.force_elements import FORCE_ELEMENTS
 from ..kinematics.quantities import Reader, State
-from .element import ForceElement, Given, Input
+from .element import ForceElement, Given, Input, Mark
 from .replacement_joints import ReplacementJoints
 
 Array = NDArray[np.float64]
@@ -94,6 +94,15 @@ class ForceModel:
         weight = self._gravity[:3, :, 3].sum(axis=1)
         work = float(np.vdot(state.posture.T, self._gravity) + weight @ state.posture.datum)
         return sum(element.reaction(state).energy for element in self._elements) - work
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """How pictures show the elements."""
+        return tuple(mark for element in self._elements for mark in element.marks)
+
+    def acting(self, state: State) -> Array:
+        """Force at each mark's place a, shape (marks, 3), world axes, N, or N·m."""
+        return np.vstack([np.zeros((0, 3)), *(element.acting(state) for element in self._elements)])
 
     def _by_rates(self, state: State) -> Array:
         return _sum((element.by_rates(state) for element in self._elements), np.zeros(len(state.q)))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ...generator.mechanism import Mechanism, Place
 from ..constraints.closures import Conditions
 from ..kinematics.quantities import State
-from .element import ForceElement, Given, Reaction
+from .element import ForceElement, Given, Mark, Reaction
 
 Array = NDArray[np.float64]
 
@@ -35,6 +35,19 @@ class ReplacementJoints(ForceElement):
     def wrenches(self, state: State) -> Array | float:
         """What they do to the slots, shape (B, 6)."""
         return self.by_deformation(state).sum(axis=0) if self.closures else 0.0
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """Rods between the frames' origins."""
+        return tuple(Mark(closure.name, "line", closure.b.place, closure.a.place) for closure in self.closures)
+
+    def acting(self, state: State) -> Array:
+        """On the bodies of frames b."""
+        if not self.closures:
+            return np.zeros((0, 3))
+        wrenches, owner = self.by_deformation(state), self.conditions.owner
+        slots = [closure.b.place.body + 1 for closure in self.closures]
+        return np.array([wrenches[owner == i, slot, :3].sum(axis=0) for i, slot in enumerate(slots)])
 
     def by_deformation(self, state: State) -> Array:
         """What each deformation's spring and damper do to the slots, (K, B, 6); see `Conditions.wrenches`."""

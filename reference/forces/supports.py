@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ...generator.mechanism import Mechanism, Place
+from ...generator.mechanism import GROUND, Mechanism, Place
 from ..kinematics.quantities import State
-from .element import ForceElement, Given, Reaction
+from .element import ForceElement, Given, Mark, Reaction
 
 Array = NDArray[np.float64]
 
@@ -20,6 +20,7 @@ class Supports(ForceElement):
 
     def __init__(self, mechanism: Mechanism, first: int) -> None:
         base, supports = mechanism.chain.base, mechanism.supports
+        self._held = places(mechanism)
         self._columns = slice(first, first + len(supports))
         stacked = np.array([[s.position, s.stiffness, s.damping] for s in supports], dtype=float)
         self._position, self._stiffness, self._damping = stacked.reshape(-1, 3, 3).transpose(1, 2, 0)
@@ -33,6 +34,19 @@ class Supports(ForceElement):
         across = jacobian.reshape(len(state.q), -1)
         energy = 0.5 * float(np.vdot(spring, deflection))
         return Reaction(-across @ spring.ravel(), -across @ damper.ravel(), energy=energy)
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """Feet on the ground where the supports are relaxed."""
+        return tuple(
+            Mark(f"support {k}", "support", place, Place(GROUND, place.position))
+            for k, place in enumerate(self._held, start=1)
+        )
+
+    def acting(self, state: State) -> Array:
+        """On the base."""
+        deflection, rate, _ = self._deflection(state)
+        return -(self._stiffness * deflection + self._damping * rate).T
 
     def _deflection(self, state: State) -> tuple[Array, Array, Array]:
         """d and ḋ, shape (3, supports), m and m/s, and ∂d/∂q, shape (n, 3, supports)."""

@@ -165,6 +165,13 @@ class Kinematics:
             frame, constant = k + 1, np.eye(4)
         self._last[b + 1], self._mount[b + 1] = frame, constant
 
+    def world(self, q: Array) -> Array:
+        """World frames of all bodies, shape (bodies, 4, 4), m, at q, shape (n,), rad or m."""
+        datum = self._datum[:, : self.n] @ q + self._datum[:, self.n]
+        found = (self._frames(q, datum)[self._last] @ self._mount)[1:]
+        found[:, :3, 3] += datum
+        return np.asarray(found)
+
     def __call__(self, q: Array, qd: Array) -> Posture:
         """Transforms at q, shape (n,), rad or m, and qd, shape (n,), rad/s or m/s."""
         datum = self._datum[:, : self.n] @ q + self._datum[:, self.n]
@@ -254,5 +261,7 @@ def _generator(coordinate: Coordinate) -> Array:
 
 
 def poses(mechanism: Mechanism, q: Array) -> Array:
-    """World frames of all bodies, shape (bodies, 4, 4), m, at q, shape (n,), rad or m."""
-    return Kinematics(mechanism)(q, np.zeros_like(q)).world[:, 1:].transpose(1, 0, 2)
+    """World frames of all bodies, shape (…, bodies, 4, 4), m, at q, shape (…, n), rad or m."""
+    kinematics = Kinematics(mechanism)
+    found = [kinematics.world(row) for row in q.reshape(-1, mechanism.n)]
+    return np.array(found).reshape(*q.shape[:-1], len(mechanism.bodies), 4, 4)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...generator.mechanism import Body, Mechanism
 from ..constraints.constraints import Constraints
 from ..constraints.rows import Rows
-from ..forces.element import Input
+from ..forces.element import Input, Mark
 from ..forces.friction import FrictionModel
 from ..forces.generalised_forces import ForceModel, GeneralisedForces, force_places
 from ..forces.joint_loads import JointLoads, closure_wrench
@@ -159,6 +159,15 @@ class Model:
     def potential(self, state: State) -> float:
         """Energy of gravity and springs in the state, J."""
         return self._forces.potential(state)
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """How pictures show the force elements."""
+        return self._forces.marks
+
+    def acting(self, state: State) -> Array:
+        """Force at each mark's place a, shape (marks, 3), world axes, N, or N·m where it is a moment."""
+        return self._forces.acting(state)
 
     @property
     def friction_coordinates(self) -> list[int]:
