@@ -14,7 +14,7 @@ from .forces.element import Mark
 from .forces.friction import friction_efforts
 from .kinematics.kinematics import poses
 from .solve.assembly import assemble
-from .solve.conditioning import far_masses
+from .solve.conditioning import far_masses, massless
 from .solve.gpme import choose_dependent
 from .solve.model import Evaluation, Model
 from .solve.residuals import Residuals, residuals, singular_times
@@ -46,6 +46,7 @@ __all__ = [
     "friction_efforts",
     "joint_loads",
     "magnitudes",
+    "massless",
     "modes",
     "natural_accelerations",
     "poses",

@@ -246,6 +246,8 @@ class _Builder:
 
     def _inertial(self, name: str, part: Inertial, constant_inertia: bool = False) -> tuple[Value, Vector, Matrix]:
         mass, com, inertia = part.about_com()
+        if not part.has_inertia:  # a mere frame has no numbers that could be changed
+            return mass, self.algebra.array([*com]), self.algebra.array([*inertia])
         xx, yy, zz, xy, xz, yz = (inertia[i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)))
         entries: Any = (xx, yy, zz, xy, xz, yz)
         if not constant_inertia:

@@ -1,12 +1,13 @@
-"""Masses far from the frames that move freely with them: what their equations lose by cancellation.
+"""Masses that equations of motion cannot do with: none at all, or far from the frames that move freely with them.
 
-A body that can turn and move has its coordinates at its frame's origin. In its angular acceleration two terms
-cancel: the inertia about that origin, and what the translation takes of it. The ratio to what is left is lost.
+A motion that moves no mass has no acceleration: the mass matrix is singular. A body that can turn and move has its
+coordinates at its frame's origin. In its angular acceleration two terms cancel: the inertia about that origin, and
+what the translation takes of it. The ratio to what is left is lost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,11 +15,71 @@ from scipy.linalg import eigh, orth
 
 from ...errors import Problem
 from ...generator.mechanism import GROUND, Body, Mechanism
+from ..kinematics.extent import units_of_change
 from ..kinematics.kinematics import Kinematics
-from .model import pseudo_inertia
+from .model import Model, pseudo_inertia
 
 Array = NDArray[np.float64]
 _LOST = 1e6  # ten of sixteen digits are kept: 1e-9 of q̈
+_MASSLESS = 1e-12  # of what the masses that a joint carries could resist its motion
+_POINT = 1e-10  # of the mechanism's extent
+_TURNED = 1e-3  # cosine of an Euler angle at which its joint's axes are called aligned
+
+
+def massless(mechanism: Mechanism, q0: ArrayLike) -> list[Problem]:
+    """Motions at q0, shape (n,), that nothing with mass resists; Euler angles at ±π/2 are no matter here."""
+    q = np.asarray(q0, dtype=float)
+    model = Model(mechanism)
+    posture = model.state(0.0, q, np.zeros_like(q)).posture
+    frames = posture.T.transpose(1, 0, 2)[1:]
+    extent, _ = units_of_change(mechanism, posture)
+    could = np.array([_resistance(mechanism, frames, k, _POINT * extent) for k in range(mechanism.n)])
+    unit = np.sqrt(np.where(could > 0, could, 1.0))
+    M = model.mass(posture)[0] / np.outer(unit, unit)
+    alone = np.diag(M) < _MASSLESS
+    others = np.flatnonzero(~alone)
+    values, motions = np.linalg.eigh(M[np.ix_(others, others)])
+    together = [others[np.abs(x) > 0.1 * np.abs(x).max()] for x in motions.T[values < _MASSLESS]]
+    return [
+        _massless(mechanism, moving)
+        for moving in [*np.flatnonzero(alone)[:, None], *together]
+        if not _aligned(mechanism, q, moving)
+    ]
+
+
+def _resistance(mechanism: Mechanism, frames: Array, k: int, point: float) -> float:
+    """Of the masses that a coordinate moves, wherever its axis is: kg, or kg·m² about the joint's origin.
+
+    point  m: what is no larger has no extent
+    """
+    b = next(b for b, body in enumerate(mechanism.bodies) if k in body.coordinates)
+    J = _carried(mechanism, frames, b)
+    mass, turning = float(J[3, 3]), float(np.trace(J[:3, :3]))
+    return max(turning, mass * point**2) if mechanism.coordinates[k].motion.kind == "rotation" else mass
+
+
+def _aligned(mechanism: Mechanism, q: Array, moving: Sequence[int]) -> bool:
+    """Whether they are the first and third Euler angle of one joint at the second one's ±π/2."""
+    owners = {mechanism.coordinates[k].owner for k in moving}
+    thetas = [k for k, c in enumerate(mechanism.coordinates) if {c.owner} == owners and c.key.endswith("theta")]
+    return len(moving) > 1 and any(abs(np.cos(q[k])) < _TURNED for k in thetas)
+
+
+def _massless(mechanism: Mechanism, moving: Sequence[int]) -> Problem:
+    names = [mechanism.coordinates[k].name for k in moving]
+    bodies = [body for body in mechanism.bodies if {*body.coordinates} & {*moving}]
+    lacking = next((body for body in bodies if not body.mass), bodies[-1])
+    text = (
+        f"{names[0]} moves nothing that has mass or inertia"
+        if len(names) == 1
+        else f"{', '.join(names)} can move together so that nothing that has mass or inertia moves"
+    )
+    key = "inertia" if lacking.mass else "mass"
+    return Problem(
+        f"{_table(mechanism, lacking)}.{key}",
+        f"{text}, and the mass matrix is singular at the start: give mass and inertia to {lacking.link!r} or to a"
+        " link that it carries, or make its joint fixed",
+    )
 
 
 def far_masses(mechanism: Mechanism, q0: ArrayLike) -> list[Problem]:
@@ -43,9 +104,8 @@ def _far(mechanism: Mechanism, frames: Array, b: int, body: Body) -> Iterator[Pr
     taken = np.cross(axes["rotation"], moment) @ axes["translation"].T
     lost = _largest_ratio(turning, turning - taken @ taken.T / mass)
     if lost > _LOST:
-        table = "base" if body.link == "base" else f"links[{_index(mechanism, body)}]"
         yield Problem(
-            f"{table}.com",
+            f"{_table(mechanism, body)}.com",
             f"the centre of mass, with all that the link carries, is {np.linalg.norm(moment) / mass:.3g} m from"
             " the link's own frame, which moves freely: so far for its size that fewer than nine digits would be"
             " left of accelerations; put the frame near to the mass",
@@ -79,5 +139,7 @@ def _largest_ratio(whole: Array, left: Array) -> float:
         return np.inf if np.linalg.eigvalsh(whole)[0] > 0 else 0.0
 
 
-def _index(mechanism: Mechanism, body: Body) -> int:
-    return [link.name for link in mechanism.chain.links].index(body.link)
+def _table(mechanism: Mechanism, body: Body) -> str:
+    """Where the description has the body."""
+    names = [link.name for link in mechanism.chain.links]
+    return "base" if body.link == "base" else f"links[{names.index(body.link)}]"

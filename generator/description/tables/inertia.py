@@ -40,10 +40,13 @@ class Inertial(Part):
         return self
 
     def about_com(self) -> tuple[float, Array, Array]:
-        """Mass, kg, com, shape (3,), m, link frame, and inertia about it, shape (3, 3), kg·m², link axes."""
+        """Mass, kg, com, shape (3,), m, link frame, and inertia about it, shape (3, 3), kg·m², link axes.
+
+        Zeros of a frame that has no mass.
+        """
         if self.pseudo_inertia is not None:
             return _from_pseudo_inertia(np.array(self.pseudo_inertia))
-        inertia = np.array(self.inertia, dtype=float)
+        inertia = np.array(self.inertia or (0.0, 0.0, 0.0), dtype=float)
         com = np.array(self.com or (0.0, 0.0, 0.0))
         return float(self.mass or 0.0), com, np.diag(inertia) if inertia.ndim == 1 else inertia
 
@@ -70,8 +73,8 @@ def _check_moments(key: str, inertia: Array) -> None:
     """That a body can have this inertia about its com, shape (3, 3), kg·m²."""
     smallest, middle, largest = np.linalg.eigvalsh(inertia)
     shown = f"[{smallest:.6g}, {middle:.6g}, {largest:.6g}] about the com"
-    if smallest <= 0:
-        raise KeyProblem(key, f"expected principal moments above 0, got {shown}")
+    if smallest < -_ROUNDING * largest:
+        raise KeyProblem(key, f"expected principal moments of at least 0, got {shown}")
     if largest > smallest + middle + _ROUNDING * largest:
         raise KeyProblem(
             key, f"no body has principal moments {shown}; the largest may not exceed the sum of the other two"

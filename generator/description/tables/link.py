@@ -118,7 +118,7 @@ class Beam(Part):
 
 
 class Link(Inertial):
-    """A rigid body, or a beam, with its joint frame in the parent's frame."""
+    """A rigid body, a beam, or a frame without mass, with its joint frame in the parent's frame."""
 
     name: Name
     """Its coordinates are called `<name>.angle` and so on."""
@@ -132,9 +132,7 @@ class Link(Inertial):
     """In place of mass, com and inertia: a prismatic beam, flexible or rigid."""
 
     @model_validator(mode="after")
-    def _has_mass(self) -> Link:
+    def _one_body(self) -> Link:
         if self.beam is not None and self.has_inertia:
             raise ValueError("give a beam, or mass, com and inertia, not both")
-        if self.beam is None and not self.has_inertia:
-            raise ValueError("mass and inertia are missing (or give a beam, or pseudo_inertia)")
         return self

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ...language import ir
 from ...language.ir import Expr, Index
-from ...mechanism import Body, Mechanism
+from ...mechanism import Mechanism
 from ...program.program import Program
 from .kinematics import Kinematics, of_body
 
@@ -32,6 +32,9 @@ class Inertia:
     J: Expr
     N: Expr
     F: Expr
+
+
+_NONE = Inertia(ir.constant(0.0), ir.zeros(3), ir.zeros(3, 3), ir.zeros(3), ir.zeros(3))
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ class Dynamics:
 
 def derive(program: Program, mechanism: Mechanism, kinematics: Kinematics) -> Dynamics:
     """Define inertia, subtree sums, M and h."""
-    own = [_own_inertia(program, body, kinematics, b) for b, body in enumerate(mechanism.bodies)]
+    own = [_own_inertia(program, kinematics, b) for b in range(len(mechanism.bodies))]
     subtrees = _subtree_sums(program, kinematics, own)
     momenta = _momenta(program, kinematics, subtrees)
     program.section("mass matrix and inertia forces")
@@ -78,8 +81,11 @@ def derive(program: Program, mechanism: Mechanism, kinematics: Kinematics) -> Dy
     return Dynamics(M, h, tuple(subtrees), momenta)
 
 
-def _own_inertia(program: Program, body: Body, kinematics: Kinematics, b: int) -> Inertia:
-    name, motion = body.name, kinematics.motions[b]
+def _own_inertia(program: Program, kinematics: Kinematics, b: int) -> Inertia:
+    body, motion = kinematics.mechanism.bodies[b], kinematics.motions[b]
+    if ir.is_zero(ir.lift(body.mass)):  # a mere frame
+        return _NONE
+    name = body.name
     program.section(*of_body(body))
     mass = program.define(f"{name}_mass", body.mass, "kg", f"mass of {name}")
     com = program.define(f"com_{name}", body.com, "m", f"centre of mass of {name}, its frame")
@@ -90,7 +96,7 @@ def _own_inertia(program: Program, body: Body, kinematics: Kinematics, b: int) -
     w, dw, dv = motion.w, motion.dw, motion.dv
     F = mass * dv + ir.cross(dw, s) + ir.cross(w, ir.cross(w, s))
     N = J @ dw + ir.cross(s, dv) + ir.cross(w, J @ w)
-    if any(other.parent == b for other in kinematics.mechanism.bodies):  # part of the subtree's sum, no more
+    if _children(kinematics.mechanism, b):  # part of the subtree's sum, no more
         return Inertia(mass, s, J, N, F)
     N = program.define(f"N_{name}", N, "N.m", f"inertia moment of {name} about its origin")
     return Inertia(mass, s, J, N, program.define(f"F_{name}", F, "N", f"inertia force of {name}"))
@@ -122,11 +128,17 @@ def steiner(arm: Expr, s: Expr, moved: Expr) -> Expr:
     return ir.array([[yy + zz, xy, xz], [xy, xx + zz, yz], [xz, yz, xx + yy]])
 
 
+def _children(mechanism: Mechanism, b: int) -> list[int]:
+    """Bodies that a body carries and that have mass, or carry some."""
+    own = [c for c, body in enumerate(mechanism.bodies) if body.parent == b]
+    return [c for c in own if not ir.is_zero(ir.lift(mechanism.bodies[c].mass)) or _children(mechanism, c)]
+
+
 def _subtree_sums(program: Program, kinematics: Kinematics, own: list[Inertia]) -> list[Inertia]:
     program.section("sums over subtrees")
     sums, bodies = list(own), kinematics.mechanism.bodies
     for b in reversed(range(len(own))):
-        children = [c for c, body in enumerate(bodies) if body.parent == b]
+        children = _children(kinematics.mechanism, b)
         if children:
             behind = [_moved(program, bodies[c].name, sums[c], kinematics.motions[c].arm) for c in children]
             sums[b] = _sum(program, bodies[b].name, own[b], behind)
