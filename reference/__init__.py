@@ -10,7 +10,7 @@ from .analysis.reactions import Reactions, Verdict, reactions
 from .analysis.simulation import simulate
 from .analysis.target import programmed_target
 from .constraints.redundancy import Rank
-from .forces.element import Mark
+from .forces.element import Input, Mark
 from .forces.friction import friction_efforts
 from .kinematics.kinematics import poses
 from .solve.assembly import assemble
@@ -25,6 +25,7 @@ __all__ = [
     "Course",
     "Energy",
     "Evaluation",
+    "Input",
     "Mark",
     "Mode",
     "Model",

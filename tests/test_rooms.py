@@ -40,6 +40,7 @@ reference.forces
 reference.solve
 reference.analysis
 reference
+scene
 prepared
 fmu.files fmu.compilers
 fmu.code fmu.compare fmu.runs

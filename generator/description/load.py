@@ -68,9 +68,22 @@ def schema() -> dict[str, Any]:
 def _read(path: Path, source: str) -> dict[str, Any]:
     text = read_text(path, _LARGEST)
     try:
-        return tomllib.loads(text)
+        return _with_paths(tomllib.loads(text), path.parent)
     except (ValueError, RecursionError) as error:
         raise DescriptionError(source, [Problem("", f"is not valid TOML: {error}")]) from None
+
+
+def _with_paths(data: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The tables with paths of files that go from the folder, wherever a key is called `file`."""
+
+    def placed(key: str, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: placed(name, member) for name, member in value.items()}
+        if isinstance(value, list):
+            return [placed(key, member) for member in value]
+        return str(folder / value) if isinstance(value, str) and key.rpartition(".")[2] == "file" else value
+
+    return {key: placed(key, value) for key, value in data.items()}
 
 
 def _is_deeper(value: Any, levels: int) -> bool:

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from .inertia import Inertial
+from .shape import Shape
 from .types import NonNegative3, Part, Vector3
 
 
@@ -30,6 +31,8 @@ class Base(Inertial):
     """Whether the supports' deflections are linear in the base's angles, as P2 has them for small ones."""
     supports: tuple[Support, ...] = ()
     """The spring-dampers; at least one if `support` is `flexible`."""
+    shape: Shape | None = None
+    """What it looks like in pictures; without it a box of its mass and inertia."""
 
     @model_validator(mode="after")
     def _complete(self) -> Base:

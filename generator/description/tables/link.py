@@ -9,6 +9,7 @@ from .frame import Frame
 from .friction import Friction
 from .inertia import Inertial
 from .names import Name
+from .shape import Shape
 from .types import KeyProblem, NonNegative, NonNegativePerCoordinate, Part, PerCoordinate, Positive, UnitVector
 
 
@@ -130,9 +131,13 @@ class Link(Inertial):
     """Between the link and its parent."""
     beam: Beam | None = None
     """In place of mass, com and inertia: a prismatic beam, flexible or rigid."""
+    shape: Shape | None = None
+    """What it looks like in pictures; without it a box of its mass and inertia, and rods to its joints."""
 
     @model_validator(mode="after")
     def _one_body(self) -> Link:
         if self.beam is not None and self.has_inertia:
             raise ValueError("give a beam, or mass, com and inertia, not both")
+        if self.beam is not None and self.beam.count > 1 and self.shape is not None:
+            raise KeyProblem("shape", "a flexible beam is drawn as a tube that bends; leave the shape out")
         return self

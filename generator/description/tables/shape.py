@@ -1,0 +1,67 @@
+"""What a link looks like in pictures."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, model_validator
+
+from .frame import Frame
+from .types import KeyProblem, Part, Positive, Text
+
+_KEYS = {"box": ("size",), "cylinder": ("radius", "length"), "sphere": ("radius",), "mesh": ("file",)}
+_ENDINGS = (".stl", ".obj")
+
+
+def _colour(value: str) -> str:
+    if not re.fullmatch("#[0-9a-fA-F]{6}", value):
+        raise ValueError(f"expected a colour as #rrggbb, such as '#e69f00', got {value!r}")
+    return value
+
+
+Colour = Annotated[str, AfterValidator(_colour)]
+
+
+class Shape(Part):
+    """What a link looks like in pictures and in the player; the equations know nothing of it."""
+
+    type: Literal["box", "cylinder", "sphere", "mesh"]
+    """Box, cylinder along z, and sphere have their middle at the origin of `frame`."""
+    size: tuple[Positive, Positive, Positive] | None = None
+    """Of a box, along x, y and z, m."""
+    radius: Positive | None = None
+    """Of a cylinder or sphere, m."""
+    length: Positive | None = None
+    """Of a cylinder, m."""
+    file: Text | None = None
+    """Of a mesh: STL or OBJ, its path from the description's folder."""
+    scale: Positive = 1.0
+    """Of a mesh: the unit of its file, m; 0.001 for one in mm."""
+    frame: Frame = Frame()
+    """Where it is in the link's frame."""
+    colour: Colour | None = None
+    """As `#rrggbb`; without it one that other links do not have."""
+
+    @model_validator(mode="after")
+    def _complete(self) -> Shape:
+        wanted = _KEYS[self.type]
+        for key in ("size", "radius", "length", "file"):
+            given = getattr(self, key) is not None
+            if given and key not in wanted:
+                raise KeyProblem(key, f"a {self.type} has none; it has {' and '.join(wanted)}")
+            if not given and key in wanted:
+                raise KeyProblem(key, f"is missing; a {self.type} needs {' and '.join(wanted)}")
+        if self.type != "mesh" and self.scale != 1.0:
+            raise KeyProblem("scale", f"is for meshes; give the {' and '.join(wanted)} of the {self.type} in m")
+        if self.file is not None:
+            _check_file(Path(self.file))
+        return self
+
+
+def _check_file(path: Path) -> None:
+    if path.suffix.lower() not in _ENDINGS:
+        raise KeyProblem("file", f"expected a file that ends in {' or '.join(_ENDINGS)}, got {path.name!r}")
+    if not path.is_file():
+        raise KeyProblem("file", f"there is no file {str(path)!r}; paths go from the description's folder")

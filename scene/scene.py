@@ -1,0 +1,121 @@
+"""Everything that is to be seen of a mechanism, in one pose or over a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import reference
+from ..generator.mechanism import Mechanism, Place
+from ..reference import Mark
+from ..trajectory import Trajectory
+from .motion import Motion, motion, sampled, scales_of, times_of
+from .shapes import Shape, shapes
+from .skeleton import extent, frames_of
+
+Array = NDArray[np.float64]
+Start = tuple[Array, Array]
+
+
+@dataclass(frozen=True)
+class Bar:
+    """What joins two places: a closure, or the way along which a sliding joint has moved."""
+
+    name: str
+    kind: Literal["closure", "rod", "slide"]
+    a: Place
+    b: Place
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A mechanism and K instants of its runs.
+
+    time     shape (K,), s
+    extent   m, the mechanism's size
+    scales   factors of the beams' deformation that the motions have
+    motions  the run that is looked at, then others that go as ghosts beside it
+    acting   shape (K, marks, 3), force at each mark's place a, world axes, N, or N·m of a moment
+    """
+
+    mechanism: Mechanism
+    time: Array
+    extent: float
+    scales: tuple[float, ...]
+    motions: tuple[Motion, ...]
+    shapes: tuple[Shape, ...]
+    bars: tuple[Bar, ...]
+    marks: tuple[Mark, ...]
+    acting: Array
+
+
+def film(
+    mechanism: Mechanism,
+    runs: Sequence[Trajectory],
+    start: Start | None = None,
+    inputs: Mapping[str, reference.Input] | None = None,
+) -> Scene:
+    """Of runs with all coordinates and rates: the first one is looked at; forces are those of the last.
+
+    start    (q0, qd0), each of shape (n,): what `start(x)` of the description refers to
+    inputs   FMU inputs by symbol, see `reference.simulate`
+    Raises DescriptionError for a mesh that cannot be read.
+    """
+    truth = runs[-1]
+    scales = scales_of(mechanism, truth)
+    times = times_of(truth, len(mechanism.bodies), len(scales) * len(runs))
+    found = reference.course(mechanism, sampled(mechanism, truth, times)[0], start, inputs, most=len(times))
+    motions = tuple(motion(mechanism, run, times, scales) for run in runs)
+    return _scene(mechanism, times, scales, motions, found)
+
+
+def still(mechanism: Mechanism, start: Start) -> Scene:
+    """One instant, at q and q̇, each of shape (n,), rad or m (per s)."""
+    signals = {
+        coordinate.signal(quantity).name: values[k : k + 1]
+        for quantity, values in zip(("position", "velocity"), start, strict=True)
+        for k, coordinate in enumerate(mechanism.coordinates)
+    }
+    pose = Trajectory("start", np.zeros(1), signals)
+    found = reference.course(mechanism, pose, start)
+    motions = (Motion("start", 1, frames_of(mechanism, np.asarray(start[0])[None, None])),)
+    return _scene(mechanism, pose.time, (1.0,), motions, found)
+
+
+def _scene(
+    mechanism: Mechanism,
+    time: Array,
+    scales: tuple[float, ...],
+    motions: tuple[Motion, ...],
+    found: reference.Course,
+) -> Scene:
+    q = np.array([c.position for c in mechanism.coordinates])
+    return Scene(
+        mechanism,
+        time,
+        extent(mechanism, q),
+        scales,
+        motions,
+        tuple(shapes(mechanism, q)),
+        tuple(_bars(mechanism)),
+        found.marks,
+        found.acting,
+    )
+
+
+def _bars(mechanism: Mechanism) -> list[Bar]:
+    closures = [
+        Bar(c.name, "rod" if c.length is not None else "closure", c.a.place, c.b.place)
+        for c in mechanism.closures
+        if c.stiffness is None
+    ]
+    slides = [
+        Bar(body.name, "slide", Place(body.parent, body.offset), Place(b, np.zeros(3)))
+        for b, body in enumerate(mechanism.bodies)
+        if [mechanism.coordinates[k].unit for k in body.coordinates].count("m") == 1
+    ]
+    return closures + slides

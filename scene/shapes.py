@@ -1,0 +1,128 @@
+"""Bodies as shapes: as the description has them, else what mass, inertia and joints make likely."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..generator.description.tables import shape as described
+from ..generator.description.tables.link import Beam
+from ..generator.mechanism import Body, Mechanism
+from .mesh import Mesh, read_mesh
+from .skeleton import extent, held_at
+
+Array = NDArray[np.float64]
+Kind = Literal["box", "cylinder", "sphere", "mesh"]
+_ROD, _THINNEST = 0.011, 0.004  # radii, of the mechanism's extent
+BASE = "#8a94a3"
+COLOURS = ("#4c86b8", "#d9902f", "#3f9c7c", "#b8668f", "#8b79b5", "#7f9a2e", "#c96a3d", "#5aa9c9")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A solid fixed to a body.
+
+    body    its index
+    size    shape (3,), m: along x, y, z of its own frame; a cylinder's axis is z; a mesh's factor, three times
+    frame   shape (4, 4), its middle (a mesh's origin) and axes in the body's frame, m
+    colour  #rrggbb
+    """
+
+    body: int
+    kind: Kind
+    size: Array
+    frame: Array
+    colour: str
+    mesh: Mesh | None = None
+
+
+def shapes(mechanism: Mechanism, q: Array) -> list[Shape]:
+    """Of all bodies; q, shape (n,), is where the mechanism's size is measured. Raises DescriptionError."""
+    size, held = extent(mechanism, q), held_at(mechanism)
+    given = {link.name: link for link in mechanism.chain.links}
+    links = list(dict.fromkeys(body.link for body in mechanism.bodies if body.link != "base"))
+    found: list[Shape] = []
+    for b, body in enumerate(mechanism.bodies):
+        part = mechanism.chain.base if body.link == "base" else given[body.link]
+        colour = BASE if body.link == "base" else COLOURS[links.index(body.link) % len(COLOURS)]
+        assert part is not None
+        beam: Beam | None = getattr(part, "beam", None)
+        if part.shape is not None:
+            found.append(_as_described(b, part.shape, colour))
+        elif beam is not None:
+            found += _tube(b, body, beam, size, colour)
+        else:
+            found += _likely(b, body, held[b], size, colour)
+    return found
+
+
+def _as_described(b: int, shape: described.Shape, colour: str) -> Shape:
+    frame = np.eye(4)
+    frame[:3, :3], frame[:3, 3] = shape.frame.rotation, shape.frame.offset
+    mesh = None if shape.file is None else read_mesh(Path(shape.file))
+    sizes = {
+        "box": shape.size,
+        "cylinder": (2 * (shape.radius or 0.0), 2 * (shape.radius or 0.0), shape.length),
+        "sphere": (2 * (shape.radius or 0.0),) * 3,
+        "mesh": (shape.scale,) * 3,
+    }
+    return Shape(b, shape.type, np.array(sizes[shape.type], dtype=float), frame, shape.colour or colour, mesh)
+
+
+def _tube(b: int, body: Body, beam: Beam, size: float, colour: str) -> Iterator[Shape]:
+    """An element of a beam as a thin-walled tube of its section's radius of gyration; a ball where it bends."""
+    radius = max(float(np.sqrt((beam.Iy + beam.Iz) / beam.area)), _THINNEST * size)
+    yield _rod(b, np.zeros(3), 2 * np.asarray(body.com, dtype=float), radius, colour)
+    if body.element not in ("", "r0"):
+        yield Shape(b, "sphere", np.full(3, 2 * radius), np.eye(4), colour)
+
+
+def _likely(b: int, body: Body, held: list[Array], size: float, colour: str) -> Iterator[Shape]:
+    """A box of even density with the body's mass and inertia, and rods to what is held outside of it."""
+    box = _box(b, body, size, colour)
+    if box is not None:
+        yield box
+    for at in held:
+        if np.linalg.norm(at) > _ROD * size and not (box and _within(box, at) and _within(box, np.zeros(3))):
+            yield _rod(b, np.zeros(3), at, _ROD * size, colour)
+
+
+def _box(b: int, body: Body, size: float, colour: str) -> Shape | None:
+    """Edges a_i² = 6 (I_j + I_k − I_i)/m about the principal axes; None without mass."""
+    mass, inertia = float(body.mass), np.asarray(body.inertia, dtype=float)
+    if not mass:
+        return None
+    moments, axes = np.linalg.eigh(inertia)
+    if np.count_nonzero(inertia - np.diag(np.diag(inertia))) == 0:
+        moments, axes = np.diag(inertia), np.eye(3)  # eigh sorts, which would turn the box about for nothing
+    squares = 6.0 * (moments.sum() - 2.0 * moments) / mass
+    frame = np.eye(4)
+    frame[:3, :3], frame[:3, 3] = axes * np.sign(np.linalg.det(axes)), np.asarray(body.com, dtype=float)
+    return Shape(b, "box", np.sqrt(squares.clip(0.0)).clip(2 * _THINNEST * size, size), frame, colour)
+
+
+def _within(box: Shape, at: Array) -> bool:
+    own = box.frame[:3, :3].T @ (at - box.frame[:3, 3])
+    return bool(np.all(np.abs(own) <= 0.5 * box.size + 1e-9))
+
+
+def _rod(b: int, start: Array, end: Array, radius: float, colour: str) -> Shape:
+    """A cylinder between two places of a body."""
+    way = end - start
+    length = float(np.linalg.norm(way))
+    frame = np.eye(4)
+    frame[:3, :3], frame[:3, 3] = _towards(way / length), (start + end) / 2
+    return Shape(b, "cylinder", np.array([2 * radius, 2 * radius, length]), frame, colour)
+
+
+def _towards(z: Array) -> Array:
+    """Shape (3, 3): a rotation whose z axis is a unit vector."""
+    aside = np.eye(3)[int(np.argmin(np.abs(z)))]
+    x = np.cross(aside, z)
+    x /= np.linalg.norm(x)
+    return np.column_stack([x, np.cross(z, x), z])

@@ -1,0 +1,52 @@
+"""Where bodies are held: by their joints, by closures, at named points."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import reference
+from ..generator.mechanism import GROUND, Mechanism, Place
+
+Array = NDArray[np.float64]
+
+
+def held_at(mechanism: Mechanism) -> list[list[Array]]:
+    """Per body the places, shape (3,), m, in its frame, that something is at beside its origin.
+
+    Joints of what it carries, closures, named points and knife edges; the centre of mass of one with nothing else.
+    """
+    found: list[list[Array]] = [[] for _ in mechanism.bodies]
+    joints = [Place(body.parent, body.offset) for body in mechanism.bodies]
+    closures = [frame.place for closure in mechanism.closures for frame in (closure.a, closure.b)]
+    edges = [edge.place for edge in mechanism.nonholonomic]
+    for place in (*joints, *closures, *mechanism.points.values(), *edges):
+        if place.body != GROUND:
+            found[place.body].append(np.asarray(place.position, dtype=float))
+    for body, own in zip(mechanism.bodies, found, strict=True):
+        if not any(at.any() for at in own):
+            own.append(np.asarray(body.com, dtype=float))
+    return found
+
+
+def frames_of(mechanism: Mechanism, q: Array) -> Array:
+    """World frames of the ground and all bodies, shape (…, 1 + bodies, 4, 4), m, at q, shape (…, n)."""
+    found = reference.poses(mechanism, q)
+    ground = np.broadcast_to(np.eye(4), (*found.shape[:-3], 1, 4, 4))
+    return np.concatenate([ground, found], axis=-3)
+
+
+def in_world(frames: Array, place: Place) -> Array:
+    """World position of a place, shape (…, 3), m; frames as `frames_of` gives them."""
+    frame, local = frames[..., place.body + 1, :, :], np.asarray(place.position, dtype=float)
+    return np.asarray(frame[..., :3, :3] @ local + frame[..., :3, 3])
+
+
+def extent(mechanism: Mechanism, q: Array) -> float:
+    """Diagonal of the box around all that is held, at q, shape (n,); m, 1 where that is a point."""
+    frames, held = frames_of(mechanism, q), held_at(mechanism)
+    places = [Place(b, at) for b, own in enumerate(held) for at in (np.zeros(3), *own)]
+    if not places:
+        return 1.0
+    corners = np.array([in_world(frames, place) for place in places])
+    return float(np.linalg.norm(np.ptp(corners, axis=0))) or 1.0

@@ -1,0 +1,257 @@
+"""What there is to see: shapes, frames and forces are where the mechanism's own kinematics have them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers_loops import four_bar
+from helpers_reference import manipulator, mechanism_of
+from helpers_report import coordinates_of, crane, poses, prescribed_run
+from numpy.typing import NDArray
+
+from gpmelica import scene
+from gpmelica.errors import DescriptionError
+from gpmelica.generator.description.load import load
+from gpmelica.generator.mechanism import Mechanism, Place
+from gpmelica.scene import Scene, Shape
+
+Array = NDArray[np.float64]
+RUN = prescribed_run(crane())
+CRANE = scene.film(crane(), [replace(RUN, name="run"), RUN])
+
+
+def at(frames: Array, body: int, local: Array) -> Array:
+    """World positions of a point of a body, shape (…, 3)."""
+    return scene.in_world(frames, Place(body, local))
+
+
+def shape_of(found: Scene, link: str, kind: str) -> list[Shape]:
+    """Shapes of a link's bodies, in order."""
+    return [s for s in found.shapes if found.mechanism.bodies[s.body].link == link and s.kind == kind]
+
+
+def ends(shape: Shape) -> tuple[Array, Array]:
+    """Of a cylinder, in its body's frame."""
+    half = 0.5 * shape.size[2] * shape.frame[:3, 2]
+    return shape.frame[:3, 3] - half, shape.frame[:3, 3] + half
+
+
+# ---- Frames over time ------------------------------------------------------------------------------------------
+
+
+def test_frames_are_those_of_the_run() -> None:
+    """At instants that film and run share: against kinematics not of the reference, and against point E."""
+    shared = [(k, int(np.argmin(np.abs(RUN.time - t)))) for k, t in enumerate(CRANE.time) if k % 6 == 0]
+    assert len(shared) > 40
+    q = coordinates_of(CRANE.mechanism, RUN.signals)
+    tip = CRANE.mechanism.points["E"]
+    for k, sample in shared:
+        assert CRANE.time[k] == pytest.approx(RUN.time[sample], abs=1e-12)
+        frames = CRANE.motions[0].frames[0, k]
+        assert frames[0] == pytest.approx(np.eye(4))
+        assert frames[1:] == pytest.approx(poses(CRANE.mechanism)(q[sample]), abs=1e-9)
+        position = [RUN.signals[f"E_{axis}"][sample] for axis in "xyz"]
+        assert scene.in_world(frames, tip) == pytest.approx(position, abs=1e-9)
+
+
+def test_frames_between_samples_follow_the_motion() -> None:
+    """Third-order interpolation of a run with 100 samples per second: errors of a few micrometres."""
+    exact = prescribed_run(crane(), stop=2.0)
+    coarse = replace(exact, time=exact.time[::2], signals={n: v[::2] for n, v in exact.signals.items()})
+    found = scene.film(crane(), [coarse])
+    samples = [round(t * 100) for t in found.time[::12]]
+    truth = poses(crane())
+    q = coordinates_of(crane(), exact.signals)
+    for frame, sample in zip(found.motions[0].frames[0, ::12, 1:], samples, strict=True):
+        assert frame == pytest.approx(truth(q[sample]), abs=5e-5)
+
+
+def test_deformation_is_drawn_larger_by_the_beams_coordinates() -> None:
+    """Scale 1 is the motion itself; at the others the angles between elements alone are larger."""
+    assert CRANE.scales[0] == 1.0 and len(CRANE.scales) == 4
+    elastic = np.array([c.role == "elastic" for c in CRANE.mechanism.coordinates])
+    q = coordinates_of(CRANE.mechanism, RUN.signals)[-1]
+    for scale, frames in zip(CRANE.scales, CRANE.motions[1].frames[:, -1, 1:], strict=True):
+        assert frames == pytest.approx(poses(CRANE.mechanism)(np.where(elastic, scale * q, q)), abs=1e-9)
+
+
+def test_a_run_that_breaks_off_stays_where_it_was() -> None:
+    """Of its frames so many count as it has reached; a NaN ends it, too."""
+    half = RUN.time <= 1.0
+    short = replace(RUN, time=RUN.time[half], signals={n: v[half] for n, v in RUN.signals.items()})
+    broken = replace(
+        RUN, signals=RUN.signals | {"column_angle": np.where(half, RUN.signals["column_angle"], np.nan)}
+    )
+    found = scene.film(crane(), [short, broken, RUN])
+    counts = [motion.count for motion in found.motions]
+    assert counts == [121, 121, 241]
+    for motion in found.motions[:2]:
+        assert np.isfinite(motion.frames).all()
+        assert motion.frames[0, -1] == pytest.approx(motion.frames[0, 120])
+
+
+@pytest.mark.parametrize(("stop", "frames"), [(0.01, 241), (10.0, 601), (3600.0, 1801)])
+def test_frames_per_second(stop: float, frames: int) -> None:
+    """60 in a second of the model, but enough of a short run and not too many of a long one."""
+    mechanism = mechanism_of(manipulator())
+    names = [c.symbol for c in mechanism.coordinates]
+    time = np.linspace(0.0, stop, 11)
+    run = replace(RUN, time=time, signals={n + end: 0 * time for n in names for end in ("", "_dot")})
+    assert len(scene.film(mechanism, [run]).time) == frames
+
+
+# ---- Shapes ----------------------------------------------------------------------------------------------------
+
+
+def test_boxes_have_the_bodies_inertia() -> None:
+    """Of even density: m (a² + b²)/12 about each axis, in the body's axes, where the com is."""
+    for link in ("base", "column", "jib"):
+        (box,) = shape_of(CRANE, link, "box")
+        body = CRANE.mechanism.bodies[box.body]
+        x, y, z = box.size**2
+        own = np.diag(float(body.mass) / 12 * np.array([y + z, z + x, x + y]))
+        R = box.frame[:3, :3]
+        assert np.linalg.det(R) == pytest.approx(1.0)
+        assert R @ own @ R.T == pytest.approx(np.asarray(body.inertia, dtype=float), rel=0.02, abs=1.0)
+        assert box.frame[:3, 3] == pytest.approx(body.com)
+
+
+def test_boxes_of_turned_inertia() -> None:
+    """Products of inertia turn the box."""
+    data = manipulator()
+    turned = np.array([[0.0, -1.0, 0.0], [0.6, 0.0, -0.8], [0.8, 0.0, 0.6]])
+    inertia = turned @ np.diag([0.05, 0.1, 0.12]) @ turned.T
+    data["links"][0]["inertia"] = ((inertia + inertia.T) / 2).tolist()
+    found = scene.still(mechanism_of(data), (np.zeros(2), np.zeros(2)))
+    (box,) = shape_of(found, "upper", "box")
+    moments = 2.0 / 12 * (np.sum(box.size**2) - box.size**2)
+    R = box.frame[:3, :3]
+    assert np.linalg.det(R) == pytest.approx(1.0)
+    assert R @ np.diag(moments) @ R.T == pytest.approx(inertia, abs=1e-9)
+
+
+def test_tubes_of_a_beam_meet() -> None:
+    """From its joint to its end, whatever the deformation: each tube ends where the next one begins."""
+    tubes = shape_of(CRANE, "boom", "cylinder")
+    assert len(tubes) == 4
+    assert sum(tube.size[2] for tube in tubes) == pytest.approx(2.0)
+    for frames in (CRANE.motions[0].frames[0, 50], CRANE.motions[0].frames[-1, 50]):
+        for one, other in pairwise(tubes):
+            end, start = at(frames, one.body, ends(one)[1]), at(frames, other.body, ends(other)[0])
+            assert end == pytest.approx(start, abs=1e-12)
+        jib = next(b for b, body in enumerate(CRANE.mechanism.bodies) if body.link == "jib")
+        assert at(frames, tubes[-1].body, ends(tubes[-1])[1]) == pytest.approx(at(frames, jib, np.zeros(3)))
+
+
+def test_rods_reach_all_that_a_body_holds() -> None:
+    """Joints and closures of a loop: some shape of each link is there."""
+    mechanism = mechanism_of(four_bar())
+    found = scene.still(mechanism, (np.array([c.position for c in mechanism.coordinates]), np.zeros(mechanism.n)))
+    for b, held in enumerate(scene.held_at(mechanism)):
+        own = [shape for shape in found.shapes if shape.body == b]
+        for place in held:
+            local = [np.linalg.inv(s.frame) @ [*place, 1.0] for s in own]
+            inside = [np.all(np.abs(x[:3]) <= 0.5 * s.size + 1e-9) for x, s in zip(local, own, strict=True)]
+            assert any(inside), (mechanism.bodies[b].name, place)
+    assert [bar.name for bar in found.bars] == [closure.name for closure in mechanism.closures]
+
+
+def test_supports_stand_on_the_ground() -> None:
+    """A mark for each, with the force of its springs; and one for the torque on the column."""
+    kinds = [mark.kind for mark in CRANE.marks]
+    assert kinds == ["support"] * 8 + ["moment"]
+    assert CRANE.acting.shape == (len(CRANE.time), 9, 3)
+    given = CRANE.mechanism.chain.base
+    assert given is not None
+    for mark, support in zip(CRANE.marks[:8], given.supports, strict=True):
+        assert mark.b is not None
+        assert at(CRANE.motions[0].frames[0, 0], mark.b.body, mark.b.position) == pytest.approx(support.position)
+
+
+def shaped(**shape: Any) -> Mechanism:
+    """An arm whose first link has a shape."""
+    data = manipulator()
+    data["links"][0]["shape"] = shape
+    return mechanism_of(data)
+
+
+def only_shape(**shape: Any) -> Shape:
+    """Of that link."""
+    found = scene.still(shaped(**shape), (np.zeros(2), np.zeros(2)))
+    (own,) = [s for s in found.shapes if s.body == 0]
+    return own
+
+
+def test_described_shapes() -> None:
+    """Sizes and frame are the description's, and nothing else is drawn of the link."""
+    box = only_shape(type="box", size=[1.0, 0.2, 0.3], frame={"xyz": [0.5, 0.0, 0.0]}, colour="#112233")
+    assert (box.kind, box.size.tolist(), box.colour) == ("box", [1.0, 0.2, 0.3], "#112233")
+    assert box.frame[:3, 3].tolist() == [0.5, 0.0, 0.0]
+    assert only_shape(type="cylinder", radius=0.1, length=0.7).size.tolist() == [0.2, 0.2, 0.7]
+    assert only_shape(type="sphere", radius=0.1).size.tolist() == [0.2, 0.2, 0.2]
+
+
+TETRAHEDRON = "v 0 0 0\nv 100 0 0\nv 0 100 0\nv 0 0 100\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+
+
+def test_meshes_from_files(tmp_path: Path) -> None:
+    """Beside the description, whatever the working directory; in its unit."""
+    (tmp_path / "part.obj").write_text(TETRAHEDRON)
+    (tmp_path / "arm.toml").write_text(
+        """schema = 1
+name = "Arm"
+[[links]]
+name = "arm"
+parent = "ground"
+mass = 1.0
+inertia = [1.0, 1.0, 1.0]
+joint = { type = "revolute", axis = [0.0, 0.0, 1.0] }
+shape = { type = "mesh", file = "part.obj", scale = 0.001 }
+[[cases]]
+name = "other"
+set = { "links.arm.shape.file" = "part.obj" }
+"""
+    )
+    for case in (None, "other"):
+        chain = load(tmp_path / "arm.toml", case)
+        assert chain.links[0].shape is not None
+        assert Path(chain.links[0].shape.file or "") == tmp_path / "part.obj"
+    own = only_shape(type="mesh", file=str(tmp_path / "part.obj"), scale=0.001)
+    assert own.mesh is not None
+    assert (len(own.mesh.faces), np.ptp(own.mesh.vertices), own.size[0]) == (4, 100.0, 0.001)
+
+
+def test_damaged_meshes(tmp_path: Path) -> None:
+    """Said with the file's name."""
+    for name, content in (
+        ("a.stl", b"solid x\nfacet"),
+        ("b.obj", b"\x00\xff"),
+        ("c.stl", b""),
+        ("d.obj", b"v 0 0 0"),
+    ):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(DescriptionError, match=rf"{name}: (cannot be read as a mesh|has no triangles)"):
+            only_shape(type="mesh", file=str(tmp_path / name))
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ({"type": "box"}, "shape.size .*is missing; a box needs size"),
+        ({"type": "box", "size": [1.0, 1.0, 1.0], "radius": 1.0}, "shape.radius .*a box has none; it has size"),
+        ({"type": "cylinder", "radius": 1.0}, "shape.length .*is missing; a cylinder needs radius and length"),
+        ({"type": "sphere", "radius": 1.0, "scale": 0.1}, "shape.scale .*is for meshes"),
+        ({"type": "sphere", "radius": 1.0, "colour": "red"}, "shape.colour .*expected a colour as #rrggbb"),
+        ({"type": "mesh", "file": "no.stl"}, "shape.file .*there is no file 'no.stl'"),
+        ({"type": "mesh", "file": "part.step"}, "shape.file .*expected a file that ends in .stl or .obj"),
+    ],
+)
+def test_wrong_shapes(shape: dict[str, Any], message: str) -> None:
+    """Each with its key."""
+    with pytest.raises(DescriptionError, match=message):
+        shaped(**shape)
