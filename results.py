@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .errors import MissingToolError, UnknownNameError
-from .generator.description.suggest import unknown
+from .generator.language.suggest import unknown
 from .trajectory import Array, Trajectory
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -103,7 +104,7 @@ def _array(value: Schema) -> str:
 
 
 def _plural(kind: str) -> str:
-    return kind.replace("number", "numbers").replace("text", "texts")
+    return re.sub(r"\b(number|text|expression)\b", r"\1s", kind)
 
 
 def _object(value: Schema) -> str:
@@ -111,7 +112,7 @@ def _object(value: Schema) -> str:
 
 
 _KINDS = {
-    "string": lambda value: "name" if "pattern" in value else "text",
+    "string": lambda value: "name" if "pattern" in value else value.get("format", "text"),
     "boolean": lambda value: "`true`, `false`",
     "number": _number,
     "integer": _number,

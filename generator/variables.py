@@ -14,8 +14,10 @@ from typing import Literal
 
 from ..errors import Problem
 from .language import ir
+from .language.ir import Shape
 from .modelica import digest
-from .program.program import Parameter, Program
+from .program.program import Definition, Parameter, Program
+from .types.bounds import ANY, Bounds
 
 Kind = Literal[
     "time",
@@ -23,6 +25,7 @@ Kind = Literal[
     "derivative",
     "output",
     "parameter",
+    "calculated",
     "input",
     "real_setting",
     "integer_setting",
@@ -70,6 +73,7 @@ _ATTRIBUTES: dict[Kind, tuple[str, str, str, str | None]] = {
     "derivative": ("Real", "local", "continuous", "calculated"),
     "output": ("Real", "output", "continuous", "calculated"),
     "parameter": ("Real", "parameter", "fixed", "exact"),
+    "calculated": ("Real", "calculatedParameter", "fixed", "calculated"),
     "input": ("Real", "input", "continuous", None),
     "real_setting": ("Real", "parameter", "fixed", "exact"),
     "integer_setting": ("Integer", "parameter", "fixed", "exact"),
@@ -87,6 +91,7 @@ class Variable:
     derivative_of  position in the table of the state that this one is the derivative of
     elements       1; of an array, whose elements follow each other: their number in the first, 0 in the others
     reinit         whether it is a state that an event may change
+    bounds         of what it may be set to
     """
 
     name: str
@@ -99,6 +104,7 @@ class Variable:
     derivative_of: int | None = None
     elements: int = 1
     reinit: bool = False
+    bounds: Bounds = ANY
 
     @property
     def array(self) -> str:
@@ -151,6 +157,8 @@ def table(program: Program) -> tuple[Variable, ...]:
     found += [Variable(e.name, "input", i, e.unit, e.description, 0.0) for i, e in enumerate(program.inputs)]
     count = itertools.count()
     found += [v for parameter in program.parameters for v in _elements(parameter, count)]
+    count = itertools.count()
+    found += [v for definition in program.calculated for v in _calculated(definition, count)]
     found += _solver_variables(program)
     return tuple(found)
 
@@ -160,13 +168,24 @@ def _per_second(unit: str) -> str:
 
 
 def _elements(parameter: Parameter, count: Iterator[int]) -> Iterator[Variable]:
-    values, name, text = parameter.value.ravel(), parameter.name, parameter.description
-    if not parameter.shape:
-        yield Variable(name, "parameter", next(count), parameter.unit, text, float(parameter.value))
-        return
-    for i, value in enumerate(values, start=1):
-        elements, full = (len(values) if i == 1 else 0), f"{name}[{i}]"
-        yield Variable(full, "parameter", next(count), parameter.unit, text, float(value), elements=elements)
+    for value, (name, elements) in zip(
+        parameter.value.ravel(), _names(parameter.name, parameter.shape), strict=True
+    ):
+        about = parameter.unit, parameter.description, float(value)
+        yield Variable(name, "parameter", next(count), *about, elements=elements, bounds=parameter.bounds)
+
+
+def _calculated(definition: Definition, count: Iterator[int]) -> Iterator[Variable]:
+    for name, elements in _names(definition.name, definition.shape):
+        about = definition.unit, definition.description
+        yield Variable(name, "calculated", next(count), *about, elements=elements)
+
+
+def _names(name: str, shape: Shape) -> list[tuple[str, int]]:
+    """Names of the elements of a number or vector, and what `Variable` calls their `elements`."""
+    if not shape:
+        return [(name, 1)]
+    return [(f"{name}[{i + 1}]", shape[0] if i == 0 else 0) for i in range(shape[0])]
 
 
 def _solver_variables(program: Program) -> list[Variable]:
@@ -186,7 +205,8 @@ def _solver_variables(program: Program) -> list[Variable]:
 
 def clashes(program: Program) -> list[Problem]:
     """Names that two quantities of the model would have."""
-    quantities = (program.outputs, program.inputs, program.parameters, _solver_variables(program))
+    numbers = (program.parameters, program.calculated)
+    quantities = (program.outputs, program.inputs, *numbers, _solver_variables(program))
     counts = Counter(entry.name for entries in quantities for entry in entries)
     counts.update(state.variable for state in program.states)
     return [
@@ -198,5 +218,6 @@ def clashes(program: Program) -> list[Problem]:
 
 def token(program: Program, table: tuple[Variable, ...]) -> str:
     """Identifies model and interface: changes when an equation, a name, a unit or a start value does."""
-    h = hashlib.sha256((digest(program) + repr(table)).encode()).hexdigest()
+    kept = [(required.message, required.bounds) for required in program.requirements]
+    h = hashlib.sha256((digest(program) + repr(table) + repr(kept)).encode()).hexdigest()
     return f"{{{h[:8]}-{h[8:12]}-{h[12:16]}-{h[16:20]}-{h[20:32]}}}"

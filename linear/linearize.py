@@ -21,7 +21,7 @@ from ..fmu.code.residuals import Residual, residual
 from ..fmu.runs.inputs import InputTable
 from ..fmu.runs.instance import Instance
 from ..fmu.runs.states import State
-from ..generator.description.suggest import unknown
+from ..generator.language.suggest import unknown
 from ..generator.mechanism import signal_names
 from ..generator.program.program import Program
 from ..prepared import Prepared

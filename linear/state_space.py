@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import MissingToolError, UnknownNameError
-from ..generator.description.suggest import unknown
+from ..generator.language.suggest import unknown
 from .modes import Mode, modes
 
 if TYPE_CHECKING:

@@ -65,7 +65,7 @@ def test_cases_set_keys() -> None:
     assert [(link.mass, link.joint.damping) for link in varied.links] == [(2.0, 0.5), (5.0, 0.0)]
     assert varied.points["E"].position == (0.1, 0.2, 0.3)
     assert varied.gravity == (0.0, 0.0, -1.62)
-    assert (varied.simulation.stop, varied.parameters) == (3.0, {"a": 1.0})
+    assert (varied.simulation.stop, varied.parameter_values) == (3.0, {"a": 1.0})
     assert same.base is not None
     assert same.base.supports[0].stiffness == (1.0, 2.0, 3.0)
 
@@ -215,7 +215,7 @@ def test_schema_accepts_the_examples(path: Path) -> None:
     """The schema is a schema, and the examples fulfil it; with a wrong key or value they do not."""
     data = tomllib.loads(path.read_text(encoding="utf-8"))
     _validator().validate(data)
-    for key, value in (("mass", "heavy"), ("weight", 1.0), ("name", "two words"), ("joint", {"type": "loose"})):
+    for key, value in (("mass", -1.0), ("weight", 1.0), ("name", "two words"), ("joint", {"type": "loose"})):
         wrong = copy.deepcopy(data)
         wrong["links"][0][key] = value
         assert not _validator().is_valid(wrong)

@@ -35,7 +35,7 @@ UNITS = (
 )
 COUNTS = {"schema", "elements", "order"}
 DIRECTIONS = {"axis", "normal"}
-IN_THE_USERS_UNIT = {"parameters", "set"}
+IN_THE_USERS_UNIT = {"parameters", "set", "value", "min", "max"}
 
 
 def _keys() -> Iterator[tuple[str, dict[str, Any], str]]:

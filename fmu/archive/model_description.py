@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...generator.description import Chain
 from ...generator.program.program import Program
+from ...generator.types import units
 from ...generator.variables import Variable
 from ..code.model_structure import Structure
 from ..files.archive import build_time
 from ..files.templates import fill
-
-_BASE = ("kg", "m", "s", "rad")
-_DERIVED = {"N": {"kg": 1, "m": 1, "s": -2}, "Pa": {"kg": 1, "m": -1, "s": -2}}
 
 
 @dataclass(frozen=True)
@@ -27,16 +24,7 @@ class Unit:
 
 def unit(name: str) -> Unit:
     """Base exponents of a Modelica unit such as `N.m/rad`, `kg.m2`, `1/s`."""
-    exponents = dict.fromkeys(_BASE, 0)
-    for position, factors in enumerate(name.split("/")):
-        for factor in factors.split("."):
-            match = re.fullmatch(r"([A-Za-z]+)(-?\d*)", factor)
-            if match is None:
-                continue  # the 1 of 1/s
-            power = int(match[2] or 1) * (1 if position == 0 else -1)
-            for base, exponent in _DERIVED.get(match[1], {match[1]: 1}).items():
-                exponents[base] += exponent * power
-    return Unit(name, tuple((base, e) for base, e in exponents.items() if e))
+    return Unit(name, tuple((base, e) for base, e in units.exponents(name).items() if e))
 
 
 def render(

@@ -15,11 +15,12 @@ _KNOWN = ("states", "inputs", "time", "parameters")  # blocks, in the order of a
 
 @dataclass(frozen=True)
 class Dependencies:
-    """Shapes (n_x, k), (n_y, k), (n_x, k); columns: states, inputs, time, parameters element by element."""
+    """Shapes (n_x, k), (n_y, k), (n_x, k), (n_c, k); columns: states, inputs, time, parameters by elements."""
 
     derivatives: Mask
     outputs: Mask
     start_states: Mask
+    calculated: Mask
 
     def at_start(self, row: Mask) -> Mask:
         """What a row of derivatives or outputs depends on at the start; the states are results there."""
@@ -39,9 +40,8 @@ def dependencies(staged: Staged) -> Dependencies:
             # which switches are set depends on their times; not on the time itself, as far as derivatives go
             known[_slice(staged.blocks["switches"])] = known[_slice(staged.blocks["event_times"])]
         _propagate(stage, known)
-    return Dependencies(
-        *(known[_slice(staged.blocks[name])] for name in ("derivatives", "outputs", "start_states"))
-    )
+    wanted = ("derivatives", "outputs", "start_states", "calculated")
+    return Dependencies(*(known[_slice(staged.blocks[name])] for name in wanted))
 
 
 def _slice(block: Block) -> slice:

@@ -14,7 +14,8 @@ from typing import Any
 
 import casadi as ca
 
-from ...generator.program.program import Program
+from ...generator.program.program import Program, Requirement
+from ...generator.types.bounds import ANY, Bounds
 from ...generator.variables import COUNTERS, INTEGER_SETTINGS, REAL_SETTINGS, Variable
 from ..files.templates import fill
 from .model_structure import Structure
@@ -22,7 +23,7 @@ from .stage_derivatives import StageDerivative
 from .staged import GROUPS, INPUT_ORDERS, LEVELS, Block, ConstrainedSystem, Stage, Staged, System
 
 _OWN_BLOCKS = {"start_values"}  # of the generated part alone
-_COUNTED = ("states", "inputs", "switches", "parameters", "outputs", "checks")
+_COUNTED = ("states", "inputs", "switches", "parameters", "outputs", "checks", "calculated", "requirements")
 
 
 def data(
@@ -38,6 +39,7 @@ def data(
     version: str,
 ) -> str:
     """C code of the tables; adjoint: with the reverse derivatives' functions."""
+    limits = [bounds for bounds in dict.fromkeys(v.bounds for v in variables) if bounds != ANY]
     lists = [_lists(stage, derivatives.get(stage.function.name())) for stage in staged.stages]
     dependencies, tables = _dependencies(structure, len(variables))
     starts = {
@@ -54,7 +56,9 @@ def data(
         "derivatives": {name: _derivative(name, found, adjoint) for name, found in derivatives.items()},
         "lists": {name: text or "0" for found in [*lists, dependencies] for name, text in found.items()},
         "groups": {name: [_stage(s, derivatives) for s in staged.stages if s.group == name] for name in GROUPS},
-        "variables": [_variable(v) for v in variables],
+        "variables": [_variable(v, limits) for v in variables],
+        "bounds": [_bounds(bounds) for bounds in limits],
+        "requirements": [_requirement(required) for required in program.requirements],
         "checks": [{"message": _string(c.message), "bound": c.bound} for c in program.checks],
         "pointers": tables,
         "numbers": {name: numbers for name, numbers in starts.items() if numbers},
@@ -70,6 +74,7 @@ def data(
             **{name: name for name in tables},
             **{name: name if numbers else "0" for name, numbers in starts.items()},
             "checks": "checks" if program.checks else "0",
+            "requirements": "requirements" if program.requirements else "0",
             "output_step": output_step,
         },
         "real_settings": {f"SETTING_{name.upper()}": start for name, start, _, _ in REAL_SETTINGS},
@@ -168,14 +173,23 @@ _INDEX_NAMES = {
 }
 
 
-def _variable(variable: Variable) -> dict[str, Any]:
+def _variable(variable: Variable, limits: Sequence[Bounds]) -> dict[str, Any]:
     named = _INDEX_NAMES.get(variable.kind)
     return {
         "name": _string(variable.name),
         "kind": f"VARIABLE_{variable.kind.upper()}",
         "index": named(variable) if named is not None else variable.index,
         "elements": variable.elements,
+        "bounds": f"&bounds[{limits.index(variable.bounds)}]" if variable.bounds in limits else "0",
     }
+
+
+def _requirement(required: Requirement) -> dict[str, Any]:
+    return {"message": _string(required.message), "bounds": _bounds(required.bounds)}
+
+
+def _bounds(bounds: Bounds) -> dict[str, Any]:
+    return {"low": repr(bounds.low), "high": repr(bounds.high), "exclusive": int(bounds.exclusive)}
 
 
 def _dependencies(structure: Structure, count: int) -> tuple[dict[str, str], dict[str, str]]:

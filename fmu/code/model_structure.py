@@ -49,7 +49,8 @@ class _Builder:
         outputs = [i for i, v in enumerate(self.table) if v.causality == "output"]
         states = [i for i, v in enumerate(self.table) if v.kind == "state"]
         derivatives = [i for i, v in enumerate(self.table) if v.kind == "derivative"]
-        initial = sorted(outputs + states + derivatives)
+        calculated = [i for i, v in enumerate(self.table) if v.kind == "calculated" and self.reference[i] == i]
+        initial = sorted(outputs + states + derivatives + calculated)
         return Structure(
             tuple(self._unknown(i, self._row(i) & self.running) for i in outputs),
             tuple(self._unknown(i, self._row(i) & self.running) for i in derivatives),
@@ -63,6 +64,9 @@ class _Builder:
             row = self.found.outputs[variable.index]
         elif variable.kind == "derivative":
             row = self.found.derivatives[variable.index]
+        elif variable.kind == "calculated":
+            own = [i for i, first in enumerate(self.reference) if first == position]
+            row = np.logical_or.reduce(self.found.calculated[[self.table[i].index for i in own]])
         elif variable.kind == "state":
             row[variable.index] = True
         return row

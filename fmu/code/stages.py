@@ -91,6 +91,8 @@ class _Cutter:
             ("violations", len(LEVELS) if program.projections else 0),
             ("corrections", len(LEVELS) if program.projections else 0),
             ("checks", len(program.checks)),
+            ("calculated", sum(math.prod(item.shape) for item in program.calculated)),
+            ("requirements", len(program.requirements)),
             *((f"{level}_change", len(program.states) if level in program.projections else 0) for level in LEVELS),
         ):
             self.result.allocate(size, name)
@@ -127,6 +129,8 @@ class _Cutter:
             "prepare": {
                 "start_states": [state.start for state in program.states],
                 "event_times": program.events,
+                "calculated": [ir.symbol(item.name, item.shape) for item in program.calculated],
+                "requirements": [required.value for required in program.requirements],
                 "start_values": [ir.symbol(value.name) for value in program.start_values],
             },
             "dynamics": {"derivatives": [state.derivative for state in program.states]},

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...errors import Problem
-from .suggest import unknown
+from ..language.suggest import unknown
 
 
 def entries(data: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -65,8 +65,14 @@ def _assign(target: Any, keys: list[str], value: Any) -> None:
     for place in _places(target, first, new=not rest):
         if rest:
             _assign(target[place], rest, value)
+        elif _is_number(value) and _has_value(target, place):
+            target[place]["value"] = value  # of a parameter with unit and bounds, which stay
         else:
             target[place] = copy.deepcopy(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _places(target: Any, key: str, new: bool) -> list[Any]:
@@ -88,3 +94,8 @@ def _places(target: Any, key: str, new: bool) -> list[Any]:
 
 def _has_name(item: Any) -> bool:
     return isinstance(item, dict) and isinstance(item.get("name"), str)
+
+
+def _has_value(target: Any, place: Any) -> bool:
+    known = target.get(place) if isinstance(target, dict) else target[place]
+    return isinstance(known, dict) and "value" in known

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...errors import Problem
 from ..language import constants, expressions
+from ..language.suggest import unknown
 from ..types.joints import JOINT_TYPES
 from .draft import Draft
 from .references import References
-from .suggest import unknown
 from .tables.chain import Chain
 
 __all__ = ["constraint_rows", "problems_of"]
@@ -166,7 +166,7 @@ def _expression(
         used = dict.fromkeys((name, order) for name in expressions.running_names(tree))
         used |= dict.fromkeys((name, 0) for name in expressions.started_names(tree))
         unknown_names = [names.expression_problem(*use) for use in used]
-        constants.check(tree, draft.chain.parameters)
+        constants.check(tree, draft.chain.parameter_values)
     except ValueError as error:
         yield Problem(where, str(error))
     else:

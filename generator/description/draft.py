@@ -11,6 +11,8 @@ from pydantic import ValidationError
 from ...errors import Problem
 from . import messages
 from .tables.chain import Chain
+from .tables.numbers import known_parameters
+from .tables.parameter import values
 
 Location = tuple[int | str, ...]
 # tables and arrays whose members stand alone: links, points, …
@@ -61,6 +63,11 @@ def _inside(value: Any, path: Location) -> Any:
 
 def draft(data: dict[str, Any]) -> tuple[Draft | None, list[Problem]]:
     """The sound parts, and what is wrong with the others; None if there are no parts that stand alone."""
+    with known_parameters(values(data.get("parameters"))):  # of all parts, those left out later included
+        return _draft(data)
+
+
+def _draft(data: dict[str, Any]) -> tuple[Draft | None, list[Problem]]:
     try:
         return Draft(Chain.model_validate(data), data), []
     except ValidationError as error:

@@ -9,11 +9,11 @@ from typing import Any
 
 from ...errors import DescriptionError, Problem
 from ...input_files import read_text
+from ..language.suggest import unknown
 from . import cases
 from .consistency import problems_of
 from .draft import draft
 from .messages import named
-from .suggest import unknown
 from .tables.chain import Chain
 
 _LARGEST = 1_000_000  # bytes; a description of a thousand links is far below

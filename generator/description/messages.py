@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from ...errors import Problem
-from .suggest import alternatives
+from ..language.suggest import alternatives
 from .tables.chain import Chain
 from .tables.types import KeyProblem, Part
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..language.suggest import alternatives
 from ..types.joints import JOINT_TYPES
 from .draft import Draft
-from .suggest import alternatives
 from .tables.link import Link
 
 _POINT_QUANTITIES = ("x", "y", "z", "vx", "vy", "vz")

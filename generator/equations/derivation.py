@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from ..description import Chain
 from ..mechanism import Mechanism, build
-from ..program.program import Program, Symbols
+from ..program.program import Program
+from ..program.symbols import Symbols
 from . import outputs
 from .bodies import dynamics, kinematics
 from .bodies.lowering import Lowering

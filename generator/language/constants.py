@@ -35,6 +35,13 @@ def check(tree: Expr, parameters: Mapping[str, float]) -> None:
     _value(tree, {"pi": math.pi, **parameters})
 
 
+def value(tree: Expr, parameters: Mapping[str, float]) -> float:
+    """The value of an expression of parameters and pi alone; raises ValueError where it has none."""
+    found = _value(tree, {"pi": math.pi, **parameters})
+    assert found is not None
+    return found
+
+
 def _value(tree: Expr, known: Mapping[str, float]) -> float | None:
     """The value, or None if it changes during a run."""
     values = [_value(child, known) for child in tree.args]

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from ..description import Chain
 from ..description.tables import closure as described
 from ..description.tables.base import Base
+from ..description.tables.frame import Frame
 from ..description.tables.friction import LuGre
 from ..description.tables.inertia import Inertial
 from ..description.tables.link import Beam, Joint, Link
+from ..description.tables.numbers import Given
+from ..description.tables.parameter import Parameter
 from ..description.tables.settings import Constraints
 from ..description.tables.task import Force, Nonholonomic, Point, Programmed
 from ..language import expressions
+from ..types.bounds import EXPONENT, NON_NEGATIVE, POSITIVE, Bounds
 from ..types.closures import CLOSURE_TYPES, DEFORMATIONS, Condition
 from ..types.joints import JOINT_TYPES, ElementaryMotion
 from ..types.origin import Origin
 from . import rfem
-from .algebra import Algebra, Array, Matrix, Numbers, Value, Vector
+from .algebra import Algebra, Matrix, Numbers, Value, Vector
 from .parts import (
     GROUND,
     AppliedForce,
@@ -71,10 +75,8 @@ class _Builder:
         gravity = self.algebra.vector("gravity", self.chain.gravity, "m/s2", "gravity, world frame")
         self._begin("description")
         parameters = {
-            name: self.algebra.scalar(
-                name, value, None, f"parameter {name} of the description; unit as in its expressions"
-            )
-            for name, value in self.chain.parameters.items()
+            name: self.algebra.parameter(name, p.value, p.unit, _parameter_text(name, p), p.bounds)
+            for name, p in self.chain.parameters.items()
         }
         supports = self._base(self.chain.base) if self.chain.base else ()
         for link in placement_order(self.chain.links):
@@ -127,28 +129,30 @@ class _Builder:
         return tuple(
             Support(
                 self.algebra.vector(f"support{i}_position", s.position, "m", f"support {i}, base frame"),
-                self.algebra.vector(f"support{i}_stiffness", s.stiffness, "N/m", f"support {i}, world axes"),
-                self.algebra.vector(f"support{i}_damping", s.damping, "N.s/m", f"support {i}, world axes"),
+                self._not_negative(f"support{i}_stiffness", s.stiffness, "N/m", f"support {i}, world axes"),
+                self._not_negative(f"support{i}_damping", s.damping, "N.s/m", f"support {i}, world axes"),
             )
             for i, s in enumerate(base.supports, start=1)
         )
 
+    def _not_negative(self, name: str, value: Sequence[float], unit: str, text: str) -> Vector:
+        return self.algebra.vector(name, value, unit, text, NON_NEGATIVE)
+
     def _link(self, link: Link) -> None:
         self._begin("link", link.name)
-        place = self._place(link.parent, link.frame.offset, f"{link.name}_offset", f"joint frame of {link.name}")
+        place, rotation = self._frame(link.parent, link.frame, link.name, f"joint frame of {link.name}")
         coordinates = self._coordinates(link.name, "joint", link.joint)
         self.first_body[link.name] = len(self.bodies)
         if link.beam is not None:
-            self._beam(link, link.beam, place, coordinates)
+            self._beam(link, link.beam, place, rotation, coordinates)
             return
-        frame, inertial = (place.body, link.frame.rotation, place.position), self._inertial(link.name, link)
+        frame, inertial = (place.body, rotation, place.position), self._inertial(link.name, link)
         self.bodies.append(Body(link.name, link.name, *frame, coordinates, *inertial))
 
-    def _beam(self, link: Link, beam: Beam, place: Place, coordinates: tuple[int, ...]) -> None:
+    def _beam(self, link: Link, beam: Beam, place: Place, rotation: Matrix, coordinates: tuple[int, ...]) -> None:
         data, damping_time = self._beam_data(link.name, beam)
         parts = rfem.elements(data, beam.count)
         self.elements[link.name], self.beams[link.name] = parts, beam
-        rotation = link.frame.rotation
         for r, element in enumerate(parts):
             own = "" if beam.count == 1 else f"r{r}"
             name = f"{link.name}_{own}" if own else link.name
@@ -165,7 +169,9 @@ class _Builder:
         if beam.count > 1:
             units |= {"E": "Pa", "G": "Pa", "J": "m4"}
         values = {
-            key: self.algebra.scalar(f"{name}_{key}", getattr(beam, key), units[key], f"{key} of beam {name}")
+            key: self.algebra.scalar(
+                f"{name}_{key}", getattr(beam, key), units[key], f"{key} of beam {name}", POSITIVE
+            )
             if key in units
             else getattr(beam, key)
             for key in ("length", "area", "density", "E", "G", "Iy", "Iz", "J")
@@ -173,7 +179,7 @@ class _Builder:
         damping_time: Value = 0.0
         if beam.count > 1:
             damping_time = self.algebra.scalar(
-                f"{name}_damping_time", beam.damping_time, "s", f"Kelvin-Voigt time of beam {name}"
+                f"{name}_damping_time", beam.damping_time, "s", f"Kelvin-Voigt time of beam {name}", NON_NEGATIVE
             )
         return rfem.BeamData(**values), damping_time
 
@@ -207,20 +213,20 @@ class _Builder:
         described_friction, length = joint.friction, JOINT_TYPES[joint.type][0].unit
         assert described_friction is not None
 
-        def value(key: str, unit: str, text: str) -> Value:
+        def value(key: str, unit: str, text: str, bounds: Bounds = POSITIVE) -> Value:
             number = getattr(described_friction, key)
-            return self.algebra.scalar(f"{owner}_{key}", number, unit, f"friction of {owner}: {text}")
+            return self.algebra.scalar(f"{owner}_{key}", number, unit, f"friction of {owner}: {text}", bounds)
 
         lugre, bar = isinstance(described_friction, LuGre), f"s/{length}"
         return Friction(
             model=described_friction.model,
             sigma0=value("sigma0", f"1/{length}", "stiffness of the bristles"),
-            sigma1=value("sigma1", bar, "damping of the bristles") if lugre else 0.0,
-            sigma2=value("sigma2", bar, "viscous coefficient") if lugre else 0.0,
+            sigma1=value("sigma1", bar, "damping of the bristles", NON_NEGATIVE) if lugre else 0.0,
+            sigma2=value("sigma2", bar, "viscous coefficient", NON_NEGATIVE) if lugre else 0.0,
             mu_s=value("mu_s", "1", "static coefficient"),
             mu_k=value("mu_k", "1", "kinetic coefficient") if lugre else 0.0,
             v_s=value("v_s", f"{length}/s", "Stribeck velocity") if lugre else 1.0,
-            gamma=1.0 if lugre else value("gamma", "1", "Dahl's exponent"),
+            gamma=1.0 if lugre else value("gamma", "1", "Dahl's exponent", EXPONENT),
             arm=value("diameter", "m", "diameter of the journal") / 2 if described_friction.diameter else 1.0,
             normal_force=value("normal_force", "N", "normal force") if described_friction.normal_force else None,
         )
@@ -231,47 +237,65 @@ class _Builder:
         prefix = owner if len(JOINT_TYPES[joint.type]) == 1 else f"{owner}_{motion.coordinate}"
         effort = "N.m" if motion.unit == "rad" else "N"
         spring: dict[str, Value] = {}
-        if stiffness > 0:
-            spring["stiffness"] = self.algebra.scalar(
-                f"{prefix}_stiffness", stiffness, f"{effort}/{motion.unit}", f"joint spring of {owner}"
-            )
+        if _acts(stiffness):
+            unit, text = f"{effort}/{motion.unit}", f"joint spring of {owner}"
+            spring["stiffness"] = self.algebra.scalar(f"{prefix}_stiffness", stiffness, unit, text, NON_NEGATIVE)
             spring["rest"] = self.algebra.scalar(
                 f"{prefix}_rest", rest, motion.unit, f"where the joint spring of {owner} is relaxed"
             )
-        if damping > 0:
-            spring["damping"] = self.algebra.scalar(
-                f"{prefix}_damping", damping, f"{effort}.s/{motion.unit}", f"joint damper of {owner}"
-            )
+        if _acts(damping):
+            unit, text = f"{effort}.s/{motion.unit}", f"joint damper of {owner}"
+            spring["damping"] = self.algebra.scalar(f"{prefix}_damping", damping, unit, text, NON_NEGATIVE)
         return spring
 
     def _inertial(self, name: str, part: Inertial, constant_inertia: bool = False) -> tuple[Value, Vector, Matrix]:
-        mass, com, inertia = part.about_com()
         if not part.has_inertia:  # a mere frame has no numbers that could be changed
-            return mass, self.algebra.array([*com]), self.algebra.array([*inertia])
-        xx, yy, zz, xy, xz, yz = (inertia[i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)))
-        entries: Any = (xx, yy, zz, xy, xz, yz)
+            nothing = part.about_com()
+            return nothing[0], self.algebra.array([*nothing[1]]), self.algebra.array([*nothing[2]])
+        mass, com, entries = part.numbers(self.algebra.value)
         if not constant_inertia:
             entries = self.algebra.vector(
                 f"{name}_inertia", entries, "kg.m2", f"inertia of {name} about its com: xx, yy, zz, xy, xz, yz"
             )
         xx, yy, zz, xy, xz, yz = (entries[i] for i in range(6))
         return (
-            self.algebra.scalar(f"{name}_mass", mass, "kg", f"mass of {name}"),
+            self.algebra.scalar(f"{name}_mass", mass, "kg", f"mass of {name}", POSITIVE),
             self.algebra.vector(f"{name}_com", com, "m", f"centre of mass of {name}, its frame"),
             self.algebra.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]),
         )
 
-    def _place(self, link: str, position: Sequence[float] | Array, name: str, text: str) -> Place:
-        """A point of a link, hung on the rigid element that contains its x."""
+    def _place(self, link: str, position: Sequence[Value], name: str, text: str, x: float | None = None) -> Place:
+        """A point of a link, hung on the rigid element that contains its x, a number where position has none."""
         vector = self.algebra.vector(name, position, "m", f"{text}, in the frame of {link}")
         body = self.first_body[link]
         if link not in self.beams:
             return Place(body, vector)
         beam, parts = self.beams[link], self.elements[link]
-        r = rfem.element_at(float(position[0]), beam.length, beam.count)
+        r = rfem.element_at(float(position[0] if x is None else x), beam.length, beam.count)
+        self._stays(
+            vector[0], parts, r, f"{text}: way to the end of its rigid element of {link} (it may not leave it), m"
+        )
         if r == 0:
             return Place(body, vector)
         return Place(body + r, self.algebra.array([vector[0] - parts[r].start, vector[1], vector[2]]))
+
+    def _stays(self, x: Value, parts: Sequence[rfem.Element], r: int, message: str) -> None:
+        """That a place on a beam of several elements stays on element r, whatever parameters are."""
+        rounding = 1e-9 * (parts[-1].start + parts[-1].length)
+        if r > 0:
+            self.algebra.require(x - parts[r].start + rounding, message)
+        if r + 1 < len(parts):
+            self.algebra.require(parts[r + 1].start - x + rounding, message)
+
+    def _frame(self, link: str, frame: Frame, name: str, text: str) -> tuple[Place, Matrix]:
+        """Origin and axes of a frame fixed to a link; axes of numbers unless they follow from parameters."""
+        offset = frame.origin(self.algebra) if frame.is_given else frame.offset.tolist()
+        place = self._place(link, offset, f"{name}_offset", text, float(frame.offset[0]))
+        if not frame.is_turned_by_parameters:
+            return place, frame.rotation
+        rows = [[x + 0.0 for x in row] for row in frame.axes(self.algebra)]  # no -0.0
+        rotation = self.algebra.array(rows)
+        return place, self.algebra.derived(f"{name}_rotation", rotation, "1", f"axes, {text}")
 
     def _point(self, name: str, point: Point) -> Place:
         self._begin("point", name)
@@ -281,15 +305,15 @@ class _Builder:
         self._begin("closure", closure.name)
         name, length = closure.name, None
         if closure.length is not None:
-            length = self.algebra.scalar(f"{name}_length", closure.length, "m", f"distance that {name} keeps")
+            text = f"distance that {name} keeps"
+            length = self.algebra.scalar(f"{name}_length", closure.length, "m", text, POSITIVE)
         a, b = self._joint_frame(closure.a, f"{name}_a"), self._joint_frame(closure.b, f"{name}_b")
         if closure.stiffness is None:
             return Closure(name, a, b, CLOSURE_TYPES[closure.type], None, None, length)
         return Closure(name, a, b, *self._springs(closure, closure.stiffness), length)
 
     def _joint_frame(self, frame: described.ClosureFrame, name: str) -> JointFrame:
-        place = self._place(frame.link, frame.offset, f"{name}_offset", f"frame {name}")
-        return JointFrame(place, frame.rotation)
+        return JointFrame(*self._frame(frame.link, frame, name, f"frame {name}"))
 
     def _springs(
         self, closure: described.Closure, stiffness: Sequence[float]
@@ -297,7 +321,7 @@ class _Builder:
         """Deformations of a replacement joint that have a stiffness or damping, and these."""
         conditions = DEFORMATIONS[closure.axes or "local"]
         damping = closure.damping or (0.0,) * len(conditions)
-        acting = [i for i, pair in enumerate(zip(stiffness, damping, strict=True)) if any(pair)]
+        acting = [i for i, pair in enumerate(zip(stiffness, damping, strict=True)) if any(map(_acts, pair))]
         return (
             tuple(conditions[i] for i in acting),
             tuple(self._spring_number(closure, "stiffness", i, stiffness[i]) for i in acting),
@@ -305,13 +329,14 @@ class _Builder:
         )
 
     def _spring_number(self, closure: described.Closure, key: str, i: int, number: float) -> Value:
-        if number == 0.0:
+        if not _acts(number):
             return 0.0
         axis, unit = _DEFORMATIONS[i]
         per_rate = ".s" if key == "damping" else ""
         effort, _, motion = unit.partition("/")
         text = f"{key} of {closure.name}, {axis}"
-        return self.algebra.scalar(f"{closure.name}_{key}_{axis}", number, f"{effort}{per_rate}/{motion}", text)
+        unit = f"{effort}{per_rate}/{motion}"
+        return self.algebra.scalar(f"{closure.name}_{key}_{axis}", number, unit, text, NON_NEGATIVE)
 
     def _knife_edge(self, edge: Nonholonomic) -> KnifeEdge:
         self._begin("knife edge", edge.name)
@@ -338,6 +363,16 @@ class _Builder:
 
 
 _DEFORMATIONS = (*((axis, "N/m") for axis in "xyz"), *((angle, "N.m/rad") for angle in ("phi", "theta", "psi")))
+
+
+def _acts(number: float) -> bool:
+    """Of a stiffness or damping: whether there is such an element; an expression may be 0 for now."""
+    return number != 0.0 or isinstance(number, Given)
+
+
+def _parameter_text(name: str, parameter: Parameter) -> str:
+    unit = "" if parameter.unit else "; unit as in its expressions"
+    return parameter.description or f"parameter {name} of the description{unit}"
 
 
 def _diagonal(moments: tuple[Value, Value, Value]) -> list[list[Value]]:

@@ -112,7 +112,8 @@ class Body:
     """A rigid body, or rigid finite element.
 
     parent        index of the parent body, or GROUND
-    rotation      shape (3, 3), axes of the joint frame in the parent body's frame (constant numbers)
+    rotation      shape (3, 3), axes of the joint frame in the parent body's frame; numbers, unless they depend on
+                  parameters
     offset        shape (3,), origin of the joint frame in the parent body's frame, m
     coordinates   indices of its coordinates, in order
     com, inertia  shapes (3,), m, and (3, 3), kg·m², about the com; both in the body's frame
@@ -122,7 +123,7 @@ class Body:
     name: str
     link: str
     parent: int
-    rotation: Array
+    rotation: Matrix
     offset: Vector
     coordinates: tuple[int, ...]
     mass: Value
@@ -141,10 +142,10 @@ class Place:
 
 @dataclass(frozen=True)
 class JointFrame:
-    """A frame fixed to a body: its origin, and shape (3, 3), its axes in the body's frame (constant numbers)."""
+    """A frame fixed to a body: its origin, and shape (3, 3), its axes in the body's frame (as of `Body`)."""
 
     place: Place
-    rotation: Array
+    rotation: Matrix
 
 
 @dataclass(frozen=True)

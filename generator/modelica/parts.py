@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeGuard
 
+from ..language import ir
 from ..language.ir import Shape
 from ..program.program import (
     START_VALUES,
@@ -16,6 +17,7 @@ from ..program.program import (
     Output,
     Program,
 )
+from ..types.bounds import Bounds
 from ..types.origin import Origin
 from . import text as mo
 from .writer import Declaration, Equation, Group, Member
@@ -46,11 +48,22 @@ def parameters(program: Program) -> list[Group]:
     for p in program.parameters:
         # `zeros(3)` would hide what may be changed
         value = "{" + ", ".join(map(mo.number, p.value)) + "}" if p.shape else mo.number(float(p.value))
-        dimensions, modifiers, binding = _dimensions(p.shape), _modifiers(p.shape, p.unit), f" = {value}"
-        heading = _PARAMETERS.get(p.origin.kind, f"parameters of {p.origin}")
-        parts = "parameter Real ", p.name, dimensions, modifiers, binding, p.description
-        found.append((heading, Declaration(p.origin, *parts)))
+        modifiers = _modifiers(p.shape, p.unit, *(_bounds(p.bounds) if p.origin.kind == "description" else ()))
+        parts = "parameter Real ", p.name, _dimensions(p.shape), modifiers, f" = {value}", p.description
+        found.append((_heading(p.origin), Declaration(p.origin, *parts)))
+    for item in program.calculated:
+        binding = f" = {mo.text(item.parts[0][1])}"
+        found.append((_heading(item.origin), _declaration("final parameter Real ", item, binding)))
     return _grouped(found)
+
+
+def _heading(origin: Origin) -> str:
+    return _PARAMETERS.get(origin.kind, f"parameters of {origin}")
+
+
+def _bounds(bounds: Bounds) -> list[str]:
+    limits = {"min": bounds.minimum, "max": bounds.maximum}
+    return [f"{key} = {mo.number(value)}" for key, value in limits.items() if value is not None]
 
 
 def derived_parameters(program: Program) -> list[Group]:
@@ -61,7 +74,7 @@ def derived_parameters(program: Program) -> list[Group]:
             _declaration("final parameter Real ", item, f" = {mo.text(item.parts[0][1])}"),
         )
         for item in program.items
-        if isinstance(item, Definition) and item.constant and not _is_replaceable(item)
+        if isinstance(item, Definition) and item.constant and not item.calculated and not _is_replaceable(item)
     )
 
 
@@ -239,7 +252,26 @@ def _of_items(found: Iterable[tuple[Item, str]]) -> list[Group]:
 
 
 def assertions(program: Program) -> list[str]:
-    """What must hold during a run, laid out; messages stay in one piece."""
+    """What must hold, laid out; messages stay in one piece."""
+    return [*_requirements(program), *_running_assertions(program)]
+
+
+def _requirements(program: Program) -> Iterator[str]:
+    """Of parameters and of what follows from them."""
+    follow = {item.name for item in program.calculated}
+    for required in program.requirements:
+        if not follow & ir.symbols(required.value):
+            continue  # plain parameters have no asserts
+        value, bounds = mo.text(required.value), required.bounds
+        limits = [(">" if bounds.exclusive else ">=", bounds.minimum), ("<=", bounds.maximum)]
+        for sign, limit in limits:
+            if limit is not None:
+                text = mo.quoted(f"{required.message}: expected {sign} {limit:g}, got ")
+                condition = f"{value} {sign} {mo.number(limit)}"
+                yield f"{_MARGIN}assert({condition},\n{_MARGIN}    {text} + String({value}));"
+
+
+def _running_assertions(program: Program) -> list[str]:
     return [
         f"{_MARGIN}assert({mo.text(a.value)} < {mo.number(a.bound)},\n"
         f"{_MARGIN}    {mo.quoted(f'{a.message} ')} + String(time));"

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..language import ir
 from ..language.ir import Expr, Index, Shape
+from ..types.bounds import ANY, Bounds
 from ..types.origin import Origin, Signal
 
 GENERAL = Origin("general")
@@ -25,7 +26,8 @@ STATE = "_state"  # ends the names of states
 class Parameter:
     """A number or vector that the FMU's user may change before the run.
 
-    value  default, an array of the parameter's shape; no matrix, of which each backend has its order
+    value   default, an array of the parameter's shape; no matrix, of which each backend has its order
+    bounds  of each element
     """
 
     name: str
@@ -33,6 +35,7 @@ class Parameter:
     unit: str | None
     description: str
     origin: Origin = GENERAL
+    bounds: Bounds = ANY
 
     def __post_init__(self) -> None:
         if self.value.ndim > 1:
@@ -88,6 +91,7 @@ class Definition:
     unit         one unit for all elements, or None where they differ; the description then says which
     constant     depends on parameters only
     symmetric    the parts are the upper triangle of a symmetric matrix
+    calculated   a parameter of the FMU that follows from others
     replaceable  the value of an applied force: an input may stand in its place
     by_row       its i-th part belongs to the i-th constraint row
     """
@@ -102,6 +106,7 @@ class Definition:
     symmetric: bool = False
     replaceable: bool = False
     by_row: bool = False
+    calculated: bool = False
 
     @property
     def exprs(self) -> tuple[Expr, ...]:
@@ -217,6 +222,15 @@ class Assertion:
 
 
 @dataclass(frozen=True)
+class Requirement:
+    """What parameters must keep: a value that follows from them is within bounds; what it is, for messages."""
+
+    value: Expr
+    bounds: Bounds
+    message: str
+
+
+@dataclass(frozen=True)
 class Output:
     """A quantity that the FMU's user reads."""
 
@@ -267,6 +281,7 @@ class Program:
     formulation  which equations these are, and how many states they have
     rows         names of all constraint rows, in order
     residuals    level, `position` or `velocity` → vector of all rows' values or rates; empty without rows
+    requirements of the parameters, before a run
     checks       of the start and of every completed step, in every tool
     assertions   for tools that do not say themselves what is singular
     events       switching times, expressions of parameters, s; the position is the switch's index
@@ -287,6 +302,7 @@ class Program:
     items: list[Item] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
     projections: dict[str, Projection] = field(default_factory=dict)
+    requirements: list[Requirement] = field(default_factory=list)
     checks: list[Assertion] = field(default_factory=list)
     assertions: list[Assertion] = field(default_factory=list)
     info: dict[str, str] = field(default_factory=dict)
@@ -302,6 +318,11 @@ class Program:
     def published(self) -> set[str]:
         """Names of outputs that are items themselves."""
         return {o.name for o in self.outputs if o.expr.op == "symbol" and o.expr.data == o.name}
+
+    @property
+    def calculated(self) -> list[Definition]:
+        """Numbers that are expressions of parameters; of the FMU, too."""
+        return [item for item in self.items if isinstance(item, Definition) and item.calculated]
 
     def section(self, kind: str, name: str = "", element: str = "") -> None:
         """Origin of the definitions that follow."""
@@ -414,31 +435,3 @@ class Program:
         fixed |= {item.name for item in self.items if isinstance(item, Definition) and item.constant}
         fixed |= {value.name for value in self.start_values}
         return ir.symbols(expr) <= fixed
-
-
-class Symbols:
-    """Algebra of symbols: every number of the mechanism becomes a parameter of the program."""
-
-    def __init__(self, program: Program, origin: Origin = GENERAL) -> None:
-        self.program, self.origin = program, origin
-
-    def of(self, origin: Origin) -> Symbols:
-        """The same for the numbers of a part of the description."""
-        return Symbols(self.program, origin)
-
-    def scalar(self, name: str, value: float, unit: str | None, description: str) -> Expr:
-        """Parameter; returns its symbol."""
-        return self._parameter(name, np.array(float(value)), unit, description)
-
-    def vector(self, name: str, value: Any, unit: str, description: str) -> Expr:
-        """Vector parameter; returns its symbol."""
-        return self._parameter(name, np.array(value, dtype=float), unit, description)
-
-    def array(self, rows: Sequence[Any]) -> Expr:
-        """Array of expressions."""
-        return ir.array(rows)
-
-    def _parameter(self, name: str, value: NDArray[np.float64], unit: str | None, description: str) -> Expr:
-        self.program.parameters.append(Parameter(name, value, unit, description, self.origin))
-        self.program.reserved.add(name)
-        return ir.symbol(name, value.shape)

@@ -139,7 +139,8 @@ typedef struct {
 
 static bool is_unknown(const Variable *variable) {
     return variable->kind == VARIABLE_STATE || variable->kind == VARIABLE_DERIVATIVE ||
-           variable->kind == VARIABLE_OUTPUT || variable->kind == VARIABLE_CORRECTION;
+           variable->kind == VARIABLE_OUTPUT || variable->kind == VARIABLE_CORRECTION ||
+           variable->kind == VARIABLE_CALCULATED;
 }
 
 static bool is_known(const Model *model, const Variable *variable) {

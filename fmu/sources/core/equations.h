@@ -11,7 +11,7 @@
                 stage_matrix        systems of implicit methods, positions eliminated
      core       equations.h         this contract
                 model               one instance: its memory, what has changed, why the last call failed
-                table               the table of variables: by value reference, by name
+                table               the table of variables: by value reference, by name; bounds
                 inputs              inputs between communication points
                 point               time, states, switches: where the stages are evaluated
                 evaluation          the stages, each group run once per change
@@ -147,6 +147,8 @@ typedef struct {
     int velocity_change; /* n_states: result of PROJECT_VELOCITY, added to the states */
     int corrections;     /* N_LEVELS: sums of the norms of what projections have changed since initialisation */
     int checks;          /* n_checks: result of CHECKS */
+    int calculated;      /* n_calculated: parameters that follow from others; result of PREPARE */
+    int requirements;    /* n_requirements: values that must be within bounds; result of PREPARE */
 } Blocks;
 
 /* Levels of the constraints; `index` of the CORRECTION variables. */
@@ -195,6 +197,7 @@ typedef enum {
     VARIABLE_DERIVATIVE,      /* real, read only */
     VARIABLE_OUTPUT,          /* real, read only */
     VARIABLE_PARAMETER,       /* real; set before the end of initialisation */
+    VARIABLE_CALCULATED,      /* real, read only; follows from parameters */
     VARIABLE_INPUT,           /* real; set any time */
     VARIABLE_REAL_SETTING,    /* real; set before the end of initialisation; index: RealSetting */
     VARIABLE_INTEGER_SETTING, /* integer; set before the end of initialisation; index: IntegerSetting */
@@ -202,13 +205,26 @@ typedef enum {
     VARIABLE_CORRECTION       /* real, read only; index: Level */
 } VariableKind;
 
+/* What a number may be: from low to high, both included but for an exclusive low. */
+typedef struct {
+    double low, high;
+    int exclusive;
+} Bounds;
+
 typedef struct {
     const char *name; /* for messages */
     VariableKind kind;
     int index;    /* in the block of its kind */
     int elements; /* 1; of an array, whose elements follow each other in the table and in the block: their number
                      in the first, 0 in the others */
+    const Bounds *bounds; /* of what it may be set to; NULL: any number */
 } Variable;
+
+/* What parameters must keep: the value in the block of the requirements is within bounds. */
+typedef struct {
+    const char *message; /* what the value is */
+    Bounds bounds;
+} Requirement;
 
 /* What must hold at the start and after each step: the value in the block of the checks is less than the bound. */
 typedef struct {
@@ -237,6 +253,10 @@ typedef struct {
 
     int n_checks;
     const Check *checks; /* may be NULL if n_checks is 0 */
+
+    int n_calculated;
+    int n_requirements;
+    const Requirement *requirements; /* may be NULL if n_requirements is 0 */
 
     /* Start values, in the order of the blocks. An array of length 0 may be NULL. */
     const double *parameters; /* n_parameters */

@@ -105,6 +105,7 @@ static bool all_finite(Model *model, VariableKind kind, int offset, int n) {
 
 /* New parameters start the run anew: the start states become the states. They can only be set before its begin. */
 static bool finish_preparation(Model *model) {
+    if (!requirements_hold(model)) return false;
     if (!all_finite(model, VARIABLE_STATE, equations.blocks.start_states, equations.n_states)) return false;
     model_move(model, time_of(model), model->workspace + equations.blocks.start_states);
     model_update_switches(model);

@@ -1,7 +1,8 @@
-/* The table of variables, and names for messages. */
+/* The table of variables, names for messages, and what numbers may be. */
 
 #include "table.h"
 
+#include <math.h>
 #include <stddef.h>
 
 static bool is_integer(VariableKind kind) { return kind == VARIABLE_INTEGER_SETTING || kind == VARIABLE_COUNTER; }
@@ -47,6 +48,28 @@ int variable_offset(const Variable *variable) {
     case VARIABLE_OUTPUT: return blocks->outputs + variable->index;
     case VARIABLE_CORRECTION: return blocks->corrections + variable->index;
     case VARIABLE_PARAMETER: return blocks->parameters + variable->index;
+    case VARIABLE_CALCULATED: return blocks->calculated + variable->index;
     default: return blocks->inputs + variable->index;
     }
+}
+
+bool bounds_hold(Model *model, const char *what, double value, const Bounds *bounds) {
+    if (bounds == NULL) return true;
+    if (!isfinite(value)) return model_fail(model, "%s is %g, expected a finite number", what, value);
+    if (bounds->exclusive && !(value > bounds->low))
+        return model_fail(model, "%s is %.15g, expected a number above %.15g", what, value, bounds->low);
+    if (value < bounds->low)
+        return model_fail(model, "%s is %.15g, expected at least %.15g", what, value, bounds->low);
+    if (value > bounds->high)
+        return model_fail(model, "%s is %.15g, expected at most %.15g", what, value, bounds->high);
+    return true;
+}
+
+bool requirements_hold(Model *model) {
+    const double *values = model->workspace + equations.blocks.requirements;
+    for (int i = 0; i < equations.n_requirements; i++) {
+        const Requirement *required = &equations.requirements[i];
+        if (!bounds_hold(model, required->message, values[i], &required->bounds)) return false;
+    }
+    return true;
 }

@@ -1,4 +1,4 @@
-/* The table of variables, and names for messages. */
+/* The table of variables, names for messages, and what numbers may be. */
 
 #ifndef TABLE_H
 #define TABLE_H
@@ -12,5 +12,9 @@ int variable_elements(Model *model, unsigned reference, bool integer); /* of an 
 
 int variable_offset(const Variable *variable); /* of a real that is in the workspace */
 const char *variable_name(VariableKind kind, int index);
+
+/* Whether a number is within bounds; else a message that begins with `what`. bounds: NULL for any number. */
+bool bounds_hold(Model *model, const char *what, double value, const Bounds *bounds);
+bool requirements_hold(Model *model); /* where PREPARE has been run */
 
 #endif

@@ -31,6 +31,7 @@ static const Rule RULES[] = {
     [VARIABLE_DERIVATIVE] = {"a derivative", "cannot be set", 0, GROUP_DYNAMICS, 0},
     [VARIABLE_OUTPUT] = {"an output", "cannot be set", 0, GROUP_OUTPUTS, 0},
     [VARIABLE_PARAMETER] = {"a parameter", AT_BEGIN, BEFORE_RUN, -1, AFTER_PARAMETERS},
+    [VARIABLE_CALCULATED] = {"a calculated parameter", "follows from others", 0, GROUP_PREPARE, 0},
     [VARIABLE_INPUT] = {"an input", "can be set until the end of the run", ANY_TIME, -1, AFTER_POINT},
     [VARIABLE_REAL_SETTING] = {"a setting of the solver", AT_BEGIN, BEFORE_RUN, -1, 0},
     [VARIABLE_INTEGER_SETTING] = {"a setting of the solver", AT_BEGIN, BEFORE_RUN, -1, 0},
@@ -70,6 +71,7 @@ bool variable_set_real(Model *model, unsigned reference, double value) {
         return model_fail(model, "%s is set to %g, expected a finite number", variable->name, value);
     if (variable->kind == VARIABLE_REAL_SETTING && !is_real_setting(value))
         return model_fail(model, "%s is set to %g, expected a number > 0", variable->name, value);
+    if (!bounds_hold(model, variable->name, value, variable->bounds)) return false;
     double *current = real_of(model, variable);
     if (value != *current) model_changed(model, RULES[variable->kind].changes);
     *current = value;

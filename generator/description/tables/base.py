@@ -7,8 +7,9 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from .inertia import Inertial
+from .numbers import NonNegative3, Vector3
 from .shape import Shape
-from .types import NonNegative3, Part, Vector3
+from .types import Part
 
 
 class Support(Part):

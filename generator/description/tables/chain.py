@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Any
+
+from pydantic import Field, ModelWrapValidatorHandler, model_validator
 
 from .base import Base
 from .closure import Closure
 from .link import Link
 from .names import FileName, Name
+from .numbers import Vector3, known_parameters
+from .parameter import NumberOrTable, values
 from .settings import Case, Constraints, Outputs, Simulation, Statics
 from .task import Force, Nonholonomic, Point, Programmed
-from .types import Number, Part, Text, Vector3, Version
+from .types import Part, Text, Version
 
 
 class Chain(Part):
@@ -24,8 +28,8 @@ class Chain(Part):
     """A line about it, for Modelica, FMU and report."""
     gravity: Vector3 = (0.0, 0.0, -9.81)
     """x, y, z in the world frame, m/s²."""
-    parameters: dict[Name, Number] = Field({})
-    """Name → number that expressions may use, in whatever unit the expression wants; a parameter of the FMU."""
+    parameters: dict[Name, NumberOrTable] = Field({})
+    """Name → number or table that expressions may use, here and in place of other numbers of the mechanism."""
     base: Base | None = None
     """The base; without this table the links start from the ground."""
     links: tuple[Link, ...] = ()
@@ -50,3 +54,14 @@ class Chain(Part):
     """What the FMU gives besides coordinates, points and efforts."""
     cases: tuple[Case, ...] = ()
     """Named variants of the description."""
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _with_parameters(cls, data: Any, handler: ModelWrapValidatorHandler[Chain]) -> Chain:
+        with known_parameters(values(data.get("parameters") if isinstance(data, dict) else None)):
+            return handler(data)
+
+    @property
+    def parameter_values(self) -> dict[str, float]:
+        """Name → number."""
+        return {name: parameter.value for name, parameter in self.parameters.items()}

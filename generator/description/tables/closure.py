@@ -9,7 +9,8 @@ from pydantic import Field, field_validator, model_validator
 from ...types.closures import CLOSURE_TYPES
 from .frame import Frame
 from .names import Name
-from .types import KeyProblem, NonNegative, Part, Positive
+from .numbers import NonNegative, Positive
+from .types import KeyProblem, Part
 
 NonNegative6 = tuple[NonNegative, NonNegative, NonNegative, NonNegative, NonNegative, NonNegative]
 

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any, Protocol
+
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
-from .types import KeyProblem, Matrix4, Part, Vector3, Vector4
+from .numbers import Given, Matrix4, Vector3, Vector4
+from .types import KeyProblem, Part
 
 Array = NDArray[np.float64]
 _ORTHONORMAL = 1e-9
+
+
+class Trigonometry(Protocol):
+    """What stands for a frame's numbers, see `mechanism.Algebra`."""
+
+    def value(self, number: float) -> Any:
+        """The number, or what its expression is."""
+
+    def cos(self, angle: Any) -> Any:
+        """Of an angle in rad."""
+
+    def sin(self, angle: Any) -> Any:
+        """Of an angle in rad."""
 
 
 class Frame(Part):
@@ -30,6 +47,7 @@ class Frame(Part):
         if sum(forms) > 1:
             raise ValueError("give a frame in one form only: xyz and rpy, or matrix, or dh")
         if self.matrix is not None:
+            _check_constant(self.matrix)
             _check_homogeneous(np.array(self.matrix))
         return self
 
@@ -42,6 +60,36 @@ class Frame(Part):
     def offset(self) -> Array:
         """Shape (3,): origin in the parent's frame, m."""
         return self._transform()[:3, 3]
+
+    @property
+    def is_given(self) -> bool:
+        """Whether any of its numbers is an expression of parameters."""
+        return _any_given([*(self.xyz or ()), *(row[3] for row in self.matrix or ()), *(self.dh or ())]) or (
+            self.is_turned_by_parameters
+        )
+
+    @property
+    def is_turned_by_parameters(self) -> bool:
+        """Whether its axes depend on them."""
+        return _any_given([*(self.rpy or ()), *([self.dh[1], self.dh[3]] if self.dh else [])])
+
+    def origin(self, of: Trigonometry) -> list[Any]:
+        """`offset`, of what stands for the numbers."""
+        if self.matrix is not None:
+            return [of.value(row[3]) for row in self.matrix[:3]]
+        if self.dh is not None:
+            a, alpha, d = (of.value(x) for x in self.dh[:3])
+            return [a, -(of.sin(alpha) * d), of.cos(alpha) * d]
+        return [of.value(x) for x in self.xyz or (0.0, 0.0, 0.0)]
+
+    def axes(self, of: Trigonometry) -> list[list[Any]]:
+        """`rotation`, of what stands for the numbers; not of a matrix."""
+        if self.dh is not None:
+            alpha, theta = of.value(self.dh[1]), of.value(self.dh[3])
+            ca, sa, ct, st = of.cos(alpha), of.sin(alpha), of.cos(theta), of.sin(theta)
+            return [row[:3] for row in _denavit_hartenberg_rows(ca, sa, ct, st, 0.0, 0.0)[:3]]
+        angles = [of.value(x) for x in self.rpy or (0.0, 0.0, 0.0)]
+        return _roll_pitch_yaw_rows(*(f(angle) for angle in angles for f in (of.cos, of.sin)))
 
     def _transform(self) -> Array:
         if self.matrix is not None:
@@ -56,32 +104,50 @@ class Frame(Part):
 
 def roll_pitch_yaw(roll: float, pitch: float, yaw: float) -> Array:
     """Shape (3, 3): Rz(yaw)·Ry(pitch)·Rx(roll), angles in rad."""
-    cr, sr, cp, sp, cy, sy = (f(a) for a in (roll, pitch, yaw) for f in (np.cos, np.sin))
-    return np.array(
-        [
-            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-            [-sp, cp * sr, cp * cr],
-        ]
-    )
+    return np.array(_roll_pitch_yaw_rows(*(f(a) for a in (roll, pitch, yaw) for f in (np.cos, np.sin))))
+
+
+def _roll_pitch_yaw_rows(cr: Any, sr: Any, cp: Any, sp: Any, cy: Any, sy: Any) -> list[list[Any]]:
+    return [
+        [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+        [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+        [-sp, cp * sr, cp * cr],
+    ]
 
 
 def _denavit_hartenberg(a: float, alpha: float, d: float, theta: float) -> Array:
     ca, sa, ct, st = np.cos(alpha), np.sin(alpha), np.cos(theta), np.sin(theta)
-    return np.array(
-        [
-            [ct, -st, 0.0, a],
-            [st * ca, ct * ca, -sa, -sa * d],
-            [st * sa, ct * sa, ca, ca * d],
-            [0.0, 0.0, 0.0, 1.0],
-        ]
-    )
+    return np.array(_denavit_hartenberg_rows(ca, sa, ct, st, a, d))
+
+
+def _denavit_hartenberg_rows(ca: Any, sa: Any, ct: Any, st: Any, a: float, d: float) -> list[list[Any]]:
+    return [
+        [ct, -st, 0.0, a],
+        [st * ca, ct * ca, -sa, -sa * d],
+        [st * sa, ct * sa, ca, ca * d],
+        [0.0, 0.0, 0.0, 1.0],
+    ]
+
+
+def _any_given(numbers: Iterable[float]) -> bool:
+    return any(isinstance(x, Given) for x in numbers)
 
 
 def _clean(rotation: Array) -> Array:
     # cos(pi/2) is 6e-17: such residue would cost operations in every backend and hide the shape of the text.
     nearest = np.round(rotation)
     return np.where(np.abs(rotation - nearest) < 1e-15, nearest + 0.0, rotation)
+
+
+def _check_constant(matrix: Matrix4) -> None:
+    for i, row in enumerate(matrix):
+        for j, x in enumerate(row):
+            if isinstance(x, Given) and (j < 3 or i == 3):
+                raise KeyProblem(
+                    "matrix",
+                    f"row {i + 1} depends on parameters ({x.text!r}), but then its axes may be no rotation any"
+                    " more; use rpy or dh for angles that are expressions",
+                )
 
 
 def _check_homogeneous(matrix: Array) -> None:

@@ -6,7 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from .types import KeyProblem, NonNegative, Part, Positive
+from ...types.bounds import EXPONENT
+from .numbers import NonNegative, Positive, between
+from .types import KeyProblem, Part
 
 
 class LuGre(Part):
@@ -47,7 +49,7 @@ class Dahl(Part):
     """Stiffness of the bristles, 1/rad or 1/m."""
     mu_s: Positive
     """Static coefficient, dimensionless."""
-    gamma: Annotated[float, Field(strict=True, ge=1.0, le=2.0)] = 1.0
+    gamma: Annotated[float, *between(EXPONENT)] = 1.0
     """Exponent of the model, dimensionless."""
     diameter: Positive | None = None
     """Of the journal of a revolute joint, m; a prismatic joint has none."""

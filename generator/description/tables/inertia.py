@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
-from .types import KeyProblem, Matrix4, Moments, Part, Positive, Vector3
+from .numbers import Matrix4, Positive, Vector3
+from .types import KeyProblem, Moments, Part
 
 Array = NDArray[np.float64]
 _ROUNDING = 1e-9  # relative; a flat body's moments add up exactly
+_SIX = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 
 class Inertial(Part):
@@ -49,6 +54,18 @@ class Inertial(Part):
         inertia = np.array(self.inertia or (0.0, 0.0, 0.0), dtype=float)
         com = np.array(self.com or (0.0, 0.0, 0.0))
         return float(self.mass or 0.0), com, np.diag(inertia) if inertia.ndim == 1 else inertia
+
+    def numbers(self, of: Callable[[float], Any]) -> tuple[Any, Sequence[Any], Sequence[Any]]:
+        """Mass, com, three numbers, and inertia about it, xx, yy, zz, xy, xz, yz, as in `about_com`.
+
+        of  what stands for a number of the description: the number, or what it is an expression of
+        """
+        if self.pseudo_inertia is not None:
+            return _numbers_of_pseudo_inertia([[of(x) for x in row] for row in self.pseudo_inertia])
+        rows = np.array(self.inertia, dtype=object)
+        rows = np.diag(rows) if rows.ndim == 1 else rows
+        moments = [of(rows[i, j]) for i, j in _SIX]
+        return of(self.mass or 0.0), [of(x) for x in self.com or (0.0, 0.0, 0.0)], moments
 
 
 def _check_mass_and_inertia(part: Inertial) -> None:
@@ -90,3 +107,11 @@ def _from_pseudo_inertia(pseudo: Array) -> tuple[float, Array, Array]:
     com = pseudo[:3, 3] / mass
     second = pseudo[:3, :3] - mass * np.outer(com, com)
     return mass, com, np.trace(second) * np.eye(3) - second
+
+
+def _numbers_of_pseudo_inertia(rows: Sequence[Sequence[Any]]) -> tuple[Any, Sequence[Any], Sequence[Any]]:
+    mass = rows[3][3]
+    com = [rows[i][3] / mass for i in range(3)]
+    second = {(i, j): rows[i][j] - mass * (com[i] * com[j]) for i, j in _SIX}
+    trace = second[0, 0] + second[1, 1] + second[2, 2]
+    return mass, com, [trace - second[i, j] if i == j else 0.0 - second[i, j] for i, j in _SIX]

@@ -9,8 +9,9 @@ from .frame import Frame
 from .friction import Friction
 from .inertia import Inertial
 from .names import Name
+from .numbers import NonNegative, Positive
 from .shape import Shape
-from .types import KeyProblem, NonNegative, NonNegativePerCoordinate, Part, PerCoordinate, Positive, UnitVector
+from .types import KeyProblem, NonNegativePerCoordinate, Part, PerCoordinate, PlainPerCoordinate, UnitVector
 
 
 class Joint(Part):
@@ -20,9 +21,9 @@ class Joint(Part):
     """Which motions it lets free; their order and signs are in the page on joints and frames."""
     axis: UnitVector | None = None
     """Of a revolute or prismatic joint: unit vector in the joint frame; others turn their frame instead."""
-    position: PerCoordinate = 0.0
+    position: PlainPerCoordinate = 0.0
     """Coordinates at the start, rad or m."""
-    velocity: PerCoordinate = 0.0
+    velocity: PlainPerCoordinate = 0.0
     """Rates at the start, rad/s or m/s."""
     stiffness: NonNegativePerCoordinate = 0.0
     """Of a spring about `rest`, N·m/rad or N/m."""

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from .names import FileName
-from .types import AllOrNames, AutoOrNames, KeyProblem, NonNegative, Part, Positive, RedundantRows
+from .numbers import PlainNonNegative, PlainPositive
+from .types import AllOrNames, AutoOrNames, KeyProblem, Part, RedundantRows
 
 MOST_POINTS = 50_000  # of output: every state of every run is kept, compared and drawn
 _SHORTEST = 1e-7  # s between output points: FMPy takes much shorter steps for rounding
@@ -21,11 +22,11 @@ class Constraints(Part):
     """`gpme`: states q and q̇; `gpme_reduced`: q and the independent q̇, (7) of P4; `lagrange`: with multipliers."""
     dependent: AutoOrNames = "auto"
     """Names of the dependent coordinates, one per independent row; `auto` chooses them."""
-    alpha: NonNegative = 20.0
+    alpha: PlainNonNegative = 20.0
     """Of Baumgarte's Φ̈ + 2αΦ̇ + β²Φ = 0, 1/s; in `gpme` and `lagrange`."""
-    beta: NonNegative = 20.0
+    beta: PlainNonNegative = 20.0
     """Of Baumgarte's Φ̈ + 2αΦ̇ + β²Φ = 0, 1/s; in `gpme` and `lagrange`."""
-    kappa: NonNegative = 10.0
+    kappa: PlainNonNegative = 10.0
     """Position feedback Φ̇ = −κΦ, 1/s; in `gpme_reduced`."""
     velocity_forces: Literal["physical", "as_printed"] = "physical"
     """`as_printed` adds the terms ΔQ of (26) of P0 and (20) of P2, which double viscous damping."""
@@ -47,11 +48,11 @@ class Statics(Part):
 class Simulation(Part):
     """The run: its length and how exact it is."""
 
-    stop: Positive = 1.0
+    stop: PlainPositive = 1.0
     """End of the run, s; it begins at 0."""
-    output_step: Positive = 0.01
+    output_step: PlainPositive = 0.01
     """Between two points of the results, s."""
-    step: Positive = 1e-4
+    step: PlainPositive = 1e-4
     """Of the method RK4, s; others choose theirs."""
     method: Literal["RK4", "DOP853", "Radau", "BDF", "LSODA"] = "DOP853"
     """Of the reference solver; the FMU has its own."""
@@ -60,7 +61,7 @@ class Simulation(Part):
     """Of the solvers, relative, dimensionless; runs are compared at 100 times as much, but to 1e-6 at best."""
     start: Literal["statics", "description"] = "statics"
     """`statics`: from the equilibrium; `description`: from the values given, which may violate constraints."""
-    violation: Positive = 1e-6
+    violation: PlainPositive = 1e-6
     """Constraint violation up to which a run holds, m or rad, beyond what is left of the start's."""
     starts_violated: tuple[str, ...] = ()
     """Programmed constraints that may be violated at the start in `statics`, too; names."""

@@ -9,7 +9,8 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, model_validator
 
 from .frame import Frame
-from .types import KeyProblem, Part, Positive, Text
+from .numbers import PlainPositive
+from .types import KeyProblem, Part, Text
 
 _KEYS = {"box": ("size",), "cylinder": ("radius", "length"), "sphere": ("radius",), "mesh": ("file",)}
 _ENDINGS = (".stl", ".obj")
@@ -29,15 +30,15 @@ class Shape(Part):
 
     type: Literal["box", "cylinder", "sphere", "mesh"]
     """Box, cylinder along z, and sphere have their middle at the origin of `frame`."""
-    size: tuple[Positive, Positive, Positive] | None = None
+    size: tuple[PlainPositive, PlainPositive, PlainPositive] | None = None
     """Of a box, along x, y and z, m."""
-    radius: Positive | None = None
+    radius: PlainPositive | None = None
     """Of a cylinder or sphere, m."""
-    length: Positive | None = None
+    length: PlainPositive | None = None
     """Of a cylinder, m."""
     file: Text | None = None
     """Of a mesh: STL or OBJ, its path from the description's folder."""
-    scale: Positive = 1.0
+    scale: PlainPositive = 1.0
     """Of a mesh: the unit of its file, m; 0.001 for one in mm."""
     frame: Frame = Frame()
     """Where it is in the link's frame."""

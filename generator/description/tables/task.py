@@ -8,7 +8,8 @@ from pydantic import Field, field_validator, model_validator
 
 from .frame import Frame
 from .names import Name
-from .types import Direction, Expression, KeyProblem, Order, Part, Positive, Vector3
+from .numbers import Positive, Vector3
+from .types import Direction, Expression, KeyProblem, Order, Part
 
 
 class Point(Part):

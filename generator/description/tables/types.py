@@ -6,9 +6,9 @@ import math
 import unicodedata
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Tag
 
-_LARGEST = 1e30  # products of ten of them are still finite
+from .numbers import Matrix3, NonNegative, Number, Plain, PlainVector3, Vector3
 
 
 class Part(BaseModel):
@@ -35,15 +35,6 @@ def _integer(value: Any) -> Any:
 
 Version = Annotated[Literal[1], BeforeValidator(_integer)]
 Order = Annotated[Literal[0, 1, 2], BeforeValidator(_integer)]
-
-Number = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-_LARGEST, le=_LARGEST)]
-Positive = Annotated[float, Field(strict=True, allow_inf_nan=False, gt=0, le=_LARGEST)]
-NonNegative = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0, le=_LARGEST)]
-Vector3 = tuple[Number, Number, Number]
-NonNegative3 = tuple[NonNegative, NonNegative, NonNegative]
-Matrix3 = tuple[Vector3, Vector3, Vector3]
-Vector4 = tuple[Number, Number, Number, Number]
-Matrix4 = tuple[Vector4, Vector4, Vector4, Vector4]
 
 
 def _is_array(value: Any) -> bool:
@@ -76,6 +67,9 @@ def _only(*words: str) -> BeforeValidator:
     return BeforeValidator(check)
 
 
+PlainPerCoordinate = Annotated[
+    Annotated[Plain, Tag("one")] | Annotated[tuple[Plain, ...], Tag("several")], Discriminator(_count)
+]
 PerCoordinate = Annotated[
     Annotated[Number, Tag("one")] | Annotated[tuple[Number, ...], Tag("several")], Discriminator(_count)
 ]
@@ -85,7 +79,7 @@ NonNegativePerCoordinate = Annotated[
 ]
 Moments = Annotated[Annotated[Vector3, Tag("vector")] | Annotated[Matrix3, Tag("matrix")], Discriminator(_rank)]
 Expression = Annotated[
-    Annotated[str, Tag("text")] | Annotated[Number, Tag("number")],
+    Annotated[str, Tag("text")] | Annotated[Plain, Tag("number")],
     Discriminator(lambda value: "text" if isinstance(value, str) else "number"),
 ]
 AutoOrNames = Annotated[
@@ -118,14 +112,14 @@ def _is_control(character: str) -> bool:
 Text = Annotated[str, AfterValidator(_printable)]
 
 
-def _unit(axis: Vector3) -> Vector3:
+def _unit(axis: PlainVector3) -> PlainVector3:
     length = math.hypot(*axis)
     if abs(length - 1.0) > 1e-6:
         raise ValueError(f"expected a unit vector, got length {length:.6g}; divide the components by it")
     return _direction(axis)
 
 
-def _direction(axis: Vector3) -> Vector3:
+def _direction(axis: PlainVector3) -> PlainVector3:
     length = math.hypot(*axis)
     if length == 0.0:
         raise ValueError("expected a direction, got a vector of length 0")
@@ -133,5 +127,5 @@ def _direction(axis: Vector3) -> Vector3:
     return x, y, z
 
 
-UnitVector = Annotated[Vector3, AfterValidator(_unit)]
-Direction = Annotated[Vector3, AfterValidator(_direction)]
+UnitVector = Annotated[PlainVector3, AfterValidator(_unit)]
+Direction = Annotated[PlainVector3, AfterValidator(_direction)]

@@ -195,10 +195,10 @@ def of_body(body: Body) -> tuple[str, str, str]:
 
 
 def _joint_axes(program: Program, body: Body, parent: BodyMotion) -> Expr:
-    R = parent.R @ ir.constant(body.rotation)
+    R = parent.R @ ir.lift(body.rotation)
     if not body.coordinates:
         return program.define(f"R_{body.name}", R, "1", f"axes of {body.name}")
-    if body.rotation.tolist() == np.eye(3).tolist():
+    if isinstance(body.rotation, np.ndarray) and body.rotation.tolist() == np.eye(3).tolist():
         return R
     return program.define(f"R_{body.name}_joint", R, "1", f"axes of the joint frame of {body.name}")
 

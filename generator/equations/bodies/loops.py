@@ -136,7 +136,7 @@ def _frame(program: Program, kinematics: Kinematics, frame: JointFrame, name: st
         f"lever_{name}", kinematics.lever(frame.place), "m", f"frame {name} from its body's origin"
     )
     v = program.define(f"v_{name}", kinematics.velocity(body, lever), "m/s", f"velocity of {name}")
-    R = program.define(f"R_{name}", motion.R @ ir.constant(frame.rotation), "1", f"axes of frame {name}")
+    R = program.define(f"R_{name}", motion.R @ ir.lift(frame.rotation), "1", f"axes of frame {name}")
     text = f"acceleration of {name} for zero accelerations of the coordinates"
     bias = program.define(f"a_{name}", kinematics.bias_acceleration(body, lever), "m/s2", text)
     return _Frame(lever, v, bias, R, motion.w, motion.dw)

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+
+from ...description.tables.frame import Frame
 from ...description.tables.task import Path
 from ...language import differentiate, expressions, ir
 from ...language.differentiate import ZERO
 from ...language.ir import Expr
 from ...mechanism import Mechanism
+from ...program.symbols import Expressions
 from ..bodies.points import BIAS
 
 _AXES = "xyz"
@@ -99,26 +104,37 @@ def _biases(tree: Expr) -> dict[str, Expr]:
 
 def _path_trees(path: Path) -> Sequence[tuple[str, Expr]]:
     """Component of R_Pᵀ(r_E − r_P(t)) for each prescribed component (P0 (29))."""
-    rotation, origin = path.frame.rotation, path.frame.offset
+    rotation, origin = _frame(path.frame)
     trees = []
     for axis in path.components:
         i = _AXES.index(axis)
         actual = ZERO
         for j in range(3):
-            if rotation[j, i] != 0.0:
-                actual = actual + rotation[j, i] * ir.symbol(f"{path.point}.{_AXES[j]}")
-        offset = float(rotation[:, i] @ origin)
+            actual = actual + ir.lift(rotation[j][i]) * ir.symbol(f"{path.point}.{_AXES[j]}")
+        column = [rotation[j][i] for j in range(3)]
+        if not path.frame.is_given:
+            offset = ir.constant(np.array(column) @ np.array(origin))
+        else:
+            offset = ir.array(column) @ ir.array(origin)
         trees.append((axis, actual - offset - _leg_sum(path, i)))
     return trees
 
 
+def _frame(frame: Frame) -> tuple[Sequence[Sequence[Any]], Sequence[Any]]:
+    """Axes and origin, of numbers where they do not depend on parameters."""
+    axes = frame.axes(Expressions()) if frame.is_turned_by_parameters else frame.rotation.tolist()
+    return axes, frame.origin(Expressions()) if frame.is_given else frame.offset.tolist()
+
+
 def _leg_sum(path: Path, i: int) -> Expr:
     """Component i of the path: w_0 + Σ (w_{k+1} − w_k)·step in leg k; holds the last waypoint (P0 (28))."""
-    total = ir.constant(path.waypoints[0][i])
-    for k in range(len(path.waypoints) - 1):
-        change = path.waypoints[k + 1][i] - path.waypoints[k][i]
-        if change != 0.0:
-            times = k * path.leg_time, (k + 1) * path.leg_time
-            step = ir.call("quintic", ir.symbol("t"), *map(ir.constant, (*times, 0.0, change)))
+    of = Expressions()
+    waypoints, leg_time = [of.value(waypoint[i]) for waypoint in path.waypoints], of.value(path.leg_time)
+    total = ir.lift(waypoints[0])
+    for k in range(len(waypoints) - 1):
+        change = ir.lift(waypoints[k + 1] - waypoints[k])
+        if not ir.is_zero(change):
+            times = k * leg_time, (k + 1) * leg_time
+            step = ir.call("quintic", ir.symbol("t"), *map(ir.lift, (*times, 0.0, change)))
             total = total + differentiate.expand(step)
     return total

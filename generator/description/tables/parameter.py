@@ -1,0 +1,81 @@
+"""Numbers of the user's own, that others may be expressions of."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
+from pydantic_core import CoreSchema, core_schema
+
+from ...types import units
+from ...types.bounds import LARGEST, Bounds
+from .numbers import Plain
+from .types import KeyProblem, Part, Text
+
+
+def _unit(name: str) -> str:
+    units.exponents(name)
+    return name
+
+
+class Parameter(Part):
+    """A number that expressions may use; a parameter of the FMU and of the Modelica text."""
+
+    value: Plain
+    """The number."""
+    unit: Annotated[str, AfterValidator(_unit)] | None = None
+    """As Modelica writes it, such as `kg` or `N.m/rad`; without one it is as the expressions want it."""
+    description: Text = ""
+    """A line about it, for Modelica, FMU and report."""
+    min: Plain | None = None
+    """The least that it may be, here and in the FMU."""
+    max: Plain | None = None
+    """The most that it may be, here and in the FMU."""
+
+    @model_validator(mode="after")
+    def _within(self) -> Parameter:
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise KeyProblem("max", f"expected at least min, which is {self.min:g}, got {self.max:g}")
+        problem = self.bounds.problem(self.value)
+        if problem:
+            raise KeyProblem("value", f"{problem}, got {self.value:.6g}: the parameter's own min and max")
+        return self
+
+    @property
+    def bounds(self) -> Bounds:
+        """Its own min and max."""
+        return Bounds(-LARGEST if self.min is None else self.min, LARGEST if self.max is None else self.max)
+
+
+def _number_or_table(value: Any) -> Any:
+    if isinstance(value, dict | Parameter):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"expected a number, or a table with a value, got {value!r}")
+    return {"value": value}
+
+
+def values(tables: Any) -> dict[str, float | None]:
+    """Numbers of the table `[parameters]` of a file; None of those that are faulty."""
+    return {name: _value(entry) for name, entry in tables.items()} if isinstance(tables, dict) else {}
+
+
+def _value(entry: Any) -> float | None:
+    try:
+        return Parameter.model_validate(_number_or_table(entry)).value
+    except ValueError:  # pydantic's is one, too
+        return None
+
+
+class _NumberOrTable:
+    """A parameter may be written as its number alone."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(_number_or_table, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        number = {"type": "number", "minimum": -LARGEST, "maximum": LARGEST}
+        return {"anyOf": [number, handler(schema)]}
+
+
+NumberOrTable = Annotated[Parameter, _NumberOrTable()]

@@ -1,0 +1,45 @@
+"""Between what a physical number has to be: of descriptions, of the FMU's parameters and of the Modelica text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LARGEST = 1e30  # products of ten of them are still finite
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """From `low` to `high`, both included but for an exclusive `low`."""
+
+    low: float = -LARGEST
+    high: float = LARGEST
+    exclusive: bool = False
+
+    @property
+    def minimum(self) -> float | None:
+        """As standards have it, the bound itself included; None: there is none that says something."""
+        return None if self.low <= -LARGEST else self.low
+
+    @property
+    def maximum(self) -> float | None:
+        """None: there is none that says something."""
+        return None if self.high >= LARGEST else self.high
+
+    def within(self, other: Bounds) -> Bounds:
+        """What both allow."""
+        low = max(self, other, key=lambda bounds: (bounds.low, bounds.exclusive))
+        return Bounds(low.low, min(self.high, other.high), low.exclusive)
+
+    def problem(self, value: float) -> str | None:
+        """What is wrong with a number, or None."""
+        if self.exclusive and not value > self.low:
+            return f"expected a number above {self.low:g}"
+        if not value >= self.low:
+            return f"expected at least {self.low:g}"
+        return None if value <= self.high else f"expected at most {self.high:g}"
+
+
+ANY = Bounds()
+POSITIVE = Bounds(0.0, exclusive=True)
+NON_NEGATIVE = Bounds(0.0)
+EXPONENT = Bounds(1.0, 2.0)  # of Dahl's model

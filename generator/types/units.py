@@ -1,0 +1,39 @@
+"""Units as Modelica writes them: `N.m/rad`, `kg.m2`, `1/s`."""
+
+from __future__ import annotations
+
+import re
+
+BASE = ("kg", "m", "s", "rad")
+DERIVED = {
+    "N": {"kg": 1, "m": 1, "s": -2},
+    "Pa": {"kg": 1, "m": -1, "s": -2},
+    "J": {"kg": 1, "m": 2, "s": -2},
+    "W": {"kg": 1, "m": 2, "s": -3},
+    "Hz": {"s": -1},
+}
+
+
+def exponents(name: str) -> dict[str, int]:
+    """Exponent of each base unit; raises ValueError for what is no unit of these."""
+    found = dict.fromkeys(BASE, 0)
+    parts = name.split("/")
+    if len(parts) > 2:
+        raise ValueError(f"expected a unit such as 'kg', 'N.m/rad' or '1/s', got {name!r}: one '/' at most")
+    for position, factors in enumerate(parts):
+        for factor in factors.split("."):
+            for base, exponent in _factor(name, factor).items():
+                found[base] += exponent * (1 if position == 0 else -1)
+    return found
+
+
+def _factor(name: str, factor: str) -> dict[str, int]:
+    if factor == "1":
+        return {}
+    match = re.fullmatch(r"([A-Za-z]+)(-?[1-9])?", factor)
+    known = {base: {base: 1} for base in BASE} | DERIVED
+    if match is None or match[1] not in known:
+        raise ValueError(
+            f"expected a unit such as 'kg', 'N.m/rad' or '1/s', of {', '.join(known)} and 1, got {name!r}"
+        )
+    return {base: exponent * int(match[2] or 1) for base, exponent in known[match[1]].items()}

@@ -1,0 +1,79 @@
+"""Machines whose numbers are expressions of parameters, and FMUs with those set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Data = dict[str, Any]
+
+
+def loader() -> Data:
+    """A base on supports, a flexible boom on its mast, a load at its end; every kind of number follows."""
+    parameters = {
+        "payload": {"value": 100.0, "unit": "kg", "description": "mass of the load", "min": 10.0, "max": 400.0},
+        "reach": {"value": 2.0, "unit": "m", "min": 1.5, "max": 3.0},
+        "soil": {"value": 1e6, "unit": "N/m", "min": 1e5},
+        "tilt": 0.1,
+        "section": 2e-3,
+    }
+    corners = [(-1.0, -0.8), (-1.0, 0.8), (1.0, -0.8), (1.0, 0.8)]
+    supports = [
+        {
+            "position": [x, f"{y}*(1 + tilt)", 0.0],
+            "stiffness": ["soil/2", "soil/2", "soil"],
+            "damping": ["soil/100"] * 3,
+        }
+        for x, y in corners
+    ]
+    base = {"mass": 900.0, "com": [0.0, 0.0, "-0.1*reach"], "inertia": [300.0, 400.0, 600.0], "supports": supports}
+    beam = {
+        "length": "reach",
+        "area": "section",
+        "density": 7850.0,
+        "E": 2.1e11,
+        "G": 8e10,
+        "Iy": "section^2/12",
+        "Iz": "section^2/12",
+        "J": "section^2/7",
+        "damping_time": "tilt/100",
+        "elements": 3,
+    }
+    links = [
+        {
+            "name": "mast",
+            "parent": "base",
+            "mass": 120.0,
+            "com": [0.0, 0.0, 0.6],
+            "inertia": [20.0, 20.0, 5.0],
+            "frame": {"xyz": [0.0, 0.0, 0.4], "rpy": [0.0, "tilt", 0.0]},
+            "joint": {"type": "revolute", "axis": [0.0, 0.0, 1.0], "position": 0.4},
+        },
+        {
+            "name": "boom",
+            "parent": "mast",
+            "frame": {"dh": [0.0, "pi/2 + tilt/5", 0.0, 0.0]},
+            "joint": {"type": "revolute", "axis": [0.0, 0.0, 1.0], "position": 0.5, "damping": "soil/1e4"},
+            "beam": beam,
+        },
+        {
+            "name": "load",
+            "parent": "boom",
+            "mass": "payload",
+            "com": [0.0, "-0.002*payload", 0.0],
+            "inertia": ["payload/10", "payload/10", "payload/12"],
+            "frame": {"xyz": ["reach", 0.0, 0.0]},
+            "joint": {"type": "revolute", "axis": [0.0, 0.0, 1.0], "position": -0.5, "damping": 20.0},
+        },
+    ]
+    return {
+        "schema": 1,
+        "name": "Loader",
+        "parameters": parameters,
+        "base": base,
+        "links": links,
+        "points": {"E": {"link": "boom", "position": ["reach", 0.0, "section"]}},
+        "forces": [{"name": "turn", "joint": "mast", "effort": "20*payload*sin(3*t)"}],
+        "statics": {"locked": ["mast", "boom", "load"]},
+        "simulation": {"stop": 0.2, "output_step": 0.02},
+        "outputs": {"loads": "all"},
+    }
