@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         SolveError,
         UnknownNameError,
     )
+    from .exchange import Exported, from_urdf, to_urdf
     from .fmu.backends.fmu import Fmu
     from .fmu.compare.context import RunReport
     from .linear import Mode, StateSpace
@@ -36,6 +37,7 @@ __version__ = version("gpmelica")
 __all__ = [
     "BuildError",
     "DescriptionError",
+    "Exported",
     "Fmu",
     "GpmelicaError",
     "LoadSummary",
@@ -50,7 +52,9 @@ __all__ = [
     "StateSpace",
     "Summary",
     "UnknownNameError",
+    "from_urdf",
     "load",
+    "to_urdf",
 ]
 
 # modules by what they give: each is imported at its first use, for solvers and compilers take a second to load
@@ -66,6 +70,7 @@ _MODULES = {
         "SolveError",
         "UnknownNameError",
     ),
+    "exchange": ("Exported", "from_urdf", "to_urdf"),
     "fmu.backends.fmu": ("Fmu",),
     "fmu.compare.context": ("RunReport",),
     "linear": ("Mode", "StateSpace"),

@@ -17,6 +17,7 @@ from rich.table import Table
 from ._version import __version__
 from .console import command_line, emit, emit_strict, errors, progress_bars, screen, verdict_table, wrote
 from .errors import DescriptionError, GpmelicaError, MissingToolError
+from .exchange.commands import export_app, import_app
 
 if TYPE_CHECKING:
     from .model import Model
@@ -30,6 +31,8 @@ app = typer.Typer(
     " 4 disk or memory is full.",
     invoke_without_command=True,
 )
+app.add_typer(import_app, name="import")
+app.add_typer(export_app, name="export")
 
 
 @app.callback()

@@ -70,11 +70,13 @@ class Model:
         description  what the file says, the case and changes applied; immutable
         source       the file, for messages
         case         name of the case, or None
+        notes        what was changed or left out where the file had another format
     """
 
     description: Chain
     source: str = "description"
     case: str | None = None
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Model {self.name} of {self.source}{f', case {self.case}' if self.case else ''}>"

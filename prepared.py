@@ -106,10 +106,8 @@ def prepare(chain: Chain, source: str = "description") -> Prepared:
     numbers = mechanism.build(chain)
     try:
         start = reference.start_state(numbers)
-        problems = reference.massless(numbers, start[0]) or [
-            *reference.far_masses(numbers, start[0]),
-            *reference.unreachable(numbers, start[0]),
-        ]
+        problems = reference.far_masses(numbers, start[0]) or reference.massless(numbers, start[0])
+        problems += reference.unreachable(numbers, start[0]) if not problems else []
     except SolveError as error:
         raise DescriptionError(source, [Problem("", str(error))]) from None
     if problems:

@@ -14,7 +14,7 @@ from .forces.element import Input, Mark
 from .forces.friction import friction_efforts
 from .kinematics.kinematics import poses
 from .solve.assembly import assemble
-from .solve.conditioning import far_masses, massless
+from .solve.conditioning import elsewhere, far_masses, massless
 from .solve.gpme import choose_dependent
 from .solve.model import Evaluation, Model
 from .solve.residuals import Residuals, residuals, singular_times
@@ -38,6 +38,7 @@ __all__ = [
     "choose_dependent",
     "closure_wrenches",
     "course",
+    "elsewhere",
     "energy",
     "equilibrium",
     "evaluate",

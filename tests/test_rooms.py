@@ -53,8 +53,9 @@ fmu.backends
 linear
 commands
 model
-gpmelica
 console
+exchange
+gpmelica
 cli
 __main__
 """

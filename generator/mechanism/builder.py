@@ -258,8 +258,9 @@ class _Builder:
                 f"{name}_inertia", entries, "kg.m2", f"inertia of {name} about its com: xx, yy, zz, xy, xz, yz"
             )
         xx, yy, zz, xy, xz, yz = (entries[i] for i in range(6))
+        bounds = POSITIVE if part.physical else NON_NEGATIVE
         return (
-            self.algebra.scalar(f"{name}_mass", mass, "kg", f"mass of {name}", POSITIVE),
+            self.algebra.scalar(f"{name}_mass", mass, "kg", f"mass of {name}", bounds),
             self.algebra.vector(f"{name}_com", com, "m", f"centre of mass of {name}, its frame"),
             self.algebra.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]),
         )

@@ -161,8 +161,8 @@ class _Samples:
         sizes: dict[str, float] = {}
         bodies = self._mechanism.bodies
         for b, body in enumerate(bodies):
-            mass = max(float(body.mass), 1e-300)
-            gyration = np.sqrt(max(np.trace(np.asarray(body.inertia, dtype=float)), 0.0) / mass)
+            moments = max(float(np.trace(np.asarray(body.inertia, dtype=float))), 0.0)
+            gyration = np.sqrt(moments / body.mass) if body.mass else 0.0
             children = [np.linalg.norm(np.asarray(c.offset, dtype=float)) for c in bodies if c.parent == b]
             size = max([np.linalg.norm(np.asarray(body.com, dtype=float)), gyration, *children])
             sizes[body.link] = sizes.get(body.link, 0.0) + float(size)

@@ -34,6 +34,10 @@ def _diagonal(posture: Posture, places: list[Place]) -> float:
 def _gyration(mechanism: Mechanism) -> float:
     """The largest radius of gyration, m."""
     return max(
-        (float(np.sqrt(np.trace(np.asarray(b.inertia, float)) / b.mass)) for b in mechanism.bodies if b.mass),
+        (
+            float(np.sqrt(max(np.trace(np.asarray(b.inertia, float)), 0.0) / b.mass))
+            for b in mechanism.bodies
+            if b.mass
+        ),
         default=0.0,
     )

@@ -29,6 +29,18 @@ _TURNED = 1e-3  # cosine of an Euler angle at which its joint's axes are called 
 def massless(mechanism: Mechanism, q0: ArrayLike) -> list[Problem]:
     """Motions at q0, shape (n,), that nothing with mass resists; Euler angles at ±π/2 are no matter here."""
     q = np.asarray(q0, dtype=float)
+    found = [moving for moving in _unresisted(mechanism, q) if not _aligned(mechanism, q, moving)]
+    always = {k for moving in (_unresisted(mechanism, elsewhere(q)) if found else ()) for k in moving}
+    return [_massless(mechanism, moving, bool(always & {*moving})) for moving in found]
+
+
+def elsewhere(q: Array) -> Array:
+    """Coordinates, shape (n,), rad and m, at which nothing is in line that is in line at q by chance."""
+    return np.asarray(q + 0.3 + 0.1 * np.sin(np.arange(len(q)) + 1.0))
+
+
+def _unresisted(mechanism: Mechanism, q: Array) -> list[list[int]]:
+    """Coordinates that move nothing with mass: alone, and together."""
     model = Model(mechanism)
     posture = model.state(0.0, q, np.zeros_like(q)).posture
     frames = posture.T.transpose(1, 0, 2)[1:]
@@ -40,11 +52,7 @@ def massless(mechanism: Mechanism, q0: ArrayLike) -> list[Problem]:
     others = np.flatnonzero(~alone)
     values, motions = np.linalg.eigh(M[np.ix_(others, others)])
     together = [others[np.abs(x) > 0.1 * np.abs(x).max()] for x in motions.T[values < _MASSLESS]]
-    return [
-        _massless(mechanism, moving)
-        for moving in [*np.flatnonzero(alone)[:, None], *together]
-        if not _aligned(mechanism, q, moving)
-    ]
+    return [list(map(int, moving)) for moving in [*np.flatnonzero(alone)[:, None], *together]]
 
 
 def _resistance(mechanism: Mechanism, frames: Array, k: int, point: float) -> float:
@@ -65,7 +73,7 @@ def _aligned(mechanism: Mechanism, q: Array, moving: Sequence[int]) -> bool:
     return len(moving) > 1 and any(abs(np.cos(q[k])) < _TURNED for k in thetas)
 
 
-def _massless(mechanism: Mechanism, moving: Sequence[int]) -> Problem:
+def _massless(mechanism: Mechanism, moving: Sequence[int], always: bool) -> Problem:
     names = [mechanism.coordinates[k].name for k in moving]
     bodies = [body for body in mechanism.bodies if {*body.coordinates} & {*moving}]
     lacking = next((body for body in bodies if not body.mass), bodies[-1])
@@ -77,8 +85,8 @@ def _massless(mechanism: Mechanism, moving: Sequence[int]) -> Problem:
     key = "inertia" if lacking.mass else "mass"
     return Problem(
         f"{_table(mechanism, lacking)}.{key}",
-        f"{text}, and the mass matrix is singular at the start: give mass and inertia to {lacking.link!r} or to a"
-        " link that it carries, or make its joint fixed",
+        f"{text}, and the mass matrix is singular at the start: {'' if always else 'start elsewhere, or '}"
+        f"give mass and inertia to {lacking.link!r} or to a link that it carries, or make its joint fixed",
     )
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from .numbers import Matrix4, Positive, Vector3
+from .numbers import Matrix4, NonNegative, Vector3
 from .types import KeyProblem, Moments, Part
 
 Array = NDArray[np.float64]
@@ -20,8 +20,10 @@ _SIX = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 class Inertial(Part):
     """Mass, centre of mass and inertia of a rigid body."""
 
-    mass: Positive | None = None
-    """Of the body, kg."""
+    physical: bool = Field(True, strict=True)  # before the mass, whose check asks for it
+    """`false` takes moments that no body has, and a mass of 0 with moments, as they are: robots have them."""
+    mass: NonNegative | None = None
+    """Of the body, kg; above 0."""
     com: Vector3 | None = None
     """Centre of mass: x, y, z in the body's frame, m; without it the frame's origin."""
     inertia: Moments | None = None
@@ -34,12 +36,19 @@ class Inertial(Part):
         """Whether any of its keys is given."""
         return any(x is not None for x in (self.mass, self.com, self.inertia, self.pseudo_inertia))
 
+    @field_validator("mass")
+    @classmethod
+    def _above_zero(cls, mass: float | None, info: ValidationInfo) -> float | None:
+        if mass == 0 and info.data.get("physical", True):
+            raise ValueError(f"expected a number above 0, got {mass!r}")
+        return mass
+
     @model_validator(mode="after")
     def _consistent(self) -> Inertial:
         if self.pseudo_inertia is not None:
             if any(x is not None for x in (self.mass, self.com, self.inertia)):
                 raise ValueError("give pseudo_inertia alone, or mass, com and inertia")
-            _check_pseudo_inertia(np.array(self.pseudo_inertia))
+            _check_pseudo_inertia(np.array(self.pseudo_inertia), self.physical)
         elif self.has_inertia:
             _check_mass_and_inertia(self)
         return self
@@ -75,15 +84,17 @@ def _check_mass_and_inertia(part: Inertial) -> None:
     inertia = part.about_com()[2]
     if not _is_symmetric(inertia):
         raise KeyProblem("inertia", "expected a symmetric 3×3")
-    _check_moments("inertia", inertia)
+    if part.physical:
+        _check_moments("inertia", inertia)
 
 
-def _check_pseudo_inertia(pseudo: Array) -> None:
+def _check_pseudo_inertia(pseudo: Array, physical: bool) -> None:
     if not _is_symmetric(pseudo):
         raise KeyProblem("pseudo_inertia", "expected a symmetric 4×4")
     if pseudo[3, 3] <= 0:
         raise KeyProblem("pseudo_inertia", f"expected a mass above 0 in the last row, got {pseudo[3, 3]:.6g}")
-    _check_moments("pseudo_inertia", _from_pseudo_inertia(pseudo)[2])
+    if physical:
+        _check_moments("pseudo_inertia", _from_pseudo_inertia(pseudo)[2])
 
 
 def _check_moments(key: str, inertia: Array) -> None:

@@ -41,7 +41,8 @@ _DEVICES = frozenset(
 )
 
 
-def _identifier(name: str) -> str:
+def identifier(name: str) -> str:
+    """The name; raises ValueError where it cannot be one."""
     if not re.fullmatch(_PATTERN, name):
         raise ValueError(
             f"expected a name of at most 64 letters, digits and '_' that starts with a letter, got {name!r}"
@@ -59,6 +60,6 @@ def _file_name(name: str) -> str:
 
 
 _SCHEMA = WithJsonSchema({"type": "string", "pattern": f"^{_PATTERN}$"})
-Name = Annotated[str, AfterValidator(_identifier), _SCHEMA]
+Name = Annotated[str, AfterValidator(identifier), _SCHEMA]
 # of what a file or a folder is called after
-FileName = Annotated[str, AfterValidator(_identifier), AfterValidator(_file_name), _SCHEMA]
+FileName = Annotated[str, AfterValidator(identifier), AfterValidator(_file_name), _SCHEMA]

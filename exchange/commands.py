@@ -1,0 +1,82 @@
+"""`import` and `export` of the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..console import emit, screen
+from ..errors import DescriptionError, Problem
+
+import_app = typer.Typer(no_args_is_help=True, help="Make a description from a file of another format.")
+export_app = typer.Typer(no_args_is_help=True, help="Write a description's tree in another format.")
+
+Json = Annotated[bool, typer.Option("--json", help="print JSON for scripts")]
+
+
+@import_app.callback()
+def _imports() -> None:
+    """Keep the format's name a command, though there is one only."""
+
+
+@export_app.callback()
+def _exports() -> None:
+    """Keep the format's name a command, though there is one only."""
+
+
+@import_app.command("urdf")
+def import_urdf(
+    file: Annotated[
+        Path, typer.Argument(help="robot, URDF; expand xacro first: xacro robot.urdf.xacro > robot.urdf")
+    ],
+    base: Annotated[
+        str, typer.Option(help="fixed: the root link stands still | floating: it moves freely")
+    ] = "fixed",
+    out: Annotated[Path | None, typer.Option(help="TOML file to write (default: the robot's name)")] = None,
+    as_json: Json = False,
+) -> None:
+    """Make a description of a robot in a URDF file; says what it changes and what it cannot carry."""
+    from ..fmu.files.files import write_atomically
+    from .exchange import convert_urdf
+
+    found = convert_urdf(file, base)
+    path = out or _new(Path(f"{found.description.name}.toml"))
+    write_atomically(path, found.text)
+    _say(path, found.notes, as_json)
+
+
+@export_app.command("urdf")
+def export_urdf(
+    file: Annotated[Path, typer.Argument(help="description of the mechanism, TOML")],
+    case: Annotated[str | None, typer.Option(help="case of the description")] = None,
+    out: Annotated[Path | None, typer.Option(help="URDF file to write (default: Name.urdf)")] = None,
+    as_json: Json = False,
+) -> None:
+    """Write the tree of links, beams by their elements, as URDF; says what URDF cannot carry."""
+    from ..fmu.files.files import write_atomically
+    from ..model import load
+    from .exchange import to_urdf
+
+    model = load(file, case)
+    found = to_urdf(model)
+    path = out or _new(Path(f"{model.name}.urdf"))
+    write_atomically(path, found.text)
+    _say(path, found.notes, as_json)
+
+
+def _new(path: Path) -> Path:
+    """A name that nobody has given is not taken from another file, which may have been edited."""
+    if path.exists():
+        raise DescriptionError(str(path), [Problem("", "is there already; say --out to write a file")])
+    return path
+
+
+def _say(path: Path, notes: tuple[str, ...], as_json: bool) -> None:
+    if as_json:
+        emit({"files": [str(path)], "notes": list(notes)})
+        return
+    screen.print(f"wrote {path}", markup=False)
+    for note in notes:
+        screen.print("".join(c if c.isprintable() else "?" for c in note), markup=False)

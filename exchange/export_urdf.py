@@ -1,0 +1,168 @@
+"""The tree of a description → URDF: bodies and joints by their numbers; what URDF has no word for is said.
+
+A beam is its rigid elements. A joint of several coordinates is a chain of joints with frames between them, but for
+`free` and `planar`, which URDF has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from lxml import etree
+
+from ..generator import mechanism
+from ..generator.description import Chain
+from ..generator.mechanism import GROUND, Body, Coordinate, Mechanism
+
+_UNLIMITED = {
+    "lower": "-1e9",
+    "upper": "1e9",
+    "effort": "1e9",
+    "velocity": "1e9",
+}  # a prismatic joint must have some
+_WHOLE = {"free": "floating", "planar": "planar"}
+_Z = (0.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Exported:
+    """URDF.
+
+    notes  what the text does not say
+    """
+
+    text: str
+    notes: tuple[str, ...]
+
+
+def exported(chain: Chain) -> Exported:
+    """URDF of a description's tree."""
+    numbers = mechanism.build(chain)
+    return Exported(_Writer(numbers).text(), tuple(_left_out(numbers)))
+
+
+class _Writer:
+    def __init__(self, numbers: Mechanism) -> None:
+        self.numbers = numbers
+        self.kinds = {link.name: link.joint.type for link in numbers.chain.links} | {"base": "free"}
+        self.rpy = {link.name: link.frame.rpy for link in numbers.chain.links if link.frame.matrix is None}
+        self.robot = etree.Element("robot", name=numbers.name)
+
+    def text(self) -> str:
+        if self.root_body() is None:
+            etree.SubElement(self.robot, "link", name="ground")
+        for body in self.numbers.bodies:
+            self.body(body)
+        etree.indent(self.robot, "  ")
+        return str(etree.tostring(self.robot, encoding="unicode")) + "\n"
+
+    def root_body(self) -> Body | None:
+        """The body that is the root, if one alone stands still on the ground, in its place."""
+        roots = [body for body in self.numbers.bodies if body.parent == GROUND]
+        at_ground = all(not body.coordinates and _is_identity(body) for body in roots)
+        return roots[0] if len(roots) == 1 and at_ground else None
+
+    def body(self, body: Body) -> None:
+        numbers = self.numbers
+        parent = "ground" if body.parent == GROUND else numbers.bodies[body.parent].name
+        steps = list(self.steps(body))
+        for k, (kind, coordinate) in enumerate(steps):
+            last = k == len(steps) - 1
+            child = body.name if last else f"{body.name}_{coordinate.key}" if coordinate else body.name
+            frame = (body.offset, self.angles(body)) if k == 0 else (np.zeros(3), (0.0, 0.0, 0.0))
+            if body is not self.root_body():
+                self.joint(child, parent, kind, frame, coordinate)
+            link = etree.SubElement(self.robot, "link", name=child)
+            if last:
+                _inertial(link, body)
+            parent = child
+
+    def steps(self, body: Body) -> Iterator[tuple[str, Coordinate | None]]:
+        """Joints between a body and its parent: URDF's type and the coordinate."""
+        coordinates = [self.numbers.coordinates[k] for k in body.coordinates]
+        held = body.name == "base" and self.numbers.base_fixed
+        whole = _WHOLE.get(self.kinds[body.link]) if coordinates and coordinates[0].role != "elastic" else None
+        if not coordinates or held:
+            yield "fixed", None
+        elif whole:
+            yield whole, None
+        else:
+            for c in coordinates:
+                yield "continuous" if c.motion.kind == "rotation" else "prismatic", c
+
+    def angles(self, body: Body) -> Iterable[float]:
+        """Roll, pitch and yaw, rad: those of the description where it has them."""
+        first = next(b for b in self.numbers.bodies if b.link == body.link)
+        return (first is body and self.rpy.get(body.link)) or _roll_pitch_yaw(body.rotation)
+
+    def joint(self, child: str, parent: str, kind: str, frame: Any, coordinate: Coordinate | None) -> None:
+        joint = etree.SubElement(self.robot, "joint", name=f"{child}_joint", type=kind)
+        etree.SubElement(joint, "parent", link=parent)
+        etree.SubElement(joint, "child", link=child)
+        etree.SubElement(joint, "origin", xyz=_text(frame[0]), rpy=_text(frame[1]))
+        if kind == "planar":
+            etree.SubElement(joint, "axis", xyz=_text(_Z))
+        if coordinate is None:
+            return
+        etree.SubElement(joint, "axis", xyz=_text(coordinate.axis))
+        if kind == "prismatic":
+            etree.SubElement(joint, "limit", _UNLIMITED)
+        if coordinate.damping:
+            etree.SubElement(joint, "dynamics", damping=_text([coordinate.damping]))
+
+
+def _inertial(link: etree._Element, body: Body) -> None:
+    if not body.mass and not np.any(body.inertia):
+        return
+    part = etree.SubElement(link, "inertial")
+    etree.SubElement(part, "origin", xyz=_text(body.com), rpy="0.0 0.0 0.0")
+    etree.SubElement(part, "mass", value=_text([body.mass]))
+    places = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
+    etree.SubElement(part, "inertia", {key: _text([body.inertia[i]]) for key, i in places.items()})
+
+
+def _is_identity(body: Body) -> bool:
+    return not np.any(body.offset) and bool((body.rotation == np.eye(3)).all())
+
+
+def _text(numbers: Iterable[float]) -> str:
+    """With all digits."""
+    return " ".join(repr(float(x)) for x in numbers)
+
+
+def _roll_pitch_yaw(R: np.ndarray[Any, np.dtype[np.float64]]) -> tuple[float, float, float]:
+    """Angles, rad, of Rz(yaw)·Ry(pitch)·Rx(roll); at a pitch of ±π/2 the roll is 0."""
+    cosine = np.hypot(R[0, 0], R[1, 0])
+    pitch = np.arctan2(-R[2, 0], cosine)
+    if cosine < 1e-8:
+        return 0.0, float(pitch), float(np.arctan2(-R[0, 1], R[1, 1]))
+    return float(np.arctan2(R[2, 1], R[2, 2])), float(pitch), float(np.arctan2(R[1, 0], R[0, 0]))
+
+
+def _left_out(numbers: Mechanism) -> Iterator[str]:
+    """What URDF has no word for, or no one that tools agree on."""
+    chain, coordinates = numbers.chain, numbers.coordinates
+    counted = {
+        "supports of the base": numbers.supports,
+        "points": chain.points,
+        "closures": chain.closures,
+        "programmed constraints": chain.programmed,
+        "knife edges": chain.nonholonomic,
+        "applied forces": chain.forces,
+        "parameters": chain.parameters,
+        "joint springs": [c for c in coordinates if c.role == "joint" and c.stiffness],
+        "springs between beam elements": [c for c in coordinates if c.role == "elastic"],
+        "friction of joints": [c for c in coordinates if c.friction is not None],
+        "start positions and velocities that are not 0": [c for c in coordinates if c.position or c.velocity],
+        "damping of free and planar joints": [
+            c
+            for c in coordinates
+            if c.damping and c.motion.axis is not None and c.role == "joint" and len(c.key) < 6
+        ],
+    }
+    yield from (f"not carried: {len(things)} {what}" for what, things in counted.items() if things)
+    if tuple(chain.gravity) != (0.0, 0.0, -9.81):
+        yield f"not carried: gravity {list(chain.gravity)} m/s²"

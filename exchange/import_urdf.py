@@ -1,0 +1,230 @@
+"""A robot of a URDF file → tables of a description, one link for one link, and what was changed or left out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from itertools import chain, count
+from typing import Any
+
+import numpy as np
+from pydantic import ValidationError
+
+from ..generator.description.tables.frame import roll_pitch_yaw
+from ..generator.description.tables.inertia import Inertial as Checked
+from ..generator.types.joints import JOINT_TYPES
+from .names import identifiers
+from .urdf import Inertial, Joint, Link, Origin, Robot, Vector
+
+Table = dict[str, Any]
+_TYPES = {"continuous": "revolute", "floating": "free"}
+_GROUND = ("world", "ground")  # what roots without mass are called that mean the ground
+_UNITS = {"lower": "", "upper": "", "soft_lower_limit": "", "soft_upper_limit": "", "velocity": "/s"}
+
+
+@dataclass(frozen=True)
+class LinkText:
+    """A link's table, and a line about what it comes from."""
+
+    table: Table
+    comment: str
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What a file became.
+
+    notes  changed or not carried, in words
+    """
+
+    name: str
+    description: str
+    links: tuple[LinkText, ...]
+    programmed: tuple[Table, ...]
+    notes: tuple[str, ...]
+
+
+def imported(robot: Robot, floating: bool, source: str) -> Imported:
+    """Tables of a description; floating: whether the root link has six coordinates, or stands on the ground."""
+    return _Import(robot, floating).result(source)
+
+
+@dataclass
+class _Import:
+    robot: Robot
+    floating: bool
+    notes: list[str] = field(default_factory=list)
+
+    def result(self, source: str) -> Imported:
+        robot = self.robot
+        self.names = identifiers(robot.links, "link_")
+        self.ground = robot.root.name if self.root_is_ground() else None
+        self.joints = {joint.name: joint for joint in robot.joints}
+        links = [*self.root(), *(text for joint in robot.joints for text in self.link(joint))]
+        name = identifiers([robot.name], "robot_")[robot.name]
+        followers = [joint for joint in robot.joints if joint.mimic is not None]
+        rows = identifiers([f"mimic_{self.names[joint.child]}" for joint in followers], "")
+        programmed = [
+            {"name": row, "expression": self.mimic_row(joint)}
+            for row, joint in zip(rows.values(), followers, strict=True)
+        ]
+        self.said_of_names({robot.name: name} | self.names)
+        self.said_of_joints()
+        notes = (*self.notes, *(f"not carried: {text}" for text in robot.not_carried))
+        about = f"from {source}, {'floating' if self.floating else 'fixed'} base"
+        return Imported(name, about, tuple(links), tuple(programmed), notes)
+
+    # ---- links --------------------------------------------------------------------------------------------------
+
+    def root_is_ground(self) -> bool:
+        root = self.robot.root
+        is_frame = root.inertial is None and root.name.lower() in _GROUND
+        return is_frame and not self.floating and bool(self.robot.joints)
+
+    def root(self) -> Iterator[LinkText]:
+        root = self.robot.root
+        if self.ground is not None:
+            self.notes.append(f"changed: the root link {root.name!r} is the ground")
+            return
+        joint = {"type": "free" if self.floating else "fixed"}
+        yield LinkText(self.table(root, "ground", {}, joint), "root")
+
+    def link(self, joint: Joint) -> Iterator[LinkText]:
+        """The joint's child, with the joint; before it a frame where a planar joint's normal is not its z axis."""
+        child, parent = self.robot.links[joint.child], self.parent(joint)
+        comment = f"joint {joint.name}: {joint.type}{_kept_text(joint)}"
+        if joint.type != "planar" or joint.axis == (0.0, 0.0, 1.0):
+            yield LinkText(self.table(child, parent, _frame(joint.origin), self.joint(joint)), comment)
+            return
+        plane = _unused(f"{self.names[joint.child]}_plane", self.names.values())
+        self.names[f"plane of {joint.name}"] = plane
+        self.notes.append(f"changed: planar joint {joint.name!r} moves the frame {plane!r}, whose z is its normal")
+        turn = _to_z(joint.axis)
+        origin = np.eye(4)
+        origin[:3, :3], origin[:3, 3] = roll_pitch_yaw(*joint.origin.rpy) @ turn, joint.origin.xyz
+        moving = {
+            "name": plane,
+            "parent": parent,
+            "frame": {"matrix": origin.tolist()},
+            "joint": self.joint(joint),
+        }
+        yield LinkText(moving, comment)
+        back = np.eye(4)
+        back[:3, :3] = turn.T
+        fixed = self.table(child, plane, {"matrix": back.tolist()}, {"type": "fixed"})
+        yield LinkText(fixed, f"carried by joint {joint.name}")
+
+    def parent(self, joint: Joint) -> str:
+        return "ground" if joint.parent == self.ground else self.names[joint.parent]
+
+    def table(self, link: Link, parent: str, frame: Table, joint: Table) -> Table:
+        table: Table = {"name": self.names[link.name], "parent": parent}
+        if frame:
+            table["frame"] = frame
+        return table | self.inertia(link) | {"joint": joint}
+
+    def inertia(self, link: Link) -> Table:
+        """Mass, com and inertia; nothing of a frame."""
+        if link.inertial is None or not any((link.inertial.mass, *link.inertial.moments)):
+            return {}
+        table: Table = {"mass": link.inertial.mass}
+        if any(link.inertial.origin.xyz):
+            table["com"] = list(link.inertial.origin.xyz)
+        table["inertia"] = _moments(link.inertial)
+        try:
+            Checked.model_validate(table)
+        except ValidationError as error:
+            cause = error.errors(include_url=False)[0].get("ctx", {}).get("error", "cannot be")
+            self.notes.append(f"kept as it is: the inertia of link {link.name!r}: {cause}")
+            table["physical"] = False
+        return table
+
+    # ---- joints -------------------------------------------------------------------------------------------------
+
+    def joint(self, joint: Joint) -> Table:
+        kind = _TYPES.get(joint.type, joint.type)
+        table: Table = {"type": kind}
+        if kind in ("revolute", "prismatic"):
+            table["axis"] = list(joint.axis)
+            if joint.damping:
+                table["damping"] = joint.damping
+            start = self.start(joint)
+            if start:
+                table["position"] = start
+        elif joint.damping:
+            self.notes.append(f"not carried: damping {joint.damping:g} of the {joint.type} joint {joint.name!r}")
+        return table
+
+    def start(self, joint: Joint) -> float:
+        """Where a joint is while those that follow none are at 0."""
+        if joint.mimic is None:
+            return 0.0
+        return joint.mimic.multiplier * self.start(self.joints[joint.mimic.joint]) + joint.mimic.offset
+
+    def mimic_row(self, joint: Joint) -> str:
+        """What is 0 where a joint follows another one."""
+        assert joint.mimic is not None
+        other, factor, offset = self.joints[joint.mimic.joint], joint.mimic.multiplier, joint.mimic.offset
+        text = f"{self.coordinate(joint)} {'-' if factor >= 0 else '+'} {abs(factor)!r}*{self.coordinate(other)}"
+        return text if not offset else f"{text} {'-' if offset > 0 else '+'} {abs(offset)!r}"
+
+    def coordinate(self, joint: Joint) -> str:
+        motion = JOINT_TYPES[_TYPES.get(joint.type, joint.type)][0]
+        return f"{self.names[joint.child]}.{motion.coordinate}"
+
+    # ---- notes --------------------------------------------------------------------------------------------------
+
+    def said_of_names(self, names: dict[str, str]) -> None:
+        changed = [
+            f"{old!r} is {new!r}" for old, new in names.items() if old != new and not old.startswith("plane")
+        ]
+        if changed:
+            self.notes.append(f"changed: names that cannot be: {', '.join(changed)}")
+
+    def said_of_joints(self) -> None:
+        names = list(dict.fromkeys(key for joint in self.robot.joints for key in joint.kept))
+        if names:
+            self.notes.append(f"not carried, beside the joints as comments: {', '.join(names)}")
+
+
+def _frame(origin: Origin) -> Table:
+    table: Table = {}
+    if any(origin.xyz):
+        table["xyz"] = list(origin.xyz)
+    if any(origin.rpy):
+        table["rpy"] = list(origin.rpy)
+    return table
+
+
+def _moments(inertial: Inertial) -> list[Any]:
+    """About the centre of mass in the link's axes, kg·m²: the diagonal, or all of the 3×3."""
+    xx, yy, zz, xy, xz, yz = inertial.moments
+    tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    if any(inertial.origin.rpy):
+        R = roll_pitch_yaw(*inertial.origin.rpy)
+        turned = R @ tensor @ R.T
+        tensor = (turned + turned.T) / 2
+    diagonal = np.diag(tensor)
+    return list((diagonal if (tensor == np.diag(diagonal)).all() else tensor).tolist())
+
+
+def _to_z(axis: Vector) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Shape (3, 3): a rotation whose third column is the axis, a unit vector."""
+    z = np.array(axis)
+    x = np.cross(np.eye(3)[int(np.argmin(np.abs(z)))], z)
+    x /= math.hypot(*x)
+    return np.column_stack([x, np.cross(z, x), z])
+
+
+def _unused(name: str, taken: Collection[str]) -> str:
+    """The name, cut and with a number where it is taken."""
+    candidates = chain((name[:60],), (f"{name[:58]}_{i}" for i in count(2)))
+    return next(candidate for candidate in candidates if candidate not in taken)
+
+
+def _kept_text(joint: Joint) -> str:
+    unit = "m" if joint.type == "prismatic" else "rad"
+    effort = "N" if joint.type == "prismatic" else "N.m"
+    units = {"effort": effort, "friction": effort} | {key: f"{unit}{rest}" for key, rest in _UNITS.items()}
+    return "".join(f", {key} {value:.9g} {units.get(key, '')}".rstrip() for key, value in joint.kept.items())

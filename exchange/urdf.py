@@ -1,0 +1,392 @@
+"""What a URDF file (wiki.ros.org/urdf/XML) says: links and joints, all that is wrong with it, and what is left.
+
+Lengths in m, angles in rad, masses in kg. `R = Rz(yaw)·Ry(pitch)·Rx(roll)` as in our descriptions.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeVar, get_args
+
+from lxml import etree
+
+from ..errors import DescriptionError, Problem
+from .xml_file import read_xml
+
+JointType = Literal["revolute", "continuous", "prismatic", "fixed", "floating", "planar"]
+Vector = tuple[float, float, float]
+ZERO: Vector = (0.0, 0.0, 0.0)
+WITH_AXIS = ("revolute", "continuous", "prismatic", "planar")
+WITH_ONE_COORDINATE = WITH_AXIS[:3]
+_KEPT = {
+    "limit": ("lower", "upper", "effort", "velocity"),
+    "dynamics": ("friction",),
+    "safety_controller": ("soft_lower_limit", "soft_upper_limit", "k_position", "k_velocity"),
+    "calibration": ("rising", "falling", "reference_position"),
+}
+_MOMENTS = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+_LARGEST = 1e30  # the description's bound, too
+_LONGEST_NAME = 200
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Frame in another one: xyz, m, and roll, pitch and yaw, rad."""
+
+    xyz: Vector = ZERO
+    rpy: Vector = ZERO
+
+
+@dataclass(frozen=True)
+class Inertial:
+    """Mass, kg; frame of the centre of mass in the link's; moments xx, yy, zz, xy, xz, yz in its axes, kg·m²."""
+
+    mass: float
+    origin: Origin
+    moments: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Link:
+    """A body, or a frame where it has no inertial."""
+
+    name: str
+    inertial: Inertial | None
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """The joint follows another one: its coordinate is multiplier · other + offset."""
+
+    joint: str
+    multiplier: float
+    offset: float
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Between two links; the child's frame is the joint's.
+
+    axis      unit vector in the joint's frame
+    damping   N·m·s/rad or N·s/m; friction: N·m or N
+    kept      what a description has no key for: `lower`, `upper`, `effort`, `velocity`, `friction`, …
+    """
+
+    name: str
+    type: JointType
+    parent: str
+    child: str
+    origin: Origin
+    axis: Vector
+    damping: float
+    mimic: Mimic | None
+    kept: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Robot:
+    """A tree of links.
+
+    joints        parents before their children
+    not_carried   what the file says besides, in words
+    """
+
+    name: str
+    root: Link
+    links: dict[str, Link]
+    joints: tuple[Joint, ...]
+    not_carried: tuple[str, ...]
+
+
+def read_urdf(path: Path) -> Robot:
+    """The robot in a URDF file; raises DescriptionError with all that is wrong with it, line by line."""
+    return _Reader(path, read_xml(path)).robot()
+
+
+Part = TypeVar("Part", Link, Joint)
+
+
+class _Reader:
+    """Collects problems while it reads; what is wrong counts as missing, so that the rest can be looked at."""
+
+    def __init__(self, path: Path, root: etree._Element) -> None:
+        self.path, self.root = path, root
+        self.problems: list[Problem] = []
+        self.others: Counter[str] = Counter()
+
+    def robot(self) -> Robot:
+        if self.root.tag != "robot":
+            self.problem(
+                self.root, f"expected <robot>, got <{etree.QName(self.root).localname}>{_known_format(self.root)}"
+            )
+            self.fail()
+        name = self.text(self.root, "name")
+        links = self.named(self.root.iterchildren("link"), self.link)
+        joints = self.named(self.root.iterchildren("joint"), self.joint)
+        transmissions = [self.transmission(x) for x in self.root.iterchildren("transmission")]
+        self.rest(self.root, "link", "joint", "transmission")
+        if not links:
+            self.problem(self.root, "has no links: there is nothing to import" + _xacro_hint(self.root))
+        order = self.tree(links, joints)
+        self.mimics(joints)
+        self.fail()
+        root = next(iter({*links} - {joint.child for joint in joints.values()}))
+        besides = (*transmissions, *map(_counted, sorted(self.others.items())))
+        return Robot(name, links[root], links, tuple(order), besides)
+
+    # ---- links and joints ---------------------------------------------------------------------------------------
+
+    def link(self, element: etree._Element) -> Link:
+        name, inertial = self.text(element, "name"), element.find("inertial")
+        self.rest(element, "inertial", place="link")
+        return Link(name, None if inertial is None else self.inertial(inertial))
+
+    def inertial(self, element: etree._Element) -> Inertial:
+        mass, inertia = self.only(element, "mass"), self.only(element, "inertia")
+        value = 0.0 if mass is None else self.number(mass, "value")
+        moments = () if inertia is None else tuple(self.number(inertia, key) for key in _MOMENTS)
+        if value < 0 and mass is not None:
+            self.problem(mass, f"expected a mass of at least 0 kg, got {value:g}")
+        self.rest(element, "mass", "inertia", "origin", place="inertial")
+        return Inertial(value, self.origin(element), moments)
+
+    def joint(self, element: etree._Element) -> Joint:
+        name, kind = self.text(element, "name"), self.text(element, "type")
+        if kind and kind not in get_args(JointType):
+            self.problem(element, f"expected a type among {', '.join(get_args(JointType))}, got {kind!r}")
+        ends = [self.only(element, key) for key in ("parent", "child")]
+        parent, child = ("" if end is None else self.text(end, "link") for end in ends)
+        axis = self.axis(element) if kind in WITH_AXIS else (1.0, 0.0, 0.0)
+        kept = dict(self.kept(element))
+        dynamics = element.find("dynamics")
+        damping = 0.0 if dynamics is None else self.number(dynamics, "damping", 0.0)
+        if dynamics is not None and damping < 0:
+            self.problem(dynamics, f"expected a damping of at least 0, got {damping:g}")
+        mimic = element.find("mimic")
+        if mimic is not None and kind == "fixed":
+            self.others["<mimic> of fixed joint"] += 1  # it cannot follow
+        follows = None if mimic is None or kind == "fixed" else self.mimic(mimic)
+        known = (
+            "parent",
+            "child",
+            "origin",
+            "axis",
+            "limit",
+            "dynamics",
+            "mimic",
+            "safety_controller",
+            "calibration",
+        )
+        self.rest(element, *known, place="joint")
+        origin = self.origin(element)
+        return Joint(name, kind, parent, child, origin, axis, damping, follows, kept)  # type: ignore[arg-type]
+
+    def mimic(self, element: etree._Element) -> Mimic:
+        factors = self.number(element, "multiplier", 1.0), self.number(element, "offset", 0.0)
+        return Mimic(self.text(element, "joint"), *factors)
+
+    def kept(self, element: etree._Element) -> Iterator[tuple[str, float]]:
+        """Numbers of a joint that nothing in the equations uses."""
+        for part, attributes in _KEPT.items():
+            for found in element.iterchildren(part):
+                for key in attributes:
+                    if key in found.attrib:
+                        value = self.number(found, key)
+                        if value or key != "friction":
+                            yield key, value
+
+    def axis(self, joint: etree._Element) -> Vector:
+        element = joint.find("axis")
+        if element is None:
+            return 1.0, 0.0, 0.0  # the format's default
+        axis = self.vector(element, "xyz", (1.0, 0.0, 0.0))
+        length = math.hypot(*axis)
+        if not length:
+            self.problem(element, "expected a direction, got a vector of length 0")
+            return 1.0, 0.0, 0.0
+        if length == 1.0:
+            return axis
+        return axis[0] / length, axis[1] / length, axis[2] / length
+
+    def origin(self, element: etree._Element) -> Origin:
+        found = element.find("origin")
+        if found is None:
+            return Origin()
+        return Origin(self.vector(found, "xyz", ZERO), self.vector(found, "rpy", ZERO))
+
+    def transmission(self, element: etree._Element) -> str:
+        """In words."""
+        joints = [x.get("name", "?") for x in element.iterchildren("joint")]
+        numbers = [
+            f"{etree.QName(x).localname} {(x.get('value') or x.text or '').strip()}"
+            for x in element.iterdescendants()
+            if isinstance(x.tag, str) and ("inertia" in x.tag.lower() or "reduction" in x.tag.lower())
+        ]
+        return f"transmission {element.get('name', '?')} of {', '.join([*joints, *numbers])}"
+
+    # ---- the tree -----------------------------------------------------------------------------------------------
+
+    def tree(self, links: dict[str, Link], joints: dict[str, Joint]) -> list[Joint]:
+        """Joints, parents first; problems where the links are no tree."""
+        carrier: dict[str, str] = {}
+        for element in self.root.iterchildren("joint"):
+            joint = joints.get(element.get("name", ""))
+            if joint is None or joint.name in carrier.values():
+                continue
+            for end, link in (("parent", joint.parent), ("child", joint.child)):
+                if link and link not in links:
+                    self.problem(element, f"{end}: there is no link {link!r}")
+            if joint.child in carrier:
+                self.problem(element, f"link {joint.child!r} is the child of {carrier[joint.child]!r}, too")
+            carrier.setdefault(joint.child, joint.name)
+        roots = [name for name in links if name not in carrier]
+        if links and not self.problems and len(roots) != 1:
+            what = f"several links have no parent: {_few(roots)}" if roots else "every link has a parent"
+            self.problem(self.root, f"{what}; links must form one tree")
+        order, placed = [], roots[:1]
+        for link in placed:  # grows
+            carried = [joint for joint in joints.values() if joint.parent == link and joint.child not in placed]
+            order += carried
+            placed += [joint.child for joint in carried]
+        if not self.problems and len(placed) < len(links):
+            lost = [name for name in links if name not in placed]
+            self.problem(
+                self.root, f"links that carry each other in a ring: {_few(lost)}; links must form one tree"
+            )
+        return order
+
+    def mimics(self, joints: dict[str, Joint]) -> None:
+        """Problems of joints that follow others."""
+        for element in self.root.iterchildren("joint"):
+            joint = joints.get(element.get("name", ""))
+            if joint is None or joint.mimic is None:
+                continue
+            other = joints.get(joint.mimic.joint)
+            if other is None:
+                self.problem(element, f"mimic: there is no joint {joint.mimic.joint!r}")
+            elif not {joint.type, other.type} <= {*WITH_ONE_COORDINATE}:
+                self.problem(
+                    element, f"mimic: {joint.type} joint follows a {other.type} one; expected one coordinate"
+                )
+            elif _returns(joint, joints):
+                self.problem(element, "mimic: joints follow each other in a ring")
+
+    # ---- elements and numbers -----------------------------------------------------------------------------------
+
+    def named(self, elements: Iterable[etree._Element], read: Callable[[etree._Element], Part]) -> dict[str, Part]:
+        """By name; the first of each."""
+        found: dict[str, Part] = {}
+        for element in elements:
+            part = read(element)
+            if part.name in found:
+                self.problem(element, f"the name {part.name!r} is taken; names must be unique")
+            found.setdefault(part.name, part)
+        return found
+
+    def only(self, element: etree._Element, tag: str) -> etree._Element | None:
+        """The child of that tag, of which there must be one."""
+        found = list(element.iterchildren(tag))
+        if len(found) != 1:
+            self.problem(element, f"expected one <{tag}>, got {len(found) or 'none'}")
+        return found[0] if found else None
+
+    def text(self, element: etree._Element, key: str) -> str:
+        """An attribute that must be there and not empty."""
+        value = str(element.get(key, "")).strip()
+        if not value:
+            self.problem(element, f"{key} is missing")
+        elif len(value) > _LONGEST_NAME:
+            self.problem(element, f"{key}: expected at most {_LONGEST_NAME} characters, got {len(value)}")
+        return value
+
+    def number(self, element: etree._Element, key: str, default: float | None = None) -> float:
+        """An attribute; without a default it must be there."""
+        text = element.get(key)
+        if text is None:
+            if default is None:
+                self.problem(element, f"{key} is missing")
+            return default or 0.0
+        found = self.numbers(element, key, str(text), 1)
+        return found[0] if found else default or 0.0
+
+    def vector(self, element: etree._Element, key: str, default: Vector) -> Vector:
+        """Three numbers of an attribute."""
+        text = element.get(key)
+        found = () if text is None else self.numbers(element, key, str(text), 3)
+        return (found[0], found[1], found[2]) if found else default
+
+    def numbers(self, element: etree._Element, key: str, text: str, count: int) -> tuple[float, ...]:
+        """So many finite numbers, or a problem and nothing."""
+        words = text.split()
+        try:
+            found = tuple(map(float, words))
+        except ValueError:
+            found = ()
+        # Python reads more than the format allows: 1_000, infinity, digits of other alphabets
+        plain = all(_NUMBER.fullmatch(word) for word in words)
+        if len(found) == count and plain and all(abs(x) <= _LARGEST for x in found):
+            return found
+        what = "a number" if count == 1 else f"{count} numbers"
+        self.problem(element, f"{key}: expected {what}, got {text[:60]!r}")
+        return ()
+
+    # ---- problems and what is left ------------------------------------------------------------------------------
+
+    def rest(self, element: etree._Element, *known: str, place: str = "robot") -> None:
+        """Count what the element has besides what is known of it."""
+        for child in element.iterchildren(etree.Element):
+            if child.tag not in known:
+                self.others[f"<{etree.QName(child).localname}> of {place}"] += 1
+
+    def problem(self, element: etree._Element, message: str) -> None:
+        """Note one, with line, tag and the name of the link or joint that it is in."""
+        named = next((x for x in (element, *element.iterancestors()) if x.tag in ("link", "joint")), None)
+        inside = f"{named.tag} {str(named.get('name', '?'))[:_LONGEST_NAME]!r}" if named is not None else "robot"
+        own = "" if named is element or element is self.root else f", <{etree.QName(element).localname}>"
+        found = Problem(f"line {element.sourceline}", f"{inside}{own}: {message}")
+        if found not in self.problems:
+            self.problems.append(found)
+
+    def fail(self) -> None:
+        """Raise if there are problems."""
+        if self.problems:
+            raise DescriptionError(str(self.path), self.problems)
+
+
+def _returns(joint: Joint, joints: dict[str, Joint]) -> bool:
+    """Whether those that the joint follows lead back to one of them."""
+    seen, here = {joint.name}, joint
+    while here.mimic is not None and here.mimic.joint in joints:
+        here = joints[here.mimic.joint]
+        if here.name in seen:
+            return True
+        seen.add(here.name)
+    return False
+
+
+def _known_format(root: etree._Element) -> str:
+    """What the file seems to be."""
+    formats = {"sdf": "SDF", "mujoco": "MJCF", "mujocoinclude": "MJCF"}
+    found = formats.get(str(root.tag))
+    return f"; this is {found}, which is not read: convert it to URDF" if found else ""
+
+
+def _xacro_hint(root: etree._Element) -> str:
+    """What to do where macros have not been expanded."""
+    hint = "; expand its macros first: xacro robot.urdf.xacro > robot.urdf"
+    return hint if any("xacro" in str(x.tag) for x in root.iterchildren(etree.Element)) else ""
+
+
+def _few(names: list[str]) -> str:
+    return ", ".join(map(repr, names[:6])) + (", …" if len(names) > 6 else "")
+
+
+def _counted(item: tuple[str, int]) -> str:
+    what, count = item
+    return f"{count} × {what}"

@@ -1,0 +1,300 @@
+"""Import of URDF: what a file says stands in the description, number by number, and Pinocchio moves as it does."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers_backends import CompileModel
+from helpers_cli import Command
+from helpers_stages import StagedModel
+from helpers_urdf import Dynamics, GeneratedMatrices, PinocchioRobot, pin, robot, robots
+
+import gpmelica as gp
+from gpmelica import reference
+from gpmelica.exchange import convert_urdf
+from gpmelica.exchange.import_urdf import imported
+from gpmelica.exchange.toml_text import toml_text
+from gpmelica.exchange.urdf import read_urdf
+from gpmelica.fmu.runs.instance import Instance
+from gpmelica.generator.description.load import from_data
+from gpmelica.generator.mechanism import signal_names
+from gpmelica.prepared import Prepared
+
+TOLERANCE = 1e-9
+MACHINE = """\
+<?xml version="1.0" encoding="utf-8"?>
+<!-- a comment -->
+<robot name="my-robot" xmlns:xacro="http://wiki.ros.org/xacro">
+  <material name="grey"/>
+  <link name="base"/>
+  <link name="2nd/arm">
+    <inertial>
+      <origin xyz="0.1 0 -0.2" rpy="0 0 1.5707963267948966"/>
+      <mass value="2.5"/>
+      <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.025"/>
+    </inertial>
+    <visual><geometry><box size="1 1 1"/></geometry></visual>
+  </link>
+  <link name="slide">
+    <inertial><mass value="1"/>
+      <inertia ixx="0.01" ixy="0.001" ixz="0" iyy="0.02" iyz="0" izz="0.025"/></inertial>
+  </link>
+  <link name="wheel">
+    <inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="3"/></inertial>
+  </link>
+  <link name="tool0"><inertial><mass value="0"/>
+    <inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/></inertial></link>
+  <joint name="shoulder" type="revolute">
+    <parent link="base"/><child link="2nd/arm"/>
+    <origin xyz="0 0 0.5" rpy="0.1 0.2 0.3"/>
+    <axis xyz="0 0 2"/>
+    <limit lower="-1" upper="2" effort="30" velocity="3"/>
+    <dynamics damping="0.7" friction="0.2"/>
+  </joint>
+  <joint name="guide" type="prismatic">
+    <parent link="2nd/arm"/><child link="slide"/>
+    <limit lower="0" upper="0.4" effort="30" velocity="3"/>
+  </joint>
+  <joint name="drive" type="continuous">
+    <parent link="slide"/><child link="wheel"/><axis xyz="0 1 0"/>
+    <mimic joint="guide" multiplier="-2.5" offset="0.25"/>
+  </joint>
+  <joint name="flange" type="fixed"><parent link="slide"/><child link="tool0"/><origin xyz="0 0.1 0"/></joint>
+  <transmission name="gear"><type>simple</type><joint name="shoulder"/>
+    <actuator name="motor"><mechanicalReduction>50</mechanicalReduction></actuator></transmission>
+  <gazebo reference="slide"/>
+</robot>
+"""
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Path:
+    """A file that has all that is read."""
+    path = tmp_path / "machine.urdf"
+    path.write_text(MACHINE, encoding="utf-8")
+    return path
+
+
+def _close(found: Any, expected: Any) -> None:
+    np.testing.assert_allclose(np.array(found), np.array(expected), rtol=0, atol=1e-16)
+
+
+def test_one_to_one(machine: Path) -> None:
+    """Every link, frame, number and joint; tensors of turned inertial frames are turned; axes are unit vectors."""
+    tables = tomllib.loads(convert_urdf(machine).text)
+    links = {link["name"]: link for link in tables["links"]}
+    assert tables["name"] == "my_robot"
+    assert list(links) == ["base_", "link_2nd_arm", "slide", "wheel", "tool0"]
+    assert links["base_"] == {"name": "base_", "parent": "ground", "joint": {"type": "fixed"}}
+    arm = links["link_2nd_arm"]
+    assert arm["frame"] == {"xyz": [0.0, 0.0, 0.5], "rpy": [0.1, 0.2, 0.3]}
+    assert arm["joint"] == {"type": "revolute", "axis": [0.0, 0.0, 1.0], "damping": 0.7}
+    assert (arm["mass"], arm["com"]) == (2.5, [0.1, 0.0, -0.2])
+    _close(arm["inertia"], np.diag([0.02, 0.01, 0.025]))
+    assert links["slide"]["joint"] == {"type": "prismatic", "axis": [1.0, 0.0, 0.0]}
+    assert links["slide"]["inertia"] == [[0.01, 0.001, 0.0], [0.001, 0.02, 0.0], [0.0, 0.0, 0.025]]
+    assert links["wheel"]["joint"] == {"type": "revolute", "axis": [0.0, 1.0, 0.0], "position": 0.25}
+    assert links["wheel"]["physical"] is False
+    assert links["tool0"] == {
+        "name": "tool0",
+        "parent": "slide",
+        "frame": {"xyz": [0.0, 0.1, 0.0]},
+        "joint": {"type": "fixed"},
+    }
+    row = {"name": "mimic_wheel", "expression": "wheel.angle + 2.5*slide.position - 0.25"}
+    assert tables["programmed"] == [row]
+
+
+def test_nothing_is_dropped_in_silence(machine: Path, gpmelica: Command) -> None:
+    """What is changed or not carried: the command prints it, the file begins with it, the model has it."""
+    notes = [
+        "kept as it is: the inertia of link 'wheel': no body has principal moments [1, 1, 3] about the com;"
+        " the largest may not exceed the sum of the other two",
+        "changed: names that cannot be: 'my-robot' is 'my_robot', 'base' is 'base_', '2nd/arm' is 'link_2nd_arm'",
+        "not carried, beside the joints as comments: lower, upper, effort, velocity, friction",
+        "not carried: transmission gear of shoulder, mechanicalReduction 50",
+        "not carried: 1 × <gazebo> of robot",
+        "not carried: 1 × <material> of robot",
+        "not carried: 1 × <visual> of link",
+    ]
+    out = machine.with_name("out.toml")
+    answer = gpmelica("import", "urdf", machine, "--out", out)
+    assert answer.status == 0
+    assert answer.out.splitlines()[1:] == notes
+    text = out.read_text(encoding="utf-8")
+    assert [line[2:] for line in text.splitlines()[1:8]] == notes
+    joint = (
+        "# joint shoulder: revolute, lower -1 rad, upper 2 rad, effort 30 N.m, velocity 3 rad/s, friction 0.2 N.m"
+    )
+    assert joint in text.splitlines()
+    assert list(gp.from_urdf(machine).notes) == notes
+    data = json.loads(gpmelica("import", "urdf", machine, "--out", out, "--json").out)
+    assert data == {"files": [str(out)], "notes": notes}
+
+
+def test_follower_starts_where_it_belongs(machine: Path) -> None:
+    """The joint that follows another one keeps to it: in the start, and in the equations."""
+    model = gp.from_urdf(machine)
+    assert model.check().consistent
+    assert model.check().data()["dof"] == 2
+
+
+def test_bases(machine: Path) -> None:
+    """The root link with six coordinates, or on the ground; a frame that is called so is the ground."""
+    machine.write_text(MACHINE.replace('"base"', '"world"'), encoding="utf-8")
+    model = gp.from_urdf(machine)
+    assert model.description.links[0].name == "link_2nd_arm"
+    assert "changed: the root link 'world' is the ground" in model.notes
+    with pytest.raises(gp.DescriptionError, match=r"world\.psi.*can move together so that nothing that has mass"):
+        gp.from_urdf(machine, base="floating")  # it turns about the arm's axis, and the arm back
+    body = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+    machine.write_text(
+        MACHINE.replace('<link name="base"/>', f'<link name="base">{body}</link>'), encoding="utf-8"
+    )
+    assert gp.from_urdf(machine, base="floating").coordinates[0].name == "base_.x"
+    with pytest.raises(gp.DescriptionError, match="expected one of fixed, floating, got 'flying'"):
+        gp.from_urdf(machine, base="flying")
+
+
+def test_planar_joint(machine: Path) -> None:
+    """Moves in the plane normal to its axis, and turns about it, whichever axis that is."""
+    axis = np.array([1.0, 2.0, 2.0]) / 3
+    text = MACHINE.replace('type="revolute"', 'type="planar"').replace("0 0 2", "1 2 2")
+    machine.write_text(text, encoding="utf-8")
+    numbers = gp.from_urdf(machine).prepared.mechanism
+    names = [c.name for c in numbers.coordinates]
+    assert names[:3] == [f"link_2nd_arm_plane.{key}" for key in ("x", "y", "angle")]
+    link = next(b for b, body in enumerate(numbers.bodies) if body.name == "link_2nd_arm")
+    still, moved = (reference.poses(numbers, q)[link] for q in (np.zeros(5), np.array([0.3, -0.4, 0.7, 0, 0])))
+    step = still[:3, :3].T @ (moved[:3, 3] - still[:3, 3])
+    assert step @ axis == pytest.approx(0.0, abs=1e-15)
+    assert np.linalg.norm(step) == pytest.approx(0.5, rel=1e-14)
+    turn = still[:3, :3].T @ moved[:3, :3]
+    np.testing.assert_allclose(turn @ axis, axis, rtol=0, atol=1e-15)
+    assert np.trace(turn) == pytest.approx(1 + 2 * np.cos(0.7), rel=1e-14)
+
+
+# ---- against Pinocchio's own reader -----------------------------------------------------------------------------
+
+
+def _held_against(truth: PinocchioRobot, model: Prepared, count: int) -> float:
+    """Largest relative error of M, h and q̈ of the generated equations."""
+    matrices, staged = GeneratedMatrices(model), StagedModel(model)
+    return max(
+        Dynamics(*matrices(q, qd), staged(0.0, q, qd).qdd).error(truth(q, qd))
+        for q, qd in truth.states(count, seed=1)
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "base"),
+    [
+        ("double_pendulum_continuous.urdf", "fixed"),  # joints without limits
+        ("ur5_robot.urdf", "fixed"),  # links on frames
+        ("panda.urdf", "fixed"),  # a finger that follows the other one
+        ("bolt.urdf", "fixed"),  # inertia without mass
+        ("solo12.urdf", "floating"),
+        ("hyq_no_sensors.urdf", "floating"),  # moments that no body has
+        ("kinova.urdf", "floating"),
+    ],
+)
+def test_pinocchio_agrees(name: str, base: str) -> None:
+    """M, h and forward dynamics of generated equations and reference at random states."""
+    model = gp.from_urdf(robot(name), base).prepared
+    truth = PinocchioRobot(robot(name), model, base == "floating")
+    assert _held_against(truth, model, count=20) <= TOLERANCE
+    q, qd = next(truth.states(1, seed=2))
+    found = reference.evaluate(model.mechanism, 0.0, q, qd, start=model.start)
+    damping = np.array([float(c.damping or 0.0) for c in model.mechanism.coordinates])
+    assert Dynamics(found.M, found.h - found.Q - damping * qd, found.qdd).error(truth(q, qd)) <= TOLERANCE
+
+
+def test_free_flyer() -> None:
+    """Against Pinocchio's own floating base, by velocities in the body's axes and their rates."""
+    path = robot("bolt.urdf")
+    model = gp.from_urdf(path, "floating").prepared
+    staged, names = StagedModel(model), [c.name for c in model.mechanism.coordinates]
+    root = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())
+    own = PinocchioRobot(path, model, floating=True)
+    for q, qd in own.states(5, seed=4):
+        assert names[:6] == [
+            f"{names[0].partition('.')[0]}.{key}" for key in ("x", "y", "z", "psi", "theta", "phi")
+        ]
+        qdd = staged(0.0, q, qd).qdd
+        # rates of the angles → angular velocity in the body's axes, and how that changes by itself
+        h = 1e-6
+        twist = [
+            _twist(q + step * h * qd + 0.5 * (step * h) ** 2 * qdd, qd + step * h * qdd) for step in (-1, 0, 1)
+        ]
+        rate = (twist[2] - twist[0]) / (2 * h)
+        given, v, a = np.zeros(root.nq), np.zeros(root.nv), np.zeros(root.nv)
+        given[:3], given[3:7] = q[:3], pin.Quaternion(_rotation(q)).coeffs()
+        order = [place - 6 for place in own.order[6:]]
+        given[[7 + k for k in order]], v[[6 + k for k in order]], a[[6 + k for k in order]] = (
+            q[6:],
+            qd[6:],
+            qdd[6:],
+        )
+        v[:6], a[:6] = twist[1], rate
+        np.testing.assert_allclose(
+            pin.aba(root, root.createData(), given, v, np.zeros(root.nv)), a, rtol=2e-6, atol=2e-6
+        )
+
+
+def _rotation(q: Any) -> Any:
+    return pin.utils.rotate("z", q[3]) @ pin.utils.rotate("y", q[4]) @ pin.utils.rotate("x", q[5])
+
+
+def _twist(q: Any, qd: Any) -> Any:
+    """Velocity of the root's origin and its angular velocity, in its axes: shape (6,), m/s and rad/s."""
+    z, y = pin.utils.rotate("z", q[3]), pin.utils.rotate("z", q[3]) @ pin.utils.rotate("y", q[4])
+    w = qd[3] * np.eye(3)[2] + qd[4] * z[:, 1] + qd[5] * y[:, 0]
+    R = _rotation(q)
+    return np.concatenate([R.T @ qd[:3], R.T @ w])
+
+
+@pytest.mark.parametrize(
+    ("name", "base"), [("finger_edu.urdf", "fixed"), ("borinot_flying_arm_2.urdf", "floating")]
+)
+def test_fmu(name: str, base: str, compile_model: CompileModel) -> None:
+    """The native FMU's accelerations."""
+    compiled = compile_model(gp.from_urdf(robot(name), base).prepared)
+    model = compiled.model
+    truth = PinocchioRobot(robot(name), model, base == "floating")
+    names = signal_names(model.mechanism.coordinates, "acceleration")
+    with Instance(compiled.fmu) as instance:
+        for q, qd in truth.states(20, seed=3):
+            found = instance.values(names, 0.0, np.concatenate([q, qd]))
+            expected = truth(q, qd).qdd
+            assert np.abs(found - expected).max() <= TOLERANCE * np.abs(expected).max()
+
+
+def test_every_robot_is_read() -> None:
+    """All that is shipped is a sound description, or refused for a reason that is true."""
+    refused: dict[str, str] = {}
+    for path in robots():
+        try:
+            from_data(tomllib.loads(toml_text(imported(read_urdf(path), False, path.name), [])))
+        except gp.DescriptionError as error:
+            refused[path.name] = error.problems[0].message
+    assert len(robots()) >= 60
+    assert refused.pop("alex_psyonic_hands.urdf") == "joint 'Left_index_q2': mimic: there is no joint 'index_q1'"
+    assert refused.pop("ur3.urdf") == "robot: name is missing"
+    assert {*refused} == {"iris_simple.urdf", "quadrotor_base.urdf"}
+    assert all("nothing can move" in message for message in refused.values())
+
+
+def test_motions_without_mass() -> None:
+    """Anywhere: refused, and Pinocchio's mass matrix has a zero there. At the start alone: said."""
+    path = robot("romeo_laas_small.urdf")
+    with pytest.raises(gp.DescriptionError, match=r"l_gripper\.angle moves nothing that has mass"):
+        convert_urdf(path)
+    pinocchio = pin.buildModelFromUrdf(str(path))
+    M = pin.crba(pinocchio, pinocchio.createData(), np.full(pinocchio.nq, 0.3))
+    assert M.diagonal().min() == 0.0
+    assert "cannot start as it is: neck_2.angle, head.angle can move" in convert_urdf(robot("icub.urdf")).notes[-1]
