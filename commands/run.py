@@ -21,7 +21,6 @@ from ..fmu.backends.attempts import (
     fmu_attempts,
     rumoca_attempt,
     rumoca_is_there,
-    switching_times,
 )
 from ..fmu.backends.backend import Compilers, write_modelica
 from ..fmu.backends.fmu import Fmu, Order
@@ -220,7 +219,6 @@ def _notes(report: RunReport, options: Options, attempts: Sequence[Attempt], fmu
         yield f"FMU inputs were zero in all runs: {names}; give them over time with --input"
     if not _runs_rumoca(options):
         yield f"the Modelica text was not run in rumoca{_why_not(options)}"
-    yield from _event_notes(model, fmus)
     yield from _partition_notes(model, report.reference, options)
     yield from _projection_notes(model)
     yield from reactions.warnings_of(model)
@@ -240,18 +238,6 @@ def _tolerance_notes(model: Prepared, options: Options) -> Iterator[str]:
             f"simulation.tolerance is {given:g}, so errors up to {allowed:g} are granted;"
             f" {TOLERANCE / _GROWTH:g} or less would hold the runs to {TOLERANCE:g}"
         )
-
-
-def _event_notes(model: Prepared, fmus: Sequence[Fmu]) -> Iterator[str]:
-    """Whose samples at switching times are not compared."""
-    times = ", ".join(f"{t:g}" for t in switching_times(model))
-    for fmu in fmus:
-        if times and not fmu.refused and not fmu.backend.sure_of_events:
-            yield (
-                f"the co-simulation of the FMU by {fmu.backend.name} stops at the switching times, t = {times} s,"
-                " whatever the communication step; at a communication point there its outputs may still be those"
-                " before the switch, so they are not compared at these times"
-            )
 
 
 def _partition_notes(model: Prepared, truth: Trajectory, options: Options) -> Iterator[str]:

@@ -47,6 +47,40 @@ def pendulum(**changes: Any) -> Prepared:
     return prepare(from_data(PENDULUM | changes))
 
 
+# On time alone: both sides, before the start, rounded, of parameters, with a rate that may be zero.
+CONDITIONS = (
+    *("t < 0.3", "t <= 0.3", "t > 0.1 + 0.2", "-t > -0.3", "2 - t >= 1.7", "0.3 >= t"),
+    *("t < 0", "t > 0", "t <= -1", "t > -1", "t < off + 0.1", "t >= off and t < 0.35"),
+    *("w*t < 1", "w*t >= 1", "w*t > 0", "t/off <= w", "(w - 2)*t < 0", "(w - 2)*t <= 0"),
+)
+
+
+def slider() -> Prepared:
+    """A mass of 1 kg on a rail, its acceleration `mass_position_ddot`: a bit for each condition that holds."""
+    effort = " + ".join(f"({2.0**-i} if {condition} else 0)" for i, condition in enumerate(CONDITIONS))
+    joint = {"type": "prismatic", "axis": [1.0, 0.0, 0.0]}
+    mass = {"name": "mass", "parent": "ground", "mass": 1.0, "inertia": [0.1, 0.1, 0.1], "joint": joint}
+    return pendulum(
+        links=[mass],
+        points={},
+        programmed=[],
+        parameters={"off": 0.25, "w": 2.0},
+        forces=[{"name": "push", "joint": "mass", "effort": effort}],
+    )
+
+
+def holding(acceleration: float) -> list[str]:
+    """The conditions that an acceleration of the slider, m/s², stands for."""
+    bits = round(acceleration * 2.0 ** len(CONDITIONS))
+    return [c for i, c in enumerate(CONDITIONS) if bits >> (len(CONDITIONS) - i) & 1]
+
+
+def holding_from(t: float, w: float) -> list[str]:
+    """Those that hold from a time on, s; w: 1/s."""
+    names = {"t": t + 1e-9, "w": w, "off": 0.25}
+    return [condition for condition in CONDITIONS if eval(condition, names)]
+
+
 # What makes a text of the crane or of this model wrong.
 Break = Callable[[str], str]
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from helpers_backends import CASES, EXAMPLES, example_model
 from helpers_modelica import Declaration, class_text, declarations, equations
-from helpers_openmodelica import pendulum
+from helpers_openmodelica import holding, holding_from, pendulum, slider
 from helpers_trees import value
 
 from gpmelica.fmu.backends.rumoca import CompiledModel
@@ -296,6 +296,29 @@ def test_experiment_annotation(model: Prepared, text: str) -> None:
         f" Interval = {simulation.output_step!r})"
     ) in class_text(text, "Experiment")
     assert text.count("experiment(") == 1
+
+
+@pytest.mark.parametrize("w", [2.0, 0.0, -2.0])
+def test_conditions_on_time(w: float) -> None:
+    """Before, at and after each switching time, at the start of a run and within one: as from that time on."""
+    pytest.importorskip("rumoca")
+    model, name = slider(), "mass_position_ddot"
+    text = model.modelica(start_values=model.start_values())
+    assert "parameter Real w = 2.0" in text
+    text = text.replace("parameter Real w = 2.0", f"parameter Real w = {w}")
+    compiled = CompiledModel(text, "Pendulum.Experiment")
+    run = compiled.simulate([name], stop=0.6, output_step=0.05, tolerance=1e-6, budget=30.0)
+    for t, acceleration in zip(run.time, run.signals[name], strict=True):
+        assert holding(acceleration) == holding_from(t, w), t
+        assert holding(compiled.values([name], t, {})[0]) == holding_from(t, w), t
+
+
+def test_conditions_on_time_look_at_no_clock() -> None:
+    """Switches alone ask for the time, when a run begins: a condition on it would make solvers search for it."""
+    text = slider().modelica()
+    switches = [d.name for d in declarations(text, "Mechanism") if d.name.startswith("switched_")]
+    asking = [line.split()[0] for line in text.splitlines() if "time <" in line]
+    assert asking == switches != []
 
 
 def test_functions_only_where_used() -> None:

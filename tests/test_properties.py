@@ -105,7 +105,7 @@ def test_program_is_in_order(data: dict[str, Any]) -> None:
         assert _used(item) <= known, f"{item.name} comes too early"
         known.add(item.name)
     results = [*(s.derivative for s in program.states), *(o.expr for o in program.outputs)]
-    results += [*(v.expr for v in program.start_values), *program.events]
+    results += [*(v.expr for v in program.start_values), *(e.time for e in program.events)]
     assert all(ir.symbols(expr) <= known for expr in results)
 
 

@@ -6,9 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-import numpy as np
-
-from ... import reference
 from ...errors import BuildError, SolveError
 from ...generator import modelica
 from ...generator.program.program import STATE
@@ -97,7 +94,7 @@ def fmu_run(
         progress=lambda fraction: progress(f"FMPy, {name}", fraction),
         log_file=fmu.log,
     )
-    return _thinned(trajectory, every, [] if backend.sure_of_events else switching_times(model))
+    return _thinned(trajectory, every)
 
 
 def rumoca_attempt(model: Prepared, tolerance: float, limit: float) -> Attempt:
@@ -135,17 +132,7 @@ def _attempt(name: str, tolerance: float, action: Callable[[], Trajectory | None
         return Attempt(name, tolerance, None, str(error))
 
 
-def switching_times(model: Prepared) -> list[float]:
-    """Of a run, after its begin, s."""
-    numbers = reference.Model(model.mechanism, start=model.start)
-    return [float(t) for t in numbers.stops(model.chain.simulation.stop)]
-
-
-def _thinned(trajectory: Trajectory, every: int, without: list[float]) -> Trajectory:
-    """Every so many samples, but none at the times `without`."""
-    kept = np.zeros(len(trajectory.time), dtype=bool)
-    kept[::every] = True
-    for t in without:
-        kept &= np.abs(trajectory.time - t) > 1e-9 * max(t, 1.0)
-    signals = {name: values[kept] for name, values in trajectory.signals.items()}
-    return replace(trajectory, time=trajectory.time[kept], signals=signals)
+def _thinned(trajectory: Trajectory, every: int) -> Trajectory:
+    """Every so many samples."""
+    signals = {name: values[::every] for name, values in trajectory.signals.items()}
+    return replace(trajectory, time=trajectory.time[::every], signals=signals)

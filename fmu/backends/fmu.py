@@ -60,11 +60,6 @@ class Backend(Protocol):
         ...
 
     @property
-    def sure_of_events(self) -> bool:
-        """Whether outputs at a switching time are those after the switch."""
-        ...
-
-    @property
     def projects(self) -> bool:
         """Whether its FMUs project onto the constraints and have the parameter `projection_tolerance`."""
         ...

@@ -130,7 +130,6 @@ class Native:
     compiler: str = "C compiler"
     tolerance: float = 0.0
     communication_step: float | None = None
-    sure_of_events: bool = True
     projects: bool = True
     cross: bool = True
 

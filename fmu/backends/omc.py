@@ -19,7 +19,7 @@ class OpenModelica:
     """FMUs of the generated Modelica by an omc, which may take so long, s.
 
     Its CVODE restarts at every communication step, has no step control across them, and gives up after 1000 steps
-    in one of them; it stops at switching times, but what is reported there may be what was before.
+    in one of them.
     """
 
     omc: Omc
@@ -28,7 +28,6 @@ class OpenModelica:
     compiler: str = "omc"
     tolerance: float = 1e-4
     communication_step: float | None = 1e-3
-    sure_of_events: bool = False
     projects: bool = False
     cross: bool = False
 

@@ -73,6 +73,7 @@ class Evaluator:
         self.known, self.switches = dict(known), switches
         self._definitions = {item.name: item for item in program.items if isinstance(item, Definition)}
         self._order = [item.name for item in program.items if isinstance(item, Definition)]
+        self._events = [event.name for event in program.events]
         self._memo: dict[int, tuple[Expr, SX]] = {}
 
     def prepare(self, names: Iterable[str]) -> None:
@@ -133,14 +134,14 @@ class Evaluator:
         return value.T if [type(key) for key in expr.data] == [int, slice] else value
 
     def _choose(self, expr: Expr) -> SX:
-        comparison, number = expr.data
+        comparison, switched = expr.data
         compare = _COMPARE[comparison]
         left, right, then, otherwise = (self(argument) for argument in expr.args[:4])
-        if number is None or self.switches is None:
+        if switched is None or self.switches is None:
             return ca.if_else(compare(left, right), then, otherwise)
         slope = self(expr.args[4])
         # between events the comparison keeps the sign that left − right has on this side of the switching time
-        condition = compare(slope * (self.switches[number] - 0.5), 0)
+        condition = compare(slope * (self.switches[self._events.index(switched)] - 0.5), 0)
         if not slope.is_constant():
             condition = ca.if_else(slope == 0, compare(left, right), condition)
         return ca.if_else(condition, then, otherwise)

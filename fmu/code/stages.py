@@ -128,7 +128,7 @@ class _Cutter:
         results: dict[str, dict[str, Sequence[Expr]]] = {
             "prepare": {
                 "start_states": [state.start for state in program.states],
-                "event_times": program.events,
+                "event_times": [event.time for event in program.events],
                 "calculated": [ir.symbol(item.name, item.shape) for item in program.calculated],
                 "requirements": [required.value for required in program.requirements],
                 "start_values": [ir.symbol(value.name) for value in program.start_values],

@@ -310,13 +310,13 @@ def choose(comparison: str, left: Expr, right: Expr, then: Expr, otherwise: Expr
 
 
 def switch(
-    comparison: str, left: Expr, right: Expr, then: Expr, otherwise: Expr, number: int, slope: Expr
+    comparison: str, left: Expr, right: Expr, then: Expr, otherwise: Expr, switched: str, slope: Expr
 ) -> Expr:
-    """The same for a condition that changes at a known time: event `number` of the program.
+    """The same for a condition that changes at a known time: that of the program's event `switched`.
 
     Between events the comparison keeps its value; slope is the rate of `left − right` in time.
     """
-    return Expr("if", (), (left, right, then, otherwise, slope), (comparison, number))
+    return Expr("if", (), (left, right, then, otherwise, slope), (comparison, switched))
 
 
 def symbols(node: Expr) -> set[str]:

@@ -31,8 +31,8 @@ def render(
 ) -> Source:
     """Modelica source of a package, self-contained (no library needed); simulate its `experiment`.
 
-    start_values  given numbers for what `start(x)` stands for. The model then has no initial equations and its
-                  inputs are parameters: it can be evaluated at any state.
+    start_values  given numbers for what `start(x)` stands for. The model's inputs are then parameters: it can be
+                  evaluated at any state.
     """
     identity = digest(program)
     program, writer = linear_systems.for_compilers(program), Writer()
@@ -50,7 +50,8 @@ def render(
             outputs=parts.outputs(program),
             switchings=parts.switchings(program),
             hidden=[*parts.derived_parameters(program), *parts.variables(program)],
-            initial_equations=parts.start_equations(program) if start_values is None else [],
+            switched_at_start=parts.switched_at_start(program),
+            start_equations=parts.start_equations(program) if start_values is None else [],
             equations=[*parts.equations(program), *parts.switching_equations(program)],
             state_equations=parts.state_equations(program),
             output_equations=parts.output_equations(program),
@@ -101,7 +102,7 @@ def digest(program: Program) -> str:
     lines += [repr((e.name, e.unit)) for e in program.inputs]
     lines += [f"{s.name} {s.unit} {mo.text(s.derivative)}" for s in program.states]
     lines += [f"{v.name} {mo.text(v.expr)}" for v in program.start_values]
-    lines += [mo.text(time) for time in program.events]
+    lines += [mo.text(event.time) for event in program.events]
     lines += [line for item in program.items for line in parts.item_equations(item)]
     lines += [f"{o.name} {o.unit} {mo.text(o.expr)}" for o in program.outputs]
     lines += [f"{a.message} {mo.text(a.value)} {mo.number(a.bound)}" for a in program.checks]

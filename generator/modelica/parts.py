@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeGuard
 
 from ..language import ir
-from ..language.ir import Shape
+from ..language.ir import Expr, Shape
 from ..program.program import (
     START_VALUES,
     ConstrainedSolve,
     Definition,
+    Event,
     ImplicitSystem,
     Item,
     LinearSolve,
@@ -24,8 +25,11 @@ from .writer import Declaration, Equation, Group, Member
 
 _MARGIN = " " * 4  # of everything inside a model of the package
 _AT_START = Origin("values at the start")
-_SWITCHING = Origin("switching times, at which solvers stop")
-_NEVER_AGAIN = mo.number(1e16)  # s, after a switching time
+_SWITCHING = Origin("switching times, less a rounding error, at which solvers stop")
+_NEVER = ir.constant(1e16)  # s
+# of a switching time: so much earlier it comes, or a communication point that is it but for rounding would leave a
+# step that solvers refuse as too short; at the point itself all has switched
+_EARLY = ir.constant(1e-12)
 _PARAMETERS = {  # headings of those that belong to no entry of the description
     "general": "general parameters",
     "description": "parameters of the description",
@@ -114,24 +118,47 @@ def plant_equations(program: Program) -> list[Group]:
 
 
 def switchings(program: Program) -> list[Declaration]:
-    """What the switching times change."""
-    modifiers = _modifiers((), "1", "start = 0.0", "fixed = true")
-    text = "1 after this switching time"
-    return [Declaration(_SWITCHING, "Real ", name, "", modifiers, "", text) for name, _ in _switchings(program)]
+    """What conditions on time ask instead of the time."""
+    found = {e.name: f"1 from {mo.text(_time(e))} s on, 0 before" for e in _coming(program)}
+    return [
+        Declaration(_SWITCHING, "Real ", name, "", _modifiers((), "1"), "", text) for name, text in found.items()
+    ]
+
+
+def switched_at_start(program: Program) -> list[Equation]:
+    """Which switching times are over when a run begins."""
+    return [
+        Equation(_SWITCHING, f"{e.name} = if time < {mo.text(_never_or(e))} then 0.0 else 1.0")
+        for e in _coming(program)
+    ]
 
 
 def switching_equations(program: Program) -> list[Group]:
     """Events at the switching times: without them omc's co-simulation switches at communication points only."""
-    return _grouped(
-        (str(_SWITCHING), Equation(_SWITCHING, f"when sample({time}, {_NEVER_AGAIN}) then {name} = 1.0; end when"))
-        for name, time in _switchings(program)
-    )
+    return _grouped((str(_SWITCHING), Equation(_SWITCHING, _switching(e))) for e in _coming(program))
 
 
-def _switchings(program: Program) -> list[tuple[str, str]]:
-    """Name of a variable and time, for all switching times that may come."""
-    coming = [time for time in program.events if time.op != "constant" or time.data > 0.0]
-    return [(_free(program, f"switched_{i}"), mo.text(time)) for i, time in enumerate(coming, start=1)]
+def _coming(program: Program) -> list[Event]:
+    """Those for which a solver may have to stop, or that a condition asks for."""
+    return [e for e in program.events if e.rate is not None or e.time.op != "constant" or e.time.data > 0.0]
+
+
+def _switching(event: Event) -> str:
+    # unsimplified: a reader finds the time itself
+    early = Expr("*", (), (Expr("-", (), (ir.constant(1.0), _EARLY)), _never_or(event)))
+    return f"when sample({mo.text(early)}, {mo.text(_NEVER)}) then {event.name} = 1.0; end when"
+
+
+def _time(event: Event) -> Expr:
+    """Of an event; two that differ by rounding alone are the same."""
+    return ir.constant(float(f"{event.time.data + 0.0:.15g}")) if event.time.op == "constant" else event.time
+
+
+def _never_or(event: Event) -> Expr:
+    """Its time, or a time that no run reaches where nothing changes with time, for these parameters."""
+    if event.rate is None or event.rate.op == "constant":
+        return _time(event)
+    return ir.choose(">", ir.call("abs", event.rate), ir.constant(0.0), event.time, _NEVER)
 
 
 def _input_name(program: Program, force: Definition) -> str:

@@ -6,6 +6,7 @@ import textwrap
 
 import numpy as np
 
+from ..language import differentiate, ir
 from ..language.ir import Expr, Index, Shape
 
 # binding strength: sums, products, powers, names and calls
@@ -13,8 +14,6 @@ _SUM, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4
 _STRENGTH = {"+": _SUM, "-": _SUM, "neg": _SUM, "^": _POWER}
 _STRENGTH |= {"*": _PRODUCT, "matmul": _PRODUCT, "/": _PRODUCT}
 _WIDTH = 112
-# whether left − right grows → comparison → the one that is what it will be at the switching time itself
-_FROM_THEN_ON = {True: {"<=": "<", ">": ">="}, False: {"<": "<=", ">=": ">"}}
 
 
 def text(expr: Expr) -> str:
@@ -66,12 +65,23 @@ def _array(expr: Expr) -> str:
 
 
 def _choice(expr: Expr) -> str:
-    comparison, number = expr.data
+    comparison, switched = expr.data
     left, right, then, otherwise, *slope = expr.args
-    if slope and slope[0].op == "constant":
-        comparison = _FROM_THEN_ON[bool(slope[0].data > 0.0)].get(comparison, comparison)
-    chosen = f"if {text(left)} {comparison} {text(right)} then {text(then)} else {text(otherwise)}"
-    return f"({chosen})" if number is not None else f"noEvent({chosen})"
+    condition = f"{text(left)} {comparison} {text(right)}"
+    if switched is not None:
+        condition = _by_switch(comparison, left - right, switched, *slope)
+    chosen = f"if {condition} then {text(then)} else {text(otherwise)}"
+    return f"noEvent({chosen})" if switched is None else f"({chosen})"
+
+
+def _by_switch(comparison: str, difference: Expr, switched: str, slope: Expr) -> str:
+    """`difference comparison 0` by what is 1 from the switching time on: no solver has to look for that time."""
+    if slope.op == "constant":
+        holds_before = (comparison[0] == "<") == bool(slope.data > 0.0)
+        return f"{switched} {'<' if holds_before else '>'} 0.5"
+    sign = slope * (ir.symbol(switched) - 0.5)
+    always = differentiate.substituted(difference, {"time": differentiate.ZERO})
+    return f"(if abs({text(slope)}) > 0.0 then {text(sign)} else {text(always)}) {comparison} 0.0"
 
 
 def constant(value: np.ndarray) -> str:

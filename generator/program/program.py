@@ -231,6 +231,20 @@ class Requirement:
 
 
 @dataclass(frozen=True)
+class Event:
+    """A time at which something switches.
+
+    name  of what is 0 before that time and 1 from then on
+    time  s, of parameters
+    rate  of what changes its sign then, in time; None: no condition, but a function's third derivative changes
+    """
+
+    name: str
+    time: Expr
+    rate: Expr | None = None
+
+
+@dataclass(frozen=True)
 class Output:
     """A quantity that the FMU's user reads."""
 
@@ -284,7 +298,7 @@ class Program:
     requirements of the parameters, before a run
     checks       of the start and of every completed step, in every tool
     assertions   for tools that do not say themselves what is singular
-    events       switching times, expressions of parameters, s; the position is the switch's index
+    events       switching times; the position is the switch's index
     projections  level, `position` or `velocity` → its projection; empty where it is not wanted
     info         further facts for headers: coordinates, partition
     """
@@ -298,7 +312,7 @@ class Program:
     inputs: list[Input] = field(default_factory=list)
     states: list[State] = field(default_factory=list)
     start_values: list[StartValue] = field(default_factory=list)
-    events: list[Expr] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
     items: list[Item] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
     projections: dict[str, Projection] = field(default_factory=dict)

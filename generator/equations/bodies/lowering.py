@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 
 from ...language import differentiate, expressions, ir
 from ...language.ir import Expr
-from ...program.program import Program, StartValue
+from ...program.program import Event, Program, StartValue
 
 TIME = ir.symbol("time")
 
@@ -23,7 +23,7 @@ class Lowering:
     def __init__(self, program: Program, constants: dict[str, Expr], resolve: Callable[[str], Expr]) -> None:
         self.program, self.constants, self.resolve = program, constants, resolve
         self._started: dict[Hashable, Expr] = {}
-        self._events: dict[Hashable, int] = {}
+        self._events: dict[Hashable, str] = {}
 
     def __call__(self, tree: Expr) -> Expr:
         """The program's expression for one of the description (expanded, see `differentiate.expand`)."""
@@ -39,7 +39,7 @@ class Lowering:
         """Make the ends of quintics time events: the third derivative jumps there."""
         for time in differentiate.breakpoints(tree):
             if all(map(self.is_constant, ir.symbols(time))):
-                self._event(time)
+                self._event(self(time), None)
 
     def is_constant(self, name: str) -> bool:
         """Whether a name in an expression does not change during a run."""
@@ -50,11 +50,12 @@ class Lowering:
             return TIME
         return self.constants[name] if self.is_constant(name) else self.resolve(name)
 
-    def _event(self, time: Expr) -> int:
-        key = ir.key(time)
+    def _event(self, time: Expr, rate: Expr | None) -> str:
+        """Name of the event at that time."""
+        key = ir.key(time), None if rate is None else ir.key(rate)
         if key not in self._events:
-            self._events[key] = len(self.program.events)
-            self.program.events.append(self(time))
+            name = self._events[key] = self.program.fresh(f"switched_{len(self.program.events) + 1}")
+            self.program.events.append(Event(name, time, rate))
         return self._events[key]
 
     def _conditional(self, tree: Expr) -> Expr:
@@ -64,7 +65,8 @@ class Lowering:
         if time is None:
             return ir.choose(comparison, left, right, then, otherwise)
         slope = self(differentiate.slope(tree))
-        return ir.switch(comparison, left, right, then, otherwise, self._event(time), slope)
+        switched = self._event(self(time), slope)
+        return ir.switch(comparison, left, right, then, otherwise, switched, slope)
 
     def _start(self, tree: Expr) -> Expr:
         key = ir.key(tree)
