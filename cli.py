@@ -128,14 +128,25 @@ def _load(file: Path, case: str | None) -> Model:
 
 
 @app.command()
-def check(file: File, case: Case = None, as_json: Json = False) -> None:
+def check(
+    file: File,
+    case: Case = None,
+    draw: Annotated[
+        bool, typer.Option("--draw", help="write drawing.png, .svg and .html: the machine at its start")
+    ] = False,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
     """Validate a description; show bodies, coordinates, constraints and partition."""
-    found = _load(file, case).check()
+    model = _load(file, case)
+    found = model.check()
+    drawn = model.draw(out) if draw else []
     if as_json:
-        emit(found.data())
+        emit(found.data() | ({"files": [str(path) for path in drawn]} if draw else {}))
     else:
         for table in found.tables():
             screen.print(table)
+        wrote(drawn, as_json)
     raise typer.Exit(OK if found.consistent else DISAGREES)
 
 
@@ -278,6 +289,37 @@ def compare(
         if outcome.note:
             screen.print(f"note: {outcome.note}", markup=False)
     raise typer.Exit(OK if outcome.ok else DISAGREES)
+
+
+@app.command()
+def animate(
+    file: File,
+    case: Case = None,
+    out: Out = None,
+    inputs: Input = None,
+    html: Annotated[bool, typer.Option("--html", help="page that plays in a browser (default)")] = False,
+    gif: Annotated[bool, typer.Option("--gif", help="film for documents")] = False,
+    mp4: Annotated[bool, typer.Option("--mp4", help="film by ffmpeg")] = False,
+    result: Annotated[
+        Path | None,
+        typer.Option(help="result file (CSV) or FMU whose motion is shown, with the reference as its ghost"),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write animation.html: the machine in motion, to be turned about and played; or a film."""
+    from .fmu.runs.simulate import read_or_simulate
+    from .results import Run
+
+    model = _load(file, case)
+    endings = [ending for ending, wanted in ((".html", html), (".gif", gif), (".mp4", mp4)) if wanted] or [".html"]
+    with progress_bars() as progress:
+        truth, shown = model.simulate(inputs, progress), None
+        if result is not None:
+            shown = Run(*read_or_simulate(result), truth.model, truth.inputs)
+        path = model.folder(out) / "animation"
+        run, ghost = (shown, truth) if shown else (truth, None)
+        paths = [run.animate(path.with_suffix(e), ghost, case or "", progress) for e in endings]
+    wrote(paths, as_json)
 
 
 @app.command()

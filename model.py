@@ -164,7 +164,19 @@ class Model:
         """
         from .commands.run import reference_run
 
-        return Run(reference_run(self.prepared, self.inputs(inputs), progress), self.prepared.units)
+        given = self.inputs(inputs)
+        run = reference_run(self.prepared, given, progress)
+        return Run(run, self.prepared.units, self.prepared, given)
+
+    def draw(self, out: Path | str | None = None) -> list[Path]:
+        """Write `drawing.png`, `drawing.svg` and `drawing.html`, the machine at its start; returns their paths.
+
+        Raises DescriptionError for a mesh that cannot be read.
+        """
+        from . import scene
+        from .fmu.report.animation import write_drawing
+
+        return write_drawing(self.folder(out), scene.still(self.prepared.mechanism, self.prepared.start))
 
     def run(
         self,

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .errors import MissingToolError, UnknownNameError
+from .fmu.runs.inputs import InputTable
 from .generator.language.suggest import unknown
+from .prepared import Prepared
 from .trajectory import Array, Trajectory
+
+Progress = Callable[[str, float], None]
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
+
+
+def _silent(what: str, fraction: float) -> None:
+    """Report no progress."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +31,8 @@ class Run:
     Parameters:
         trajectory  the run as the solver left it
         units       signal → unit, as in the FMU: `rad`, `m/s`, `N.m`
+        model       what ran; None where only the signals are known
+        inputs      of the FMU, that it ran with
 
     >>> run = Run(Trajectory("reference", np.array([0.0, 0.5]), {"E_x": np.array([2.0, 3.0])}), {"E_x": "m"})
     >>> run["E_x"][-1]
@@ -36,6 +47,8 @@ class Run:
 
     trajectory: Trajectory
     units: Mapping[str, str]
+    model: Prepared | None = None
+    inputs: InputTable | None = None
 
     @property
     def name(self) -> str:
@@ -94,3 +107,29 @@ class Run:
             axes.legend()
         figure.supxlabel("time in s")
         return list(grid[:, 0])
+
+    def animate(
+        self, path: Path | str, ghost: Run | None = None, case: str = "", progress: Progress = _silent
+    ) -> Path:
+        """Write a film: `.html`, which plays in any browser and needs no other file, `.gif` or `.mp4`.
+
+        Parameters:
+            ghost  run that goes beside it, such as the reference's; forces are of it
+            case   for the page's title
+
+        Raises DescriptionError for another ending, UnknownNameError where the run knows no model or lacks
+        coordinates, MissingToolError for an mp4 without ffmpeg.
+        """
+        from . import scene
+        from .fmu.report.animation import check_ending, write_animation
+
+        target = Path(path)
+        check_ending(target)
+        if self.model is None:
+            raise UnknownNameError("only a run of a model can be animated; take one of Model.simulate")
+        runs = [run.trajectory for run in (self, ghost) if run is not None]
+        for run in runs:
+            scene.check_coordinates(self.model.mechanism, run)
+        given = None if self.inputs is None else self.inputs.functions()
+        found = scene.film(self.model.mechanism, runs, self.model.start, given)
+        return write_animation(target, found, case, lambda fraction: progress("drawing the film", fraction))

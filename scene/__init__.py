@@ -1,8 +1,21 @@
 """What there is to see of a mechanism: shapes on its bodies, what joins them, how all of it moves."""
 
-from .motion import Motion
+from .motion import Motion, check_coordinates
+from .reach import reach_of
 from .scene import Bar, Scene, film, still
 from .shapes import Shape
 from .skeleton import frames_of, held_at, in_world
 
-__all__ = ["Bar", "Motion", "Scene", "Shape", "film", "frames_of", "held_at", "in_world", "still"]
+__all__ = [
+    "Bar",
+    "Motion",
+    "Scene",
+    "Shape",
+    "check_coordinates",
+    "film",
+    "frames_of",
+    "held_at",
+    "in_world",
+    "reach_of",
+    "still",
+]

@@ -52,6 +52,11 @@ class Scene:
     marks: tuple[Mark, ...]
     acting: Array
 
+    def peak(self, moments: bool) -> float:
+        """Largest force, N, or moment, N·m, that any mark ever has; 1 where there is none."""
+        own = [k for k, mark in enumerate(self.marks) if (mark.kind == "moment") == moments]
+        return float(np.linalg.norm(self.acting[:, own], axis=2).max(initial=0.0)) or 1.0
+
 
 def film(
     mechanism: Mechanism,

@@ -19,6 +19,7 @@ from .skeleton import extent, held_at
 Array = NDArray[np.float64]
 Kind = Literal["box", "cylinder", "sphere", "mesh"]
 _ROD, _THINNEST = 0.011, 0.004  # radii, of the mechanism's extent
+_BEYOND = 1.5  # how far a likely box may go beyond what a body holds: inertia may be that of drives
 BASE = "#8a94a3"
 COLOURS = ("#4c86b8", "#d9902f", "#3f9c7c", "#b8668f", "#8b79b5", "#7f9a2e", "#c96a3d", "#5aa9c9")
 
@@ -57,7 +58,8 @@ def shapes(mechanism: Mechanism, q: Array) -> list[Shape]:
         elif beam is not None:
             found += _tube(b, body, beam, size, colour)
         else:
-            found += _likely(b, body, held[b], size, colour)
+            feet = [np.asarray(s.position, dtype=float) for s in mechanism.supports if body.link == "base"]
+            found += _likely(b, body, held[b], feet, size, colour)
     return found
 
 
@@ -82,9 +84,10 @@ def _tube(b: int, body: Body, beam: Beam, size: float, colour: str) -> Iterator[
         yield Shape(b, "sphere", np.full(3, 2 * radius), np.eye(4), colour)
 
 
-def _likely(b: int, body: Body, held: list[Array], size: float, colour: str) -> Iterator[Shape]:
+def _likely(b: int, body: Body, held: list[Array], feet: list[Array], size: float, colour: str) -> Iterator[Shape]:
     """A box of even density with the body's mass and inertia, and rods to what is held outside of it."""
-    box = _box(b, body, size, colour)
+    reach = max([float(np.linalg.norm(at)) for at in (*held, *feet)], default=0.0)
+    box = _box(b, body, size, max(_BEYOND * reach, 0.15 * size), colour)
     if box is not None:
         yield box
     for at in held:
@@ -92,18 +95,19 @@ def _likely(b: int, body: Body, held: list[Array], size: float, colour: str) -> 
             yield _rod(b, np.zeros(3), at, _ROD * size, colour)
 
 
-def _box(b: int, body: Body, size: float, colour: str) -> Shape | None:
-    """Edges a_i² = 6 (I_j + I_k − I_i)/m about the principal axes; None without mass."""
+def _box(b: int, body: Body, size: float, longest: float, colour: str) -> Shape | None:
+    """Edges a_i² = 6 (I_j + I_k − I_i)/m about the principal axes, smaller where too long; None without mass."""
     mass, inertia = float(body.mass), np.asarray(body.inertia, dtype=float)
     if not mass:
         return None
     moments, axes = np.linalg.eigh(inertia)
     if np.count_nonzero(inertia - np.diag(np.diag(inertia))) == 0:
         moments, axes = np.diag(inertia), np.eye(3)  # eigh sorts, which would turn the box about for nothing
-    squares = 6.0 * (moments.sum() - 2.0 * moments) / mass
+    edges = np.sqrt((6.0 * (moments.sum() - 2.0 * moments) / mass).clip(0.0))
+    edges *= min(1.0, longest / (edges.max() or 1.0))
     frame = np.eye(4)
     frame[:3, :3], frame[:3, 3] = axes * np.sign(np.linalg.det(axes)), np.asarray(body.com, dtype=float)
-    return Shape(b, "box", np.sqrt(squares.clip(0.0)).clip(2 * _THINNEST * size, size), frame, colour)
+    return Shape(b, "box", edges.clip(2 * _THINNEST * size), frame, colour)
 
 
 def _within(box: Shape, at: Array) -> bool:

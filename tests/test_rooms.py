@@ -25,7 +25,6 @@ input_files
 generator.types generator.language
 generator.description.tables
 generator.description
-results
 generator.mechanism generator.program
 generator.equations.bodies
 generator.equations.forces
@@ -45,12 +44,14 @@ prepared
 fmu.files fmu.compilers
 fmu.code fmu.compare fmu.runs
 fmu.report.plots
+fmu.report.player
 fmu.report
 fmu.report.cases
 fmu.archive
 fmu.backends.openmodelica
 fmu.backends
 linear
+results
 commands
 model
 console

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.gridspec import SubplotSpec
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import MultipleLocator
+from matplotlib.transforms import Bbox
+from mpl_toolkits.mplot3d import proj3d  # type: ignore[import-untyped]
 from mpl_toolkits.mplot3d.axes3d import Axes3D  # type: ignore[import-untyped]
 
 from ....trajectory import Array
 from . import style
 
-__all__ = ["Axes3D", "axes_in_space", "face", "write_at"]
+__all__ = ["Axes3D", "axes_in_space", "face", "label_places", "viewpoint", "write_at"]
 
 _SMALLEST = 0.25  # of the largest extent: what even a flat thing gets
 _ELEVATION = 30.0  # degrees above the ground
 _AZIMUTHS = (-60.0, -30.0, -120.0, -150.0, 30.0, 60.0, 120.0, 150.0)  # degrees, as preferred
+# where a label may stand, points from its place, as preferred
+_BESIDE = [
+    (side * right, up) for up in (6, -8, 18, -20, 30, -32, 42, -44) for right in (9, 22) for side in (1, -1)
+]
+# keeps labels legible over lines
+_HALO = {"boxstyle": "round,pad=0.1", "facecolor": style.PAPER, "edgecolor": "none", "alpha": 0.75}
+_ONE = 6.0  # pixels: places that are nearer are one
 _OBLIQUE = 0.45  # cosine between the line of sight and a plane's normal from which on the plane shows
 
 
@@ -33,16 +44,25 @@ def axes_in_space(figure: Figure, place: SubplotSpec) -> Axes3D:
     return axes
 
 
-def face(axes: Axes3D, points: Array, gravity: Array) -> None:
-    """Look from above, gravity of shape (3,) down, so that points of shape (N, 3), m, in a plane show as an area.
+def viewpoint(points: Array, gravity: Array) -> tuple[float, int]:
+    """Azimuth, degrees, from which points in a plane, shape (N, 3), m, show as an area; which axis is vertical.
 
-    Limits are around the points, with one scale on all axes.
+    gravity  shape (3,), m/s²: along the vertical axis, or nearly
     """
     vertical = int(np.argmax(np.abs(gravity))) if np.any(gravity) else 2
     normal = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[2][-1]
     area = [abs(float(normal @ _line_of_sight(azimuth, vertical))) for azimuth in _AZIMUTHS]
     best = next((k for k, cosine in enumerate(area) if cosine >= _OBLIQUE), int(np.argmax(area)))
-    axes.view_init(elev=_ELEVATION, azim=_AZIMUTHS[best], vertical_axis="xyz"[vertical])
+    return _AZIMUTHS[best], vertical
+
+
+def face(axes: Axes3D, points: Array, gravity: Array) -> None:
+    """Look from above, gravity of shape (3,) down, so that points of shape (N, 3), m, in a plane show as an area.
+
+    Limits are around the points, with one scale on all axes.
+    """
+    azimuth, vertical = viewpoint(points, gravity)
+    axes.view_init(elev=_ELEVATION, azim=azimuth, vertical_axis="xyz"[vertical])
     _equal_scale(axes, points)
 
 
@@ -69,6 +89,52 @@ def write_at(axes: Axes3D, place: Array, text: str) -> None:
     """Text right of a place of shape (3,), m, on a halo that keeps it legible over lines."""
     halo = [withStroke(linewidth=3, foreground=style.PAPER)]
     axes.text(*place, f"   {text}", fontsize=8.5, va="bottom", zorder=6, path_effects=halo)
+
+
+def label_places(axes: Axes3D, places: Mapping[str, Array]) -> None:
+    """Write names beside places, shape (3,), m, so that none lies on another; limits and view must stand.
+
+    Places that are one in the picture share a label.
+    """
+    figure = axes.figure
+    assert isinstance(figure, Figure)
+    figure.draw_without_rendering()  # so that the layout stands, too
+    taken: list[Bbox] = []
+    for at, text in _shared(axes, places):
+        for right, up in _BESIDE:
+            label = axes.annotate(
+                text,
+                at,
+                (right, up),
+                textcoords="offset points",
+                ha="left" if right > 0 else "right",
+                va="center",
+                fontsize=8.5,
+                zorder=6,
+                bbox=_HALO,
+            )
+            box = label.get_window_extent().padded(1.0)
+            if not any(box.overlaps(other) for other in taken):
+                break
+            label.remove()
+        else:
+            continue
+        label.set_in_layout(False)
+        taken.append(box)
+
+
+def _shared(axes: Axes3D, places: Mapping[str, Array]) -> list[tuple[tuple[float, float], str]]:
+    """Where labels go in the picture's plane, data coordinates, and their texts."""
+    found: list[tuple[Array, Array, list[str]]] = []
+    for name, place in places.items():
+        flat = np.array(proj3d.proj_transform(*place, axes.get_proj())[:2], dtype=float)
+        pixels = axes.transData.transform(flat)
+        near = next((names for _, there, names in found if np.linalg.norm(there - pixels) < _ONE), None)
+        if near is None:
+            found.append((flat, pixels, [name]))
+        elif name not in near:
+            near.append(name)
+    return [((float(flat[0]), float(flat[1])), ", ".join(names)) for flat, _, names in found]
 
 
 def _tick_step(extent: float) -> float:

@@ -1,0 +1,32 @@
+"""How far a machine reaches, for what has to be in a picture."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..generator.mechanism import Place
+from .scene import Scene
+from .shapes import Shape
+from .skeleton import held_at, in_world
+
+Array = NDArray[np.float64]
+
+
+def reach_of(scene: Scene) -> Array:
+    """World positions, shape (N, 3), m, of all that is held, of supports and corners of solids, over time."""
+    mechanism, frames = scene.mechanism, scene.motions[-1].frames[0]
+    places = [Place(b, at) for b, own in enumerate(held_at(mechanism)) for at in (np.zeros(3), *own)]
+    places += [place for bar in scene.bars for place in (bar.a, bar.b)]
+    places += [mark.a for mark in scene.marks]
+    places += [Place(shape.body, corner) for shape in scene.shapes for corner in _corners(shape)]
+    return np.concatenate([np.zeros((0, 3)), *(in_world(frames, place) for place in places)])
+
+
+def _corners(shape: Shape) -> Array:
+    """Of the box around a solid, in its body's frame, shape (8, 3), m."""
+    ends = np.array([[-0.5] * 3, [0.5] * 3])
+    if shape.mesh is not None:
+        ends = np.array([shape.mesh.vertices.min(axis=0), shape.mesh.vertices.max(axis=0)])
+    grid = np.stack(np.meshgrid(*(ends * shape.size).T), axis=-1).reshape(-1, 3)
+    return np.asarray(grid @ shape.frame[:3, :3].T + shape.frame[:3, 3])

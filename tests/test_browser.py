@@ -1,0 +1,105 @@
+"""Pages as a browser shows them: points where the reference has them, no complaint, no text on text."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers_browser import TEXTS, browser, overlaps, page_at, until
+from helpers_report import crane, prescribed_run
+from numpy.typing import NDArray
+from PIL import Image
+
+from gpmelica import scene
+from gpmelica.fmu.report.animation import write_animation
+from gpmelica.generator.description.load import from_data
+from gpmelica.generator.mechanism import Mechanism, build
+
+Array = NDArray[np.float64]
+TIME = 0.75
+POINTS = {"E": ("jib", [1.2, 0.0, 0.0]), "P": ("column", [0.0, -0.6, 1.2]), "B": ("base", [1.4, -1.3, 0.9])}
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser() as found:
+        yield found
+
+
+def marked_crane() -> Mechanism:
+    """The crane with three points that nothing hides."""
+    chain = crane().chain
+    points = {name: {"link": link, "position": at} for name, (link, at) in POINTS.items()}
+    return build(from_data(chain.model_dump(by_alias=True, exclude_none=True) | {"points": points}))
+
+
+def seen_from(player: Any, world: Array) -> Array:
+    """Where a point is in the picture, pixels, by the camera's own numbers and this file's formulas."""
+    camera, centre, (width, height) = player["camera"], np.array(player["centre"]), player["size"]
+    forward = np.array(camera["target"]) - camera["at"]
+    forward /= np.linalg.norm(forward)
+    right = np.cross(forward, camera["up"])
+    right /= np.linalg.norm(right)
+    above = np.cross(right, forward)
+    way = world - centre - camera["at"]
+    depth, tall = way @ forward, np.tan(np.radians(camera["fov"]) / 2)
+    x, y = way @ right / (depth * tall * width / height), way @ above / (depth * tall)
+    return np.array([(1 + x) / 2 * width, (1 - y) / 2 * height])
+
+
+CAMERA = """() => {
+  const player = document.getElementById("player").player, camera = player.camera, target = player.orbit.target;
+  return {
+    camera: { at: camera.position.toArray(), fov: camera.fov, target: target.toArray(), up: camera.up.toArray() },
+    centre: player.scene.centre,
+    size: [player.canvas.clientWidth, player.canvas.clientHeight],
+    clock: player.control("clock").textContent,
+  };
+}"""
+
+
+def blue(picture: Array, at: Array) -> Array:
+    """Middle of what has the points' colour within 12 pixels of a place, pixels."""
+    x, y = np.round(at).astype(int)
+    part = picture[y - 12 : y + 13, x - 12 : x + 13, :3].astype(int)
+    rows, columns = np.nonzero(np.abs(part - [0x00, 0x72, 0xB2]).max(axis=2) < 40)
+    assert len(rows) > 20, f"no point near {at}"
+    return np.array([x - 12 + columns.mean(), y - 12 + rows.mean()])
+
+
+def test_points_are_where_the_reference_has_them(chromium: Any, tmp_path: Path) -> None:
+    """In a picture at a known time, three points on three bodies, to a pixel and a half."""
+    mechanism = marked_crane()
+    run = prescribed_run(mechanism)
+    path = write_animation(tmp_path / "a.html", scene.film(mechanism, [run]))
+    with page_at(chromium, f"{path.as_uri()}#t={TIME}", 1000) as (page, complaints):
+        # paths lie on their points, forces may on others
+        for name in ("paths", "forces"):
+            page.locator(f".{name}").click()
+        until(page, "!document.getElementById('player').player.dirty")
+        numbers = page.evaluate(CAMERA)
+        shot = page.locator("canvas").screenshot()
+        assert complaints == []
+    picture = np.asarray(Image.open(io.BytesIO(shot)).convert("RGB"))
+    assert numbers["clock"] == "0.750 s"
+    sample = int(np.argmin(np.abs(run.time - TIME)))
+    for name in POINTS:
+        world = np.array([run.signals[f"{name}_{axis}"][sample] for axis in "xyz"])
+        expected = seen_from(numbers, world)
+        assert blue(picture, expected) == pytest.approx(expected, abs=1.5), name
+
+
+@pytest.mark.parametrize("width", [1000, 1600])
+def test_an_animation_has_no_text_on_text(chromium: Any, tmp_path: Path, width: int) -> None:
+    """And plays by itself; the time goes on."""
+    run = prescribed_run(crane())
+    path = write_animation(tmp_path / "a.html", scene.film(crane(), [replace(run, name="fmu-native-cs"), run]))
+    with page_at(chromium, path.as_uri(), width) as (page, complaints):
+        until(page, "document.getElementById('player').player.frame > 3")
+        assert overlaps(page.evaluate(TEXTS)) == []
+        assert complaints == []
