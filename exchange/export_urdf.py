@@ -71,7 +71,7 @@ class _Writer:
         steps = list(self.steps(body))
         for k, (kind, coordinate) in enumerate(steps):
             last = k == len(steps) - 1
-            child = body.name if last else f"{body.name}_{coordinate.key}" if coordinate else body.name
+            child = body.name if last or coordinate is None else f"{coordinate.symbol}_frame"
             frame = (body.offset, self.angles(body)) if k == 0 else (np.zeros(3), (0.0, 0.0, 0.0))
             if body is not self.root_body():
                 self.joint(child, parent, kind, frame, coordinate)
@@ -99,7 +99,8 @@ class _Writer:
         return (first is body and self.rpy.get(body.link)) or _roll_pitch_yaw(body.rotation)
 
     def joint(self, child: str, parent: str, kind: str, frame: Any, coordinate: Coordinate | None) -> None:
-        joint = etree.SubElement(self.robot, "joint", name=f"{child}_joint", type=kind)
+        name = f"{child}_joint" if coordinate is None else coordinate.symbol
+        joint = etree.SubElement(self.robot, "joint", name=name, type=kind)
         etree.SubElement(joint, "parent", link=parent)
         etree.SubElement(joint, "child", link=child)
         etree.SubElement(joint, "origin", xyz=_text(frame[0]), rpy=_text(frame[1]))

@@ -93,7 +93,7 @@ class Joint:
 class Robot:
     """A tree of links.
 
-    joints        parents before their children
+    joints        in the file's order
     not_carried   what the file says besides, in words
     """
 
@@ -133,12 +133,12 @@ class _Reader:
         self.rest(self.root, "link", "joint", "transmission")
         if not links:
             self.problem(self.root, "has no links: there is nothing to import" + _xacro_hint(self.root))
-        order = self.tree(links, joints)
+        self.tree(links, joints)
         self.mimics(joints)
         self.fail()
         root = next(iter({*links} - {joint.child for joint in joints.values()}))
         besides = (*transmissions, *map(_counted, sorted(self.others.items())))
-        return Robot(name, links[root], links, tuple(order), besides)
+        return Robot(name, links[root], links, tuple(joints.values()), besides)
 
     # ---- links and joints ---------------------------------------------------------------------------------------
 
@@ -232,8 +232,8 @@ class _Reader:
 
     # ---- the tree -----------------------------------------------------------------------------------------------
 
-    def tree(self, links: dict[str, Link], joints: dict[str, Joint]) -> list[Joint]:
-        """Joints, parents first; problems where the links are no tree."""
+    def tree(self, links: dict[str, Link], joints: dict[str, Joint]) -> None:
+        """Problems where the links are no tree."""
         carrier: dict[str, str] = {}
         for element in self.root.iterchildren("joint"):
             joint = joints.get(element.get("name", ""))
@@ -249,17 +249,14 @@ class _Reader:
         if links and not self.problems and len(roots) != 1:
             what = f"several links have no parent: {_few(roots)}" if roots else "every link has a parent"
             self.problem(self.root, f"{what}; links must form one tree")
-        order, placed = [], roots[:1]
+        placed = roots[:1]
         for link in placed:  # grows
-            carried = [joint for joint in joints.values() if joint.parent == link and joint.child not in placed]
-            order += carried
-            placed += [joint.child for joint in carried]
+            placed += [j.child for j in joints.values() if j.parent == link and j.child not in placed]
         if not self.problems and len(placed) < len(links):
             lost = [name for name in links if name not in placed]
             self.problem(
                 self.root, f"links that carry each other in a ring: {_few(lost)}; links must form one tree"
             )
-        return order
 
     def mimics(self, joints: dict[str, Joint]) -> None:
         """Problems of joints that follow others."""

@@ -1,0 +1,196 @@
+"""Every robot that example-robot-data ships, imported and held against Pinocchio's own reader of URDF.
+
+    pip install -e '.[test]'
+    python benchmarks/robots.py [--base fixed|floating] [--only NAME …] [--fmu] [--out FILE]
+
+M, h and forward dynamics of the generated equations at 20 random states, of the reference at one, relative to the
+largest number; with --fmu also those of the native FMU, what its build costs, and its evaluation beside that of
+Pinocchio's ABA. With --out each robot is a line of that file, and those in it already are not tried again.
+Ends with exit status 1 where an error is above 1e-9.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import sys
+import time
+import tomllib
+from collections.abc import Callable
+from itertools import cycle, islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from crane import Crane
+from native_loops import NativeLoops, compile_loops
+from rich.box import MARKDOWN
+from rich.console import Console
+from rich.table import Table
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from helpers_stages import StagedModel
+from helpers_urdf import Array, Dynamics, GeneratedMatrices, PinocchioRobot, robots
+
+from gpmelica import DescriptionError, reference
+from gpmelica.exchange import Conversion, convert_urdf
+from gpmelica.fmu.backends import native
+from gpmelica.fmu.compilers.binaries import toolchains
+from gpmelica.fmu.runs.instance import Instance
+from gpmelica.generator.description.load import from_data
+from gpmelica.generator.mechanism import signal_names
+from gpmelica.prepared import Prepared, prepare
+
+TOLERANCE = 1e-9
+STATES = 20
+ROUNDS = 40
+COLUMNS = ("robot", "base", "n", "links", "equations", "reference", "FMU", "build s", "FMU µs", "ABA µs", "ratio")
+
+
+def main() -> int:
+    """Try, print; exit status."""
+    options = _options()
+    known = _known(options.out)
+    found = []
+    for path in robots():
+        if options.only and path.name not in options.only:
+            continue
+        row = known.get((path.parent.parent.name, path.name, options.base)) or _row(path, options)
+        found.append(row)
+        print(json.dumps(row), file=sys.stderr)
+        if options.out is not None:
+            with options.out.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row) + "\n")
+    return _say(found)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--base", choices=("fixed", "floating"), default="fixed")
+    parser.add_argument("--only", nargs="*", default=(), help="names of files")
+    parser.add_argument("--fmu", action="store_true", help="build the native FMU, too")
+    parser.add_argument("--out", type=Path, default=None)
+    return parser.parse_args()
+
+
+def _known(out: Path | None) -> dict[tuple[str, str, str], dict[str, Any]]:
+    lines = [] if out is None or not out.is_file() else out.read_text(encoding="utf-8").splitlines()
+    return {(row["folder"], row["robot"], row["base"]): row for row in map(json.loads, lines)}
+
+
+def _row(path: Path, options: argparse.Namespace) -> dict[str, Any]:
+    row: dict[str, Any] = {"robot": path.name, "folder": path.parent.parent.name, "base": options.base}
+    begin = time.process_time()
+    try:
+        model = _prepared(convert_urdf(path, options.base))
+    except DescriptionError as error:
+        return row | {"refused": "; ".join(problem.message for problem in error.problems)[:300]}
+    row |= {"n": model.mechanism.n, "links": len(model.mechanism.bodies), "prepare s": time.process_time() - begin}
+    truth = PinocchioRobot(path, model, options.base == "floating")
+    states = [*truth.states(STATES, seed=1)]
+    expected = [truth(q, qd) for q, qd in states]
+    matrices, staged = GeneratedMatrices(model), StagedModel(model)
+    row["equations"] = max(
+        Dynamics(*matrices(*state), staged(0.0, *state).qdd).error(right)
+        for state, right in zip(states, expected, strict=True)
+    )
+    row["reference"] = _reference(model, *states[0]).error(expected[0])
+    return row | (_fmu(model, truth, states, expected, row["prepare s"]) if options.fmu else {})
+
+
+def _prepared(found: Conversion) -> Prepared:
+    """Where the axes of joints meet at 0, from other start positions."""
+    data = tomllib.loads(found.text)
+    if any(note.startswith("cannot start") for note in found.notes):
+        for link in data["links"]:
+            if link["joint"]["type"] == "revolute":
+                link["joint"]["position"] = 0.3
+    return prepare(from_data(data))
+
+
+def _reference(model: Prepared, q: Array, qd: Array) -> Dynamics:
+    found = reference.evaluate(model.mechanism, 0.0, q, qd, start=model.start)
+    damping = np.array([float(c.damping or 0.0) for c in model.mechanism.coordinates])
+    return Dynamics(found.M, found.h - found.Q - damping * qd, found.qdd)
+
+
+def _fmu(
+    model: Prepared, truth: PinocchioRobot, states: list[Any], expected: list[Dynamics], prepare_s: float
+) -> dict[str, float]:
+    """Error of q̈; CPU seconds from the URDF to the FMU; µs of one evaluation, FMU and Pinocchio's ABA."""
+    with TemporaryDirectory() as folder:
+        begin, children = time.process_time(), _children()
+        sources = native.generate(model.native_program, model.chain)
+        fmu = Path(folder) / f"{model.name}.fmu"
+        native.build(sources, fmu, toolchains("2.0"), {})
+        seconds = prepare_s + time.process_time() - begin + _children() - children
+        names = signal_names(model.mechanism.coordinates, "acceleration")
+        with Instance(fmu) as instance:
+            errors = [
+                np.abs(instance.values(names, 0.0, np.concatenate(state)) - right.qdd).max()
+                / np.abs(right.qdd).max()
+                for state, right in zip(states, expected, strict=True)
+            ]
+        q, qd = (np.array(part) for part in zip(*states, strict=True))
+        built = Crane(model, sources, fmu, 0.0, seconds)
+        with NativeLoops(built, compile_loops(built, Path(folder)), q, qd) as loops:
+            calls = max(STATES, 60_000 // model.mechanism.n**2)
+            times = [(loops.evaluations(calls) / calls, _aba(truth, states, calls)) for _ in range(ROUNDS)]
+    own, theirs = (1e6 * min(column) for column in zip(*times, strict=True))
+    return {"FMU": max(errors), "build s": seconds, "FMU µs": own, "ABA µs": theirs, "ratio": own / theirs}
+
+
+def _children() -> float:
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+
+
+def _aba(truth: PinocchioRobot, states: list[Any], calls: int) -> float:
+    """Seconds of one forward dynamics by Pinocchio, without those of the call from Python."""
+    effort = np.zeros(truth.n)
+    points = [(truth.configuration(q), qd[np.argsort(truth.order)]) for q, qd in states]
+    nothing = pin.Model()
+    none = [(np.zeros(0), np.zeros(0))] * len(points)
+    own = _seconds(pin.aba, truth.model, points, effort, calls)
+    return (own - _seconds(pin.aba, nothing, none, np.zeros(0), calls)) / calls
+
+
+def _seconds(function: Callable[..., Any], model: Any, points: list[Any], effort: Array, calls: int) -> float:
+    data, begin = model.createData(), time.perf_counter()
+    for q, v in islice(cycle(points), calls):
+        function(model, data, q, v, effort)
+    return time.perf_counter() - begin
+
+
+def _say(found: list[dict[str, Any]]) -> int:
+    table = Table(*COLUMNS, box=MARKDOWN)
+    for row in found:
+        if "refused" not in row:
+            table.add_row(*(_text(row.get(column, "")) for column in COLUMNS))
+    console = Console(width=200)
+    console.print(table)
+    for row in found:
+        if "refused" in row:
+            console.print(f"refused: {row['robot']} ({row['base']}): {row['refused']}", markup=False)
+    tried = [row for row in found if "refused" not in row]
+    worst = max((row.get(key, 0.0) for row in tried for key in ("equations", "reference", "FMU")), default=0.0)
+    console.print(
+        f"{len(tried)} imported, {len(found) - len(tried)} refused, largest error {worst:.2g}", markup=False
+    )
+    return int(not worst <= TOLERANCE)
+
+
+def _text(value: Any) -> str:
+    return (
+        f"{value:.2g}"
+        if isinstance(value, float) and abs(value) < 1e-3
+        else f"{value:.4g}"
+        if isinstance(value, float)
+        else str(value)
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
