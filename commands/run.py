@@ -185,6 +185,7 @@ def _report(
             **{f"FMU, {fmu.backend.name}": fmu.facts() for fmu in fmus},
         },
         not_unique=reactions.not_unique(model),
+        inputs=functions or {},
     )
     return replace(report, notes=tuple(_notes(report, options, attempts, fmus)))
 

@@ -10,7 +10,7 @@ from .analysis.reactions import Reactions, Verdict, reactions
 from .analysis.simulation import simulate
 from .analysis.target import programmed_target
 from .constraints.redundancy import Rank
-from .forces.element import Input, Mark
+from .forces.element import Input, Mark, input_value
 from .forces.friction import friction_efforts
 from .kinematics.kinematics import poses
 from .solve.assembly import assemble
@@ -46,6 +46,7 @@ __all__ = [
     "formulation",
     "free_coordinates",
     "friction_efforts",
+    "input_value",
     "joint_loads",
     "magnitudes",
     "massless",

@@ -2,16 +2,18 @@
 
 from .motion import Motion, check_coordinates
 from .reach import reach_of
-from .scene import Bar, Scene, film, still
+from .scene import Bar, Scene, bars_of, film, still
 from .shapes import Shape
-from .skeleton import frames_of, held_at, in_world
+from .skeleton import extent, frames_of, held_at, in_world
 
 __all__ = [
     "Bar",
     "Motion",
     "Scene",
     "Shape",
+    "bars_of",
     "check_coordinates",
+    "extent",
     "film",
     "frames_of",
     "held_at",

@@ -19,6 +19,7 @@ _RATE = 60.0  # frames in a second of the model
 _LEAST, _MOST = 240, 1800
 _NUMBERS = 40_000  # frames times bodies, of all films on a page: 28 bytes each
 _SCALES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
+_FARTHEST = 1e9  # rad or m, and per second: a run that goes beyond has diverged
 _BENT = 0.6  # rad: what a beam may bend from end to end when its deformation is drawn larger
 
 
@@ -70,7 +71,7 @@ def sampled(mechanism: Mechanism, run: Trajectory, times: Array) -> tuple[Trajec
     """The run's coordinates and rates at other times, and how many of these it reaches before it breaks off."""
     names = [signal_names(mechanism.coordinates, quantity) for quantity in ("position", "velocity")]
     q, qd = (run.columns(each) for each in names)
-    lost = np.flatnonzero(~np.isfinite(np.hstack([q, qd])).all(axis=1))
+    lost = np.flatnonzero(~(np.abs(np.hstack([q, qd])) < _FARTHEST).all(axis=1))
     last = int(lost[0]) if len(lost) else len(run.time)
     reached = int(np.count_nonzero(times <= run.time[max(last - 1, 0)] * (1 + 1e-9)))
     # impacts and switches have two samples at one time

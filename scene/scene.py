@@ -106,13 +106,14 @@ def _scene(
         scales,
         motions,
         tuple(shapes(mechanism, q)),
-        tuple(_bars(mechanism)),
+        tuple(bars_of(mechanism)),
         found.marks,
         found.acting,
     )
 
 
-def _bars(mechanism: Mechanism) -> list[Bar]:
+def bars_of(mechanism: Mechanism) -> list[Bar]:
+    """Closures that are constraints, and ways of the sliding joints."""
     closures = [
         Bar(c.name, "rod" if c.length is not None else "closure", c.a.place, c.b.place)
         for c in mechanism.closures

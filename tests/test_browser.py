@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers_browser import TEXTS, browser, overlaps, page_at, until
-from helpers_report import crane, prescribed_run
+from helpers_report import crane, crane_pictures, crane_run, prescribed_run
 from numpy.typing import NDArray
 from PIL import Image
 
 from gpmelica import scene
 from gpmelica.fmu.report.animation import write_animation
+from gpmelica.fmu.report.report import render
 from gpmelica.generator.description.load import from_data
 from gpmelica.generator.mechanism import Mechanism, build
 
@@ -102,4 +103,27 @@ def test_an_animation_has_no_text_on_text(chromium: Any, tmp_path: Path, width: 
     with page_at(chromium, path.as_uri(), width) as (page, complaints):
         until(page, "document.getElementById('player').player.frame > 3")
         assert overlaps(page.evaluate(TEXTS)) == []
+        assert complaints == []
+
+
+@pytest.fixture(scope="module")
+def report_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The crane's report with all its figures."""
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    path.write_text(render(crane_run(), list(crane_pictures())), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("width", [1000, 1600])
+def test_a_report_has_no_text_on_text(chromium: Any, report_page: Path, width: int) -> None:
+    """All that closes open; the machine, the verdict's three lines and the numbers are on the first screen."""
+    with page_at(chromium, f"{report_page.as_uri()}#t=0.5", width, 1000) as (page, complaints):
+        first = page.evaluate(
+            """() => [".stage", ".sentence:nth-of-type(3)", ".numbers"].map((name) =>
+                 document.querySelector(name).getBoundingClientRect().top)"""
+        )
+        assert max(first) < 700
+        page.evaluate("() => document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+        assert overlaps(page.evaluate(TEXTS)) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert complaints == []

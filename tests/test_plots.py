@@ -10,23 +10,27 @@ from typing import Any
 import matplotlib
 import numpy as np
 import pytest
-from helpers_report import RUNS, crane_pictures, crane_report, crane_run, pendulum_report
+from helpers_report import EXAMPLES, RUNS, crane_pictures, crane_report, crane_run, pendulum_report
 from matplotlib.figure import Figure
 from matplotlib.image import imread
 from numpy.testing import assert_allclose
 
 from gpmelica.fmu.compare.compare import compare
-from gpmelica.fmu.report.plots import Picture, pictures
+from gpmelica.fmu.report.plots import Picture, energy, pictures
 from gpmelica.fmu.report.plots.logarithmic import errors, violations
 from gpmelica.fmu.report.plots.path import point_path
-from gpmelica.fmu.report.plots.schematic import schematic
+from gpmelica.fmu.report.plots.schematic import schematic, start_pose
 from gpmelica.fmu.report.plots.style import BLUE, colours, styled
 from gpmelica.fmu.report.plots.time_series import base_motion, elastic_coordinates, joint_coordinates
+from gpmelica.generator.description import load
 from gpmelica.generator.mechanism import build
+from gpmelica.reference import poses
+from gpmelica.reference.kinematics.piecewise import PiecewiseLinear
 from gpmelica.trajectory import Array
 
 FIGURES = (
-    "schematic", "joint_coordinates", "path_E", "base_motion", "elastic_coordinates", "violations", "errors",
+    "schematic", "joint_coordinates", "path_E", "base_motion", "elastic_coordinates", "forces", "energy",
+    "violations", "errors",
 )  # fmt: skip
 
 
@@ -159,7 +163,7 @@ def test_logarithmic_axes_skip_zeros() -> None:
 def test_what_a_mechanism_does_not_have_is_not_drawn() -> None:
     """A pendulum without runs: the mechanism and its joint, no base, beam, constraint or error."""
     report = pendulum_report()
-    assert [picture.name for picture in pictures(report)] == ["schematic", "joint_coordinates"]
+    assert [picture.name for picture in pictures(report)] == ["schematic", "joint_coordinates", "energy"]
     fixed = crane_report()
     base = fixed.mechanism.chain.base
     assert base is not None
@@ -191,3 +195,68 @@ def test_figures_are_reproducible_and_leave_no_trace() -> None:
     again = next(pictures(crane_run()))
     assert (again.png, again.svg) == (crane_pictures()[0].png, crane_pictures()[0].svg)
     assert dict(matplotlib.rcParams) == before
+
+
+# ---- In space --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("in_style")
+@pytest.mark.parametrize("name", ["delta_robot", "mobile_robot"])
+def test_names_do_not_lie_on_each_other(name: str) -> None:
+    """Of two machines with many places near each other; every link, point and closure has its name somewhere."""
+    mechanism = build(load(EXAMPLES / f"{name}.toml"))
+    q = np.array([c.position for c in mechanism.coordinates])
+    figure = start_pose(mechanism, poses(mechanism, q))
+    assert figure is not None
+    figure.draw_without_rendering()
+    labels = [text for text in figure.axes[0].texts if text.get_text()]
+    boxes = [label.get_window_extent() for label in labels]
+    assert not [(a, b) for i, a in enumerate(boxes) for b in boxes[i + 1 :] if a.overlaps(b)]
+    written = {part for label in labels for part in label.get_text().split(", ")}
+    expected = {body.link for body in mechanism.bodies} | set(mechanism.points)
+    assert written == expected | {closure.name for closure in mechanism.closures}
+
+
+@pytest.mark.usefixtures("in_style")
+def test_links_are_drawn_between_all_their_joints() -> None:
+    """A linkage is closed on paper, too: every closure is an end of lines of both of its links."""
+    mechanism = build(load(EXAMPLES / "four_bar_3d.toml"))
+    q = np.array([c.position for c in mechanism.coordinates])
+    frames = poses(mechanism, q)
+    figure = start_pose(mechanism, frames)
+    assert figure is not None
+    drawn = [np.transpose(line.get_data_3d()) for line in figure.axes[0].lines]  # type: ignore[attr-defined]
+    ends = np.concatenate([line for line in drawn if len(line) == 2])
+    (closure,) = mechanism.closures
+    for frame in (closure.a, closure.b):
+        body = frames[frame.place.body]
+        at = body[:3, :3] @ np.asarray(frame.place.position, dtype=float) + body[:3, 3]
+        assert np.count_nonzero(np.linalg.norm(ends - at, axis=1) < 1e-9) >= 1
+
+
+@pytest.mark.usefixtures("in_style")
+def test_axes_in_space_have_a_floor() -> None:
+    """A point that rounding alone moves is not drawn across the picture."""
+    report = crane_run()
+    signals = dict(report.reference.signals)
+    for axis in "xyz":
+        signals[f"E_{axis}"] = 1.0 + 1e-14 * np.sin(np.arange(len(report.reference.time)))
+    figure = point_path("E", replace(report.reference, signals=signals), (), least=1e-6)
+    assert figure is not None
+    axes: Any = figure.axes[0]
+    assert np.ptp(axes.get_xlim()) >= 1e-6 or np.ptp(axes.get_ylim()) >= 1e-6 or np.ptp(axes.get_zlim()) >= 1e-6
+
+
+@pytest.mark.usefixtures("in_style")
+def test_energy_and_inputs_are_those_of_the_run() -> None:
+    """The lines are the course's and the table's numbers, in the unit of the axis."""
+    report = crane_run()
+    kinetic, potential, total = (values for _, values in lines(energy.energy(report.course))[0])
+    scale = report.course.kinetic.max() / kinetic.max()
+    assert_allclose(kinetic * scale, report.course.kinetic, rtol=1e-9)
+    assert_allclose(kinetic + potential, total, atol=1e-9 * np.abs(total).max())
+    table = PiecewiseLinear(np.array([0.0, 1.0, 2.0]), np.array([0.0, 50.0, 0.0]))
+    figure = energy.inputs({"push": table}, {"push": "N"}, report.reference)
+    assert figure is not None
+    assert_allclose(lines(figure)[0][0][1], np.interp(report.reference.time, table.time, table.values), atol=1e-9)
+    assert energy.inputs({}, {}, report.reference) is None

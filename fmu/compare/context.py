@@ -9,7 +9,8 @@ from functools import cached_property
 from ... import reference
 from ...generator.mechanism import Mechanism
 from ...prepared import Prepared
-from ...reference import Mode
+from ...reference import Course, Input, Mode
+from ...scene import Scene, film
 from ...trajectory import Array, Trajectory
 from .compare import Comparison
 from .findings import Finding, agreement
@@ -32,6 +33,7 @@ class RunReport:
         command      the command line that repeats the run
         files        file name, relative to the report → what it holds
         not_unique   joint or closure → parts of its load that are not unique, see `reactions.not_unique`
+        inputs       of the FMU over time, by symbol
         facts, notes further facts of the model (name → text), and remarks on the verdict
     """
 
@@ -47,6 +49,7 @@ class RunReport:
     command: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
     not_unique: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    inputs: Mapping[str, Input] = field(default_factory=dict)
     facts: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
@@ -90,6 +93,16 @@ class RunReport:
     def modes(self) -> tuple[Mode, ...]:
         """Of the equations linearised at the start, the stiffest one first."""
         return reference.modes(self.mechanism, start=self.model.start)
+
+    @cached_property
+    def course(self) -> Course:
+        """Energies and forces of the reference run."""
+        return reference.course(self.mechanism, self.reference, self.model.start, self.inputs)
+
+    @cached_property
+    def scene(self) -> Scene:
+        """All runs in motion, the reference's last."""
+        return film(self.mechanism, [*self.runs, self.reference], self.model.start, self.inputs)
 
     @cached_property
     def targets(self) -> dict[str, Array]:

@@ -13,6 +13,8 @@ from ..compare.context import RunReport
 from ..files.files import write_atomically
 from ..files.templates import fill
 from . import tables
+from .headline import headline
+from .player import player_of
 from .plots import Picture, pictures, save
 from .plots.inline_svg import inline_svg
 from .plots.number_text import decimal, scientific
@@ -51,8 +53,9 @@ def _content(report: RunReport, drawn: list[Picture]) -> dict[str, Any]:
         "verdict": ", ".join(word(name, report) for name in report.findings),
         "findings": [(word(name, report), finding.text) for name, finding in report.findings.items()],
         "worst": _sentence(report),
-        "numbers": _key_numbers(report),
-        "facts": _facts(report),
+        "numbers": headline(report),
+        "player": player_of(report.scene),
+        "facts": dict(_key_numbers(report)) | _facts(report),
         "notes": report.remarks,
         "constraints": report.model.rows,
         "bodies": tables.bodies(mechanism),

@@ -14,7 +14,7 @@ from ...generator.mechanism import AppliedForce, Mechanism, Place
 from ..kinematics.expression import stops
 from ..kinematics.piecewise import PiecewiseLinear
 from ..kinematics.quantities import Reader, Reading, State
-from .element import ForceElement, Given, Input, Mark, Reaction
+from .element import ForceElement, Given, Input, Mark, Reaction, input_value
 
 Array = NDArray[np.float64]
 
@@ -149,9 +149,7 @@ class _Given:
 
     def number(self, state: State) -> float:
         """Its value."""
-        if isinstance(self._value, PiecewiseLinear):
-            return self._value.at(state.t, state.since)
-        return float(self._value(state.t)) if callable(self._value) else float(self._value)
+        return input_value(self._value, state.t, state.since)
 
     def by_rates(self, state: State) -> Array:
         """Inputs do not depend on q̇."""

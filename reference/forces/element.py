@@ -17,6 +17,13 @@ Array = NDArray[np.float64]
 Input: TypeAlias = Callable[[float], float] | float | PiecewiseLinear
 
 
+def input_value(given: Input, t: float, since: float | None = None) -> float:
+    """An input at t, s; of a table by the line that holds where the present time segment began, at `since`."""
+    if isinstance(given, PiecewiseLinear):
+        return given.at(t, t if since is None else since)
+    return float(given(t)) if callable(given) else float(given)
+
+
 @dataclass(frozen=True)
 class Reaction:
     """Generalised forces by origin, each of shape (n,), N·m or N, and the energy in springs, J."""

@@ -11,13 +11,15 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
+from ....scene import extent
 from ...compare.context import RunReport
 from ...files.files import write_atomically
-from . import loads, logarithmic, time_series
+from . import energy, loads, logarithmic, time_series
 from .path import point_path
 from .schematic import schematic
 from .style import render, styled
 
+_STILL = 1e-6  # of the mechanism's extent: a path is not drawn larger than this
 # File name, title, caption, and how to draw it.
 Entry = tuple[str, str, str, Callable[[], Figure | None]]
 
@@ -60,14 +62,16 @@ def save(picture: Picture, folder: Path) -> None:
 
 
 def _of_the_motion(report: RunReport) -> Iterator[Entry]:
+    size = extent(report.mechanism, report.model.start[0])
     mechanism, of_runs = report.mechanism, (report.mechanism, report.reference, report.runs)
     yield (
         "schematic",
         "The mechanism",
-        "Bodies as lines between their origins, at the start (labelled) and at later times of the reference run."
-        " Circles are joints, dots lie between rigid finite elements, triangles are supports, diamonds points;"
-        " a dashed line is the path of a point.",
-        partial(schematic, mechanism, report.reference, report.poses),
+        "Bodies as lines from their origins to all that they hold, at the start (labelled) and at later times of"
+        " the reference run. Circles are joints, dots lie between rigid finite elements, squares are closures,"
+        " triangles supports, diamonds points; a dashed line is the path of a point, a dotted one joins two places"
+        " between which a force acts.",
+        partial(schematic, mechanism, report.reference, report.poses, report.course.marks),
     )
     yield "joint_coordinates", "Joint coordinates", "", partial(time_series.joint_coordinates, *of_runs)
     for point in mechanism.points:
@@ -76,7 +80,7 @@ def _of_the_motion(report: RunReport) -> Iterator[Entry]:
             f"path_{point}",
             f"Path of point {point}",
             "In space, with equal scales, and by components." + ("" if target is None else " Dotted: programmed."),
-            partial(point_path, point, report.reference, report.runs, target, gravity),
+            partial(point_path, point, report.reference, report.runs, target, gravity, _STILL * size),
         )
     yield (
         "base_motion",
@@ -103,6 +107,20 @@ def _of_the_motion(report: RunReport) -> Iterator[Entry]:
         " carries.",
         partial(loads.joint_loads, *of_runs, report.not_unique),
     )
+    yield (
+        "forces",
+        "Forces",
+        "Magnitudes of what force elements exert, supports apart, by the reference.",
+        partial(energy.forces, report.course, report.reference),
+    )
+    units = {entry.name: entry.unit for entry in report.model.program.inputs}
+    yield (
+        "inputs",
+        "Inputs",
+        "What the FMUs and the reference were given over time.",
+        partial(energy.inputs, report.inputs, units, report.reference),
+    )
+    yield "energy", "Energy", "Of the reference run; gravity and springs.", partial(energy.energy, report.course)
     yield (
         "friction",
         "Friction",

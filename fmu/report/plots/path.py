@@ -23,19 +23,21 @@ def point_path(
     runs: Sequence[Trajectory],
     target: Array | None = None,
     gravity: Array = _DOWN,
+    least: float = 0.0,
 ) -> Figure | None:
     """Path of a point in space and its components over time; None if the reference has no such signals.
 
     Parameters:
         target   programmed positions at the reference's times, shape (N, 3), world frame, m; NaN leaves a gap
         gravity  shape (3,), world frame: what is down in the picture
+        least    m: what the axes in space show at least
     """
     if position(reference, point) is None:
         return None
     figure = style.new_figure(4.6)
     # The middle column is for the labels of the axes in space, which the layout does not know of.
     columns = figure.add_gridspec(1, 3, width_ratios=(1.2, 0.1, 1.0))
-    _in_space(axes_in_space(figure, columns[0]), point, reference, runs, target, gravity)
+    _in_space(axes_in_space(figure, columns[0]), point, reference, runs, target, gravity, least)
     axes = None
     rows = columns[2].subgridspec(3, 1)
     for k, axis in enumerate("xyz"):
@@ -62,12 +64,13 @@ def _in_space(
     runs: Sequence[Trajectory],
     target: Array | None,
     gravity: Array,
+    least: float,
 ) -> None:
     there = position(reference, point)
     assert there is not None
     axes.plot(*there.T, **style.reference_line())
     shown = there if target is None else np.vstack([there, target[np.isfinite(target).all(axis=1)]])
-    face(axes, shown, gravity)
+    face(axes, shown, gravity, least)
     for run in runs:
         positions = position(run, point)
         if positions is not None:

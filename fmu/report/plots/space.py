@@ -56,14 +56,14 @@ def viewpoint(points: Array, gravity: Array) -> tuple[float, int]:
     return _AZIMUTHS[best], vertical
 
 
-def face(axes: Axes3D, points: Array, gravity: Array) -> None:
+def face(axes: Axes3D, points: Array, gravity: Array, least: float = 1e-9) -> None:
     """Look from above, gravity of shape (3,) down, so that points of shape (N, 3), m, in a plane show as an area.
 
-    Limits are around the points, with one scale on all axes.
+    Limits are around the points, with one scale on all axes, at least so many m apart.
     """
     azimuth, vertical = viewpoint(points, gravity)
     axes.view_init(elev=_ELEVATION, azim=azimuth, vertical_axis="xyz"[vertical])
-    _equal_scale(axes, points)
+    _equal_scale(axes, points, least)
 
 
 def _line_of_sight(azimuth: float, vertical: int) -> Array:
@@ -73,10 +73,12 @@ def _line_of_sight(azimuth: float, vertical: int) -> Array:
     return np.roll(towards, vertical - 2)
 
 
-def _equal_scale(axes: Axes3D, points: Array) -> None:
+def _equal_scale(axes: Axes3D, points: Array, least: float) -> None:
     low, high = points.min(axis=0), points.max(axis=0)
     extent = high - low
-    half = (extent.clip(_SMALLEST * max(float(extent.max()), 1e-9)) * 1.1) / 2
+    size = max(float(extent.max()), least, 1e-9)
+    half = (extent.clip(_SMALLEST * size) * 1.1) / 2
+    half[np.argmax(half)] = max(half.max(), 0.55 * size)
     middle = (low + high) / 2
     axes.set(**{f"{name}lim": (c - h, c + h) for name, c, h in zip("xyz", middle, half, strict=True)})
     axes.set_box_aspect(half.tolist(), zoom=0.92)
