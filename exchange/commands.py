@@ -41,7 +41,7 @@ def import_urdf(
     from ..fmu.files.files import write_atomically
     from .exchange import convert_urdf
 
-    found = convert_urdf(file, base)
+    found = convert_urdf(file, base, out.parent if out else None)
     path = out or _new(Path(f"{found.description.name}.toml"))
     write_atomically(path, found.text)
     _say(path, found.notes, as_json)

@@ -16,7 +16,7 @@ from ..generator.description import Chain
 from ..generator.description.load import from_data
 from ..model import Model, one_of
 from .export_urdf import Exported, exported
-from .import_urdf import imported
+from .import_urdf import imported, relocated
 from .toml_text import toml_text
 from .urdf import read_urdf
 
@@ -36,17 +36,19 @@ class Conversion:
     notes: tuple[str, ...]
 
 
-def convert_urdf(path: Path, base: str = "fixed") -> Conversion:
+def convert_urdf(path: Path, base: str = "fixed", folder: Path | None = None) -> Conversion:
     """The description of a URDF file's robot; base: see `from_urdf`.
+
+    folder  where the text will be, for the paths in it; default the working one
 
     Raises DescriptionError with all that is wrong with the file, or if its robot has no equations of motion.
     """
     one_of("base", base, BASES)
     robot = imported(read_urdf(path), base == "floating", path.name)
     head = [f"written by gpmelica {__version__} from {path.name}", *robot.notes]
-    text = toml_text(robot, head)
+    text = toml_text(relocated(robot, folder or Path()), head)
     try:
-        description = from_data(tomllib.loads(text), source=str(path))
+        description = from_data(tomllib.loads(toml_text(robot, head)), source=str(path))
     except DescriptionError as error:
         raise _hinted(error, base) from None
     return Conversion(text, description, (*robot.notes, *_without_mass(str(path), description)))

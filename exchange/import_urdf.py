@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from itertools import chain, count
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -86,6 +89,7 @@ class _Import:
         root = self.robot.root
         if self.ground is not None:
             self.notes.append(f"changed: the root link {root.name!r} is the ground")
+            self.notes += ["not carried: the shape of the ground"] * (root.shape is not None)
             return
         joint = {"type": "free" if self.floating else "fixed"}
         yield LinkText(self.table(root, "ground", {}, joint), "root")
@@ -122,7 +126,8 @@ class _Import:
         table: Table = {"name": self.names[link.name], "parent": parent}
         if frame:
             table["frame"] = frame
-        return table | self.inertia(link) | {"joint": joint}
+        shape = {} if link.shape is None else {"shape": link.shape}
+        return table | self.inertia(link) | shape | {"joint": joint}
 
     def inertia(self, link: Link) -> Table:
         """Mass, com and inertia; nothing of a frame."""
@@ -186,6 +191,21 @@ class _Import:
         names = list(dict.fromkeys(key for joint in self.robot.joints for key in joint.kept))
         if names:
             self.notes.append(f"not carried, beside the joints as comments: {', '.join(names)}")
+
+
+def relocated(robot: Imported, folder: Path) -> Imported:
+    """The same with paths of meshes as they go from a folder, where they can."""
+    links = tuple(replace(link, table=_relocated(link.table, folder)) for link in robot.links)
+    return replace(robot, links=links)
+
+
+def _relocated(table: Table, folder: Path) -> Table:
+    if "file" not in table.get("shape", {}):
+        return table
+    file = table["shape"]["file"]
+    with suppress(ValueError):  # on another drive
+        file = Path(os.path.relpath(file, folder.resolve())).as_posix()
+    return table | {"shape": table["shape"] | {"file": file}}
 
 
 def _frame(origin: Origin) -> Table:

@@ -16,6 +16,7 @@ from typing import Literal, TypeVar, get_args
 from lxml import etree
 
 from ..errors import DescriptionError, Problem
+from .visuals import Table, Visuals
 from .xml_file import read_xml
 
 JointType = Literal["revolute", "continuous", "prismatic", "fixed", "floating", "planar"]
@@ -54,10 +55,11 @@ class Inertial:
 
 @dataclass(frozen=True)
 class Link:
-    """A body, or a frame where it has no inertial."""
+    """A body, or a frame where it has no inertial; shape: a description's table."""
 
     name: str
     inertial: Inertial | None
+    shape: Table | None = None
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,7 @@ class _Reader:
         self.path, self.root = path, root
         self.problems: list[Problem] = []
         self.others: Counter[str] = Counter()
+        self.visuals = Visuals(path, root)
 
     def robot(self) -> Robot:
         if self.root.tag != "robot":
@@ -130,22 +133,22 @@ class _Reader:
         links = self.named(self.root.iterchildren("link"), self.link)
         joints = self.named(self.root.iterchildren("joint"), self.joint)
         transmissions = [self.transmission(x) for x in self.root.iterchildren("transmission")]
-        self.rest(self.root, "link", "joint", "transmission")
+        self.rest(self.root, "link", "joint", "transmission", "material")
         if not links:
             self.problem(self.root, "has no links: there is nothing to import" + _xacro_hint(self.root))
         self.tree(links, joints)
         self.mimics(joints)
         self.fail()
         root = next(iter({*links} - {joint.child for joint in joints.values()}))
-        besides = (*transmissions, *map(_counted, sorted(self.others.items())))
+        besides = (*transmissions, *map(_counted, sorted((self.others + self.visuals.left).items())))
         return Robot(name, links[root], links, tuple(joints.values()), besides)
 
     # ---- links and joints ---------------------------------------------------------------------------------------
 
     def link(self, element: etree._Element) -> Link:
         name, inertial = self.text(element, "name"), element.find("inertial")
-        self.rest(element, "inertial", place="link")
-        return Link(name, None if inertial is None else self.inertial(inertial))
+        self.rest(element, "inertial", "visual", place="link")
+        return Link(name, None if inertial is None else self.inertial(inertial), self.visuals.shape(element))
 
     def inertial(self, element: etree._Element) -> Inertial:
         mass, inertia = self.only(element, "mass"), self.only(element, "inertia")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import tomllib
 from pathlib import Path
@@ -30,7 +31,7 @@ MACHINE = """\
 <?xml version="1.0" encoding="utf-8"?>
 <!-- a comment -->
 <robot name="my-robot" xmlns:xacro="http://wiki.ros.org/xacro">
-  <material name="grey"/>
+  <material name="grey"><color rgba="0.5 0.5 0.5 1"/></material>
   <link name="base"/>
   <link name="2nd/arm">
     <inertial>
@@ -38,14 +39,22 @@ MACHINE = """\
       <mass value="2.5"/>
       <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.025"/>
     </inertial>
-    <visual><geometry><box size="1 1 1"/></geometry></visual>
+    <visual><origin xyz="0 0 0.1"/><geometry><box size="1 2 3"/></geometry><material name="grey"/></visual>
+    <visual><geometry><sphere radius="0.1"/></geometry></visual>
+    <collision><geometry><box size="1 1 1"/></geometry></collision>
   </link>
   <link name="slide">
     <inertial><mass value="1"/>
       <inertia ixx="0.01" ixy="0.001" ixz="0" iyy="0.02" iyz="0" izz="0.025"/></inertial>
+    <visual><geometry>
+      <mesh filename="package://mine/parts/slide.stl" scale="0.001 0.001 0.001"/>
+    </geometry></visual>
   </link>
   <link name="wheel">
     <inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="3"/></inertial>
+    <visual><geometry><capsule/></geometry></visual>
+    <visual><geometry><mesh filename="a.dae"/></geometry></visual>
+    <visual><geometry><mesh filename="a.stl"/></geometry></visual>
   </link>
   <link name="tool0"><inertial><mass value="0"/>
     <inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/></inertial></link>
@@ -75,8 +84,11 @@ MACHINE = """\
 @pytest.fixture
 def machine(tmp_path: Path) -> Path:
     """A file that has all that is read."""
-    path = tmp_path / "machine.urdf"
+    path, mesh = tmp_path / "mine" / "urdf" / "machine.urdf", tmp_path / "mine" / "parts" / "slide.stl"
+    path.parent.mkdir(parents=True)
     path.write_text(MACHINE, encoding="utf-8")
+    mesh.parent.mkdir()
+    mesh.write_text("solid", encoding="utf-8")
     return path
 
 
@@ -86,7 +98,7 @@ def _close(found: Any, expected: Any) -> None:
 
 def test_one_to_one(machine: Path) -> None:
     """Every link, frame, number and joint; tensors of turned inertial frames are turned; axes are unit vectors."""
-    tables = tomllib.loads(convert_urdf(machine).text)
+    tables = tomllib.loads(convert_urdf(machine, folder=machine.parent / "out").text)
     links = {link["name"]: link for link in tables["links"]}
     assert tables["name"] == "my_robot"
     assert list(links) == ["base_", "link_2nd_arm", "slide", "wheel", "tool0"]
@@ -96,6 +108,13 @@ def test_one_to_one(machine: Path) -> None:
     assert arm["joint"] == {"type": "revolute", "axis": [0.0, 0.0, 1.0], "damping": 0.7}
     assert (arm["mass"], arm["com"]) == (2.5, [0.1, 0.0, -0.2])
     _close(arm["inertia"], np.diag([0.02, 0.01, 0.025]))
+    assert arm["shape"] == {
+        "type": "box",
+        "size": [1.0, 2.0, 3.0],
+        "frame": {"xyz": [0.0, 0.0, 0.1]},
+        "colour": "#808080",
+    }
+    assert links["slide"]["shape"] == {"type": "mesh", "file": "../../parts/slide.stl", "scale": 0.001}
     assert links["slide"]["joint"] == {"type": "prismatic", "axis": [1.0, 0.0, 0.0]}
     assert links["slide"]["inertia"] == [[0.01, 0.001, 0.0], [0.001, 0.02, 0.0], [0.0, 0.0, 0.025]]
     assert links["wheel"]["joint"] == {"type": "revolute", "axis": [0.0, 1.0, 0.0], "position": 0.25}
@@ -118,16 +137,19 @@ def test_nothing_is_dropped_in_silence(machine: Path, gpmelica: Command) -> None
         "changed: names that cannot be: 'my-robot' is 'my_robot', 'base' is 'base_', '2nd/arm' is 'link_2nd_arm'",
         "not carried, beside the joints as comments: lower, upper, effort, velocity, friction",
         "not carried: transmission gear of shoulder, mechanicalReduction 50",
+        "not carried: 1 × <collision> of link",
         "not carried: 1 × <gazebo> of robot",
-        "not carried: 1 × <material> of robot",
-        "not carried: 1 × <visual> of link",
+        "not carried: 1 × <visual> of link, beside its first",
+        "not carried: 1 × <visual> of link: a capsule",
+        "not carried: 1 × <visual> of link: a mesh in .dae, not STL or OBJ",
+        "not carried: 1 × <visual> of link: its mesh is not there",
     ]
     out = machine.with_name("out.toml")
     answer = gpmelica("import", "urdf", machine, "--out", out)
     assert answer.status == 0
     assert answer.out.splitlines()[1:] == notes
     text = out.read_text(encoding="utf-8")
-    assert [line[2:] for line in text.splitlines()[1:8]] == notes
+    assert [line[2:] for line in text.splitlines()[1 : len(notes) + 1]] == notes
     joint = (
         "# joint shoulder: revolute, lower -1 rad, upper 2 rad, effort 30 N.m, velocity 3 rad/s, friction 0.2 N.m"
     )
@@ -298,3 +320,25 @@ def test_motions_without_mass() -> None:
     M = pin.crba(pinocchio, pinocchio.createData(), np.full(pinocchio.nq, 0.3))
     assert M.diagonal().min() == 0.0
     assert "cannot start as it is: neck_2.angle, head.angle can move" in convert_urdf(robot("icub.urdf")).notes[-1]
+
+
+ARM = """<robot name="arm"><link name="base"/>
+<link name="upper"><inertial><mass value="2"/><origin xyz="0.3 0 0"/>
+<inertia ixx="0.01" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial></link>
+<link name="slide"><inertial><mass value="1"/>
+<inertia ixx="0.01" ixy="0" ixz="0" iyy="0.01" iyz="0" izz="0.01"/></inertial></link>
+<joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/>
+<limit lower="-1" upper="1" effort="50" velocity="2"/></joint>
+<joint name="guide" type="prismatic"><parent link="upper"/><child link="slide"/>
+<limit lower="0" upper="0.5" effort="50" velocity="2"/></joint></robot>
+"""
+
+
+def test_examples_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """docs/urdf.md, on the file that it speaks of."""
+    monkeypatch.chdir(tmp_path)
+    Path("arm.urdf").write_text(ARM, encoding="utf-8")
+    page = Path(gp.__file__).parent / "docs" / "urdf.md"
+    outcome = doctest.testfile(str(page), module_relative=False)
+    assert outcome.attempted >= 6
+    assert outcome.failed == 0
