@@ -29,6 +29,21 @@ class Magnitude:
 
 
 @dataclass(frozen=True)
+class Event:
+    """A condition that has changed during a run.
+
+    Parameters:
+        t      s
+        label  what it belongs to, such as `force deck`
+        holds  whether it is true from then on
+    """
+
+    t: float
+    label: str
+    holds: bool
+
+
+@dataclass(frozen=True)
 class Trajectory:
     """Signals of one run on its output grid.
 
@@ -41,6 +56,7 @@ class Trajectory:
         note     what a reader must know, such as a shorter horizon
         extra    further figures by name
         natural  magnitudes of the signals, where they are known by more than their values
+        events   in the order of time, from runs that tell
     """
 
     name: str
@@ -51,6 +67,7 @@ class Trajectory:
     note: str = ""
     extra: Mapping[str, float] = field(default_factory=dict)
     natural: tuple[Magnitude, ...] = ()
+    events: tuple[Event, ...] = ()
 
     def columns(self, names: Iterable[str]) -> Array:
         """Some signals side by side, shape (N, number of names), each in its variable's unit."""

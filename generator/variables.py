@@ -31,6 +31,7 @@ Kind = Literal[
     "integer_setting",
     "counter",
     "correction",
+    "indicator",
 ]
 
 _METHODS = (
@@ -79,6 +80,7 @@ _ATTRIBUTES: dict[Kind, tuple[str, str, str, str | None]] = {
     "integer_setting": ("Integer", "parameter", "fixed", "exact"),
     "counter": ("Integer", "local", "discrete", "calculated"),
     "correction": ("Real", "output", "discrete", "calculated"),
+    "indicator": ("Real", "local", "continuous", "calculated"),
 }
 
 
@@ -160,6 +162,10 @@ def table(program: Program) -> tuple[Variable, ...]:
     count = itertools.count()
     found += [v for definition in program.calculated for v in _calculated(definition, count)]
     found += _solver_variables(program)
+    found += [
+        Variable(r.name, "indicator", i, None, f"an event where its sign changes: {r.description}")
+        for i, r in enumerate(program.relations)
+    ]
     return tuple(found)
 
 

@@ -50,6 +50,7 @@ SMOOTH = (
 )
 WITH_KINKS = (
     "abs({0})",
+    "noevent(max({0}, {1}))*({2})",
     "sign({0})*({1})",
     "min({0}, {1})",
     "max({0}, {1})",

@@ -17,6 +17,7 @@ from gpmelica.generator.language.expressions import FUNCTIONS, parse
 from gpmelica.generator.language.ir import Expr
 from gpmelica.reference.kinematics.expression import Instant, compile_tree, stops
 from gpmelica.reference.kinematics.jet import Jet, Value, constant, hessian, variables
+from gpmelica.reference.kinematics.segment import Segment
 
 PROFILE = settings(max_examples=150, deadline=None, derandomize=True, database=None)
 PARAMETERS = {"k": 0.7}
@@ -32,7 +33,7 @@ def _numbers(at: Point) -> dict[str, float]:
 def _of_jets(text: str, at: Point) -> Callable[[list[Jet]], Value]:
     """The reference's expression of t, E.x and E.y."""
     node = compile_tree(parse(text), PARAMETERS, None)
-    return lambda seeds: node.value(Instant(dict(zip(NAMES, seeds, strict=False)), at[0]))
+    return lambda seeds: node.value(Instant(dict(zip(NAMES, seeds, strict=False)), Segment(at[0])))
 
 
 def _jet(text: str, at: Point) -> Jet:
@@ -107,7 +108,7 @@ def test_derivatives_at_zero(text: str, name: str, expected: float) -> None:
     numbers = {"E.x": 0.0, "E.y": 3.0, "t": 0.0}
     assert value(derivative(expand(parse(text)), name), numbers) == expected
     seeds = dict(zip(("E.x", "E.y", "t"), variables([0.0, 3.0, 0.0]), strict=True))
-    jet = constant(compile_tree(parse(text), {}, None).value(Instant(seeds, 0.0)), 3)
+    jet = constant(compile_tree(parse(text), {}, None).value(Instant(seeds, Segment(0.0))), 3)
     assert jet.gradient[0] == expected
 
 

@@ -57,7 +57,7 @@ def test_every_member_is_given(tables: list[str], struct: str) -> None:
         ("int event_times;", "int event_times, more;"),
         ("int pivots;", "int pivots, more;"),
         ("int right;", "int rhs;"),
-        ("VARIABLE_CORRECTION ", "VARIABLE_CORRECTED "),
+        ("VARIABLE_CORRECTION,", "VARIABLE_CORRECTED,"),
     ],
 )
 def test_a_contract_that_differs_does_not_compile(tables: list[str], tmp_path: Path, old: str, new: str) -> None:

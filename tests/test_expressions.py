@@ -20,6 +20,7 @@ from gpmelica.generator.language.ir import Expr, key
 from gpmelica.prepared import prepare
 from gpmelica.reference.kinematics.expression import Instant, compile_tree
 from gpmelica.reference.kinematics.jet import plain
+from gpmelica.reference.kinematics.segment import Segment
 
 PROFILE = settings(max_examples=150, deadline=None, derandomize=True, database=None)
 PARAMETERS = {"k": 0.7}
@@ -59,7 +60,9 @@ moving = st.tuples(*[st.floats(-1.5, 1.5).map(lambda x: round(x, 3)) for _ in ra
 def test_values(text: str, expected: float) -> None:
     """Operators bind as in mathematics, powers to the right; conditions may be chained, joined and negated."""
     assert value(expand(parse(text)), {}) == pytest.approx(expected, rel=1e-15)
-    assert plain(compile_tree(parse(text), {}, None).value(Instant({}, 0.0))) == pytest.approx(expected, rel=1e-15)
+    assert plain(compile_tree(parse(text), {}, None).value(Instant({}, Segment(0.0)))) == pytest.approx(
+        expected, rel=1e-15
+    )
 
 
 def test_numbers_stand_for_themselves() -> None:

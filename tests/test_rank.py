@@ -17,6 +17,7 @@ from gpmelica.generator.language import expressions
 from gpmelica.reference import Model, evaluate
 from gpmelica.reference.kinematics.expression import Instant, compile_tree
 from gpmelica.reference.kinematics.magnitude import magnitude
+from gpmelica.reference.kinematics.segment import Segment
 
 Array = NDArray[np.float64]
 
@@ -71,9 +72,9 @@ def test_magnitudes_bound_values_and_gradients(seed: int) -> None:
 
     def value(k: int, change: float) -> float:
         shifted = at + change * np.eye(4)[k]
-        return float(node.value(Instant(dict(zip(names, shifted.tolist(), strict=True)), 0.0)))  # type: ignore[arg-type]
+        return float(node.value(Instant(dict(zip(names, shifted.tolist(), strict=True)), Segment(0.0))))  # type: ignore[arg-type]
 
-    found = magnitude(node, Instant(dict(zip(names, at.tolist(), strict=True)), 0.0), names)
+    found = magnitude(node, Instant(dict(zip(names, at.tolist(), strict=True)), Segment(0.0)), names)
     assert found.gradient == pytest.approx([slope(lambda h, k=k: value(k, h)) for k in range(4)], abs=1e-9)
     assert found.value == pytest.approx(value(0, 0.0), rel=1e-14)
     assert found.size >= abs(found.value)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from gpmelica.errors import SolveError
 from gpmelica.generator.mechanism import Mechanism
 from gpmelica.reference import Evaluation, Model, choose_dependent, evaluate, formulation, simulate, start_state
+from gpmelica.reference.kinematics.segment import Segment
 from gpmelica.reference.solve.statics import described_state
 
 Array = NDArray[np.float64]
@@ -54,7 +55,7 @@ def _along(mechanism: Mechanism, rng: np.random.Generator, t: float) -> tuple[Ca
 
     def rows(x: float) -> Any:
         at = q + x * qd + x * x / 2 * acceleration
-        return model.constraints(model.state(t + x, at, qd + x * acceleration, since=t))
+        return model.constraints(model.state(t + x, at, qd + x * acceleration, segment=Segment(t)))
 
     return rows, acceleration
 

@@ -13,6 +13,7 @@ from gpmelica.errors import SolveError
 from gpmelica.generator.language.expressions import FUNCTIONS, parse
 from gpmelica.reference.kinematics.expression import Instant, compile_tree, evaluate, stops
 from gpmelica.reference.kinematics.jet import Jet, Value, constant, hessian, plain, variables
+from gpmelica.reference.kinematics.segment import Segment
 
 NAMES = ("t", "E.x", "E.y", "a.angle_dot")
 VALUES = (0.3, 0.7, -0.4, 0.9)
@@ -25,6 +26,7 @@ EXPRESSIONS = [
     "atan2(E.y, E.x*t) + atan2(E.y, 2) + atan2(-1, E.x) + atan2(1, 2)",
     "sqrt(E.x^2 + E.y^2) + exp(E.x*E.y) + log(E.x + t)",
     "abs(E.y^3) + tanh(E.x*E.y) + sign(E.y)*E.x^2",
+    "noevent(abs(E.y^3) + max(E.x, E.y)*t)*E.x",
     "min(E.x^2, E.y) * max(E.x*E.y, t^2)",
     "quintic(t, 0.1, E.x, E.y, E.x^2) + quintic(E.x, 0, 1, 2, 3)",
     "quintic(t, 1, 2, E.x*E.y, 0) + quintic(t, 0, 0.1, 0, E.x^3)",
@@ -36,12 +38,12 @@ PARAMETERS = {"k": 1.7}
 
 def _value(text: str, values: list[float] | np.ndarray) -> float:
     node = compile_tree(parse(text), PARAMETERS, None)
-    return plain(node.value(Instant(dict(zip(NAMES, map(float, values), strict=True)), float(values[0]))))
+    return plain(node.value(Instant(dict(zip(NAMES, map(float, values), strict=True)), Segment(float(values[0])))))
 
 
 def _of_jets(text: str, since: float) -> Callable[[list[Jet]], Value]:
     node = compile_tree(parse(text), PARAMETERS, None)
-    return lambda seeds: node.value(Instant(dict(zip(NAMES, seeds, strict=True)), since))
+    return lambda seeds: node.value(Instant(dict(zip(NAMES, seeds, strict=True)), Segment(since)))
 
 
 def _jet(text: str, values: np.ndarray, *motion: list[float]) -> Jet:
@@ -75,7 +77,7 @@ def test_powers_at_zero() -> None:
     """x, x² and x³ have derivatives at 0, though 1/x has not."""
     (x,) = variables([0.0], [1.0])
     for text, expected in (("E.x^1", (1.0, 0.0)), ("E.x^2", (0.0, 2.0)), ("E.x^3", (0.0, 0.0)), ("E.x^0", (0, 0))):
-        jet = constant(compile_tree(parse(text), {}, None).value(Instant({"E.x": x}, 0.0)), 1)
+        jet = constant(compile_tree(parse(text), {}, None).value(Instant({"E.x": x}, Segment(0.0))), 1)
         assert (jet.gradient[0], jet.second) == expected
 
 
@@ -94,23 +96,23 @@ def test_outside_of_the_domain(text: str, what: str) -> None:
     """Where a function is not defined, the error names the expression, the time, the function and its argument."""
     node = compile_tree(parse(text), {}, None)
     with pytest.raises(SolveError, match=rf"force f has no value at t = 0\.25 s: {what}"):
-        evaluate(node, Instant({"t": 0.25, "E.x": -1.0}, 0.25), "force f")
+        evaluate(node, Instant({"t": 0.25, "E.x": -1.0}, Segment(0.25)), "force f")
 
 
 def test_sign_of_any_number() -> None:
     """Of NumPy's numbers too: their comparisons cannot be subtracted."""
     node = compile_tree(parse("sign(E.x)"), {}, None)
     values = [-2.0, 0.0, 3.0]
-    assert [node.value(Instant({"E.x": np.float64(x)}, 0.0)) for x in values] == [-1.0, 0.0, 1.0]
+    assert [node.value(Instant({"E.x": np.float64(x)}, Segment(0.0))) for x in values] == [-1.0, 0.0, 1.0]
 
 
 def test_quintic_is_a_smooth_step() -> None:
     """quintic goes from s0 to s1, flat to second order at both ends, with value (s0 + s1)/2 midway."""
     node = compile_tree(parse("quintic(t, 1, 3, -2, 6)"), {}, None)
-    values = [plain(node.value(Instant({"t": t}, t))) for t in (-5.0, 1.0, 2.0, 3.0, 9.0)]
+    values = [plain(node.value(Instant({"t": t}, Segment(t)))) for t in (-5.0, 1.0, 2.0, 3.0, 9.0)]
     assert values == pytest.approx([-2, -2, 2, 6, 6], abs=1e-14)
     for t in (1.0, 3.0):
-        jet = constant(node.value(Instant({"t": variables([t], [1.0])[0]}, t)), 1)
+        jet = constant(node.value(Instant({"t": variables([t], [1.0])[0]}, Segment(t))), 1)
         assert jet.gradient[0] == 0
         assert jet.second == pytest.approx(0, abs=1e-14)
 
@@ -118,9 +120,9 @@ def test_quintic_is_a_smooth_step() -> None:
 def test_start_values() -> None:
     """start(x) is a constant where the start is known, and x itself where the present state is the start."""
     tree = parse("E.x - start(E.x + k)")
-    known = compile_tree(tree, PARAMETERS, lambda node: plain(node.value(Instant({"E.x": 5.0}, 0.0))))
+    known = compile_tree(tree, PARAMETERS, lambda node: plain(node.value(Instant({"E.x": 5.0}, Segment(0.0)))))
     unknown = compile_tree(tree, PARAMETERS, None)
-    now = Instant({"E.x": 8.0}, 0.0)
+    now = Instant({"E.x": 8.0}, Segment(0.0))
     assert known.value(now) == pytest.approx(8.0 - (5.0 + 1.7))
     assert unknown.value(now) == pytest.approx(-1.7)
 
@@ -145,16 +147,16 @@ def test_switches(condition: str, time: float, before: int) -> None:
     # Only the begin of the segment counts, not the time: an integrator's stages may reach beyond the switch.
     for since, expected in ((0.0, before), (found - 1e-9, before), (found, after), (found + 1, after)):
         for t in (found - 1.0, found, found + 1.0):
-            assert node.value(Instant({"t": t}, since)) == expected
+            assert node.value(Instant({"t": t}, Segment(since))) == expected
 
 
 def test_what_is_no_switch() -> None:
     """Conditions on the state are evaluated as they are, constant ones are decided once."""
     free = compile_tree(parse("1 if t*E.x < 1 else 2"), {}, None)
     assert not list(stops(free))
-    assert [free.value(Instant({"t": 2.0, "E.x": x}, 0.0)) for x in (0.4, 0.6)] == [1, 2]
+    assert [free.value(Instant({"t": 2.0, "E.x": x}, Segment(0.0))) for x in (0.4, 0.6)] == [1, 2]
     fixed = compile_tree(parse("1 if 2*k > t - t else 2"), PARAMETERS, None)
-    assert (fixed.value(Instant({}, 0.0)), list(stops(fixed))) == (1, [])
+    assert (fixed.value(Instant({}, Segment(0.0))), list(stops(fixed))) == (1, [])
 
 
 def test_stops() -> None:

@@ -37,6 +37,7 @@ reference.kinematics
 reference.constraints
 reference.forces
 reference.solve
+reference.integration
 reference.analysis
 reference
 scene
@@ -60,7 +61,7 @@ gpmelica
 cli
 __main__
 """
-C_ORDER = ("algebra", "core", "constraints", "solvers", "cosimulation", "instance", "fmi2", "fmi3")
+C_ORDER = ("algebra", "core", "events", "constraints", "solvers", "cosimulation", "instance", "fmi2", "fmi3")
 APART = {("fmi3", "fmi2")}  # an FMU has one of them
 
 Graph = Mapping[str, set[str]]

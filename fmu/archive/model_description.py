@@ -49,6 +49,7 @@ def render(
             "arrays": [(i, v, variables[i : i + v.elements]) for i, v in enumerate(variables) if v.elements],
             "units": [unit(name) for name in sorted({v.unit for v in variables if v.unit})],
             "structure": structure,
+            "indicators": [i for i, v in enumerate(variables) if v.kind == "indicator"],
             "token": token,
             "version": version,
             "date": build_time().strftime("%Y-%m-%dT%H:%M:%SZ"),

@@ -31,7 +31,7 @@ from .fmu import Fmu, Order
 
 _DATA = "equations_data.c"
 # Of the C layer, besides one per FMI version.
-_ROOMS = ("algebra", "core", "constraints", "solvers", "cosimulation", "instance")
+_ROOMS = ("algebra", "core", "events", "constraints", "solvers", "cosimulation", "instance")
 # CasADi's code is not ours to keep free of warnings. With -O1 derivatives (of the crane with an elastic boom) run
 # twice as fast as with -O0; -O2 adds nothing but a third to the time that the compiler takes.
 _FLAGS = {

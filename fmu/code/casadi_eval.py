@@ -66,7 +66,7 @@ class Evaluator:
 
     Parameters:
         known     name → SX of the program's symbols; vectors are columns
-        switches  SX of the switches, or None where time is that of the start
+        switches  SX of the switches, those of times before those of relations, or None at the start
     """
 
     def __init__(self, program: Program, known: Mapping[str, SX], switches: SX | None) -> None:
@@ -74,6 +74,7 @@ class Evaluator:
         self._definitions = {item.name: item for item in program.items if isinstance(item, Definition)}
         self._order = [item.name for item in program.items if isinstance(item, Definition)]
         self._events = [event.name for event in program.events]
+        self._relations = [relation.name for relation in program.relations]
         self._memo: dict[int, tuple[Expr, SX]] = {}
 
     def prepare(self, names: Iterable[str]) -> None:
@@ -139,6 +140,9 @@ class Evaluator:
         left, right, then, otherwise = (self(argument) for argument in expr.args[:4])
         if switched is None or self.switches is None:
             return ca.if_else(compare(left, right), then, otherwise)
+        if len(expr.args) == 4:
+            holds = self.switches[len(self._events) + self._relations.index(switched)]
+            return ca.if_else(1 - holds if comparison in ("<=", ">=") else holds, then, otherwise)
         slope = self(expr.args[4])
         # between events the comparison keeps the sign that left − right has on this side of the switching time
         condition = compare(slope * (self.switches[self._events.index(switched)] - 0.5), 0)

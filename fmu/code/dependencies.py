@@ -38,7 +38,8 @@ def dependencies(staged: Staged) -> Dependencies:
     for stage in (stage for stage in staged.stages if stage.group in RUNNING):
         if stage.group != "prepare":
             # which switches are set depends on their times; not on the time itself, as far as derivatives go
-            known[_slice(staged.blocks["switches"])] = known[_slice(staged.blocks["event_times"])]
+            times = staged.blocks["event_times"]
+            known[_slice(Block(staged.blocks["switches"].offset, times.size))] = known[_slice(times)]
         _propagate(stage, known)
     wanted = ("derivatives", "outputs", "start_states", "calculated")
     return Dependencies(*(known[_slice(staged.blocks[name])] for name in wanted))

@@ -79,7 +79,7 @@ class _Cutter:
         self._argument("time", [("time", ())])
         self._argument("states", [(state.variable, ()) for state in program.states])
         self._argument("inputs", [(entry.name, ()) for entry in program.inputs])
-        self.switches = self._argument("switches", [("", (len(program.events),))])
+        self.switches = self._argument("switches", [("", (len(program.events) + len(program.relations),))])
         self._argument("parameters", [(entry.name, entry.shape) for entry in program.parameters])
         for name, size in (
             ("input_derivatives", INPUT_ORDERS * len(program.inputs)),
@@ -87,6 +87,7 @@ class _Cutter:
             ("start_values", len(program.start_values)),
             ("event_times", len(program.events)),
             ("derivatives", len(program.states)),
+            ("indicators", len(program.relations)),
             ("outputs", len(program.outputs)),
             ("violations", len(LEVELS) if program.projections else 0),
             ("corrections", len(LEVELS) if program.projections else 0),
@@ -133,7 +134,10 @@ class _Cutter:
                 "requirements": [required.value for required in program.requirements],
                 "start_values": [ir.symbol(value.name) for value in program.start_values],
             },
-            "dynamics": {"derivatives": [state.derivative for state in program.states]},
+            "dynamics": {
+                "derivatives": [state.derivative for state in program.states],
+                "indicators": [relation.indicator for relation in program.relations],
+            },
             "outputs": {"outputs": [output.expr for output in program.outputs]},
         }
         for level, projection in program.projections.items():
@@ -150,7 +154,8 @@ class _Cutter:
 
     def _groups(self) -> dict[str, list[Item]]:
         program = self.program
-        needed = self._needed([state.derivative for state in program.states])
+        running = [relation.indicator for relation in program.relations]
+        needed = self._needed([*(state.derivative for state in program.states), *running])
         wanted = self._needed([output.expr for output in program.outputs])
         groups: dict[str, list[Item]] = {group: [] for group in GROUPS}
         for item in program.items:

@@ -16,6 +16,7 @@ _FUNCTIONS: dict[str, Callable[..., float]] = {
     "^": math.pow,
     "neg": operator.neg,
     "abs": abs,
+    "noevent": lambda x: x,
     "min": min,
     "max": max,
     "sign": lambda x: float((x > 0) - (x < 0)),

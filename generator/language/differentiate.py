@@ -34,6 +34,8 @@ def derivative(tree: Expr, name: str) -> Expr:
         return ONE if tree.data == name else ZERO
     if tree.function == "start":
         return ZERO
+    if tree.function == "noevent":
+        return _noevent(derivative(tree.args[0], name))
     condition = tree.args[:2] if tree.op == "if" else ()
     slopes = [derivative(argument, name) for argument in tree.args[len(condition) :]]
     if all(map(is_zero, slopes)):
@@ -43,6 +45,10 @@ def derivative(tree: Expr, name: str) -> Expr:
     if len(slopes) == 1:
         return _UNARY[tree.function](*tree.args) * slopes[0]
     return _BINARY[tree.function](*tree.args, *slopes)
+
+
+def _noevent(tree: Expr) -> Expr:
+    return tree if tree.op == "constant" else call("noevent", tree)
 
 
 def _power_rule(a: Expr, b: Expr, da: Expr, db: Expr) -> Expr:

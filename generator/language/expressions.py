@@ -30,6 +30,7 @@ FUNCTIONS = {
     "sign": 1,
     "quintic": 5,
     "start": 1,
+    "noevent": 1,
 }
 _OPERATORS: dict[type[ast.operator], str] = {
     ast.Add: "+",
@@ -138,6 +139,8 @@ def degree(tree: Expr, variables: Container[str]) -> int:
     degrees = [degree(child, variables) for child in tree.args]
     if tree.function == "start" or not any(degrees):
         return 0
+    if tree.function == "noevent":
+        return degrees[0]
     match tree.op:
         case "+" | "-" | "neg":
             return max(degrees)

@@ -319,6 +319,14 @@ def switch(
     return Expr("if", (), (left, right, then, otherwise, slope), (comparison, switched))
 
 
+def relation(comparison: str, left: Expr, right: Expr, then: Expr, otherwise: Expr, name: str) -> Expr:
+    """The same for a condition on what the motion is: the program's relation of this name.
+
+    Between events the comparison keeps its value; see `Relation` in `generator.program`.
+    """
+    return Expr("if", (), (left, right, then, otherwise), (comparison, name))
+
+
 def symbols(node: Expr) -> set[str]:
     """Names of all symbols in an expression."""
     found: set[str] = set()
@@ -345,4 +353,11 @@ def rebuilt(node: Expr, args: Sequence[Expr]) -> Expr:
 
 def key(node: Expr) -> Hashable:
     """The same for scalar expressions that are written alike."""
-    return (node.op, float(node.data) if node.op == "constant" else node.data, *map(key, node.args))
+    return (node.op, _identity(node), *map(key, node.args))
+
+
+def _identity(node: Expr) -> Hashable:
+    if node.op == "constant":
+        return float(node.data)
+    # slices are not hashable in every Python
+    return tuple(map(str, node.data)) if node.op == "index" else node.data

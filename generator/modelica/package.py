@@ -103,6 +103,7 @@ def digest(program: Program) -> str:
     lines += [f"{s.name} {s.unit} {mo.text(s.derivative)}" for s in program.states]
     lines += [f"{v.name} {mo.text(v.expr)}" for v in program.start_values]
     lines += [mo.text(event.time) for event in program.events]
+    lines += [mo.text(relation.indicator) for relation in program.relations]
     lines += [line for item in program.items for line in parts.item_equations(item)]
     lines += [f"{o.name} {o.unit} {mo.text(o.expr)}" for o in program.outputs]
     lines += [f"{a.message} {mo.text(a.value)} {mo.number(a.bound)}" for a in program.checks]

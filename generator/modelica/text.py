@@ -68,7 +68,7 @@ def _choice(expr: Expr) -> str:
     comparison, switched = expr.data
     left, right, then, otherwise, *slope = expr.args
     condition = f"{text(left)} {comparison} {text(right)}"
-    if switched is not None:
+    if slope:
         condition = _by_switch(comparison, left - right, switched, *slope)
     chosen = f"if {condition} then {text(then)} else {text(otherwise)}"
     return f"noEvent({chosen})" if switched is None else f"({chosen})"

@@ -213,6 +213,18 @@ class StartValue:
 
 
 @dataclass(frozen=True)
+class Relation:
+    """What is true while the indicator is positive, and changes at an event alone (design 9.4).
+
+    Its two sides are smooth beyond the event, as far as a solver's trial steps reach.
+    """
+
+    name: str
+    indicator: Expr
+    description: str
+
+
+@dataclass(frozen=True)
 class Assertion:
     """What must hold during a run, `value < bound`, and what to say else; the time follows."""
 
@@ -299,6 +311,7 @@ class Program:
     checks       of the start and of every completed step, in every tool
     assertions   for tools that do not say themselves what is singular
     events       switching times; the position is the switch's index
+    relations    what changes at events whose times are not known before; their switches come after those of events
     projections  level, `position` or `velocity` → its projection; empty where it is not wanted
     info         further facts for headers: coordinates, partition
     """
@@ -313,6 +326,7 @@ class Program:
     states: list[State] = field(default_factory=list)
     start_values: list[StartValue] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
+    relations: list[Relation] = field(default_factory=list)
     items: list[Item] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
     projections: dict[str, Projection] = field(default_factory=dict)
@@ -422,6 +436,13 @@ class Program:
         """An output that the equations themselves use: an item by the output's name."""
         self.items.append(Definition(signal.name, (), unit, description, (((), expr),), self._origin))
         self.outputs.append(Output(signal, unit, description, ir.symbol(signal.name)))
+
+    def relate(self, indicator: Expr, description: str = "") -> str:
+        """A new relation that is true while the indicator is positive; returns its name."""
+        name = self.fresh(f"event_indicator_{len(self.relations) + 1}")
+        text = description or f"a condition of {self._origin}"
+        self.relations.append(Relation(name, indicator, text))
+        return name
 
     def integrate(self, state: State) -> None:
         """Add a state, and the output that has its value."""

@@ -107,7 +107,7 @@ class Followed:
         state, unit = nearest.state, self._manifold.unit
         rows = self._model.constraints(state)
         inverse = unit[:, None] * np.linalg.pinv(rows.C[self._slow] * unit, rcond=_RANK)
-        state = self._model.state(state.t, state.q, state.qd - inverse @ rows.Phi_dot[self._slow], state.since)
+        state = self._model.state(state.t, state.q, state.qd - inverse @ rows.Phi_dot[self._slow], state.segment)
         rows, kept = self._model.constraints(state), self.left.active
         qdd = unit * (np.linalg.pinv(rows.C[kept] * unit, rcond=_RANK) @ rows.gamma[kept])
         opened = (self.left.opened_at(level, state, qdd) for level in range(3))
@@ -123,7 +123,7 @@ class Followed:
         for sign in (1.0, -1.0, 1.0):
             direction = allowed @ rng.normal(size=allowed.shape[1])
             step = sign * _ASIDE * self._manifold.extent * direction / np.abs(direction).max()
-            aside = self._model.state(start.t, start.q + self._manifold.unit * step, start.qd, start.since)
+            aside = self._model.state(start.t, start.q + self._manifold.unit * step, start.qd, start.segment)
             nearest = self._manifold.nearest(aside)
             if nearest.fulfilled:
                 yield nearest.state

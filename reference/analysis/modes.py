@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...generator.mechanism import Mechanism
+from ..integration.events import Events
+from ..integration.motion import Motion
 from ..solve.model import Model, Start
-from ..solve.motion import Motion
 from ..solve.solver import formulation
 from ..solve.statics import start_state
 
@@ -81,7 +82,7 @@ def modes(
 
 def _linearised(motion: Motion, x: Array) -> Array:
     """A, shape (size, size), at x, shape (size,)."""
-    rate = motion.rate(0.0)
+    rate = motion.rate(Events(motion).segment(0.0, x, 0.0))
     shifts = _DIFFERENCE * np.eye(len(x))
     columns = [(rate(0.0, x + shift) - rate(0.0, x - shift)) / (2 * _DIFFERENCE) for shift in shifts]
     return np.array(columns).reshape(len(x), len(x)).T

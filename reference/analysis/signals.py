@@ -12,10 +12,10 @@ from ...errors import SolveError
 from ...generator.mechanism import Mechanism
 from ...generator.types.origin import joint_load, of_point, row_force, violation
 from ..forces.joint_loads import COMPONENTS, JointLoads, axial_and_normal
+from ..integration.motion import Motion
 from ..kinematics.quantities import State
 from ..solve.gpme import Partition
 from ..solve.model import Evaluation, Model
-from ..solve.motion import Motion
 
 Array = NDArray[np.float64]
 

@@ -15,9 +15,11 @@ from ...generator.mechanism import Mechanism
 from ...trajectory import Trajectory, output_grid
 from ..forces.element import Input
 from ..forces.joint_loads import all_links
-from ..solve.integrators import Integrator, Interpolant, Stalled
+from ..integration.events import Events
+from ..integration.integrators import Integrator, Interpolant, Stalled
+from ..integration.motion import Motion
+from ..kinematics.segment import Segment
 from ..solve.model import SAME_TIME, Model, Start
-from ..solve.motion import Motion
 from ..solve.solver import formulation
 from ..solve.statics import start_state
 from .signals import Moment, signals
@@ -82,7 +84,9 @@ def simulate(
     found, extra = signals(motion, run.moments(), joints, multipliers)
     wall = time.perf_counter() - begun
     extra["tolerance"] = integrator.tolerance
-    return Trajectory("reference", times, found, wall, run.steps, run.watch.note, extra)
+    return Trajectory(
+        "reference", times, found, wall, run.steps, run.watch.note, extra, events=tuple(run.events.found)
+    )
 
 
 def _wanted_loads(mechanism: Mechanism, loads: Literal["all"] | Sequence[str] | None) -> Sequence[str]:
@@ -96,39 +100,58 @@ class _Run:
     def __init__(self, motion: Motion, times: Array, progress: Progress | None) -> None:
         self.motion, self.times = motion, times
         self.watch = Watch(motion, float(np.diff(times).max(initial=0.0)), float(times[-1]))
+        self.events = Events(motion)
         self.steps = 0
         end = float(times[-1])
         begins = np.array([0.0, *motion.model.stops(end)])
         self._bounds = np.append(begins[begins < end * (1.0 - SAME_TIME)], end)
-        # An output time that is a stop, but for rounding, belongs to the segment after it, the last one too.
-        self._since = begins[np.searchsorted(begins, times + 1e-9 * end, side="right") - 1]
+        self._last_stop = float(begins[-1])
+        self._segments = [Segment(0.0)] * len(times)
         self._values = np.empty((len(times), motion.size))
         self._done = 0
         self._progress, self._reported = progress, 0.0
 
     def march(self, integrator: Integrator, y: Array) -> None:
         """Integrate all segments from y, shape (size,); see `Motion`."""
+        segment = None
         for begin, end in zip(self._bounds[:-1].tolist(), self._bounds[1:].tolist(), strict=True):
-            try:
-                y = integrator.integrate(self.motion.rate(begin), (begin, end), y, partial(self._record, begin))
-            except Stalled as error:
-                raise SolveError(f"{self.watch.explained(begin, error.t, error.y)} ({error})") from None
+            t = begin
+            while t < end:
+                segment = self.events.segment(t, y, begin, segment)
+                self._enter(segment, t)
+                try:
+                    t, y = integrator.integrate(
+                        self.motion.rate(segment), (t, end), y, partial(self._record, segment)
+                    )
+                except Stalled as error:
+                    raise SolveError(f"{self.watch.explained(segment, error.t, error.y)} ({error})") from None
         self._values[self._done :] = y
+        self._enter(self.events.segment(t, y, self._last_stop, segment), t)
+
+    def _enter(self, segment: Segment, t: float) -> None:
+        """An output time that is that of an event, but for rounding, belongs to the segment after it."""
+        first = int(np.searchsorted(self.times, t - 1e-9 * float(self.times[-1]) if t else 0.0))
+        self._segments[first:] = [segment] * (len(self.times) - first)
 
     def moments(self) -> list[Moment]:
         """The states at the output times."""
         return [
-            Moment(*self.motion.moment(t, y, since))
-            for t, y, since in zip(self.times.tolist(), self._values, self._since.tolist(), strict=True)
+            Moment(*self.motion.moment(t, y, segment))
+            for t, y, segment in zip(self.times.tolist(), self._values, self._segments, strict=True)
         ]
 
     def _record(
-        self, since: float, before: float, after: float, y: Array, interpolant: Callable[[], Interpolant]
-    ) -> None:
+        self, segment: Segment, before: float, after: float, y: Array, interpolant: Callable[[], Interpolant]
+    ) -> float | None:
+        """Of a step; when an event ends it."""
         self.steps += 1
-        self.watch.step(since, before, after, y, interpolant)
+        event = self.events.first(segment, before, after, y, interpolant)
+        if event is not None:
+            after, y = event, interpolant()(event)
+        self.watch.step(segment, before, after, y, interpolant)
         self._take(before, after, interpolant)
         self._report(after / float(self.times[-1]))
+        return event
 
     def _report(self, fraction: float) -> None:
         if self._progress and (fraction >= self._reported + 0.01 or fraction == 1.0):

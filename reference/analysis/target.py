@@ -16,6 +16,7 @@ from ...trajectory import Trajectory
 from ..constraints.constraints import programmed
 from ..constraints.rows import Rows, stack
 from ..kinematics.quantities import State
+from ..kinematics.segment import Segment
 from ..solve.model import Model
 
 Array = NDArray[np.float64]
@@ -91,5 +92,5 @@ class _Projection:
     def _at(self, t: float, position: Array) -> Rows:
         x = self._template.x.copy()
         x[self._own] = position
-        state: State = replace(self._template, t=t, since=t, x=x)
+        state: State = replace(self._template, t=t, segment=Segment(t), x=x)
         return stack([group.rows(state) for group in self._groups])

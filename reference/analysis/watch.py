@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from ...errors import SolveError
+from ..integration.integrators import Interpolant
+from ..integration.motion import Motion
 from ..kinematics.quantities import State
-from ..solve.integrators import Interpolant
+from ..kinematics.segment import Segment
 from ..solve.left_out import LeftOut
 from ..solve.manifold import Manifold
-from ..solve.motion import Motion
 
 Array = NDArray[np.float64]
 _SHRINKING = 15  # steps in a row, each no longer than the one before
@@ -42,12 +43,12 @@ _INVOLVED = 0.1  # of a combination of rows that vanishes
 
 @dataclass(frozen=True)
 class _Passed:
-    """End of a step of the time segment that began at `since`, s: the rows and their smallest singular value."""
+    """End of a step of a time segment: the rows and their smallest singular value."""
 
     t: float
     rows: Array
     value: float
-    since: float
+    segment: Segment
     interpolant: Interpolant | None
 
 
@@ -69,26 +70,26 @@ class Watch:
         self._passed: list[_Passed] = []
         self.singular: list[float] = []
 
-    def step(self, since: float, before: float, after: float, y: Array, at: Callable[[], Interpolant]) -> None:
-        """Look at a step from `before` to `after`, s, of the time segment that began at `since`, s; y at its end.
+    def step(self, segment: Segment, before: float, after: float, y: Array, at: Callable[[], Interpolant]) -> None:
+        """Look at a step from `before` to `after`, s, of a time segment; y at its end.
 
         Raises SolveError where a row that is left out opens, or where the steps shrink to nothing.
         """
         self._bound(after, y)
         if self._left.rows:
-            self._look(since, before, after, at())
+            self._look(segment, before, after, at())
         if self._left.active:
-            self._measure(since, after, y, at)
+            self._measure(segment, after, y, at)
         self._recent.append(after - before)
         self._step = max(self._step, after - before)
         if self._shrinking():
-            if self._is_end(since, after, y):
-                raise SolveError(self.explained(since, after, y))
+            if self._is_end(segment, after, y):
+                raise SolveError(self.explained(segment, after, y))
             self._recent.clear()
 
-    def explained(self, since: float, t: float, y: Array) -> str:
+    def explained(self, segment: Segment, t: float, y: Array) -> str:
         """Why a run ends at the state y, shape (size,), at t, s: rows become singular, or what has no bound."""
-        state, z = self._motion.moment(t, y, since)
+        state, z = self._motion.moment(t, y, segment)
         ends = f"the motion ends at t = {t:.5g} s: "
         if self._left.active and self._smallest(state) < _CLOSE * self._largest:
             return f"{ends}{self._becoming_singular(state)}"
@@ -120,16 +121,16 @@ class Watch:
         to_nothing = recent[-5] < _SHRUNK * self._step and all(b <= a for a, b in pairwise(recent))
         return to_nothing or (at_singular and max(recent) < _SHORT * self._step)
 
-    def _is_end(self, since: float, t: float, y: Array) -> bool:
+    def _is_end(self, segment: Segment, t: float, y: Array) -> bool:
         """Whether a function ends, or rows are singular and cannot be fulfilled a little later.
 
         If they can, the motion may get through; without a cause, the integrator has its own reasons.
         """
-        state = self._motion.moment(t, y, since)[0]
+        state = self._motion.moment(t, y, segment)[0]
         if not self._left.active or self._smallest(state) > _CLOSE * self._largest:
             return bool(self._motion.model.nearest_end(state))
         later = _AHEAD * self._step
-        ahead = self._motion.model.state(t + later, state.q + later * state.qd, 0 * state.qd, since)
+        ahead = self._motion.model.state(t + later, state.q + later * state.qd, 0 * state.qd, segment)
         return not Manifold(self._motion.model, state, self._left.active).nearest(ahead).fulfilled
 
     @property
@@ -137,26 +138,26 @@ class Watch:
         """What a reader of the run must know."""
         return _near_singular(self.singular) if self.singular else ""
 
-    def _look(self, since: float, before: float, after: float, at: Interpolant) -> None:
+    def _look(self, segment: Segment, before: float, after: float, at: Interpolant) -> None:
         """At the rows that are left out, through a step."""
         for t in np.linspace(before, after, int(np.ceil((after - before) / self._longest)) + 1)[1:].tolist():
-            opened = self._left.opened(self._motion.moment(t, at(t), since)[0])
+            opened = self._left.opened(self._motion.moment(t, at(t), segment)[0])
             if opened:
                 raise SolveError(str(opened))
 
-    def _measure(self, since: float, after: float, y: Array, at: Callable[[], Interpolant]) -> None:
+    def _measure(self, segment: Segment, after: float, y: Array, at: Callable[[], Interpolant]) -> None:
         """How near the rows are to a singular position; a minimum at the middle one of three ends is sought.
 
         So is one within the step, if it is a long one: rows get singular only if they change by about as much as
         their smallest singular values at both ends (Weyl's inequality).
         """
-        rows = self._at_end(since, after, y)
+        rows = self._at_end(segment, after, y)
         value = _smallest(rows)
         self._largest = max(self._largest, value)
         before = self._passed[-1:]
         turned = any(np.linalg.norm(rows - p.rows) > _TURNED * (value + p.value) for p in before)
         close = min(value, *(passed.value for passed in before), np.inf) < _FALLING * self._largest
-        here = _Passed(after, rows, value, since, at() if close or turned else None)
+        here = _Passed(after, rows, value, segment, at() if close or turned else None)
         self._passed = [*self._passed[-2:], here]
         values = [passed.value for passed in self._passed]
         if turned and self._dips(before[0].t, here):
@@ -179,7 +180,7 @@ class Watch:
     def _within(self, step: _Passed, t: float) -> float:
         """The rows' smallest singular value within a step, at t, s."""
         assert step.interpolant is not None
-        return self._smallest(self._motion.moment(t, step.interpolant(t), step.since)[0])
+        return self._smallest(self._motion.moment(t, step.interpolant(t), step.segment)[0])
 
     def _minimum(self, begin: float, step: _Passed) -> tuple[float, float]:
         """Time within a step from `begin`, s, at which rows are nearest to singular, s, and how near."""
@@ -190,7 +191,7 @@ class Watch:
         )
         return float(found.x), float(found.fun)
 
-    def _at_end(self, since: float, t: float, y: Array) -> Array:
+    def _at_end(self, segment: Segment, t: float, y: Array) -> Array:
         """The rows at the end of a step, at t, s.
 
         Where the integrator evaluated its rates there, C is known but for the step's last correction.
@@ -198,7 +199,7 @@ class Watch:
         at, C = self._motion.latest
         if at == t and len(self._sizes):
             return self._comparable(C)
-        return self._rows(self._motion.moment(t, y, since)[0])
+        return self._rows(self._motion.moment(t, y, segment)[0])
 
     def _rows(self, state: State) -> Array:
         """Those that are kept, made comparable."""

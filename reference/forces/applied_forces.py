@@ -149,7 +149,7 @@ class _Given:
 
     def number(self, state: State) -> float:
         """Its value."""
-        return input_value(self._value, state.t, state.since)
+        return input_value(self._value, state.t, state.segment.begin)
 
     def by_rates(self, state: State) -> Array:
         """Inputs do not depend on q̇."""

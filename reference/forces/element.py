@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...generator.mechanism import Mechanism, Place
 from ..kinematics.piecewise import PiecewiseLinear
-from ..kinematics.quantities import Reader, Reading, State
+from ..kinematics.quantities import Reader, Reading, Relation, State
 
 Array = NDArray[np.float64]
 Input: TypeAlias = Callable[[float], float] | float | PiecewiseLinear
@@ -87,6 +87,10 @@ class ForceElement:
         """What joints bear of it, on each slot, shape (B, 6): force, then moment about the origin of positions."""
         del state
         return 0.0
+
+    def relations(self) -> list[Relation]:
+        """What of it changes at events, beside its expressions."""
+        return []
 
     def stops(self) -> list[float]:
         """Times at which it jumps or has a kink, s."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...generator.mechanism import Mechanism, Place
 from ...generator.types.force_elements import FORCE_ELEMENTS
-from ..kinematics.quantities import Reader, State
+from ..kinematics.quantities import Reader, Relation, State
 from .element import ForceElement, Given, Input, Mark
 from .replacement_joints import ReplacementJoints
 
@@ -75,6 +75,10 @@ class ForceModel:
     def stops(self) -> list[float]:
         """Times at which an input or an expression of time jumps or has a kink, s."""
         return [time for element in self._elements for time in element.stops()]
+
+    def relations(self) -> list[Relation]:
+        """What changes at events, beside expressions."""
+        return [relation for element in self._elements for relation in element.relations()]
 
     def __call__(self, state: State) -> GeneralisedForces:
         """All generalised forces in the state."""

@@ -1,7 +1,8 @@
 """Expressions of the description, ready to evaluate with numbers or jets (design 3).
 
 Compiling puts in everything that is constant during a run (parameters, start values), and turns a
-conditional on time into a switch: frozen between events, so that no integrator steps over a jump.
+conditional on time into a switch, one on states into a relation: frozen between events, so that no integrator
+steps over a jump. abs, min, max and sign are conditionals too. `noevent` asks for what is evaluated as it stands.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Protocol, TypeVar
 from ...errors import SolveError
 from ...generator.language.ir import Expr
 from .jet import OPERATIONS, Value, plain
+from .segment import Segment
 
 T = TypeVar("T")
 
@@ -34,12 +36,12 @@ class NoValue(ValueError):
 class Instant:
     """What an expression sees.
 
-    atoms   the values of its names, numbers or jets: `t`, `E.x`, `column.angle`, …
-    since   s, when the present time segment began: switches up to then have happened, later ones have not
+    atoms    the values of its names, numbers or jets: `t`, `E.x`, `column.angle`, …
+    segment  the present one
     """
 
     atoms: Mapping[str, Value]
-    since: float
+    segment: Segment
 
 
 class Node(Protocol):
@@ -112,7 +114,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class _Branch(Choice):
-    """A conditional on anything but time, evaluated as it is. Children: left, right, then, otherwise."""
+    """A conditional on anything but time, evaluated as it stands. Children: left, right, then, otherwise."""
 
     comparison: str
     children: tuple[Node, ...]
@@ -123,6 +125,25 @@ class _Branch(Choice):
         return then if holds else otherwise
 
 
+@dataclass(frozen=True, eq=False)
+class Related(_Branch):
+    """The same, whose side changes at events."""
+
+    def chosen(self, at: Instant) -> Node:
+        """The operand of its side."""
+        if self not in at.segment.sides:
+            return super().chosen(at)
+        return self.children[2 if at.segment.sides[self] else 3]
+
+    def margin(self, at: Instant) -> float:
+        """Positive where it holds; nan where its operands have no value."""
+        try:
+            left, right = (plain(child.value(at)) for child in self.children[:2])
+        except NoValue:
+            return math.nan
+        return left - right if self.comparison in (">", ">=") else right - left
+
+
 @dataclass(frozen=True)
 class _Switch(Choice):
     """A conditional on time that changes at `time`, s. Children: before, after."""
@@ -131,26 +152,34 @@ class _Switch(Choice):
     children: tuple[Node, ...]
 
     def chosen(self, at: Instant) -> Node:
-        return self.children[bool(self.time <= at.since)]
+        return self.children[bool(self.time <= at.segment.begin)]
 
 
 StartValue = Callable[[Node], float]
 
 
-def compile_tree(tree: Expr, constants: Mapping[str, float], start: StartValue | None) -> Node:
+def compile_tree(
+    tree: Expr, constants: Mapping[str, float], start: StartValue | None, eventful: bool = True
+) -> Node:
     """The description's expression with its constants put in.
 
     constants  parameters by name
     start      value of a compiled expression at the start; None: the present state is the start, start(x) = x
+    eventful   whether its conditions and kinks are events
     """
+    eventful = eventful and tree.function not in ("noevent", "start")
     if tree.op == "constant":
         return Constant(float(tree.data))
     if tree.op == "symbol":
         known = {"pi": math.pi, **constants}
         return Constant(known[tree.data]) if tree.data in known else Atom(tree.data)
-    children = tuple(compile_tree(child, constants, start) for child in tree.args)
+    children = tuple(compile_tree(child, constants, start, eventful) for child in tree.args)
     if tree.op == "if":
-        return _conditional(tree.data[0], children)
+        return _conditional(tree.data[0], children, eventful)
+    if tree.function == "noevent":
+        return children[0]
+    if eventful and tree.function in _KINKED and _moves(children):
+        return _KINKED[tree.function](*children)
     if tree.function == "start":
         return Constant(start(children[0])) if start else children[0]
     return _call(Call(tree.function, children))
@@ -159,14 +188,32 @@ def compile_tree(tree: Expr, constants: Mapping[str, float], start: StartValue |
 def _call(call: Call) -> Node:
     if not all(isinstance(child, Constant) for child in call.children):
         return call
-    return Constant(plain(evaluate(call, Instant({}, 0.0), "a constant expression")))
+    return Constant(plain(evaluate(call, Instant({}, Segment(0.0)), "a constant expression")))
 
 
-def _conditional(comparison: str, children: tuple[Node, ...]) -> Node:
+def _moves(children: tuple[Node, ...]) -> bool:
+    """Whether operands depend on more than time in an affine way: kinks in time are known before."""
+    return any(_line(child) is None for child in children)
+
+
+def _related(comparison: str, *children: Node) -> Node:
+    return Related(comparison, children)
+
+
+_ZERO, _ONE, _MINUS = Constant(0.0), Constant(1.0), Constant(-1.0)
+_KINKED: dict[str, Callable[..., Node]] = {
+    "abs": lambda x: _related(">", x, _ZERO, x, _related("<", x, _ZERO, Call("neg", (x,)), _ZERO)),
+    "min": lambda x, y: _related("<=", x, y, x, y),
+    "max": lambda x, y: _related(">=", x, y, x, y),
+    "sign": lambda x: _related(">", x, _ZERO, _ONE, _related("<", x, _ZERO, _MINUS, _ZERO)),
+}
+
+
+def _conditional(comparison: str, children: tuple[Node, ...], eventful: bool) -> Node:
     left, right, then, otherwise = children
     line = _line(Call("-", (left, right)))
     if line is None:
-        return _Branch(comparison, children)
+        return (Related if eventful else _Branch)(comparison, children)
     offset, slope = line
     holds = _COMPARE[comparison]
     if slope == 0.0:
@@ -212,6 +259,14 @@ def names(node: Node) -> Iterator[str]:
         yield node.name
     for child in node.children:
         yield from names(child)
+
+
+def related(node: Node) -> Iterator[Related]:
+    """Its relations, with repetitions."""
+    if isinstance(node, Related):
+        yield node
+    for child in node.children:
+        yield from related(child)
 
 
 def evaluate(node: Node, at: Instant, label: str) -> Value:

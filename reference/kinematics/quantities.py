@@ -5,7 +5,7 @@ Quantities x are the world coordinates of the points and the generalised coordin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,10 +13,21 @@ from numpy.typing import NDArray
 
 from ...generator.language.ir import Expr
 from ...generator.mechanism import Mechanism
-from .expression import Instant, Node, compile_tree, ends, evaluate, named_errors, names
+from .expression import (
+    Instant,
+    Node,
+    Related,
+    compile_tree,
+    ends,
+    evaluate,
+    named_errors,
+    names,
+    related,
+)
 from .jet import Jet, Value, constant, plain, variables
 from .kinematics import Places, Posture, VectorMotion
 from .magnitude import magnitude
+from .segment import Segment
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -26,7 +37,8 @@ Indices = NDArray[np.intp]
 class State:
     """One state of the mechanism with its kinematics.
 
-    t, since       s: present time, and when the present time segment began (see `expression.Instant`)
+    t              s, present time
+    segment        what is constant at present
     q, qd          shape (n,)
     posture        transforms of the bodies
     places         points, then supports, then where forces act; positions from the posture's datum
@@ -35,7 +47,7 @@ class State:
     """
 
     t: float
-    since: float
+    segment: Segment
     q: Array
     qd: Array
     posture: Posture
@@ -44,6 +56,20 @@ class State:
     x_dot: Array
     bias: Array
     jacobian: Array
+
+
+@dataclass(frozen=True)
+class Relation:
+    """What is true or not, and stays so between events (design 9.4).
+
+    key      that of the segment's sides
+    label    what it belongs to, for messages
+    margin   of a state: positive where the relation holds, negative where it does not; nan where it has no value
+    """
+
+    key: Hashable
+    label: str
+    margin: Callable[[State], float]
 
 
 class Quantities:
@@ -65,9 +91,9 @@ class Quantities:
         self._still = np.zeros(self.n)
 
     def state(
-        self, when: tuple[float, float], q: Array, qd: Array, posture: Posture, places: VectorMotion
+        self, t: float, segment: Segment, q: Array, qd: Array, posture: Posture, places: VectorMotion
     ) -> State:
-        """The state with the values of all quantities; when: t and since."""
+        """The state with the values of all quantities."""
         own = slice(0, self.points)
         jacobian = self._jacobian.copy()
         jacobian[: 3 * self.points] = places.jacobian[:, :, own].reshape(self.n, 3 * self.points).T
@@ -79,7 +105,7 @@ class Quantities:
                 (places.bias, self._still),
             )
         )
-        return State(*when, q, qd, posture, places, x, x_dot, bias, jacobian)
+        return State(t, segment, q, qd, posture, places, x, x_dot, bias, jacobian)
 
     def jacobian_sizes(self, state: State) -> Array:
         """Magnitudes of the terms of ∂x/∂q, shape (m, n)."""
@@ -133,14 +159,24 @@ class Reading:
 
     def ends(self, state: State) -> list[tuple[float, str]]:
         """How near its functions are to the ends of their domains, where they are near, and what to call them."""
-        at = Instant(dict(zip(self.names, self._values(state), strict=True)), state.since)
+        at = self._instant(state)
         return [(distance, f"{function} in {self.label}") for distance, function in ends(self.node, at)]
 
     def sizes(self, state: State) -> tuple[float, Array]:
         """Magnitudes of the terms of its value and of its derivatives, in the order of `jet`, shape (k,)."""
-        at = Instant(dict(zip(self.names, self._values(state), strict=True)), state.since)
+        at = self._instant(state)
         found = named_errors(self.label, at, lambda: magnitude(self.node, at, self.names))
         return found.size, found.gradient_size
+
+    def relations(self) -> list[Relation]:
+        """What of it changes at events."""
+        return [Relation(node, self.label, self._margin_of(node)) for node in dict.fromkeys(related(self.node))]
+
+    def _margin_of(self, node: Related) -> Callable[[State], float]:
+        return lambda state: node.margin(self._instant(state))
+
+    def _instant(self, state: State) -> Instant:
+        return Instant(dict(zip(self.names, self._values(state), strict=True)), state.segment)
 
     def _values(self, state: State) -> list[float]:
         return [
@@ -152,7 +188,7 @@ class Reading:
 
     def _value(self, state: State, values: Sequence[Value]) -> Value:
         atoms: Mapping[str, Value] = dict(zip(self.names, values, strict=True))
-        return evaluate(self.node, Instant(atoms, state.since), self.label)
+        return evaluate(self.node, Instant(atoms, state.segment), self.label)
 
 
 class Reader:

@@ -76,7 +76,7 @@ class Manifold:
                 break
             step *= min(1.0, _LONGEST / max(self._length(step), 1e-300))
             for _ in range(8):
-                trial = self.model.state(state.t, state.q + step, state.qd, state.since)
+                trial = self.model.state(state.t, state.q + step, state.qd, state.segment)
                 trial_Phi, trial_C = self._gap(trial)
                 if np.linalg.norm(trial_Phi) < gap:
                     break

@@ -17,7 +17,8 @@ from ..forces.friction import FrictionModel
 from ..forces.generalised_forces import ForceModel, GeneralisedForces, force_places
 from ..forces.joint_loads import JointLoads, closure_wrench
 from ..kinematics.kinematics import Kinematics, Places, Posture
-from ..kinematics.quantities import Quantities, Reader, State
+from ..kinematics.quantities import Quantities, Reader, Relation, State
+from ..kinematics.segment import Segment
 from .formulations import Gpme, ReducedGpme, System
 
 Array = NDArray[np.float64]
@@ -135,15 +136,14 @@ class Model:
         fastest = max(kappa, alpha + math.sqrt(max(alpha**2 - beta**2, 0.0)))
         return 1.0 / fastest if fastest and self.constraints.names else math.inf
 
-    def state(self, t: float, q: Array, qd: Array, since: float | None = None) -> State:
+    def state(self, t: float, q: Array, qd: Array, segment: Segment | None = None) -> State:
         """Kinematics at t, s; q and qd of shape (n,).
 
-        since  s, when the present time segment began: conditionals on time that switch later have not
-               switched yet, even if t lies beyond; default t
+        segment  the present one; default: it begins at t, and relations are what they are there
         """
         posture = self._kinematics(q, qd)
         places = self._places.motion(posture)
-        return self.quantities.state((t, t if since is None else since), q, qd, posture, places)
+        return self.quantities.state(t, Segment(t) if segment is None else segment, q, qd, posture, places)
 
     def mass(self, posture: Posture) -> tuple[Array, Array]:
         """M, shape (n, n), and h, shape (n,): M_ij = Σ tr(T_i H T_jᵀ), h_i = Σ tr(T_i H (Σ_mn T_mn q̇_m q̇_n)ᵀ)."""
@@ -258,9 +258,9 @@ class Model:
         """
         if not isinstance(form, ReducedGpme) or not self.constraints.names:
             return state
-        rows = self.constraints(self.state(state.t, state.q, np.zeros_like(state.qd), state.since))
+        rows = self.constraints(self.state(state.t, state.q, np.zeros_like(state.qd), state.segment))
         qd = form.velocities(state.t, rows.C, -rows.Phi_dot - self._feedback[2] * rows.Phi, state.qd)
-        return self.state(state.t, state.q, qd, state.since)
+        return self.state(state.t, state.q, qd, state.segment)
 
     def _solution_with_friction(self, state: State, form: Gpme, z: Array | None, given: _Equations) -> _Solution:
         """q̈ and λ are affine in the friction efforts; so the loop of these with the joint loads is a small one."""
@@ -274,6 +274,11 @@ class Model:
         found = self._friction.efforts(state.posture, bristles.mu, loads, qdd, contacts)
         qdd, multipliers = (x[:, 0] + x[:, 1:] @ found.tau for x in (qdd, multipliers))
         return _Solution(qdd, multipliers, units @ found.tau, bristles.z_dot, found.residual)
+
+    def relations(self) -> list[Relation]:
+        """What changes at events whose times are not known before, in an order of its own."""
+        readings = [*self.constraints.readings, *self._forces.readings]
+        return [relation for reading in readings for relation in reading.relations()] + self._forces.relations()
 
     def nearest_end(self, state: State) -> str:
         """The function that is next to the end of its domain, and where it stands; empty if none is near."""

@@ -3,6 +3,7 @@
 #include "checks.h"
 
 #include "evaluation.h"
+#include "events.h"
 #include "projection.h"
 
 static bool check(Model *model) {
@@ -19,5 +20,8 @@ static bool check(Model *model) {
 bool model_settle(Model *model, bool *moved) { return model_project(model, moved) && check(model); }
 
 bool model_complete_step(Model *model, bool *due) {
-    return model_projection_due(model, due) && (*due || check(model));
+    bool event;
+    if (!model_expect_change(model, &event) || !model_projection_due(model, due)) return false;
+    *due = *due || event;
+    return *due || check(model);
 }

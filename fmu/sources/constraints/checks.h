@@ -9,7 +9,8 @@
 /* At the start, after a step of an inner solver, in an event. *moved: whether a projection has. */
 bool model_settle(Model *model, bool *moved);
 
-/* After a step of the importer's solver. *due: an event has to follow, for a projection; else it is settled. */
+/* After a step of the importer's solver. *due: an event has to follow, for a projection or a relation that the importer
+   has not noticed; else it is settled. */
 bool model_complete_step(Model *model, bool *due);
 
 #endif

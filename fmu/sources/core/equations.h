@@ -17,6 +17,8 @@
                 evaluation          the stages, each group run once per change
                 variables           get and set by value reference, with checks
                 derivatives         exact derivatives, forward and adjoint, by sweeps over the stages
+     events     events              sets the switches
+                event_location      when, within a step, a relation changes
      constraints  projection        puts the states back on the constraints
                 checks              what must hold at the start and after each step
      solvers    integrator          what an inner solver of the co-simulation is, and what every one shares
@@ -111,7 +113,7 @@ typedef struct {
    after PREPARE alone. */
 typedef enum {
     GROUP_PREPARE,  /* from parameters alone: constants, start states, event times */
-    GROUP_DYNAMICS, /* from time, states, inputs, switches, parameters and PREPARE's results: derivatives */
+    GROUP_DYNAMICS, /* from time, states, inputs, switches, parameters and PREPARE's results: derivatives, indicators */
     GROUP_OUTPUTS,  /* from all of these: outputs */
     GROUP_VIOLATIONS,       /* from time, states, switches, parameters and PREPARE's results: violations */
     GROUP_PROJECT_POSITION, /* from the same: a step of the positions towards the constraints; may have no stages */
@@ -134,12 +136,14 @@ typedef struct {
     int inputs;       /* n_inputs */
     int input_derivatives; /* INPUT_ORDERS times n_inputs, order by order: with respect to time, for the next
                               communication step */
-    int switches;     /* n_switches: 1.0 once time has reached the event time of the same index, else 0.0.
-                         Constant between events. */
+    int switches;     /* n_switches: 1.0 once time has reached the event time of the same index, else 0.0; then those
+                         of the n_relations relations: 1.0 where the indicator is positive, else 0.0. Constant
+                         between events. */
     int parameters;   /* n_parameters */
     int start_states; /* n_states: result of PREPARE, copied to the states when a run is initialised */
-    int event_times;  /* n_switches: result of PREPARE, s; any order, may be past; not finite = never */
+    int event_times;  /* n_switches - n_relations: result of PREPARE, s; any order, may be past; not finite = never */
     int derivatives;  /* n_states: result of DYNAMICS, time derivative of the states */
+    int indicators;   /* n_relations: result of DYNAMICS; no numbers where they have none */
     int outputs;      /* n_outputs: result of OUTPUTS */
     /* Only where the group has stages: */
     int violations;      /* N_LEVELS: norms of the constraints and of their rates; result of VIOLATIONS */
@@ -202,7 +206,8 @@ typedef enum {
     VARIABLE_REAL_SETTING,    /* real; set before the end of initialisation; index: RealSetting */
     VARIABLE_INTEGER_SETTING, /* integer; set before the end of initialisation; index: IntegerSetting */
     VARIABLE_COUNTER,         /* integer, read only; index: Counter */
-    VARIABLE_CORRECTION       /* real, read only; index: Level */
+    VARIABLE_CORRECTION,      /* real, read only; index: Level */
+    VARIABLE_INDICATOR        /* real, read only: of a relation */
 } VariableKind;
 
 /* What a number may be: from low to high, both included but for an exclusive low. */
@@ -236,7 +241,7 @@ typedef struct {
     const char *identifier; /* modelIdentifier */
     const char *token;      /* guid (FMI 2), instantiationToken (FMI 3): compared with the importer's */
 
-    int n_states, n_inputs, n_switches, n_parameters, n_outputs;
+    int n_states, n_inputs, n_switches, n_relations, n_parameters, n_outputs;
     int n_positions; /* the derivatives of the first so many states are the next as many states */
     int workspace_size;
     Blocks blocks;
@@ -253,6 +258,7 @@ typedef struct {
 
     int n_checks;
     const Check *checks; /* may be NULL if n_checks is 0 */
+    const char *const *relations; /* n_relations: what each is about, for messages; may be NULL if there are none */
 
     int n_calculated;
     int n_requirements;

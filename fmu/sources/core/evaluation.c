@@ -108,7 +108,7 @@ static bool finish_preparation(Model *model) {
     if (!requirements_hold(model)) return false;
     if (!all_finite(model, VARIABLE_STATE, equations.blocks.start_states, equations.n_states)) return false;
     model_move(model, time_of(model), model->workspace + equations.blocks.start_states);
-    model_update_switches(model);
+    switches_follow_time(model);
     model->run.orientation = 0;
     return true;
 }
@@ -127,11 +127,26 @@ static bool finish(Model *model, int group) {
     }
 }
 
-static bool run_group(Model *model, int group) {
+static bool run_stages(Model *model, int group) {
     const StageGroup *stages = &equations.groups[group];
     for (int i = 0; i < stages->n_stages; i++)
         if (!run_stage(model, &stages->stages[i])) return false;
-    return finish(model, group);
+    return true;
+}
+
+/* Until the run begins, the relations are what the start makes them. */
+static bool run_initial_dynamics(Model *model) {
+    for (int i = 0; i <= equations.n_relations; i++) {
+        if (!run_stages(model, GROUP_DYNAMICS)) return false;
+        if (switches_follow_states(model) < 0) return finish(model, GROUP_DYNAMICS);
+    }
+    return model_fail(model, "the conditions contradict each other at the start, t = %.15g s", time_of(model));
+}
+
+static bool run_group(Model *model, int group) {
+    if (group == GROUP_DYNAMICS && (model->run.mode & (MODE_INSTANTIATED | MODE_INITIALIZATION)))
+        return run_initial_dynamics(model);
+    return run_stages(model, group) && finish(model, group);
 }
 
 bool model_evaluate(Model *model, Group last) {

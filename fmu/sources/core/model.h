@@ -45,6 +45,8 @@ typedef struct {
     double patience;       /* steps of Dormand-Prince until its cost is looked at */
     int64_t settling;      /* 1: the method has just been changed */
     int64_t orientation;   /* sign of the partition's determinant; 0: nothing known */
+    double events_since;   /* s, since when changes of relations are counted */
+    int64_t events;        /* their number */
 } RunState;
 
 enum { MESSAGE_SIZE = 1024 };
@@ -63,6 +65,7 @@ struct Model {
     double *solver;    /* scratch of the inner solver */
     double *saved;     /* states, switches, inputs, corrections and the solver's memory at the begin of a
                           communication step */
+    double *indicators; /* n_relations, at the begin of an inner step; as many at its end */
     double *projected; /* states before a projection, and the change of one level */
     double *inputs_begin; /* inputs.c: values at the begin of a communication step, then rates */
     double *inputs_rates;
@@ -74,6 +77,7 @@ struct Model {
     long long int *iw;
     const double **arg;
     double **res;
+    bool event_is_due;   /* an inner step has been cut short where a relation changes */
     bool stop_at_events; /* a communication step ends where an event is due; else it handles events on its way */
     double end;          /* of the communication step under way, s */
     /* NULL, or called where an inner step has been accepted: may set inputs, and bring `end` forward. */

@@ -1,4 +1,4 @@
-/* The point of an evaluation: time and states, and the switches of the time events. */
+/* The point of an evaluation: time and states, and the switches of events, which are constant between these. */
 
 #ifndef POINT_H
 #define POINT_H
@@ -9,8 +9,17 @@ bool model_set_time(Model *model, double time);
 bool model_set_states(Model *model, const double *states);
 void model_move(Model *model, double time, const double *states); /* unchecked, for inner solvers; inputs follow */
 
-void model_update_switches(Model *model);    /* sets those whose event time has come */
-bool model_event_is_due(const Model *model); /* a switch ought to be set */
-double model_next_event(const Model *model); /* s; INFINITY: none */
+/* Switches: which time events have come, and which relations between states hold. */
+void switches_follow_time(Model *model); /* sets those whose event time has come */
+double switches_next_time(const Model *model); /* s, of the next time event; INFINITY: none */
+
+/* For relations the model must stand evaluated. */
+bool switches_are_due(const Model *model);  /* one ought to be another */
+bool relations_are_due(const Model *model); /* one of a relation */
+/* Makes all relations what their indicators say. Number of one that has changed; -1: none has. */
+int switches_follow_states(Model *model);
+
+/* n_relations numbers whose signs change where relations do: an indicator that vanishes has its relation's side. */
+void switches_indicators(const Model *model, double *indicators);
 
 #endif

@@ -46,6 +46,7 @@ int variable_offset(const Variable *variable) {
     case VARIABLE_STATE: return blocks->states + variable->index;
     case VARIABLE_DERIVATIVE: return blocks->derivatives + variable->index;
     case VARIABLE_OUTPUT: return blocks->outputs + variable->index;
+    case VARIABLE_INDICATOR: return blocks->indicators + variable->index;
     case VARIABLE_CORRECTION: return blocks->corrections + variable->index;
     case VARIABLE_PARAMETER: return blocks->parameters + variable->index;
     case VARIABLE_CALCULATED: return blocks->calculated + variable->index;

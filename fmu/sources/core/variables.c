@@ -36,6 +36,7 @@ static const Rule RULES[] = {
     [VARIABLE_REAL_SETTING] = {"a setting of the solver", AT_BEGIN, BEFORE_RUN, -1, 0},
     [VARIABLE_INTEGER_SETTING] = {"a setting of the solver", AT_BEGIN, BEFORE_RUN, -1, 0},
     [VARIABLE_COUNTER] = {"a counter", "cannot be set", 0, -1, 0},
+    [VARIABLE_INDICATOR] = {"an event indicator", "cannot be set", 0, GROUP_DYNAMICS, 0},
     [VARIABLE_CORRECTION] = {"a sum of corrections", "cannot be set", 0, -1, 0},
 };
 

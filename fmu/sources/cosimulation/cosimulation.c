@@ -2,6 +2,7 @@
 
 #include "cosimulation.h"
 
+#include "events.h"
 #include "inputs.h"
 #include "methods.h"
 #include "point.h"
@@ -54,6 +55,8 @@ static void go_back(Model *model, double time, const RunState *before) {
     model->factored = false;
     model->run.step = before->step;
     model->run.previous_error = before->previous_error;
+    model->run.events_since = before->events_since;
+    model->run.events = before->events;
 }
 
 /* A state that nothing depends on can overflow unseen. */
@@ -65,15 +68,18 @@ static bool check_states(Model *model) {
     return true;
 }
 
+static bool begin_after_event(Model *model) { return model_handle_event(model) && note_indicators(model); }
+
 static bool integrate(Model *model, double end) {
     const Integrator *integrator = integrator_of(model);
     int32_t budget = model->run.integer_settings[SETTING_SOLVER_MAX_STEPS];
     model->end = end;
+    if (!begin_after_event(model)) return false; /* inputs may have changed relations */
     while (*time_of(model) < model->end) {
-        const double landing = fmin(model->end, model_next_event(model));
+        const double landing = fmin(model->end, switches_next_time(model));
         if (!integrator->advance(model, landing, &budget) || !check_states(model)) return false;
-        if (model->stop_at_events && model_event_is_due(model)) return true;
-        model_update_switches(model);
+        if (model->stop_at_events && switches_are_due(model)) return true;
+        if (!begin_after_event(model)) return false;
     }
     return true;
 }

@@ -8,6 +8,7 @@
 #include "cosimulation.h"
 #include "derivatives.h"
 #include "evaluation.h"
+#include "events.h"
 #include "fmi2_instance.h"
 #include "inputs.h"
 #include "life.h"
@@ -200,9 +201,8 @@ fmi2Status fmi2EnterEventMode(fmi2Component c) {
 fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info) {
     if (!ALLOWED(fmi2NewDiscreteStates) || !expect_pointer(c, "fmi2eventInfo", info)) return finish_call(c, false);
     bool moved;
-    model_update_switches(model_of(c));
-    if (!model_settle(model_of(c), &moved)) return finish_call(c, false);
-    const double next = model_next_event(model_of(c));
+    if (!model_handle_event(model_of(c)) || !model_settle(model_of(c), &moved)) return finish_call(c, false);
+    const double next = switches_next_time(model_of(c));
     const bool defined = isfinite(next);
     *info = (fmi2EventInfo){.valuesOfContinuousStatesChanged = moved,
                             .nextEventTimeDefined = defined,
@@ -253,7 +253,8 @@ fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real derivatives[], size_t nx
 
 fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real eventIndicators[], size_t ni) {
     return finish_call(c, ALLOWED(fmi2GetEventIndicators) &&
-                              expect_size(c, "eventIndicators", eventIndicators, ni, 0));
+                              expect_size(c, "eventIndicators", eventIndicators, ni, equations.n_relations) &&
+                              model_event_indicators(model_of(c), eventIndicators));
 }
 
 fmi2Status fmi2GetContinuousStates(fmi2Component c, fmi2Real x[], size_t nx) {

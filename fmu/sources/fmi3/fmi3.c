@@ -4,6 +4,7 @@
 
 #include "checks.h"
 #include "evaluation.h"
+#include "events.h"
 #include "fmi3_instance.h"
 #include "life.h"
 #include "point.h"
@@ -109,7 +110,7 @@ fmi3Status fmi3EnterEventMode(fmi3Instance instance) {
     return enter(instance, right, MODE_EVENT);
 }
 
-/* The discrete states are the switches of the time events: fmi3UpdateDiscreteStates sets them. */
+/* The discrete states are the switches: fmi3UpdateDiscreteStates sets them. */
 fmi3Status fmi3EvaluateDiscreteStates(fmi3Instance instance) {
     return finish(instance, ALLOWED(fmi3EvaluateDiscreteStates));
 }
@@ -127,9 +128,8 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance instance, fmi3Boolean *discrete
         !expect_pointer(instance, "nextEventTime", nextEventTime))
         return finish(instance, false);
     bool moved;
-    model_update_switches(instance);
-    if (!model_settle(instance, &moved)) return finish_computed(instance, false);
-    const double next = model_next_event(instance);
+    if (!model_handle_event(instance) || !model_settle(instance, &moved)) return finish_computed(instance, false);
+    const double next = switches_next_time(instance);
     *discreteStatesNeedUpdate = *terminateSimulation = *nominalsOfContinuousStatesChanged = fmi3False;
     *valuesOfContinuousStatesChanged = moved;
     *nextEventTimeDefined = isfinite(next);
@@ -186,8 +186,10 @@ fmi3Status fmi3GetContinuousStateDerivatives(fmi3Instance instance, fmi3Float64 
 }
 
 fmi3Status fmi3GetEventIndicators(fmi3Instance instance, fmi3Float64 eventIndicators[], size_t nEventIndicators) {
-    return finish(instance, ALLOWED_ME(fmi3GetEventIndicators) &&
-                                expect_size(instance, "eventIndicators", eventIndicators, nEventIndicators, 0));
+    if (!ALLOWED_ME(fmi3GetEventIndicators) ||
+        !expect_size(instance, "eventIndicators", eventIndicators, nEventIndicators, equations.n_relations))
+        return finish(instance, false);
+    return finish_computed(instance, model_event_indicators(instance, eventIndicators));
 }
 
 fmi3Status fmi3GetContinuousStates(fmi3Instance instance, fmi3Float64 continuousStates[], size_t nContinuousStates) {
@@ -210,7 +212,7 @@ fmi3Status fmi3GetNumberOfEventIndicators(fmi3Instance instance, size_t *nEventI
     if (!ALLOWED_ME(fmi3GetNumberOfEventIndicators) ||
         !expect_pointer(instance, "nEventIndicators", nEventIndicators))
         return finish(instance, false);
-    *nEventIndicators = 0;
+    *nEventIndicators = (size_t)equations.n_relations;
     return fmi3OK;
 }
 

@@ -142,7 +142,7 @@ fmi3Status fmi3DoStep(fmi3Instance instance, fmi3Float64 currentCommunicationPoi
     if (self->spoiled) return fmi3Error; /* logged by the wrong call */
     *lastSuccessfulTime = time_of(model);
     *terminateSimulation = fmi3False;
-    *eventHandlingNeeded = computed && self->event_mode_used && model_event_is_due(model);
+    *eventHandlingNeeded = computed && self->event_mode_used && switches_are_due(model);
     *earlyReturn = computed && *lastSuccessfulTime < currentCommunicationPoint + communicationStepSize;
     return finish_computed(instance, computed);
 }

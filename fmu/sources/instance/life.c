@@ -49,9 +49,10 @@ static bool allocate(Model *model) {
     const size_t solver = integrator_scratch(), memory = integrator_memory();
     const size_t saved = (size_t)(equations.n_states + equations.n_switches + equations.n_inputs +
                                   projection_levels()) + memory;
+    const size_t indicators = 2 * (size_t)equations.n_relations;
     const size_t projected = 2 * (size_t)equations.n_states, inputs = (size_t)equations.n_inputs;
     const size_t workspace = (size_t)equations.workspace_size;
-    const size_t doubles = 2 * workspace + memory + solver + saved + projected + 2 * inputs + (size_t)sizes.shares +
+    const size_t doubles = 2 * workspace + memory + solver + saved + indicators + projected + 2 * inputs + (size_t)sizes.shares +
                            (size_t)sizes.w;
     const size_t bytes = doubles * sizeof(double) + (size_t)sizes.iw * sizeof *model->iw +
                          (size_t)sizes.arg * sizeof *model->arg + (size_t)sizes.res * sizeof *model->res;
@@ -63,7 +64,8 @@ static bool allocate(Model *model) {
     model->changes = model->memory + memory;
     model->solver = model->changes + workspace;
     model->saved = model->solver + solver;
-    model->projected = model->saved + saved;
+    model->indicators = model->saved + saved;
+    model->projected = model->indicators + indicators;
     model->inputs_begin = model->projected + projected;
     model->inputs_rates = model->inputs_begin + inputs;
     model->shares = model->inputs_rates + inputs;

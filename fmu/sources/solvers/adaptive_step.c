@@ -115,6 +115,18 @@ static bool begin(Model *model, const Step *step, const AdaptiveMethod *method) 
     return model_derivatives(model, step->slope) && (method->prepare == NULL || method->prepare(model, step));
 }
 
+/* An attempt that has been accepted. */
+typedef struct {
+    const AdaptiveMethod *method;
+    const Step *step;
+    double begin;
+} Accepted;
+
+static bool step_to(Model *model, double end, const void *step) {
+    const Accepted *accepted = step;
+    return accepted->method->attempt(model, accepted->begin, end, accepted->step);
+}
+
 /* One accepted step from where the model stands. */
 static bool advance_once(Model *model, double end, int32_t *budget, const AdaptiveMethod *method) {
     const double t = model->workspace[equations.blocks.time];
@@ -128,7 +140,7 @@ static bool advance_once(Model *model, double end, int32_t *budget, const Adapti
         const double error = attempt(model, t, h < end - t ? t + h : end, &step, method);
         if (error <= 1.0) {
             control(model, h, error, after_rejection, order);
-            return integrator_accept_step(model);
+            return integrator_accept_step(model, t, step_to, &(Accepted){method, &step, t});
         }
         if (!can_shrink(model, &step, t, h, error)) return false;
         reject(model, h, error, order);
@@ -136,7 +148,7 @@ static bool advance_once(Model *model, double end, int32_t *budget, const Adapti
 }
 
 bool advance_adaptively(Model *model, double end, int32_t *budget, const AdaptiveMethod *method) {
-    while (model->workspace[equations.blocks.time] < end && end <= model->end)
+    while (integrator_goes_on(model, end))
         if (!advance_once(model, end, budget, method)) return false;
     return true;
 }

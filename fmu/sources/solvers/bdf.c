@@ -296,7 +296,20 @@ static bool begin_again(Model *model, const Bdf *s, double t) {
     return begin(model, s, most);
 }
 
-static bool accept(Model *model, const Bdf *s, double time, double error) {
+/* To a time within the last step, by the polynomial that is the past. */
+static bool step_to(Model *model, double time, const void *bdf) {
+    const Bdf *s = bdf;
+    const double at = (time - s->memory->time) / s->memory->past.step;
+    for (int i = 0; i < s->nordsieck.n; i++) {
+        double sum = 0.0;
+        for (int j = (int)s->memory->past.order; j >= 0; j--) sum = sum * at + s->nordsieck.vectors[j][i];
+        s->trial[i] = sum;
+    }
+    model_move(model, time, s->trial);
+    return true;
+}
+
+static bool accept(Model *model, const Bdf *s, double begin, double time, double error) {
     Memory *m = s->memory;
     nordsieck_correct(&s->nordsieck, &s->formula, s->correction);
     m->taken += 1.0;
@@ -307,7 +320,8 @@ static bool accept(Model *model, const Bdf *s, double time, double error) {
     m->growth = 10.0;
     model_move(model, time, s->nordsieck.vectors[0]);
     note(model, s);
-    if (!integrator_accept_step(model)) return false;
+    if (!integrator_accept_step(model, begin, step_to, s)) return false;
+    if (model->event_is_due) return true; /* the past ends here */
     memcpy(s->nordsieck.vectors[0], states_of(model), (size_t)s->nordsieck.n * sizeof(double)); /* projected */
     return true;
 }
@@ -327,7 +341,7 @@ static bool advance_once(Model *model, Bdf *s, double end, int32_t *budget) {
         nordsieck_predict(&s->nordsieck);
         outcome = solve(model, s, time, outcome, failures > 0, &error);
         error *= s->formula.same;
-        if (outcome == CONVERGED && error <= 1.0) return accept(model, s, time, error);
+        if (outcome == CONVERGED && error <= 1.0) return accept(model, s, t, time, error);
         if (!can_shrink(model, t, h, outcome)) return false;
         shorten(model, s, outcome, error, failures);
         if (failures % MOST_FAILURES == MOST_FAILURES - 1 && !begin_again(model, s, t)) return false;
@@ -338,7 +352,7 @@ static bool advance(Model *model, double end, int32_t *budget) {
     Bdf s = lay_out(model);
     if (!model->factored && s.memory->gamma > 0.0 && s.memory->jacobian_at >= 0.0)
         factor(model, &s, s.memory->gamma);
-    while (model->workspace[equations.blocks.time] < end && end <= model->end)
+    while (integrator_goes_on(model, end))
         if (!advance_once(model, &s, end, budget)) return false;
     return true;
 }

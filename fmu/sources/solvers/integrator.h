@@ -3,6 +3,7 @@
 #ifndef INTEGRATOR_H
 #define INTEGRATOR_H
 
+#include "event_location.h"
 #include "model.h"
 
 #include <stddef.h>
@@ -12,7 +13,7 @@ typedef struct {
     int matrices; /* and n_states x n_states matrices */
     size_t (*memory)(void); /* numbers that it keeps in model->memory from step to step; NULL: none */
     /* Integrates from the model's time to `end`, at which the model stands exactly afterwards; it stops earlier,
-       after an accepted step, if model->end has become less than `end`. The switches stay constant. Every tried step
+       after an accepted step, if model->end has become less than `end` or an event is due. The switches stay constant. Every tried step
        is taken off *budget; an empty budget is an error. On failure the model's time and states are those of some
        trial point. */
     bool (*advance)(Model *model, double end, int32_t *budget);
@@ -25,7 +26,10 @@ extern const Integrator rosenbrock_43;
 extern const Integrator backward_differentiation;
 
 bool integrator_spend_step(Model *model, int32_t *budget);
-/* Puts the states back on the constraints, makes the model's checks, and notes that the run is good up to there. */
-bool integrator_accept_step(Model *model);
+/* Whether it has not come to `end` yet, and is not to stop before. */
+bool integrator_goes_on(const Model *model, double end);
+/* After a step from time `begin`, which step_to can take again: cuts it short where an event comes, puts the states back
+   on the constraints, makes the model's checks, and notes that the run is good up to there. */
+bool integrator_accept_step(Model *model, double begin, StepTo step_to, const void *step);
 
 #endif

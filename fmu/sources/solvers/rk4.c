@@ -20,11 +20,12 @@ static Vectors vectors_of(const Model *model) {
     return (Vectors){first, first + n, first + 2 * n, first + 3 * n};
 }
 
-static bool step(Model *model, double t, double t_end) {
+/* From `begin`, where the model stands at v.start, for the first time or again. */
+static bool step_to(Model *model, double t_end, const void *begin) {
     const int n = equations.n_states;
-    const double h = t_end - t;
+    const double t = *(const double *)begin, h = t_end - t;
     const Vectors v = vectors_of(model);
-    memcpy(v.start, model->workspace + equations.blocks.states, (size_t)n * sizeof(double));
+    if (model->workspace[equations.blocks.time] != t) model_move(model, t, v.start);
     for (int i = 0; i < n; i++) v.sum[i] = 0.0;
     for (int stage = 0; stage < 4; stage++) {
         if (stage > 0) { /* the first stage is where the model stands, and may have been evaluated there */
@@ -36,7 +37,13 @@ static bool step(Model *model, double t, double t_end) {
     }
     for (int i = 0; i < n; i++) v.trial[i] = v.start[i] + h * v.sum[i];
     model_move(model, t_end, v.trial);
-    return integrator_accept_step(model);
+    return true;
+}
+
+static bool step(Model *model, double t, double t_end) {
+    const Vectors v = vectors_of(model);
+    memcpy(v.start, model->workspace + equations.blocks.states, (size_t)equations.n_states * sizeof(double));
+    return step_to(model, t_end, &t) && integrator_accept_step(model, t, step_to, &t);
 }
 
 /* Equal steps, none longer than solver_step (but for rounding, which must not add a step). */
@@ -44,7 +51,7 @@ static bool advance(Model *model, double end, int32_t *budget) {
     const double start = model->workspace[equations.blocks.time];
     const double count = fmax(1.0, ceil((end - start) / model->run.real_settings[SETTING_SOLVER_STEP] * (1.0 - 1e-12)));
     if (!(count <= *budget)) *budget = 0; /* known before the first step */
-    for (double i = 0.0; i < count && end <= model->end; i++) {
+    for (double i = 0.0; i < count && integrator_goes_on(model, end); i++) {
         const double t = model->workspace[equations.blocks.time];
         const double t_end = i + 1.0 < count ? start + (end - start) * ((i + 1.0) / count) : end;
         if (!integrator_spend_step(model, budget) || !step(model, t, t_end)) return false;

@@ -10,6 +10,19 @@ from ...program.program import Event, Program, StartValue
 
 TIME = ir.symbol("time")
 
+# functions with a kink or a jump, by conditions, so that it is an event
+_KINKED: dict[str, Callable[..., Expr]] = {
+    "abs": lambda x: _by_sign(x, x, -x),
+    "sign": lambda x: _by_sign(x, ir.constant(1.0), ir.constant(-1.0)),
+    "min": lambda a, b: ir.choose("<=", a, b, a, b),
+    "max": lambda a, b: ir.choose(">=", a, b, a, b),
+}
+
+
+def _by_sign(x: Expr, above: Expr, below: Expr) -> Expr:
+    zero = ir.constant(0.0)
+    return ir.choose(">", x, zero, above, ir.choose("<", x, zero, below, zero))
+
 
 class Lowering:
     """Puts what a program calls them in place of the names in the description's expressions.
@@ -24,6 +37,8 @@ class Lowering:
         self.program, self.constants, self.resolve = program, constants, resolve
         self._started: dict[Hashable, Expr] = {}
         self._events: dict[Hashable, str] = {}
+        self._relations: dict[Hashable, str] = {}
+        self._eventful = True  # outside of `noevent` and `start`
 
     def __call__(self, tree: Expr) -> Expr:
         """The program's expression for one of the description (expanded, see `differentiate.expand`)."""
@@ -33,6 +48,10 @@ class Lowering:
             return self._conditional(tree)
         if tree.function == "start":
             return self._start(tree.args[0])
+        if tree.function == "noevent":
+            return self._without_events(tree.args[0])
+        if tree.function in _KINKED and self._eventful and not self._is_settled(tree):
+            return self(_KINKED[tree.function](*tree.args))
         return ir.rebuilt(tree, [self(argument) for argument in tree.args])
 
     def add_breakpoints(self, tree: Expr) -> None:
@@ -62,18 +81,38 @@ class Lowering:
         comparison, _ = tree.data
         left, right, then, otherwise = (self(child) for child in tree.args)
         time = differentiate.switching_time(tree, self.is_constant)
-        if time is None:
+        if time is not None:
+            slope = self(differentiate.slope(tree))
+            switched = self._event(self(time), slope)
+            return ir.switch(comparison, left, right, then, otherwise, switched, slope)
+        if not self._eventful or all(map(self._is_settled, tree.args[:2])):
             return ir.choose(comparison, left, right, then, otherwise)
-        slope = self(differentiate.slope(tree))
-        switched = self._event(self(time), slope)
-        return ir.switch(comparison, left, right, then, otherwise, switched, slope)
+        return self.relation(comparison, left, right, then, otherwise)
+
+    def relation(self, comparison: str, left: Expr, right: Expr, then: Expr, otherwise: Expr) -> Expr:
+        """A choice, of the program's expressions, that changes at events; `<=` is what `>` is not."""
+        larger, smaller = (left, right) if comparison in (">", "<=") else (right, left)
+        indicator = larger - smaller
+        key = ir.key(indicator)
+        if key not in self._relations:
+            self._relations[key] = self.program.relate(indicator)
+        return ir.relation(comparison, left, right, then, otherwise, self._relations[key])
+
+    def _is_settled(self, tree: Expr) -> bool:
+        return all(map(self.is_constant, expressions.running_names(tree)))
+
+    def _without_events(self, tree: Expr) -> Expr:
+        before, self._eventful = self._eventful, False
+        lowered = self(tree)
+        self._eventful = before
+        return lowered
 
     def _start(self, tree: Expr) -> Expr:
         key = ir.key(tree)
         if key not in self._started:
             text = "_".join(dict.fromkeys(expressions.names(tree))).replace(".", "_") or "value"
             name = self.program.fresh(f"start_{text}")
-            expr = self(differentiate.at_time_zero(differentiate.expand(tree)))
+            expr = self._without_events(differentiate.at_time_zero(differentiate.expand(tree)))
             self.program.start_values.append(StartValue(name, f"value at the start, {text}", expr, tree))
             self._started[key] = ir.symbol(name)
         return self._started[key]

@@ -47,20 +47,23 @@ class Integrator:
         if self.method not in METHODS:
             raise SolveError(f"expected a method out of {', '.join(METHODS)}, got {self.method!r}")
 
-    def integrate(self, rate: Rate, span: tuple[float, float], y: Array, record: Record) -> Array:
-        """The end state of shape (k,) of ẏ = rate(t, y) over span, s.
+    def integrate(self, rate: Rate, span: tuple[float, float], y: Array, record: Record) -> tuple[float, Array]:
+        """When it ends, s, and the end state, shape (k,), of ẏ = rate(t, y) over span, s.
 
-        record  called after each step with its begin and end, s, the state there, and the interpolant between them
+        record  called after each step with its begin and end, s, the state there, and the interpolant between
+                them; it may say at what time within the step the integration ends
         Raises Stalled where the integrator gives up.
         """
         return (_fixed if self.method == "RK4" else _adaptive)(self, rate, span, y, record)
 
 
 Interpolant = Callable[[float], Array]
-Record = Callable[[float, float, Array, Callable[[], Interpolant]], None]
+Record = Callable[[float, float, Array, Callable[[], Interpolant]], float | None]
 
 
-def _adaptive(settings: Integrator, rate: Rate, span: tuple[float, float], y: Array, record: Record) -> Array:
+def _adaptive(
+    settings: Integrator, rate: Rate, span: tuple[float, float], y: Array, record: Record
+) -> tuple[float, Array]:
     begin, end = span
     solver = _ADAPTIVE[settings.method](
         rate,
@@ -76,11 +79,15 @@ def _adaptive(settings: Integrator, rate: Rate, span: tuple[float, float], y: Ar
         message = solver.step()
         if solver.status == "failed":
             raise Stalled(settings.method, solver.t, np.asarray(solver.y), message)
-        record(before, solver.t, np.asarray(solver.y), solver.dense_output)
-    return np.asarray(solver.y)
+        event = record(before, solver.t, np.asarray(solver.y), solver.dense_output)
+        if event is not None:
+            return event, np.asarray(solver.dense_output()(event))
+    return end, np.asarray(solver.y)
 
 
-def _fixed(settings: Integrator, rate: Rate, span: tuple[float, float], y: Array, record: Record) -> Array:
+def _fixed(
+    settings: Integrator, rate: Rate, span: tuple[float, float], y: Array, record: Record
+) -> tuple[float, Array]:
     begin, end = span
     count = max(1, int(np.ceil((end - begin) / settings.step - 1e-6)))
     times = np.linspace(begin, end, count + 1)
@@ -88,9 +95,13 @@ def _fixed(settings: Integrator, rate: Rate, span: tuple[float, float], y: Array
     for before, after in zip(times[:-1].tolist(), times[1:].tolist(), strict=True):
         following = _runge_kutta(rate, before, y, slope, after - before)
         next_slope = rate(after, following)
-        record(before, after, following, partial(_hermite, (before, after), (y, following), (slope, next_slope)))
+        interpolant = partial(_hermite, (before, after), (y, following), (slope, next_slope))
+        event = record(before, after, following, interpolant)
+        if event is not None:
+            # the method's own step: one of its order, where the interpolant is one less
+            return event, _runge_kutta(rate, before, y, slope, event - before)
         y, slope = following, next_slope
-    return y
+    return end, y
 
 
 def _runge_kutta(rate: Rate, t: float, y: Array, k1: Array, h: float) -> Array:

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kinematics.quantities import State
-from .formulations import Gpme
-from .model import Model
+from ..kinematics.segment import Segment
+from ..solve.formulations import Gpme
+from ..solve.model import Model
 
 Array = NDArray[np.float64]
 
@@ -36,21 +37,21 @@ class Motion:
         """y, shape (size,), at q and qd, shape (n,) each, with undeformed bristles."""
         return np.concatenate([q, qd[self.rates], np.zeros(len(self.model.friction_coordinates))])
 
-    def moment(self, t: float, y: Array, since: float | None = None) -> tuple[State, Array]:
+    def moment(self, t: float, y: Array, segment: Segment | None = None) -> tuple[State, Array]:
         """The mechanism's state and z, shape (f,); see `Model.state`.
 
         Raises SolveError where q̇_d is needed and C_d is singular.
         """
         qd = np.zeros(self._n)
         qd[self.rates] = y[self._n : self._n + len(self.rates)]
-        state = self.model.state(t, y[: self._n], qd, since)
+        state = self.model.state(t, y[: self._n], qd, segment)
         return self.model.consistent(state, self.form), y[self._n + len(self.rates) :]
 
-    def rate(self, since: float) -> Callable[[float, Array], Array]:
-        """f, for a time segment that began at `since`, s."""
+    def rate(self, segment: Segment) -> Callable[[float, Array], Array]:
+        """f, for a time segment."""
 
         def rate(t: float, y: Array) -> Array:
-            state, z = self.moment(t, y, since)
+            state, z = self.moment(t, y, segment)
             found = self.model.rates(state, self.form, z)
             self.latest = (t, found.C)
             return np.concatenate([state.qd, found.qdd[self.rates], found.z_dot])

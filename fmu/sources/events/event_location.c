@@ -1,0 +1,69 @@
+/* The Illinois method (Dowell, Jarratt, A modified regula falsi method for computing the root of an equation, BIT 11
+   (1971)) for whichever relation seems to change first. The step itself is taken again for every trial, so that the
+   event's states are as good as the method's, not as its interpolant's. */
+
+#include "event_location.h"
+
+#include "events.h"
+#include "point.h"
+
+#include <math.h>
+
+static const double LOCATION_TOLERANCE = 1e-13; /* s, and relative to the time */
+
+/* Indicators before the first change, at time `low`, and after it, at `high`. */
+typedef struct {
+    double low, high;
+    double *before, *after;
+} Bracket;
+
+static double tolerance(double time) { return LOCATION_TOLERANCE * fmax(1.0, fabs(time)); }
+
+/* Where the first of the relations would change if all indicators were linear in time. */
+static double crossing(const Bracket *bracket, double weight_before, double weight_after) {
+    double first = 1.0;
+    for (int k = 0; k < equations.n_relations; k++) {
+        const double before = weight_before * bracket->before[k], after = weight_after * bracket->after[k];
+        if ((before < 0.0) != (after < 0.0)) first = fmin(first, before / (before - after));
+    }
+    return bracket->low + first * (bracket->high - bracket->low);
+}
+
+/* Never so near to an end of the bracket that it would not become shorter. */
+static double trial(const Bracket *bracket, double weight_before, double weight_after) {
+    const double margin = 0.5 * tolerance(bracket->high), time = crossing(bracket, weight_before, weight_after);
+    return fmin(fmax(time, bracket->low + margin), bracket->high - margin);
+}
+
+static bool narrow(Model *model, Bracket *bracket, StepTo step_to, const void *step) {
+    double weight_before = 1.0, weight_after = 1.0;
+    bool is_beyond = true, was_beyond;
+    while (bracket->high - bracket->low > tolerance(bracket->high)) {
+        const double time = trial(bracket, weight_before, weight_after);
+        was_beyond = is_beyond;
+        if (!step_to(model, time, step) || !model_expect_change(model, &is_beyond)) return false;
+        switches_indicators(model, is_beyond ? bracket->after : bracket->before);
+        *(is_beyond ? &bracket->high : &bracket->low) = time;
+        weight_before = is_beyond && was_beyond ? 0.5 * weight_before : 1.0;
+        weight_after = is_beyond || was_beyond ? 1.0 : 0.5 * weight_after;
+    }
+    return is_beyond || (step_to(model, bracket->high, step) && model_expect_change(model, &is_beyond));
+}
+
+bool locate_event(Model *model, double begin, StepTo step_to, const void *step) {
+    bool is_beyond;
+    if (equations.n_relations == 0) return true;
+    if (!model_expect_change(model, &is_beyond)) return false;
+    if (!is_beyond) return true;
+    Bracket bracket = {begin, model->workspace[equations.blocks.time], model->indicators,
+                       model->indicators + equations.n_relations};
+    switches_indicators(model, bracket.after);
+    return narrow(model, &bracket, step_to, step);
+}
+
+bool note_indicators(Model *model) {
+    if (equations.n_relations == 0) return true;
+    if (!model_expect_change(model, &model->event_is_due)) return false;
+    switches_indicators(model, model->indicators);
+    return true;
+}

@@ -1,0 +1,48 @@
+/* Relations may depend on each other: an event is over when none changes any more. */
+
+#include "events.h"
+
+#include "evaluation.h"
+#include "point.h"
+
+#include <math.h>
+
+/* Changes of relations within a second of the model's time. */
+enum { MOST_EVENTS = 1000 };
+
+static bool count(Model *model, int relation) {
+    const double time = model->workspace[equations.blocks.time];
+    if (!(fabs(time - model->run.events_since) < 1.0)) {
+        model->run.events_since = time;
+        model->run.events = 0;
+    }
+    if (++model->run.events <= MOST_EVENTS) return true;
+    return model_fail(model, "there are more than %d events within a second, up to t = %.15g s; the last one: %s; "
+                      "make it softer, give it damping, or write noevent(...) around it", MOST_EVENTS, time,
+                      equations.relations[relation]);
+}
+
+bool model_handle_event(Model *model) {
+    switches_follow_time(model);
+    int changed = -1;
+    for (int i = 0; i <= equations.n_relations; i++) {
+        if (equations.n_relations > 0 && !model_evaluate(model, GROUP_DYNAMICS)) return false;
+        changed = switches_follow_states(model);
+        if (changed < 0) return true;
+        if (!count(model, changed)) return false;
+    }
+    return model_fail(model, "the conditions contradict each other at t = %.15g s, the last one: %s",
+                      model->workspace[equations.blocks.time], equations.relations[changed]);
+}
+
+bool model_expect_change(Model *model, bool *due) {
+    if (equations.n_relations > 0 && !model_evaluate(model, GROUP_DYNAMICS)) return false;
+    *due = relations_are_due(model);
+    return true;
+}
+
+bool model_event_indicators(Model *model, double *indicators) {
+    if (equations.n_relations > 0 && !model_evaluate(model, GROUP_DYNAMICS)) return false;
+    switches_indicators(model, indicators);
+    return true;
+}

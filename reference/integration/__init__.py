@@ -1,0 +1,1 @@
+"""The equations integrated over time: first-order system, integrators, events."""

@@ -1,0 +1,223 @@
+"""State events: closed forms of machines with kinks, in the reference and in the FMUs, and what tells of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers_backends import Compiled, CompileData, Fmu
+from helpers_reference import mechanism_of
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from gpmelica.errors import SolveError
+from gpmelica.fmu.runs import simulate as runs
+from gpmelica.reference import simulate
+from gpmelica.trajectory import output_grid
+
+Array = NDArray[np.float64]
+Motion = Callable[[float], float]
+MASS, STIFFNESS, DAMPING, GRAVITY, HEIGHT = 2.0, 2e4, 20.0, 9.81, 0.5
+PUSH, ASIDE = 3.0, 0.3  # N, m
+STOP, OUTPUT_STEP = 1.9, 0.0131  # s
+NAMES = ("ball_position", "cart_position")
+
+
+def _link(name: str, axis: list[float], position: float) -> dict[str, Any]:
+    joint = {"type": "prismatic", "axis": axis, "position": position}
+    return {"name": name, "parent": "ground", "joint": joint, "mass": MASS, "inertia": [1.0, 1.0, 1.0]}
+
+
+def _machine(ball: str, cart: str) -> dict[str, Any]:
+    """A ball above the ground and a cart on a track, with efforts by expressions."""
+    links = [_link("ball", [0.0, 0.0, 1.0], HEIGHT), _link("cart", [1.0, 0.0, 0.0], ASIDE)]
+    forces = [{"name": "deck", "joint": "ball", "effort": ball}, {"name": "push", "joint": "cart", "effort": cart}]
+    return {"schema": 1, "name": "Kinks", "gravity": [0.0, 0.0, -GRAVITY], "links": links, "forces": forces}
+
+
+REPELLED = f"-{STIFFNESS}*ball.position - {DAMPING}*ball.position_dot"
+MACHINE = _machine(f"max({REPELLED}, 0) if ball.position < 0 else 0", f"-{PUSH}*sign(cart.position)")
+
+
+# ---- Closed forms -----------------------------------------------------------------------------------------------
+
+
+def _flight(z: float, v: float) -> tuple[Motion, float]:
+    """Under gravity from z, m, with v, m/s, and when it comes down to 0, s."""
+    landing = (v + math.sqrt(v * v + 2 * GRAVITY * z)) / GRAVITY
+    return lambda t: z + v * t - GRAVITY * t * t / 2, landing
+
+
+def _on_deck(z: float, v: float) -> tuple[Motion, float]:
+    """On spring and damper from z = 0 with v < 0, and when their force has gone."""
+    rest, decay = -MASS * GRAVITY / STIFFNESS, DAMPING / (2 * MASS)
+    omega = math.sqrt(STIFFNESS / MASS - decay**2)
+    a, b = z - rest, (v + decay * (z - rest)) / omega
+
+    def at(t: float) -> float:
+        return rest + math.exp(-decay * t) * (a * math.cos(omega * t) + b * math.sin(omega * t))
+
+    def force(t: float) -> float:
+        slow = math.exp(-decay * t)
+        rate = slow * (
+            (b * omega - decay * a) * math.cos(omega * t) - (a * omega + decay * b) * math.sin(omega * t)
+        )
+        return STIFFNESS * at(t) + DAMPING * rate
+
+    return at, float(brentq(force, 0.3 * math.pi / omega, 1.2 * math.pi / omega, xtol=1e-15))
+
+
+def _slope(motion: Motion, t: float) -> float:
+    """Of a smooth motion, by differences of sixth order."""
+    h = 1e-4
+    parts = zip((3 / 4, -3 / 20, 1 / 60), (1, 2, 3), strict=True)
+    return sum(weight * (motion(t + k * h) - motion(t - k * h)) for weight, k in parts) / h
+
+
+def bounces(times: Array) -> tuple[Array, list[float]]:
+    """Heights of the ball at the times, m, and when relations change: contact, lift-off, position zero."""
+    z, begin, events, found = HEIGHT, 0.0, [], np.full(len(times), np.nan)
+    v, phase = 0.0, 0
+    while begin < times[-1]:
+        motion, length = (_flight, _on_deck, _flight)[phase](z, v)
+        if phase == 2:  # below zero without a force, up to zero
+            length = (v - math.sqrt(v * v + 2 * GRAVITY * z)) / GRAVITY
+        if phase == 0:  # spring and damper would press before they do
+            pressing = STIFFNESS * GRAVITY / 2, DAMPING * GRAVITY - STIFFNESS * v, -STIFFNESS * z - DAMPING * v
+            events.append(begin + max(np.roots(pressing)))
+        inside = (times >= begin) & (times <= begin + length)
+        found[inside] = [motion(t - begin) for t in times[inside]]
+        z, v, begin = motion(length), _slope(motion, length), begin + length
+        z = 0.0 if phase != 1 else z
+        events.append(begin)
+        phase = (phase + 1) % 3
+    return found, [t for t in events if t < times[-1]]
+
+
+def arcs(times: Array) -> tuple[Array, list[float]]:
+    """Positions of the cart, m, parabolas between its passes through zero, and the times of these, s."""
+    quarter = math.sqrt(2 * ASIDE * MASS / PUSH)
+    within, half = np.mod(times + quarter, 2 * quarter) - quarter, (times + quarter) // (2 * quarter)
+    positions = (-1.0) ** half * (ASIDE - PUSH / MASS * within**2 / 2)
+    return positions, [t for t in quarter * np.arange(1, 99, 2) if t < times[-1]]
+
+
+TIMES = output_grid(STOP, OUTPUT_STEP)
+
+
+def _worst(signals: dict[str, Array]) -> float:
+    """Largest deviation from the closed forms, of the range."""
+    exact = (bounces(TIMES)[0], arcs(TIMES)[0])
+    return max(float(np.abs(signals[n] - e).max() / np.ptp(e)) for n, e in zip(NAMES, exact, strict=True))
+
+
+# ---- Runs -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module", params=["2.0", "3.0"])
+def kinks(request: pytest.FixtureRequest, compile_data: CompileData) -> Compiled:
+    """The machine's FMU."""
+    return compile_data(MACHINE, request.param)
+
+
+def _run(fmu: Compiled, mode: runs.Mode, tolerance: float, **settings: float) -> dict[str, Array]:
+    options: dict[str, Any] = {"stop": STOP, "output_step": OUTPUT_STEP, "parameters": settings}
+    return dict(runs.simulate(fmu.fmu, mode, NAMES, name=mode, tolerance=tolerance, **options).signals)
+
+
+def test_reference_at_closed_forms() -> None:
+    """Motions to 1e-8 of range, and events in the order and at the times that theory has, to 1e-9 s."""
+    found = simulate(mechanism_of(MACHINE), tolerance=1e-12, stop=STOP, output_step=OUTPUT_STEP)
+    assert _worst(found.signals) < 1e-8
+    for label, expected in (("force deck", bounces(TIMES)[1]), ("force push", arcs(TIMES)[1])):
+        times = [event.t for event in found.events if event.label == label]
+        # sign has two relations, which change together
+        apart = times[:1] + [b for a, b in pairwise(times) if b - a > 1e-9]
+        assert apart == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("mode", ["me", "cs"])
+def test_fmu_at_closed_forms(kinks: Compiled, mode: runs.Mode) -> None:
+    """The same motions in model exchange and co-simulation; the description has an indicator for each relation."""
+    assert runs.validate(kinks.fmu) == []
+    assert len([v for v in kinks.description.modelVariables if v.name.startswith("event_indicator")]) == 4
+    assert _worst(_run(kinks, mode, 1e-12)) < 1e-8
+
+
+@pytest.mark.parametrize(("method", "error"), [(1, 1e-8), (2, 1e-8), (3, 1e-8), (4, 1e-6)])
+def test_every_method_stops_at_events(compile_data: CompileData, method: int, error: float) -> None:
+    """The fixed step of Runge-Kutta too, whose error is of order 4 while a step across a kink has order 1."""
+    found = _run(compile_data(MACHINE), "cs", 1e-11, solver_method=method, solver_step=2e-4)
+    assert _worst(found) < error
+
+
+def test_communication_step_does_not_matter(compile_data: CompileData) -> None:
+    """Nor whether a state was saved and restored: after it the run goes on to the last bit, across events too."""
+    with Fmu(compile_data(MACHINE)) as fmu:
+        fmu.start(tolerance=1e-11)
+        at = 0.0
+        for size in (0.1, 0.219, 0.002, 0.4):  # the second one lands in the first contact
+            state = fmu.fmi.getFMUstate()
+            fmu.fmi.doStep(at, size)
+            first = fmu.get(NAMES)
+            fmu.fmi.setFMUstate(state)
+            fmu.fmi.freeFMUstate(state)
+            fmu.fmi.doStep(at, size)
+            at += size
+            assert fmu.get(NAMES).tobytes() == first.tobytes()
+        times = np.array([0.0, at])
+        assert first == pytest.approx([bounces(times)[0][-1], arcs(times)[0][-1]], abs=1e-8)
+
+
+def test_importer_that_sees_no_indicators(compile_data: CompileData) -> None:
+    """It is told at the end of a step that an event has to follow, and in the event the relation changes."""
+    with Fmu(compile_data(MACHINE), "me") as fmu:
+        fmu.start()
+        fmu.enter_continuous_time()
+        assert fmu.slopes(1.0, [HEIGHT, -1e-3, 0.0, 0.0])[3] == pytest.approx(-PUSH / MASS)  # the side is kept
+        assert fmu.fmi.completedIntegratorStep()[0]
+        fmu.fmi.enterEventMode()
+        fmu.discrete_states()
+        fmu.fmi.enterContinuousTimeMode()
+        assert fmu.slopes(1.0, [HEIGHT, -1e-3, 0.0, 0.0])[3] == pytest.approx(PUSH / MASS)
+        assert not fmu.fmi.completedIntegratorStep()[0]
+
+
+def test_a_start_at_the_edge(compile_data: CompileData) -> None:
+    """From rest, on the edge of every relation, the motion is that of the sides it moves to."""
+    machine = _machine("0 if ball.position_dot >= 0 else 5", "2*sign(cart.position_dot) + 0.1")
+    found = simulate(mechanism_of(machine), tolerance=1e-11, stop=0.5, output_step=0.1)
+    run = runs.simulate(
+        compile_data(machine).fmu, "cs", NAMES, name="cs", stop=0.5, output_step=0.1, tolerance=1e-11
+    )
+    t = found.time
+    for signals in (found.signals, run.signals):
+        assert signals["ball_position"] == pytest.approx(HEIGHT + (5 / MASS - GRAVITY) * t**2 / 2, abs=1e-9)
+        assert signals["cart_position"] == pytest.approx(ASIDE + 2.1 / MASS * t**2 / 2, abs=1e-9)
+
+
+CHATTERING = _machine("0", "-5*sign(cart.position + cart.position_dot)")
+
+
+def test_chattering_is_an_error(compile_data: CompileData) -> None:
+    """A switch that pushes the state back onto itself: 1,000 events in no time, of what is named."""
+    message = r"more than 1000 events within a second, up to t = 0\.\d+ s; the last one: (a condition of applied )?force push"
+    with pytest.raises(SolveError, match=message):
+        simulate(mechanism_of(CHATTERING), stop=2.0)
+    for mode in ("me", "cs"):
+        with pytest.raises(SolveError, match=message):
+            runs.simulate(
+                compile_data(CHATTERING).fmu, mode, NAMES, name=mode, stop=2.0, output_step=0.01, tolerance=1e-6
+            )
+
+
+def test_noevent() -> None:
+    """What is in it is smooth for the solver: no event, and nearly the same motion."""
+    machine = _machine("0", f"-{PUSH}*noevent(sign(cart.position))")
+    found = simulate(mechanism_of(machine), tolerance=1e-9, stop=STOP, output_step=OUTPUT_STEP)
+    assert not found.events
+    assert found.signals["cart_position"] == pytest.approx(arcs(TIMES)[0], abs=1e-6)
