@@ -18,6 +18,7 @@ from . import rumoca, rumoca_process
 from .fmu import Fmu
 
 RUMOCA_TOLERANCE = 1e-5
+_AT_EVENTS = 0.01  # of rumoca's tolerance
 RUMOCA_EFFORT = 60.0  # s of processor time; rumoca interprets the model
 SOLVER_MARGIN = 0.1  # all solvers are asked for so much more accuracy than the description wants
 CVODE_MARGIN = 0.01  # FMPy's CVODE is asked for more: its errors grow more in a run than those of the others
@@ -112,12 +113,19 @@ def rumoca_attempt(model: Prepared, tolerance: float, limit: float) -> Attempt:
         list(model.units),
         stop=simulation.stop,
         output_step=simulation.output_step,
-        # as tight as rumoca is fast, but no looser than a description that asks for more than usual
-        tolerance=min(max(simulation.tolerance, 1e-8), 10.0 * simulation.tolerance),
+        tolerance=_rumoca_tolerance(model),
         effort=RUMOCA_EFFORT,
         limit=limit,
     )
     return _attempt(rumoca_process.NAME, max(tolerance, RUMOCA_TOLERANCE), run)
+
+
+def _rumoca_tolerance(model: Prepared) -> float:
+    """As tight as rumoca is fast, but no looser than a description that asks for more than usual."""
+    wanted = model.chain.simulation.tolerance
+    usual = min(max(wanted, 1e-8), 10.0 * wanted)
+    # what is wrong at an impact is more so at the next one
+    return _AT_EVENTS * usual if model.program.relations else usual
 
 
 def rumoca_is_there() -> bool:

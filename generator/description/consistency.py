@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ...errors import Problem
 from ..language import constants, expressions
-from ..language.suggest import unknown
+from ..language.suggest import alternatives, unknown
 from ..types.joints import JOINT_TYPES
 from .draft import Draft
 from .references import References
@@ -27,6 +27,7 @@ def problems_of(draft: Draft) -> list[Problem]:
         *_known("link", draft.texts("closures", "a", "link"), names.bodies),
         *_known("link", draft.texts("closures", "b", "link"), names.bodies),
         *_forces(draft, names),
+        *_lines(draft, names),
         *_settings(draft, names),
         *([] if draft.faulty else _whole(draft.chain, names)),
     ]
@@ -52,7 +53,7 @@ def _base_rows(chain: Chain) -> list[str]:
 
 
 def _clashes(draft: Draft, names: References) -> Iterator[Problem]:
-    for key in ("links", "closures", "forces", "cases"):
+    for key in ("links", "closures", "forces", "lines", "cases"):
         yield from _repeated(draft.names(key))
     yield from _folded(draft.names("cases"))
     # closures of one name are reported by it, not by their rows again
@@ -187,6 +188,32 @@ def _forces(draft: Draft, names: References) -> Iterator[Problem]:
         for i, component in enumerate(force.force or ()):
             yield from _expression(component, f"{where}.force[{i}]", draft, names)
     yield from _of_faulty("forces", "effort", draft, names)
+
+
+_OF_LINES = {"force": ("length", "rate"), "rest": ()}
+
+
+def _lines(draft: Draft, names: References) -> Iterator[Problem]:
+    for end in ("a", "b"):
+        yield from _known("link", draft.texts("lines", end, "link"), names.bodies)
+    for key, own in _OF_LINES.items():
+        for where, text in draft.texts("lines", key):
+            yield from _own_expression(text, where, (*own, "t", "pi", *names.parameters), draft)
+
+
+def _own_expression(text: str, where: str, known: Sequence[str], draft: Draft) -> Iterator[Problem]:
+    """Of an expression that knows these names alone."""
+    try:
+        tree = expressions.parse(text)
+        constants.check(tree, draft.chain.parameters)
+    except ValueError as error:
+        yield Problem(where, str(error))
+    else:
+        yield from (
+            Problem(where, f"unknown name {name!r}; {alternatives(name, known)}")
+            for name in dict.fromkeys(expressions.names(tree))
+            if name not in known
+        )
 
 
 def _force_joint(joint: str, where: str, names: References) -> Iterator[Problem]:

@@ -36,7 +36,7 @@ def derive(chain: Chain, start: tuple[Array, Array], partition: Partition, exten
     points = Points(program, mechanism, bodies)
     lower = Lowering(program, mechanism.parameters, points)
     bristles = friction.bristles(program, mechanism)
-    Q, applied = forces.derive(program, bodies, points, lower)
+    Q, applied, of_forces = forces.derive(program, bodies, points, lower)
     rows = constraints.derive(program, mechanism, bodies, points, lower)
     active, ratios = system.active_system(mechanism, rows, partition), None
     if rows is not None and mechanism.formulation == "gpme_reduced":
@@ -46,6 +46,7 @@ def derive(chain: Chain, start: tuple[Array, Array], partition: Partition, exten
     outputs.states(program, mechanism, start, extent, solution.qdd)
     friction.states(program, mechanism, bristles)
     outputs.motion(program, mechanism, points, solution.qdd)
+    program.outputs += of_forces
     if rows is not None:
         program.rows = tuple(row.name for row in rows.rows)
         program.residuals = {"position": rows.Phi, "velocity": rows.Phi_dot}

@@ -33,8 +33,8 @@ def names(mechanism: Mechanism) -> set[str]:
         for axis in "xyz"
     ]
     others += [row_force(edge.name) for edge in mechanism.nonholonomic]
-    found |= {signal.name for signal in others}
-    return found | {symbol for force in mechanism.forces for symbol in force.symbols if force.values is None}
+    others += [line.signal(quantity) for line in mechanism.lines for quantity in ("length", "rate", "force")]
+    return found | {signal.name for signal in others} | {*mechanism.inputs}
 
 
 def _of_all(mechanism: Mechanism, quantity: str) -> list[Signal]:

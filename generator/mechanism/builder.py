@@ -13,6 +13,7 @@ from ..description.tables.base import Base
 from ..description.tables.frame import Frame
 from ..description.tables.friction import LuGre
 from ..description.tables.inertia import Inertial
+from ..description.tables.line import Line as DescribedLine
 from ..description.tables.link import Beam, Joint, Link
 from ..description.tables.numbers import Given
 from ..description.tables.parameter import Parameter
@@ -34,6 +35,7 @@ from .parts import (
     Friction,
     JointFrame,
     KnifeEdge,
+    Line,
     Mechanism,
     Place,
     ProgrammedTask,
@@ -93,6 +95,7 @@ class _Builder:
             programmed=tuple(map(_task, self.chain.programmed)),
             nonholonomic=tuple(self._knife_edge(edge) for edge in self.chain.nonholonomic),
             forces=tuple(self._force(force) for force in self.chain.forces),
+            lines=tuple(self._line(line) for line in self.chain.lines),
             **self._stabilisation(self.chain.constraints),
             actuated=self._actuated(self.chain.constraints.actuated),
         )
@@ -353,6 +356,20 @@ class _Builder:
         place = self._place(force.link, force.point, f"{force.name}_point", f"where {force.name} acts")
         trees = None if force.force is None else tuple(expressions.parse(x) for x in force.force)
         return AppliedForce(force.name, None, place, force.frame == "world", trees)
+
+    def _line(self, line: DescribedLine) -> Line:
+        self._begin("line", line.name)
+        name, parse = line.name, expressions.parse
+        a, b = (
+            self._place(end.link, end.point, f"{name}_{key}", f"end {key} of {name}")
+            for key, end in (("a", line.a), ("b", line.b))
+        )
+        stiffness, damping = (
+            self.algebra.scalar(f"{name}_{key}", number, unit, f"{key} of {name}") if number else None
+            for key, number, unit in (("stiffness", line.stiffness, "N/m"), ("damping", line.damping, "N.s/m"))
+        )
+        force = None if line.force is None else parse(line.force)
+        return Line(name, a, b, stiffness, damping, parse(line.rest), force, line.input, line.tension_only)
 
     def _joint_coordinate(self, joint: str) -> int:
         owner, _, key = joint.partition(".")

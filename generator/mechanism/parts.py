@@ -211,6 +211,31 @@ class AppliedForce:
 
 
 @dataclass(frozen=True)
+class Line:
+    """A force along the line between two places, positive where it pulls them together.
+
+    stiffness, damping   N/m, N·s/m; None: there is none
+    rest                 expression of t, m
+    force                expression of `length`, `rate` and t, N, in place of spring and damper
+    given                whether the force is an FMU input instead
+    """
+
+    name: str
+    a: Place
+    b: Place
+    stiffness: Value | None
+    damping: Value | None
+    rest: Expr
+    force: Expr | None
+    given: bool
+    tension_only: bool
+
+    def signal(self, quantity: str) -> Signal:
+        """Its `length`, `rate` or `force`."""
+        return Signal(quantity, Origin("line", self.name))
+
+
+@dataclass(frozen=True)
 class ProgrammedTask:
     """A programmed constraint: an expression that is to be zero, of this order, or a path."""
 
@@ -239,10 +264,17 @@ class Mechanism:
     programmed: tuple[ProgrammedTask, ...]
     nonholonomic: tuple[KnifeEdge, ...]
     forces: tuple[AppliedForce, ...]
+    lines: tuple[Line, ...]
     alpha: Value
     beta: Value
     kappa: Value
     actuated: tuple[int, ...] | None
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of the FMU's inputs."""
+        forces = (symbol for force in self.forces if force.values is None for symbol in force.symbols)
+        return (*forces, *(line.name for line in self.lines if line.given))
 
     @property
     def name(self) -> str:

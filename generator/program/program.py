@@ -432,9 +432,13 @@ class Program:
         )
         return ir.symbol(X, right.shape), None if Lambda is None else ir.symbol(Lambda, wanted.shape)
 
+    def give(self, name: str, expr: Expr, unit: str, description: str) -> None:
+        """A scalar item by a name that is reserved for it."""
+        self.items.append(Definition(name, (), unit, description, (((), expr),), self._origin))
+
     def publish(self, signal: Signal, expr: Expr, unit: str, description: str) -> None:
         """An output that the equations themselves use: an item by the output's name."""
-        self.items.append(Definition(signal.name, (), unit, description, (((), expr),), self._origin))
+        self.give(signal.name, expr, unit, description)
         self.outputs.append(Output(signal, unit, description, ir.symbol(signal.name)))
 
     def relate(self, indicator: Expr, description: str = "") -> str:

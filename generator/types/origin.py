@@ -17,6 +17,9 @@ _NAMES = {
     ("constraint", "force"): "{owner}_force",
     ("knife edge", "force"): "{owner}_force",
     ("constraints", "violation"): "violation_{component}",
+    ("line", "length"): "{owner}_length",
+    ("line", "rate"): "{owner}_rate",
+    ("line", "force"): "{owner}_force",
 }
 
 

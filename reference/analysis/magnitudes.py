@@ -41,7 +41,7 @@ def magnitudes(
     start   (q0, qd0), shape (n,) each; inputs as in `simulate`
     """
     found = _Samples(mechanism, run, start, inputs)
-    return (*found.coordinates(), *found.points(), *found.loads())
+    return (*found.coordinates(), *found.points(), *found.lines(), *found.loads())
 
 
 def natural_accelerations(
@@ -115,6 +115,15 @@ class _Samples:
                 owner = f"point {name}"
                 yield Magnitude(place, "m", owner, self._moved(place, self.linear, self.extent))
                 yield Magnitude(velocity, "m/s", owner, self._speed(velocity, self.linear))
+
+    def lines(self) -> Iterator[Magnitude]:
+        """Lengths, rates and forces."""
+        weight = max(self._weights().values(), default=0.0)
+        for line in self._mechanism.lines:
+            length, rate, force = (line.signal(quantity).name for quantity in ("length", "rate", "force"))
+            yield Magnitude(length, "m", line.name, self._moved(length, self.linear, self.extent))
+            yield Magnitude(rate, "m/s", line.name, self._speed(rate, self.linear))
+            yield Magnitude(force, "N", line.name, max(weight, self._largest(force)))
 
     def loads(self) -> Iterator[Magnitude]:
         """Forces and moments in the joints."""

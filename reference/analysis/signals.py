@@ -48,6 +48,7 @@ def signals(
         found = model.evaluate(moment.state, form, moment.z)
         samples.append(_Sample(moment.state, moment.z, found, form.determinant(found.C)))
     found_signals = _coordinates(model, samples) | _points(model, samples) | _loads(model, samples, loads)
+    found_signals |= _force_elements(model, samples)
     extra: dict[str, float] = {}
     if model.constraints.names:
         found_signals |= _constraints(model.mechanism, samples) | _forces(model, samples, multipliers)
@@ -84,6 +85,11 @@ def _points(model: Model, samples: Sequence[_Sample]) -> dict[str, Array]:
             found[of_point(name, "position", axis).name] = x[:, k]
             found[of_point(name, "velocity", axis).name] = x_dot[:, k]
     return found
+
+
+def _force_elements(model: Model, samples: Sequence[_Sample]) -> dict[str, Array]:
+    found = [model.element_signals(sample.state) for sample in samples]
+    return {name: np.array([values[name] for values in found]) for name in found[0]}
 
 
 def _loads(model: Model, samples: Sequence[_Sample], joints: JointLoads) -> dict[str, Array]:

@@ -135,7 +135,7 @@ def _direction(force: AppliedForce, state: State) -> Array:
 
 
 def _check_inputs(mechanism: Mechanism, inputs: Mapping[str, Input]) -> None:
-    known = [symbol for force in mechanism.forces if force.values is None for symbol in force.symbols]
+    known = mechanism.inputs
     unknown = [symbol for symbol in inputs if symbol not in known]
     if unknown:
         raise SolveError(f"no input is called {', '.join(unknown)}; known are: {', '.join(known) or 'none'}")

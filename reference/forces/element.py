@@ -92,6 +92,11 @@ class ForceElement:
         """What of it changes at events, beside its expressions."""
         return []
 
+    def signals(self, state: State) -> dict[str, float]:
+        """Its outputs by their names."""
+        del state
+        return {}
+
     def stops(self) -> list[float]:
         """Times at which it jumps or has a kink, s."""
         return []

@@ -80,6 +80,10 @@ class ForceModel:
         """What changes at events, beside expressions."""
         return [relation for element in self._elements for relation in element.relations()]
 
+    def signals(self, state: State) -> dict[str, float]:
+        """Outputs of the elements by their names."""
+        return {name: value for element in self._elements for name, value in element.signals(state).items()}
+
     def __call__(self, state: State) -> GeneralisedForces:
         """All generalised forces in the state."""
         zero, reactions = np.zeros(len(state.q)), [element.reaction(state) for element in self._elements]

@@ -202,7 +202,11 @@ class Reader:
 
     def reading(self, label: str, tree: Expr) -> Reading:
         """The compiled expression; `label` names it in errors."""
-        return Reading(label, compile_tree(tree, self._constants, self._start_value(label)), self._quantities)
+        return Reading(label, self.compiled(label, tree), self._quantities)
+
+    def compiled(self, label: str, tree: Expr) -> Node:
+        """The same without a look for its names, which are somebody's own."""
+        return compile_tree(tree, self._constants, self._start_value(label))
 
     def _start_value(self, label: str) -> Callable[[Node], float] | None:
         start = self._start

@@ -222,6 +222,10 @@ class Model:
         loads = affine.at(found.qdd, found.contacts)
         return joints.local(state.posture, loads)
 
+    def element_signals(self, state: State) -> dict[str, float]:
+        """Outputs of the force elements by their names."""
+        return self._forces.signals(state)
+
     def closure_wrenches(self, state: State, found: Evaluation) -> dict[str, Array]:
         """Force and moment of each closure on its body b, shape (6,); see `evaluation.closure_wrenches`."""
         loops, replacement = self.constraints.loops, self._forces.replacement

@@ -8,6 +8,7 @@ from pydantic import Field, ModelWrapValidatorHandler, model_validator
 
 from .base import Base
 from .closure import Closure
+from .line import Line
 from .link import Link
 from .names import FileName, Name
 from .numbers import Vector3, known_parameters
@@ -44,6 +45,8 @@ class Chain(Part):
     """Knife edges."""
     forces: tuple[Force, ...] = ()
     """Applied forces and efforts."""
+    lines: tuple[Line, ...] = ()
+    """Forces along the lines between two points: spring legs, cylinders, ropes."""
     constraints: Constraints = Constraints()
     """How constraints are kept."""
     statics: Statics = Statics()

@@ -8,7 +8,8 @@ from typing import Protocol
 from ...language import ir
 from ...language.ir import Expr
 from ...mechanism import Mechanism
-from ...program.program import Program
+from ...program.program import Output, Program
+from ...types.origin import Signal
 from ..bodies.kinematics import Kinematics, Wrench
 from ..bodies.lowering import Lowering
 from ..bodies.points import Points
@@ -20,6 +21,7 @@ class Forces:
 
     efforts   coordinate → effort, N or N·m
     wrenches  on bodies; joints bear them, unlike efforts on coordinates
+    outputs   what elements publish of theirs
     printed   what `velocity_forces = "as_printed"` adds
     """
 
@@ -28,7 +30,14 @@ class Forces:
         self.mechanism: Mechanism = kinematics.mechanism
         self.efforts: dict[int, Expr] = {}
         self.wrenches: list[Wrench] = []
+        self.outputs: list[Output] = []
         self.printed = Printed(self.mechanism.velocity_forces == "as_printed")
+
+    def publish(self, signal: Signal, expr: Expr, unit: str, description: str) -> Expr:
+        """A definition that is an output, too; returns its symbol."""
+        self.program.give(signal.name, expr, unit, description)
+        self.outputs.append(Output(signal, unit, description, ir.symbol(signal.name)))
+        return ir.symbol(signal.name)
 
     def effort(self, k: int, effort: Expr) -> None:
         """An effort on a coordinate, N or N·m."""

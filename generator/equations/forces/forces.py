@@ -11,7 +11,7 @@ from importlib import import_module
 from ...language import ir
 from ...language.ir import Expr, Index
 from ...mechanism import Mechanism
-from ...program.program import Program
+from ...program.program import Output, Program
 from ...types.force_elements import FORCE_ELEMENTS
 from ..bodies.kinematics import Kinematics, Wrench
 from ..bodies.lowering import Lowering
@@ -26,8 +26,8 @@ def _elements(mechanism: Mechanism) -> Iterator[ForceElement]:
 
 def derive(
     program: Program, kinematics: Kinematics, points: Points, lower: Lowering
-) -> tuple[Expr, dict[int, Wrench]]:
-    """Define Q, shape (n,), N or N·m, without friction; returns its symbol, and `on_subtrees` of the wrenches."""
+) -> tuple[Expr, dict[int, Wrench], list[Output]]:
+    """Define Q, shape (n,), N or N·m, without friction; its symbol, `on_subtrees` of the wrenches, and outputs."""
     mechanism, forces = kinematics.mechanism, Forces(program, kinematics, points, lower)
     for element in _elements(mechanism):
         element.act(forces)
@@ -38,7 +38,11 @@ def derive(
     for k in range(mechanism.n):
         own = forces.efforts.get(k, ir.constant(0.0)) + forces.printed.efforts.get(k, ir.constant(0.0))
         parts.append(((k,), own + _of_wrenches(kinematics, k, acting) + _of_wrenches(kinematics, k, in_print)))
-    return program.assemble("Q", (mechanism.n,), parts, None, "generalised forces; N or N.m"), acting
+    return (
+        program.assemble("Q", (mechanism.n,), parts, None, "generalised forces; N or N.m"),
+        acting,
+        forces.outputs,
+    )
 
 
 def _of_wrenches(kinematics: Kinematics, k: int, acting: dict[int, Wrench]) -> Expr:

@@ -1,0 +1,54 @@
+"""Forces along the line between two points: spring legs, cylinders, ropes."""
+
+from __future__ import annotations
+
+from pydantic import Field, model_validator
+
+from .names import Name
+from .numbers import NonNegative, Vector3
+from .types import Expression, KeyProblem, Part
+
+
+class LineEnd(Part):
+    """A point that a line is fixed to."""
+
+    link: str
+    """The link's name, `base` or `ground`."""
+    point: Vector3 = (0.0, 0.0, 0.0)
+    """x, y, z in the (undeformed) link's frame, m."""
+
+
+class Line(Part):
+    """A force along the line between two points, positive where it pulls them together."""
+
+    name: Name
+    """Of its outputs `<name>_length`, `<name>_rate` and `<name>_force`; an input is called so in the FMU."""
+    a: LineEnd
+    """One end."""
+    b: LineEnd
+    """The other end."""
+    stiffness: NonNegative = 0.0
+    """Of a spring about the length `rest`, N/m."""
+    damping: NonNegative = 0.0
+    """Of a damper, against the rate of the length beyond that of `rest`, N·s/m."""
+    rest: Expression = 0.0
+    """Length at which the spring is undeformed, m: a number, or an expression of t and parameters."""
+    force: Expression | None = None
+    """In place of spring and damper: an expression of `length`, `rate`, t and parameters, N."""
+    input: bool = Field(False, strict=True)
+    """Whether the FMU's user gives the force, N."""
+    tension_only: bool = Field(False, strict=True)
+    """Whether it does not push, as a rope."""
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Line:
+        springs = [key for key in ("stiffness", "damping", "rest") if key in self.model_fields_set]
+        if self.force is not None and self.input:
+            raise KeyProblem("force", "does not go with input = true")
+        if springs and (self.force is not None or self.input):
+            raise KeyProblem(
+                springs[0], f"does not go with {'force' if self.force is not None else 'input = true'}"
+            )
+        if self.force is None and not self.input and not (self.stiffness or self.damping):
+            raise ValueError("gives no force; give stiffness or damping, or force, or input = true")
+        return self

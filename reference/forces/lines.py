@@ -1,0 +1,174 @@
+"""Forces along the lines between two places; Q = −F ∂L/∂q of a tension F and the length L."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...generator.mechanism import Line, Mechanism, Place
+from ..kinematics.expression import Instant, Related, evaluate, related, stops
+from ..kinematics.jet import constant, variables
+from ..kinematics.quantities import Relation, State
+from .element import ForceElement, Given, Mark, Reaction, input_value
+
+Array = NDArray[np.float64]
+_NAMES = ("length", "rate", "t")
+
+
+@dataclass(frozen=True)
+class _Span:
+    """L, m, its rate, m/s, the direction from a to b, shape (3,), and ∂L/∂q, shape (n,)."""
+
+    length: float
+    rate: float
+    direction: Array
+    jacobian: Array
+
+
+@dataclass(frozen=True)
+class _Tension:
+    """Of spring, damper and what is applied, N; slope of the latter by the rate, N·s/m; the spring's energy, J."""
+
+    elastic: float = 0.0
+    dissipative: float = 0.0
+    applied: float = 0.0
+    slope: float = 0.0
+    energy: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """The line's force, N."""
+        return self.elastic + self.dissipative + self.applied
+
+
+class _Law:
+    """What a line's force would be if it could push, too."""
+
+    def __init__(self, line: Line, given: Given) -> None:
+        self._line, self._input = line, given.inputs.get(line.name, 0.0)
+        self.label = f"line {line.name}"
+        self.node = given.reader.compiled(self.label, line.rest if line.force is None else line.force)
+
+    def __call__(self, span: _Span, state: State) -> _Tension:
+        line = self._line
+        if line.given:
+            return _Tension(applied=input_value(self._input, state.t, state.segment.begin))
+        values = variables([span.length, span.rate, state.t])
+        atoms = Instant(dict(zip(_NAMES, values, strict=True)), state.segment)
+        found = constant(evaluate(self.node, atoms, self.label), len(_NAMES))
+        if line.force is not None:
+            return _Tension(applied=found.value, slope=float(found.gradient[1]))
+        stiffness, damping = float(line.stiffness or 0.0), float(line.damping or 0.0)
+        stretch, rest_rate = span.length - found.value, float(found.gradient[2])
+        elastic, applied = stiffness * stretch, -damping * rest_rate
+        return _Tension(elastic, damping * span.rate, applied, energy=0.5 * stiffness * stretch**2)
+
+    def margin(self, node: Related, span: _Span, state: State) -> float:
+        """Of one of its expression's conditions."""
+        values = (span.length, span.rate, state.t)
+        return node.margin(Instant(dict(zip(_NAMES, values, strict=True)), state.segment))
+
+
+class Lines(ForceElement):
+    """All of them."""
+
+    def __init__(self, given: Given) -> None:
+        self._lines, self._first = given.mechanism.lines, given.first
+        self._laws = [_Law(line, given) for line in self._lines]
+        self._slots = len(given.mechanism.bodies) + 1
+
+    def stops(self) -> list[float]:
+        """Of expressions of time."""
+        return [time for law in self._laws for time in stops(law.node)]
+
+    def relations(self) -> list[Relation]:
+        """Whether ropes are tight, and conditions in expressions."""
+        return [relation for i in range(len(self._lines)) for relation in self._relations(i)]
+
+    def _relations(self, i: int) -> Iterator[Relation]:
+        line, law = self._lines[i], self._laws[i]
+        if line.tension_only:
+            yield Relation(line.name, law.label, lambda state: self._free(i, state).total)
+        for node in dict.fromkeys(related(law.node)):
+            yield Relation(node, law.label, self._margin_of(i, node))
+
+    def _margin_of(self, i: int, node: Related) -> Callable[[State], float]:
+        return lambda state: self._laws[i].margin(node, self._span(i, state), state)
+
+    def reaction(self, state: State) -> Reaction:
+        """Of springs, of dampers, and what is applied."""
+        parts, energy = np.zeros((3, len(state.q))), 0.0
+        for i in range(len(self._lines)):
+            tension, jacobian = self._tension(i, state), self._span(i, state).jacobian
+            parts -= np.outer((tension.elastic, tension.dissipative, tension.applied), jacobian)
+            energy += tension.energy
+        elastic, dissipative, applied = parts
+        return Reaction(elastic, dissipative, applied, energy)
+
+    def by_rates(self, state: State) -> Array:
+        """Of expressions that depend on the rate: −L̇ ∂F/∂L̇ ∂L/∂q."""
+        total = np.zeros(len(state.q))
+        for i in range(len(self._lines)):
+            span = self._span(i, state)
+            total -= span.rate * self._tension(i, state).slope * span.jacobian
+        return total
+
+    def wrenches(self, state: State) -> Array:
+        """On the slots of both ends, shape (B, 6)."""
+        total = np.zeros((self._slots, 6))
+        for i, line in enumerate(self._lines):
+            F = self._tension(i, state).total * self._span(i, state).direction
+            for k, (place, sign) in enumerate(((line.a, 1.0), (line.b, -1.0))):
+                arm = state.places.position[:, self._first + 2 * i + k]
+                total[place.body + 1] += sign * np.concatenate([F, np.cross(arm, F)])
+        return total
+
+    def signals(self, state: State) -> dict[str, float]:
+        """Length, rate and force of each."""
+        found: dict[str, float] = {}
+        for i, line in enumerate(self._lines):
+            span = self._span(i, state)
+            values = {"length": span.length, "rate": span.rate, "force": self._tension(i, state).total}
+            found |= {line.signal(quantity).name: value for quantity, value in values.items()}
+        return found
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """Rods."""
+        return tuple(Mark(line.name, "line", line.a, line.b) for line in self._lines)
+
+    def acting(self, state: State) -> Array:
+        """On the bodies of ends a."""
+        forces = [self._tension(i, state).total * self._span(i, state).direction for i in range(len(self._lines))]
+        return np.array(forces).reshape(-1, 3)
+
+    def _span(self, i: int, state: State) -> _Span:
+        a, b = self._first + 2 * i, self._first + 2 * i + 1
+        position, velocity, jacobian = (
+            part[..., b] - part[..., a]
+            for part in (state.places.position, state.places.velocity, state.places.jacobian)
+        )
+        length = float(np.linalg.norm(position))
+        direction = position / length if length else np.full(3, np.nan)
+        return _Span(length, float(direction @ velocity), direction, jacobian @ direction)
+
+    def _free(self, i: int, state: State) -> _Tension:
+        return self._laws[i](self._span(i, state), state)
+
+    def _tension(self, i: int, state: State) -> _Tension:
+        free, line = self._free(i, state), self._lines[i]
+        slack = line.tension_only and not state.segment.holds(line.name, free.total)
+        return _Tension() if slack else free
+
+
+def places(mechanism: Mechanism) -> list[Place]:
+    """Ends a and b of each."""
+    return [place for line in mechanism.lines for place in (line.a, line.b)]
+
+
+def of(given: Given) -> Lines:
+    """Of a mechanism."""
+    return Lines(given)
