@@ -11,6 +11,7 @@ from ..types.joints import JOINT_TYPES
 from .draft import Draft
 from .references import References
 from .tables.chain import Chain
+from .tables.friction import Coulomb
 
 __all__ = ["constraint_rows", "problems_of"]
 
@@ -28,6 +29,8 @@ def problems_of(draft: Draft) -> list[Problem]:
         *_known("link", draft.texts("closures", "b", "link"), names.bodies),
         *_forces(draft, names),
         *_lines(draft, names),
+        *_known("link", draft.texts("contacts", "link"), names.bodies[1:]),
+        *_not_printed(draft),
         *_settings(draft, names),
         *([] if draft.faulty else _whole(draft.chain, names)),
     ]
@@ -53,7 +56,7 @@ def _base_rows(chain: Chain) -> list[str]:
 
 
 def _clashes(draft: Draft, names: References) -> Iterator[Problem]:
-    for key in ("links", "closures", "forces", "lines", "cases"):
+    for key in ("links", "closures", "forces", "lines", "contacts", "cases"):
         yield from _repeated(draft.names(key))
     yield from _folded(draft.names("cases"))
     # closures of one name are reported by it, not by their rows again
@@ -201,11 +204,28 @@ def _lines(draft: Draft, names: References) -> Iterator[Problem]:
             yield from _own_expression(text, where, (*own, "t", "pi", *names.parameters), draft)
 
 
+def _not_printed(draft: Draft) -> Iterator[Problem]:
+    """What the papers do not have goes without their terms, too."""
+    chain = draft.chain
+    joints, supports = [link.joint for link in chain.links], chain.base.supports if chain.base else ()
+    later = {
+        "lines": bool(chain.lines),
+        "contacts": bool(chain.contacts),
+        "one-sided supports": any(support.one_sided for support in supports),
+        "limits": any(joint.limits is not None for joint in joints),
+        "coulomb friction": any(isinstance(joint.friction, Coulomb) for joint in joints),
+    }
+    found = [what for what, there in later.items() if there]
+    if found and chain.constraints.velocity_forces == "as_printed":
+        text = f'"as_printed" adds terms of the papers, which do not have {", ".join(found)}; use "physical"'
+        yield Problem("constraints.velocity_forces", text)
+
+
 def _own_expression(text: str, where: str, known: Sequence[str], draft: Draft) -> Iterator[Problem]:
     """Of an expression that knows these names alone."""
     try:
         tree = expressions.parse(text)
-        constants.check(tree, draft.chain.parameters)
+        constants.check(tree, draft.chain.parameter_values)
     except ValueError as error:
         yield Problem(where, str(error))
     else:

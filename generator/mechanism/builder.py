@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -11,9 +11,8 @@ from ..description import Chain
 from ..description.tables import closure as described
 from ..description.tables.base import Base
 from ..description.tables.frame import Frame
-from ..description.tables.friction import LuGre
+from ..description.tables.friction import Coulomb, Dahl, LuGre
 from ..description.tables.inertia import Inertial
-from ..description.tables.line import Line as DescribedLine
 from ..description.tables.link import Beam, Joint, Link
 from ..description.tables.numbers import Given
 from ..description.tables.parameter import Parameter
@@ -24,7 +23,7 @@ from ..types.bounds import EXPONENT, NON_NEGATIVE, POSITIVE, Bounds
 from ..types.closures import CLOSURE_TYPES, DEFORMATIONS, Condition
 from ..types.joints import JOINT_TYPES, ElementaryMotion
 from ..types.origin import Origin
-from . import rfem
+from . import elements, rfem
 from .algebra import Algebra, Matrix, Numbers, Value, Vector
 from .parts import (
     GROUND,
@@ -35,7 +34,6 @@ from .parts import (
     Friction,
     JointFrame,
     KnifeEdge,
-    Line,
     Mechanism,
     Place,
     ProgrammedTask,
@@ -95,7 +93,13 @@ class _Builder:
             programmed=tuple(map(_task, self.chain.programmed)),
             nonholonomic=tuple(self._knife_edge(edge) for edge in self.chain.nonholonomic),
             forces=tuple(self._force(force) for force in self.chain.forces),
-            lines=tuple(self._line(line) for line in self.chain.lines),
+            lines=tuple(
+                elements.line(line, self._of("line", line.name), self._place) for line in self.chain.lines
+            ),
+            contacts=tuple(
+                elements.contact(contact, self._of("contact", contact.name), self._place)
+                for contact in self.chain.contacts
+            ),
             **self._stabilisation(self.chain.constraints),
             actuated=self._actuated(self.chain.constraints.actuated),
         )
@@ -103,6 +107,10 @@ class _Builder:
     def _begin(self, kind: str, name: str = "") -> None:
         """The numbers that follow come from this part of the description."""
         self.algebra = self._general.of(Origin(kind, name))
+
+    def _of(self, kind: str, name: str) -> Algebra:
+        self._begin(kind, name)
+        return self.algebra
 
     def _stabilisation(self, constraints: Constraints) -> dict[str, Value]:
         """What keeps the constraints; only what the formulation uses may get a name."""
@@ -131,6 +139,8 @@ class _Builder:
         self._begin("base supports")
         return tuple(
             Support(
+                s.name or f"support{i}",
+                s.one_sided,
                 self.algebra.vector(f"support{i}_position", s.position, "m", f"support {i}, base frame"),
                 self._not_negative(f"support{i}_stiffness", s.stiffness, "N/m", f"support {i}, world axes"),
                 self._not_negative(f"support{i}_damping", s.damping, "N.s/m", f"support {i}, world axes"),
@@ -204,25 +214,38 @@ class _Builder:
         for i, motion in enumerate(JOINT_TYPES[joint.type]):
             axis = motion.axis or joint.axis
             assert axis is not None
-            spring = self._spring(owner, motion, joint, i) if springs else {}
-            friction = self._friction(owner, joint) if joint.friction is not None else None
-            start = joint.values("position")[i], joint.values("velocity")[i]
+            own: dict[str, Any] = (self._spring(owner, motion, joint, i) if springs else {}) | self._drive(
+                owner, joint
+            )
+            position, velocity = joint.values("position")[i], joint.values("velocity")[i]
             self.coordinates.append(
-                Coordinate(owner, motion.coordinate, role, motion, axis, *start, **spring, friction=friction)
+                Coordinate(owner, motion.coordinate, role, motion, axis, position, velocity, **own)
             )
         return tuple(range(first, len(self.coordinates)))
 
-    def _friction(self, owner: str, joint: Joint) -> Friction:
-        described_friction, length = joint.friction, JOINT_TYPES[joint.type][0].unit
-        assert described_friction is not None
+    def _drive(self, owner: str, joint: Joint) -> dict[str, Any]:
+        """What a revolute or prismatic joint has besides springs."""
+        found: dict[str, Any] = {}
+        if isinstance(joint.friction, Coulomb):
+            found["coulomb"] = elements.coulomb(joint, owner, self.algebra)
+        elif joint.friction is not None:
+            found["friction"] = self._friction(owner, joint, joint.friction)
+        if joint.limits is not None:
+            found["limits"] = elements.limits(joint, owner, self.algebra)
+        if _acts(joint.armature):
+            found["armature"] = elements.armature(joint, owner, self.algebra)
+        return found
+
+    def _friction(self, owner: str, joint: Joint, given: LuGre | Dahl) -> Friction:
+        length = JOINT_TYPES[joint.type][0].unit
 
         def value(key: str, unit: str, text: str, bounds: Bounds = POSITIVE) -> Value:
-            number = getattr(described_friction, key)
+            number = getattr(given, key)
             return self.algebra.scalar(f"{owner}_{key}", number, unit, f"friction of {owner}: {text}", bounds)
 
-        lugre, bar = isinstance(described_friction, LuGre), f"s/{length}"
+        lugre, bar = isinstance(given, LuGre), f"s/{length}"
         return Friction(
-            model=described_friction.model,
+            model=given.model,
             sigma0=value("sigma0", f"1/{length}", "stiffness of the bristles"),
             sigma1=value("sigma1", bar, "damping of the bristles", NON_NEGATIVE) if lugre else 0.0,
             sigma2=value("sigma2", bar, "viscous coefficient", NON_NEGATIVE) if lugre else 0.0,
@@ -230,8 +253,8 @@ class _Builder:
             mu_k=value("mu_k", "1", "kinetic coefficient") if lugre else 0.0,
             v_s=value("v_s", f"{length}/s", "Stribeck velocity") if lugre else 1.0,
             gamma=1.0 if lugre else value("gamma", "1", "Dahl's exponent", EXPONENT),
-            arm=value("diameter", "m", "diameter of the journal") / 2 if described_friction.diameter else 1.0,
-            normal_force=value("normal_force", "N", "normal force") if described_friction.normal_force else None,
+            arm=value("diameter", "m", "diameter of the journal") / 2 if given.diameter else 1.0,
+            normal_force=value("normal_force", "N", "normal force") if given.normal_force else None,
         )
 
     def _spring(self, owner: str, motion: ElementaryMotion, joint: Joint, i: int) -> dict[str, Value]:
@@ -356,20 +379,6 @@ class _Builder:
         place = self._place(force.link, force.point, f"{force.name}_point", f"where {force.name} acts")
         trees = None if force.force is None else tuple(expressions.parse(x) for x in force.force)
         return AppliedForce(force.name, None, place, force.frame == "world", trees)
-
-    def _line(self, line: DescribedLine) -> Line:
-        self._begin("line", line.name)
-        name, parse = line.name, expressions.parse
-        a, b = (
-            self._place(end.link, end.point, f"{name}_{key}", f"end {key} of {name}")
-            for key, end in (("a", line.a), ("b", line.b))
-        )
-        stiffness, damping = (
-            self.algebra.scalar(f"{name}_{key}", number, unit, f"{key} of {name}") if number else None
-            for key, number, unit in (("stiffness", line.stiffness, "N/m"), ("damping", line.damping, "N.s/m"))
-        )
-        force = None if line.force is None else parse(line.force)
-        return Line(name, a, b, stiffness, damping, parse(line.rest), force, line.input, line.tension_only)
 
     def _joint_coordinate(self, joint: str) -> int:
         owner, _, key = joint.partition(".")

@@ -41,6 +41,24 @@ class Friction:
 
 
 @dataclass(frozen=True)
+class Coulomb:
+    """Friction effort·tanh(q̇/v_s) on a coordinate; effort in N·m or N, v_s in rad/s or m/s."""
+
+    effort: Value
+    v_s: Value
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Stops of a coordinate, rad or m, None: no stop; N·m/rad or N/m, and per second."""
+
+    lower: Value | None
+    upper: Value | None
+    stiffness: Value
+    damping: Value
+
+
+@dataclass(frozen=True)
 class Coordinate:
     """One generalised coordinate.
 
@@ -49,6 +67,7 @@ class Coordinate:
     motion, axis        its elementary motion; unit vector in the frame that the motions before it have reached
     position, velocity  start values in the motion's unit (and per second)
     stiffness, rest, damping   spring about `rest` and damper on this coordinate, or None
+    armature            kg·m² or kg, on its diagonal entry of M alone, or None
     element             `r1` of a coordinate between rigid finite elements, else empty
     """
 
@@ -63,6 +82,9 @@ class Coordinate:
     rest: Value | None = None
     damping: Value | None = None
     friction: Friction | None = None
+    coulomb: Coulomb | None = None
+    limits: Limits | None = None
+    armature: Value | None = None
     element: str = ""
 
     @property
@@ -187,9 +209,15 @@ class KnifeEdge:
 class Support:
     """Base spring-damper; see the description. Shapes (3,): m, N/m, N·s/m."""
 
+    name: str
+    one_sided: bool
     position: Vector
     stiffness: Vector
     damping: Vector
+
+    def signal(self, quantity: str) -> Signal:
+        """Its `gap` or `force`, if it is one-sided."""
+        return Signal(quantity, Origin("support", self.name))
 
 
 @dataclass(frozen=True)
@@ -236,6 +264,28 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Contact:
+    """A place on a plane that presses and never pulls.
+
+    origin, normal  shape (3,): a point of the plane, world, m; unit vector to its free side, world, numbers
+    mu, v_s         of its friction, m/s; None: there is none
+    """
+
+    name: str
+    place: Place
+    origin: Vector
+    normal: Array
+    stiffness: Value
+    damping: Value
+    mu: Value | None
+    v_s: Value | None
+
+    def signal(self, quantity: str) -> Signal:
+        """Its `gap` or `force`."""
+        return Signal(quantity, Origin("contact", self.name))
+
+
+@dataclass(frozen=True)
 class ProgrammedTask:
     """A programmed constraint: an expression that is to be zero, of this order, or a path."""
 
@@ -265,6 +315,7 @@ class Mechanism:
     nonholonomic: tuple[KnifeEdge, ...]
     forces: tuple[AppliedForce, ...]
     lines: tuple[Line, ...]
+    contacts: tuple[Contact, ...]
     alpha: Value
     beta: Value
     kappa: Value

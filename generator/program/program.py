@@ -441,11 +441,10 @@ class Program:
         self.give(signal.name, expr, unit, description)
         self.outputs.append(Output(signal, unit, description, ir.symbol(signal.name)))
 
-    def relate(self, indicator: Expr, description: str = "") -> str:
+    def relate(self, indicator: Expr) -> str:
         """A new relation that is true while the indicator is positive; returns its name."""
         name = self.fresh(f"event_indicator_{len(self.relations) + 1}")
-        text = description or f"a condition of {self._origin}"
-        self.relations.append(Relation(name, indicator, text))
+        self.relations.append(Relation(name, indicator, str(self._origin)))
         return name
 
     def integrate(self, state: State) -> None:

@@ -3,4 +3,12 @@
 To add one: a module of its name in `generator.equations.forces`, one in `reference.forces`, and a row here.
 """
 
-FORCE_ELEMENTS = ("joint_springs", "supports", "replacement_joints", "applied_forces", "lines")
+FORCE_ELEMENTS = (
+    "joint_springs",
+    "supports",
+    "replacement_joints",
+    "applied_forces",
+    "lines",
+    "stops",
+    "contacts",
+)

@@ -30,12 +30,11 @@ class _Span:
 
 @dataclass(frozen=True)
 class _Tension:
-    """Of spring, damper and what is applied, N; slope of the latter by the rate, N·s/m; the spring's energy, J."""
+    """Of spring, damper and what is applied, N; the spring's energy, J."""
 
     elastic: float = 0.0
     dissipative: float = 0.0
     applied: float = 0.0
-    slope: float = 0.0
     energy: float = 0.0
 
     @property
@@ -60,7 +59,7 @@ class _Law:
         atoms = Instant(dict(zip(_NAMES, values, strict=True)), state.segment)
         found = constant(evaluate(self.node, atoms, self.label), len(_NAMES))
         if line.force is not None:
-            return _Tension(applied=found.value, slope=float(found.gradient[1]))
+            return _Tension(applied=found.value)
         stiffness, damping = float(line.stiffness or 0.0), float(line.damping or 0.0)
         stretch, rest_rate = span.length - found.value, float(found.gradient[2])
         elastic, applied = stiffness * stretch, -damping * rest_rate
@@ -107,14 +106,6 @@ class Lines(ForceElement):
             energy += tension.energy
         elastic, dissipative, applied = parts
         return Reaction(elastic, dissipative, applied, energy)
-
-    def by_rates(self, state: State) -> Array:
-        """Of expressions that depend on the rate: −L̇ ∂F/∂L̇ ∂L/∂q."""
-        total = np.zeros(len(state.q))
-        for i in range(len(self._lines)):
-            span = self._span(i, state)
-            total -= span.rate * self._tension(i, state).slope * span.jacobian
-        return total
 
     def wrenches(self, state: State) -> Array:
         """On the slots of both ends, shape (B, 6)."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ...generator.mechanism import GROUND, Mechanism, Place
-from ..kinematics.quantities import State
+from ..kinematics.quantities import Relation, State
 from .element import ForceElement, Given, Mark, Reaction
 
 Array = NDArray[np.float64]
@@ -22,6 +24,8 @@ class Supports(ForceElement):
         base, supports = mechanism.chain.base, mechanism.supports
         self._held = places(mechanism)
         self._columns = slice(first, first + len(supports))
+        self._one_sided = np.array([s.one_sided for s in supports], dtype=bool)
+        self._supports = supports
         stacked = np.array([[s.position, s.stiffness, s.damping] for s in supports], dtype=float)
         self._position, self._stiffness, self._damping = stacked.reshape(-1, 3, 3).transpose(1, 2, 0)
         linearized = base is not None and base.linearized
@@ -29,8 +33,8 @@ class Supports(ForceElement):
 
     def reaction(self, state: State) -> Reaction:
         """Generalised forces and energy."""
-        deflection, rate, jacobian = self._deflection(state)
-        spring, damper = self._stiffness * deflection, self._damping * rate
+        deflection, _, jacobian = self._deflection(state)
+        spring, damper = self._parts(state)
         across = jacobian.reshape(len(state.q), -1)
         energy = 0.5 * float(np.vdot(spring, deflection))
         return Reaction(-across @ spring.ravel(), -across @ damper.ravel(), energy=energy)
@@ -45,8 +49,41 @@ class Supports(ForceElement):
 
     def acting(self, state: State) -> Array:
         """On the base."""
+        spring, damper = self._parts(state)
+        return -(spring + damper).T
+
+    def relations(self) -> list[Relation]:
+        """Whether one-sided ones press."""
+        return [
+            Relation(self._supports[k].name, f"support {self._supports[k].name}", self._pressing_of(k))
+            for k in np.flatnonzero(self._one_sided).tolist()
+        ]
+
+    def signals(self, state: State) -> dict[str, float]:
+        """Gap and force of one-sided ones."""
+        deflection, _, _ = self._deflection(state)
+        spring, damper = self._parts(state)
+        found: dict[str, float] = {}
+        for k in np.flatnonzero(self._one_sided).tolist():
+            found[self._supports[k].signal("gap").name] = float(deflection[2, k])
+            found[self._supports[k].signal("force").name] = -float(spring[2, k] + damper[2, k])
+        return found
+
+    def _parts(self, state: State) -> tuple[Array, Array]:
+        """Of springs and dampers, shape (3, supports), N, opposite to what they exert."""
         deflection, rate, _ = self._deflection(state)
-        return -(self._stiffness * deflection + self._damping * rate).T
+        parts = np.array([self._stiffness * deflection, self._damping * rate])
+        for k in np.flatnonzero(self._one_sided).tolist():
+            if not state.segment.holds(self._supports[k].name, -float(parts[:, 2, k].sum())):
+                parts[:, :, k] = 0.0
+        return parts[0], parts[1]
+
+    def _pressing_of(self, k: int) -> Callable[[State], float]:
+        def pressing(state: State) -> float:
+            deflection, rate, _ = self._deflection(state)
+            return -float(self._stiffness[2, k] * deflection[2, k] + self._damping[2, k] * rate[2, k])
+
+        return pressing
 
     def _deflection(self, state: State) -> tuple[Array, Array, Array]:
         """d and ḋ, shape (3, supports), m and m/s, and ∂d/∂q, shape (n, 3, supports)."""

@@ -121,6 +121,7 @@ class Model:
         places = [*mechanism.points.values(), *force_places(mechanism)]
         self._places = Places(places, self._kinematics.slots)
         self.quantities = Quantities(mechanism)
+        self._armature = np.array([float(c.armature or 0.0) for c in mechanism.coordinates])
         self._inertia = np.array([np.zeros((4, 4)), *map(pseudo_inertia, mechanism.bodies)])
         self.reader = Reader(mechanism, self.quantities, None if start is None else self.state(0.0, *start))
         self._forces = ForceModel(mechanism, self.reader, len(mechanism.points), inputs)
@@ -146,11 +147,15 @@ class Model:
         return self.quantities.state(t, Segment(t) if segment is None else segment, q, qd, posture, places)
 
     def mass(self, posture: Posture) -> tuple[Array, Array]:
-        """M, shape (n, n), and h, shape (n,): M_ij = Σ tr(T_i H T_jᵀ), h_i = Σ tr(T_i H (Σ_mn T_mn q̇_m q̇_n)ᵀ)."""
+        """M, shape (n, n), and h, shape (n,): M_ij = Σ tr(T_i H T_jᵀ), h_i = Σ tr(T_i H (Σ_mn T_mn q̇_m q̇_n)ᵀ).
+
+        Armature is on the diagonal of M.
+        """
         n = self.mechanism.n
         TH = (posture.T.transpose(1, 0, 2) @ self._inertia).transpose(1, 0, 2)
         T_q_H = posture.derivative(TH).reshape(n, -1)
-        return T_q_H @ posture.T_q.reshape(n, -1).T, T_q_H @ posture.T_bias.ravel()
+        M = T_q_H @ posture.T_q.reshape(n, -1).T + np.diag(self._armature)
+        return M, T_q_H @ posture.T_bias.ravel()
 
     def forces(self, state: State) -> GeneralisedForces:
         """Generalised forces in the state."""

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from .inertia import Inertial
+from .names import Name
 from .numbers import NonNegative3, Vector3
 from .shape import Shape
 from .types import Part
@@ -21,6 +22,10 @@ class Support(Part):
     """Along the world's x, y and z, N/m."""
     damping: NonNegative3 = (0.0, 0.0, 0.0)
     """Along the world's x, y and z, N·s/m."""
+    one_sided: bool = Field(False, strict=True)
+    """Whether it presses along the world's z alone and holds nothing where it would pull: an outrigger."""
+    name: Name | None = None
+    """Of the outputs `<name>_gap` and `<name>_force` of a one-sided one; without it `support1` and so on."""
 
 
 class Base(Inertial):

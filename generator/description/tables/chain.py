@@ -8,6 +8,7 @@ from pydantic import Field, ModelWrapValidatorHandler, model_validator
 
 from .base import Base
 from .closure import Closure
+from .contact import Contact
 from .line import Line
 from .link import Link
 from .names import FileName, Name
@@ -47,6 +48,8 @@ class Chain(Part):
     """Applied forces and efforts."""
     lines: tuple[Line, ...] = ()
     """Forces along the lines between two points: spring legs, cylinders, ropes."""
+    contacts: tuple[Contact, ...] = ()
+    """Points of links on planes."""
     constraints: Constraints = Constraints()
     """How constraints are kept."""
     statics: Statics = Statics()

@@ -57,4 +57,15 @@ class Dahl(Part):
     """What presses the surfaces together, N; without it, the joint's own load across its axis."""
 
 
-Friction = Annotated[LuGre | Dahl, Field(discriminator="model")]
+class Coulomb(Part):
+    """Regularised Coulomb friction: the effort `effort`·tanh(q̇/v_s) against the motion, whatever the load."""
+
+    model: Literal["coulomb"]
+    """Which model."""
+    effort: Positive
+    """N·m or N."""
+    v_s: Positive
+    """Velocity at which it has 76 % of its strength, rad/s or m/s."""
+
+
+Friction = Annotated[LuGre | Dahl | Coulomb, Field(discriminator="model")]

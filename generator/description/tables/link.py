@@ -6,12 +6,33 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from ...types.joints import JOINT_TYPES
 from .frame import Frame
-from .friction import Friction
+from .friction import Coulomb, Friction
 from .inertia import Inertial
 from .names import Name
-from .numbers import NonNegative, Positive
+from .numbers import NonNegative, Number, Positive
 from .shape import Shape
 from .types import KeyProblem, NonNegativePerCoordinate, Part, PerCoordinate, PlainPerCoordinate, UnitVector
+
+
+class Limits(Part):
+    """Stops of a revolute or prismatic joint: a spring and a damper that press, and never pull, beyond them."""
+
+    lower: Number | None = None
+    """Least coordinate, rad or m; without it there is no lower stop."""
+    upper: Number | None = None
+    """Largest coordinate, rad or m; without it there is no upper stop."""
+    stiffness: Positive
+    """N·m/rad or N/m."""
+    damping: NonNegative = 0.0
+    """N·m·s/rad or N·s/m."""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Limits:
+        if self.lower is None and self.upper is None:
+            raise ValueError("gives no stop; give lower, upper or both")
+        if self.lower is not None and self.upper is not None and self.lower >= self.upper:
+            raise KeyProblem("upper", f"expected more than lower = {self.lower:g}, got {self.upper:g}")
+        return self
 
 
 class Joint(Part):
@@ -33,6 +54,10 @@ class Joint(Part):
     """Of a viscous damper, N·m·s/rad or N·s/m."""
     friction: Friction | None = None
     """Friction of a revolute or prismatic joint."""
+    limits: Limits | None = None
+    """Stops of a revolute or prismatic joint."""
+    armature: NonNegative = 0.0
+    """Of a revolute or prismatic joint: rotor inertia times the square of the gear ratio, kg·m² or kg."""
 
     @field_validator("type")
     @classmethod
@@ -72,10 +97,11 @@ class Joint(Part):
 
     @model_validator(mode="after")
     def _friction_fits(self) -> Joint:
-        if self.friction is None:
+        for key in ("friction", "limits", "armature"):
+            if getattr(self, key) and self.type not in ("revolute", "prismatic"):
+                raise KeyProblem(key, f"expected a revolute or prismatic joint, got {self.type}")
+        if self.friction is None or isinstance(self.friction, Coulomb):
             return self
-        if self.type not in ("revolute", "prismatic"):
-            raise KeyProblem("friction", f"expected a revolute or prismatic joint, got {self.type}")
         if (self.type == "revolute") != (self.friction.diameter is not None):
             text = "a revolute joint needs its journal's diameter, a prismatic one has none"
             raise KeyProblem("friction.diameter", text)

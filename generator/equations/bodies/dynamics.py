@@ -208,5 +208,6 @@ def _mass_matrix_parts(
         for j in range(k + 1):
             momentum = momenta.get((k, kinematics.owners[j]))
             value = ir.constant(0.0) if momentum is None else kinematics.power(j, momentum.N, momentum.F)
-            parts.append(((j, k), value))
+            armature = kinematics.mechanism.coordinates[k].armature
+            parts.append(((j, k), value if armature is None or j < k else value + ir.lift(armature)))
     return parts

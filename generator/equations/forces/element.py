@@ -15,6 +15,8 @@ from ..bodies.lowering import Lowering
 from ..bodies.points import Points
 from .printed_forces import Printed
 
+ZERO = ir.constant(0.0)
+
 
 class Forces:
     """Efforts and wrenches while they are being collected, with what elements need to define theirs.

@@ -13,9 +13,7 @@ from ...language import differentiate, ir
 from ...language.ir import Expr
 from ...mechanism import GROUND, Line, Mechanism, Place
 from ...program.program import Input
-from .element import Forces
-
-ZERO = ir.constant(0.0)
+from .element import ZERO, Forces
 
 
 @dataclass(frozen=True)
@@ -34,46 +32,38 @@ class LineForce:
         u = define(f"u_{name}", d / length, "1", f"direction of {name}, from end a to end b")
         rate = u @ (kinematics.velocity(b, at_b) - kinematics.velocity(a, at_a))
         rate = forces.publish(line.signal("rate"), rate, "m/s", f"rate of the length of {name}")
-        tension, by_rate = self._tension(forces, {"length": length, "rate": rate})
+        tension = self._tension(forces, {"length": length, "rate": rate})
         text = f"force of {name}, positive where it pulls its ends together"
         tension = forces.publish(line.signal("force"), tension, "N", text)
         F = define(f"F_{name}", tension * u, "N", f"force of {name} on the body of its end a")
-        again = by_rate * rate * u
         for body, lever, sign in ((a, at_a, 1.0), (b, at_b, -1.0)):
             if body != GROUND:
                 forces.wrench(body, ir.cross(lever, sign * F), sign * F)
-                forces.damper_wrench(body, ir.cross(lever, sign * again), sign * again)
 
     def _end(self, forces: Forces, place: Place, key: str) -> tuple[int, Expr]:
         """Its body, and the lever from that one's origin."""
         lever, text = forces.kinematics.lever(place), f"end {key} of {self.line.name} from its body's origin"
         return place.body, forces.program.define(f"lever_{self.line.name}_{key}", lever, "m", text)
 
-    def _tension(self, forces: Forces, own: dict[str, Expr]) -> tuple[Expr, Expr]:
-        """Its value, and its slope by the rate."""
-        free, slope = self._law(forces, own)
+    def _tension(self, forces: Forces, own: dict[str, Expr]) -> Expr:
+        free = self._law(forces, own)
         if not self.line.tension_only:
-            return free, slope
+            return free
         free = forces.program.define(f"{self.line.name}_if_tight", free, "N", "force if it could push, too")
-        holds = forces.lower.relation
-        return holds(">", free, ZERO, free, ZERO), holds(">", free, ZERO, slope, ZERO)
+        return forces.lower.relation(">", free, ZERO, free, ZERO)
 
-    def _law(self, forces: Forces, own: dict[str, Expr]) -> tuple[Expr, Expr]:
+    def _law(self, forces: Forces, own: dict[str, Expr]) -> Expr:
         line, lower = self.line, forces.lower.knowing(own)
         if line.given:
-            forces.program.inputs.append(
-                Input(line.name, "N", f"force of {line.name}, positive where it pulls its ends together")
-            )
-            return ir.symbol(line.name), ZERO
+            text = f"force of {line.name}, positive where it pulls its ends together"
+            forces.program.inputs.append(Input(line.name, "N", text))
+            return ir.symbol(line.name)
+        tree = differentiate.expand(line.rest if line.force is None else line.force)
+        lower.add_breakpoints(tree)
         if line.force is not None:
-            tree = differentiate.expand(line.force)
-            lower.add_breakpoints(tree)
-            return lower(tree), lower(differentiate.derivative(tree, "rate"))
-        rest = differentiate.expand(line.rest)
-        lower.add_breakpoints(rest)
-        stiffness, damping = (ZERO if law is None else ir.lift(law) for law in (line.stiffness, line.damping))
-        beyond = own["rate"] - lower(differentiate.derivative(rest, "t"))
-        return stiffness * (own["length"] - lower(rest)) + damping * beyond, damping
+            return lower(tree)
+        beyond = own["rate"] - lower(differentiate.derivative(tree, "t"))
+        return ir.lift(line.stiffness) * (own["length"] - lower(tree)) + ir.lift(line.damping) * beyond
 
 
 def of(mechanism: Mechanism) -> Iterator[LineForce]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ...language import ir
 from ...language.ir import Expr
 from ...mechanism import Mechanism, Place, Support
-from .element import Forces
+from .element import ZERO, Forces
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Supports:
                 f"v_support{i}", kinematics.velocity(0, lever), "m/s", f"velocity of support {i}"
             )
             deflection = program.define(f"d_support{i}", at - support.position, "m", f"deflection of support {i}")
-            force = _spring_force(support, deflection, rate)
+            force = _one_sided(forces, support, deflection, _spring_force(support, deflection, rate))
             force = program.define(f"F_support{i}", force, "N", f"force of support {i}")
             N, F = N + ir.cross(lever, force), F + force
             damper = _damper_force(support, rate)
@@ -59,7 +59,7 @@ class LinearizedSupports:
             U = program.define(f"U_support{i}", _small_angle_matrix(support.position), None, f"U of support {i}")
             deflection = program.define(f"d_support{i}", U @ q, "m", f"deflection of support {i}")
             speed = program.define(f"v_support{i}", U @ rate, "m/s", f"rate of deflection of support {i}")
-            force = _spring_force(support, deflection, speed)
+            force = _one_sided(forces, support, deflection, _spring_force(support, deflection, speed))
             force = program.define(f"F_support{i}", force, "N", f"force of support {i}")
             total = total + U.T @ force
             if forces.printed.wanted:
@@ -82,6 +82,20 @@ def of(mechanism: Mechanism) -> Iterator[Supports | LinearizedSupports]:
 
 def _spring_force(support: Support, deflection: Expr, rate: Expr) -> Expr:
     return ir.array([-(support.stiffness[i] * deflection[i] + support.damping[i] * rate[i]) for i in range(3)])
+
+
+def _one_sided(forces: Forces, support: Support, deflection: Expr, force: Expr) -> Expr:
+    """Nothing where a one-sided support would pull; its gap and force are outputs."""
+    if not support.one_sided:
+        return force
+    name, relation = support.name, forces.lower.relation
+    free = forces.program.define(f"{name}_if_held", force, "N", f"force of {name} if it held the base down, too")
+    pressing = ir.array([relation(">", free[2], ZERO, free[i], ZERO) for i in range(3)])
+    text = f"height of {name} above where its spring is relaxed"
+    forces.publish(support.signal("gap"), deflection[2], "m", text)
+    text = f"force of {name} on the base, along the world's z"
+    forces.publish(support.signal("force"), pressing[2], "N", text)
+    return pressing
 
 
 def _damper_force(support: Support, rate: Expr) -> Expr:

@@ -1,0 +1,69 @@
+"""Points of links on planes: springs and dampers that press and never pull, with regularised Coulomb friction.
+
+At the depth δ the plane presses with N = k·δ + d·δ̇, where that is positive; against the sliding velocity v acts
+μ·N·tanh(|v|/v_s).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ...language import ir
+from ...language.ir import Expr
+from ...mechanism import Contact, Mechanism
+from .element import ZERO, Forces
+
+_SMALLEST = 1e-24  # added to (|v|/v_s)², which has no derivative of its root at 0
+
+
+@dataclass(frozen=True)
+class ContactForce:
+    """A force on the body of the point; its gap and normal force are outputs."""
+
+    contact: Contact
+
+    def act(self, forces: Forces) -> None:
+        """Normal force, then friction."""
+        contact, kinematics, define, name = (
+            self.contact,
+            forces.kinematics,
+            forces.program.define,
+            self.contact.name,
+        )
+        forces.program.section("contact", name)
+        body, normal = contact.place.body, ir.lift(contact.normal)
+        lever = define(f"lever_{name}", kinematics.lever(contact.place), "m", f"{name} from its body's origin")
+        gap = normal @ (kinematics.position(body, lever) - ir.lift(contact.origin))
+        gap = forces.publish(
+            contact.signal("gap"), gap, "m", f"gap between {name} and its plane, negative in contact"
+        )
+        velocity = define(f"v_{name}", kinematics.velocity(body, lever), "m/s", f"velocity of {name}")
+        N = self._normal_force(forces, gap, normal @ velocity)
+        F = N * normal
+        if contact.mu is not None:
+            F = F + self._friction(forces, N, velocity - (normal @ velocity) * normal)
+        F = define(f"F_{name}", F, "N", f"force of the plane on {name}")
+        forces.wrench(
+            body, define(f"N_{name}", ir.cross(lever, F), "N.m", "its moment about the body's origin"), F
+        )
+
+    def _normal_force(self, forces: Forces, gap: Expr, opening: Expr) -> Expr:
+        contact, relation = self.contact, forces.lower.relation
+        law = -(ir.lift(contact.stiffness) * gap + ir.lift(contact.damping) * opening)
+        free = forces.program.define(f"{contact.name}_if_held", law, "N", "spring and damper, were they glued")
+        pressing = relation("<", gap, ZERO, relation(">", free, ZERO, free, ZERO), ZERO)
+        return forces.publish(contact.signal("force"), pressing, "N", f"force that presses {contact.name}")
+
+    def _friction(self, forces: Forces, N: Expr, sliding: Expr) -> Expr:
+        contact, define = self.contact, forces.program.define
+        sliding = define(f"slip_{contact.name}", sliding, "m/s", f"sliding velocity of {contact.name}")
+        v_s = ir.lift(contact.v_s)
+        speed = ir.call("sqrt", ir.constant(_SMALLEST) + sliding @ sliding / (v_s * v_s))
+        speed = define(f"speed_{contact.name}", speed, "1", "its magnitude, of the regularising velocity")
+        return -(ir.lift(contact.mu) * N * (ir.call("tanh", speed) / speed) / v_s) * sliding
+
+
+def of(mechanism: Mechanism) -> Iterator[ContactForce]:
+    """All of them."""
+    return (ContactForce(contact) for contact in mechanism.contacts)

@@ -1,0 +1,60 @@
+"""Stops of coordinates, which press and never pull, and Coulomb friction on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ...language import ir
+from ...language.ir import Expr
+from ...mechanism import Coordinate, Mechanism
+from .element import ZERO, Forces
+
+_EACH = (("lower", 1.0), ("upper", -1.0))  # which stop, and the way it presses
+
+
+@dataclass(frozen=True)
+class Stops:
+    """On coordinate k: at the depth δ beyond a stop k·δ + d·δ̇, where that is positive; −effort·tanh(q̇/v_s)."""
+
+    k: int
+    coordinate: Coordinate
+
+    def act(self, forces: Forces) -> None:
+        """One effort for each stop, and that of friction."""
+        coordinate, program = self.coordinate, forces.program
+        program.section("stops and friction of joint", coordinate.owner)
+        rate = ir.symbol(f"{coordinate.symbol}_dot")
+        for key, way in _EACH:
+            stop = getattr(coordinate.limits, key, None)
+            if stop is not None:
+                effort = way * self._pressing(forces, key, way, ir.lift(stop), rate)
+                text = f"effort of the {key} stop of {coordinate.name}"
+                forces.effort(
+                    self.k,
+                    program.define(f"{coordinate.symbol}_{key}_effort", effort, coordinate.effort_unit, text),
+                )
+        if coordinate.coulomb is not None:
+            friction = ir.lift(coordinate.coulomb.effort) * ir.call("tanh", rate / ir.lift(coordinate.coulomb.v_s))
+            forces.effort(self.k, -friction)
+
+    def _pressing(self, forces: Forces, key: str, way: float, stop: Expr, rate: Expr) -> Expr:
+        limits, coordinate = self.coordinate.limits, self.coordinate
+        assert limits is not None
+        define, relation = forces.program.define, forces.lower.relation
+        name, text = f"{coordinate.symbol}_{key}", f"of {coordinate.name} beyond its {key} stop"
+        depth = define(
+            f"{name}_depth", way * (stop - ir.symbol(coordinate.symbol)), coordinate.unit, f"depth {text}"
+        )
+        law = ir.lift(limits.stiffness) * depth - ir.lift(limits.damping) * (way * rate)
+        free = define(f"{name}_if_held", law, coordinate.effort_unit, f"spring and damper {text}")
+        return relation(">", depth, ZERO, relation(">", free, ZERO, free, ZERO), ZERO)
+
+
+def of(mechanism: Mechanism) -> Iterator[Stops]:
+    """One for each coordinate that has stops or friction."""
+    return (
+        Stops(k, coordinate)
+        for k, coordinate in enumerate(mechanism.coordinates)
+        if coordinate.limits is not None or coordinate.coulomb is not None
+    )

@@ -1,0 +1,125 @@
+"""Places on planes that press and never pull, with regularised Coulomb friction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...generator.mechanism import Contact, Mechanism, Place
+from ..kinematics.quantities import Relation, State
+from .element import ForceElement, Given, Mark, Reaction
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Touch:
+    """One contact; column: of its place among the state's."""
+
+    contact: Contact
+    column: int
+
+    def gap(self, state: State) -> float:
+        """M, negative in contact."""
+        way = state.posture.datum - np.asarray(self.contact.origin, dtype=float)
+        return float(self.contact.normal @ (state.places.position[:, self.column] + way))
+
+    def depth(self, state: State) -> float:
+        """M, below the plane."""
+        return -self.gap(state)
+
+    def held(self, state: State) -> float:
+        """Spring and damper if they pulled, too, N."""
+        opening = float(self.contact.normal @ state.places.velocity[:, self.column])
+        return -(float(self.contact.stiffness) * self.gap(state) + float(self.contact.damping) * opening)
+
+    def normal_force(self, state: State) -> float:
+        """N, not negative but for what a trial step beyond an event makes of it."""
+        name, free = self.contact.name, self.held(state)
+        touches = state.segment.holds((name, "gap"), self.depth(state))
+        return free if touches and state.segment.holds((name, "held"), free) else 0.0
+
+    def force(self, state: State) -> Array:
+        """On the body, shape (3,), N, world axes."""
+        contact, N = self.contact, self.normal_force(state)
+        pressing: Array = N * contact.normal
+        if contact.mu is None or contact.v_s is None:
+            return pressing
+        velocity = state.places.velocity[:, self.column]
+        sliding = velocity - contact.normal * (contact.normal @ velocity)
+        speed = float(np.linalg.norm(sliding))
+        if speed == 0.0:
+            return pressing
+        resisting: Array = float(contact.mu) * N * np.tanh(speed / float(contact.v_s)) / speed * sliding
+        return pressing - resisting
+
+
+class Contacts(ForceElement):
+    """All of them."""
+
+    def __init__(self, given: Given) -> None:
+        self._slots = len(given.mechanism.bodies) + 1
+        self._touches = [_Touch(contact, given.first + i) for i, contact in enumerate(given.mechanism.contacts)]
+
+    def relations(self) -> list[Relation]:
+        """Whether the place is below the plane, and whether that presses."""
+        found = []
+        for touch in self._touches:
+            name = touch.contact.name
+            found.append(Relation((name, "gap"), f"contact {name}", touch.depth))
+            found.append(Relation((name, "held"), f"contact {name}", touch.held))
+        return found
+
+    def reaction(self, state: State) -> Reaction:
+        """All as applied: what is stored in a spring that lets go is lost."""
+        effort = np.zeros(len(state.q))
+        for touch in self._touches:
+            effort += state.places.jacobian[:, :, touch.column] @ touch.force(state)
+        return Reaction(applied=effort)
+
+    def wrenches(self, state: State) -> Array:
+        """On the slots, shape (B, 6)."""
+        total = np.zeros((self._slots, 6))
+        for touch in self._touches:
+            F = touch.force(state)
+            moment = np.cross(state.places.position[:, touch.column], F)
+            total[touch.contact.place.body + 1] += np.concatenate([F, moment])
+        return total
+
+    def signals(self, state: State) -> dict[str, float]:
+        """Gap and normal force of each."""
+        found: dict[str, float] = {}
+        for touch in self._touches:
+            found[touch.contact.signal("gap").name] = touch.gap(state)
+            found[touch.contact.signal("force").name] = touch.normal_force(state)
+        return found
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """Parts of the planes."""
+        return tuple(
+            Mark(
+                touch.contact.name,
+                "plane",
+                touch.contact.place,
+                Place(-1, np.asarray(touch.contact.origin, dtype=float)),
+                tuple(touch.contact.normal.tolist()),
+            )
+            for touch in self._touches
+        )
+
+    def acting(self, state: State) -> Array:
+        """On the bodies."""
+        return np.array([touch.force(state) for touch in self._touches]).reshape(-1, 3)
+
+
+def places(mechanism: Mechanism) -> list[Place]:
+    """Where bodies touch."""
+    return [contact.place for contact in mechanism.contacts]
+
+
+def of(given: Given) -> Contacts:
+    """Of a mechanism."""
+    return Contacts(given)

@@ -1,0 +1,96 @@
+"""Stops of coordinates, which press and never pull, and Coulomb friction on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...generator.mechanism import Mechanism, Place
+from ..kinematics.quantities import Relation, State
+from .element import ForceElement, Given, Reaction
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Stop:
+    """One stop of coordinate k; way: 1 presses up, −1 down."""
+
+    key: str
+    k: int
+    way: float
+    at: float
+    stiffness: float
+    damping: float
+
+    def depth(self, state: State) -> float:
+        """Rad or m, positive beyond the stop."""
+        return self.way * (self.at - float(state.q[self.k]))
+
+    def held(self, state: State) -> float:
+        """Spring and damper if they pulled, too, N·m or N."""
+        return self.stiffness * self.depth(state) - self.damping * self.way * float(state.qd[self.k])
+
+    def is_pressing(self, state: State) -> bool:
+        """Whether it acts."""
+        beyond = state.segment.holds((self.key, "depth"), self.depth(state))
+        return beyond and state.segment.holds((self.key, "held"), self.held(state))
+
+
+class Stops(ForceElement):
+    """Of all coordinates."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self._stops = [
+            _Stop(
+                f"{coordinate.name} {key}",
+                k,
+                way,
+                float(getattr(coordinate.limits, key)),
+                float(coordinate.limits.stiffness),
+                float(coordinate.limits.damping),
+            )
+            for k, coordinate in enumerate(mechanism.coordinates)
+            if coordinate.limits is not None
+            for key, way in (("lower", 1.0), ("upper", -1.0))
+            if getattr(coordinate.limits, key) is not None
+        ]
+        friction = [(k, c.coulomb) for k, c in enumerate(mechanism.coordinates) if c.coulomb is not None]
+        self._rubbing = np.array([k for k, _ in friction], dtype=int)
+        self._effort = np.array([float(coulomb.effort) for _, coulomb in friction])
+        self._v_s = np.array([float(coulomb.v_s) for _, coulomb in friction])
+
+    def relations(self) -> list[Relation]:
+        """Whether a coordinate is beyond a stop, and whether that presses."""
+        found = []
+        for stop in self._stops:
+            of: tuple[tuple[str, Callable[[State], float]], ...] = (("depth", stop.depth), ("held", stop.held))
+            found += [Relation((stop.key, what), f"stop of {stop.key}", margin) for what, margin in of]
+        return found
+
+    def reaction(self, state: State) -> Reaction:
+        """Springs of stops with their energy, dampers, and friction."""
+        elastic, dissipative, energy = np.zeros(len(state.q)), np.zeros(len(state.q)), 0.0
+        for stop in self._stops:
+            if stop.is_pressing(state):
+                spring = stop.stiffness * stop.depth(state)
+                elastic[stop.k] += stop.way * spring
+                dissipative[stop.k] += stop.way * (stop.held(state) - spring)
+                energy += 0.5 * spring * stop.depth(state)
+        applied = np.zeros(len(state.q))
+        applied[self._rubbing] = -self._effort * np.tanh(state.qd[self._rubbing] / self._v_s)
+        return Reaction(elastic, dissipative, applied, energy)
+
+
+def places(mechanism: Mechanism) -> list[Place]:
+    """None."""
+    del mechanism
+    return []
+
+
+def of(given: Given) -> Stops:
+    """Of a mechanism."""
+    return Stops(given.mechanism)
