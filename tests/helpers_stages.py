@@ -47,8 +47,7 @@ class StagedModel:
         self._put("time", t)
         self._put("states", state_vector(self.model, q, qd, z))
         self._put("inputs", [given.get(entry.name, 0.0) for entry in program.inputs])
-        self._put("switches", (self._get("event_times") <= t).astype(float))
-        self._run("dynamics")
+        self._switch(t)
         self._run("outputs")
         derivatives = self._get("derivatives")
         outputs = dict(zip((o.name for o in program.outputs), self._get("outputs").tolist(), strict=True))
@@ -59,6 +58,15 @@ class StagedModel:
             outputs,
             dict(zip((v.name for v in program.start_values), self._get("start_values").tolist(), strict=True)),
         )
+
+    def _switch(self, t: float) -> None:
+        """Time events that have come, then relations as their indicators say; evaluates the dynamics."""
+        times = (self._get("event_times") <= t).astype(float)
+        relations = np.zeros(self.staged.blocks["indicators"].size)
+        for _ in range(len(relations) + 1):
+            self._put("switches", np.concatenate([times, relations]))
+            self._run("dynamics")
+            relations = (self._get("indicators") > 0.0).astype(float)
 
     def _run(self, group: str) -> None:
         for step in self.staged.stages:

@@ -1,0 +1,80 @@
+"""A machine that has every force element: one-sided supports, stops, friction, lines, contacts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_CORNERS = ((1.2, 1.2), (-1.2, 1.2), (-1.2, -1.2), (1.2, -1.2))
+_TUBE = {"area": 0.004, "density": 7800.0, "E": 2.1e11, "G": 8e10, "Iy": 4e-6, "Iz": 4e-6, "J": 6e-6}
+_SUPPORT = {"stiffness": [1e6, 8e5, 1e6], "damping": [1e4, 8e3, 1e4], "one_sided": True}
+
+
+def hoist(**changes: Any) -> dict[str, Any]:
+    """A lorry on four outriggers with a slewing boom, luffed by a cylinder, and a load on a rope above a deck."""
+    outriggers = [{"position": [x, y, 0.0]} | _SUPPORT for x, y in _CORNERS]
+    outriggers[0]["name"] = "front"
+    base = {"mass": 800.0, "com": [0.0, 0.0, 0.3], "inertia": [300.0, 300.0, 400.0], "supports": outriggers}
+    slewing = {"armature": 30.0, "friction": {"model": "coulomb", "effort": 40.0, "v_s": 0.05}}
+    luffing = {"position": 0.5, "limits": {"lower": -0.2, "upper": 0.6, "stiffness": 1e5, "damping": 1e3}}
+    links = [
+        {
+            "name": "column",
+            "parent": "base",
+            "frame": {"xyz": [0.0, 0.0, 0.5]},
+            "joint": {"type": "revolute", "axis": [0.0, 0.0, 1.0]} | slewing,
+            "mass": 100.0,
+            "com": [0.0, 0.0, 0.5],
+            "inertia": [10.0, 10.0, 10.0],
+        },
+        {
+            "name": "boom",
+            "parent": "column",
+            "frame": {"xyz": [0.0, 0.0, 1.0]},
+            "joint": {"type": "revolute", "axis": [0.0, -1.0, 0.0]} | luffing,
+            "beam": {"length": 3.0, "damping_time": 0.002, "elements": 2} | _TUBE,
+        },
+        {
+            "name": "load",
+            "parent": "ground",
+            "frame": {"xyz": [2.6, 0.0, 0.9]},
+            "joint": {"type": "free"},
+            "mass": 250.0,
+            "inertia": [5.0, 6.0, 7.0],
+        },
+    ]
+    lines = [
+        {
+            "name": "lift",
+            "a": {"link": "column", "point": [0.2, 0.0, 0.2]},
+            "b": {"link": "boom", "point": [1.0, 0.1, -0.1]},
+            "force": "-30000 - 2000*rate + (500*length if length > 1.0 else 0)",
+        },
+        {
+            "name": "rope",
+            "a": {"link": "boom", "point": [3.0, 0.0, 0.0]},
+            "b": {"link": "load", "point": [0.0, 0.0, 0.2]},
+            "stiffness": 5e4,
+            "damping": 500.0,
+            "rest": "1.9 - 0.5*quintic(t, 0.3, 1.2, 0, 1)",
+            "tension_only": True,
+        },
+        {"name": "tug", "a": {"link": "ground", "point": [6.0, 1.0, 0.5]}, "b": {"link": "load"}, "input": True},
+    ]
+    contact = {
+        "name": "deck",
+        "link": "load",
+        "point": [0.1, 0.0, -0.3],
+        "plane": {"point": [0.0, 0.0, 0.55], "normal": [0.0, 0.05, 1.0]},
+        "stiffness": 2e5,
+        "damping": 2e3,
+        "friction": {"mu": 0.3, "v_s": 0.05},
+    }
+    return {
+        "schema": 1,
+        "name": "Hoist",
+        "base": base,
+        "links": links,
+        "lines": lines,
+        "contacts": [contact],
+        "simulation": {"start": "description", "stop": 0.6, "output_step": 0.01},
+    } | changes

@@ -1,0 +1,197 @@
+"""Lines, contacts, stops, friction, armature, one-sided supports: closed forms, energies, both derivations."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers_force_elements import hoist
+from helpers_reference import mechanism_of, slope
+from helpers_stages import StagedModel
+from numpy.typing import NDArray
+from scipy.integrate import quad, solve_ivp
+
+from gpmelica.generator.description.load import from_data
+from gpmelica.prepared import prepare
+from gpmelica.reference import Model, evaluate, simulate
+
+Array = NDArray[np.float64]
+G = 9.81
+_SLIDE = {"type": "prismatic", "axis": [1.0, 0.0, 0.0]}
+
+
+def _machine(**parts: Any) -> dict[str, Any]:
+    return {"schema": 1, "name": "Machine", "simulation": {"start": "description"}} | parts
+
+
+def _slider(joint: dict[str, Any], **link: Any) -> dict[str, Any]:
+    """A mass of 2 kg."""
+    return {"name": "mass", "parent": "ground", "joint": joint, "mass": 2.0, "inertia": [1.0, 1.0, 1.0]} | link
+
+
+# ---- Closed forms -----------------------------------------------------------------------------------------------
+
+
+def test_pendulum_on_a_slack_rope() -> None:
+    """Free fall until the rope is taut, at the time that theory has; then a mass on a spring in the plane."""
+    x, z, rest, stiffness, damping = 0.6, -0.3, 1.0, 2e3, 8.0
+    cross = {"name": "rail", "parent": "ground", "joint": _SLIDE | {"position": x}}
+    bob = {"name": "bob", "parent": "rail", "joint": {"type": "prismatic", "axis": [0.0, 0.0, 1.0], "position": z}}
+    bob |= {"mass": 2.0, "inertia": [1.0, 1.0, 1.0]}
+    cross |= {"mass": 1e-9, "inertia": [1e-9, 1e-9, 1e-9]}
+    rope = {"name": "rope", "a": {"link": "ground"}, "b": {"link": "bob"}, "rest": rest, "tension_only": True}
+    rope |= {"stiffness": stiffness, "damping": damping}
+    found = simulate(
+        mechanism_of(_machine(links=[cross, bob], lines=[rope])), tolerance=1e-12, stop=0.6, output_step=0.01
+    )
+    taut = np.sqrt(2 * (z + np.sqrt(rest**2 - x**2)) / G)
+    # the damper alone pulls a little before the rope has its length
+    event, slack = found.events[:2]
+    assert event.label == "line rope"
+    assert event.holds
+    last = int(np.searchsorted(found.time, slack.t)) - 1
+    assert found.time[last] > event.t + 0.02
+
+    def margin(t: float) -> float:
+        height = z - G * t * t / 2
+        length = np.hypot(x, height)
+        return float(stiffness * (length - rest) + damping * height * (-G * t) / length)
+
+    assert event.t < taut
+    assert margin(event.t - 1e-9) < 0 < margin(event.t + 1e-9)
+
+    def rate(t: float, y: Array) -> Array:
+        length = np.hypot(*y[:2])
+        tension = stiffness * (length - rest) + damping * (y[:2] @ y[2:]) / length
+        mass = np.array([2.0 + 1e-9, 2.0])
+        return np.concatenate([y[2:], -tension * y[:2] / length / mass - [0.0, G]])
+
+    start = [x, z - G * event.t**2 / 2, 0.0, -G * event.t]
+    exact = solve_ivp(rate, (event.t, found.time[last]), start, rtol=1e-12, atol=1e-13, method="DOP853").y[:, -1]
+    assert [found.signals[f"{name}_position"][last] for name in ("rail", "bob")] == pytest.approx(
+        exact[:2], abs=1e-9
+    )
+
+
+def test_block_on_a_rough_plane() -> None:
+    """It slows down, regularised: t = ∫ dv/a(v)."""
+    angle, mu, v_s, v0 = 0.2, 0.5, 0.01, 1.0
+    normal, depth = [np.sin(angle), 0.0, np.cos(angle)], 2.0 * G * np.cos(angle) / 1e5
+    block = _slider({"type": "free"})
+    block["joint"]["position"] = [-depth * normal[0], 0.0, -depth * normal[2], 0.0, 0.0, 0.0]
+    block["joint"]["velocity"] = [v0 * np.cos(angle), 0.0, -v0 * np.sin(angle), 0.0, 0.0, 0.0]
+    contact = {"name": "floor_", "link": "mass", "plane": {"normal": normal}, "stiffness": 1e5, "damping": 10.0}
+    contact |= {"friction": {"mu": mu, "v_s": v_s}}
+    found = simulate(
+        mechanism_of(_machine(links=[block], contacts=[contact])), tolerance=1e-11, stop=0.25, output_step=0.05
+    )
+    speed = np.hypot(found.signals["mass_x_dot"], found.signals["mass_z_dot"])
+
+    def slowness(v: float) -> float:
+        return 1.0 / (G * (mu * np.cos(angle) * np.tanh(v / v_s) - np.sin(angle)))
+
+    times = [quad(slowness, v, v0, epsabs=1e-13, epsrel=1e-13, limit=500)[0] for v in speed.tolist()]
+    assert times == pytest.approx(found.time.tolist(), abs=1e-8)
+    assert found.signals["floor__force"] == pytest.approx(np.full(6, 2.0 * G * np.cos(angle)), abs=1e-6)
+    assert np.abs(found.signals["mass_theta"]).max() < 1e-12  # it acts on the centre of mass
+
+
+def test_motor_runs_up() -> None:
+    """Armature beside the inertia, friction against the motion: t = J ∫ dω/(T − c tanh(ω/ω_s))."""
+    joint = {"type": "revolute", "axis": [0.0, 0.0, 1.0], "armature": 3.0}
+    joint["friction"] = {"model": "coulomb", "effort": 4.0, "v_s": 0.1}
+    wheel = {"name": "wheel", "parent": "ground", "joint": joint, "mass": 1.0, "inertia": [1.0, 1.0, 2.0]}
+    drive = {"name": "drive", "joint": "wheel", "effort": 10.0}
+    found = simulate(
+        mechanism_of(_machine(links=[wheel], forces=[drive])), tolerance=1e-12, stop=1.0, output_step=0.25
+    )
+
+    def slowness(w: float) -> float:
+        return 5.0 / (10.0 - 4.0 * np.tanh(w / 0.1))
+
+    times = [quad(slowness, 0.0, w, epsabs=1e-13)[0] for w in found.signals["wheel_angle_dot"].tolist()]
+    assert times == pytest.approx(found.time.tolist(), abs=1e-9)
+
+
+@pytest.mark.parametrize("way", [1.0, -1.0])
+def test_mass_runs_into_a_stop(way: float) -> None:
+    """Half an oscillation on the spring, and back with the same speed: contact time π √(m/k)."""
+    joint = _SLIDE | {"velocity": 2.0 * way, "limits": {"lower": -0.5, "upper": 0.5, "stiffness": 800.0}}
+    found = simulate(mechanism_of(_machine(links=[_slider(joint)])), tolerance=1e-12, stop=0.6, output_step=0.1)
+    beyond = [event.t for event in found.events]
+    length = np.pi * np.sqrt(2.0 / 800.0)
+    assert beyond[0] == pytest.approx(0.25, abs=1e-9)
+    assert beyond[-1] - beyond[0] == pytest.approx(length, abs=1e-9)
+    assert found.signals["mass_position"][-1] == pytest.approx(way * (0.5 - 2.0 * (0.35 - length)), abs=1e-9)
+    assert found.signals["mass_position_dot"][-1] == pytest.approx(-2.0 * way, abs=1e-9)
+
+
+def test_outriggers_leave_the_ground_and_come_back() -> None:
+    """Pulled up for 0.2 s, in flight, and back: each presses from when spring and damper no longer pull."""
+    corners = [[x, y, 0.0] for x in (1.0, -1.0) for y in (1.0, -1.0)]
+    supports = [{"position": p, "stiffness": [1e5] * 3, "damping": [2e3] * 3, "one_sided": True} for p in corners]
+    base = {"mass": 100.0, "inertia": [50.0, 50.0, 50.0], "supports": supports}
+    pull = {"name": "pull", "link": "base", "force": [0, 0, "1500 if t < 0.2 else 0"]}
+    found = simulate(mechanism_of(_machine(base=base, forces=[pull])), tolerance=1e-12, stop=0.5, output_step=0.1)
+    up = 1500 / 100 - G
+    z, v = up * 0.2**2 / 2, up * 0.2
+    landing = 0.2 + max(np.roots([-1e5 * G / 2, 1e5 * v - 2e3 * G, 1e5 * z + 2e3 * v]))
+    landed = [event for event in found.events if event.t < 0.5 and event.holds]
+    assert {event.label for event in landed} == {f"support support{k}" for k in (1, 2, 3, 4)}
+    assert [event.t for event in landed] == pytest.approx([landing] * 4, abs=1e-9)
+    in_flight = (found.time > 0) & (found.time < landing)
+    assert np.all(found.signals["support1_force"][in_flight] == 0.0)
+    assert found.signals["support1_gap"][2] == pytest.approx(z, abs=1e-9)
+
+    def rate(t: float, y: Array) -> Array:
+        return np.array([y[1], -G - 4 * (1e5 * y[0] + 2e3 * y[1]) / 100])
+
+    flight = landing - 0.2
+    start = [z + v * flight - G * flight**2 / 2, v - G * flight]
+    exact = solve_ivp(rate, (landing, found.time[-1]), start, rtol=1e-12, atol=1e-14, method="DOP853").y[:, -1]
+    assert found.signals["base_z"][-1] == pytest.approx(exact[0], abs=1e-9)
+
+
+# ---- Energy and both derivations --------------------------------------------------------------------------------
+
+
+def _states(rng: np.random.Generator, n: int, count: int) -> list[tuple[Array, Array]]:
+    """Of the hoist, on both sides of every relation."""
+    return [(rng.uniform(-0.3, 0.3, n) + np.eye(n)[7] * 0.5, rng.uniform(-1.0, 1.0, n)) for _ in range(count)]
+
+
+def test_springs_have_a_potential() -> None:
+    """Elastic forces are the negative gradient of the potential, of lines and stops too; contacts apart."""
+    rope = hoist()["lines"][1] | {"tension_only": False}
+    mechanism = mechanism_of(hoist(lines=[rope], contacts=[]))
+    model, rng = Model(mechanism), np.random.default_rng(3)
+    for q, qd in _states(rng, mechanism.n, 4):
+        forces = model.forces(model.state(0.4, q, qd))
+
+        def potential(h: float, e: Array, q: Array = q, qd: Array = qd) -> float:
+            return model.potential(model.state(0.4, q + h * e, qd))
+
+        gradient = [slope(partial(potential, e=e), 1e-4) for e in np.eye(mechanism.n)]
+        expected = -(forces.elastic + forces.gravity)
+        assert np.array(gradient) == pytest.approx(expected, abs=1e-6 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("formulation", ["gpme", "lagrange"])
+def test_both_derivations_agree(formulation: str) -> None:
+    """Accelerations and outputs of the generated equations and of the reference, at states on all sides."""
+    description = hoist(constraints={"formulation": formulation}, outputs={"loads": "all"})
+    model, rng = prepare(from_data(description)), np.random.default_rng(5)
+    staged, sides = StagedModel(model), []
+    for q, qd in _states(rng, model.mechanism.n, 12):
+        t, inputs = float(rng.uniform(0, 1.4)), {"tug": float(rng.uniform(-300, 300))}
+        found = staged(t, q, qd, inputs)
+        expected = evaluate(model.mechanism, t, q, qd, inputs=inputs)
+        assert np.abs(found.qdd - expected.qdd).max() < 1e-9 * max(1.0, np.abs(expected.qdd).max())
+        numbers = Model(model.mechanism, inputs=inputs)
+        signals = numbers.element_signals(numbers.state(t, q, qd))
+        for name, value in signals.items():
+            assert found.outputs[name] == pytest.approx(value, abs=1e-9 * max(1.0, abs(value))), name
+        sides.append([signals[name] > 0 for name in ("deck_force", "rope_force", "front_force", "support3_force")])
+    assert np.all(np.ptp(np.array(sides, dtype=int), axis=0) == 1)  # both sides of each have been there
