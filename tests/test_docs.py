@@ -27,6 +27,7 @@ UNITS = (
     "N/m",
     "N·s/m",
     "Pa",
+    "m/s",
     "m/s²",
     "rad",
     "rad/s",

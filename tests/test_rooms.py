@@ -23,6 +23,7 @@ ORDER = """
 _version errors trajectory workers
 input_files
 generator.types generator.language
+generator.description.fields
 generator.description.tables
 generator.description
 generator.mechanism generator.program

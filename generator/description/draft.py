@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from ...errors import Problem
 from . import messages
+from .fields.numbers import known_parameters
 from .tables.chain import Chain
-from .tables.numbers import known_parameters
 from .tables.parameter import values
 
 Location = tuple[int | str, ...]

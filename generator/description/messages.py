@@ -12,8 +12,8 @@ from pydantic_core import ErrorDetails
 
 from ...errors import Problem
 from ..language.suggest import alternatives
+from .fields.types import KeyProblem, Part
 from .tables.chain import Chain
-from .tables.types import KeyProblem, Part
 
 _EXPECTED = {
     "float_type": "a number",

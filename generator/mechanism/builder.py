@@ -8,13 +8,13 @@ from typing import Any, Literal
 import numpy as np
 
 from ..description import Chain
+from ..description.fields.numbers import Given
 from ..description.tables import closure as described
 from ..description.tables.base import Base
 from ..description.tables.frame import Frame
 from ..description.tables.friction import Coulomb, Dahl, LuGre
 from ..description.tables.inertia import Inertial
 from ..description.tables.link import Beam, Joint, Link
-from ..description.tables.numbers import Given
 from ..description.tables.parameter import Parameter
 from ..description.tables.settings import Constraints
 from ..description.tables.task import Force, Nonholonomic, Point, Programmed

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..description.tables.numbers import Given
+from ..description.fields.numbers import Given
 from ..language import differentiate, ir
 from ..language.ir import Expr
 from ..types.bounds import ANY, NON_NEGATIVE, Bounds

@@ -6,11 +6,11 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
+from ..fields.names import Name
+from ..fields.numbers import NonNegative3, Vector3
+from ..fields.types import Part
 from .inertia import Inertial
-from .names import Name
-from .numbers import NonNegative3, Vector3
 from .shape import Shape
-from .types import Part
 
 
 class Support(Part):

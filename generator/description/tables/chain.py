@@ -6,17 +6,17 @@ from typing import Any
 
 from pydantic import Field, ModelWrapValidatorHandler, model_validator
 
+from ..fields.names import FileName, Name
+from ..fields.numbers import Vector3, known_parameters
+from ..fields.types import Part, Text, Version
 from .base import Base
 from .closure import Closure
 from .contact import Contact
 from .line import Line
 from .link import Link
-from .names import FileName, Name
-from .numbers import Vector3, known_parameters
 from .parameter import NumberOrTable, values
 from .settings import Case, Constraints, Outputs, Simulation, Statics
 from .task import Force, Nonholonomic, Point, Programmed
-from .types import Part, Text, Version
 
 
 class Chain(Part):

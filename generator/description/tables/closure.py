@@ -7,10 +7,10 @@ from typing import Literal
 from pydantic import Field, field_validator, model_validator
 
 from ...types.closures import CLOSURE_TYPES
+from ..fields.names import Name
+from ..fields.numbers import NonNegative, Positive
+from ..fields.types import KeyProblem, Part
 from .frame import Frame
-from .names import Name
-from .numbers import NonNegative, Positive
-from .types import KeyProblem, Part
 
 NonNegative6 = tuple[NonNegative, NonNegative, NonNegative, NonNegative, NonNegative, NonNegative]
 

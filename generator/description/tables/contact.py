@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from .names import Name
-from .numbers import NonNegative, Positive, Vector3
-from .types import Direction, Part
+from ..fields.names import Name
+from ..fields.numbers import NonNegative, Positive, Vector3
+from ..fields.types import Direction, Part
 
 
 class Plane(Part):
@@ -24,7 +24,7 @@ class ContactFriction(Part):
     mu: NonNegative
     """Coefficient, dimensionless."""
     v_s: Positive
-    """Velocity at which it has 76 % of its strength, m/s."""
+    """Of the regularisation: at it friction has 76 % of its strength, m/s."""
 
 
 class Contact(Part):

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import model_validator
 
-from .numbers import Given, Matrix4, Vector3, Vector4
-from .types import KeyProblem, Part
+from ..fields.numbers import Given, Matrix4, Vector3, Vector4
+from ..fields.types import KeyProblem, Part
 
 Array = NDArray[np.float64]
 _ORTHONORMAL = 1e-9

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from ...types.bounds import EXPONENT
-from .numbers import NonNegative, Positive, between
-from .types import KeyProblem, Part
+from ..fields.numbers import NonNegative, Positive, between
+from ..fields.types import KeyProblem, Part
 
 
 class LuGre(Part):
@@ -65,7 +65,7 @@ class Coulomb(Part):
     effort: Positive
     """N·m or N."""
     v_s: Positive
-    """Velocity at which it has 76 % of its strength, rad/s or m/s."""
+    """Of the regularisation: at it friction has 76 % of its strength, rad/s or m/s."""
 
 
 Friction = Annotated[LuGre | Dahl | Coulomb, Field(discriminator="model")]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from .numbers import Matrix4, NonNegative, Vector3
-from .types import KeyProblem, Moments, Part
+from ..fields.numbers import Matrix4, NonNegative, Vector3
+from ..fields.types import KeyProblem, Moments, Part
 
 Array = NDArray[np.float64]
 _ROUNDING = 1e-9  # relative; a flat body's moments add up exactly

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pydantic import Field, model_validator
 
-from .names import Name
-from .numbers import NonNegative, Vector3
-from .types import Expression, KeyProblem, Part
+from ..fields.names import Name
+from ..fields.numbers import NonNegative, Vector3
+from ..fields.types import Expression, KeyProblem, Part
 
 
 class LineEnd(Part):

@@ -5,13 +5,20 @@ from __future__ import annotations
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from ...types.joints import JOINT_TYPES
+from ..fields.names import Name
+from ..fields.numbers import NonNegative, Number, Positive
+from ..fields.types import (
+    KeyProblem,
+    NonNegativePerCoordinate,
+    Part,
+    PerCoordinate,
+    PlainPerCoordinate,
+    UnitVector,
+)
 from .frame import Frame
 from .friction import Coulomb, Friction
 from .inertia import Inertial
-from .names import Name
-from .numbers import NonNegative, Number, Positive
 from .shape import Shape
-from .types import KeyProblem, NonNegativePerCoordinate, Part, PerCoordinate, PlainPerCoordinate, UnitVector
 
 
 class Limits(Part):

@@ -9,8 +9,8 @@ from pydantic_core import CoreSchema, core_schema
 
 from ...types import units
 from ...types.bounds import LARGEST, Bounds
-from .numbers import Plain
-from .types import KeyProblem, Part, Text
+from ..fields.numbers import Plain
+from ..fields.types import KeyProblem, Part, Text
 
 
 def _unit(name: str) -> str:

@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from .names import FileName
-from .numbers import PlainNonNegative, PlainPositive
-from .types import AllOrNames, AutoOrNames, KeyProblem, Part, RedundantRows
+from ..fields.names import FileName
+from ..fields.numbers import PlainNonNegative, PlainPositive
+from ..fields.types import AllOrNames, AutoOrNames, KeyProblem, Part, RedundantRows
 
 MOST_POINTS = 50_000  # of output: every state of every run is kept, compared and drawn
 _SHORTEST = 1e-7  # s between output points: FMPy takes much shorter steps for rounding

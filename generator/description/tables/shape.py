@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, model_validator
 
+from ..fields.numbers import PlainPositive
+from ..fields.types import KeyProblem, Part, Text
 from .frame import Frame
-from .numbers import PlainPositive
-from .types import KeyProblem, Part, Text
 
 _KEYS = {"box": ("size",), "cylinder": ("radius", "length"), "sphere": ("radius",), "mesh": ("file",)}
 _ENDINGS = (".stl", ".obj")

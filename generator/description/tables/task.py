@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from ..fields.names import Name
+from ..fields.numbers import Positive, Vector3
+from ..fields.types import Direction, Expression, KeyProblem, Order, Part
 from .frame import Frame
-from .names import Name
-from .numbers import Positive, Vector3
-from .types import Direction, Expression, KeyProblem, Order, Part
 
 
 class Point(Part):
