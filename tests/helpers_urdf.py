@@ -43,9 +43,19 @@ class Dynamics:
     qdd: Array
 
     def error(self, truth: Dynamics) -> float:
-        """The largest of the three relative errors."""
-        pairs = ((self.M, truth.M), (self.h, truth.h), (self.qdd, truth.qdd))
-        return max(float(np.abs(a - b).max() / max(np.abs(b).max(), 1e-300)) for a, b in pairs)
+        """The largest of the three relative errors.
+
+        Where forces or accelerations vanish, such as those of propellers, relative to what rates of 1 would make.
+        """
+        natural = float(np.abs(truth.M).max())
+        pairs = ((self.M, truth.M, natural), (self.h, truth.h, natural), (self.qdd, truth.qdd, 1.0))
+        return max(float(np.abs(a - b).max() / max(np.abs(b).max(), least)) for a, b, least in pairs)
+
+    @property
+    def condition(self) -> float:
+        """Of M, its diagonal scaled to 1: by how much q̈ is less certain than forces."""
+        unit = np.sqrt(np.diag(self.M))
+        return float(np.linalg.cond(self.M / np.outer(unit, unit)))
 
 
 class PinocchioRobot:

@@ -104,7 +104,7 @@ def compare(
     grid = on_common_grid(reference, run)
     scale = scales(grid.reference, units, reference.natural)
     absolute = {name: _largest(values) for name, values in grid.differences().items()}
-    relative = {name: error / scale[name] for name, error in absolute.items()}
+    relative = {name: float(error / scale[name]) for name, error in absolute.items()}
     worst = max(relative, key=relative.__getitem__)
     span = float(grid.time[-1] - grid.time[0])
     violations = {name: _largest(run.signals[name]) for name in run.signals if name in VIOLATIONS}
