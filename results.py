@@ -117,8 +117,8 @@ class Run:
             ghost  run that goes beside it, such as the reference's; forces are of it
             case   for the page's title
 
-        Raises DescriptionError for another ending, UnknownNameError where the run knows no model or lacks
-        coordinates, MissingToolError for an mp4 without ffmpeg.
+        Raises DescriptionError for another ending or a run that lacks coordinates, UnknownNameError where the run
+        knows no model, MissingToolError for an mp4 without ffmpeg.
         """
         from . import scene
         from .fmu.report.animation import check_ending, write_animation

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicHermiteSpline
 
-from ..errors import UnknownNameError
+from ..errors import DescriptionError, Problem
 from ..generator.mechanism import Mechanism, signal_names
 from ..trajectory import Trajectory
 from .skeleton import frames_of
@@ -60,11 +60,12 @@ def scales_of(mechanism: Mechanism, run: Trajectory) -> tuple[float, ...]:
 
 
 def check_coordinates(mechanism: Mechanism, run: Trajectory) -> None:
-    """Raise UnknownNameError where the run, such as one of a file, lacks a coordinate or its rate."""
+    """Raise DescriptionError where the run, such as one of a file, lacks a coordinate or its rate."""
     wanted = [n for quantity in ("position", "velocity") for n in signal_names(mechanism.coordinates, quantity)]
     missing = [name for name in wanted if name not in run.signals]
     if missing:
-        raise UnknownNameError(f"{run.name} lacks {', '.join(missing[:5])}: it is no run of {mechanism.name}")
+        lacks = f"lacks {', '.join(missing[:5])}: it is no run of {mechanism.name}"
+        raise DescriptionError(run.name, [Problem("", lacks)])
 
 
 def sampled(mechanism: Mechanism, run: Trajectory, times: Array) -> tuple[Trajectory, int]:

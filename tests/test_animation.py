@@ -8,12 +8,14 @@ import json
 import re
 import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import matplotlib
 import numpy as np
 import pytest
+from helpers_cli import ARM, fails, process
 from helpers_reference import mechanism_of
 from helpers_report import crane, prescribed_run
 from numpy.typing import NDArray
@@ -23,6 +25,7 @@ from scipy.spatial.transform import Rotation
 import gpmelica as gp
 from gpmelica import scene
 from gpmelica.errors import DescriptionError, MissingToolError, UnknownNameError
+from gpmelica.fmu.files.csv_file import write_csv
 from gpmelica.fmu.report.animation import write_animation, write_drawing
 from gpmelica.fmu.report.player.payload import payload
 from gpmelica.fmu.report.player.three import three
@@ -163,7 +166,7 @@ def test_what_cannot_be_animated(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="only a run of a model"):
         Run(run.trajectory, {}).animate(tmp_path / "a.html")
     foreign = replace(run, trajectory=Trajectory("table.csv", run.time, {"x": run.time}))
-    with pytest.raises(UnknownNameError, match=r"table.csv lacks crank_angle, .*: it is no run of FourBar3D"):
+    with pytest.raises(DescriptionError, match=r"table.csv: lacks crank_angle, .*: it is no run of FourBar3D"):
         foreign.animate(tmp_path / "a.html", ghost=run)
     assert list(tmp_path.iterdir()) == []
 
@@ -177,3 +180,22 @@ def test_drawing(tmp_path: Path) -> None:
     shown = {name for word in words for name in word.split(", ")}
     assert {"crank", "coupler", "rocker", "E", "pin"} <= shown
     assert 'class="play"' not in paths[2].read_text(encoding="utf-8")
+
+
+def test_commands(tmp_path: Path) -> None:
+    """`animate` of a case beside a result file; `check --draw`; what is wrong with a result file."""
+    (tmp_path / "arm.toml").write_text(ARM, encoding="utf-8")
+    run = gp.load(tmp_path / "arm.toml", "heavy").simulate()
+    write_csv(tmp_path / "fmu.csv", run.trajectory)
+    (tmp_path / "other.csv").write_text("time,x\n0,1\n1,2\n")
+    animate = partial(process, "animate", tmp_path / "arm.toml", "--case", "heavy", "--out", tmp_path / "out")
+    answer = animate("--result", tmp_path / "fmu.csv", "--json")
+    assert answer.json == {"files": [str(tmp_path / "out" / "animation.html")]}
+    text = (tmp_path / "out" / "animation.html").read_text(encoding="utf-8")
+    assert "reference as ghost" in text and ">heavy</span>" in text
+    (data,) = re.findall(r'<script type="application/json" id="scene">(.*?)</script>', text, re.DOTALL)
+    assert [motion["count"] for motion in json.loads(data)["motions"]] == [241, 241]
+    fails(animate("--result", tmp_path / "other.csv"), 2, "other.csv: lacks upper_angle", "no run of Arm")
+    answer = process("check", tmp_path / "arm.toml", "--draw", "--out", tmp_path / "out", "--json")
+    assert [Path(path).name for path in answer.json["files"]] == ["drawing.png", "drawing.svg", "drawing.html"]
+    assert all(Path(path).is_file() for path in answer.json["files"])

@@ -484,7 +484,9 @@ class Player {
   write() {
     const { begin, end } = this.scene.time, time = begin + this.frame / this.rate;
     const digits = Math.max(0, Math.min(9, 3 - Math.floor(Math.log10(end - begin || 1))));
-    if (this.control("clock")) {
+    const now = performance.now();
+    if (this.control("clock") && !(this.playing && now - this.written < 80)) {  // often enough to be read
+      this.written = now;
       this.control("clock").textContent = time.toFixed(digits) + " s";
       this.control("scrub").value = this.frame;
     }

@@ -1,0 +1,73 @@
+"""Pages with the player: their size, what it takes to make them, and how fast a headless Chromium plays them.
+
+    python benchmarks/animation.py [SECONDS]
+
+prints a table; each page plays 5 s unless told otherwise. Needs the extra `browser` and a Chromium; it draws by
+software, on as many cores as there are. Motions are prescribed: what a page shows does not change its speed.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from helpers_browser import browser, page_at, until
+from helpers_report import crane, crane_report, disturbed, prescribed_run
+
+from gpmelica import scene
+from gpmelica.fmu.report.animation import write_animation
+from gpmelica.fmu.report.report import render
+
+_SIZE = (1000, 800)
+_RENDERED = "document.getElementById('player').player.rendered"
+
+
+def animation(path: Path) -> Path:
+    """The crane with an elastic boom, an FMU's run and the reference's."""
+    run = prescribed_run(crane())
+    return write_animation(path, scene.film(crane(), [disturbed(run, "fmu-native-cs", 1e-9), run]))
+
+
+def report(path: Path) -> Path:
+    """The crane's report without its figures: four runs."""
+    path.write_text(render(crane_report(), []), encoding="utf-8")
+    return path
+
+
+def measured(found: Any, make: Callable[[Path], Path], seconds: float) -> list[str]:
+    """Cells of a row."""
+    with TemporaryDirectory() as folder:
+        begin = time.process_time()
+        page_file = make(Path(folder) / "page.html")
+        made = time.process_time() - begin
+        with page_at(found, page_file.as_uri(), *_SIZE) as (page, complaints):
+            until(page, f"{_RENDERED} > 20")
+            first, begin = page.evaluate(_RENDERED), time.perf_counter()
+            time.sleep(seconds)
+            rate = (page.evaluate(_RENDERED) - first) / (time.perf_counter() - begin)
+            ratio = page.evaluate("document.getElementById('player').player.renderer.getPixelRatio()")
+        assert not complaints, complaints
+        size = page_file.stat().st_size / 1e6
+    return [f"{size:.2f}", f"{made:.2f}", f"{rate:.1f}", f"{ratio:.2f}"]
+
+
+def main(seconds: float) -> None:
+    """Print the table, a row per page."""
+    crane_report()  # what is made once and for all
+    table = Table("page", "MB", "made in, CPU s", "pictures/s", "pixel ratio")
+    with browser() as found:
+        for name, make in (("animation.html", animation), ("report.html", report)):
+            table.add_row(name, *measured(found, make, seconds))
+    Console(width=100).print(table)
+
+
+if __name__ == "__main__":
+    main(float(sys.argv[1]) if len(sys.argv) > 1 else 5.0)
