@@ -33,7 +33,7 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from helpers_stages import StagedModel
-from helpers_urdf import Array, Dynamics, GeneratedMatrices, PinocchioRobot, robots
+from helpers_urdf import Array, Dynamics, GeneratedMatrices, PinocchioRobot, dissipated, robots
 
 from gpmelica import DescriptionError, reference
 from gpmelica.exchange import Conversion, convert_urdf
@@ -116,8 +116,7 @@ def _prepared(found: Conversion) -> Prepared:
 
 def _reference(model: Prepared, q: Array, qd: Array) -> Dynamics:
     found = reference.evaluate(model.mechanism, 0.0, q, qd, start=model.start)
-    damping = np.array([float(c.damping or 0.0) for c in model.mechanism.coordinates])
-    return Dynamics(found.M, found.h - found.Q - damping * qd, found.qdd)
+    return Dynamics(found.M, found.h - found.Q - dissipated(model.mechanism, qd), found.qdd)
 
 
 def _fmu(

@@ -111,8 +111,10 @@ class _Writer:
         etree.SubElement(joint, "axis", xyz=_text(coordinate.axis))
         if kind == "prismatic":
             etree.SubElement(joint, "limit", _UNLIMITED)
-        if coordinate.damping:
-            etree.SubElement(joint, "dynamics", damping=_text([coordinate.damping]))
+        friction = None if coordinate.coulomb is None else coordinate.coulomb.effort
+        losses = {"damping": coordinate.damping, "friction": friction}
+        if any(losses.values()):
+            etree.SubElement(joint, "dynamics", {key: _text([value]) for key, value in losses.items() if value})
 
 
 def _inertial(link: etree._Element, body: Body) -> None:
@@ -149,6 +151,7 @@ def _left_out(numbers: Mechanism) -> Iterator[str]:
     counted = {
         "supports of the base": numbers.supports,
         "points": chain.points,
+        "shapes of links": [link for link in chain.links if link.shape is not None],
         "closures": chain.closures,
         "programmed constraints": chain.programmed,
         "knife edges": chain.nonholonomic,
@@ -156,7 +159,11 @@ def _left_out(numbers: Mechanism) -> Iterator[str]:
         "parameters": chain.parameters,
         "joint springs": [c for c in coordinates if c.role == "joint" and c.stiffness],
         "springs between beam elements": [c for c in coordinates if c.role == "elastic"],
-        "friction of joints": [c for c in coordinates if c.friction is not None],
+        "lines": chain.lines,
+        "contacts": chain.contacts,
+        "joints with friction that depends on their loads": [c for c in coordinates if c.friction is not None],
+        "joints with stops": [c for c in coordinates if c.limits is not None],
+        "joints with an armature": [c for c in coordinates if c.armature],
         "start positions and velocities that are not 0": [c for c in coordinates if c.position or c.velocity],
         "damping of free and planar joints": [
             c

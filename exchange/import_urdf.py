@@ -18,11 +18,12 @@ from ..generator.description.tables.frame import roll_pitch_yaw
 from ..generator.description.tables.inertia import Inertial as Checked
 from ..generator.types.joints import JOINT_TYPES
 from .names import identifiers
-from .urdf import Inertial, Joint, Link, Origin, Robot, Vector
+from .urdf import WITH_ONE_COORDINATE, Inertial, Joint, Link, Origin, Robot, Vector
 
 Table = dict[str, Any]
 _TYPES = {"continuous": "revolute", "floating": "free"}
 _GROUND = ("world", "ground")  # what roots without mass are called that mean the ground
+_REGULAR = 0.01  # rad/s or m/s
 _UNITS = {"lower": "", "upper": "", "soft_lower_limit": "", "soft_upper_limit": "", "velocity": "/s"}
 
 
@@ -154,11 +155,13 @@ class _Import:
             table["axis"] = list(joint.axis)
             if joint.damping:
                 table["damping"] = joint.damping
+            if joint.friction:
+                table["friction"] = {"model": "coulomb", "effort": joint.friction, "v_s": _REGULAR}
             start = self.start(joint)
             if start:
                 table["position"] = start
-        elif joint.damping:
-            self.notes.append(f"not carried: damping {joint.damping:g} of the {joint.type} joint {joint.name!r}")
+        elif (joint.damping or joint.friction) and joint.type != "fixed":
+            self.notes.append(f"not carried: damping and friction of the {joint.type} joint {joint.name!r}")
         return table
 
     def start(self, joint: Joint) -> float:
@@ -188,6 +191,10 @@ class _Import:
             self.notes.append(f"changed: names that cannot be: {', '.join(changed)}")
 
     def said_of_joints(self) -> None:
+        rubbing = sum(1 for joint in self.robot.joints if joint.friction and joint.type in WITH_ONE_COORDINATE)
+        if rubbing:
+            text = f"friction of joints ({rubbing}) is full from some {_REGULAR:g} rad/s or m/s on (v_s)"
+            self.notes.append(f"chosen: {text}; URDF does not say")
         names = list(dict.fromkeys(key for joint in self.robot.joints for key in joint.kept))
         if names:
             self.notes.append(f"not carried, beside the joints as comments: {', '.join(names)}")
@@ -246,5 +253,5 @@ def _unused(name: str, taken: Collection[str]) -> str:
 def _kept_text(joint: Joint) -> str:
     unit = "m" if joint.type == "prismatic" else "rad"
     effort = "N" if joint.type == "prismatic" else "N.m"
-    units = {"effort": effort, "friction": effort} | {key: f"{unit}{rest}" for key, rest in _UNITS.items()}
+    units = {"effort": effort} | {key: f"{unit}{rest}" for key, rest in _UNITS.items()}
     return "".join(f", {key} {value:.9g} {units.get(key, '')}".rstrip() for key, value in joint.kept.items())

@@ -26,7 +26,6 @@ WITH_AXIS = ("revolute", "continuous", "prismatic", "planar")
 WITH_ONE_COORDINATE = WITH_AXIS[:3]
 _KEPT = {
     "limit": ("lower", "upper", "effort", "velocity"),
-    "dynamics": ("friction",),
     "safety_controller": ("soft_lower_limit", "soft_upper_limit", "k_position", "k_velocity"),
     "calibration": ("rising", "falling", "reference_position"),
 }
@@ -77,7 +76,7 @@ class Joint:
 
     axis      unit vector in the joint's frame
     damping   N·m·s/rad or N·s/m; friction: N·m or N
-    kept      what a description has no key for: `lower`, `upper`, `effort`, `velocity`, `friction`, …
+    kept      what a description has no key for: `lower`, `upper`, `effort`, `velocity`, …
     """
 
     name: str
@@ -87,6 +86,7 @@ class Joint:
     origin: Origin
     axis: Vector
     damping: float
+    friction: float
     mimic: Mimic | None
     kept: dict[str, float]
 
@@ -167,10 +167,7 @@ class _Reader:
         parent, child = ("" if end is None else self.text(end, "link") for end in ends)
         axis = self.axis(element) if kind in WITH_AXIS else (1.0, 0.0, 0.0)
         kept = dict(self.kept(element))
-        dynamics = element.find("dynamics")
-        damping = 0.0 if dynamics is None else self.number(dynamics, "damping", 0.0)
-        if dynamics is not None and damping < 0:
-            self.problem(dynamics, f"expected a damping of at least 0, got {damping:g}")
+        damping, friction = (self.dissipation(element, key) for key in ("damping", "friction"))
         mimic = element.find("mimic")
         if mimic is not None and kind == "fixed":
             self.others["<mimic> of fixed joint"] += 1  # it cannot follow
@@ -188,7 +185,15 @@ class _Reader:
         )
         self.rest(element, *known, place="joint")
         origin = self.origin(element)
-        return Joint(name, kind, parent, child, origin, axis, damping, follows, kept)  # type: ignore[arg-type]
+        return Joint(name, kind, parent, child, origin, axis, damping, friction, follows, kept)  # type: ignore[arg-type]
+
+    def dissipation(self, joint: etree._Element, key: str) -> float:
+        """Damping or friction."""
+        dynamics = joint.find("dynamics")
+        value = 0.0 if dynamics is None else self.number(dynamics, key, 0.0)
+        if dynamics is not None and value < 0:
+            self.problem(dynamics, f"expected a {key} of at least 0, got {value:g}")
+        return value
 
     def mimic(self, element: etree._Element) -> Mimic:
         factors = self.number(element, "multiplier", 1.0), self.number(element, "offset", 0.0)
@@ -200,9 +205,7 @@ class _Reader:
             for found in element.iterchildren(part):
                 for key in attributes:
                     if key in found.attrib:
-                        value = self.number(found, key)
-                        if value or key != "friction":
-                            yield key, value
+                        yield key, self.number(found, key)
 
     def axis(self, joint: etree._Element) -> Vector:
         element = joint.find("axis")

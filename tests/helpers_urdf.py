@@ -18,6 +18,7 @@ from gpmelica.exchange.names import identifiers
 from gpmelica.exchange.urdf import read_urdf
 from gpmelica.fmu.code.casadi_eval import Evaluator
 from gpmelica.generator.language import ir
+from gpmelica.generator.mechanism import Mechanism
 from gpmelica.prepared import Prepared
 
 Array = NDArray[np.float64]
@@ -134,17 +135,28 @@ class PinocchioRobot:
         return found
 
     def __call__(self, q: Array, qd: Array) -> Dynamics:
-        """Viscous damping of the joints as the description has it, which Pinocchio's algorithms leave out."""
+        """Damping and friction of the joints as described, which Pinocchio's algorithms leave out."""
         given, rates, effort = self.configuration(q), np.zeros(self.n), np.zeros(self.n)
-        damping = np.array([float(c.damping or 0.0) for c in self.description.coordinates])
-        rates[self.order], effort[self.order] = qd, -damping * qd
+        dissipation = dissipated(self.description, qd)
+        rates[self.order], effort[self.order] = qd, -dissipation
         upper = np.triu(pin.crba(self.model, self.data, given))
         M = (upper + np.triu(upper, 1).T)[np.ix_(self.order, self.order)]
         h = pin.nonLinearEffects(self.model, self.data, given, rates)[self.order]
         if not self.follows:
             return Dynamics(M, h, pin.aba(self.model, self.data, given, rates, effort)[self.order])
         G = self.free
-        return Dynamics(M, h, G @ np.linalg.solve(G.T @ M @ G, G.T @ (-damping * qd - h)))
+        return Dynamics(M, h, G @ np.linalg.solve(G.T @ M @ G, G.T @ (-dissipation - h)))
+
+
+def dissipated(mechanism: Mechanism, qd: Array) -> Array:
+    """Efforts of viscous dampers and Coulomb friction against the motion, shape (n,), N or N·m."""
+    links = {link.name: link.joint for link in mechanism.chain.links}
+    found = np.array([float(c.damping or 0.0) for c in mechanism.coordinates]) * qd
+    for k, c in enumerate(mechanism.coordinates):
+        friction: Any = links[c.owner].friction
+        if friction is not None:
+            found[k] += friction.effort * np.tanh(qd[k] / friction.v_s)
+    return found
 
 
 def _free() -> Any:

@@ -13,7 +13,7 @@ import pytest
 from helpers_backends import CompileModel
 from helpers_cli import Command
 from helpers_stages import StagedModel
-from helpers_urdf import Dynamics, GeneratedMatrices, PinocchioRobot, pin, robot, robots
+from helpers_urdf import Dynamics, GeneratedMatrices, PinocchioRobot, dissipated, pin, robot, robots
 
 import gpmelica as gp
 from gpmelica import reference
@@ -105,7 +105,8 @@ def test_one_to_one(machine: Path) -> None:
     assert links["base_"] == {"name": "base_", "parent": "ground", "joint": {"type": "fixed"}}
     arm = links["link_2nd_arm"]
     assert arm["frame"] == {"xyz": [0.0, 0.0, 0.5], "rpy": [0.1, 0.2, 0.3]}
-    assert arm["joint"] == {"type": "revolute", "axis": [0.0, 0.0, 1.0], "damping": 0.7}
+    friction = {"model": "coulomb", "effort": 0.2, "v_s": 0.01}
+    assert arm["joint"] == {"type": "revolute", "axis": [0.0, 0.0, 1.0], "damping": 0.7, "friction": friction}
     assert (arm["mass"], arm["com"]) == (2.5, [0.1, 0.0, -0.2])
     _close(arm["inertia"], np.diag([0.02, 0.01, 0.025]))
     assert arm["shape"] == {
@@ -135,7 +136,8 @@ def test_nothing_is_dropped_in_silence(machine: Path, gpmelica: Command) -> None
         "kept as it is: the inertia of link 'wheel': no body has principal moments [1, 1, 3] about the com;"
         " the largest may not exceed the sum of the other two",
         "changed: names that cannot be: 'my-robot' is 'my_robot', 'base' is 'base_', '2nd/arm' is 'link_2nd_arm'",
-        "not carried, beside the joints as comments: lower, upper, effort, velocity, friction",
+        "chosen: friction of joints (1) is full from some 0.01 rad/s or m/s on (v_s); URDF does not say",
+        "not carried, beside the joints as comments: lower, upper, effort, velocity",
         "not carried: transmission gear of shoulder, mechanicalReduction 50",
         "not carried: 1 × <collision> of link",
         "not carried: 1 × <gazebo> of robot",
@@ -150,9 +152,7 @@ def test_nothing_is_dropped_in_silence(machine: Path, gpmelica: Command) -> None
     assert answer.out.splitlines()[1:] == notes
     text = out.read_text(encoding="utf-8")
     assert [line[2:] for line in text.splitlines()[1 : len(notes) + 1]] == notes
-    joint = (
-        "# joint shoulder: revolute, lower -1 rad, upper 2 rad, effort 30 N.m, velocity 3 rad/s, friction 0.2 N.m"
-    )
+    joint = "# joint shoulder: revolute, lower -1 rad, upper 2 rad, effort 30 N.m, velocity 3 rad/s"
     assert joint in text.splitlines()
     assert list(gp.from_urdf(machine).notes) == notes
     data = json.loads(gpmelica("import", "urdf", machine, "--out", out, "--json").out)
@@ -232,8 +232,10 @@ def test_pinocchio_agrees(name: str, base: str) -> None:
     assert _held_against(truth, model, count=20) <= TOLERANCE
     q, qd = next(truth.states(1, seed=2))
     found = reference.evaluate(model.mechanism, 0.0, q, qd, start=model.start)
-    damping = np.array([float(c.damping or 0.0) for c in model.mechanism.coordinates])
-    assert Dynamics(found.M, found.h - found.Q - damping * qd, found.qdd).error(truth(q, qd)) <= TOLERANCE
+    assert (
+        Dynamics(found.M, found.h - found.Q - dissipated(model.mechanism, qd), found.qdd).error(truth(q, qd))
+        <= TOLERANCE
+    )
 
 
 def test_free_flyer() -> None:
