@@ -36,11 +36,13 @@ class Event:
         t      s
         label  what it belongs to, such as `force deck`
         holds  whether it is true from then on
+        word   what that means, such as `lifts`
     """
 
     t: float
     label: str
     holds: bool
+    word: str = ""
 
 
 @dataclass(frozen=True)

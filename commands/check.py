@@ -69,6 +69,7 @@ def facts(model: Prepared) -> dict[str, Any]:
         "dependent": list(model.dependent),
         "redundant_rows": [list(group) for group in constraints.redundant],
         "left_out_rows": list(model.left_out),
+        "events": [relation.description for relation in model.program.relations],
         "consistent": start.ok,
         "start": start.text,
         "warnings": reactions.warnings_of(model),
@@ -95,6 +96,7 @@ def tables(model: Prepared, data: dict[str, Any]) -> list[Table | str]:
         *([reactions.gap(rank)] if constraints.redundant else []),
         *(f"{what}: {names}" for what, names in reactions.redundancy_of(model).items()),
         f"equations: {data['formulation']}",
+        *([f"events: {', '.join(dict.fromkeys(data['events']))}"] if data["events"] else []),
         f"start: {data['start']}",
         *data["warnings"],
     ]

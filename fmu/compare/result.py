@@ -33,6 +33,7 @@ def result(report: RunReport) -> dict[str, Any]:
         **{name: finding.ok for name, finding in report.findings.items()},
         "because": {name: finding.text for name, finding in report.findings.items()},
         "notes": list(report.notes),
+        "events": [{"t": e.t, "of": e.label, "what": e.word} for e in report.reference.events],
         "not_unique": {name: list(parts) for name, parts in report.not_unique.items()},
         "stiffest_mode": _mode_data(report.modes[0]) if report.modes else None,
     }

@@ -10,10 +10,12 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from ...generator.description.tables.closure import Closure
+from ...generator.description.tables.contact import Contact
+from ...generator.description.tables.line import Line, LineEnd
 from ...generator.description.tables.task import Force, Nonholonomic, Programmed
 from ...generator.mechanism import GROUND, Body, Coordinate, Mechanism
 from ...reference import Mode
-from ...trajectory import Trajectory
+from ...trajectory import Event, Trajectory
 from ..compare.compare import Comparison
 from ..compare.context import RunReport
 from .plots.number_text import NOTHING, decimal, scientific, unit_text
@@ -47,6 +49,55 @@ def verdicts(report: RunReport) -> Table:
         ("steps", "number", lambda c: str(c.steps or NOTHING)),
     ]
     return tabulate(columns, report.comparisons)
+
+
+def events(run: Trajectory) -> Table:
+    """What has changed on the way, in the order of time."""
+    columns: list[tuple[str, Kind, Callable[[Event], str]]] = [
+        ("t, s", "number", lambda e: decimal(e.t, 6)),
+        ("of", "text", lambda e: e.label),
+        ("what", "text", lambda e: e.word),
+    ]
+    return tabulate(columns, run.events)
+
+
+def lines(mechanism: Mechanism) -> Table:
+    """One row per line."""
+    columns: list[tuple[str, Kind, Callable[[Line], str]]] = [
+        ("line", "code", lambda e: e.name),
+        ("from", "text", lambda e: _end(e.a)),
+        ("to", "text", lambda e: _end(e.b)),
+        ("force, N", "expression", _law),
+        ("pushes", "text", lambda e: "no" if e.tension_only else "yes"),
+    ]
+    return tabulate(columns, mechanism.chain.lines)
+
+
+def contacts(mechanism: Mechanism) -> Table:
+    """One row per contact."""
+    columns: list[tuple[str, Kind, Callable[[Contact], str]]] = [
+        ("contact", "code", lambda e: e.name),
+        ("of", "text", lambda e: f"{e.link} at {_numbers(e.point)} m"),
+        ("plane through, m", "number", lambda e: _numbers(e.plane.point)),
+        ("normal", "number", lambda e: _numbers(e.plane.normal)),
+        ("N/m", "number", lambda e: decimal(float(e.stiffness))),
+        ("N·s/m", "number", lambda e: decimal(float(e.damping))),
+        ("friction μ", "number", lambda e: NOTHING if e.friction is None else decimal(float(e.friction.mu))),
+    ]
+    return tabulate(columns, mechanism.chain.contacts)
+
+
+def _end(end: LineEnd) -> str:
+    return f"{end.link} at {_numbers(end.point)} m"
+
+
+def _law(line: Line) -> str:
+    if line.input:
+        return "input of the FMU"
+    if line.force is not None:
+        return str(line.force)
+    stiffness, damping = decimal(float(line.stiffness)), decimal(float(line.damping))
+    return f"{stiffness}*(length - ({line.rest})) + {damping}*(rate - its rate)"
 
 
 def bodies(mechanism: Mechanism) -> Table:

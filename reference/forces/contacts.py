@@ -12,6 +12,7 @@ from ..kinematics.quantities import Relation, State
 from .element import ForceElement, Given, Mark, Reaction
 
 Array = NDArray[np.float64]
+_PRESSING = ("would press", "would pull")  # spring and damper, if it touches
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,8 @@ class Contacts(ForceElement):
         found = []
         for touch in self._touches:
             name = touch.contact.name
-            found.append(Relation((name, "gap"), f"contact {name}", touch.depth))
-            found.append(Relation((name, "held"), f"contact {name}", touch.held))
+            found.append(Relation((name, "gap"), f"contact {name}", touch.depth, ("touches", "is clear")))
+            found.append(Relation((name, "held"), f"contact {name}", touch.held, _PRESSING))
         return found
 
     def reaction(self, state: State) -> Reaction:

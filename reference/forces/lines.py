@@ -90,7 +90,7 @@ class Lines(ForceElement):
     def _relations(self, i: int) -> Iterator[Relation]:
         line, law = self._lines[i], self._laws[i]
         if line.tension_only:
-            yield Relation(line.name, law.label, lambda state: self._free(i, state).total)
+            yield Relation(line.name, law.label, lambda state: self._free(i, state).total, ("is taut", "is slack"))
         for node in dict.fromkeys(related(law.node)):
             yield Relation(node, law.label, self._margin_of(i, node))
 

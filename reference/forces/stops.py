@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,8 +66,10 @@ class Stops(ForceElement):
         """Whether a coordinate is beyond a stop, and whether that presses."""
         found = []
         for stop in self._stops:
-            of: tuple[tuple[str, Callable[[State], float]], ...] = (("depth", stop.depth), ("held", stop.held))
-            found += [Relation((stop.key, what), f"stop of {stop.key}", margin) for what, margin in of]
+            found.append(Relation((stop.key, "depth"), f"stop {stop.key}", stop.depth, ("is met", "is left")))
+            found.append(
+                Relation((stop.key, "held"), f"stop {stop.key}", stop.held, ("would press", "would pull"))
+            )
         return found
 
     def reaction(self, state: State) -> Reaction:

@@ -55,7 +55,12 @@ class Supports(ForceElement):
     def relations(self) -> list[Relation]:
         """Whether one-sided ones press."""
         return [
-            Relation(self._supports[k].name, f"support {self._supports[k].name}", self._pressing_of(k))
+            Relation(
+                self._supports[k].name,
+                f"support {self._supports[k].name}",
+                self._pressing_of(k),
+                ("presses", "lifts"),
+            )
             for k in np.flatnonzero(self._one_sided).tolist()
         ]
 

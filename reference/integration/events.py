@@ -61,7 +61,8 @@ class Events:
         sides[relation.key] = not sides[relation.key]
         if not running:
             return
-        self.found.append(Event(t, relation.label, sides[relation.key]))
+        holds = sides[relation.key]
+        self.found.append(Event(t, relation.label, holds, relation.words[not holds]))
         if len(self.found) > _MOST and t - self.found[-_MOST - 1].t < 1.0:
             raise SolveError(
                 f"there are more than {_MOST} events within a second, up to t = {t:.9g} s; the last one:"
@@ -88,5 +89,5 @@ class Events:
         near = _NEAR * max(1.0, abs(after))
         t = float(brentq(margin, before, after, xtol=near))
         while t < after and not self._is_beyond(relation, t, at(t), segment):
-            t = min(t + near, after)
+            t, near = min(t + near, after), 2.0 * near
         return t

@@ -65,11 +65,13 @@ class Relation:
     key      that of the segment's sides
     label    what it belongs to, for messages
     margin   of a state: positive where the relation holds, negative where it does not; nan where it has no value
+    words    what happens where it begins to hold, and where it ends
     """
 
     key: Hashable
     label: str
     margin: Callable[[State], float]
+    words: tuple[str, str] = ("meets its condition", "leaves its condition")
 
 
 class Quantities:

@@ -11,6 +11,8 @@
 
 static const double LOCATION_TOLERANCE = 1e-13; /* s, and relative to the time */
 
+enum { PATIENCE = 50 }; /* trials before the interval is halved */
+
 /* Indicators before the first change, at time `low`, and after it, at `high`. */
 typedef struct {
     double low, high;
@@ -38,8 +40,9 @@ static double trial(const Bracket *bracket, double weight_before, double weight_
 static bool narrow(Model *model, Bracket *bracket, StepTo step_to, const void *step) {
     double weight_before = 1.0, weight_after = 1.0;
     bool is_beyond = true, was_beyond;
-    while (bracket->high - bracket->low > tolerance(bracket->high)) {
-        const double time = trial(bracket, weight_before, weight_after);
+    for (int i = 0; bracket->high - bracket->low > tolerance(bracket->high); i++) {
+        const double middle = 0.5 * (bracket->low + bracket->high);
+        const double time = i < PATIENCE ? trial(bracket, weight_before, weight_after) : middle;
         was_beyond = is_beyond;
         if (!step_to(model, time, step) || !model_expect_change(model, &is_beyond)) return false;
         switches_indicators(model, is_beyond ? bracket->after : bracket->before);
