@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,19 +50,16 @@ class Supports(ForceElement):
     def acting(self, state: State) -> Array:
         """On the base."""
         spring, damper = self._parts(state)
-        return -(spring + damper).T
+        return np.asarray(-(spring + damper).T)
 
     def relations(self) -> list[Relation]:
-        """Whether one-sided ones press."""
-        return [
-            Relation(
-                self._supports[k].name,
-                f"support {self._supports[k].name}",
-                self._pressing_of(k),
-                ("presses", "lifts"),
-            )
-            for k in np.flatnonzero(self._one_sided).tolist()
-        ]
+        """Of one-sided ones: whether they press, and whether they would hold more along the ground than on it."""
+        found = []
+        for k in np.flatnonzero(self._one_sided).tolist():
+            name, label = self._supports[k].name, f"support {self._supports[k].name}"
+            found.append(Relation(name, label, partial(self._pressing, k), ("presses", "lifts")))
+            found.append(Relation((name, "along"), label, partial(self._beyond, k), ("slips", "sticks")))
+        return found
 
     def signals(self, state: State) -> dict[str, float]:
         """Gap and force of one-sided ones."""
@@ -74,21 +71,29 @@ class Supports(ForceElement):
             found[self._supports[k].signal("force").name] = -float(spring[2, k] + damper[2, k])
         return found
 
-    def _parts(self, state: State) -> tuple[Array, Array]:
-        """Of springs and dampers, shape (3, supports), N, opposite to what they exert."""
-        deflection, rate, _ = self._deflection(state)
-        parts = np.array([self._stiffness * deflection, self._damping * rate])
+    def _parts(self, state: State) -> Array:
+        """The same of what they exert; one-sided ones never pull, and hold no more along the ground than on it."""
+        parts = self._free(state)
         for k in np.flatnonzero(self._one_sided).tolist():
-            if not state.segment.holds(self._supports[k].name, -float(parts[:, 2, k].sum())):
+            name, pressing, beyond = self._supports[k].name, self._pressing(k, state), self._beyond(k, state)
+            if not state.segment.holds(name, pressing):
                 parts[:, :, k] = 0.0
-        return parts[0], parts[1]
+            elif state.segment.holds((name, "along"), beyond) and pressing + beyond:
+                parts[:, :2, k] *= pressing / (pressing + beyond)
+        return parts
 
-    def _pressing_of(self, k: int) -> Callable[[State], float]:
-        def pressing(state: State) -> float:
-            deflection, rate, _ = self._deflection(state)
-            return -float(self._stiffness[2, k] * deflection[2, k] + self._damping[2, k] * rate[2, k])
+    def _pressing(self, k: int, state: State) -> float:
+        """Support k along z, N, if it pulled, too."""
+        return -float(self._free(state)[:, 2, k].sum())
 
-        return pressing
+    def _beyond(self, k: int, state: State) -> float:
+        """What support k would hold along the ground, beyond what presses it, N."""
+        return float(np.linalg.norm(self._free(state)[:, :2, k].sum(axis=0))) - self._pressing(k, state)
+
+    def _free(self, state: State) -> Array:
+        """Of springs and dampers, shape (2, 3, supports), N, opposite to what they exert, if they pulled, too."""
+        deflection, rate, _ = self._deflection(state)
+        return np.array([self._stiffness * deflection, self._damping * rate])
 
     def _deflection(self, state: State) -> tuple[Array, Array, Array]:
         """d and ḋ, shape (3, supports), m and m/s, and ∂d/∂q, shape (n, 3, supports)."""

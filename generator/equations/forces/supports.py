@@ -10,6 +10,8 @@ from ...language.ir import Expr
 from ...mechanism import Mechanism, Place, Support
 from .element import ZERO, Forces
 
+_SMALLEST = 1e-24  # N², added to a square, which has no derivative of its root at 0
+
 
 @dataclass(frozen=True)
 class Supports:
@@ -85,12 +87,21 @@ def _spring_force(support: Support, deflection: Expr, rate: Expr) -> Expr:
 
 
 def _one_sided(forces: Forces, support: Support, deflection: Expr, force: Expr) -> Expr:
-    """Nothing where a one-sided support would pull; its gap and force are outputs."""
+    """Nothing where a one-sided support would pull, and never more along the ground than on it.
+
+    So what it holds along x and y vanishes with its force along z. If it ended all at once, what that does to the
+    base could press the support onto the ground again, in no time and without end. Gap and force are outputs.
+    """
     if not support.one_sided:
         return force
     name, relation = support.name, forces.lower.relation
     free = forces.program.define(f"{name}_if_held", force, "N", f"force of {name} if it held the base down, too")
-    pressing = ir.array([relation(">", free[2], ZERO, free[i], ZERO) for i in range(3)])
+    along = ir.call("sqrt", ir.constant(_SMALLEST) + (free[0] * free[0] + free[1] * free[1]))
+    along = forces.program.define(f"{name}_along", along, "N", f"size of what {name} would hold along the ground")
+    share = relation(">", along, free[2], free[2] / along, ir.constant(1.0))
+    share = forces.program.define(f"{name}_share", share, "1", "of that, what it holds")
+    held = (share * free[0], share * free[1], free[2])
+    pressing = ir.array([relation(">", free[2], ZERO, part, ZERO) for part in held])
     text = f"height of {name} above where its spring is relaxed"
     forces.publish(support.signal("gap"), deflection[2], "m", text)
     text = f"force of {name} on the base, along the world's z"
