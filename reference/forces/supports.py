@@ -43,8 +43,10 @@ class Supports(ForceElement):
     def marks(self) -> tuple[Mark, ...]:
         """Feet on the ground where the supports are relaxed."""
         return tuple(
-            Mark(f"support {k}", "support", place, Place(GROUND, place.position))
-            for k, place in enumerate(self._held, start=1)
+            Mark(
+                f"support {support.name.removeprefix('support')}", "support", place, Place(GROUND, place.position)
+            )
+            for support, place in zip(self._supports, self._held, strict=True)
         )
 
     def acting(self, state: State) -> Array:

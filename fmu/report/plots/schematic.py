@@ -119,7 +119,7 @@ class _Stick:
         for place in self._mechanism.points.values():
             self._symbol(axes, place, "D", colour, colour, 5.0, order)
         for mark in self._marks:
-            if mark.kind in ("line", "plane") and mark.b is not None:
+            if mark.kind == "line" and mark.b is not None:
                 drawn.append(np.array([self._at(mark.a), self._at(mark.b)]))
                 axes.plot(*drawn[-1].T, color=colour, linewidth=1.1, linestyle=(0, (1, 1)), zorder=order)
         drawn += [self._at(Place(b, np.zeros(3)))[None] for b in range(len(self._mechanism.bodies))]

@@ -14,11 +14,12 @@ from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-u
 from ....scene import Scene, Shape, in_world, reach_of
 from ....trajectory import Array
 from . import style
-from .space import Axes3D, axes_in_space, face, label_places
+from .space import Axes3D, axes_in_space, face, label_places, patch
 
 _AROUND = 16  # corners of what is round
 _LIGHT = np.array([0.35, -0.5, 0.79])
 _FORCE, _MOMENT, _CLOSURE = "#c2410c", "#7c3aed", "#e0a100"
+_PATCH = 0.3  # side of what is shown of a plane, of the mechanism's extent
 _ARROW = 0.24  # length of the largest force, of the mechanism's extent
 
 
@@ -86,6 +87,9 @@ def _marks(axes: Axes3D, scene: Scene, frames: Array, k: int) -> Iterator[Artist
             b = in_world(frames, mark.b)
             if mark.kind == "support":
                 yield from axes.plot(*b[:, None], "^", color=style.MUTED, markersize=6, zorder=4)
+            elif mark.axis is not None:
+                outline = patch(a, b, np.array(mark.axis), _PATCH * scene.extent)
+                yield axes.add_collection3d(Poly3DCollection([outline], facecolor=style.MUTED, alpha=0.3))
             else:
                 yield from axes.plot(*np.array([a, b]).T, color=_CLOSURE, linewidth=2.6, zorder=4)
         length = force * (_ARROW * scene.extent / scene.peak(mark.kind == "moment"))

@@ -93,6 +93,17 @@ def write_at(axes: Axes3D, place: Array, text: str) -> None:
     axes.text(*place, f"   {text}", fontsize=8.5, va="bottom", zorder=6, path_effects=halo)
 
 
+def patch(near: Array, through: Array, normal: Array, size: float) -> Array:
+    """Outline of a part of a plane next to a place, shape (5, 3), m.
+
+    near, through, normal   shape (3,): the place, a point of the plane, m, and its unit normal; world axes
+    """
+    foot = near + normal * (normal @ (through - near))
+    across = np.linalg.svd(normal[None])[2][1:]
+    corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [-1, -1]]) * (size / 2)
+    return np.asarray(foot + corners @ across)
+
+
 def label_places(axes: Axes3D, places: Mapping[str, Array]) -> None:
     """Write names beside places, shape (3,), m, so that none lies on another; limits and view must stand.
 
