@@ -253,7 +253,7 @@ class Event:
 
     name: str
     time: Expr
-    rate: Expr | None = None
+    rate: Expr | None
 
 
 @dataclass(frozen=True)
