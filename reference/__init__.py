@@ -12,6 +12,7 @@ from .analysis.target import programmed_target
 from .constraints.redundancy import Rank
 from .forces.element import Input, Mark, input_value
 from .forces.friction import friction_efforts
+from .forces.generalised_forces import force_places
 from .kinematics.kinematics import poses
 from .solve.assembly import assemble
 from .solve.conditioning import elsewhere, far_masses, massless
@@ -43,6 +44,7 @@ __all__ = [
     "equilibrium",
     "evaluate",
     "far_masses",
+    "force_places",
     "formulation",
     "free_coordinates",
     "friction_efforts",

@@ -14,13 +14,16 @@ Array = NDArray[np.float64]
 def held_at(mechanism: Mechanism) -> list[list[Array]]:
     """Per body the places, shape (3,), m, in its frame, that something is at beside its origin.
 
-    Joints of what it carries, closures, named points and knife edges; the centre of mass of one with nothing else.
+    Joints of what it carries, closures, named points, knife edges and where forces act, supports apart; the centre
+    of mass of one with nothing else.
     """
     found: list[list[Array]] = [[] for _ in mechanism.bodies]
     joints = [Place(body.parent, body.offset) for body in mechanism.bodies]
     closures = [frame.place for closure in mechanism.closures for frame in (closure.a, closure.b)]
     edges = [edge.place for edge in mechanism.nonholonomic]
-    for place in (*joints, *closures, *mechanism.points.values(), *edges):
+    feet = [support.position for support in mechanism.supports]
+    acted = [p for p in reference.force_places(mechanism) if not any(p.position is foot for foot in feet)]
+    for place in (*joints, *closures, *mechanism.points.values(), *edges, *acted):
         if place.body != GROUND:
             found[place.body].append(np.asarray(place.position, dtype=float))
     for body, own in zip(mechanism.bodies, found, strict=True):

@@ -255,3 +255,26 @@ def test_wrong_shapes(shape: dict[str, Any], message: str) -> None:
     """Each with its key."""
     with pytest.raises(DescriptionError, match=message):
         shaped(**shape)
+
+
+def test_lines_and_contacts() -> None:
+    """A link holds the ends of its lines and what touches."""
+    data = manipulator()
+    data["lines"] = [
+        {
+            "name": "ram",
+            "a": {"link": "ground", "point": [0.3, 0.0, 0.0]},
+            "b": {"link": "upper", "point": [0.5, 0.2, 0.0]},
+        }
+        | {"stiffness": 1e3, "rest": 0.5}
+    ]
+
+    plane = {"point": [0.0, 0.0, -2.0], "normal": [0.6, 0.0, 0.8]}
+    touch = {"name": "foot", "link": "lower", "point": [0.7, 0.0, 0.1], "plane": plane, "stiffness": 1e4}
+    data["contacts"] = [touch]
+    mechanism = mechanism_of(data)
+    held = scene.held_at(mechanism)
+    assert [0.5, 0.2, 0.0] in [at.tolist() for at in held[0]]
+    assert [0.7, 0.0, 0.1] in [at.tolist() for at in held[1]]
+    found = scene.still(mechanism, (np.array([0.3, 0.4]), np.zeros(2)))
+    assert {mark.name: mark.kind for mark in found.marks} == {"ram": "line", "foot": "plane"}

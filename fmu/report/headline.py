@@ -53,14 +53,18 @@ def _frequencies(report: RunReport) -> Iterator[Number]:
 
 
 def _supports(report: RunReport) -> Iterator[Number]:
-    gravity = np.asarray(report.mechanism.gravity, dtype=float)
-    own = [k for k, mark in enumerate(report.course.marks) if mark.kind == "support"]
-    if not own or not gravity.any():
+    """Of supports against gravity, of contacts along the normals of their planes."""
+    gravity, course = np.asarray(report.mechanism.gravity, dtype=float), report.course
+    up = -gravity / (np.linalg.norm(gravity) or 1.0)
+    pressing = {
+        mark.name: course.acting[:, k] @ (up if mark.axis is None else np.array(mark.axis))
+        for k, mark in enumerate(course.marks)
+        if mark.kind in ("support", "plane")
+    }
+    if not pressing or not gravity.any():
         return
-    upwards = report.course.acting[:, own] @ (-gravity / np.linalg.norm(gravity))
-    instant, which = np.unravel_index(int(np.argmin(upwards)), upwards.shape)
-    name, time = report.course.marks[own[which]].name, report.course.time[instant]
-    value = float(upwards[instant, which])
+    name = min(pressing, key=lambda name: float(pressing[name].min()))
+    value, time = float(pressing[name].min()), course.time[int(np.argmin(pressing[name]))]
     pulls = ", which pulls" if value < 0 else ""
     yield f"smallest force of a support{pulls}: {name}, t = {decimal(time, 3)} s", _with_unit(value, "N")
 

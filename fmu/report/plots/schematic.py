@@ -99,7 +99,7 @@ class _Stick:
         places = {body.link: Place(b, np.zeros(3)) for b, body in reversed(list(enumerate(mechanism.bodies)))}
         places |= {name: place for name, place in mechanism.points.items() if place.body != GROUND}
         places |= {closure.name: closure.b.place for closure in mechanism.closures}
-        places |= {mark.name: mark.a for mark in self._marks if mark.kind == "line"}
+        places |= {mark.name: mark.a for mark in self._marks if mark.kind in ("line", "plane")}
         return {name: self._at(place) for name, place in places.items()}
 
     def draw(self, axes: Axes3D, colour: str, front: bool) -> Array:

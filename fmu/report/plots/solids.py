@@ -39,6 +39,7 @@ def drawing(scene: Scene) -> Figure:
     names = {body.link: frames[b + 1, :3, 3] for b, body in reversed(list(enumerate(mechanism.bodies)))}
     names |= {name: in_world(frames, place) for name, place in mechanism.points.items()}
     names |= {closure.name: in_world(frames, closure.b.place) for closure in mechanism.closures}
+    names |= {mark.name: in_world(frames, mark.a) for mark in scene.marks if mark.kind in ("line", "plane")}
     label_places(axes, names)
     return figure
 
@@ -89,7 +90,9 @@ def _marks(axes: Axes3D, scene: Scene, frames: Array, k: int) -> Iterator[Artist
                 yield from axes.plot(*b[:, None], "^", color=style.MUTED, markersize=6, zorder=4)
             elif mark.axis is not None:
                 outline = patch(a, b, np.array(mark.axis), _PATCH * scene.extent)
-                yield axes.add_collection3d(Poly3DCollection([outline], facecolor=style.MUTED, alpha=0.3))
+                yield axes.add_collection3d(
+                    Poly3DCollection([outline], facecolor=style.MUTED, alpha=0.3), autolim=False
+                )
             else:
                 yield from axes.plot(*np.array([a, b]).T, color=_CLOSURE, linewidth=2.6, zorder=4)
         length = force * (_ARROW * scene.extent / scene.peak(mark.kind == "moment"))
