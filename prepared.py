@@ -17,6 +17,7 @@ from .generator.description import Chain
 from .generator.description.messages import named
 from .generator.equations.solution import linear_solves
 from .generator.equations.solution.system import Partition
+from .generator.equations.start import Choice
 from .generator.modelica import Source
 from .generator.program.program import Program
 from .generator.types.origin import Signal
@@ -115,7 +116,9 @@ def prepare(chain: Chain, source: str = "description") -> Prepared:
         raise DescriptionError(source, [named(problem, tables) for problem in problems])
     solvability = _solvability(numbers, start, source)
     partition = Partition(solvability.dependent, solvability.independent, solvability.without_drive)
-    derived = equations.derive(chain, start, partition, solvability.extent)
+    follows = reference.following(numbers, start)
+    choice = None if follows.is_none else Choice(**vars(follows))
+    derived = equations.derive(chain, start, partition, solvability.extent, choice)
     program = linear_solves.with_linear_solves(derived, chain.constraints.formulation)
     clashes = variables.clashes(program)
     if clashes:

@@ -50,6 +50,11 @@ INTEGER_SETTINGS = (
     ("solver_method", 0, _METHODS),
     ("solver_max_steps", 1_000_000, "most inner steps of one communication step"),
     ("projection", 1, "1: states are put back on the constraints after a step; 0: they are not"),
+    (
+        "solver_finds_start",
+        1,
+        "1: where parameters have been set, the start is found anew: loops closed, forces balanced; 0: as given",
+    ),
 )
 COUNTERS = (
     ("solver_evaluations", "evaluations of the derivatives since the start"),
@@ -206,7 +211,11 @@ def _solver_variables(program: Program) -> list[Variable]:
     counters = [Variable(name, "counter", i, None, text) for i, (name, text) in enumerate(COUNTERS)]
     corrections = [Variable(name, "correction", i, "1", text) for i, (name, text) in enumerate(CORRECTIONS)]
     found = [*settings, *integers, *counters, *corrections]
-    return found if program.projections else [v for v in found if not v.name.startswith(_OF_PROJECTION)]
+    absent = [
+        *([] if program.projections else [_OF_PROJECTION]),
+        *([] if program.start else ["solver_finds_start"]),
+    ]
+    return [v for v in found if not v.name.startswith(tuple(absent))]
 
 
 def clashes(program: Program) -> list[Problem]:

@@ -36,7 +36,7 @@ def loader() -> Data:
         "Iz": "section^2/12",
         "J": "section^2/7",
         "damping_time": "tilt/100",
-        "elements": 3,
+        "elements": 2,
     }
     links = [
         {
@@ -75,5 +75,48 @@ def loader() -> Data:
         "forces": [{"name": "turn", "joint": "mast", "effort": "20*payload*sin(3*t)"}],
         "statics": {"locked": ["mast", "boom", "load"]},
         "simulation": {"stop": 0.2, "output_step": 0.02},
-        "outputs": {"loads": "all"},
+    }
+
+
+def linkage(*, spring: bool) -> Data:
+    """Crank, coupler and slider on a tilted rail; the crank on a spring, or held where the loop is closed."""
+    parameters = {
+        "r": 0.3,
+        "ratio": {"value": 2.5, "min": 1.5},
+        "slope": 0.2,
+        "k": {"value": 40.0, "unit": "N.m/rad"},
+    }
+    moments = [0.01, 0.02, 0.02]
+    crank_joint: Data = {"type": "revolute", "axis": [0.0, 0.0, 1.0], "position": 0.5, "velocity": 2.0}
+    if spring:
+        crank_joint |= {"stiffness": "k", "rest": "slope*2", "damping": "k/100"}
+    links: list[Data] = [
+        {"name": "crank", "parent": "ground", "mass": 1.0, "com": ["r/2", 0.0, 0.0], "inertia": moments},
+        {"name": "coupler", "parent": "crank", "mass": "2*r", "com": ["r*ratio/2", 0.0, 0.0], "inertia": moments},
+        {"name": "slider", "parent": "ground", "mass": "k/20", "com": [0.1, 0.0, 0.0], "inertia": moments},
+    ]
+    links[0]["joint"] = crank_joint
+    links[1] |= {
+        "joint": {"type": "revolute", "axis": [0.0, 0.0, 1.0], "position": -0.7},
+        "frame": {"xyz": ["r", 0.0, 0.0]},
+    }
+    links[2] |= {
+        "joint": {"type": "prismatic", "axis": [1.0, 0.0, 0.0], "position": 1.0},
+        "frame": {"rpy": [0.0, 0.0, "slope"]},
+    }
+    closure = {
+        "name": "pin",
+        "type": "revolute",
+        "a": {"link": "coupler", "xyz": ["r*ratio", 0.0, 0.0]},
+        "b": {"link": "slider"},
+    }
+    return {
+        "schema": 1,
+        "name": "Linkage",
+        "gravity": [0.0, -9.81, 0.0],
+        "parameters": parameters,
+        "links": links,
+        "closures": [closure],
+        "points": {"E": {"link": "slider", "position": [0.1, "r", 0.0]}},
+        "simulation": {"stop": 0.2, "output_step": 0.02},
     }

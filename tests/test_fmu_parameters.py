@@ -145,13 +145,18 @@ def _changed(path: Path, settings: dict[str, Any]) -> Prepared:
 
 
 def test_start_parameters_set_the_start(compile_example: Compile) -> None:
-    """The run starts where the start parameters say, and `start(E.z)` of the task is the height there."""
+    """A start that does not follow is where its parameters say, and `start(E.z)` is the height there."""
     compiled = compile_example("crane", "rigid_boom")
     mechanism = compiled.model.mechanism
     q, qd = compiled.model.start[0].copy(), compiled.model.start[1].copy()
     column, boom = (mechanism.coordinate_index(f"{name}.angle") for name in ("column", "boom"))
     q[column], q[boom], qd[column] = 4.5, 0.9, 0.3
-    values = {"column_angle_start": 4.5, "boom_angle_start": 0.9, "column_angle_dot_start": 0.3}
+    values = {
+        "column_angle_start": 4.5,
+        "boom_angle_start": 0.9,
+        "column_angle_dot_start": 0.3,
+        "solver_finds_start": 0,
+    }
     truth = reference.simulate(mechanism, start=(q, qd), stop=0.2, tolerance=1e-10)
     run = runs.simulate(
         compiled.fmu,

@@ -143,7 +143,7 @@ def test_state_restored_goes_on_alike(swinging: Compiled, method: int) -> None:
 def test_changed_start_is_corrected_at_the_initialization(swinging: Compiled) -> None:
     """A start that the user puts off the constraints is projected, and the correction says by how much."""
     with Fmu(swinging) as fmu:
-        fmu.start({"right_x_start": 0.9, "right_x_dot_start": 0.3})
+        fmu.start({"right_x_start": 0.9, "right_x_dot_start": 0.3, "solver_finds_start": 0})
         x, y, _, u, v, _ = fmu.get(STATES)
         assert np.hypot(x, y) == pytest.approx(1.0, abs=1e-15)
         assert (x, y, u, v) == pytest.approx((1.0, 0.0, 0.0, 3.1), abs=1e-15)
@@ -161,7 +161,7 @@ def test_impossible_constraints_are_an_error(swinging: Compiled) -> None:
     }
     for message, values in expected.items():
         with Fmu(swinging) as fmu, pytest.raises(FMICallException, match="fmi2ExitInitializationMode"):
-            fmu.start({"right_y_start": 0.1, "right_x_start": 0.7} | values)
+            fmu.start({"right_y_start": 0.1, "right_x_start": 0.7, "solver_finds_start": 0} | values)
         assert len(fmu.messages) == 1
         assert re.search(message, fmu.messages[0]), fmu.messages[0]
 
@@ -242,7 +242,7 @@ def test_model_exchange_by_hand(swinging: Compiled) -> None:
 def test_changed_start_is_corrected_in_the_initial_event(swinging: Compiled) -> None:
     """Model exchange: the initialization keeps the given start, the event after it says that states changed."""
     with Fmu(swinging, "me") as fmu:
-        fmu.start({"right_x_start": 0.9, "right_x_dot_start": 0.3})
+        fmu.start({"right_x_start": 0.9, "right_x_dot_start": 0.3, "solver_finds_start": 0})
         assert fmu.get(["right_x", "right_x_dot"]) == pytest.approx([0.9, 0.3], abs=0)
         assert fmu.discrete_states()[3]
         assert fmu.get(STATES) == pytest.approx([1.0, 0.0, 0.0, 0.0, 3.1, 0.7], abs=1e-15)

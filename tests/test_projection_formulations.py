@@ -32,6 +32,8 @@ def _run(model: Prepared, fmu: Path, start: Start, on: int) -> Trajectory:
     known = {state.name for state in model.program.states}
     values = dict(zip([*symbols, *(f"{s}_dot" for s in symbols)], np.concatenate(start), strict=True))
     parameters = {f"{name}_start": float(x) for name, x in values.items() if name in known} | {"projection": on}
+    if model.program.start is not None:
+        parameters["solver_finds_start"] = 0
     settings = {"stop": STOP, "output_step": OUTPUT_STEP, "tolerance": 1e-5}
     return runs.simulate(fmu, "cs", [*symbols, *VIOLATIONS], name=model.name, parameters=parameters, **settings)
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from ...generator.language.ir import Expr
-from ...generator.program.program import Definition, Program
+from ...generator.language.ir import Expr, symbols
+from ...generator.program.program import Definition, Program, given, used
 
 SX = Any  # casadi has no usable types
 
@@ -59,6 +59,19 @@ def _norm(square: SX) -> SX:
     # the same number, but where it vanishes with a derivative: 0, of all slopes that it has there
     none = square == 0
     return ca.sqrt(square + none) - none
+
+
+def needed(program: Program, roots: Iterable[Expr], known: Container[str] = ()) -> set[str]:
+    """Names of all items that expressions depend on, but for those that are known and what only they need."""
+    items = {name: item for item in program.items for name in given(item)}
+    stack = [name for root in roots for name in symbols(root)]
+    found: set[str] = set()
+    while stack:
+        name = stack.pop()
+        if name in items and name not in found and name not in known:
+            found.add(name)
+            stack.extend(used(items[name]))
+    return found
 
 
 class Evaluator:

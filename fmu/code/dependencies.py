@@ -36,11 +36,13 @@ def dependencies(staged: Staged) -> Dependencies:
     known = np.zeros((staged.size, sum(block.size for block in blocks)), dtype=bool)
     known[np.concatenate([np.arange(staged.size)[_slice(block)] for block in blocks])] = np.eye(known.shape[1])
     for stage in (stage for stage in staged.stages if stage.group in RUNNING):
-        if stage.group != "prepare":
+        if stage.group not in ("prepare", "start"):
             # which switches are set depends on their times; not on the time itself, as far as derivatives go
             times = staged.blocks["event_times"]
             known[_slice(Block(staged.blocks["switches"].offset, times.size))] = known[_slice(times)]
         _propagate(stage, known)
+        if stage.name == "start states":  # or as they are given
+            known[_slice(staged.blocks["start_states"])] |= known[staged.given]
     wanted = ("derivatives", "outputs", "start_states", "calculated")
     return Dependencies(*(known[_slice(staged.blocks[name])] for name in wanted))
 

@@ -7,9 +7,10 @@ compile.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from itertools import takewhile
+from itertools import accumulate, takewhile
 from typing import Any
 
 import casadi as ca
@@ -20,7 +21,8 @@ from ...generator.variables import COUNTERS, INTEGER_SETTINGS, REAL_SETTINGS, Va
 from ..files.templates import fill
 from .model_structure import Structure
 from .stage_derivatives import StageDerivative
-from .staged import GROUPS, INPUT_ORDERS, LEVELS, Block, ConstrainedSystem, Stage, Staged, System
+from .staged import GROUPS, INPUT_ORDERS, LEVELS, Block, ConstrainedSystem, Phase, Stage, Staged, System
+from .start import initial, parameter_of
 
 _OWN_BLOCKS = {"start_values"}  # of the generated part alone
 _COUNTED = ("states", "inputs", "switches", "parameters", "outputs", "checks", "calculated", "requirements")
@@ -80,6 +82,8 @@ def data(
             "relations": "relations" if program.relations else "0",
             "output_step": output_step,
         },
+        "phases": [_phase(program, phase) for phase in staged.phases],
+        "start": _start(program, staged),
         "real_settings": {f"SETTING_{name.upper()}": start for name, start, _, _ in REAL_SETTINGS},
         "integer_settings": {f"SETTING_{name.upper()}": start for name, start, _ in INTEGER_SETTINGS},
     }
@@ -174,6 +178,58 @@ _INDEX_NAMES = {
     "counter": lambda v: f"COUNTER_{v.name.upper()}",
     "correction": lambda v: f"LEVEL_{LEVELS[v.index].upper()}",
 }
+
+
+def _parameter_places(program: Program) -> dict[str, int]:
+    """Index of each parameter, an array's first number, in their block."""
+    sizes = [parameter.value.size for parameter in program.parameters]
+    ends = accumulate(sizes, initial=0)
+    return dict(zip((parameter.name for parameter in program.parameters), ends, strict=False))
+
+
+def _phase(program: Program, phase: Phase) -> dict[str, Any]:
+    start, places = program.start, _parameter_places(program)
+    assert start is not None
+    moved = [places.get(name, -1) for name in parameter_of(start, phase.name)]
+    numbers = initial(start, phase.name)
+    own = [x if i >= len(moved) or moved[i] >= 0 else 0.0 for i, x in enumerate(numbers)]
+    return {
+        "what": _string(_FOUND[phase.name]),
+        "stage": phase.stage,
+        "n_moved": len(moved),
+        "begin": phase.begin.offset if phase.begin else -1,
+        "n_found": phase.found.size if phase.found else 0,
+        "found": phase.found.offset if phase.found else 0,
+        "n_left": phase.left.size,
+        "left": phase.left.offset,
+        "stiffness": phase.stiffness.offset if phase.stiffness else -1,
+        "n_stiffness": math.isqrt(phase.stiffness.size) if phase.stiffness else 0,
+        "names": f"(const char *const[]){{ {', '.join(map(_string, phase.names))} }}",
+        "initial": f"(const double[]){{ {_numbers(own)} }}",
+        "parameters": f"(const int[]){{ {_integers(moved)} }}",
+    }
+
+
+_FOUND = {
+    "assembly": "position in which the loops are closed",
+    "equilibrium": "static equilibrium",
+    "velocities": "velocities that the constraints allow",
+}
+
+
+def _start(program: Program, staged: Staged) -> dict[str, Any]:
+    """Which parameters the start states are, and which of them the start does not follow."""
+    places = _parameter_places(program)
+    if program.start is None:
+        return {}
+    settled = {f"{program.start.coordinates[k]}_start" for k in program.start.settled}
+    free = {place for name, place in places.items() if name in settled}
+    count = staged.blocks["parameters"].size
+    return {
+        "parameters": _integers(place - staged.blocks["parameters"].offset for place in staged.given),
+        "given": _integers(int(i in free) for i in range(count)),
+        "n_stages": len(staged.phases) + 1,
+    }
 
 
 def _variable(variable: Variable, limits: Sequence[Bounds]) -> dict[str, Any]:

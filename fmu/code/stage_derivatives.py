@@ -43,6 +43,8 @@ def differentiate(stage: Stage) -> StageDerivative:
         skipped, residuals, unknowns, solved = _solve(stage.system, results)
         results = [*residuals, *results[skipped + len(residuals) :]]
         to, values = to[skipped:], (*values, *solved)
+        if stage.vanishes:  # nothing else of it is used but the solution
+            results, to = stage.function.call(symbols)[skipped : skipped + 1], to[:1]
         arguments += map(ca.vec, unknowns)
     result = ca.vertcat(*results)
     used = [i for i, symbol in enumerate(symbols) if any(ca.which_depends(result, symbol, 1, True))]

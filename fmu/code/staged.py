@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import casadi as ca
 
-RUNNING = ("prepare", "dynamics", "outputs")  # groups that derivatives and outputs come from
+RUNNING = ("prepare", "start", "dynamics", "outputs")  # groups that derivatives and outputs come from
 GROUPS = (*RUNNING, "violations", "project_position", "project_velocity", "checks")
 LEVELS = ("position", "velocity")
 INPUT_ORDERS = 3
@@ -58,7 +58,10 @@ class ConstrainedSystem:
 
 @dataclass(frozen=True)
 class Stage:
-    """One function of the model, its argument and result blocks, and the solve that follows it."""
+    """One function of the model, its argument and result blocks, and the solve that follows it.
+
+    vanishes  the solution is zero wherever derivatives are taken, and so is what a change of the matrix does
+    """
 
     name: str
     about: str
@@ -67,6 +70,26 @@ class Stage:
     inputs: tuple[Block, ...]
     outputs: tuple[Block, ...]
     system: System | ConstrainedSystem | None
+    vanishes: bool = False
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A stage of the group START whose step is repeated until it vanishes, see start.py.
+
+    stage  its position in the group
+    found  what has been found so far; begin: what it began with
+    left   what should be zero, and of what: names
+    stiffness  matrix that is positive definite where what is found is stable
+    """
+
+    name: str
+    stage: int
+    found: Block | None
+    begin: Block | None
+    left: Block
+    names: tuple[str, ...]
+    stiffness: Block | None
 
 
 @dataclass
@@ -74,8 +97,16 @@ class Staged:
     """All stages, the workspace's size, and the blocks of it that the fixed C layer knows by name."""
 
     stages: list[Stage] = field(default_factory=list)
+    phases: list[Phase] = field(default_factory=list)
+    given: list[int] = field(
+        default_factory=list
+    )  # places of the states' start parameters, where phases find them
     blocks: dict[str, Block] = field(default_factory=dict)
     size: int = 0
+
+    def group(self, name: str) -> list[Stage]:
+        """Stages of one group, in order."""
+        return [stage for stage in self.stages if stage.group == name]
 
     def allocate(self, size: int, name: str | None = None) -> Block:
         """The next block of the workspace."""

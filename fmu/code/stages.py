@@ -18,8 +18,9 @@ import casadi as ca
 from ...generator.language import ir
 from ...generator.language.ir import Expr, Shape
 from ...generator.program.program import ConstrainedSolve, Definition, Item, LinearSolve, Program, given, used
-from .casadi_eval import SX, Evaluator
+from .casadi_eval import SX, Evaluator, needed
 from .staged import GROUPS, INPUT_ORDERS, LEVELS, Block, ConstrainedSystem, Stage, Staged, System
+from .start import StartStages
 
 # Groups that use what is computed in those before them; those of one chain know nothing of the others'.
 _CHAINS = (("dynamics", "outputs"), ("violations",), ("project_position",), ("project_velocity",), ("checks",))
@@ -60,7 +61,11 @@ class _Cutter:
     def staged(self) -> Staged:
         plans = self._plans()
         chains = [[plan for group in chain for plan in plans[group]] for chain in _CHAINS]
-        self._run(plans["prepare"], set().union(*(plan.uses() for chain in chains for plan in chain)))
+        later = set().union(*(plan.uses() for chain in chains for plan in chain))
+        self._run(plans["prepare"], later.union(*(plan.uses() for plan in plans["start"])))
+        if self.program.start is not None:
+            StartStages(self.program, self.result, self.known, self.arguments).add()
+        self._run(plans["start"], later)
         known, arguments = self.known, self.arguments
         for chain in chains:
             self.known, self.arguments = dict(known), list(arguments)
@@ -128,10 +133,12 @@ class _Cutter:
         program = self.program
         results: dict[str, dict[str, Sequence[Expr]]] = {
             "prepare": {
-                "start_states": [state.start for state in program.states],
-                "event_times": [event.time for event in program.events],
+                "start_states": [] if program.start else [state.start for state in program.states],
                 "calculated": [ir.symbol(item.name, item.shape) for item in program.calculated],
                 "requirements": [required.value for required in program.requirements],
+            },
+            "start": {
+                "event_times": [event.time for event in program.events],
                 "start_values": [ir.symbol(value.name) for value in program.start_values],
             },
             "dynamics": {
@@ -155,13 +162,14 @@ class _Cutter:
     def _groups(self) -> dict[str, list[Item]]:
         program = self.program
         running = [relation.indicator for relation in program.relations]
-        needed = self._needed([*(state.derivative for state in program.states), *running])
-        wanted = self._needed([output.expr for output in program.outputs])
+        moving = needed(program, [*(state.derivative for state in program.states), *running])
+        wanted = needed(self.program, [output.expr for output in program.outputs])
+        started = self._after({value.name for value in program.start_values})
         groups: dict[str, list[Item]] = {group: [] for group in GROUPS}
         for item in program.items:
             if isinstance(item, Definition) and item.constant:
-                groups["prepare"].append(item)
-            elif needed & {*given(item)}:
+                groups["start" if item.name in started else "prepare"].append(item)
+            elif moving & {*given(item)}:
                 groups["dynamics"].append(item)
             elif wanted & {*given(item)}:
                 groups["outputs"].append(item)
@@ -174,23 +182,19 @@ class _Cutter:
 
     def _definitions(self, roots: Iterable[Expr]) -> list[Item]:
         """Items that expressions depend on, but for those of PREPARE."""
-        needed = self._needed(roots)
+        names = needed(self.program, roots)
         return [
             item
             for item in self.program.items
-            if item.name in needed and not (isinstance(item, Definition) and item.constant)
+            if item.name in names and not (isinstance(item, Definition) and item.constant)
         ]
 
-    def _needed(self, roots: Iterable[Expr]) -> set[str]:
-        """Names of all items that expressions depend on."""
-        items = {name: item for item in self.program.items for name in given(item)}
-        stack = [name for root in roots for name in ir.symbols(root)]
-        found: set[str] = set()
-        while stack:
-            name = stack.pop()
-            if name in items and name not in found:
-                found.add(name)
-                stack.extend(used(items[name]))
+    def _after(self, names: set[str]) -> set[str]:
+        """The names, and those of what is made of them."""
+        found = set(names)
+        for item in self.program.items:
+            if used(item) & found:
+                found |= set(given(item))
         return found
 
     # One stage -----------------------------------------------------------------------------------------------
@@ -199,8 +203,10 @@ class _Cutter:
         """Add the stage of a plan; `later` are the names that stages after it use."""
         inputs = list(self.arguments)
         evaluate = Evaluator(self.program, self.known, self.switches)
-        if plan.group == "prepare":
-            evaluate.known |= self._start_values(evaluate)
+        if plan.group == "start":
+            states = ca.SX.sym("start_states", len(self.program.states))
+            inputs.append((states, self.result.blocks["start_states"]))
+            evaluate.known |= self._start_values(states)
         evaluate.prepare(item.name for item in plan.items)
         values, places = self._solve_or_results(plan, evaluate)
         carried = [item.name for item in plan.items if isinstance(item, Definition) and item.name in later]
@@ -219,7 +225,7 @@ class _Cutter:
         system = self._add_solution(plan.solve, places) if plan.solve else None
         arguments = tuple(block for _, block in inputs)
         self.result.stages.append(Stage(name, about, plan.group, function, arguments, tuple(places), system))
-        if plan.group == "prepare":
+        if plan.group == "start":
             self._argument_of("start_values", [(value.name, ()) for value in self.program.start_values])
 
     def _solve_or_results(self, plan: _Plan, evaluate: Evaluator) -> tuple[list[SX], list[Block]]:
@@ -230,13 +236,14 @@ class _Cutter:
         values = [ca.vertcat(*[evaluate(expr) for expr in plan.results[name]]) for name in names]
         return values, [self.result.blocks[name] for name in names]
 
-    def _start_values(self, evaluate: Evaluator) -> dict[str, SX]:
-        """Values at the start: all definitions again, with the start values of the states and time 0."""
+    def _start_values(self, states: SX) -> dict[str, SX]:
+        """Values at the start: all definitions again, with the start states and time 0."""
         if not self.program.start_values:
             return {}
-        at_start = {state.variable: evaluate(state.start) for state in self.program.states} | {"time": ca.SX(0)}
+        variables = [state.variable for state in self.program.states]
+        at_start = dict(zip(variables, ca.vertsplit(states), strict=True)) | {"time": ca.SX(0)}
         start = Evaluator(self.program, self.known | at_start, None)
-        start.prepare(self._needed([value.expr for value in self.program.start_values]))
+        start.prepare(needed(self.program, [value.expr for value in self.program.start_values]))
         return {value.name: start(value.expr) for value in self.program.start_values}
 
     def _carry(self, values: Mapping[str, SX]) -> list[SX]:

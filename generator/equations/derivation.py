@@ -10,6 +10,7 @@ from ..mechanism import Mechanism, build
 from ..program.program import Program
 from ..program.symbols import Symbols
 from . import outputs
+from . import start as followed
 from .bodies import dynamics, kinematics
 from .bodies.lowering import Lowering
 from .bodies.points import Points
@@ -17,15 +18,23 @@ from .constraints import constraints
 from .forces import forces, friction
 from .solution import accelerations, joint_loads, left_out, projection, reduced_state, system
 from .solution.system import ActiveSystem, Partition
+from .start import Choice
 
 Array = NDArray[np.float64]
 
 
-def derive(chain: Chain, start: tuple[Array, Array], partition: Partition, extent: float) -> Program:
+def derive(
+    chain: Chain,
+    start: tuple[Array, Array],
+    partition: Partition,
+    extent: float,
+    following: Choice | None = None,
+) -> Program:
     """Equations of a description; it is left open how the constrained ones are solved, see `linear_solves`.
 
     start   q and q̇ at t = 0, shape (n,) each, rad or m and per second: defaults of the start parameters
     extent  of the mechanism, m: what absolute tolerances of lengths go by
+    following  what of the start follows other numbers; None: nothing
     """
     program = Program(chain.name, chain.description)
     mechanism = build(chain, Symbols(program))
@@ -55,6 +64,8 @@ def derive(chain: Chain, start: tuple[Array, Array], partition: Partition, exten
         if chain.constraints.projection:
             projection.derive(program, mechanism, inertia, rows, active)
     joint_loads.outputs(program, bodies, known, solution, _asked(mechanism))
+    if following is not None:
+        followed.derive(program, mechanism, bodies, inertia, Q, rows, start, following)
     program.sort()
     _describe(program, mechanism, active, partition)
     return program

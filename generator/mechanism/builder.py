@@ -279,6 +279,7 @@ class _Builder:
             nothing = part.about_com()
             return nothing[0], self.algebra.array([*nothing[1]]), self.algebra.array([*nothing[2]])
         mass, com, entries = part.numbers(self.algebra.value)
+        bounds = POSITIVE if part.physical else NON_NEGATIVE
         if not constant_inertia:
             entries = self.algebra.vector(
                 f"{name}_inertia", entries, "kg.m2", f"inertia of {name} about its com: xx, yy, zz, xy, xz, yz"

@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from .. import mechanism
 from ..description import Chain
 from ..program.program import Program
-from . import linear_systems, parts
+from . import linear_systems, parts, start
 from . import text as mo
 from .origin import Source
 from .writer import Writer
@@ -36,6 +36,7 @@ def render(
     """
     identity = digest(program)
     program, writer = linear_systems.for_compilers(program), Writer()
+    free = start.found(program) if start_values is None else frozenset()
     text = (
         _environment(writer)
         .get_template("package.mo.jinja")
@@ -44,14 +45,16 @@ def render(
             version=version,
             digest=identity,
             parameters=parts.parameters(program),
-            starts=parts.start_parameters(program, start_values),
+            starts=[*parts.start_parameters(program, start_values), *(start.multipliers(program) if free else [])],
             inputs=parts.inputs(program, at_any_state=start_values is not None),
-            states=parts.states(program),
+            states=parts.states(program, free),
             outputs=parts.outputs(program),
             switchings=parts.switchings(program),
             hidden=[*parts.derived_parameters(program), *parts.variables(program)],
             switched_at_start=parts.switched_at_start(program),
-            start_equations=parts.start_equations(program) if start_values is None else [],
+            start_equations=[*parts.start_equations(program), *start.equations(program)]
+            if start_values is None
+            else [],
             equations=[*parts.equations(program), *parts.switching_equations(program)],
             state_equations=parts.state_equations(program),
             output_equations=parts.output_equations(program),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import TypeGuard
 
 from ..language import ir
@@ -172,12 +172,13 @@ def _free(program: Program, name: str) -> str:
     return name
 
 
-def states(program: Program) -> list[Declaration]:
-    """What is integrated; each has an output that shows it."""
+def states(program: Program, found: Container[str]) -> list[Declaration]:
+    """What is integrated; each has an output that shows it. found: names of those that initial equations find."""
     declarations = []
     for s in program.states:
-        start = f"start = {mo.text(s.start)}"
-        modifiers = _modifiers((), s.unit, start, "fixed = true", f"nominal = {mo.number(s.nominal)}")
+        fixed = [] if s.name in found else ["fixed = true"]
+        start = [f"start = {mo.text(s.start)}", *fixed]
+        modifiers = _modifiers((), s.unit, *start, f"nominal = {mo.number(s.nominal)}")
         text = s.variable_description
         declarations.append(Declaration(s.signal.origin, "Real ", s.variable, "", modifiers, "", text))
     return declarations

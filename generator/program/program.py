@@ -300,6 +300,39 @@ class Projection:
     change: tuple[Expr, ...]
 
 
+@dataclass(frozen=True)
+class Start:
+    """How the start follows the parameters: loops are closed and forces balanced anew.
+
+    Indices of coordinates and of the constraints' rows, by those who have chosen them.
+
+    coordinates  names of all n, as states have them; is_angle: whether each is one
+    described    q and q̇ as the description gives them, n numbers each; defaults: those of the start
+    moving       coordinates that close the loops, by the rows `assembly`; velocities obey the rows `velocities`
+    free         coordinates in equilibrium, which the rows `equilibrium` tie together
+    settled      of these, such as no loop moves, or on springs: set start parameters of theirs are the start
+    forces       on all n coordinates at rest; C, Phi, Phi_dot: of all rows, None without any
+    places       of the machine, shape (3,) each, m: the box around them is its extent
+    """
+
+    coordinates: tuple[str, ...]
+    is_angle: tuple[bool, ...]
+    described: tuple[tuple[float, ...], tuple[float, ...]]
+    defaults: tuple[tuple[float, ...], tuple[float, ...]]
+    moving: tuple[int, ...]
+    assembly: tuple[int, ...]
+    free: tuple[int, ...]
+    settled: tuple[int, ...]
+    equilibrium: tuple[int, ...]
+    velocities: tuple[int, ...]
+    rows: tuple[str, ...]
+    forces: tuple[Expr, ...]
+    C: Expr | None
+    Phi: Expr | None
+    Phi_dot: Expr | None
+    places: tuple[Expr, ...]
+
+
 @dataclass
 class Program:
     """The equations of one model.
@@ -312,6 +345,7 @@ class Program:
     assertions   for tools that do not say themselves what is singular
     events       switching times; the position is the switch's index
     relations    what changes at events whose times are not known before; their switches come after those of events
+    start        how the start states follow the parameters; None: they are those that are given
     projections  level, `position` or `velocity` → its projection; empty where it is not wanted
     info         further facts for headers: coordinates, partition
     """
@@ -329,6 +363,7 @@ class Program:
     relations: list[Relation] = field(default_factory=list)
     items: list[Item] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)
+    start: Start | None = None
     projections: dict[str, Projection] = field(default_factory=dict)
     requirements: list[Requirement] = field(default_factory=list)
     checks: list[Assertion] = field(default_factory=list)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
@@ -12,7 +15,7 @@ from ..constraints.closures import Conditions
 from ..constraints.redundancy import without_rounding
 from ..kinematics.extent import units_of_change
 from ..kinematics.kinematics import Kinematics
-from .assembly import assemble
+from .assembly import assemble, moving
 from .model import Model, Start
 from .projection import project_start
 from .velocities import allowed_velocities
@@ -111,6 +114,13 @@ def equilibrium(mechanism: Mechanism) -> Array:
     return q
 
 
+def is_stable(mechanism: Mechanism, q: Array) -> bool:
+    """Whether the free coordinates' equilibrium at q, shape (n,), resists every motion that loops allow."""
+    balance = _Balance(mechanism, q)
+    values = np.linalg.eigvalsh(balance.stiffness_along(q))
+    return not len(values) or bool(values[0] > _SMALLEST * np.abs(values).max())
+
+
 class _Balance:
     """Forces on the free coordinates at rest, and the closures that tie these together."""
 
@@ -162,6 +172,12 @@ class _Balance:
         step = closing + along @ _downhill(along.T @ stiffness @ along, left, acting)
         return np.asarray(step), float(np.abs(residual).max())
 
+    def stiffness_along(self, q: Array) -> Array:
+        """Of the motions that loops allow, symmetric part, shape (f − rank, f − rank)."""
+        along = _null_space(self._at(q)[1])
+        stiffness = along.T @ self._stiffness(q, self._balanced(q)[1]) @ along
+        return np.asarray((stiffness + stiffness.T) / 2)
+
     def acting(self, q: Array) -> float:
         """The largest force or moment that acts, the whole weight (on a lever of 1 m) included; N or N·m."""
         forces = self._model.forces(self._model.state(0.0, q, self._rest))
@@ -204,3 +220,73 @@ def _downhill(stiffness: Array, residual: Array, acting: float) -> Array:
     along[np.abs(along) < _SMALLEST * acting] = 0.0
     steps = along / np.maximum(np.abs(values), max(smallest, _TINY))
     return np.asarray(vectors @ np.clip(steps, -_LONGEST, _LONGEST), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Following:
+    """Indices of coordinates and of constraint rows; rows are independent of each other in these coordinates.
+
+    described        q and q̇ of the description, shape (n,) each
+    moving           coordinates that close the loops, and change their velocities to keep them closed
+    assembly         rows that they close
+    free             coordinates that find their equilibrium; none with `start = "description"`
+    settled          of these, those that nothing but their equilibrium decides on, no loop
+    equilibrium      rows that tie them together
+    velocities       rows that the velocities obey
+    """
+
+    described: Start
+    moving: tuple[int, ...]
+    assembly: tuple[int, ...]
+    free: tuple[int, ...]
+    settled: tuple[int, ...]
+    equilibrium: tuple[int, ...]
+    velocities: tuple[int, ...]
+
+    @property
+    def is_none(self) -> bool:
+        """Whether the start is that of the start values, whatever the parameters are."""
+        return not (self.free or self.assembly or self.velocities)
+
+
+def following(mechanism: Mechanism, start: Start) -> Following:
+    """How the start of a mechanism follows other numbers; start: q and q̇ with its own, shape (n,) each.
+
+    An equilibrium that is not stable, or indifferent, does not follow.
+    """
+    described, rests = described_state(mechanism), mechanism.chain.simulation.start == "statics"
+    free = list(free_coordinates(mechanism, assemble(mechanism, described[0]))) if rests else []
+    if free and not is_stable(mechanism, start[0]):
+        free = []
+    model = Model(mechanism, start=start)
+    state, constraints = model.state(0.0, *start), model.constraints
+    unit = units_of_change(mechanism, state.posture)[1]
+    C = without_rounding(constraints(state).C, constraints.sizes(state).C, unit) * unit
+    loops = list(range(len(constraints.names)))[constraints.closure_rows]
+    by_rates = sorted({*loops, *np.flatnonzero(constraints.orders == 1).tolist()})
+    closing = np.flatnonzero(moving(mechanism)).tolist()
+    return Following(
+        described,
+        tuple(closing),
+        _independent(C, loops, closing),
+        tuple(free),
+        tuple(k for k in free if _settles(mechanism, k) or not C[loops, k].any()),
+        _independent(C, loops, free),
+        _independent(C, by_rates, closing),
+    )
+
+
+def _settles(mechanism: Mechanism, k: int) -> bool:
+    """Whether a coordinate is no mere joint, which would follow the others through a loop."""
+    coordinate = mechanism.coordinates[k]
+    return coordinate.role != "joint" or coordinate.stiffness is not None
+
+
+def _independent(C: Array, rows: Sequence[int], columns: Sequence[int]) -> tuple[int, ...]:
+    """As many of the rows as have a rank in the columns, chosen by column-pivoted QR of their transposed."""
+    if not rows or not columns:
+        return ()
+    triangle, order = qr(C[np.ix_(rows, columns)].T, mode="r", pivoting=True)
+    sizes = np.abs(np.diag(triangle))
+    rank = int(np.count_nonzero(sizes > _RANK * sizes.max(initial=_TINY)))
+    return tuple(sorted(rows[k] for k in order[:rank]))

@@ -209,7 +209,7 @@ const Equations equations = {
     .blocks = {.time = TIME, .states = X, .inputs = U, .input_derivatives = INPUT_DERIVATIVES, .switches =
                SWITCHES, .parameters = P, .start_states = START_STATES, .event_times = EVENT_TIMES,
                .derivatives = DERIVATIVES, .outputs = OUTPUTS},
-    .groups = {{1, PREPARE_STAGES}, {1, DYNAMICS_STAGES}, {1, OUTPUT_STAGES}},
+    .groups = {{1, PREPARE_STAGES}, {0, 0}, {1, DYNAMICS_STAGES}, {1, OUTPUT_STAGES}},
     .n_variables = sizeof VARIABLES / sizeof VARIABLES[0],
     .variables = VARIABLES,
     .parameters = PARAMETERS,

@@ -190,7 +190,7 @@ const Equations equations = {
     .workspace_size = SIZE,
     .blocks = {.time = TIME, .states = X, .parameters = P, .start_states = START_STATES, .derivatives =
                DERIVATIVES, .outputs = OUTPUTS},
-    .groups = {{1, PREPARE_STAGES}, {2, DYNAMICS_STAGES}, {1, OUTPUT_STAGES}},
+    .groups = {{1, PREPARE_STAGES}, {0, 0}, {2, DYNAMICS_STAGES}, {1, OUTPUT_STAGES}},
     .n_variables = sizeof VARIABLES / sizeof VARIABLES[0],
     .variables = VARIABLES,
     .parameters = PARAMETERS,

@@ -92,24 +92,64 @@ static bool backward_stage(Model *model, const Stage *stage) {
 
 /* ---- Sweeps --------------------------------------------------------------------------------------------------- */
 
-static bool forward_group(Model *model, int group) {
-    const StageGroup *stages = &equations.groups[group];
-    for (int i = 0; i < stages->n_stages; i++)
+static bool forward_stages(Model *model, const StageGroup *stages, int first, int end) {
+    for (int i = first; i < end; i++)
         if (!forward_stage(model, &stages->stages[i])) return false;
     return true;
 }
 
-static bool backward_group(Model *model, int group) {
-    const StageGroup *stages = &equations.groups[group];
-    for (int i = stages->n_stages; i-- > 0;)
+static bool backward_stages(Model *model, const StageGroup *stages, int first, int end) {
+    for (int i = end; i-- > first;)
         if (!backward_stage(model, &stages->stages[i])) return false;
     return true;
+}
+
+/* Whether a start state is what its parameter says, at least where that is set. */
+static bool is_given(const Model *model, int state) {
+    return model->run.start == START_GIVEN || equations.start.given[equations.start.parameters[state]];
+}
+
+static double *start_change(Model *model, int state) {
+    return model->changes + equations.blocks.start_states + state;
+}
+
+static double *given_change(Model *model, int state) {
+    return model->changes + equations.blocks.parameters + equations.start.parameters[state];
+}
+
+/* Where the start states follow the parameters: found by the first stages, if they are, then used by the others. */
+static bool forward_start(Model *model, const StageGroup *stages) {
+    const int finding = equations.start.n_stages;
+    if (model->run.start != START_GIVEN && !forward_stages(model, stages, 0, finding)) return false;
+    for (int i = 0; i < equations.n_states; i++)
+        if (is_given(model, i)) *start_change(model, i) += *given_change(model, i);
+    return forward_stages(model, stages, finding, stages->n_stages);
+}
+
+static bool backward_start(Model *model, const StageGroup *stages) {
+    const int finding = equations.start.n_stages;
+    if (!backward_stages(model, stages, finding, stages->n_stages)) return false;
+    for (int i = 0; i < equations.n_states; i++)
+        if (is_given(model, i)) *given_change(model, i) += *start_change(model, i);
+    return model->run.start == START_GIVEN || backward_stages(model, stages, 0, finding);
+}
+
+static bool forward_group(Model *model, int group) {
+    const StageGroup *stages = &equations.groups[group];
+    const bool follows = group == GROUP_START && equations.start.n_phases > 0;
+    return follows ? forward_start(model, stages) : forward_stages(model, stages, 0, stages->n_stages);
+}
+
+static bool backward_group(Model *model, int group) {
+    const StageGroup *stages = &equations.groups[group];
+    const bool follows = group == GROUP_START && equations.start.n_phases > 0;
+    return follows ? backward_start(model, stages) : backward_stages(model, stages, 0, stages->n_stages);
 }
 
 static bool forward_sweep(Model *model, int first, int last) {
     for (int group = first; group <= last; group++) {
         if (!forward_group(model, group)) return false;
-        if (group == GROUP_PREPARE) /* the states are a copy of the start states then */
+        if (group == GROUP_START) /* the states are a copy of the start states then */
             add(equations.n_states, model->changes + equations.blocks.start_states,
                 model->changes + equations.blocks.states);
     }
@@ -118,7 +158,7 @@ static bool forward_sweep(Model *model, int first, int last) {
 
 static bool backward_sweep(Model *model, int first, int last) {
     for (int group = last; group >= first; group--) {
-        if (group == GROUP_PREPARE)
+        if (group == GROUP_START)
             add(equations.n_states, model->changes + equations.blocks.states,
                 model->changes + equations.blocks.start_states);
         if (!backward_group(model, group)) return false;

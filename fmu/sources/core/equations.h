@@ -108,11 +108,12 @@ typedef struct {
     ConstrainedSystem constrained;     /* at most one of the two systems has n > 0 */
 } Stage;
 
-/* The first three are run in this order, each only when something it depends on has changed, and none twice. The
+/* The first four are run in this order, each only when something it depends on has changed, and none twice. The
    others have no stages in models without a projection, or without checks; they are run when these ask for them,
-   after PREPARE alone. */
+   after START alone. */
 typedef enum {
-    GROUP_PREPARE,  /* from parameters alone: constants, start states, event times */
+    GROUP_PREPARE,  /* from parameters alone: constants; may give start states */
+    GROUP_START,    /* from parameters and PREPARE's results: start states, what is as at the start, event times */
     GROUP_DYNAMICS, /* from time, states, inputs, switches, parameters and PREPARE's results: derivatives, indicators */
     GROUP_OUTPUTS,  /* from all of these: outputs */
     GROUP_VIOLATIONS,       /* from time, states, switches, parameters and PREPARE's results: violations */
@@ -140,8 +141,8 @@ typedef struct {
                          of the n_relations relations: 1.0 where the indicator is positive, else 0.0. Constant
                          between events. */
     int parameters;   /* n_parameters */
-    int start_states; /* n_states: result of PREPARE, copied to the states when a run is initialised */
-    int event_times;  /* n_switches - n_relations: result of PREPARE, s; any order, may be past; not finite = never */
+    int start_states; /* n_states: result of PREPARE or START, copied to the states when a run is initialised */
+    int event_times;  /* n_switches - n_relations: result of PREPARE or START, s; any order, may be past; not finite = never */
     int derivatives;  /* n_states: result of DYNAMICS, time derivative of the states */
     int indicators;   /* n_relations: result of DYNAMICS; no numbers where they have none */
     int outputs;      /* n_outputs: result of OUTPUTS */
@@ -172,6 +173,7 @@ typedef enum {
     SETTING_SOLVER_METHOD,    /* Method */
     SETTING_SOLVER_MAX_STEPS, /* > 0: most inner steps, tried ones included, of one communication step */
     SETTING_PROJECTION, /* 1: states are put back on the constraints after a step; 0: they are not */
+    SETTING_SOLVER_FINDS_START, /* 1: start states follow parameters that have been set; 0: they are the start parameters */
     N_INTEGER_SETTINGS
 } IntegerSetting;
 
@@ -237,6 +239,34 @@ typedef struct {
     double bound;
 } Check;
 
+/* A system of the start, solved by Newton's method: the solution of a stage of START is a step of what is to be found,
+   numbers for coordinates or velocities and, behind these, multipliers. */
+typedef struct {
+    const char *what; /* is found, for messages */
+    int stage;        /* its index in the group; its system has one right-hand side */
+    int n_moved;      /* how many of the solution's first numbers are steps of coordinates or velocities */
+    int begin;        /* offset of n_moved changes from the start parameters, with which it begins; -1: none */
+    int n_found;      /* how many numbers of the solution are added up: n_moved, or all; 0: one step is enough */
+    int found;        /* offset of these sums */
+    int n_left;
+    int left;                 /* offset of what has to vanish; result of the stage */
+    int stiffness, n_stiffness; /* offset and rows of a matrix that is positive definite where what is found is stable;
+                                   -1: none */
+    const char *const *names; /* n_left: of these */
+    const double *initial;    /* of the block at `begin`, or else of what is found, which begins with 0 otherwise */
+    const int *parameters;    /* n_moved: index of the start parameter of each; -1: none. Where it has been set, its
+                                 change at `begin` is 0 */
+} Phase;
+
+/* How the start states follow the parameters. */
+typedef struct {
+    int n_stages; /* of START that find them: the first ones; of each phase one, and one that gives the states */
+    int n_phases; /* 0: no start that follows, the rest is of no meaning */
+    const Phase *phases;
+    const int *parameters; /* n_states: index of each state's start parameter */
+    const int *given;      /* n_parameters: 1 for start parameters that, where they are set, are the start themselves */
+} Start;
+
 typedef struct {
     const char *identifier; /* modelIdentifier */
     const char *token;      /* guid (FMI 2), instantiationToken (FMI 3): compared with the importer's */
@@ -246,6 +276,7 @@ typedef struct {
     int workspace_size;
     Blocks blocks;
     StageGroup groups[N_GROUPS];
+    Start start;
 
     /* The value reference of a variable is its index in this table. One table for all types. */
     int n_variables;

@@ -103,9 +103,110 @@ static bool all_finite(Model *model, VariableKind kind, int offset, int n) {
     return true;
 }
 
+/* ---- The start ------------------------------------------------------------------------------------------------- */
+
+static const int MOST_STEPS = 100;
+static const double LONGEST = 0.5;   /* of one step: rad, or in m of what the coordinate is measured in */
+static const double SMALLEST = 1e-9; /* of Newton's method: what the next step would change is rounding */
+
+static bool is_set(const Model *model, int parameter) {
+    return parameter >= 0 &&
+           model->workspace[equations.blocks.parameters + parameter] != equations.parameters[parameter];
+}
+
+static StartMode start_mode(const Model *model) {
+    StartMode mode = START_DEFAULT;
+    if (!model->run.integer_settings[SETTING_SOLVER_FINDS_START]) return START_GIVEN;
+    for (int i = 0; i < equations.n_parameters; i++) {
+        if (!is_set(model, i)) continue;
+        if (equations.start.given[i]) return START_GIVEN;
+        mode = START_FOUND;
+    }
+    return mode;
+}
+
+static void begin_phase(Model *model, const Phase *phase) {
+    const bool changes = phase->begin >= 0, none = model->run.start == START_DEFAULT;
+    for (int i = 0; changes && i < phase->n_moved; i++)
+        model->workspace[phase->begin + i] = none || is_set(model, phase->parameters[i]) ? 0.0 : phase->initial[i];
+    for (int i = 0; i < phase->n_found; i++) model->workspace[phase->found + i] = changes ? 0.0 : phase->initial[i];
+}
+
+static double largest(int n, const double *values, int *place) {
+    double size = 0.0;
+    for (int i = 0; i < n; i++)
+        if (!(fabs(values[i]) <= size)) {
+            size = fabs(values[i]);
+            *place = i;
+        }
+    return size;
+}
+
+static bool fail_phase(Model *model, const Phase *phase) {
+    int worst = 0;
+    const double left = largest(phase->n_left, model->workspace + phase->left, &worst);
+    return model_fail(model, "with these parameters no %s is found in %d steps: %.3g is left of %s", phase->what,
+                      MOST_STEPS, left, phase->names[worst]);
+}
+
+/* By Cholesky's method in its place: a symmetric n x n matrix. */
+static bool is_positive_definite(int n, double *a) {
+    for (int j = 0; j < n; j++) {
+        for (int k = 0; k < j; k++)
+            for (int i = j; i < n; i++) a[j * n + i] -= a[k * n + i] * a[k * n + j];
+        const double pivot = a[j * n + j];
+        if (!(pivot > 0.0)) return false;
+        for (int i = j; i < n; i++) a[j * n + i] /= sqrt(pivot);
+    }
+    return true;
+}
+
+static bool check_stability(Model *model, const Phase *phase) {
+    if (phase->stiffness < 0 || is_positive_definite(phase->n_stiffness, model->workspace + phase->stiffness))
+        return true;
+    return model_fail(model, "with these parameters the %s next to the one before is not stable: %s and others fall "
+                      "away from it", phase->what, phase->names[0]);
+}
+
+/* Newton's method, with steps that are not too long. The last step is not added to what has been found. */
+static bool run_phase(Model *model, const Phase *phase) {
+    const Stage *stage = &equations.groups[GROUP_START].stages[phase->stage];
+    const double *step = model->workspace + stage->system.right;
+    begin_phase(model, phase);
+    for (int k = 0; k < MOST_STEPS; k++) {
+        int place = 0;
+        if (!run_stage(model, stage)) return false;
+        const double size = largest(phase->n_moved, step, &place);
+        if (phase->n_found == 0 || model->run.start == START_DEFAULT) return true;
+        if (size < SMALLEST) return check_stability(model, phase);
+        for (int i = 0; i < phase->n_found; i++)
+            model->workspace[phase->found + i] += step[i] * (size > LONGEST ? LONGEST / size : 1.0);
+    }
+    return fail_phase(model, phase);
+}
+
+static bool run_phases(Model *model) {
+    for (int i = 0; i < equations.start.n_phases; i++)
+        if (!run_phase(model, &equations.start.phases[i])) return false;
+    return true;
+}
+
+/* Where no parameter has been set, the start states are what the generator has found, to the last bit; the phases are
+   there for derivatives, and a start that they cannot be taken at has none but those of the start parameters. */
+static bool find_start(Model *model) {
+    const double *parameters = model->workspace + equations.blocks.parameters;
+    model->run.start = start_mode(model);
+    if (model->run.start == START_FOUND)
+        return run_phases(model) &&
+               run_stage(model, &equations.groups[GROUP_START].stages[equations.start.n_stages - 1]);
+    if (model->run.start == START_DEFAULT && !run_phases(model)) model->run.start = START_GIVEN;
+    for (int i = 0; i < equations.n_states; i++)
+        model->workspace[equations.blocks.start_states + i] = parameters[equations.start.parameters[i]];
+    return true;
+}
+
 /* New parameters start the run anew: the start states become the states. They can only be set before its begin. */
-static bool finish_preparation(Model *model) {
-    if (!requirements_hold(model)) return false;
+static bool finish_start(Model *model) {
     if (!all_finite(model, VARIABLE_STATE, equations.blocks.start_states, equations.n_states)) return false;
     model_move(model, time_of(model), model->workspace + equations.blocks.start_states);
     switches_follow_time(model);
@@ -116,7 +217,9 @@ static bool finish_preparation(Model *model) {
 static bool finish(Model *model, int group) {
     switch (group) {
     case GROUP_PREPARE:
-        return finish_preparation(model);
+        return requirements_hold(model);
+    case GROUP_START:
+        return finish_start(model);
     case GROUP_DYNAMICS:
         model->run.counters[COUNTER_SOLVER_EVALUATIONS]++;
         return all_finite(model, VARIABLE_DERIVATIVE, equations.blocks.derivatives, equations.n_states);
@@ -129,7 +232,9 @@ static bool finish(Model *model, int group) {
 
 static bool run_stages(Model *model, int group) {
     const StageGroup *stages = &equations.groups[group];
-    for (int i = 0; i < stages->n_stages; i++)
+    const bool finds = group == GROUP_START && equations.start.n_phases > 0;
+    if (finds && !find_start(model)) return false;
+    for (int i = finds ? equations.start.n_stages : 0; i < stages->n_stages; i++)
         if (!run_stage(model, &stages->stages[i])) return false;
     return true;
 }
@@ -160,7 +265,7 @@ bool model_evaluate(Model *model, Group last) {
 }
 
 bool model_evaluate_beside(Model *model, Group group) {
-    return model_evaluate(model, GROUP_PREPARE) && run_group(model, group);
+    return model_evaluate(model, GROUP_START) && run_group(model, group);
 }
 
 bool model_derivatives(Model *model, double *values) {

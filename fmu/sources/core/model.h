@@ -23,6 +23,13 @@ typedef enum {
     MODE_INTERMEDIATE_UPDATE = 64 /* co-simulation by FMI 3.0: the importer is called back within a step */
 } Mode;
 
+/* What the start states are. */
+typedef enum {
+    START_GIVEN,   /* the start parameters */
+    START_DEFAULT, /* the same, which are what is to be found: they have its derivatives */
+    START_FOUND    /* found anew */
+} StartMode;
+
 /* Everything that changes during a run and is not in the workspace. With the workspace and the solver's memory it is
    the instance's state: restoring all continues a run to the last bit. Plain numbers only, so that any bytes are a
    valid value, and of 8 bytes but for the first two, so that nothing lies between them and equal states are equal
@@ -44,6 +51,7 @@ typedef struct {
     double stability_cost; /* evaluations per second that Dormand-Prince needs to stay stable */
     double patience;       /* steps of Dormand-Prince until its cost is looked at */
     int64_t settling;      /* 1: the method has just been changed */
+    int64_t start;         /* StartMode */
     int64_t orientation;   /* sign of the partition's determinant; 0: nothing known */
     double events_since;   /* s, since when changes of relations are counted */
     int64_t events;        /* their number */
@@ -96,7 +104,7 @@ bool model_fail(Model *model, const char *format, ...); /* writes the message; a
 /* Groups that depend on something. */
 enum {
     AFTER_POINT = 1u << GROUP_DYNAMICS | 1u << GROUP_OUTPUTS, /* time, states, inputs, switches */
-    AFTER_PARAMETERS = 1u << GROUP_PREPARE | AFTER_POINT
+    AFTER_PARAMETERS = 1u << GROUP_PREPARE | 1u << GROUP_START | AFTER_POINT
 };
 
 #endif

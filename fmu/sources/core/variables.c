@@ -26,7 +26,7 @@ typedef struct {
 /* States: FMI 2.0.4, 3.2.3, note 5, and FMI 3.0.2, 3.2.1: the importer's solver may set them one by one. */
 static const Rule RULES[] = {
     [VARIABLE_TIME] = {"the time", "cannot be set", 0, -1, 0},
-    [VARIABLE_STATE] = {"a state", "can only be set in continuous-time mode", MODE_CONTINUOUS_TIME, GROUP_PREPARE,
+    [VARIABLE_STATE] = {"a state", "can only be set in continuous-time mode", MODE_CONTINUOUS_TIME, GROUP_START,
                         AFTER_POINT},
     [VARIABLE_DERIVATIVE] = {"a derivative", "cannot be set", 0, GROUP_DYNAMICS, 0},
     [VARIABLE_OUTPUT] = {"an output", "cannot be set", 0, GROUP_OUTPUTS, 0},
@@ -94,6 +94,7 @@ static const char *const EXPECTED[] = {
     [SETTING_SOLVER_METHOD] = "0 (automatic), 1 (Runge-Kutta 4), 2 (Dormand-Prince 5(4)), 3 (Rosenbrock 4(3)) or 4 (BDF)",
     [SETTING_SOLVER_MAX_STEPS] = "a number > 0",
     [SETTING_PROJECTION] = "1 (on) or 0 (off)",
+    [SETTING_SOLVER_FINDS_START] = "1 (on) or 0 (off)",
 };
 
 bool is_integer_setting(IntegerSetting setting, int64_t value) {
@@ -110,6 +111,7 @@ bool variable_set_integer(Model *model, unsigned reference, int32_t value) {
     if (!is_integer_setting((IntegerSetting)variable->index, value))
         return model_fail(model, "%s is set to %d, expected %s", variable->name, (int)value,
                           EXPECTED[variable->index]);
+    if (variable->index == SETTING_SOLVER_FINDS_START) model_changed(model, AFTER_PARAMETERS);
     model->run.integer_settings[variable->index] = value;
     return true;
 }

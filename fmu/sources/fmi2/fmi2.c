@@ -259,7 +259,7 @@ fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real eventIndicators[], s
 
 fmi2Status fmi2GetContinuousStates(fmi2Component c, fmi2Real x[], size_t nx) {
     if (!ALLOWED(fmi2GetContinuousStates) || !expect_size(c, "x", x, nx, equations.n_states) ||
-        !model_evaluate(model_of(c), GROUP_PREPARE))
+        !model_evaluate(model_of(c), GROUP_START))
         return finish_call(c, false);
     return copy_states(x, model_of(c)->workspace + equations.blocks.states);
 }

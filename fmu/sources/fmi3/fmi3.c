@@ -196,7 +196,7 @@ fmi3Status fmi3GetContinuousStates(fmi3Instance instance, fmi3Float64 continuous
     if (!ALLOWED_ME(fmi3GetContinuousStates) ||
         !expect_size(instance, "continuousStates", continuousStates, nContinuousStates, equations.n_states))
         return finish(instance, false);
-    if (!model_evaluate(instance, GROUP_PREPARE)) return finish_computed(instance, false);
+    if (!model_evaluate(instance, GROUP_START)) return finish_computed(instance, false);
     return copy_states(continuousStates, block(instance, equations.blocks.states));
 }
 

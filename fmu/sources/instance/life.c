@@ -119,7 +119,8 @@ bool model_enter_initialization(Model *model) {
     model->workspace[equations.blocks.time] = model->run.start_time;
     model->run.last_successful_time = model->run.start_time;
     model_changed(model, AFTER_PARAMETERS);
-    if (!model_evaluate(model, GROUP_PREPARE)) return false;
+    /* what is found by Newton's method waits for parameters that are still to come */
+    if (!model_evaluate(model, equations.start.n_phases > 0 ? GROUP_PREPARE : GROUP_START)) return false;
     model->run.mode = MODE_INITIALIZATION;
     return true;
 }
@@ -128,7 +129,7 @@ bool model_enter_initialization(Model *model) {
    violates the constraints is corrected here, or, in model exchange, in the initial event. */
 bool model_exit_initialization(Model *model) {
     bool moved;
-    if (!model_evaluate(model, GROUP_PREPARE)) return false;
+    if (!model_evaluate(model, GROUP_START)) return false;
     for (int i = 0; i < projection_levels(); i++) model->workspace[equations.blocks.corrections + i] = 0.0;
     for (int i = 0; i < N_COUNTERS; i++) model->run.counters[i] = 0;
     if (model->co_simulation && !model_settle(model, &moved)) return false;

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char LAYOUT[] = "3"; /* to be changed with the meaning of a number of the state */
+static const char LAYOUT[] = "4"; /* to be changed with the meaning of a number of the state */
 
 static const uint64_t EMPTY = 14695981039346656037u;
 
@@ -128,6 +128,7 @@ static const char *fault(const Model *model, Snapshot *snapshot) {
     if (!is_mode(model, run->mode) || (run->dirty & ~(uint32_t)AFTER_PARAMETERS)) return "its mode is none";
     if (!are_settings(run)) return "a setting of the solver is none that can be set";
     if (!are_counts(run) || run->orientation < -1 || run->orientation > 1) return "a count is out of range";
+    if (run->start < START_GIVEN || run->start > START_FOUND) return "its start is none";
     if (!model_are_indices(snapshot->workspace)) return "a pivot is out of range";
     return NULL;
 }

@@ -1,0 +1,237 @@
+"""How the native FMU finds its start anew where parameters have moved it: stages with a Newton step after each.
+
+Three phases, each a stage whose linear system gives a step (sources/core/equations.h):
+
+    assembly     the smallest change x of the joints that closes the loops: [1 C'; C 0] [x; mu] = [0; -Phi], where
+                 lengths are parts of the mechanism's extent
+    equilibrium  of the free coordinates at rest: forces F + C' lambda = 0 and Phi = 0, by their exact Jacobian
+    velocities   the smallest change that keeps loops closed, as in the first
+
+What a phase has found so far is a block that the C layer adds the steps to. For derivatives it is a constant, and
+the last step, which is zero but for rounding, has the derivative of the solution.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+import casadi as ca
+
+from ...generator.language.ir import Expr
+from ...generator.program.program import Program, Start
+from .casadi_eval import SX, Evaluator, needed
+from .staged import Block, Phase, Stage, Staged, System
+
+Known: TypeAlias = Mapping[str, SX]
+Argument: TypeAlias = tuple[SX, Block]
+_STIFF = 1e4  # of a spring in place of a loop, relative to the stiffness
+
+
+class StartStages:
+    """Adds the stages that find the start to those of a program.
+
+    known, arguments  what symbols stand for, and the symbols with their blocks, after PREPARE
+    """
+
+    def __init__(self, program: Program, staged: Staged, known: Known, arguments: Sequence[Argument]) -> None:
+        assert program.start is not None
+        self._program, self._start, self._staged = program, program.start, staged
+        self._finder, self._arguments = Finder(program, program.start, known), list(arguments)
+        self._blocks: dict[str, Block] = {}
+
+    def add(self) -> None:
+        """In the order of the phases, and the one that gives the start states from what they have found."""
+        start, finder = self._start, self._finder
+        q, qd = finder.given(0), finder.given(1)
+        if start.assembly:
+            begin = self._changed(q, self._block("assembly_begin", len(start.moving)))
+            scale = finder.scale(begin)
+            q = self._changed(begin, scale * self._block("assembly_found", len(start.moving)))
+            step = self._phase("assembly", *finder.closing(q, scale), self._rows(start.assembly))
+            q = self._changed(q, scale * step[: len(start.moving)])
+        if start.free:
+            guess = self._block("equilibrium_found", len(start.free) + len(start.equilibrium))
+            left = finder.balance(self._freed(q, guess), guess[len(start.free) :])
+            names = (*(start.coordinates[k] for k in start.free), *self._rows(start.equilibrium))
+            tangent = ca.jacobian(left, guess)
+            step = self._phase("equilibrium", tangent, -left, left, names, self._stiffness(tangent))
+            q = self._freed(q, guess + step)
+        if start.velocities:
+            scale = finder.scale(q)
+            qd = self._changed(qd, self._block("velocities_begin", len(start.moving)))
+            step = self._phase("velocities", *finder.keeping(q, qd, scale), self._rows(start.velocities))
+            qd = self._changed(qd, scale * step[: len(start.moving)])
+        self._states(q, qd)
+
+    def _place(self, name: str) -> int:
+        """Of a parameter, in the workspace."""
+        before = itertools.takewhile(lambda parameter: parameter.name != name, self._program.parameters)
+        return self._staged.blocks["parameters"].offset + sum(parameter.value.size for parameter in before)
+
+    def _rows(self, rows: Sequence[int]) -> tuple[str, ...]:
+        return tuple(self._start.rows[i] for i in rows)
+
+    def _changed(self, q: Sequence[SX], change: SX) -> list[SX]:
+        """With changes of the coordinates that move."""
+        changes = dict(zip(self._start.moving, ca.vertsplit(change), strict=True))
+        return [x + changes[k] if k in changes else x for k, x in enumerate(q)]
+
+    def _freed(self, q: Sequence[SX], guess: SX) -> list[SX]:
+        """With values of those free coordinates that are settled, and changes of the others."""
+        free, settled = self._start.free, self._start.settled
+        values = dict(zip(free, ca.vertsplit(guess[: len(free)]), strict=True))
+        return [values.get(k, 0.0) + (0.0 if k in settled else x) for k, x in enumerate(q)]
+
+    def _block(self, name: str, size: int) -> SX:
+        symbol = ca.SX.sym(name, size)
+        self._blocks[name] = self._staged.allocate(size)
+        self._arguments.append((symbol, self._blocks[name]))
+        return symbol
+
+    def _stiffness(self, tangent: SX) -> SX:
+        """Positive definite where the equilibrium is stable: with a stiff spring against what opens the loops."""
+        n = len(self._start.free)
+        K, C = -tangent[:n, :n], tangent[n:, :n]
+        largest, sizes = ca.sum1(ca.fabs(ca.diag(K))), ca.sumsqr(C) if C.numel() else 1.0
+        return (K + K.T) / 2 + (_STIFF * largest / sizes) * ca.mtimes(C.T, C)
+
+    def _phase(self, name: str, matrix: SX, right: SX, left: SX, names: tuple[str, ...], *others: SX) -> SX:
+        """Add its stage; returns the symbol of its step. left: what should be zero, of these names."""
+        n, staged = right.numel(), self._staged
+        values = [ca.vec(matrix), ca.vec(right), ca.vec(left), *map(ca.vec, others)]
+        outputs = tuple(staged.allocate(value.numel()) for value in values)
+        system = System(n, 1, outputs[0], outputs[1], staged.allocate(n), False, 0)
+        found, begin = (self._blocks.get(f"{name}_{part}") for part in ("found", "begin"))
+        stiffness = outputs[3] if others else None
+        staged.phases.append(Phase(name, len(staged.group("start")), found, begin, outputs[2], names, stiffness))
+        self._stage(name, values, outputs, system, vanishes=name != "velocities")
+        step = ca.SX.sym(f"{name}_step", n)
+        self._arguments.append((step, outputs[1]))
+        return step
+
+    def _stage(
+        self,
+        what: str,
+        values: list[SX],
+        outputs: tuple[Block, ...],
+        system: System | None,
+        *,
+        vanishes: bool = False,
+    ) -> None:
+        function = ca.Function(
+            f"start_{len(self._staged.stages)}",
+            [symbol for symbol, _ in self._arguments],
+            [ca.densify(value) for value in values],
+        )
+        inputs = tuple(block for _, block in self._arguments)
+        self._staged.stages.append(Stage(what, "", "start", function, inputs, outputs, system, vanishes))
+
+    def _states(self, q: Sequence[SX], qd: Sequence[SX]) -> None:
+        names = self._start.coordinates
+        values = dict(zip(names, q, strict=True)) | {f"{x}_dot": v for x, v in zip(names, qd, strict=True)}
+        bristles = {s.name: self._finder.known.get(f"{s.name}_start") for s in self._program.states}
+        states: list[SX] = [values.get(name, given) for name, given in bristles.items()]
+        self._staged.given += [self._place(f"{state.name}_start") for state in self._program.states]
+        self._stage("start states", [ca.vertcat(*states)], (self._staged.blocks["start_states"],), None)
+
+
+def initial(start: Start, phase: str) -> list[float]:
+    """What a phase begins with where its coordinates' start parameters have not been changed.
+
+    Changes of the moving coordinates or velocities from their defaults to what the description has; of the
+    equilibrium the settled coordinates' defaults, no changes of the others, and no multipliers.
+    """
+    if phase == "equilibrium":
+        values = [start.defaults[0][k] if k in start.settled else 0.0 for k in start.free]
+        return [*values, *(0.0 for _ in start.equilibrium)]
+    level = 0 if phase == "assembly" else 1
+    return [start.described[level][k] - start.defaults[level][k] for k in start.moving]
+
+
+def parameter_of(start: Start, phase: str) -> list[str]:
+    """Names of the start parameters of what a phase moves; that of a rate which is no state is not there."""
+    level = 1 if phase == "velocities" else 0
+    moved = start.free if phase == "equilibrium" else start.moving
+    return [f"{start.coordinates[k]}{'_dot' * level}_start" for k in moved]
+
+
+class Finder:
+    """The expressions of the phases, in terms of parameters and of what has been found.
+
+    known  what parameters and what follows from them are
+    """
+
+    def __init__(self, program: Program, start: Start, known: Known) -> None:
+        self._program, self._start, self.known = program, start, known
+
+    def given(self, level: int) -> list[SX]:
+        """Start parameters of all coordinates, 0: positions, 1: rates; numbers where a rate has none."""
+        names = [f"{symbol}{'_dot' * level}_start" for symbol in self._start.coordinates]
+        described = self._start.described[level]
+        return [self.known.get(name, ca.SX(x)) for name, x in zip(names, described, strict=True)]
+
+    def at(self, q: Sequence[SX], qd: Sequence[SX], exprs: Sequence[Expr]) -> list[SX]:
+        """Values of expressions at t = 0, without inputs."""
+        here = dict(self.known) | {"time": ca.SX(0)}
+        here |= {entry.name: ca.SX(0) for entry in self._program.inputs}
+        for state in self._program.states:
+            here |= {state.variable: ca.SX(0), state.name: ca.SX(0)}
+        for symbol, x, v in zip(self._start.coordinates, q, qd, strict=True):
+            here |= {symbol: x, f"{symbol}_dot": v}
+        started = [value.expr for value in self._program.start_values]
+        names = [value.name for value in self._program.start_values]
+        here |= dict(zip(names, self._values(here, started), strict=True))
+        return self._values(here, exprs)
+
+    def _values(self, here: Known, exprs: Sequence[Expr]) -> list[SX]:
+        evaluator = Evaluator(self._program, here, None)
+        evaluator.prepare(needed(self._program, exprs, here))
+        return [evaluator(expr) for expr in exprs]
+
+    def closing(self, q: Sequence[SX], scale: SX) -> tuple[SX, SX, SX]:
+        """Matrix and right-hand side of the assembly's step from q, and open rows."""
+        start, rest = self._start, [ca.SX(0)] * len(q)
+        assert start.C is not None and start.Phi is not None
+        C, Phi = self.at(q, rest, [start.C, start.Phi])
+        return self._smallest(C, Phi, start.assembly, scale)
+
+    def keeping(self, q: Sequence[SX], qd: Sequence[SX], scale: SX) -> tuple[SX, SX, SX]:
+        """The same of the velocities' step from qd at q."""
+        start = self._start
+        assert start.C is not None and start.Phi_dot is not None
+        C, rates = self.at(q, qd, [start.C, start.Phi_dot])
+        return self._smallest(C, rates, start.velocities, scale)
+
+    def balance(self, q: Sequence[SX], multipliers: SX) -> SX:
+        """Forces on the free coordinates, and open rows, at q and rest."""
+        start, rest = self._start, [ca.SX(0)] * len(q)
+        if not start.equilibrium:
+            return ca.vertcat(*self.at(q, rest, [start.forces[k] for k in start.free]))
+        assert start.C is not None and start.Phi is not None
+        rows, free = list(start.equilibrium), list(start.free)
+        C, Phi, *forces = self.at(q, rest, [start.C, start.Phi, *(start.forces[k] for k in free)])
+        return ca.vertcat(ca.vertcat(*forces) + ca.mtimes(C[rows, free].T, multipliers), Phi[rows])
+
+    def scale(self, q: Sequence[SX]) -> SX:
+        """How much of each moving coordinate counts as much as 1 rad: of lengths the mechanism's extent."""
+        angles = [self._start.is_angle[k] for k in self._start.moving]
+        if len(set(angles)) == 1:
+            return ca.SX.ones(len(angles), 1)
+        places = self.at(q, [ca.SX(0)] * len(q), self._start.places)
+        extent = ca.norm_2(ca.vertcat(*[_extent([place[i] for place in places]) for i in range(3)]))
+        return ca.vertcat(*[ca.SX(1) if angle else extent for angle in angles])
+
+    def _smallest(self, C: SX, gap: SX, rows: Sequence[int], scale: SX) -> tuple[SX, SX, SX]:
+        moving, m = list(self._start.moving), len(rows)
+        J, left = ca.mtimes(C[list(rows), moving], ca.diag(scale)), gap[list(rows)]
+        matrix = ca.vertcat(ca.horzcat(ca.SX.eye(len(moving)), J.T), ca.horzcat(J, ca.SX.zeros(m, m)))
+        return matrix, ca.vertcat(ca.SX.zeros(len(moving), 1), -left), left
+
+
+def _extent(values: Sequence[SX]) -> SX:
+    low = high = values[0]
+    for value in values[1:]:
+        low, high = ca.fmin(low, value), ca.fmax(high, value)
+    return high - low

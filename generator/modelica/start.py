@@ -1,0 +1,56 @@
+"""Initial equations of the Modelica text: the start's equilibrium, where numbers follow parameters.
+
+Only where they are enough: a mechanism at rest, whose loops leave no joint that these equations would not find.
+Else, and in descriptions without expressions of parameters, the states start where the start parameters say.
+"""
+
+from __future__ import annotations
+
+from ..language import ir
+from ..language.ir import Expr
+from ..program.program import Program
+from ..types.origin import Origin
+from . import text as mo
+from .writer import Declaration, Equation
+
+_ORIGIN = Origin("static equilibrium at the start")
+_MULTIPLIERS = "start_multipliers"
+
+
+def found(program: Program) -> frozenset[str]:
+    """States that the initial equations find, by the names of their coordinates."""
+    start = program.start
+    if start is None or not program.calculated or any(start.described[1]) or any(start.defaults[1]):
+        return frozenset()
+    if start.assembly and not set(start.moving) <= set(start.free):
+        return frozenset()
+    return frozenset(start.coordinates[k] for k in start.free)
+
+
+def multipliers(program: Program) -> list[Declaration]:
+    """What holds loops together meanwhile."""
+    if not found(program) or program.start is None or not program.start.equilibrium:
+        return []
+    size, text = len(program.start.equilibrium), "multipliers of closures in equilibrium; N or N.m"
+    modifiers = "(each fixed = false, each start = 0.0)"
+    return [Declaration(_ORIGIN, "parameter Real ", _MULTIPLIERS, f"[{size}]", modifiers, "", text)]
+
+
+def equations(program: Program) -> list[Equation]:
+    """Forces on the free coordinates, and their loops."""
+    start = program.start
+    if not found(program) or start is None:
+        return []
+    forces = [_sum(program, k) for k in start.free]
+    rows = [] if start.Phi is None else [start.Phi[i] for i in start.equilibrium]
+    return [Equation(_ORIGIN, f"{mo.text(expr)} = 0.0") for expr in (*forces, *rows)]
+
+
+def _sum(program: Program, k: int) -> Expr:
+    start = program.start
+    assert start is not None
+    total, factors = start.forces[k], ir.symbol(_MULTIPLIERS, (len(start.equilibrium),))
+    for j, row in enumerate(start.equilibrium):
+        assert start.C is not None
+        total = total + start.C[row, k] * factors[j]
+    return total

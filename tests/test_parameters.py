@@ -1,0 +1,244 @@
+"""Numbers that are expressions of parameters: what follows them in the FMU is what a description with them has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import fmpy
+import numpy as np
+import pytest
+from fmpy.fmi2 import FMU2Model, FMU2Slave, defaultCallbacks, fmi2CallbackFunctions, fmi2CallbackLoggerTYPE
+from fmpy.fmi3 import FMU3Model, FMU3Slave
+from helpers_backends import Compiled, CompileData
+from helpers_fmpy import Array, Instance
+from helpers_parameters import Data, linkage, loader
+
+from gpmelica import reference
+from gpmelica.errors import DescriptionError
+from gpmelica.generator.description import Chain
+from gpmelica.generator.description.fields.numbers import Given
+from gpmelica.generator.description.load import from_data
+from gpmelica.prepared import Prepared, prepare
+
+SAME = 1e-9
+SLOPES = 1e-6
+KINDS = {("2.0", "me"): FMU2Model, ("2.0", "cs"): FMU2Slave, ("3.0", "me"): FMU3Model, ("3.0", "cs"): FMU3Slave}
+# what random settings are taken from: FMU's parameter → its place in the description, lowest and highest value
+RANGES = {
+    "Loader": {
+        "payload": ("parameters.payload", 20.0, 390.0),
+        "reach": ("parameters.reach", 1.6, 2.9),
+        "soil": ("parameters.soil", 3e5, 3e6),
+        "tilt": ("parameters.tilt", 0.02, 0.3),
+        "section": ("parameters.section", 1.5e-3, 3e-3),
+        "mast_mass": ("links.mast.mass", 50.0, 200.0),
+        "mast_angle_start": ("links.mast.joint.position", -1.0, 1.0),
+        "boom_angle_dot_start": ("links.boom.joint.velocity", -0.1, 0.1),
+    },
+    "Linkage": {
+        "r": ("parameters.r", 0.22, 0.38),
+        "ratio": ("parameters.ratio", 2.2, 3.5),
+        "slope": ("parameters.slope", -0.25, 0.35),
+        "k": ("parameters.k", 20.0, 80.0),
+        "coupler_angle_start": ("links.coupler.joint.position", -0.8, -0.5),
+        "crank_angle_dot_start": ("links.crank.joint.velocity", -1.0, 3.0),
+    },
+}
+
+
+FMI = {"Loader": "2.0", "Linkage": "3.0"}
+MACHINES = {"Loader": loader, "Linkage": lambda: linkage(spring=True)}
+
+
+class Fmu(Instance):
+    """An instance of a compiled FMU of either version and kind: parameters and real variables by name."""
+
+    def __init__(self, compiled: Compiled, fmi: str, kind: str) -> None:
+        description = compiled.description
+        interface = description.coSimulation if kind == "cs" else description.modelExchange
+        self.references = {v.name: v.valueReference for v in description.modelVariables}
+        super().__init__(
+            KINDS[fmi, kind](
+                guid=description.guid,
+                modelIdentifier=interface.modelIdentifier,
+                unzipDirectory=str(compiled.folder),
+                instanceName="instance",
+            )
+        )
+        keep = fmi2CallbackLoggerTYPE(lambda *said: self.messages.append(said[-1].decode()))
+        self._callbacks = fmi2CallbackFunctions(keep, defaultCallbacks.allocateMemory, defaultCallbacks.freeMemory)
+        if self.three:
+            self.fmi.instantiate(loggingOn=True, logMessage=self._log)
+        else:
+            self.fmi.instantiate(callbacks=self._callbacks)
+
+    def _log(self, environment: Any, status: int, category: bytes, message: bytes) -> None:
+        self.messages.append(message.decode())
+
+    def initialization(self, values: Mapping[str, float], settings: Mapping[str, int] | None = None) -> Fmu:
+        """A new run with these parameters, in initialization mode."""
+        self.fmi.reset()
+        if not self.three:
+            self.fmi.setupExperiment()
+        for name, value in (settings or {}).items():
+            (self.fmi.setInt32 if self.three else self.fmi.setInteger)([self.references[name]], [value])
+        for name, value in values.items():
+            (self.fmi.setFloat64 if self.three else self.fmi.setReal)([self.references[name]], [value])
+        self.fmi.enterInitializationMode()
+        return self
+
+    def start(self, values: Mapping[str, float], settings: Mapping[str, int] | None = None) -> Fmu:
+        """A new run with these parameters, at its start."""
+        self.initialization(values, settings).fmi.exitInitializationMode()
+        return self
+
+    def read(self, names: Sequence[str]) -> Array:
+        """Values of real variables, shape (len(names),)."""
+        references = [self.references[name] for name in names]
+        return np.array((self.fmi.getFloat64 if self.three else self.fmi.getReal)(references))
+
+
+@pytest.fixture(scope="module", params=MACHINES)
+def compiled(request: pytest.FixtureRequest, compile_data: CompileData) -> Compiled:
+    """One of the machines, as an FMU."""
+    return compile_data(MACHINES[request.param](), FMI[request.param])
+
+
+def _changed(data: Data, settings: Mapping[str, float]) -> Prepared:
+    return prepare(from_data(data, changes=settings))
+
+
+def _signals(model: Prepared) -> list[list[str]]:
+    symbols = [c.symbol for c in model.mechanism.coordinates]
+    return [[f"{symbol}{level}" for symbol in symbols] for level in ("", "_dot", "_ddot")]
+
+
+@pytest.mark.parametrize("kind", ["me", "cs"])
+def test_the_start_is_that_of_a_description_with_the_numbers(compiled: Compiled, kind: str) -> None:
+    """Equilibrium, closed loops, velocities and accelerations at random settings, as the reference has them."""
+    name = compiled.model.name
+    rng, ranges = np.random.default_rng(len(kind)), RANGES[name]
+    with Fmu(compiled, FMI[name], kind) as fmu:
+        for _ in range(3):
+            chosen = {key: float(rng.uniform(low, high)) for key, (_, low, high) in ranges.items()}
+            model = _changed(MACHINES[name](), {ranges[key][0]: value for key, value in chosen.items()})
+            expected = reference.evaluate(model.mechanism, 0.0, *model.start, start=model.start).qdd
+            moved = max(np.abs(a - b).max() for a, b in zip(model.start, compiled.model.start, strict=True))
+            assert moved > 1e-3
+            fmu.start(chosen)
+            for names, wanted in zip(_signals(model), (*model.start, expected), strict=True):
+                assert np.abs(fmu.read(names) - wanted).max() < SAME * max(1.0, np.abs(wanted).max())
+
+
+def test_the_start_without_changes_is_the_generators(compiled: Compiled) -> None:
+    """To the last bit; so is one that is given, or that is not to follow."""
+    model = compiled.model
+    positions, velocities, _ = _signals(model)
+    first = next(iter(RANGES[model.name]))
+    with Fmu(compiled, FMI[model.name], "me") as fmu:
+        for values, settings in (({}, {}), ({first: RANGES[model.name][first][2]}, {"solver_finds_start": 0})):
+            fmu.start(values, settings)
+            assert fmu.read(positions).tolist() == model.start[0].tolist()
+            assert fmu.read(velocities).tolist() == model.start[1].tolist()
+
+
+def test_a_start_that_is_given_is_the_start(compile_data: CompileData) -> None:
+    """Who sets the start of a coordinate that would be in equilibrium wants it there."""
+    compiled = compile_data(loader(), "2.0")
+    with Fmu(compiled, "2.0", "me") as fmu:
+        fmu.start({"base_z_start": 0.01, "payload": 200.0})
+        assert fmu.read(["base_z", "load_angle", "load_mass"]).tolist() == [0.01, -0.5, 200.0]
+
+
+def test_derivatives_with_parameters_go_through_the_start(compiled: Compiled) -> None:
+    """Directional derivatives in initialization mode against differences of starts found anew."""
+    model, ranges = compiled.model, RANGES[compiled.model.name]
+    unknowns = [name for names in _signals(model) for name in names]
+    with Fmu(compiled, FMI[model.name], "me") as fmu:
+        centre = {key: 0.5 * (low + high) for key, (_, low, high) in ranges.items()}
+        fmu.initialization(centre)
+        rows = [fmu.references[name] for name in unknowns]
+        found = {k: fmu.fmi.getDirectionalDerivative(rows, [fmu.references[k]], [1.0]) for k in centre}
+        for key, (_, low, high) in ranges.items():
+            h = 1e-3 * (high - low)
+            near = {k: fmu.start(centre | {key: centre[key] + k * h}).read(unknowns) for k in (-2, -1, 1, 2)}
+            slope = (8 * (near[1] - near[-1]) - (near[2] - near[-2])) / (12 * h)
+            for part in np.split(np.arange(len(rows)), 3):
+                error = np.abs(np.array(found[key])[part] - slope[part]).max()
+                assert error <= SLOPES * max(np.abs(slope[part]).max(), 1e-3 * np.abs(slope).max(), 1e-3), (
+                    key,
+                    error,
+                )
+
+
+# FMU's parameter, value → what is said; after the first two the others are about what follows from it
+REFUSED = [
+    ({"payload": 401.0}, "payload is 401, expected at most 400"),
+    ({"payload": -1e5}, "payload is -100000, expected at least 10"),
+    ({"section": 0.0}, "section is 0, expected a number above 0"),
+    ({"mast_mass": -1.0}, "mast_mass is -1, expected a number above 0"),
+    ({"tilt": -0.1}, "boom_damping_time is -0.001, expected at least 0"),
+]
+
+
+@pytest.mark.parametrize(("values", "message"), REFUSED)
+def test_values_out_of_bounds_are_refused(
+    compile_data: CompileData, values: dict[str, float], message: str
+) -> None:
+    """When they are set, or, what follows from them, when the run is initialised: the error says what is wrong."""
+    data = loader()
+    with Fmu(compile_data(data, "2.0"), "2.0", "cs") as fmu:
+        with pytest.raises(fmpy.fmi1.FMICallException):
+            fmu.start(values)
+        assert message in fmu.messages[-1]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"gravity[1]": 1e9}, "no static equilibrium is found in 100 steps: .* is left of base_"),
+        ({"mast_com[3]": 1e4}, "the static equilibrium next to the one before is not stable"),
+    ],
+)
+def test_no_start_is_an_error_with_its_place(
+    compile_data: CompileData, values: dict[str, float], message: str
+) -> None:
+    """There is no equilibrium, or no stable one, next to that of the description."""
+    with Fmu(compile_data(loader(), "2.0"), "2.0", "cs") as fmu:
+        with pytest.raises(fmpy.fmi1.FMICallException):
+            fmu.start(values)
+        assert re.search(message, fmu.messages[-1])
+
+
+def test_what_the_fmu_says_of_parameters(compile_data: CompileData) -> None:
+    """Causality, unit, description and bounds; what follows is calculated and has its unit."""
+    variables = {v.name: v for v in compile_data(loader(), "2.0").description.modelVariables}
+    payload, mass, section = variables["payload"], variables["load_mass"], variables["section"]
+    assert (payload.causality, payload.unit, payload.description) == ("parameter", "kg", "mass of the load")
+    assert (payload.min, payload.max, payload.start) == ("10.0", "400.0", "100.0")
+    assert (mass.causality, mass.initial, mass.unit, mass.start) == (
+        "calculatedParameter",
+        "calculated",
+        "kg",
+        None,
+    )
+    assert (section.min, section.max, variables["mast_mass"].min) == ("0.0", None, "0.0")
+
+
+def test_an_expression_is_a_number_that_remembers_it() -> None:
+    """The description has the number; written out and read again it is the expression."""
+    chain = from_data(loader())
+    again = Chain.model_validate(chain.model_dump(by_alias=True))
+    mass = again.links[2].mass
+    assert isinstance(mass, Given)
+    assert (mass, mass.text, again == chain) == (100.0, "payload", True)
+
+
+def test_changes_of_a_parameter_keep_its_unit_and_bounds() -> None:
+    """Its number alone changes, in Python and in cases, and bounds hold there, too."""
+    changed = from_data(loader(), changes={"parameters": {"payload": 150}}).parameters["payload"]
+    assert (changed.value, changed.unit, changed.max) == (150.0, "kg", 400.0)
+    with pytest.raises(DescriptionError, match=r"parameters\.payload\.value: expected at most 400, got 500"):
+        from_data(loader(), changes={"parameters.payload": 500.0})
