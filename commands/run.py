@@ -210,6 +210,8 @@ def _notes(report: RunReport, options: Options, attempts: Sequence[Attempt], fmu
     model = report.model
     for fmu in fmus:
         yield from (f"FMPy on the FMU by {fmu.backend.name}: {problem}" for problem in fmu.problems)
+        if fmu.caveat:
+            yield f"the co-simulation of the FMU by {fmu.backend.name} {fmu.caveat}"
     yield from step_notes(model.chain.simulation, report.modes)
     yield from _tolerance_notes(model, options)
     for attempt in attempts:

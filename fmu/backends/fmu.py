@@ -86,6 +86,7 @@ class Fmu:
         solver    what its co-simulation does; by omc, also its count of equations and unknowns
         problems  what FMPy's validation finds wrong
         refused   why its co-simulation is not run: what it does is known to be wrong
+        caveat    what its co-simulation is known to do otherwise than others
         log       of its making, where what it prints goes too
     """
 
@@ -96,6 +97,7 @@ class Fmu:
     solver: str
     problems: tuple[str, ...] = field(default=())
     refused: str = ""
+    caveat: str = ""
     log: Path | None = None
 
     def facts(self) -> str:

@@ -12,6 +12,10 @@ _REFUSED = (
     f"not run, for its numbers are wrong: its co-simulation is {solver.EULER}, as omc has it in FMI 3.0;"
     " take FMI 2.0, model exchange or the native FMU"
 )
+_LATE = (
+    "sees conditions on the motion (contact, lift-off, kinks) at communication points, up to a step late;"
+    " model exchange and the native FMU locate them"
+)
 
 
 @dataclass(frozen=True)
@@ -39,4 +43,5 @@ class OpenModelica:
         facts = f"{made.solver}; {made.equations} equations, {made.unknowns} unknowns"
         problems = tuple(runs.validate(made.fmu))
         refused = _REFUSED if made.solver == solver.EULER else ""
-        return Fmu(self, made.fmu, made.version, made.seconds, facts, problems, refused, made.log)
+        caveat = _LATE if order.model.program.relations else ""
+        return Fmu(self, made.fmu, made.version, made.seconds, facts, problems, refused, caveat, made.log)
