@@ -38,6 +38,7 @@ class StagedModel:
         parameters = [np.ravel(p.value) for p in self.program.parameters]
         self._put("parameters", np.concatenate(parameters))
         self._run("prepare")
+        self._start()
 
     def __call__(
         self, t: float, q: Array, qd: Array, inputs: Mapping[str, float] | None = None, z: Sequence[float] = ()
@@ -67,6 +68,15 @@ class StagedModel:
             self._put("switches", np.concatenate([times, relations]))
             self._run("dynamics")
             relations = (self._get("indicators") > 0.0).astype(float)
+
+    def _start(self) -> None:
+        """The start states are their parameters: nothing is found anew."""
+        given, found = self.staged.given, len(self.staged.phases)
+        if given:
+            self._put("start_states", self.workspace[given])
+            found += 1
+        for step in self.staged.group("start")[found:]:
+            self._step(step)
 
     def _run(self, group: str) -> None:
         for step in self.staged.stages:
