@@ -29,7 +29,7 @@ EXAMPLES: tuple[tuple[str, str | None, float], ...] = (
     ("manipulator", "S_fl_L_r_J_f", 0.2),
     ("rsrrp", "cut_joint", 2.0),
     ("rpsup", "S_r_L_r_J_nf", 1.0),
-    ("mobile_robot", None, 5.0),
+    ("mobile_robot", None, 2.0),
     ("delta_robot", None, 1.5),
     ("four_bar_3d", None, 1.0),
 )

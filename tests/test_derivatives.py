@@ -36,7 +36,6 @@ def _formulated(example: str, formulation: str) -> Callable[[], Prepared]:
 MODELS: dict[str, Callable[[], Prepared]] = {
     "driven, Dahl": _driven,
     "open chain, rheonomic": lambda: example_model("crane", "rigid_boom"),
-    "open chain, LuGre": lambda: example_model("manipulator", "S_r_L_r_J_f"),
     "lines, contacts, stops": lambda: prepare(from_data(hoist())),
     "closed loop": lambda: model_of("cut_joint"),
     "replacement joint": lambda: model_of("spherical_replacement", 1e8),
