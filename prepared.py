@@ -17,7 +17,6 @@ from .generator.description import Chain
 from .generator.description.messages import named
 from .generator.equations.solution import linear_solves
 from .generator.equations.solution.system import Partition
-from .generator.equations.start import Choice
 from .generator.modelica import Source
 from .generator.program.program import Program
 from .generator.types.origin import Signal
@@ -117,8 +116,7 @@ def prepare(chain: Chain, source: str = "description") -> Prepared:
     solvability = _solvability(numbers, start, source)
     partition = Partition(solvability.dependent, solvability.independent, solvability.without_drive)
     follows = reference.following(numbers, start)
-    choice = None if follows.is_none else Choice(**vars(follows))
-    derived = equations.derive(chain, start, partition, solvability.extent, choice)
+    derived = equations.derive(chain, start, partition, solvability.extent, None if follows.is_none else follows)
     program = linear_solves.with_linear_solves(derived, chain.constraints.formulation)
     clashes = variables.clashes(program)
     if clashes:

@@ -16,7 +16,8 @@ from ..errors import Problem
 from .language import ir
 from .language.ir import Shape
 from .modelica import digest
-from .program.program import Definition, Parameter, Program
+from .program.items import Definition
+from .program.program import Parameter, Program
 from .types.bounds import ANY, Bounds
 
 Kind = Literal[

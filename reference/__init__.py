@@ -20,13 +20,12 @@ from .solve.gpme import choose_dependent
 from .solve.model import Evaluation, Model
 from .solve.residuals import Residuals, residuals, singular_times
 from .solve.solver import Solvability, formulation, rank_in, solvability
-from .solve.statics import Following, equilibrium, following, free_coordinates, start_state
+from .solve.statics import equilibrium, following, free_coordinates, start_state
 
 __all__ = [
     "Course",
     "Energy",
     "Evaluation",
-    "Following",
     "Input",
     "Mark",
     "Mode",

@@ -21,7 +21,7 @@ from gpmelica.fmu.runs.states import State
 from gpmelica.generator import modelica
 from gpmelica.generator.description import load
 from gpmelica.generator.language import ir
-from gpmelica.generator.program.program import Definition
+from gpmelica.generator.program.items import Definition
 from gpmelica.generator.types.origin import Origin
 from gpmelica.prepared import Prepared, prepare
 from gpmelica.reference.solve.velocities import allowed_velocities

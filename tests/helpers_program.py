@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpmelica.generator.language.ir import Expr
-from gpmelica.generator.program.program import Definition, LinearSolve, Program
+from gpmelica.generator.program.items import Definition, LinearSolve
+from gpmelica.generator.program.program import Program
 
 Values = dict[str, Any]
 

@@ -8,7 +8,8 @@ from helpers_program import Numeric
 
 from gpmelica.generator.language import ir
 from gpmelica.generator.modelica.linear_systems import for_compilers
-from gpmelica.generator.program.program import ImplicitSystem, LinearSolve, Parameter, Program
+from gpmelica.generator.program.items import ImplicitSystem, LinearSolve
+from gpmelica.generator.program.program import Parameter, Program
 
 RNG_SEED = 12
 

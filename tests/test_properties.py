@@ -19,7 +19,8 @@ from gpmelica.generator.description.load import from_data
 from gpmelica.generator.language import ir
 from gpmelica.generator.mechanism import GROUND
 from gpmelica.generator.modelica.linear_systems import for_compilers
-from gpmelica.generator.program.program import Definition, Item, Program
+from gpmelica.generator.program.items import Definition, Item
+from gpmelica.generator.program.program import Program
 from gpmelica.prepared import Prepared, prepare
 
 _DECLARATION = re.compile(r"^ *(?:[a-z]+ )*Real(?:Input)? ([A-Za-z_0-9]+)", re.MULTILINE)

@@ -9,7 +9,8 @@ import casadi as ca
 import numpy as np
 
 from ...generator.language.ir import Expr, symbols
-from ...generator.program.program import Definition, Program, given, used
+from ...generator.program.items import Definition, given, used
+from ...generator.program.program import Program
 
 SX = Any  # casadi has no usable types
 

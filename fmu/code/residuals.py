@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from ...generator.language import ir
 from ...generator.language.ir import Expr
-from ...generator.program.program import Program, given, used
+from ...generator.program.items import given, used
+from ...generator.program.program import Program
 from .casadi_eval import SX, Evaluator
 
 Array = NDArray[np.float64]

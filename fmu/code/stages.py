@@ -17,7 +17,8 @@ import casadi as ca
 
 from ...generator.language import ir
 from ...generator.language.ir import Expr, Shape
-from ...generator.program.program import ConstrainedSolve, Definition, Item, LinearSolve, Program, given, used
+from ...generator.program.items import ConstrainedSolve, Definition, Item, LinearSolve, given, used
+from ...generator.program.program import Program
 from .casadi_eval import SX, Evaluator, needed
 from .staged import GROUPS, INPUT_ORDERS, LEVELS, Block, ConstrainedSystem, Stage, Staged, System
 from .start import StartStages

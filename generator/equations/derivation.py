@@ -9,6 +9,7 @@ from ..description import Chain
 from ..mechanism import Mechanism, build
 from ..program.program import Program
 from ..program.symbols import Symbols
+from ..types.following import Following
 from . import outputs
 from . import start as followed
 from .bodies import dynamics, kinematics
@@ -18,7 +19,6 @@ from .constraints import constraints
 from .forces import forces, friction
 from .solution import accelerations, joint_loads, left_out, projection, reduced_state, system
 from .solution.system import ActiveSystem, Partition
-from .start import Choice
 
 Array = NDArray[np.float64]
 
@@ -28,7 +28,7 @@ def derive(
     start: tuple[Array, Array],
     partition: Partition,
     extent: float,
-    following: Choice | None = None,
+    following: Following | None = None,
 ) -> Program:
     """Equations of a description; it is left open how the constrained ones are solved, see `linear_solves`.
 

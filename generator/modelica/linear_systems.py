@@ -14,7 +14,8 @@ import numpy as np
 
 from ..language import ir
 from ..language.ir import Expr, Index
-from ..program.program import Definition, ImplicitSystem, Item, LinearSolve, Program, used
+from ..program.items import Definition, ImplicitSystem, Item, LinearSolve, used
+from ..program.program import Program
 
 _BY_COFACTORS = (2, 3)  # rows; a single one is a division, which compilers do themselves
 

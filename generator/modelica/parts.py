@@ -7,17 +7,8 @@ from typing import TypeGuard
 
 from ..language import ir
 from ..language.ir import Expr, Shape
-from ..program.program import (
-    START_VALUES,
-    ConstrainedSolve,
-    Definition,
-    Event,
-    ImplicitSystem,
-    Item,
-    LinearSolve,
-    Output,
-    Program,
-)
+from ..program.items import ConstrainedSolve, Definition, ImplicitSystem, Item, LinearSolve
+from ..program.program import START_VALUES, Event, Output, Program
 from ..types.bounds import Bounds
 from ..types.origin import Origin
 from . import text as mo

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from ..language import ir
 from ..language.ir import Expr, Index, Shape
 from ..types.bounds import ANY, Bounds
+from ..types.following import Following
 from ..types.origin import Origin, Signal
+from .items import ConstrainedSolve, Definition, Item, LinearSolve, given, used
 
 GENERAL = Origin("general")
 START_VALUES = Origin("start values of the states")
@@ -81,122 +83,6 @@ class State:
     def variable_description(self) -> str:
         """Of the state itself."""
         return f"{self.description}, as a state"
-
-
-@dataclass(frozen=True)
-class Definition:
-    """`name = expr`, or block by block.
-
-    parts        blocks (zero-based index, or () for the whole) and their expressions; together they fill the shape
-    unit         one unit for all elements, or None where they differ; the description then says which
-    constant     depends on parameters only
-    symmetric    the parts are the upper triangle of a symmetric matrix
-    calculated   a parameter of the FMU that follows from others
-    replaceable  the value of an applied force: an input may stand in its place
-    by_row       its i-th part belongs to the i-th constraint row
-    """
-
-    name: str
-    shape: Shape
-    unit: str | None
-    description: str
-    parts: tuple[tuple[Index, Expr], ...]
-    origin: Origin
-    constant: bool = False
-    symmetric: bool = False
-    replaceable: bool = False
-    by_row: bool = False
-    calculated: bool = False
-
-    @property
-    def exprs(self) -> tuple[Expr, ...]:
-        """Of all parts."""
-        return tuple(expr for _, expr in self.parts)
-
-
-@dataclass(frozen=True)
-class LinearSolve:
-    """`matrix · name = right`: name is the unknown, of the shape of `right`.
-
-    about   what is solved and by which coordinates, for messages
-    ratios  of a fixed choice of dependent coordinates, whose matrix has to be regular all the way of a run: how
-            many of the unknown's first columns are dependent velocities per independent one
-    """
-
-    name: str
-    shape: Shape
-    unit: str | None
-    description: str
-    matrix: Expr
-    right: Expr
-    about: str
-    origin: Origin
-    ratios: int | None = None
-
-    @property
-    def exprs(self) -> tuple[Expr, ...]:
-        """Matrix and right-hand side."""
-        return self.matrix, self.right
-
-
-@dataclass(frozen=True)
-class ConstrainedSolve:
-    """`matrix·X − jacobianᵀ·Λ = right` and `jacobian·X = wanted`: X is `name`, Λ is `multipliers` (None: unused).
-
-    matrix       M, shape (n, n), symmetric and regular on what the rows leave free
-    jacobian     C, shape (m, n), of rank m
-    right        F, shape (n,) or (n, c); X has the same one
-    wanted       W, shape (m,) or (m, c); so has Λ
-    coordinates  names of the n coordinates
-    dependent    indices of m of them whose columns of C are regular at the start
-    ratios       these columns and ∂X_d/∂X_i, where the program has them already
-    """
-
-    name: str
-    shape: Shape
-    multipliers: str | None
-    description: str
-    matrix: Expr
-    jacobian: Expr
-    right: Expr
-    wanted: Expr
-    coordinates: tuple[str, ...]
-    dependent: tuple[int, ...]
-    origin: Origin
-    ratios: tuple[Expr, Expr | None] | None = None
-    unit: str | None = None
-
-    @property
-    def exprs(self) -> tuple[Expr, ...]:
-        """M, C, F and W."""
-        return self.matrix, self.jacobian, self.right, self.wanted
-
-    @property
-    def about(self) -> str:
-        """Names of the coordinates, for messages."""
-        return listed(self.coordinates)
-
-
-@dataclass(frozen=True)
-class ImplicitSystem:
-    """Equations `left = right` that together give `name`, linear in it; for tools that solve by themselves."""
-
-    name: str
-    shape: Shape
-    unit: str | None
-    description: str
-    equations: tuple[tuple[Expr, Expr], ...]
-    origin: Origin
-
-    @property
-    def exprs(self) -> tuple[Expr, ...]:
-        """Of both sides."""
-        return tuple(expr for equation in self.equations for expr in equation)
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names for a message, not too many of them."""
-    return ", ".join(names if len(names) <= 8 else [*names[:4], "…", *names[-3:]])
 
 
 @dataclass(frozen=True)
@@ -271,21 +157,6 @@ class Output:
         return self.signal.name
 
 
-Item: TypeAlias = Definition | LinearSolve | ConstrainedSolve | ImplicitSystem
-
-
-def used(item: Item) -> set[str]:
-    """Names that an item's expressions use."""
-    return {name for expr in item.exprs for name in ir.symbols(expr)}
-
-
-def given(item: Item) -> tuple[str, ...]:
-    """Names that an item gives values to."""
-    if isinstance(item, ConstrainedSolve) and item.multipliers is not None:
-        return item.name, item.multipliers
-    return (item.name,)
-
-
 @dataclass(frozen=True)
 class Projection:
     """How the states get back onto the constraints; solved at times of its own, beside the program's items.
@@ -300,31 +171,20 @@ class Projection:
     change: tuple[Expr, ...]
 
 
-@dataclass(frozen=True)
-class Start:
-    """How the start follows the parameters: loops are closed and forces balanced anew.
-
-    Indices of coordinates and of the constraints' rows, by those who have chosen them.
+@dataclass(frozen=True, kw_only=True)
+class Start(Following):
+    """What a start has to fulfil with parameters other than the description's: loops closed, forces balanced.
 
     coordinates  names of all n, as states have them; is_angle: whether each is one
-    described    q and q̇ as the description gives them, n numbers each; defaults: those of the start
-    moving       coordinates that close the loops, by the rows `assembly`; velocities obey the rows `velocities`
-    free         coordinates in equilibrium, which the rows `equilibrium` tie together
-    settled      of these, such as no loop moves, or on springs: set start parameters of theirs are the start
+    defaults     q and q̇ of the start, n numbers each
+    rows         names of all constraint rows
     forces       on all n coordinates at rest; C, Phi, Phi_dot: of all rows, None without any
     places       of the machine, shape (3,) each, m: the box around them is its extent
     """
 
     coordinates: tuple[str, ...]
     is_angle: tuple[bool, ...]
-    described: tuple[tuple[float, ...], tuple[float, ...]]
     defaults: tuple[tuple[float, ...], tuple[float, ...]]
-    moving: tuple[int, ...]
-    assembly: tuple[int, ...]
-    free: tuple[int, ...]
-    settled: tuple[int, ...]
-    equilibrium: tuple[int, ...]
-    velocities: tuple[int, ...]
     rows: tuple[str, ...]
     forces: tuple[Expr, ...]
     C: Expr | None

@@ -14,7 +14,8 @@ from ..language import differentiate, ir
 from ..language.ir import Expr
 from ..types.bounds import ANY, NON_NEGATIVE, Bounds
 from ..types.origin import Origin
-from .program import GENERAL, Definition, Parameter, Program, Requirement
+from .items import Definition
+from .program import GENERAL, Parameter, Program, Requirement
 
 
 class Expressions:

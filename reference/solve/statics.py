@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +10,7 @@ from scipy.linalg import qr
 
 from ...errors import SolveError
 from ...generator.mechanism import Mechanism
+from ...generator.types.following import Following
 from ..constraints.closures import Conditions
 from ..constraints.redundancy import without_rounding
 from ..kinematics.extent import units_of_change
@@ -222,33 +222,6 @@ def _downhill(stiffness: Array, residual: Array, acting: float) -> Array:
     return np.asarray(vectors @ np.clip(steps, -_LONGEST, _LONGEST), dtype=np.float64)
 
 
-@dataclass(frozen=True)
-class Following:
-    """Indices of coordinates and of constraint rows; rows are independent of each other in these coordinates.
-
-    described        q and q̇ of the description, shape (n,) each
-    moving           coordinates that close the loops, and change their velocities to keep them closed
-    assembly         rows that they close
-    free             coordinates that find their equilibrium; none with `start = "description"`
-    settled          of these, those that nothing but their equilibrium decides on, no loop
-    equilibrium      rows that tie them together
-    velocities       rows that the velocities obey
-    """
-
-    described: Start
-    moving: tuple[int, ...]
-    assembly: tuple[int, ...]
-    free: tuple[int, ...]
-    settled: tuple[int, ...]
-    equilibrium: tuple[int, ...]
-    velocities: tuple[int, ...]
-
-    @property
-    def is_none(self) -> bool:
-        """Whether the start is that of the start values, whatever the parameters are."""
-        return not (self.free or self.assembly or self.velocities)
-
-
 def following(mechanism: Mechanism, start: Start) -> Following:
     """How the start of a mechanism follows other numbers; start: q and q̇ with its own, shape (n,) each.
 
@@ -265,14 +238,15 @@ def following(mechanism: Mechanism, start: Start) -> Following:
     loops = list(range(len(constraints.names)))[constraints.closure_rows]
     by_rates = sorted({*loops, *np.flatnonzero(constraints.orders == 1).tolist()})
     closing = np.flatnonzero(moving(mechanism)).tolist()
+    q, qd = (tuple(part.tolist()) for part in described)
     return Following(
-        described,
-        tuple(closing),
-        _independent(C, loops, closing),
-        tuple(free),
-        tuple(k for k in free if _settles(mechanism, k) or not C[loops, k].any()),
-        _independent(C, loops, free),
-        _independent(C, by_rates, closing),
+        described=(q, qd),
+        moving=tuple(closing),
+        assembly=_independent(C, loops, closing),
+        free=tuple(free),
+        settled=tuple(k for k in free if _settles(mechanism, k) or not C[loops, k].any()),
+        equilibrium=_independent(C, loops, free),
+        velocities=_independent(C, by_rates, closing),
     )
 
 

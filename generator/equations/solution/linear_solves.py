@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from ...language import ir
 from ...language.ir import Expr, Index
-from ...program.program import Assertion, ConstrainedSolve, Program
+from ...program.items import ConstrainedSolve
+from ...program.program import Assertion, Program
 from .system import submatrix
 
 _STEEPEST = 1e8  # dependent velocity per independent one: half of a double's digits are lost then

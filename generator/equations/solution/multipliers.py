@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from ...language import ir
 from ...language.ir import Expr, Index, Shape
 from ...mechanism import Mechanism
-from ...program.program import Program, listed
+from ...program.items import listed
+from ...program.program import Program
 from ..bodies.dynamics import Dynamics
 from ..constraints.constraints import Constraints
 from .system import submatrix

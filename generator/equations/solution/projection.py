@@ -17,7 +17,8 @@ from collections.abc import Callable, Sequence
 from ...language import ir
 from ...language.ir import Expr
 from ...mechanism import Mechanism
-from ...program.program import LinearSolve, Program, Projection
+from ...program.items import LinearSolve
+from ...program.program import Program, Projection
 from ...types.origin import Origin
 from ..bodies.dynamics import Dynamics
 from ..constraints.constraints import Constraints, Row

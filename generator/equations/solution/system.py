@@ -13,7 +13,8 @@ from itertools import groupby, product
 from ...language import ir
 from ...language.ir import Expr, Index
 from ...mechanism import Mechanism
-from ...program.program import Program, listed
+from ...program.items import listed
+from ...program.program import Program
 from ..bodies.dynamics import Dynamics
 from ..constraints.constraints import Constraints
 

@@ -1,0 +1,142 @@
+"""What a program computes in order, each item from those before it: definitions and linear systems."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ..language import ir
+from ..language.ir import Expr, Index, Shape
+from ..types.origin import Origin
+
+
+@dataclass(frozen=True)
+class Definition:
+    """`name = expr`, or block by block.
+
+    parts        blocks (zero-based index, or () for the whole) and their expressions; together they fill the shape
+    unit         one unit for all elements, or None where they differ; the description then says which
+    constant     depends on parameters only
+    symmetric    the parts are the upper triangle of a symmetric matrix
+    calculated   a parameter of the FMU that follows from others
+    replaceable  the value of an applied force: an input may stand in its place
+    by_row       its i-th part belongs to the i-th constraint row
+    """
+
+    name: str
+    shape: Shape
+    unit: str | None
+    description: str
+    parts: tuple[tuple[Index, Expr], ...]
+    origin: Origin
+    constant: bool = False
+    symmetric: bool = False
+    replaceable: bool = False
+    by_row: bool = False
+    calculated: bool = False
+
+    @property
+    def exprs(self) -> tuple[Expr, ...]:
+        """Of all parts."""
+        return tuple(expr for _, expr in self.parts)
+
+
+@dataclass(frozen=True)
+class LinearSolve:
+    """`matrix · name = right`: name is the unknown, of the shape of `right`.
+
+    about   what is solved and by which coordinates, for messages
+    ratios  of a fixed choice of dependent coordinates, whose matrix has to be regular all the way of a run: how
+            many of the unknown's first columns are dependent velocities per independent one
+    """
+
+    name: str
+    shape: Shape
+    unit: str | None
+    description: str
+    matrix: Expr
+    right: Expr
+    about: str
+    origin: Origin
+    ratios: int | None = None
+
+    @property
+    def exprs(self) -> tuple[Expr, ...]:
+        """Matrix and right-hand side."""
+        return self.matrix, self.right
+
+
+@dataclass(frozen=True)
+class ConstrainedSolve:
+    """`matrix·X − jacobianᵀ·Λ = right` and `jacobian·X = wanted`: X is `name`, Λ is `multipliers` (None: unused).
+
+    matrix       M, shape (n, n), symmetric and regular on what the rows leave free
+    jacobian     C, shape (m, n), of rank m
+    right        F, shape (n,) or (n, c); X has the same one
+    wanted       W, shape (m,) or (m, c); so has Λ
+    coordinates  names of the n coordinates
+    dependent    indices of m of them whose columns of C are regular at the start
+    ratios       these columns and ∂X_d/∂X_i, where the program has them already
+    """
+
+    name: str
+    shape: Shape
+    multipliers: str | None
+    description: str
+    matrix: Expr
+    jacobian: Expr
+    right: Expr
+    wanted: Expr
+    coordinates: tuple[str, ...]
+    dependent: tuple[int, ...]
+    origin: Origin
+    ratios: tuple[Expr, Expr | None] | None = None
+    unit: str | None = None
+
+    @property
+    def exprs(self) -> tuple[Expr, ...]:
+        """M, C, F and W."""
+        return self.matrix, self.jacobian, self.right, self.wanted
+
+    @property
+    def about(self) -> str:
+        """Names of the coordinates, for messages."""
+        return listed(self.coordinates)
+
+
+@dataclass(frozen=True)
+class ImplicitSystem:
+    """Equations `left = right` that together give `name`, linear in it; for tools that solve by themselves."""
+
+    name: str
+    shape: Shape
+    unit: str | None
+    description: str
+    equations: tuple[tuple[Expr, Expr], ...]
+    origin: Origin
+
+    @property
+    def exprs(self) -> tuple[Expr, ...]:
+        """Of both sides."""
+        return tuple(expr for equation in self.equations for expr in equation)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names for a message, not too many of them."""
+    return ", ".join(names if len(names) <= 8 else [*names[:4], "…", *names[-3:]])
+
+
+Item: TypeAlias = Definition | LinearSolve | ConstrainedSolve | ImplicitSystem
+
+
+def used(item: Item) -> set[str]:
+    """Names that an item's expressions use."""
+    return {name for expr in item.exprs for name in ir.symbols(expr)}
+
+
+def given(item: Item) -> tuple[str, ...]:
+    """Names that an item gives values to."""
+    if isinstance(item, ConstrainedSolve) and item.multipliers is not None:
+        return item.name, item.multipliers
+    return (item.name,)

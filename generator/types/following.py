@@ -1,0 +1,34 @@
+"""How a start follows the parameters: what is found anew where they change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Numbers = tuple[float, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Following:
+    """Indices of coordinates and of constraint rows; rows are independent of each other in these coordinates.
+
+    described     q and q̇ of the description, n numbers each, rad or m (per s)
+    moving        coordinates that close the loops, and change their velocities to keep them closed
+    assembly      rows that they close
+    free          coordinates that find their equilibrium; none with `start = "description"`
+    settled       of these, such as no loop moves, or on springs: set start parameters of theirs are the start
+    equilibrium   rows that tie them together
+    velocities    rows that the velocities obey
+    """
+
+    described: tuple[Numbers, Numbers]
+    moving: tuple[int, ...]
+    assembly: tuple[int, ...]
+    free: tuple[int, ...]
+    settled: tuple[int, ...]
+    equilibrium: tuple[int, ...]
+    velocities: tuple[int, ...]
+
+    @property
+    def is_none(self) -> bool:
+        """Whether the start is that of the start values, whatever the parameters are."""
+        return not (self.free or self.assembly or self.velocities)
