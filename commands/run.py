@@ -250,7 +250,7 @@ def _lift_notes(report: RunReport) -> Iterator[str]:
     supports = [support for support in report.mechanism.supports if support.one_sided]
     for support in supports:
         label = f"support {support.name}"
-        times = [event.t for event in run.events if event.label == label and not event.holds]
+        times = [event.t for event in run.events if event.label == label and event.word == "lifts"]
         if not times:
             continue
         forces = [
