@@ -90,7 +90,9 @@ class Lines(ForceElement):
     def _relations(self, i: int) -> Iterator[Relation]:
         line, law = self._lines[i], self._laws[i]
         if line.tension_only:
-            yield Relation(line.name, law.label, lambda state: self._free(i, state).total, ("is taut", "is slack"))
+            yield Relation(
+                line.name, law.label, lambda state: law(self._span(i, state), state).total, ("is taut", "is slack")
+            )
         for node in dict.fromkeys(related(law.node)):
             yield Relation(node, law.label, self._margin_of(i, node))
 
@@ -100,9 +102,8 @@ class Lines(ForceElement):
     def reaction(self, state: State) -> Reaction:
         """Of springs, of dampers, and what is applied."""
         parts, energy = np.zeros((3, len(state.q))), 0.0
-        for i in range(len(self._lines)):
-            tension, jacobian = self._tension(i, state), self._span(i, state).jacobian
-            parts -= np.outer((tension.elastic, tension.dissipative, tension.applied), jacobian)
+        for span, tension in self._pulls(state):
+            parts -= np.outer((tension.elastic, tension.dissipative, tension.applied), span.jacobian)
             energy += tension.energy
         elastic, dissipative, applied = parts
         return Reaction(elastic, dissipative, applied, energy)
@@ -110,8 +111,8 @@ class Lines(ForceElement):
     def wrenches(self, state: State) -> Array:
         """On the slots of both ends, shape (B, 6)."""
         total = np.zeros((self._slots, 6))
-        for i, line in enumerate(self._lines):
-            F = self._tension(i, state).total * self._span(i, state).direction
+        for i, (line, (span, tension)) in enumerate(zip(self._lines, self._pulls(state), strict=True)):
+            F = tension.total * span.direction
             for k, (place, sign) in enumerate(((line.a, 1.0), (line.b, -1.0))):
                 arm = state.places.position[:, self._first + 2 * i + k]
                 total[place.body + 1] += sign * np.concatenate([F, np.cross(arm, F)])
@@ -120,9 +121,8 @@ class Lines(ForceElement):
     def signals(self, state: State) -> dict[str, float]:
         """Length, rate and force of each."""
         found: dict[str, float] = {}
-        for i, line in enumerate(self._lines):
-            span = self._span(i, state)
-            values = {"length": span.length, "rate": span.rate, "force": self._tension(i, state).total}
+        for line, (span, tension) in zip(self._lines, self._pulls(state), strict=True):
+            values = {"length": span.length, "rate": span.rate, "force": tension.total}
             found |= {line.signal(quantity).name: value for quantity, value in values.items()}
         return found
 
@@ -133,8 +133,11 @@ class Lines(ForceElement):
 
     def acting(self, state: State) -> Array:
         """On the bodies of ends a."""
-        forces = [self._tension(i, state).total * self._span(i, state).direction for i in range(len(self._lines))]
-        return np.array(forces).reshape(-1, 3)
+        return np.array([tension.total * span.direction for span, tension in self._pulls(state)]).reshape(-1, 3)
+
+    def _pulls(self, state: State) -> list[tuple[_Span, _Tension]]:
+        spans = [self._span(i, state) for i in range(len(self._lines))]
+        return [(span, self._tension(i, span, state)) for i, span in enumerate(spans)]
 
     def _span(self, i: int, state: State) -> _Span:
         a, b = self._first + 2 * i, self._first + 2 * i + 1
@@ -146,11 +149,8 @@ class Lines(ForceElement):
         direction = position / length if length else np.full(3, np.nan)
         return _Span(length, float(direction @ velocity), direction, jacobian @ direction)
 
-    def _free(self, i: int, state: State) -> _Tension:
-        return self._laws[i](self._span(i, state), state)
-
-    def _tension(self, i: int, state: State) -> _Tension:
-        free, line = self._free(i, state), self._lines[i]
+    def _tension(self, i: int, span: _Span, state: State) -> _Tension:
+        free, line = self._laws[i](span, state), self._lines[i]
         slack = line.tension_only and not state.segment.holds(line.name, free.total)
         return _Tension() if slack else free
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,8 +59,8 @@ class Supports(ForceElement):
         found = []
         for k in np.flatnonzero(self._one_sided).tolist():
             name, label = self._supports[k].name, f"support {self._supports[k].name}"
-            found.append(Relation(name, label, partial(self._pressing, k), ("presses", "lifts")))
-            found.append(Relation((name, "along"), label, partial(self._beyond, k), ("slips", "sticks")))
+            found.append(Relation(name, label, self._margin_of(k, _pressing), ("presses", "lifts")))
+            found.append(Relation((name, "along"), label, self._margin_of(k, _beyond), ("slips", "sticks")))
         return found
 
     def signals(self, state: State) -> dict[str, float]:
@@ -77,20 +77,15 @@ class Supports(ForceElement):
         """The same of what they exert; one-sided ones never pull, and hold no more along the ground than on it."""
         parts = self._free(state)
         for k in np.flatnonzero(self._one_sided).tolist():
-            name, pressing, beyond = self._supports[k].name, self._pressing(k, state), self._beyond(k, state)
+            name, pressing, beyond = self._supports[k].name, _pressing(parts[:, :, k]), _beyond(parts[:, :, k])
             if not state.segment.holds(name, pressing):
                 parts[:, :, k] = 0.0
             elif state.segment.holds((name, "along"), beyond) and pressing + beyond:
                 parts[:, :2, k] *= pressing / (pressing + beyond)
         return parts
 
-    def _pressing(self, k: int, state: State) -> float:
-        """Support k along z, N, if it pulled, too."""
-        return -float(self._free(state)[:, 2, k].sum())
-
-    def _beyond(self, k: int, state: State) -> float:
-        """What support k would hold along the ground, beyond what presses it, N."""
-        return float(np.linalg.norm(self._free(state)[:, :2, k].sum(axis=0))) - self._pressing(k, state)
+    def _margin_of(self, k: int, of: Callable[[Array], float]) -> Callable[[State], float]:
+        return lambda state: of(self._free(state)[:, :, k])
 
     def _free(self, state: State) -> Array:
         """Of springs and dampers, shape (2, 3, supports), N, opposite to what they exert, if they pulled, too."""
@@ -105,6 +100,16 @@ class Supports(ForceElement):
         places, own = state.places, self._columns
         deflection = places.position[:, own] + (state.posture.datum[:, None] - self._position)
         return deflection, places.velocity[:, own], places.jacobian[:, :, own]
+
+
+def _pressing(free: Array) -> float:
+    """Of a support along z, N, if it pulled, too; free: of its spring and damper, shape (2, 3)."""
+    return -float(free[:, 2].sum())
+
+
+def _beyond(free: Array) -> float:
+    """What a support would hold along the ground, beyond what presses it, N; free: see above."""
+    return float(np.linalg.norm(free[:, :2].sum(axis=0))) - _pressing(free)
 
 
 def _small_motion(positions: Array, n: int) -> Array:

@@ -40,7 +40,7 @@ class Events:
         sides = {relation.key: last is not None and last.sides[relation.key] for relation in self._relations}
         for _ in range(len(sides) + 1):
             segment = Segment(begin, dict(sides))
-            changed = [relation for relation in self._relations if self._is_beyond(relation, t, y, segment)]
+            changed = self._changed(t, y, segment)
             if not changed:
                 return segment
             for relation in changed:
@@ -51,7 +51,7 @@ class Events:
         self, segment: Segment, before: float, after: float, y: Array, interpolant: Callable[[], Interpolant]
     ) -> float | None:
         """When the first relation changes in a step from `before` to `after`, s, with the end y; None: never."""
-        changed = [relation for relation in self._relations if self._is_beyond(relation, after, y, segment)]
+        changed = self._changed(after, y, segment)
         if not changed:
             return None
         at = interpolant()
@@ -69,12 +69,11 @@ class Events:
                 f" {relation.label}; make it softer, give it damping, or write noevent(...) around it"
             )
 
-    def _is_beyond(self, relation: Relation, t: float, y: Array, segment: Segment) -> bool:
-        margin = self._margin(relation, t, y, segment)
-        return margin < 0.0 if segment.sides[relation.key] else margin > 0.0
-
-    def _margin(self, relation: Relation, t: float, y: Array, segment: Segment) -> float:
-        return relation.margin(self._motion.moment(t, y, segment)[0])
+    def _changed(self, t: float, y: Array, segment: Segment) -> list[Relation]:
+        if not self._relations:
+            return []
+        state, _ = self._motion.moment(t, y, segment)
+        return [relation for relation in self._relations if _is_beyond(relation, relation.margin(state), segment)]
 
     def _located(
         self, relation: Relation, segment: Segment, before: float, after: float, at: Interpolant
@@ -82,12 +81,16 @@ class Events:
         """The first instant, but for rounding, at which the relation has changed."""
 
         def margin(t: float) -> float:
-            return self._margin(relation, t, at(t), segment)
+            return relation.margin(self._motion.moment(t, at(t), segment)[0])
 
-        if self._is_beyond(relation, before, at(before), segment):
+        if _is_beyond(relation, margin(before), segment):
             return before
         near = _NEAR * max(1.0, abs(after))
         t = float(brentq(margin, before, after, xtol=near))
-        while t < after and not self._is_beyond(relation, t, at(t), segment):
+        while t < after and not _is_beyond(relation, margin(t), segment):
             t, near = min(t + near, after), 2.0 * near
         return t
+
+
+def _is_beyond(relation: Relation, margin: float, segment: Segment) -> bool:
+    return margin < 0.0 if segment.sides[relation.key] else margin > 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,9 +79,10 @@ def _adaptive(
         message = solver.step()
         if solver.status == "failed":
             raise Stalled(settings.method, solver.t, np.asarray(solver.y), message)
-        event = record(before, solver.t, np.asarray(solver.y), solver.dense_output)
+        interpolant = cache(solver.dense_output)  # evaluates the rate some more
+        event = record(before, solver.t, np.asarray(solver.y), interpolant)
         if event is not None:
-            return event, np.asarray(solver.dense_output()(event))
+            return event, np.asarray(interpolant()(event))
     return end, np.asarray(solver.y)
 
 
