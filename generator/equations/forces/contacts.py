@@ -12,9 +12,7 @@ from dataclasses import dataclass
 from ...language import ir
 from ...language.ir import Expr
 from ...mechanism import Contact, Mechanism
-from .element import ZERO, Forces
-
-_SMALLEST = 1e-24  # added to (|v|/v_s)², which has no derivative of its root at 0
+from .element import ZERO, Forces, size
 
 
 @dataclass(frozen=True)
@@ -49,17 +47,17 @@ class ContactForce:
         )
 
     def _normal_force(self, forces: Forces, gap: Expr, opening: Expr) -> Expr:
-        contact, relation = self.contact, forces.lower.relation
+        contact = self.contact
         law = -(ir.lift(contact.stiffness) * gap + ir.lift(contact.damping) * opening)
         free = forces.program.define(f"{contact.name}_if_held", law, "N", "spring and damper, were they glued")
-        pressing = relation("<", gap, ZERO, relation(">", free, ZERO, free, ZERO), ZERO)
+        pressing = forces.lower.relation("<", gap, ZERO, forces.one_way(free), ZERO)
         return forces.publish(contact.signal("force"), pressing, "N", f"force that presses {contact.name}")
 
     def _friction(self, forces: Forces, N: Expr, sliding: Expr) -> Expr:
         contact, define = self.contact, forces.program.define
         sliding = define(f"slip_{contact.name}", sliding, "m/s", f"sliding velocity of {contact.name}")
         v_s = ir.lift(contact.v_s)
-        speed = ir.call("sqrt", ir.constant(_SMALLEST) + sliding @ sliding / (v_s * v_s))
+        speed = size(sliding @ sliding / (v_s * v_s))
         speed = define(f"speed_{contact.name}", speed, "1", "its magnitude, of the regularising velocity")
         return -(ir.lift(contact.mu) * N * (ir.call("tanh", speed) / speed) / v_s) * sliding
 

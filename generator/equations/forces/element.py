@@ -16,6 +16,7 @@ from ..bodies.points import Points
 from .printed_forces import Printed
 
 ZERO = ir.constant(0.0)
+_SMALLEST = ir.constant(1e-24)  # of what has the magnitude 1 or more
 
 
 class Forces:
@@ -45,6 +46,10 @@ class Forces:
         """An effort on a coordinate, N or N·m."""
         self.efforts[k] = self.efforts.get(k, ir.constant(0.0)) + effort
 
+    def one_way(self, free: Expr) -> Expr:
+        """A force where it is positive, else 0, with an event between them."""
+        return self.lower.relation(">", free, ZERO, free, ZERO)
+
     def wrench(self, body: int, N: Expr, F: Expr) -> None:
         """Force F, N, and its moment N about the body's origin, N·m, on a body; shape (3,), world axes."""
         self.wrenches.append(Wrench(body, N, F))
@@ -65,6 +70,11 @@ class ForceElement(Protocol):
     def act(self, forces: Forces) -> None:
         """Define what it exerts, under an origin of its own, and add it to the forces."""
         ...
+
+
+def size(square: Expr) -> Expr:
+    """Root of a square, but never 0, where the root has no derivative."""
+    return ir.call("sqrt", _SMALLEST + square)
 
 
 def on_subtrees(

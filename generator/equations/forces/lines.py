@@ -13,7 +13,7 @@ from ...language import differentiate, ir
 from ...language.ir import Expr
 from ...mechanism import GROUND, Line, Mechanism, Place
 from ...program.program import Input
-from .element import ZERO, Forces
+from .element import Forces
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class LineForce:
         if not self.line.tension_only:
             return free
         free = forces.program.define(f"{self.line.name}_if_tight", free, "N", "force if it could push, too")
-        return forces.lower.relation(">", free, ZERO, free, ZERO)
+        return forces.one_way(free)
 
     def _law(self, forces: Forces, own: dict[str, Expr]) -> Expr:
         line, lower = self.line, forces.lower.knowing(own)

@@ -41,14 +41,14 @@ class Stops:
     def _pressing(self, forces: Forces, key: str, way: float, stop: Expr, rate: Expr) -> Expr:
         limits, coordinate = self.coordinate.limits, self.coordinate
         assert limits is not None
-        define, relation = forces.program.define, forces.lower.relation
+        define = forces.program.define
         name, text = f"{coordinate.symbol}_{key}", f"of {coordinate.name} beyond its {key} stop"
         depth = define(
             f"{name}_depth", way * (stop - ir.symbol(coordinate.symbol)), coordinate.unit, f"depth {text}"
         )
         law = ir.lift(limits.stiffness) * depth - ir.lift(limits.damping) * (way * rate)
         free = define(f"{name}_if_held", law, coordinate.effort_unit, f"spring and damper {text}")
-        return relation(">", depth, ZERO, relation(">", free, ZERO, free, ZERO), ZERO)
+        return forces.lower.relation(">", depth, ZERO, forces.one_way(free), ZERO)
 
 
 def of(mechanism: Mechanism) -> Iterator[Stops]:

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from ...language import ir
 from ...language.ir import Expr
 from ...mechanism import Mechanism, Place, Support
-from .element import ZERO, Forces
-
-_SMALLEST = 1e-24  # N², added to a square, which has no derivative of its root at 0
+from .element import ZERO, Forces, size
 
 
 @dataclass(frozen=True)
@@ -96,7 +94,7 @@ def _one_sided(forces: Forces, support: Support, deflection: Expr, force: Expr) 
         return force
     name, relation = support.name, forces.lower.relation
     free = forces.program.define(f"{name}_if_held", force, "N", f"force of {name} if it held the base down, too")
-    along = ir.call("sqrt", ir.constant(_SMALLEST) + (free[0] * free[0] + free[1] * free[1]))
+    along = size(free[0] * free[0] + free[1] * free[1])
     along = forces.program.define(f"{name}_along", along, "N", f"size of what {name} would hold along the ground")
     share = relation(">", along, free[2], free[2] / along, ir.constant(1.0))
     share = forces.program.define(f"{name}_share", share, "1", "of that, what it holds")
