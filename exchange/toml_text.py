@@ -6,23 +6,14 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
+from ..templates import environment
 from .import_urdf import Imported
 
 
 def toml_text(robot: Imported, head: Iterable[str]) -> str:
     """The file; head: lines that it begins with, as a comment."""
-    environment = Environment(
-        loader=PackageLoader("gpmelica", "exchange"),
-        undefined=StrictUndefined,
-        autoescape=False,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters |= {"value": value, "comment": comment}
-    return environment.get_template("description.toml.jinja").render(robot=robot, head=list(head))
+    templates = environment("exchange", value=value, comment=comment)
+    return templates.get_template("description.toml.jinja").render(robot=robot, head=list(head))
 
 
 def value(given: Any) -> str:

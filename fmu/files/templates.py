@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from ...templates import environment
 
 
 def fill(template: str, values: Mapping[str, Any], *, autoescape: bool = True) -> str:
@@ -13,12 +13,4 @@ def fill(template: str, values: Mapping[str, Any], *, autoescape: bool = True) -
 
     Every value is escaped for XML and HTML, with autoescape off none is.
     """
-    environment = Environment(
-        loader=PackageLoader("gpmelica", "fmu"),
-        undefined=StrictUndefined,
-        autoescape=autoescape,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    return environment.get_template(template).render(values)
+    return environment("fmu", autoescape=autoescape).get_template(template).render(values)

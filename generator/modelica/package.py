@@ -10,8 +10,9 @@ import hashlib
 from collections.abc import Mapping
 from html import escape
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 
+from ...templates import environment
 from .. import mechanism
 from ..description import Chain
 from ..program.program import Program
@@ -38,7 +39,7 @@ def render(
     program, writer = linear_systems.for_compilers(program), Writer()
     free = start.found(program) if start_values is None else frozenset()
     text = (
-        _environment(writer)
+        _templates(writer)
         .get_template("package.mo.jinja")
         .render(
             program=program,
@@ -86,7 +87,7 @@ def script(program: Program, chain: Chain) -> str:
     plotted = [c.symbol for c in coordinates if c.role == "joint"] or [c.symbol for c in coordinates]
     simulation = chain.simulation
     return (
-        _environment(Writer())
+        _templates(Writer())
         .get_template("simulate.mos.jinja")
         .render(
             name=program.name,
@@ -113,21 +114,13 @@ def digest(program: Program) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def _environment(writer: Writer) -> Environment:
-    environment = Environment(
-        loader=PackageLoader("gpmelica", "modelica_templates"),
-        undefined=StrictUndefined,
-        keep_trailing_newline=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        autoescape=False,
+def _templates(writer: Writer) -> Environment:
+    return environment(
+        "modelica_templates",
+        quoted=mo.quoted,
+        escaped=mo.escaped,
+        html=escape,
+        number=mo.number,
+        lines=writer.lines,
+        groups=writer.groups,
     )
-    environment.filters |= {
-        "quoted": mo.quoted,
-        "escaped": mo.escaped,
-        "html": escape,
-        "number": mo.number,
-        "lines": writer.lines,
-        "groups": writer.groups,
-    }
-    return environment
