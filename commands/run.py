@@ -254,7 +254,7 @@ def _lift_notes(report: RunReport) -> Iterator[str]:
         if not times:
             continue
         forces = [
-            float(np.interp(times[0], run.time, run.signals[other.signal("force").name]))
+            float(np.interp(times[0], run.time, run.signals[other.signals["force"].signal.name]))
             for other in supports
             if other is not support
         ]

@@ -33,9 +33,7 @@ def names(mechanism: Mechanism) -> set[str]:
         for axis in "xyz"
     ]
     others += [row_force(edge.name) for edge in mechanism.nonholonomic]
-    others += [c.signal(quantity) for c in mechanism.contacts for quantity in ("gap", "force")]
-    others += [s.signal(quantity) for s in mechanism.supports if s.one_sided for quantity in ("gap", "force")]
-    others += [line.signal(quantity) for line in mechanism.lines for quantity in ("length", "rate", "force")]
+    others += [measure.signal for part in mechanism.measured for measure in part.signals.values()]
     return found | {signal.name for signal in others} | {*mechanism.inputs}
 
 

@@ -11,7 +11,7 @@ from ..description.tables.task import Path
 from ..language.ir import Expr
 from ..types.closures import Condition
 from ..types.joints import Axis, ElementaryMotion, X, Y, Z
-from ..types.origin import Origin, Signal
+from ..types.origin import Measure, Origin, Signal, measures
 from .algebra import Array, Matrix, Value, Vector
 
 GROUND = -1
@@ -215,9 +215,16 @@ class Support:
     stiffness: Vector
     damping: Vector
 
-    def signal(self, quantity: str) -> Signal:
-        """Its `gap` or `force`, if it is one-sided."""
-        return Signal(quantity, Origin("support", self.name))
+    @property
+    def signals(self) -> dict[str, Measure]:
+        """Gap and force, if it is one-sided."""
+        if not self.one_sided:
+            return {}
+        return measures(
+            Origin("support", self.name),
+            gap=("m", f"height of {self.name} above where its spring is relaxed"),
+            force=("N", f"force of {self.name} on the base, along the world's z"),
+        )
 
 
 @dataclass(frozen=True)
@@ -258,9 +265,15 @@ class Line:
     given: bool
     tension_only: bool
 
-    def signal(self, quantity: str) -> Signal:
-        """Its `length`, `rate` or `force`."""
-        return Signal(quantity, Origin("line", self.name))
+    @property
+    def signals(self) -> dict[str, Measure]:
+        """Length, its rate, and force."""
+        return measures(
+            Origin("line", self.name),
+            length=("m", f"length of {self.name}"),
+            rate=("m/s", f"rate of the length of {self.name}"),
+            force=("N", f"force of {self.name}, positive where it pulls its ends together"),
+        )
 
 
 @dataclass(frozen=True)
@@ -280,9 +293,14 @@ class Contact:
     mu: Value | None
     v_s: Value | None
 
-    def signal(self, quantity: str) -> Signal:
-        """Its `gap` or `force`."""
-        return Signal(quantity, Origin("contact", self.name))
+    @property
+    def signals(self) -> dict[str, Measure]:
+        """Gap and force."""
+        return measures(
+            Origin("contact", self.name),
+            gap=("m", f"gap between {self.name} and its plane, negative in contact"),
+            force=("N", f"force that presses {self.name}"),
+        )
 
 
 @dataclass(frozen=True)
@@ -326,6 +344,12 @@ class Mechanism:
         """Names of the FMU's inputs."""
         forces = (symbol for force in self.forces if force.values is None for symbol in force.symbols)
         return (*forces, *(line.name for line in self.lines if line.given))
+
+    @property
+    def measured(self) -> tuple[Support | Line | Contact, ...]:
+        """Force elements that have signals."""
+        parts: tuple[Support | Line | Contact, ...] = (*self.supports, *self.lines, *self.contacts)
+        return tuple(part for part in parts if part.signals)
 
     @property
     def name(self) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from ...generator.mechanism import GROUND, Contact, Coordinate, Mechanism, Support, signal_names
+from ...generator.mechanism import GROUND, Coordinate, Mechanism, signal_names
 from ...generator.types.origin import joint_load, of_point
 from ...trajectory import Magnitude, Trajectory
 from ..forces.element import Input
@@ -41,7 +41,7 @@ def magnitudes(
     start   (q0, qd0), shape (n,) each; inputs as in `simulate`
     """
     found = _Samples(mechanism, run, start, inputs)
-    return (*found.coordinates(), *found.points(), *found.lines(), *found.contacts(), *found.loads())
+    return (*found.coordinates(), *found.points(), *found.force_elements(), *found.loads())
 
 
 def natural_accelerations(
@@ -116,24 +116,18 @@ class _Samples:
                 yield Magnitude(place, "m", owner, self._moved(place, self.linear, self.extent))
                 yield Magnitude(velocity, "m/s", owner, self._speed(velocity, self.linear))
 
-    def lines(self) -> Iterator[Magnitude]:
-        """Lengths, rates and forces."""
+    def force_elements(self) -> Iterator[Magnitude]:
+        """Lengths and gaps, their rates, and forces."""
         weight = max(self._weights().values(), default=0.0)
-        for line in self._mechanism.lines:
-            length, rate, force = (line.signal(quantity).name for quantity in ("length", "rate", "force"))
-            yield Magnitude(length, "m", line.name, self._moved(length, self.linear, self.extent))
-            yield Magnitude(rate, "m/s", line.name, self._speed(rate, self.linear))
-            yield Magnitude(force, "N", line.name, max(weight, self._largest(force)))
-
-    def contacts(self) -> Iterator[Magnitude]:
-        """Gaps and forces of contacts and one-sided supports."""
-        weight = max(self._weights().values(), default=0.0)
-        supports = [support for support in self._mechanism.supports if support.one_sided]
-        entries: list[Contact | Support] = [*self._mechanism.contacts, *supports]
-        for entry in entries:
-            gap, force = (entry.signal(quantity).name for quantity in ("gap", "force"))
-            yield Magnitude(gap, "m", entry.name, self._moved(gap, self.linear, self.extent))
-            yield Magnitude(force, "N", entry.name, max(weight, self._largest(force)))
+        sizes = {
+            "m": lambda name: self._moved(name, self.linear, self.extent),
+            "m/s": lambda name: self._speed(name, self.linear),
+            "N": lambda name: max(weight, self._largest(name)),
+        }
+        for part in self._mechanism.measured:
+            for measure in part.signals.values():
+                name, unit = measure.signal.name, measure.unit
+                yield Magnitude(name, unit, part.name, sizes[unit](name))
 
     def loads(self) -> Iterator[Magnitude]:
         """Forces and moments in the joints."""

@@ -93,8 +93,8 @@ class Contacts(ForceElement):
         """Gap and normal force of each."""
         found: dict[str, float] = {}
         for touch in self._touches:
-            found[touch.contact.signal("gap").name] = touch.gap(state)
-            found[touch.contact.signal("force").name] = touch.normal_force(state)
+            found[touch.contact.signals["gap"].signal.name] = touch.gap(state)
+            found[touch.contact.signals["force"].signal.name] = touch.normal_force(state)
         return found
 
     @property

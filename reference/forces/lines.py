@@ -123,7 +123,7 @@ class Lines(ForceElement):
         found: dict[str, float] = {}
         for line, (span, tension) in zip(self._lines, self._pulls(state), strict=True):
             values = {"length": span.length, "rate": span.rate, "force": tension.total}
-            found |= {line.signal(quantity).name: value for quantity, value in values.items()}
+            found |= {line.signals[quantity].signal.name: value for quantity, value in values.items()}
         return found
 
     @property

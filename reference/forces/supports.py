@@ -69,8 +69,8 @@ class Supports(ForceElement):
         spring, damper = self._parts(state)
         found: dict[str, float] = {}
         for k in np.flatnonzero(self._one_sided).tolist():
-            found[self._supports[k].signal("gap").name] = float(deflection[2, k])
-            found[self._supports[k].signal("force").name] = -float(spring[2, k] + damper[2, k])
+            found[self._supports[k].signals["gap"].signal.name] = float(deflection[2, k])
+            found[self._supports[k].signals["force"].signal.name] = -float(spring[2, k] + damper[2, k])
         return found
 
     def _parts(self, state: State) -> Array:

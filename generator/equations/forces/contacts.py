@@ -33,9 +33,7 @@ class ContactForce:
         body, normal = contact.place.body, ir.lift(contact.normal)
         lever = define(f"lever_{name}", kinematics.lever(contact.place), "m", f"{name} from its body's origin")
         gap = normal @ (kinematics.position(body, lever) - ir.lift(contact.origin))
-        gap = forces.publish(
-            contact.signal("gap"), gap, "m", f"gap between {name} and its plane, negative in contact"
-        )
+        gap = forces.publish(contact.signals["gap"], gap)
         velocity = define(f"v_{name}", kinematics.velocity(body, lever), "m/s", f"velocity of {name}")
         N = self._normal_force(forces, gap, normal @ velocity)
         F = N * normal
@@ -51,7 +49,7 @@ class ContactForce:
         law = -(ir.lift(contact.stiffness) * gap + ir.lift(contact.damping) * opening)
         free = forces.program.define(f"{contact.name}_if_held", law, "N", "spring and damper, were they glued")
         pressing = forces.lower.relation("<", gap, ZERO, forces.one_way(free), ZERO)
-        return forces.publish(contact.signal("force"), pressing, "N", f"force that presses {contact.name}")
+        return forces.publish(contact.signals["force"], pressing)
 
     def _friction(self, forces: Forces, N: Expr, sliding: Expr) -> Expr:
         contact, define = self.contact, forces.program.define

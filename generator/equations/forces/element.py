@@ -9,7 +9,7 @@ from ...language import ir
 from ...language.ir import Expr
 from ...mechanism import Mechanism
 from ...program.program import Output, Program
-from ...types.origin import Signal
+from ...types.origin import Measure
 from ..bodies.kinematics import Kinematics, Wrench
 from ..bodies.lowering import Lowering
 from ..bodies.points import Points
@@ -36,10 +36,11 @@ class Forces:
         self.outputs: list[Output] = []
         self.printed = Printed(self.mechanism.velocity_forces == "as_printed")
 
-    def publish(self, signal: Signal, expr: Expr, unit: str, description: str) -> Expr:
+    def publish(self, measure: Measure, expr: Expr) -> Expr:
         """A definition that is an output, too; returns its symbol."""
-        self.program.give(signal.name, expr, unit, description)
-        self.outputs.append(Output(signal, unit, description, ir.symbol(signal.name)))
+        signal, about = measure.signal, (measure.unit, measure.description)
+        self.program.give(signal.name, expr, *about)
+        self.outputs.append(Output(signal, *about, ir.symbol(signal.name)))
         return ir.symbol(signal.name)
 
     def effort(self, k: int, effort: Expr) -> None:

@@ -28,13 +28,11 @@ class LineForce:
         forces.program.section("line", name)
         (a, at_a), (b, at_b) = self._end(forces, line.a, "a"), self._end(forces, line.b, "b")
         d = define(f"d_{name}", kinematics.between(a, at_a, b, at_b), "m", f"{name}, from end a to end b")
-        length = forces.publish(line.signal("length"), ir.call("sqrt", d @ d), "m", f"length of {name}")
+        length = forces.publish(line.signals["length"], ir.call("sqrt", d @ d))
         u = define(f"u_{name}", d / length, "1", f"direction of {name}, from end a to end b")
         rate = u @ (kinematics.velocity(b, at_b) - kinematics.velocity(a, at_a))
-        rate = forces.publish(line.signal("rate"), rate, "m/s", f"rate of the length of {name}")
-        tension = self._tension(forces, {"length": length, "rate": rate})
-        text = f"force of {name}, positive where it pulls its ends together"
-        tension = forces.publish(line.signal("force"), tension, "N", text)
+        rate = forces.publish(line.signals["rate"], rate)
+        tension = forces.publish(line.signals["force"], self._tension(forces, {"length": length, "rate": rate}))
         F = define(f"F_{name}", tension * u, "N", f"force of {name} on the body of its end a")
         for body, lever, sign in ((a, at_a, 1.0), (b, at_b, -1.0)):
             if body != GROUND:
@@ -55,8 +53,8 @@ class LineForce:
     def _law(self, forces: Forces, own: dict[str, Expr]) -> Expr:
         line, lower = self.line, forces.lower.knowing(own)
         if line.given:
-            text = f"force of {line.name}, positive where it pulls its ends together"
-            forces.program.inputs.append(Input(line.name, "N", text))
+            measure = line.signals["force"]
+            forces.program.inputs.append(Input(line.name, measure.unit, measure.description))
             return ir.symbol(line.name)
         tree = differentiate.expand(line.rest if line.force is None else line.force)
         lower.add_breakpoints(tree)

@@ -100,10 +100,8 @@ def _one_sided(forces: Forces, support: Support, deflection: Expr, force: Expr) 
     share = forces.program.define(f"{name}_share", share, "1", "of that, what it holds")
     held = (share * free[0], share * free[1], free[2])
     pressing = ir.array([relation(">", free[2], ZERO, part, ZERO) for part in held])
-    text = f"height of {name} above where its spring is relaxed"
-    forces.publish(support.signal("gap"), deflection[2], "m", text)
-    text = f"force of {name} on the base, along the world's z"
-    forces.publish(support.signal("force"), pressing[2], "N", text)
+    forces.publish(support.signals["gap"], deflection[2])
+    forces.publish(support.signals["force"], pressing[2])
     return pressing
 
 
