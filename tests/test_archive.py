@@ -24,6 +24,7 @@ from gpmelica.fmu.compilers.binaries import toolchains
 from gpmelica.fmu.compilers.platforms import here
 from gpmelica.fmu.files.archive import build_time, pack
 from gpmelica.fmu.runs import simulate as runs
+from gpmelica.fmu.runs.validation import validate
 from gpmelica.prepared import prepare
 
 PAGE = "documentation/index.html"
@@ -172,7 +173,7 @@ def test_fmpy_rebuilds(both: dict[str, Compiled], tmp_path: Path, fmi: str) -> N
     build_platform_binary(folder, tmp_path / "build")
     fmu = _packed(folder, tmp_path / "rebuilt.fmu")
     assert fmpy.supported_platforms(str(fmu))
-    assert runs.validate(fmu) == []
+    assert validate(fmu) == []
     trajectories = [
         runs.simulate(
             path, "cs", ["rod_angle"], name=path.name, stop=0.6, output_step=0.01, tolerance=1e-8

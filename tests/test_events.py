@@ -16,6 +16,7 @@ from scipy.optimize import brentq
 
 from gpmelica.errors import SolveError
 from gpmelica.fmu.runs import simulate as runs
+from gpmelica.fmu.runs.validation import validate
 from gpmelica.reference import simulate
 from gpmelica.trajectory import output_grid
 
@@ -143,7 +144,7 @@ def test_reference_at_closed_forms() -> None:
 @pytest.mark.parametrize("mode", ["me", "cs"])
 def test_fmu_at_closed_forms(kinks: Compiled, mode: runs.Mode) -> None:
     """The same motions in model exchange and co-simulation; the description has an indicator for each relation."""
-    assert runs.validate(kinks.fmu) == []
+    assert validate(kinks.fmu) == []
     assert len([v for v in kinks.description.modelVariables if v.name.startswith("event_indicator")]) == 4
     assert _worst(_run(kinks, mode, 1e-12)) < 1e-8
 

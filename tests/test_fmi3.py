@@ -20,6 +20,7 @@ from gpmelica.fmu.code.model_structure import structure
 from gpmelica.fmu.code.stages import stage
 from gpmelica.fmu.compare.compare import compare
 from gpmelica.fmu.runs import simulate as runs
+from gpmelica.fmu.runs.validation import validate
 from gpmelica.generator import variables
 from gpmelica.generator.description import load
 
@@ -45,14 +46,14 @@ def test_fmpy_finds_nothing_wrong(tmp_path: Path, example: str, case: str) -> No
             program, model.chain, table, structure(table, found, fmi), fmi=fmi, **about
         )
         (tmp_path / "modelDescription.xml").write_text(text)
-        assert runs.validate(tmp_path) == []
+        assert validate(tmp_path) == []
 
 
 @pytest.mark.parametrize("fmi", ["2.0", "3.0"])
 def test_archive_is_valid(compile_data: CompileData, fmi: str) -> None:
     """FMPy finds nothing wrong with a whole archive; by FMI 3.0 its build description names its C files."""
     compiled = compile_data(driven(), fmi)
-    assert runs.validate(compiled.fmu) == []
+    assert validate(compiled.fmu) == []
     if fmi == "2.0":
         return
     listed = compiled.description.buildConfigurations[0].sourceFileSets[0].sourceFiles

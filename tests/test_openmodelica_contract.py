@@ -40,6 +40,7 @@ from gpmelica.fmu.backends.openmodelica.process import Child
 from gpmelica.fmu.backends.openmodelica.transport import connected
 from gpmelica.fmu.compare.compare import compare
 from gpmelica.fmu.runs import simulate as runs
+from gpmelica.fmu.runs.validation import validate
 from gpmelica.generator import modelica
 from gpmelica.prepared import Prepared, prepare
 from gpmelica.trajectory import Trajectory
@@ -140,7 +141,7 @@ def test_build(built: Built) -> None:
 
 def test_valid(built: Built) -> None:
     """FMPy finds no fault with the FMU."""
-    assert runs.validate(built.outcome.fmu) == []
+    assert validate(built.outcome.fmu) == []
 
 
 def test_model_exchange(built: Built, truth: Trajectory, record_property: Record) -> None:
@@ -342,7 +343,7 @@ def test_run_with_a_switch_between_communication_points(omc: Omc, tmp_path: Path
 def test_one_mode_alone(omc: Omc, tmp_path: Path, kind: Any) -> None:
     """FMUs for one mode only."""
     outcome = openmodelica.build(example_model("crane", "rigid_boom"), tmp_path, omc=omc, kind=kind)
-    assert runs.validate(outcome.fmu) == []
+    assert validate(outcome.fmu) == []
     description = fmpy.read_model_description(str(outcome.fmu))
     assert (description.modelExchange is not None, description.coSimulation is not None) == (
         kind == "me",
@@ -360,7 +361,7 @@ def test_fmi_3(omc: Omc, tmp_path: Path) -> None:
             raise
         pytest.skip("this omc exports no FMI 3.0")
     assert outcome.solver.startswith("explicit Euler")
-    assert runs.validate(outcome.fmu) == []
+    assert validate(outcome.fmu) == []
     variables = fmpy.read_model_description(str(outcome.fmu)).modelVariables
     assert {s.variable for s in model.program.states} <= {v.name for v in variables}
     assert not [v.name for v in variables if "_D_" in v.name]
@@ -494,7 +495,7 @@ def test_two_builds_at_once(omc: Omc, tmp_path: Path) -> None:
     model = example_model("crane", "rigid_boom")
     with ThreadPoolExecutor(2) as pool:
         outcomes = list(pool.map(lambda name: openmodelica.build(model, tmp_path / name, omc=omc), ("a", "b")))
-    assert all(runs.validate(outcome.fmu) == [] for outcome in outcomes)
+    assert all(validate(outcome.fmu) == [] for outcome in outcomes)
 
 
 def test_differences_are_documented() -> None:

@@ -22,6 +22,7 @@ from gpmelica.commands import run as verify
 from gpmelica.fmu.backends import native
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.fmu.runs.instance import Instance
+from gpmelica.fmu.runs.validation import validate
 from gpmelica.generator import variables
 from gpmelica.generator.description.load import from_data
 from gpmelica.prepared import prepare
@@ -290,7 +291,7 @@ def test_fmpy_keeps_the_constraints(swinging: Compiled, threshold: float, error:
 def test_both_versions_of_the_standard_project_alike(swinging: Compiled, compile_data: CompileData) -> None:
     """FMI 3.0 gives the states, corrections and counts of 2.0, in both modes."""
     newer = compile_data(swing(), "3.0").fmu
-    assert runs.validate(newer) == []
+    assert validate(newer) == []
     names = [*STATES, *VIOLATIONS, *CORRECTIONS, "projections"]
     about: dict[str, Any] = {"name": "any", "stop": 1.0, "output_step": 0.05, "tolerance": 1e-5}
     for mode in ("me", "cs"):
@@ -305,7 +306,7 @@ def test_both_versions_of_the_standard_project_alike(swinging: Compiled, compile
 
 def test_description_of_the_fmu(swinging: Compiled) -> None:
     """Settings, outputs and the need of completed steps are declared where there is a projection, else not."""
-    assert runs.validate(swinging.fmu) == []
+    assert validate(swinging.fmu) == []
     own = {"projection", "projection_tolerance", "projections", *CORRECTIONS}
     assert own <= {v.name for v in swinging.description.modelVariables}
     assert swinging.description.modelExchange.needsCompletedIntegratorStep

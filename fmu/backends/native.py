@@ -26,7 +26,7 @@ from ..compilers import binaries
 from ..compilers.binaries import Toolchain
 from ..files.archive import pack
 from ..files.files import write_atomically
-from ..runs import simulate as runs
+from ..runs.validation import validate
 from .fmu import Fmu, Order
 
 _DATA = "equations_data.c"
@@ -145,5 +145,5 @@ class Native:
             made_by[0].compilers[0].version,
             time.perf_counter() - begin,
             "co-simulation by Dormand-Prince 5(4), backward differentiation, Rosenbrock 4(3) or RK4",
-            tuple(runs.validate(order.path)),
+            tuple(validate(order.path)),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..runs import simulate as runs
+from ..runs.validation import validate
 from .fmu import Fmu, Order
 from .openmodelica import TIMEOUT, Omc, build, solver
 
@@ -41,7 +41,7 @@ class OpenModelica:
             order.model, order.out, fmi=order.fmi, omc=self.omc, timeout=self.timeout, progress=order.progress
         )
         facts = f"{made.solver}; {made.equations} equations, {made.unknowns} unknowns"
-        problems = tuple(runs.validate(made.fmu))
+        problems = tuple(validate(made.fmu))
         refused = _REFUSED if made.solver == solver.EULER else ""
         caveat = _LATE if order.model.program.relations else ""
         return Fmu(self, made.fmu, made.version, made.seconds, facts, problems, refused, caveat, made.log)

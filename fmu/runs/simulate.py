@@ -14,7 +14,6 @@ from typing import Any, Literal
 import fmpy
 import numpy as np
 from fmpy.fmi1 import FMICallException
-from fmpy.validation import validate_fmu
 
 from ...errors import DescriptionError, GpmelicaError, Problem, SolveError
 from ...generator.description.tables.settings import MOST_POINTS
@@ -30,11 +29,6 @@ _COUNTERS = ("solver_evaluations", "solver_steps")
 # FMPy lets its solver take at most 500 steps per output interval, too few for stiff beams at tight tolerance.
 _SUBSTEPS = 10
 _REAL = ("Real", "Float64")
-
-
-def validate(fmu: Path) -> list[str]:
-    """What FMPy finds wrong with an FMU."""
-    return list(validate_fmu(str(fmu)))
 
 
 def simulate(
