@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from ..language.suggest import alternatives
 from ..types.joints import JOINT_TYPES
@@ -11,6 +12,7 @@ from .tables.link import Link
 
 _POINT_QUANTITIES = ("x", "y", "z", "vx", "vy", "vz")
 _POINT_ACCELERATIONS = ("ax", "ay", "az")
+_COSINES = tuple(f"R{i}{j}" for i in "123" for j in "123")
 
 
 class References:
@@ -30,6 +32,7 @@ class References:
         self.all_links = list(dict.fromkeys(name for _, name in draft.names("links")))
         self.faulty = set(self.all_links) - set(self.links)
         self.points = [name for _, name in draft.names("points")]
+        self.framed = [name for name in self.points if _has_axes(draft.data["points"][name])]
         self.parameters = [name for _, name in draft.names("parameters")]
         self.has_base = "base" in draft.data
         self.bodies = list(dict.fromkeys(["ground", *["base"] * self.has_base, *self.all_links]))
@@ -48,11 +51,16 @@ class References:
     def _quantities(self) -> Iterator[str]:
         yield from ("t", "pi", *self.parameters)
         yield from (f"{point}.{quantity}" for point in self.points for quantity in _POINT_QUANTITIES)
-        yield from (f"{name}{suffix}" for name in self.coordinates for suffix in ("", "_dot"))
+        yield from (f"{name}{suffix}" for name in self._moving() for suffix in ("", "_dot"))
+
+    def _moving(self) -> Iterator[str]:
+        """What has rates that are called like it."""
+        yield from (f"{point}.{cosine}" for point in self.framed for cosine in _COSINES)
+        yield from self.coordinates
 
     def _second_rates(self) -> Iterator[str]:
         yield from (f"{point}.{quantity}" for point in self.points for quantity in _POINT_ACCELERATIONS)
-        yield from (f"{name}_ddot" for name in self.coordinates)
+        yield from (f"{name}_ddot" for name in self._moving())
 
     def expression_problem(self, name: str, order: int = 0) -> str | None:
         """Why a name in an expression is wrong, or None; order: of a programmed constraint."""
@@ -63,6 +71,17 @@ class References:
             return (
                 None if order == 2 else f"{name!r} is an acceleration, known in [[programmed]] of order = 2 only"
             )
+        if owner in self.points and name.partition(".")[2].split("_")[0] in _COSINES:
+            return f"{name!r} is about axes that point {owner} does not have; {axes_for(owner)}"
         known = [*self._in_expressions, *(self._accelerations if order == 2 else ())]
         own = [other for other in known if other.startswith(f"{owner}.")]
         return f"unknown name {name!r}; {alternatives(name, own or known)}"
+
+
+def axes_for(point: str) -> str:
+    """What to do where a point has to have axes."""
+    return f"give points.{point} an rpy ([0.0, 0.0, 0.0]: axes of its link)"
+
+
+def _has_axes(point: Any) -> bool:
+    return isinstance(point, dict) and "rpy" in point

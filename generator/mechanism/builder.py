@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..description import Chain
-from ..description.fields.numbers import Given
+from ..description.fields.numbers import Given, Vector3
 from ..description.tables import closure as described
 from ..description.tables.base import Base
 from ..description.tables.frame import Frame
@@ -81,6 +81,7 @@ class _Builder:
         supports = self._base(self.chain.base) if self.chain.base else ()
         for link in placement_order(self.chain.links):
             self._link(link)
+        points = {name: self._point(name, point) for name, point in self.chain.points.items()}
         return Mechanism(
             chain=self.chain,
             gravity=gravity,
@@ -88,7 +89,12 @@ class _Builder:
             bodies=tuple(self.bodies),
             coordinates=tuple(self.coordinates),
             supports=supports,
-            points={name: self._point(name, point) for name, point in self.chain.points.items()},
+            points=points,
+            frames={
+                name: self._point_frame(name, points[name], point.rpy)
+                for name, point in self.chain.points.items()
+                if point.rpy is not None
+            },
             closures=tuple(self._closure(closure) for closure in self.chain.closures),
             programmed=tuple(map(_task, self.chain.programmed)),
             nonholonomic=tuple(self._knife_edge(edge) for edge in self.chain.nonholonomic),
@@ -319,15 +325,22 @@ class _Builder:
         """Origin and axes of a frame fixed to a link; axes of numbers unless they follow from parameters."""
         offset = frame.origin(self.algebra) if frame.is_given else frame.offset.tolist()
         place = self._place(link, offset, f"{name}_offset", text, float(frame.offset[0]))
+        return place, self._axes(frame, name, text)
+
+    def _axes(self, frame: Frame, name: str, text: str) -> Matrix:
+        """Axes of a frame, of numbers unless they follow from parameters."""
         if not frame.is_turned_by_parameters:
-            return place, frame.rotation
+            return frame.rotation
         rows = [[x + 0.0 for x in row] for row in frame.axes(self.algebra)]  # no -0.0
-        rotation = self.algebra.array(rows)
-        return place, self.algebra.derived(f"{name}_rotation", rotation, "1", f"axes, {text}")
+        return self.algebra.derived(f"{name}_rotation", self.algebra.array(rows), "1", f"axes, {text}")
 
     def _point(self, name: str, point: Point) -> Place:
         self._begin("point", name)
         return self._place(point.link, point.position, f"{name}_position", f"point {name}")
+
+    def _point_frame(self, name: str, place: Place, rpy: Vector3) -> JointFrame:
+        self._begin("point", name)
+        return JointFrame(place, self._axes(Frame(rpy=rpy), name, f"point {name}"))
 
     def _closure(self, closure: described.Closure) -> Closure:
         self._begin("closure", closure.name)

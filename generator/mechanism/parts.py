@@ -319,6 +319,7 @@ class Mechanism:
 
     alpha, beta, kappa   1/s, see `description.settings.Constraints`
     actuated             indices of the coordinates that have a drive; None: all joints have one
+    frames               of those points that have axes of their own
     """
 
     chain: Chain
@@ -328,6 +329,7 @@ class Mechanism:
     coordinates: tuple[Coordinate, ...]
     supports: tuple[Support, ...]
     points: dict[str, Place]
+    frames: dict[str, JointFrame]
     closures: tuple[Closure, ...]
     programmed: tuple[ProgrammedTask, ...]
     nonholonomic: tuple[KnifeEdge, ...]

@@ -132,13 +132,18 @@ class _Absolute:
     def _by_quantity(self) -> Array:
         """What raises each quantity with rate 1: wrenches about the posture's datum, shape (quantities, B, 6).
 
-        A force along an axis at a point; for a coordinate the effort in its joint that does no work in the others.
+        A force along an axis at a point; for a cosine of an axis a moment, (ω × a)·e = (a × e)·ω; for a coordinate
+        the effort in its joint that does no work in the others.
         """
         quantities, slots = self._model.quantities, len(self._frames)
         found = np.zeros((len(self._state.x), slots, 6))
         for number, (name, place) in enumerate(self._mechanism.points.items()):
             at = self._state.places.position[:, number]
             found[quantities.point(name), place.body + 1] = np.hstack([np.eye(3), np.cross(at, np.eye(3))])
+        for name, frame in self._mechanism.frames.items():
+            used = quantities.axes(name)
+            moments = np.cross(self._state.x[used].T[None], np.eye(3)[:, None])
+            found[used, frame.place.body + 1, 3:] = moments
         for b, body in enumerate(self._mechanism.bodies):
             efforts = np.linalg.pinv(self._motions[b]).T * np.repeat([1.0, self._extent], 3)
             names = [self._mechanism.coordinates[k].name for k in body.coordinates]

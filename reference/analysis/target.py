@@ -47,7 +47,7 @@ def _only_point(mechanism: Mechanism, entry: ProgrammedTask) -> str | None:
     assert entry.expression is not None
     used = {name for name in expressions.running_names(entry.expression) if "." in name}
     owners = {name.partition(".")[0] for name in used}
-    if entry.order or len(owners) != 1 or not owners <= set(mechanism.points):
+    if entry.order or len(owners) != 1 or not used <= {f"{p}.{axis}" for p in mechanism.points for axis in "xyz"}:
         return None
     return owners.pop()
 

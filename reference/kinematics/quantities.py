@@ -1,6 +1,7 @@
 """The quantities that expressions may name, and their derivatives along a motion.
 
-Quantities x are the world coordinates of the points and the generalised coordinates: ẋ = J q̇, ẍ = J q̈ + bias.
+Quantities x are the world coordinates of the points, the direction cosines of points' axes and the generalised
+coordinates: ẋ = J q̇, ẍ = J q̈ + bias.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from .expression import (
     related,
 )
 from .jet import Jet, Value, constant, plain, variables
-from .kinematics import Places, Posture, VectorMotion
+from .kinematics import Places, Posture, VectorMotion, Vectors
 from .magnitude import magnitude
 from .segment import Segment
 
@@ -79,17 +80,22 @@ class Quantities:
 
     def __init__(self, mechanism: Mechanism) -> None:
         self.n, self.points = mechanism.n, len(mechanism.points)
-        positions = [f"{name}.{axis}" for axis in "xyz" for name in mechanism.points]
-        velocities = [f"{name}.v{axis}" for axis in "xyz" for name in mechanism.points]
-        coordinates = [c.name for c in mechanism.coordinates]
-        self.position = {name: k for k, name in enumerate(positions + coordinates)}
-        rates = velocities + [f"{name}_dot" for name in coordinates]
-        self.velocity = {name: k for k, name in enumerate(rates)}
-        second_rates = [f"{name}.a{axis}" for axis in "xyz" for name in mechanism.points]
-        second_rates += [f"{name}_ddot" for name in coordinates]
-        self.acceleration = {name: k for k, name in enumerate(second_rates)}
-        self._jacobian = np.vstack([np.zeros((len(positions), self.n)), np.eye(self.n)])
-        self._places = Places(list(mechanism.points.values()), len(mechanism.bodies) + 1)
+        cosines = [f"{name}.R{i}{j}" for i in "123" for name in mechanism.frames for j in "123"]
+        named = cosines + [c.name for c in mechanism.coordinates]
+
+        def indices(letter: str, suffix: str) -> dict[str, int]:
+            points = [f"{name}.{letter}{axis}" for axis in "xyz" for name in mechanism.points]
+            return {name: k for k, name in enumerate(points + [f"{name}{suffix}" for name in named])}
+
+        self.position, self.velocity, self.acceleration = (
+            indices(*level) for level in (("", ""), ("v", "_dot"), ("a", "_ddot"))
+        )
+        self._jacobian = np.zeros((len(self.position), self.n))
+        self._jacobian[-self.n :] = np.eye(self.n)
+        slots = len(mechanism.bodies) + 1
+        self._places = Places(list(mechanism.points.values()), slots)
+        self._axes = _axes(mechanism, slots) if mechanism.frames else None
+        self._turned = slice(3 * self.points, 3 * self.points + len(cosines))
         self._still = np.zeros(self.n)
 
     def state(
@@ -99,12 +105,18 @@ class Quantities:
         own = slice(0, self.points)
         jacobian = self._jacobian.copy()
         jacobian[: 3 * self.points] = places.jacobian[:, :, own].reshape(self.n, 3 * self.points).T
+        turned = [np.zeros(0)] * 3
+        if self._axes is not None:
+            axes = self._axes.motion(posture)
+            jacobian[self._turned] = axes.jacobian.reshape(self.n, -1).T
+            turned = [axes.position.ravel(), axes.velocity.ravel(), axes.bias.ravel()]
         x, x_dot, bias = (
-            np.concatenate([points[:, own].ravel(), coordinates])
-            for points, coordinates in (
-                (places.position + posture.datum[:, None], q),
-                (places.velocity, qd),
-                (places.bias, self._still),
+            np.concatenate([points[:, own].ravel(), cosines, coordinates])
+            for points, cosines, coordinates in zip(
+                (places.position + posture.datum[:, None], places.velocity, places.bias),
+                turned,
+                (q, qd, self._still),
+                strict=True,
             )
         )
         return State(t, segment, q, qd, posture, places, x, x_dot, bias, jacobian)
@@ -113,11 +125,25 @@ class Quantities:
         """Magnitudes of the terms of ∂x/∂q, shape (m, n)."""
         sizes = np.abs(state.jacobian)
         sizes[: 3 * self.points] = np.tile(self._places.sizes(state.posture)[1].T, (3, 1))
+        if self._axes is not None:
+            sizes[self._turned] = np.tile(self._axes.sizes(state.posture)[1].T, (3, 1))
         return sizes
 
     def point(self, name: str) -> Indices:
         """Indices of a point's x, y, z among the quantities, shape (3,)."""
         return np.array([self.position[f"{name}.{axis}"] for axis in "xyz"], dtype=np.intp)
+
+    def axes(self, name: str) -> Indices:
+        """Indices of a point's direction cosines among the quantities, shape (3, 3): column j is its axis j."""
+        return np.array([[self.position[f"{name}.R{i}{j}"] for j in "123"] for i in "123"], dtype=np.intp)
+
+
+def _axes(mechanism: Mechanism, slots: int) -> Vectors:
+    """Axes of the points that have some, three vectors each."""
+    homogeneous = np.zeros((slots, 4, 3 * len(mechanism.frames)))
+    for k, frame in enumerate(mechanism.frames.values()):
+        homogeneous[frame.place.body + 1, :3, 3 * k : 3 * k + 3] = frame.rotation
+    return Vectors(homogeneous)
 
 
 class Reading:

@@ -13,12 +13,15 @@ from .frame import Frame
 
 
 class Point(Part):
-    """A point fixed to a link."""
+    """A point fixed to a link, or with `rpy` a frame there."""
 
     link: str
     """The link's name, `base` or `ground`."""
     position: Vector3 = (0.0, 0.0, 0.0)
     """x, y, z in the (undeformed) link's frame, m."""
+    rpy: Vector3 | None = None
+    """Roll, pitch and yaw of its own axes in the link's, rad; [0, 0, 0]: the link's. Then expressions know its
+    direction cosines: `E.R13` is component x, in the world, of its axis z."""
 
 
 class Path(Part):

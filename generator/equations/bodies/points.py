@@ -1,6 +1,8 @@
-"""Points and coordinates as expressions name them: positions, velocities, bias accelerations, Jacobians."""
+"""Points, their axes and coordinates as expressions name them: values, rates, bias accelerations, Jacobians."""
 
 from __future__ import annotations
+
+from collections.abc import Container
 
 from ...language import ir
 from ...language.ir import Expr, Index
@@ -13,17 +15,21 @@ _AXES = "xyz"
 
 
 class Points:
-    """Names of expressions (`E.x`, `column.angle_dot`) → expressions over the program's symbols."""
+    """Names of expressions (`E.x`, `E.R13`, `column.angle_dot`) → expressions over the program's symbols."""
 
     def __init__(self, program: Program, mechanism: Mechanism, kinematics: Kinematics) -> None:
         self.program, self.mechanism, self.kinematics = program, mechanism, kinematics
         self._levers: dict[str, Expr] = {}
         self._levels: dict[str, list[Expr]] = {}
         self._jacobians: dict[str, Expr] = {}
+        self._axes: dict[tuple[str, int], list[Expr]] = {}
+        self._turnings: dict[tuple[str, int], Expr] = {}
 
     def __call__(self, name: str) -> Expr:
         """Expression of a name, at the level that the name says."""
         owner, _, quantity = name.partition(".")
+        if is_cosine(name, self.mechanism.points):
+            return self._axis(owner, int(quantity[2]) - 1, _rates_in(quantity))[int(quantity[1]) - 1]
         if owner in self.mechanism.points:
             level, axis = _level_and_axis(quantity)
             return self.level(owner, level)[axis]
@@ -59,6 +65,8 @@ class Points:
         """Shape (n,): how a name's rate depends on the coordinates' rates."""
         owner, _, quantity = name.partition(".")
         n = self.mechanism.n
+        if is_cosine(name, self.mechanism.points):
+            return self._turning(owner, int(quantity[2]) - 1)[int(quantity[1]) - 1, :]
         if owner not in self.mechanism.points:
             k = self.mechanism.coordinate_index(name.removesuffix("_dot").removesuffix("_ddot"))
             return ir.constant([1.0 if j == k else 0.0 for j in range(n)])
@@ -73,6 +81,52 @@ class Points:
         return self.program.assemble(
             f"J_{point}", (3, n), parts, None, f"velocity of {point} per coordinate rate; m or 1"
         )
+
+    def _axis(self, point: str, j: int, level: int) -> Expr:
+        """Shape (3,): axis j of a point, its rate in 1/s, or its second derivative for q̈ = 0 in 1/s²."""
+        known = self._axes.setdefault((point, j), [])
+        while len(known) <= level:
+            known.append(self._define_axis(point, j, known))
+        return known[level]
+
+    def _define_axis(self, point: str, j: int, known: list[Expr]) -> Expr:
+        frame, x = self.mechanism.frames[point], _AXES[j]
+        motion, define = self.kinematics.motion(frame.place.body), self.program.define
+        if not known:
+            return define(
+                f"axis_{x}_{point}", motion.R @ ir.lift(frame.rotation)[:, j], "1", f"axis {x} of {point}"
+            )
+        if len(known) == 1:
+            rate = ir.cross(motion.w, known[0])
+            return define(f"axis_{x}_{point}_dot", rate, "1/s", f"rate of axis {x} of {point}")
+        bias = ir.cross(motion.dw, known[0]) + ir.cross(motion.w, known[1])
+        text = f"second derivative of axis {x} of {point} for zero accelerations of the coordinates"
+        return define(f"axis_{x}_{point}_ddot", bias, "1/s2", text)
+
+    def _turning(self, point: str, j: int) -> Expr:
+        """Shape (3, n): rate of a point's axis j per coordinate rate."""
+        if (point, j) not in self._turnings:
+            axis, mechanism = self._axis(point, j, 0), self.mechanism
+            moving = mechanism.ancestors(mechanism.frames[point].place.body)
+            columns = {k: ir.cross(self.kinematics.axes[k].e, axis) for k in moving}
+            parts: list[tuple[Index, Expr]] = [
+                ((slice(0, 3), k), columns.get(k, ir.zeros(3))) for k in range(mechanism.n)
+            ]
+            text = f"rate of axis {_AXES[j]} of {point} per coordinate rate"
+            self._turnings[point, j] = self.program.assemble(
+                f"J_axis_{_AXES[j]}_{point}", (3, mechanism.n), parts, None, text
+            )
+        return self._turnings[point, j]
+
+
+def is_cosine(name: str, points: Container[str]) -> bool:
+    """Whether a name of an expression is a direction cosine, or one's rate."""
+    owner, _, quantity = name.partition(".")
+    return owner in points and quantity.startswith("R")
+
+
+def _rates_in(quantity: str) -> int:
+    return 2 if quantity.endswith(BIAS) else int(quantity.endswith("_dot"))
 
 
 def _level_and_axis(quantity: str) -> tuple[int, int]:

@@ -19,7 +19,7 @@ from ...language.differentiate import ZERO
 from ...language.ir import Expr
 from ...mechanism import Mechanism
 from ...program.symbols import Expressions
-from ..bodies.points import BIAS
+from ..bodies.points import BIAS, is_cosine
 
 _AXES = "xyz"
 
@@ -60,7 +60,7 @@ def _next(name: str, points: Container[str]) -> str:
     owner, _, quantity = name.partition(".")
     if expressions.level(name) == 1:
         return f"{name}{BIAS}"
-    return f"{owner}.v{quantity}" if owner in points else f"{name}_dot"
+    return f"{owner}.v{quantity}" if owner in points and not is_cosine(name, points) else f"{name}_dot"
 
 
 def tasks(mechanism: Mechanism) -> list[Task]:
