@@ -136,6 +136,18 @@ def test_an_effort_of_zero_where_there_is_one_disagrees() -> None:
     assert compare(found, lost, model.units, 1e-6).max_rel_error > 0.1
 
 
+def test_a_finger_that_nothing_moves() -> None:
+    """It slides along the axis that the arm falls about, as rounding has it: measured by how far the arm falls."""
+    finger = link("finger", {"type": "prismatic", "axis": [0.0, 1.0, 0.0]}, "arm", com=0.0)
+    data = {"schema": 1, "name": "Still", "links": [link("arm", hinge("y")), finger]}
+    model = prepare(from_data(data))
+    found = reference.simulate(model.mechanism, start=model.start, stop=1.0)
+    found = replace(found, natural=reference.magnitudes(model.mechanism, found, model.start))
+    for offset, agrees in ((2e-11, True), (1e-8, False)):
+        moved = changed(found, lambda name, offset=offset: offset * (name == "finger_position"))  # type: ignore[misc]
+        assert compare(found, moved, model.units, 1e-6).ok is agrees
+
+
 def test_scales_follow_size_and_place_of_the_machine() -> None:
     """A hanging pendulum a thousand times as large and far away: lengths a thousand times, angles the same."""
     small = MACHINES["hanging"]

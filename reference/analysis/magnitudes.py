@@ -36,12 +36,12 @@ def magnitudes(
     coordinate's own inertia; gravity over the mechanism's extent; a change of the velocity in the time of the run.
     Efforts: these times the inertia. Velocities: the largest one, positions: the range; of both at least a small
     part of what that acceleration comes to in the time of the run. Joint loads: the largest force or the weight,
-    and the largest moment or that force on the link's size.
+    and the largest moment or that force on the link's size. Without a name: how far and how fast bodies move.
 
     start   (q0, qd0), shape (n,) each; inputs as in `simulate`
     """
     found = _Samples(mechanism, run, start, inputs)
-    return (*found.coordinates(), *found.points(), *found.force_elements(), *found.loads())
+    return (*found.bodies(), *found.coordinates(), *found.points(), *found.force_elements(), *found.loads())
 
 
 def natural_accelerations(
@@ -69,6 +69,7 @@ class _Samples:
     acceleration   shape (n,): see `magnitudes`
     place          shape (n,), rad or m: as far as a coordinate may be thought to go
     extent         m, of bodies, centres of mass and points
+    travel, speed  m, m/s: the largest of a body's origin or centre of mass from sample to sample
     """
 
     def __init__(
@@ -81,9 +82,13 @@ class _Samples:
         self._q, self._qd = (run.columns(signal_names(all_of, level)) for level in ("position", "velocity"))
         self._z = run.columns(signal_names([all_of[k] for k in rubbing], "bristle"))
         picked = np.unique(np.linspace(0, len(run.time) - 1, _SAMPLES).round().astype(int))
-        forces, inertia, extents = zip(*map(self._sample, picked.tolist()), strict=True)
+        forces, inertia, places = zip(*map(self._sample, picked.tolist()), strict=True)
         force, self.inertia = np.max(forces, axis=0), np.min(inertia, axis=0)
-        self.extent, self.time = max(extents) or 1.0, float(run.time[-1] - run.time[0])
+        extents = np.linalg.norm(np.ptp(places, axis=1), axis=1)
+        self.extent, self.time = float(max(extents)) or 1.0, float(run.time[-1] - run.time[0])
+        moved = np.linalg.norm(np.diff(places, axis=0), axis=2).max(axis=1, initial=0.0)
+        self.travel = float(np.linalg.norm(np.ptp(places, axis=0), axis=1).max())
+        self.speed = float(np.max(moved / np.diff(run.time[picked]), initial=0.0))
         lengths = np.array([self.extent if c.unit == "rad" else 1.0 for c in mechanism.coordinates])
         self.gravity = float(np.linalg.norm(np.asarray(mechanism.gravity, dtype=float)))
         rate = np.abs(self._qd).max(axis=0)
@@ -91,6 +96,11 @@ class _Samples:
         self.place = np.array([self._place(c, f) for c, f in zip(mechanism.coordinates, force, strict=True)])
         # of a point, m/s²
         self.linear = float(np.max(self.acceleration * lengths))
+
+    def bodies(self) -> Iterator[Magnitude]:
+        """Of the whole machine, that a coordinate which could move and does not is measured by."""
+        yield Magnitude("", "m", "", self.travel)
+        yield Magnitude("", "m/s", "", self.speed)
 
     def coordinates(self) -> Iterator[Magnitude]:
         """Positions, rates, accelerations, efforts and bristles of the generalised coordinates."""
@@ -142,7 +152,7 @@ class _Samples:
             for part in COMPONENTS[3:]:
                 yield Magnitude(name[part], "N.m", link, max(self._largest(name[part]), force * size))
 
-    def _sample(self, k: int) -> tuple[Array, Array, float]:
+    def _sample(self, k: int) -> tuple[Array, Array, Array]:
         state = self._model.state(float(self._run.time[k]), self._q[k], self._qd[k])
         found = self._model.evaluate(state, self._form, self._z[k])
         frames = state.posture.T.transpose(1, 0, 2)[1:]
@@ -150,12 +160,8 @@ class _Samples:
             frame[:3, :3] @ np.asarray(body.com, dtype=float) + frame[:3, 3]
             for frame, body in zip(frames, self._mechanism.bodies, strict=True)
         ]
-        places = np.concatenate([frames[:, :3, 3], centres, state.places.position.T])
-        return (
-            _terms(self._model.forces(state), found),
-            np.diag(found.M),
-            float(np.linalg.norm(np.ptp(places, axis=0))),
-        )
+        places = np.concatenate([frames[:, :3, 3], centres, state.places.position.T]) + state.posture.datum
+        return _terms(self._model.forces(state), found), np.diag(found.M), places
 
     def _weights(self) -> dict[str, float]:
         """Link → N: what it and all that hangs on it weigh."""
