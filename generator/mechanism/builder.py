@@ -96,7 +96,7 @@ class _Builder:
                 if point.rpy is not None
             },
             closures=tuple(self._closure(closure) for closure in self.chain.closures),
-            programmed=tuple(map(_task, self.chain.programmed)),
+            programmed=tuple(map(self._task, self.chain.programmed)),
             nonholonomic=tuple(self._knife_edge(edge) for edge in self.chain.nonholonomic),
             forces=tuple(self._force(force) for force in self.chain.forces),
             lines=tuple(
@@ -384,6 +384,12 @@ class _Builder:
         place = self._place(edge.link, edge.point, f"{edge.name}_point", f"contact of {edge.name}")
         return KnifeEdge(edge.name, place, np.array(edge.normal))
 
+    def _task(self, entry: Programmed) -> ProgrammedTask:
+        if entry.path is not None:
+            elements.keep_times(entry.path, entry.name, self.algebra)
+        expression = None if entry.expression is None else expressions.parse(entry.expression)
+        return ProgrammedTask(entry.name, entry.order, expression, entry.path)
+
     def _force(self, force: Force) -> AppliedForce:
         self._begin("applied force", force.name)
         if force.joint is not None:
@@ -418,8 +424,3 @@ def _parameter_text(name: str, parameter: Parameter) -> str:
 
 def _diagonal(moments: tuple[Value, Value, Value]) -> list[list[Value]]:
     return [[moments[i] if i == j else 0.0 for j in range(3)] for i in range(3)]
-
-
-def _task(entry: Programmed) -> ProgrammedTask:
-    expression = None if entry.expression is None else expressions.parse(entry.expression)
-    return ProgrammedTask(entry.name, entry.order, expression, entry.path)
