@@ -1,10 +1,18 @@
-"""Text files that users give: read as far as they are sensible, else a problem in words."""
+"""Text files that users give, and tables in them: read as far as they are sensible, else a problem in words."""
 
 from __future__ import annotations
 
+import csv
+import io
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from .errors import DescriptionError, Problem
+
+Masked = np.ma.MaskedArray[tuple[int, ...], np.dtype[np.float64]]
+Row = tuple[int, list[str]]
 
 
 def read_text(path: Path, largest: int) -> str:
@@ -24,6 +32,44 @@ def read_text(path: Path, largest: int) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise _error(path, f"is not UTF-8 text (byte {error.start})") from None
+
+
+def read_rows(path: Path, largest: int) -> list[Row]:
+    """Line number and cells of every line that is not empty; commas, semicolons or tabs between cells.
+
+    Raises DescriptionError; see `read_text`.
+    """
+    text = read_text(path, largest)
+    first = text.partition("\n")[0]
+    delimiter = max(",;\t", key=first.count)
+    try:
+        reader = csv.reader(io.StringIO(text), delimiter=delimiter)
+        return [(reader.line_num, cells) for cells in reader if cells]
+    except csv.Error as error:
+        raise _error(path, f"is not a table of values: {error}") from None
+
+
+def numbers(header: Sequence[str], lines: Sequence[Row]) -> tuple[Masked, list[Problem]]:
+    """The lines as an array of shape (lines, columns), masked where there is no number, and what is wrong."""
+    table = np.ma.zeros((len(lines), len(header)))
+    problems = [] if lines else [Problem("", "expected at least one line of numbers below the headers")]
+    for row, (number, cells) in enumerate(lines):
+        problems += _fill(table, row, header, cells, f"line {number}")
+    return table, problems
+
+
+def _fill(table: Masked, row: int, header: Sequence[str], cells: Sequence[str], where: str) -> list[Problem]:
+    if len(cells) != len(header):
+        table[row] = np.ma.masked
+        return [Problem(where, f"expected {len(header)} values, one per header, got {len(cells)}")]
+    problems = []
+    for k, cell in enumerate(cells):
+        try:
+            table[row, k] = float(cell)
+        except ValueError:
+            table[row, k] = np.ma.masked
+            problems.append(Problem(where, f"{header[k]}: expected a number, got {cell[:40]!r}"))
+    return problems
 
 
 def _error(path: Path, message: str) -> DescriptionError:

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import DescriptionError, Problem
+from ...input_files import Masked
 from ...reference.kinematics.piecewise import PiecewiseLinear
 from ...trajectory import Array
-from ..files.csv_file import Masked, read_table, split
+from ..files.csv_file import read_table, split
 
 _MOST_PROBLEMS = 20
 
