@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,11 +70,31 @@ def facts(model: Prepared) -> dict[str, Any]:
         "dependent": list(model.dependent),
         "redundant_rows": [list(group) for group in constraints.redundant],
         "left_out_rows": list(model.left_out),
+        "tables": [_table_of(model, name) for name in model.chain.tables],
         "events": [relation.description for relation in model.program.relations],
         "consistent": start.ok,
         "start": start.text,
         "warnings": reactions.warnings_of(model),
     }
+
+
+def _table_of(model: Prepared, name: str) -> dict[str, Any]:
+    table, stop = model.chain.tables[name], model.chain.simulation.stop
+    (first, last), points = table.span, len(table.points[0])
+    return {
+        "name": name,
+        "points": points,
+        "interpolation": table.interpolation,
+        "first": first,
+        "last": last,
+        "ends_before_run": last < stop,
+    }
+
+
+def _words_of(table: Mapping[str, Any]) -> str:
+    span = f"{table['points']} points from {table['first']:.6g} to {table['last']:.6g} s"
+    beyond = ", then it holds its last value" if table["ends_before_run"] else ""
+    return f"table {table['name']}: {span}, {table['interpolation']}{beyond}"
 
 
 def tables(model: Prepared, data: dict[str, Any]) -> list[Table | str]:
@@ -96,6 +117,7 @@ def tables(model: Prepared, data: dict[str, Any]) -> list[Table | str]:
         *([reactions.gap(rank)] if constraints.redundant else []),
         *(f"{what}: {names}" for what, names in reactions.redundancy_of(model).items()),
         f"equations: {data['formulation']}",
+        *(_words_of(table) for table in data["tables"]),
         *([f"events: {', '.join(dict.fromkeys(data['events']))}"] if data["events"] else []),
         f"start: {data['start']}",
         *data["warnings"],

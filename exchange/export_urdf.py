@@ -154,6 +154,7 @@ def _left_out(numbers: Mechanism) -> Iterator[str]:
         "shapes of links": [link for link in chain.links if link.shape is not None],
         "closures": chain.closures,
         "programmed constraints": chain.programmed,
+        "motions": chain.motions,
         "knife edges": chain.nonholonomic,
         "applied forces": chain.forces,
         "parameters": chain.parameters,

@@ -38,6 +38,7 @@ class StagedModel:
         parameters = [np.ravel(p.value) for p in self.program.parameters]
         self._put("parameters", np.concatenate(parameters))
         self._run("prepare")
+        self._look_up("start_pieces", 0.0)
         self._start()
 
     def __call__(
@@ -46,6 +47,7 @@ class StagedModel:
         """Evaluation at t, s, q and qd, (n,), rad or m (per s), and z, (f,); inputs default to zero."""
         program, given, n = self.program, inputs or {}, len(q)
         self._put("time", t)
+        self._look_up("pieces", t)
         self._put("states", state_vector(self.model, q, qd, z))
         self._put("inputs", [given.get(entry.name, 0.0) for entry in program.inputs])
         self._switch(t)
@@ -59,6 +61,14 @@ class StagedModel:
             outputs,
             dict(zip((v.name for v in program.start_values), self._get("start_values").tolist(), strict=True)),
         )
+
+    def _look_up(self, block: str, t: float) -> None:
+        """The pieces of tables that hold at t, s."""
+        lines = self._get("table_arguments").reshape(-1, 2)
+        found = [
+            k.table.piece(begin + rate * t) for k, (begin, rate) in zip(self.program.lookups, lines, strict=True)
+        ]
+        self._put(block, np.array(found).ravel())
 
     def _switch(self, t: float) -> None:
         """Time events that have come, then relations as their indicators say; evaluates the dynamics."""

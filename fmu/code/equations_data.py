@@ -15,7 +15,8 @@ from typing import Any
 
 import casadi as ca
 
-from ...generator.program.program import Program, Requirement
+from ...generator.language.piecewise import PIECE, Piecewise
+from ...generator.program.program import Lookup, Program, Requirement
 from ...generator.types.bounds import ANY, Bounds
 from ...generator.variables import COUNTERS, INTEGER_SETTINGS, REAL_SETTINGS, Variable
 from ..files.templates import fill
@@ -61,6 +62,8 @@ def data(
         "variables": [_variable(v, limits) for v in variables],
         "bounds": [_bounds(bounds) for bounds in limits],
         "requirements": [_requirement(required) for required in program.requirements],
+        "tables": {name: [_numbers(piece) for piece in table.pieces.tolist()] for name, table in _tables(program)},
+        "lookups": [_lookup(lookup) for lookup in program.lookups],
         "relations": [_string(relation.description) for relation in program.relations],
         "checks": [{"message": _string(c.message), "bound": c.bound} for c in program.checks],
         "pointers": tables,
@@ -80,6 +83,8 @@ def data(
             "checks": "checks" if program.checks else "0",
             "requirements": "requirements" if program.requirements else "0",
             "relations": "relations" if program.relations else "0",
+            "n_lookups": len(program.lookups),
+            "lookups": "lookups" if program.lookups else "0",
             "output_step": output_step,
         },
         "phases": [_phase(program, phase) for phase in staged.phases],
@@ -106,6 +111,7 @@ def _complete(blocks: Mapping[str, int]) -> dict[str, int]:
         "N_REAL_SETTINGS": len(REAL_SETTINGS),
         "N_INTEGER_SETTINGS": len(INTEGER_SETTINGS),
         "N_COUNTERS": len(COUNTERS),
+        "PIECE": PIECE,
         "sizeof(Blocks) / sizeof(int)": len(blocks),
         "sizeof(LinearSystem) / sizeof(int)": len(fields(System)),
         "sizeof(ConstrainedSystem) / sizeof(int)": len(fields(ConstrainedSystem)),
@@ -241,6 +247,16 @@ def _variable(variable: Variable, limits: Sequence[Bounds]) -> dict[str, Any]:
         "elements": variable.elements,
         "bounds": f"&bounds[{limits.index(variable.bounds)}]" if variable.bounds in limits else "0",
     }
+
+
+def _tables(program: Program) -> list[tuple[str, Piecewise]]:
+    """Tables by the names of their functions, each once."""
+    return list({lookup.function: lookup.table for lookup in program.lookups}.items())
+
+
+def _lookup(lookup: Lookup) -> dict[str, Any]:
+    pieces = len(lookup.table.pieces)
+    return {"n_pieces": pieces, "pieces": lookup.function, "has_kinks": int(lookup.table.kinks)}
 
 
 def _requirement(required: Requirement) -> dict[str, Any]:

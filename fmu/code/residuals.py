@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...generator.language import ir
 from ...generator.language.ir import Expr
 from ...generator.program.items import given, used
-from ...generator.program.program import Program
+from ...generator.program.program import Lookup, Program
 from .casadi_eval import SX, Evaluator
 
 Array = NDArray[np.float64]
@@ -49,6 +49,7 @@ def residual(
     time, signals = ca.SX.sym("time"), ca.SX.sym("signals", len(at))
     fixed: dict[str, Any] = {parameter.name: parameter.value for parameter in program.parameters}
     known: dict[str, SX] = {name: ca.SX(np.atleast_1d(value)) for name, value in (fixed | start_values).items()}
+    known |= {lookup.name: _piece(program, lookup, known, t) for lookup in program.lookups}
     known |= {"time": time, **dict(zip(at, ca.vertsplit(signals), strict=True))}
     vector = _evaluated(program, program.residuals[level], known)
     function = ca.Function("residual", [time, signals], _with_slopes(vector, time, signals))
@@ -59,6 +60,12 @@ def residual(
 
 def _with_slopes(vector: SX, time: SX, signals: SX) -> Sequence[SX]:
     return [vector, ca.densify(ca.jacobian(vector, signals)), ca.densify(ca.jacobian(vector, time))]
+
+
+def _piece(program: Program, lookup: Lookup, known: Mapping[str, SX], t: float) -> SX:
+    """Of a table at the time t, s."""
+    begin, rate = (float(_evaluated(program, expr, known)) for expr in (lookup.begin, lookup.rate))
+    return ca.SX(lookup.table.piece(begin + rate * t).tolist())
 
 
 def _evaluated(program: Program, expr: Expr, known: Mapping[str, SX]) -> SX:

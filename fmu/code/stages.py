@@ -17,6 +17,7 @@ import casadi as ca
 
 from ...generator.language import ir
 from ...generator.language.ir import Expr, Shape
+from ...generator.language.piecewise import PIECE
 from ...generator.program.items import ConstrainedSolve, Definition, Item, LinearSolve, given, used
 from ...generator.program.program import Program
 from .casadi_eval import SX, Evaluator, needed
@@ -64,9 +65,11 @@ class _Cutter:
         chains = [[plan for group in chain for plan in plans[group]] for chain in _CHAINS]
         later = set().union(*(plan.uses() for chain in chains for plan in chain))
         self._run(plans["prepare"], later.union(*(plan.uses() for plan in plans["start"])))
+        self._exchange("pieces", "start_pieces")  # tables at t = 0
         if self.program.start is not None:
             StartStages(self.program, self.result, self.known, self.arguments).add()
         self._run(plans["start"], later)
+        self._exchange("start_pieces", "pieces")
         known, arguments = self.known, self.arguments
         for chain in chains:
             self.known, self.arguments = dict(known), list(arguments)
@@ -78,6 +81,11 @@ class _Cutter:
         for position, plan in enumerate(plans):
             self._stage(plan, beyond.union(*(other.uses() for other in plans[position + 1 :])))
 
+    def _exchange(self, old: str, new: str) -> None:
+        """Let the symbols of a block stand for another one."""
+        blocks = self.result.blocks
+        self.arguments = [(x, blocks[new] if block == blocks[old] else block) for x, block in self.arguments]
+
     # Base blocks ---------------------------------------------------------------------------------------------
 
     def _base_blocks(self) -> None:
@@ -87,7 +95,10 @@ class _Cutter:
         self._argument("inputs", [(entry.name, ()) for entry in program.inputs])
         self.switches = self._argument("switches", [("", (len(program.events) + len(program.relations),))])
         self._argument("parameters", [(entry.name, entry.shape) for entry in program.parameters])
+        self._argument("pieces", [(lookup.name, (PIECE,)) for lookup in program.lookups])
         for name, size in (
+            ("start_pieces", PIECE * len(program.lookups)),
+            ("table_arguments", 2 * len(program.lookups)),
             ("input_derivatives", INPUT_ORDERS * len(program.inputs)),
             ("start_states", len(program.states)),
             ("start_values", len(program.start_values)),
@@ -137,6 +148,7 @@ class _Cutter:
                 "start_states": [] if program.start else [state.start for state in program.states],
                 "calculated": [ir.symbol(item.name, item.shape) for item in program.calculated],
                 "requirements": [required.value for required in program.requirements],
+                "table_arguments": [x for lookup in program.lookups for x in (lookup.begin, lookup.rate)],
             },
             "start": {
                 "event_times": [event.time for event in program.events],

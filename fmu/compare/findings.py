@@ -127,7 +127,7 @@ def _known(model: Prepared) -> set[str]:
     simulation = _simulation(model)
     return {
         row
-        for entry in model.chain.programmed
+        for entry in model.chain.tasks
         if simulation.start == "description" or entry.name in simulation.starts_violated
         for row in entry.rows
     }

@@ -12,7 +12,7 @@ import numpy as np
 from ...generator.description.tables.closure import Closure
 from ...generator.description.tables.contact import Contact
 from ...generator.description.tables.line import Line, LineEnd
-from ...generator.description.tables.task import Force, Nonholonomic, Programmed
+from ...generator.description.tables.task import Force, Motion, Nonholonomic, Programmed
 from ...generator.mechanism import GROUND, Body, Coordinate, Mechanism
 from ...reference import Mode
 from ...trajectory import Event, Trajectory
@@ -131,13 +131,13 @@ def coordinates(mechanism: Mechanism, reference: Trajectory, dependent: Iterable
 
 
 def task(mechanism: Mechanism) -> Table:
-    """One row per programmed constraint."""
-    columns: list[tuple[str, Kind, Callable[[Programmed], str]]] = [
+    """One row per programmed constraint or motion."""
+    columns: list[tuple[str, Kind, Callable[[Programmed | Motion], str]]] = [
         ("programmed constraint", "code", lambda p: p.name),
-        ("level", "text", lambda p: ("position", "velocity", "acceleration")[p.order]),
+        ("level", "text", lambda p: ("position", "velocity", "acceleration")[getattr(p, "order", 0)]),
         ("condition", "expression", _condition),
     ]
-    return tabulate(columns, mechanism.chain.programmed)
+    return tabulate(columns, mechanism.chain.tasks)
 
 
 def closures(mechanism: Mechanism) -> Table:
@@ -246,17 +246,15 @@ def _held_by(mechanism: Mechanism, body: Body) -> str:
     return next(link.joint.type for link in mechanism.chain.links if link.name == body.link)
 
 
-def _condition(programmed: Programmed) -> str:
+def _condition(programmed: Programmed | Motion) -> str:
+    if isinstance(programmed, Motion):
+        return f"{programmed.joint} = {programmed.position}"
     if programmed.path is None:
         return f"{programmed.expression} = 0"
     path = programmed.path
     components = ", ".join(f"{path.point}.{component}" for component in path.components)
-    blending = f", blending for {_listed(path.blend_time)} s" if any(path.blends()) else ""
-    return f"{components} along {len(path.legs())} legs of {_listed(path.leg_time)} s ({path.profile}){blending}"
-
-
-def _listed(given: float | tuple[float, ...]) -> str:
-    return ", ".join(decimal(float(x)) for x in (given if isinstance(given, tuple) else (given,)))
+    legs = len(path.waypoints) - 1
+    return f"{components} along {legs} legs of {decimal(path.leg_time)} s ({path.profile})"
 
 
 def _force_value(force: Force) -> str:

@@ -10,6 +10,7 @@ from ..language.suggest import alternatives, unknown
 from ..types.joints import JOINT_TYPES
 from .draft import Draft
 from .references import References
+from .table_uses import file_problems, use_problems
 from .tables.chain import Chain
 from .tables.friction import Coulomb
 
@@ -21,9 +22,11 @@ def problems_of(draft: Draft) -> list[Problem]:
     names = References(draft)
     found = [
         *_clashes(draft, names),
+        *file_problems(draft),
         *_parents(draft, names),
         *_known("link", draft.texts("points", "link"), names.bodies),
         *_programmed(draft, names),
+        *_motions(draft, names),
         *_known("link", draft.texts("nonholonomic", "link"), names.bodies[1:]),
         *_known("link", draft.texts("closures", "a", "link"), names.bodies),
         *_known("link", draft.texts("closures", "b", "link"), names.bodies),
@@ -38,8 +41,8 @@ def problems_of(draft: Draft) -> list[Problem]:
 
 
 def constraint_rows(chain: Chain) -> list[str]:
-    """Names of the constraint rows: programmed, nonholonomic, closures, and six for a rigid base."""
-    programmed = [row for entry in chain.programmed for row in entry.rows]
+    """Names of the constraint rows: programmed, motions, nonholonomic, closures, and six for a rigid base."""
+    programmed = [row for entry in chain.tasks for row in entry.rows]
     edges = [row for edge in chain.nonholonomic for row in edge.rows]
     closures = [row for closure in chain.closures for row in closure.rows]
     return [*programmed, *edges, *closures, *_base_rows(chain)]
@@ -61,7 +64,8 @@ def _clashes(draft: Draft, names: References) -> Iterator[Problem]:
     yield from _folded(draft.names("cases"))
     # closures of one name are reported by it, not by their rows again
     closures = {entry.name: (where, entry) for where, entry in reversed([*draft.entries("closures")])}
-    entries = [*draft.entries("programmed"), *draft.entries("nonholonomic"), *reversed(closures.values())]
+    tasks = [entry for key in ("programmed", "motions", "nonholonomic") for entry in draft.entries(key)]
+    entries = [*tasks, *reversed(closures.values())]
     rows = [(where, row) for where, entry in entries for row in entry.rows]
     yield from _repeated([*(("base", row) for row in _base_rows(draft.chain)), *rows])
     for where, name in draft.names("links"):
@@ -132,12 +136,27 @@ def _programmed(draft: Draft, names: References) -> Iterator[Problem]:
     yield from _of_faulty("programmed", "expression", draft, names)
 
 
+def _motions(draft: Draft, names: References) -> Iterator[Problem]:
+    for where, joint in draft.texts("motions", "joint"):
+        yield from _force_joint(joint, where, names)
+    for where, text in draft.texts("motions", "position"):
+        found = list(_expression(text, where, draft, names))
+        yield from found or _of_time(text, where)
+
+
+def _of_time(text: str, where: str) -> Iterator[Problem]:
+    for name in dict.fromkeys(expressions.running_names(expressions.parse(text))):
+        if "." in name:
+            message = f"expected an expression of t and parameters; {name!r} moves, which [[programmed]] is for"
+            yield Problem(where, message)
+
+
 def _of_faulty(key: str, part: str, draft: Draft, names: References) -> Iterator[Problem]:
     """Problems of the expressions of faulty members, whose order is not known."""
     sound = {where for where, _ in draft.entries(key)}
     for where, text in draft.texts(key, part):
         if where.removesuffix(f".{part}") not in sound:
-            yield from _expression(text, where, draft, names, order=2)
+            yield from _expression(text, where, draft, names, order=2, may_have_kinks=key == "forces")
 
 
 _LEVELS = ("position", "velocity", "acceleration")
@@ -163,7 +182,7 @@ def _order(text: str, order: int, where: str) -> Iterator[Problem]:
 
 
 def _expression(
-    text: str | float, where: str, draft: Draft, names: References, order: int = 0
+    text: str | float, where: str, draft: Draft, names: References, order: int = 0, *, may_have_kinks: bool = False
 ) -> Iterator[Problem]:
     try:
         tree = expressions.parse(text)
@@ -175,6 +194,7 @@ def _expression(
         yield Problem(where, str(error))
     else:
         yield from (Problem(where, message) for message in unknown_names if message)
+        yield from use_problems(tree, where, draft, may_have_kinks=may_have_kinks)
         started = [name for name in expressions.started_names(tree) if expressions.level(name) == 1]
         if started and draft.chain.constraints.formulation == "gpme_reduced":
             text = f'start({started[0]}) does not go with formulation = "gpme_reduced": velocities are no states'
@@ -187,9 +207,9 @@ def _forces(draft: Draft, names: References) -> Iterator[Problem]:
     yield from _known("link", draft.texts("forces", "link"), names.bodies[1:])
     for where, force in draft.entries("forces"):
         if force.effort is not None:
-            yield from _expression(force.effort, f"{where}.effort", draft, names)
+            yield from _expression(force.effort, f"{where}.effort", draft, names, may_have_kinks=True)
         for i, component in enumerate(force.force or ()):
-            yield from _expression(component, f"{where}.force[{i}]", draft, names)
+            yield from _expression(component, f"{where}.force[{i}]", draft, names, may_have_kinks=True)
     yield from _of_faulty("forces", "effort", draft, names)
 
 
@@ -201,7 +221,8 @@ def _lines(draft: Draft, names: References) -> Iterator[Problem]:
         yield from _known("link", draft.texts("lines", end, "link"), names.bodies)
     for key, own in _OF_LINES.items():
         for where, text in draft.texts("lines", key):
-            yield from _own_expression(text, where, (*own, "t", "pi", *names.parameters), draft)
+            known = (*own, "t", "pi", *names.parameters)
+            yield from _own_expression(text, where, known, draft, may_have_kinks=key == "force")
 
 
 def _not_printed(draft: Draft) -> Iterator[Problem]:
@@ -221,7 +242,9 @@ def _not_printed(draft: Draft) -> Iterator[Problem]:
         yield Problem("constraints.velocity_forces", text)
 
 
-def _own_expression(text: str, where: str, known: Sequence[str], draft: Draft) -> Iterator[Problem]:
+def _own_expression(
+    text: str, where: str, known: Sequence[str], draft: Draft, *, may_have_kinks: bool = False
+) -> Iterator[Problem]:
     """Of an expression that knows these names alone."""
     try:
         tree = expressions.parse(text)
@@ -234,6 +257,7 @@ def _own_expression(text: str, where: str, known: Sequence[str], draft: Draft) -
             for name in dict.fromkeys(expressions.names(tree))
             if name not in known
         )
+        yield from use_problems(tree, where, draft, may_have_kinks=may_have_kinks)
 
 
 def _force_joint(joint: str, where: str, names: References) -> Iterator[Problem]:
@@ -251,7 +275,7 @@ def _force_joint(joint: str, where: str, names: References) -> Iterator[Problem]
 
 def _settings(draft: Draft, names: References) -> Iterator[Problem]:
     chain = draft.chain
-    tasks = [entry.name for entry in chain.programmed]
+    tasks = [entry.name for entry in chain.tasks]
     for key, what, listed, known in (
         ("statics.locked", "link", chain.statics.locked or (), names.all_links),
         ("simulation.starts_violated", "programmed constraint", chain.simulation.starts_violated, tasks),

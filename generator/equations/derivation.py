@@ -43,7 +43,7 @@ def derive(
     inertia = dynamics.derive(program, mechanism, bodies)
     program.section("points")
     points = Points(program, mechanism, bodies)
-    lower = Lowering(program, mechanism.parameters, points)
+    lower = Lowering(program, mechanism.parameters, points, chain.tables)
     bristles = friction.bristles(program, mechanism)
     Q, applied, of_forces = forces.derive(program, bodies, points, lower)
     rows = constraints.derive(program, mechanism, bodies, points, lower)

@@ -51,6 +51,8 @@ def _value(tree: Expr, known: Mapping[str, float]) -> float | None:
             return float(tree.data)
         case "symbol":
             return known.get(tree.data)
+        case "table":
+            return None  # of its own numbers
         case "if":
             left, right, then, otherwise = values
             if left is None or right is None:

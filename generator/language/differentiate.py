@@ -42,6 +42,9 @@ def derivative(tree: Expr, name: str) -> Expr:
         return ZERO
     if condition:
         return ir.rebuilt(tree, [*condition, *slopes])
+    if tree.op == "table":
+        name, order, inside = tree.data
+        return ir.table(name, tree.args[0], order + 1, inside=inside) * slopes[0]
     if len(slopes) == 1:
         return _UNARY[tree.function](*tree.args) * slopes[0]
     return _BINARY[tree.function](*tree.args, *slopes)

@@ -31,6 +31,7 @@ FUNCTIONS = {
     "quintic": 5,
     "start": 1,
     "noevent": 1,
+    "table": 2,
 }
 _OPERATORS: dict[type[ast.operator], str] = {
     ast.Add: "+",
@@ -124,6 +125,14 @@ def started_names(tree: Expr) -> Iterator[str]:
         yield from started_names(child)
 
 
+def tables(tree: Expr) -> Iterator[Expr]:
+    """All uses of tables in the tree."""
+    if tree.op == "table":
+        yield tree
+    for child in tree.args:
+        yield from tables(child)
+
+
 def level(name: str) -> int:
     """0 for positions (`E.x`), 1 for velocities (`E.vx`, `column.angle_dot`), 2 for accelerations (`E.ax`)."""
     quantity = name.partition(".")[2]
@@ -189,7 +198,17 @@ def _call(function: str, arguments: list[ast.expr]) -> Expr:
     expected = FUNCTIONS[function]
     if len(arguments) != expected:
         raise ValueError(f"{function} takes {expected} argument{'s' * (expected > 1)}, got {len(arguments)}")
+    if function == "table":
+        return _table(*arguments)
     return ir.call(function, *map(_tree, arguments))
+
+
+def _table(name: ast.expr, argument: ast.expr) -> Expr:
+    if not isinstance(name, ast.Name):
+        raise ValueError(
+            f"expected the name of a table first, as in table(slew, t), got {_short(ast.unparse(name))!r}"
+        )
+    return ir.table(name.id, _tree(argument))
 
 
 def _condition(test: ast.expr, then: Expr, otherwise: Expr) -> Expr:

@@ -32,6 +32,7 @@ OPERATIONS = {
     "cross": "vector product",
     "call": "function of scalars, by name",
     "if": "choice by a comparison, see `choose`",
+    "table": "a table of the description, or a derivative of it, see `table`",
 }
 
 
@@ -302,6 +303,11 @@ def cross(a: Expr, b: Expr) -> Expr:
 def call(name: str, *arguments: Expr) -> Expr:
     """Function of scalars, by its name in Modelica."""
     return Expr("call", (), arguments, name)
+
+
+def table(name: str, argument: Expr, order: int = 0, *, inside: bool = False) -> Expr:
+    """The derivative of an order of a table of the description; inside: the argument does not leave it."""
+    return Expr("table", (), (argument,), (name, order, inside))
 
 
 def choose(comparison: str, left: Expr, right: Expr, then: Expr, otherwise: Expr) -> Expr:

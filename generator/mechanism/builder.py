@@ -17,13 +17,13 @@ from ..description.tables.inertia import Inertial
 from ..description.tables.link import Beam, Joint, Link
 from ..description.tables.parameter import Parameter
 from ..description.tables.settings import Constraints
-from ..description.tables.task import Force, Nonholonomic, Point, Programmed
+from ..description.tables.task import Force, Nonholonomic, Point
 from ..language import expressions
 from ..types.bounds import EXPONENT, NON_NEGATIVE, POSITIVE, Bounds
 from ..types.closures import CLOSURE_TYPES, DEFORMATIONS, Condition
 from ..types.joints import JOINT_TYPES, ElementaryMotion
 from ..types.origin import Origin
-from . import elements, rfem
+from . import elements, rfem, tasks
 from .algebra import Algebra, Matrix, Numbers, Value, Vector
 from .parts import (
     GROUND,
@@ -36,7 +36,6 @@ from .parts import (
     KnifeEdge,
     Mechanism,
     Place,
-    ProgrammedTask,
     Support,
 )
 
@@ -96,7 +95,10 @@ class _Builder:
                 if point.rpy is not None
             },
             closures=tuple(self._closure(closure) for closure in self.chain.closures),
-            programmed=tuple(map(self._task, self.chain.programmed)),
+            programmed=(
+                *map(tasks.programmed, self.chain.programmed),
+                *(tasks.motion(m, self.coordinates[self._joint_coordinate(m.joint)]) for m in self.chain.motions),
+            ),
             nonholonomic=tuple(self._knife_edge(edge) for edge in self.chain.nonholonomic),
             forces=tuple(self._force(force) for force in self.chain.forces),
             lines=tuple(
@@ -383,12 +385,6 @@ class _Builder:
         self._begin("knife edge", edge.name)
         place = self._place(edge.link, edge.point, f"{edge.name}_point", f"contact of {edge.name}")
         return KnifeEdge(edge.name, place, np.array(edge.normal))
-
-    def _task(self, entry: Programmed) -> ProgrammedTask:
-        if entry.path is not None:
-            elements.keep_times(entry.path, entry.name, self.algebra)
-        expression = None if entry.expression is None else expressions.parse(entry.expression)
-        return ProgrammedTask(entry.name, entry.order, expression, entry.path)
 
     def _force(self, force: Force) -> AppliedForce:
         self._begin("applied force", force.name)

@@ -1,4 +1,4 @@
-"""Parts of a mechanism by their description: lines, contacts, what joints have on their coordinates, paths."""
+"""Force elements of a mechanism by their description: lines, contacts, what joints have on their coordinates."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from ..description.tables import contact as described_contact
 from ..description.tables import line as described_line
 from ..description.tables.friction import Coulomb as DescribedCoulomb
 from ..description.tables.link import Joint
-from ..description.tables.task import Path
 from ..language import expressions
-from ..types.bounds import NON_NEGATIVE, POSITIVE, RAMP
+from ..types.bounds import NON_NEGATIVE, POSITIVE
 from ..types.joints import JOINT_TYPES
 from .algebra import Algebra, Value
 from .parts import Contact, Coulomb, Limits, Line, Place
@@ -96,17 +95,6 @@ def armature(joint: Joint, owner: str, algebra: Algebra) -> Value:
     unit = "kg.m2" if _units(joint)[0] == "rad" else "kg"
     text = f"rotor inertia on the axis of {owner}"
     return algebra.scalar(f"{owner}_armature", joint.armature, unit, text, NON_NEGATIVE)
-
-
-def keep_times(path: Path, name: str, algebra: Algebra) -> None:
-    """What the times of a path must keep where they follow from parameters."""
-    for number, (duration, shared) in enumerate(path.blended(algebra.value), start=1):
-        text = f"duration of leg {number} of {name}"
-        algebra.require(duration, f"{text}, s", POSITIVE)
-        algebra.require(duration - shared, f"{text} without what its ends blend, s")
-    for number, blend in enumerate(path.blends(algebra.value), start=1):
-        algebra.require(blend, f"blend time at waypoints[{number}] of {name}, s")
-    algebra.require(algebra.value(path.ramp_share), f"ramp of {name}", RAMP)
 
 
 def _units(joint: Joint) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from ...templates import environment
 from .. import mechanism
 from ..description import Chain
 from ..program.program import Program
-from . import linear_systems, parts, start
+from . import linear_systems, lookups, parts, start
 from . import text as mo
 from .origin import Source
 from .writer import Writer
@@ -51,12 +51,20 @@ def render(
             states=parts.states(program, free),
             outputs=parts.outputs(program),
             switchings=parts.switchings(program),
-            hidden=[*parts.derived_parameters(program), *parts.variables(program)],
-            switched_at_start=parts.switched_at_start(program),
+            hidden=[
+                *parts.derived_parameters(program),
+                *lookups.declarations(program),
+                *parts.variables(program),
+            ],
+            switched_at_start=[*parts.switched_at_start(program), *lookups.initial_equations(program)],
             start_equations=[*parts.start_equations(program), *start.equations(program)]
             if start_values is None
             else [],
-            equations=[*parts.equations(program), *parts.switching_equations(program)],
+            equations=[
+                *lookups.equations(program),
+                *parts.equations(program),
+                *parts.switching_equations(program),
+            ],
             state_equations=parts.state_equations(program),
             output_equations=parts.output_equations(program),
             assertions=parts.assertions(program),
@@ -64,6 +72,7 @@ def render(
             plant_inputs=parts.plant_inputs(program),
             plant_equations=parts.plant_equations(program),
             uses_quintic=any("quintic_" in line for item in program.items for line in parts.item_equations(item)),
+            tables=lookups.functions(program),
             experiment=_settings(chain),
         )
     )
@@ -107,6 +116,7 @@ def digest(program: Program) -> str:
     lines += [f"{s.name} {s.unit} {mo.text(s.derivative)}" for s in program.states]
     lines += [f"{v.name} {mo.text(v.expr)}" for v in program.start_values]
     lines += [mo.text(event.time) for event in program.events]
+    lines += lookups.digest(program)
     lines += [mo.text(relation.indicator) for relation in program.relations]
     lines += [line for item in program.items for line in parts.item_equations(item)]
     lines += [f"{o.name} {o.unit} {mo.text(o.expr)}" for o in program.outputs]

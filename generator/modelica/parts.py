@@ -153,10 +153,10 @@ def _never_or(event: Event) -> Expr:
 
 
 def _input_name(program: Program, force: Definition) -> str:
-    return _free(program, f"{force.name}_input")
+    return fresh(program, f"{force.name}_input")
 
 
-def _free(program: Program, name: str) -> str:
+def fresh(program: Program, name: str) -> str:
     """The name, or the name with `_` after it where the program has it already."""
     while name in program.reserved:
         name += "_"

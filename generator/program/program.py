@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..language import ir
 from ..language.ir import Expr, Index, Shape
+from ..language.piecewise import Piecewise
 from ..types.bounds import ANY, Bounds
 from ..types.following import Following
 from ..types.origin import Origin, Signal
@@ -143,6 +144,29 @@ class Event:
 
 
 @dataclass(frozen=True)
+class Lookup:
+    """Where a table is at a time: which of its pieces holds, shape (PIECE,); begin and rate are of parameters.
+
+    name      of the piece
+    function  what gives it, by the argument; one for all lookups of a table
+    begin     argument of the table at t = 0
+    rate      of the argument in time
+    """
+
+    name: str
+    function: str
+    table: Piecewise
+    begin: Expr
+    rate: Expr
+    description: str
+
+    @property
+    def argument(self) -> Expr:
+        """Of the table, now."""
+        return self.begin + self.rate * ir.symbol("time")
+
+
+@dataclass(frozen=True)
 class Output:
     """A quantity that the FMU's user reads."""
 
@@ -204,6 +228,7 @@ class Program:
     checks       of the start and of every completed step, in every tool
     assertions   for tools that do not say themselves what is singular
     events       switching times; the position is the switch's index
+    lookups      tables of the description, as far as expressions use them
     relations    what changes at events whose times are not known before; their switches come after those of events
     start        how the start states follow the parameters; None: they are those that are given
     projections  level, `position` or `velocity` → its projection; empty where it is not wanted
@@ -220,6 +245,7 @@ class Program:
     states: list[State] = field(default_factory=list)
     start_values: list[StartValue] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
+    lookups: list[Lookup] = field(default_factory=list)
     relations: list[Relation] = field(default_factory=list)
     items: list[Item] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)

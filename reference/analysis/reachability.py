@@ -11,7 +11,6 @@ from ...errors import Problem, SolveError
 from ...generator.description.tables.task import Path
 from ...generator.mechanism import Mechanism
 from ..constraints.choice import RowChoice
-from ..constraints.paths import Target
 from ..kinematics.quantities import State
 from ..solve.left_out import Opening
 from ..solve.model import Model
@@ -46,9 +45,8 @@ def unreachable(mechanism: Mechanism, q0: ArrayLike) -> list[Problem]:
 def _waypoints(model: Model, path: Path, where: str, q: Array) -> Iterator[Problem]:
     search = _Search(model, path)
     with_what = ", base and beams as at the start" * any(c.role != "joint" for c in model.mechanism.coordinates)
-    target = Target(path)
-    for k, t in enumerate(target.visits):
-        found, distance = search.nearest(target.motion(t, t)[0], q)
+    for k, waypoint in enumerate(path.waypoints):
+        found, distance = search.nearest(np.array(waypoint), q)
         if distance <= _REACHED:
             q = found
         else:
@@ -136,8 +134,12 @@ def _left_out(model: Model, start: State, choice: RowChoice) -> Iterator[Problem
 
 
 def _table(model: Model, names: Sequence[str]) -> str:
-    programmed = {model.constraints.names[k] for k in model.constraints.programmed}
-    return "programmed" if programmed & set(names) else "closures"
+    chain = model.mechanism.chain
+    programmed = {row for entry in chain.programmed for row in entry.rows}
+    motions = {entry.name for entry in chain.motions}
+    if programmed & set(names):
+        return "programmed"
+    return "motions" if motions & set(names) else "closures"
 
 
 def _contradiction(model: Model, choice: RowChoice, opened: Opening) -> str:

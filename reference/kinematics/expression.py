@@ -15,6 +15,7 @@ from typing import Protocol, TypeVar
 
 from ...errors import SolveError
 from ...generator.language.ir import Expr
+from .curve import Curve
 from .jet import OPERATIONS, Value, plain
 from .segment import Segment
 
@@ -93,11 +94,26 @@ class Call:
         """Its value; raises NoValue."""
         operands = [child.value(at) for child in self.children]
         try:
-            return OPERATIONS[self.function](*operands)
+            return self.result(*operands)
         except (ValueError, ZeroDivisionError, OverflowError) as error:
             given = ", ".join(f"{plain(operand):.6g}" for operand in operands)
             kind = "too large" if isinstance(error, OverflowError) else "not defined"
             raise NoValue(f"{self.function}({given}), or a derivative of it, is {kind}") from None
+
+    def result(self, *operands: Value) -> Value:
+        """Of these operands; errors of Python's arithmetic where it has none."""
+        return OPERATIONS[self.function](*operands)
+
+
+@dataclass(frozen=True)
+class Looked(Call):
+    """A table, within its ends where it rests beyond them."""
+
+    curve: Curve
+
+    def result(self, *operands: Value) -> Value:
+        """Of the table."""
+        return self.curve(*operands)
 
 
 class Choice:
@@ -156,14 +172,20 @@ class _Switch(Choice):
 
 
 StartValue = Callable[[Node], float]
+_NO_TABLES: Mapping[str, Curve] = {}
 
 
 def compile_tree(
-    tree: Expr, constants: Mapping[str, float], start: StartValue | None, eventful: bool = True
+    tree: Expr,
+    constants: Mapping[str, float],
+    start: StartValue | None,
+    tables: Mapping[str, Curve] = _NO_TABLES,
+    eventful: bool = True,
 ) -> Node:
     """The description's expression with its constants put in.
 
     constants  parameters by name
+    tables     by name
     start      value of a compiled expression at the start; None: the present state is the start, start(x) = x
     eventful   whether its conditions and kinks are events
     """
@@ -173,7 +195,9 @@ def compile_tree(
     if tree.op == "symbol":
         known = {"pi": math.pi, **constants}
         return Constant(known[tree.data]) if tree.data in known else Atom(tree.data)
-    children = tuple(compile_tree(child, constants, start, eventful) for child in tree.args)
+    children = tuple(compile_tree(child, constants, start, tables, eventful) for child in tree.args)
+    if tree.op == "table":
+        return _table(tree.data[0], tables[tree.data[0]], *children)
     if tree.op == "if":
         return _conditional(tree.data[0], children, eventful)
     if tree.function == "noevent":
@@ -183,6 +207,16 @@ def compile_tree(
     if tree.function == "start":
         return Constant(start(children[0])) if start else children[0]
     return _call(Call(tree.function, children))
+
+
+def _table(name: str, curve: Curve, argument: Node) -> Node:
+    """A curve; where it rests beyond its ends its second derivative jumps there, so these are switches."""
+    within: Node = Looked(f"table {name}", (argument,), curve)
+    if not curve.rests:
+        return within
+    first, last, before, after = (Constant(x) for x in (curve.first, curve.last, curve.before, curve.after))
+    inner = _conditional(">=", (argument, last, after, within), eventful=False)
+    return _conditional("<", (argument, first, before, inner), eventful=False)
 
 
 def _call(call: Call) -> Node:
@@ -294,7 +328,7 @@ def stops(node: Node) -> Iterator[float]:
     if isinstance(node, _Switch):
         yield node.time
     if isinstance(node, Call):
-        for difference in _breaks(node.function, node.children):
+        for difference in _breaks(node):
             line = _line(difference)
             if line is not None and line[1] != 0.0:
                 yield -line[0] / line[1]
@@ -302,8 +336,11 @@ def stops(node: Node) -> Iterator[float]:
         yield from stops(child)
 
 
-def _breaks(function: str, x: tuple[Node, ...]) -> tuple[Node, ...]:
+def _breaks(call: Call) -> tuple[Node, ...]:
     """Differences whose roots are breakpoints of the function."""
+    function, x = call.function, call.children
+    if isinstance(call, Looked):
+        return tuple(Call("-", (*x, Constant(kink))) for kink in call.curve.kinks)
     if function == "quintic":
         return Call("-", (x[0], x[1])), Call("-", (x[0], x[2]))
     if function in ("min", "max"):

@@ -78,6 +78,11 @@ def _of_one(x: Jet, f: float, f1: float, f2: float) -> Jet:
     return Jet(f, f1 * x.gradient, f1 * x.rate, f1 * x.second + f2 * x.rate * x.rate)
 
 
+def along(x: Value, f: float, f1: float, f2: float) -> Value:
+    """f(x) of a function whose value and derivatives are known there."""
+    return _of_one(x, f, f1, f2) if isinstance(x, Jet) else f
+
+
 def _of_two(x: Value, y: Value, f: float, first: tuple[float, float], second: tuple[float, float, float]) -> Jet:
     """f(x, y) by the chain rule; derivatives (f_x, f_y) and (f_xx, f_xy, f_yy)."""
     k = len((x if isinstance(x, Jet) else constant(y, 0)).gradient)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .expression import Atom, Call, Choice, Constant, Instant, Node
-from .jet import OPERATIONS, Jet, Value, constant, hessian, plain, variables
+from .jet import Jet, Value, constant, hessian, plain, variables
 
 Array = NDArray[np.float64]
 
@@ -49,7 +49,7 @@ def _of_call(node: Call, all_parts: list[Magnitude]) -> Magnitude:
     def operation(variables: list[Jet]) -> Value:
         jets = iter(variables)
         operands = [next(jets) if m else p.value for p, m in zip(all_parts, moving, strict=True)]
-        return OPERATIONS[node.function](*operands)
+        return node.result(*operands)
 
     found, curvature = constant(operation(variables(values)), len(parts)), hessian(operation, values)
     gradients, sizes = np.array([part.gradient for part in parts]), np.array([part.size for part in parts])

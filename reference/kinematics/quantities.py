@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ...generator.language.ir import Expr
 from ...generator.mechanism import Mechanism
+from .curve import Curve
 from .expression import (
     Instant,
     Node,
@@ -227,6 +228,7 @@ class Reader:
 
     def __init__(self, mechanism: Mechanism, quantities: Quantities, start: State | None) -> None:
         self._constants, self._quantities, self._start = mechanism.parameters, quantities, start
+        self._tables = {name: Curve(table) for name, table in mechanism.chain.tables.items()}
 
     def reading(self, label: str, tree: Expr) -> Reading:
         """The compiled expression; `label` names it in errors."""
@@ -234,7 +236,7 @@ class Reader:
 
     def compiled(self, label: str, tree: Expr) -> Node:
         """The same without a look for its names, which are somebody's own."""
-        return compile_tree(tree, self._constants, self._start_value(label))
+        return compile_tree(tree, self._constants, self._start_value(label), self._tables)
 
     def _start_value(self, label: str) -> Callable[[Node], float] | None:
         start = self._start

@@ -9,6 +9,7 @@
      algebra    linear_solve        dense A X = B by LU with equilibration and partial pivoting
                 constrained_solve   constrained equations of motion, dependent unknowns chosen by complete pivoting
                 stage_matrix        systems of implicit methods, positions eliminated
+                lookup              which piece of a table a number is in
      core       equations.h         this contract
                 model               one instance: its memory, what has changed, why the last call failed
                 table               the table of variables: by value reference, by name; bounds
@@ -130,6 +131,15 @@ typedef struct {
 
 enum { INPUT_ORDERS = 3 }; /* of the polynomials that inputs may follow in co-simulation */
 
+enum { PIECE = 5 }; /* numbers of a piece of a table: its begin, and the coefficients c0 to c3 of its polynomial */
+
+/* Where a table is at a time. Its argument is affine in time: `table_arguments` has its value at t = 0 and its rate. */
+typedef struct {
+    int n_pieces;
+    const double (*pieces)[PIECE]; /* their begins do not decrease; the first one holds before its begin, too */
+    int has_kinks;                 /* 1: the slope jumps between pieces, which are time events then */
+} Lookup;
+
 /* Offsets of the blocks that the fixed part reads and writes. Every other block is the generator's own. */
 typedef struct {
     int time;         /* 1: s */
@@ -141,6 +151,9 @@ typedef struct {
                          of the n_relations relations: 1.0 where the indicator is positive, else 0.0. Constant
                          between events. */
     int parameters;   /* n_parameters */
+    int pieces;       /* PIECE times n_lookups: the pieces that hold at the present time */
+    int start_pieces; /* the same for t = 0, which START takes in their place */
+    int table_arguments; /* 2 times n_lookups: result of PREPARE */
     int start_states; /* n_states: result of PREPARE or START, copied to the states when a run is initialised */
     int event_times;  /* n_switches - n_relations: result of PREPARE or START, s; any order, may be past; not finite = never */
     int derivatives;  /* n_states: result of DYNAMICS, time derivative of the states */
@@ -286,6 +299,9 @@ typedef struct {
        then the first value references of what is in it, ascending. No list (NULL): on nothing. No table: not known. */
     const int *const *dependencies;
     const int *const *start_dependencies;
+
+    int n_lookups;
+    const Lookup *lookups; /* may be NULL if n_lookups is 0 */
 
     int n_checks;
     const Check *checks; /* may be NULL if n_checks is 0 */

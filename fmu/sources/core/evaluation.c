@@ -217,6 +217,7 @@ static bool finish_start(Model *model) {
 static bool finish(Model *model, int group) {
     switch (group) {
     case GROUP_PREPARE:
+        tables_follow_parameters(model);
         return requirements_hold(model);
     case GROUP_START:
         return finish_start(model);

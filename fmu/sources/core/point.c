@@ -4,14 +4,45 @@
 #include "point.h"
 
 #include "inputs.h"
+#include "lookup.h"
 #include "table.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-void model_move(Model *model, double time, const double *states) {
+/* ---- Tables ----------------------------------------------------------------------------------------------------- */
+
+static double argument(const Model *model, int k, double time) {
+    const double *line = model->workspace + equations.blocks.table_arguments + 2 * k;
+    return line[0] + line[1] * time;
+}
+
+static int piece_at(const Model *model, int k, double time) {
+    const Lookup *lookup = equations.lookups + k;
+    return lookup_piece(lookup->n_pieces, PIECE, lookup->pieces[0], argument(model, k, time));
+}
+
+static void put_pieces(Model *model, int block, double time) {
+    for (int k = 0; k < equations.n_lookups; k++)
+        memcpy(model->workspace + block + PIECE * k, equations.lookups[k].pieces[piece_at(model, k, time)],
+               PIECE * sizeof(double));
+}
+
+void tables_follow_parameters(Model *model) {
+    put_pieces(model, equations.blocks.start_pieces, 0.0);
+    put_pieces(model, equations.blocks.pieces, model->workspace[equations.blocks.time]);
+}
+
+/* ---- The point -------------------------------------------------------------------------------------------------- */
+
+static void put_time(Model *model, double time) {
     model->workspace[equations.blocks.time] = time;
+    put_pieces(model, equations.blocks.pieces, time);
+}
+
+void model_move(Model *model, double time, const double *states) {
+    put_time(model, time);
     if (equations.n_states > 0)
         memcpy(model->workspace + equations.blocks.states, states, (size_t)equations.n_states * sizeof *states);
     inputs_follow(model, time);
@@ -19,10 +50,9 @@ void model_move(Model *model, double time, const double *states) {
 }
 
 bool model_set_time(Model *model, double time) {
-    double *current = model->workspace + equations.blocks.time;
     if (!isfinite(time)) return model_fail(model, "the time is %g, expected a finite number", time);
-    if (time != *current) model_changed(model, AFTER_POINT);
-    *current = time;
+    if (time != model->workspace[equations.blocks.time]) model_changed(model, AFTER_POINT);
+    put_time(model, time);
     return true;
 }
 
@@ -70,11 +100,26 @@ void switches_follow_time(Model *model) {
         set(model, switches_of(model) + k, has_come(times_of(model)[k], time_of(model)));
 }
 
+/* When the next kink of a table comes, s. */
+static double next_kink(const Model *model, int k) {
+    const Lookup *lookup = equations.lookups + k;
+    const double rate = model->workspace[equations.blocks.table_arguments + 2 * k + 1];
+    const int way = rate > 0.0 ? 1 : -1;
+    if (!lookup->has_kinks || rate == 0.0) return INFINITY;
+    /* the end of a piece is the begin of the next one; one that has come but for rounding is passed over */
+    for (int i = piece_at(model, k, time_of(model)) + (way > 0); i > 0 && i < lookup->n_pieces; i += way) {
+        const double kink = time_of(model) + (lookup->pieces[i][0] - argument(model, k, time_of(model))) / rate;
+        if (!has_come(kink, time_of(model))) return kink;
+    }
+    return INFINITY;
+}
+
 double switches_next_time(const Model *model) {
     const double *events = times_of(model), time = time_of(model);
     double next = INFINITY;
     for (int k = 0; k < n_times(); k++)
         if (isfinite(events[k]) && !has_come(events[k], time)) next = fmin(next, events[k]);
+    for (int k = 0; k < equations.n_lookups; k++) next = fmin(next, next_kink(model, k));
     return next;
 }
 

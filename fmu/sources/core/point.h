@@ -9,6 +9,8 @@ bool model_set_time(Model *model, double time);
 bool model_set_states(Model *model, const double *states);
 void model_move(Model *model, double time, const double *states); /* unchecked, for inner solvers; inputs follow */
 
+void tables_follow_parameters(Model *model); /* once what their arguments are made of is known */
+
 /* Switches: which time events have come, and which relations between states hold. */
 void switches_follow_time(Model *model); /* sets those whose event time has come */
 double switches_next_time(const Model *model); /* s, of the next time event; INFINITY: none */

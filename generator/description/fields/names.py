@@ -30,7 +30,7 @@ _RESERVED = {
     "keywords of Modelica": _MODELICA_KEYWORDS.split(),
     "what is built into Modelica": _MODELICA_BUILT_IN.split(),
     "keywords of Python, as which expressions are read": keyword.kwlist,
-    "words of expressions and descriptions": ["t", "pi", "start", "quintic", "noevent", "ground"],
+    "words of expressions and descriptions": ["t", "pi", "start", "quintic", "noevent", "table", "ground"],
     "classes and functions of the generated text": [
         *("RealInput", "Mechanism", "Plant", "Experiment", "quintic_0", "quintic_1", "quintic_2")
     ],

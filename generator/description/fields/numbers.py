@@ -80,6 +80,8 @@ def _parameters_of(text: str, known: Mapping[str, float | None]) -> set[str]:
         raise ValueError(f"expected a number, or an expression of [parameters]: {error}") from None
     if next(expressions.started_names(tree), None):
         raise ValueError(f"{text!r}: start(…) is known once a run begins; expected parameters and numbers")
+    if next(expressions.tables(tree), None) is not None:
+        raise ValueError(f"{text!r}: table(…) changes over time; expected parameters and numbers")
     used = {*expressions.names(tree)} - {"pi"}
     for name in sorted(used):
         if name not in known:

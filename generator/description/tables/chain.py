@@ -16,7 +16,8 @@ from .line import Line
 from .link import Link
 from .parameter import NumberOrTable, values
 from .settings import Case, Constraints, Outputs, Simulation, Statics
-from .task import Force, Nonholonomic, Point, Programmed
+from .table import Table
+from .task import Force, Motion, Nonholonomic, Point, Programmed
 
 
 class Chain(Part):
@@ -32,6 +33,8 @@ class Chain(Part):
     """x, y, z in the world frame, m/s²."""
     parameters: dict[Name, NumberOrTable] = Field({})
     """Name → number or table that expressions may use, here and in place of other numbers of the mechanism."""
+    tables: dict[Name, Table] = Field({})
+    """Name → table over time from a file, which expressions use as `table(name, t)`."""
     base: Base | None = None
     """The base; without this table the links start from the ground."""
     links: tuple[Link, ...] = ()
@@ -42,6 +45,8 @@ class Chain(Part):
     """What closes loops."""
     programmed: tuple[Programmed, ...] = ()
     """Programmed constraints: what the mechanism has to do."""
+    motions: tuple[Motion, ...] = ()
+    """Joints that are driven."""
     nonholonomic: tuple[Nonholonomic, ...] = ()
     """Knife edges."""
     forces: tuple[Force, ...] = ()
@@ -66,6 +71,11 @@ class Chain(Part):
     def _with_parameters(cls, data: Any, handler: ModelWrapValidatorHandler[Chain]) -> Chain:
         with known_parameters(values(data.get("parameters") if isinstance(data, dict) else None)):
             return handler(data)
+
+    @property
+    def tasks(self) -> tuple[Programmed | Motion, ...]:
+        """What drives have to realise."""
+        return (*self.programmed, *self.motions)
 
     @property
     def parameter_values(self) -> dict[str, float]:

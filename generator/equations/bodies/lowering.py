@@ -5,9 +5,11 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Hashable, Mapping
 
-from ...language import differentiate, expressions, ir
+from ...description.tables.table import Table
+from ...language import differentiate, expressions, ir, piecewise
 from ...language.ir import Expr
-from ...program.program import Event, Program, StartValue
+from ...language.piecewise import Piecewise
+from ...program.program import Event, Lookup, Program, StartValue
 
 TIME = ir.symbol("time")
 
@@ -32,10 +34,19 @@ class Lowering:
         program    gets the events and start values that the expressions need
         constants  names of the description's parameters
         resolve    other names (`E.x`, `column.angle_dot`) → expression
+        tables     those of the description, by name
     """
 
-    def __init__(self, program: Program, constants: dict[str, Expr], resolve: Callable[[str], Expr]) -> None:
-        self.program, self.constants, self.resolve = program, constants, resolve
+    def __init__(
+        self,
+        program: Program,
+        constants: dict[str, Expr],
+        resolve: Callable[[str], Expr],
+        tables: Mapping[str, Table],
+    ) -> None:
+        self.program, self.constants, self.resolve, self.tables = program, constants, resolve, tables
+        self._lookups: dict[Hashable, Lookup] = {}
+        self._functions: dict[str, tuple[str, Piecewise]] = {}
         self._started: dict[Hashable, Expr] = {}
         self._events: dict[Hashable, str] = {}
         self._relations: dict[Hashable, str] = {}
@@ -47,6 +58,8 @@ class Lowering:
             return self._named(tree.data)
         if tree.op == "if":
             return self._conditional(tree)
+        if tree.op == "table":
+            return self._table(tree)
         if tree.function == "start":
             return self._start(tree.args[0])
         if tree.function == "noevent":
@@ -105,6 +118,32 @@ class Lowering:
             self._relations[key] = self.program.relate(indicator)
         return ir.relation(comparison, left, right, then, otherwise, self._relations[key])
 
+    def _table(self, tree: Expr) -> Expr:
+        """A derivative of a table; before and after a cubic one that rests at its ends it is constant."""
+        (name, order, inside), (argument,) = tree.data, tree.args
+        table = self.tables[name]
+        if inside or table.ends == "free" or table.interpolation == "linear":
+            lookup = self._lookup(name, argument)
+            return piecewise.derivative(piecewise.symbol(lookup.name), lookup.argument, order)
+        (first, last), (begin, end) = ([*map(ir.constant, ends)] for ends in (table.span, table.end_values))
+        before, after = (begin, end) if order == 0 else (differentiate.ZERO, differentiate.ZERO)
+        within = ir.table(name, argument, order, inside=True)
+        return self(ir.choose("<", argument, first, before, ir.choose(">=", argument, last, after, within)))
+
+    def _lookup(self, name: str, argument: Expr) -> Lookup:
+        key = name, ir.key(argument)
+        if key not in self._lookups:
+            if name not in self._functions:
+                self._functions[name] = self.program.fresh(f"{name}_table"), _pieces(self.tables[name])
+            function, pieces = self._functions[name]
+            begin = self(differentiate.at_time_zero(argument))
+            rate = self(differentiate.derivative(argument, "t"))
+            text = f"piece of table {name}: its begin, s, and coefficients; units differ by element"
+            lookup = Lookup(self.program.fresh(f"{name}_piece"), function, pieces, begin, rate, text)
+            self.program.lookups.append(lookup)
+            self._lookups[key] = lookup
+        return self._lookups[key]
+
     def _is_settled(self, tree: Expr) -> bool:
         return all(map(self.is_constant, expressions.running_names(tree)))
 
@@ -123,3 +162,9 @@ class Lowering:
             self.program.start_values.append(StartValue(name, f"value at the start, {text}", expr, tree))
             self._started[key] = ir.symbol(name)
         return self._started[key]
+
+
+def _pieces(table: Table) -> Piecewise:
+    if table.interpolation == "linear":
+        return piecewise.linear(*table.points)
+    return piecewise.cubic(*table.points, at_rest=table.ends == "rest")

@@ -1,0 +1,309 @@
+"""Tables from files, in every expression: derivatives, ends, kinks, both derivations, wrong files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers_reference import manipulator, mechanism_of, slope
+from helpers_stages import StagedModel
+from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline
+
+from gpmelica.errors import DescriptionError
+from gpmelica.generator.description import load
+from gpmelica.generator.description.load import from_data
+from gpmelica.generator.description.tables.table import Table
+from gpmelica.generator.language import ir, piecewise
+from gpmelica.generator.language.expressions import parse
+from gpmelica.prepared import prepare
+from gpmelica.reference import evaluate, simulate
+from gpmelica.reference.kinematics.curve import Curve
+from gpmelica.reference.kinematics.expression import Instant, compile_tree, stops
+from gpmelica.reference.kinematics.jet import constant, plain, variables
+from gpmelica.reference.kinematics.segment import Segment
+
+Array = NDArray[np.float64]
+TIMES = np.array([0.2, 0.5, 0.6, 1.1, 1.5])
+VALUES = np.array([0.3, 0.1, 0.4, 0.9, 0.7])
+
+
+def write(folder: Path, time: Array = TIMES, value: Array = VALUES) -> str:
+    """A file with the columns t and angle."""
+    rows = zip(time.tolist(), value.tolist(), strict=True)
+    file = folder / "slew.csv"
+    file.write_text("t,note,angle\n" + "".join(f"{t!r},x,{x!r}\n" for t, x in rows))
+    return str(file)
+
+
+def table(folder: Path, **keys: Any) -> dict[str, Any]:
+    """The table of that file."""
+    return {"file": write(folder), "time": "t", "value": "angle"} | keys
+
+
+# ---- Values -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "keys", [{}, {"ends": "free"}, {"interpolation": "linear"}], ids=["rest", "free", "linear"]
+)
+def test_the_pieces_of_the_equations_are_the_splines_of_the_reference(
+    tmp_path: Path, keys: dict[str, str]
+) -> None:
+    """Value and two derivatives, at random times inside and beside knots; linear ones beyond the ends, too."""
+    given = Table(**table(tmp_path, **keys))
+    pieces = (
+        piecewise.linear(*given.points)
+        if "interpolation" in keys
+        else piecewise.cubic(*given.points, at_rest=not keys)
+    )
+    curve, rng = Curve(given), np.random.default_rng(3)
+    beyond = 1.0 if "interpolation" in keys else 0.0
+    for x in [*TIMES, *rng.uniform(TIMES[0] - beyond, TIMES[-1] + beyond, 50)]:
+        jet = constant(curve(variables([x], [1.0])[0]), 1)
+        piece = ir.constant(pieces.piece(x))
+        found = [float(piecewise.derivative(piece, ir.constant(x), order).data) for order in range(3)]
+        assert found[0] == pytest.approx(jet.value, abs=1e-14)
+        if not pieces.kinks:
+            assert found[1:] == pytest.approx([jet.rate, jet.second], abs=1e-11)
+
+
+def test_a_table_that_rests_begins_and_ends_without_a_slope(tmp_path: Path) -> None:
+    """It holds its ends; there integrators stop, for the second derivative jumps."""
+    node = compile_tree(parse("table(slew, 2*t - 1)"), {}, None, {"slew": Curve(Table(**table(tmp_path)))})
+    begin, end = stops(node)
+    assert [begin, end] == pytest.approx([0.6, 1.25])
+
+    def at(t: float, since: float) -> list[float]:
+        jet = constant(node.value(Instant({"t": variables([t], [1.0])[0]}, Segment(since))), 1)
+        return [jet.value, jet.rate, jet.second]
+
+    assert at(0.1, 0.0) == [0.3, 0.0, 0.0]
+    assert at(9.0, end) == [0.7, 0.0, 0.0]
+    assert at(begin, begin)[:2] == pytest.approx([0.3, 0.0], abs=1e-14)
+    assert at(end, begin)[:2] == pytest.approx([0.7, 0.0], abs=1e-14)
+    assert abs(at(begin, begin)[2]) > 1.0
+    exact = CubicSpline(TIMES, VALUES, bc_type="clamped")
+    assert at(1.0, begin) == pytest.approx([float(2**k * exact(1.0, k)) for k in range(3)])
+
+
+def test_linear_tables_have_a_stop_at_each_kink(tmp_path: Path) -> None:
+    """And at both ends, where they begin to hold."""
+    curve = Curve(Table(**table(tmp_path, interpolation="linear")))
+    node = compile_tree(parse("1 + table(slew, t + 1)"), {}, None, {"slew": curve})
+    assert sorted(stops(node)) == pytest.approx(TIMES - 1)
+    values = [plain(node.value(Instant({"t": t}, Segment(0.0)))) for t in (-2.0, -0.65, 0.25, 3.0)]
+    assert values == pytest.approx([1.3, 1.2, 1.825, 1.7])
+
+
+# ---- In equations -----------------------------------------------------------------------------------------------
+
+
+def _arm(folder: Path, **changes: Any) -> dict[str, Any]:
+    """Two driven links; every place that takes expressions has a table."""
+    tables = {"slew": table(folder), "push": table(folder, interpolation="linear")}
+    rope = {"name": "rope", "a": {"link": "ground", "point": [0.0, 0.0, 2.0]}, "b": {"link": "lower"}}
+    return (
+        manipulator(
+            tables=tables,
+            parameters={"lag": 0.1},
+            programmed=[{"name": "height", "expression": "E.z - start(E.z) - 0.1*table(slew, t)*E.x"}],
+            motions=[{"name": "lifting", "joint": "upper", "position": "0.4 + table(slew, 1.2*t - lag)^2"}],
+            forces=[{"name": "wind", "link": "lower", "force": ["table(push, 2*t)", "0", "table(slew, t + lag)"]}],
+            lines=[rope | {"stiffness": 100.0, "damping": 5.0, "rest": "1 + table(slew, t)"}],
+            simulation={"stop": 1.5, "output_step": 0.05, "start": "description"},
+        )
+        | changes
+    )
+
+
+def test_both_derivations_agree_everywhere(tmp_path: Path) -> None:
+    """Before, between and after knots: the generated equations against the reference."""
+    model = prepare(from_data(_arm(tmp_path)))
+    staged, rng = StagedModel(model), np.random.default_rng(7)
+    for t in (0.0, 0.15, 0.55, 0.93, 1.3, 1.7):
+        q, qd = rng.uniform(-1.0, 1.0, 2), rng.uniform(-1.0, 1.0, 2)
+        found, exact = staged(t, q, qd), evaluate(model.mechanism, t, q, qd, start=model.start)
+        scale = np.abs(exact.qdd).max()
+        assert found.qdd == pytest.approx(exact.qdd, abs=1e-9 * scale)
+        efforts = [found.outputs["upper_angle_effort"], found.outputs["lower_angle_effort"]]
+        assert efforts == pytest.approx(exact.drive, rel=1e-9)
+
+
+def test_rates_are_those_of_the_constraints(tmp_path: Path) -> None:
+    """Φ̇ and γ of a motion by a table against differences of Φ in time."""
+    mechanism = mechanism_of(_arm(tmp_path))
+    q = np.array([0.2, 0.5])
+
+    def row(t: float, qd: Array) -> Any:
+        found = evaluate(mechanism, t, q, qd, start=(q, 0 * q))
+        return found.Phi[1], found.Phi_dot[1]
+
+    for t in (0.4, 0.8, 1.3):
+        rate = slope(lambda h, t=t: row(t + h, np.zeros(2)))
+        exact = evaluate(mechanism, t, q, np.zeros(2), start=(q, 0 * q))
+        assert exact.Phi_dot[1] == pytest.approx(rate[0], abs=1e-8)
+        assert exact.gamma[1] == pytest.approx(-rate[1], abs=1e-7)
+
+
+def test_a_motion_by_a_table_is_that_by_its_polynomial(tmp_path: Path) -> None:
+    """A cubic with slope 0 at both ends is its own spline: 1e-9, in the reference."""
+    time = np.array([0.0, 0.3, 0.5, 1.0])
+    file = write(tmp_path, time, 0.6 * time**2 * (3 - 2 * time))
+    simulation = {"stop": 1.4, "output_step": 0.1, "start": "description", "tolerance": 1e-11}
+    runs = [
+        simulate(mechanism_of(manipulator(tables=tables, motions=[motion | drive], simulation=simulation)))
+        for motion in [{"name": "lifting", "joint": "upper"}]
+        for tables, drive in (
+            ({"slew": {"file": file, "time": "t", "value": "angle"}}, {"position": "0.4 + table(slew, t)"}),
+            ({}, {"position": "0.4 + 0.6*t^2*(3 - 2*t) if t < 1 else 1.0"}),
+        )
+    ]
+    for name, values in runs[1].signals.items():
+        assert runs[0].signals[name] == pytest.approx(values, abs=1e-9 * max(1.0, np.abs(values).max())), name
+
+
+def test_the_text_of_a_long_table_has_it_once(tmp_path: Path) -> None:
+    """5,000 points used three times: one function, of a size that goes with the points."""
+    time = np.linspace(0.0, 10.0, 5000)
+    data = _arm(tmp_path)
+    data["tables"] = {
+        "slew": {"file": write(tmp_path, time, np.sin(time)), "time": "t", "value": "angle"},
+        "push": table(tmp_path, interpolation="linear"),
+    }
+    write(tmp_path, time, np.sin(time))
+    text = prepare(from_data(data)).modelica()
+    assert text.count("function slew_table") == 1
+    assert len(text) < 5000 * 5 * 25 + 5000 * 5 * 25 + 50_000
+
+
+# ---- Wrong files ------------------------------------------------------------------------------------------------
+
+
+def _problems(folder: Path, text: str, keys: str = 'time = "t", value = "angle"', more: str = "") -> list[str]:
+    (folder / "slew.csv").write_text(text)
+    (folder / "arm.toml").write_text(
+        f"""schema = 1
+name = "Arm"
+[tables]
+slew = {{ file = "slew.csv", {keys} }}
+[[links]]
+name = "arm"
+parent = "ground"
+mass = 1.0
+inertia = [1.0, 1.0, 1.0]
+joint = {{ type = "revolute", axis = [0.0, 0.0, 1.0] }}
+{more}"""
+    )
+    with pytest.raises(DescriptionError) as caught:
+        load(folder / "arm.toml")
+    return [str(problem) for problem in caught.value.problems]
+
+
+GOOD = "t,angle\n0,1\n1,2\n2,2\n3,5\n"
+STOP = "[simulation]\nstop = 2.0"
+POINT = '[points]\nE = { link = "arm", position = ["table(slew, 0)", 0, 0] }'
+MOTION = '[[motions]]\nname = "slewing"\njoint = "arm"\nposition = '
+WRONG: dict[str, tuple[tuple[str, ...], list[str]]] = {
+    "no number": (
+        ("t,angle\n0,1\n1,up\n2,nan\n",),
+        [
+            "tables.slew.file: slew.csv, line 3: angle: expected a number, got 'up'",
+            "tables.slew.file: slew.csv, line 4: angle: expected a number up to 1e12, got nan",
+        ],
+    ),
+    "times go back": (
+        ("t,angle\n0,1\n2,1\n1,2\n2,2\n",),
+        [
+            "tables.slew.time: slew.csv, line 4: expected a time after the one before, 2 s, got 1 s",
+            "tables.slew.time: slew.csv, line 5: expected a time after the one before, 2 s, got 2 s",
+        ],
+    ),
+    "no column": (
+        ("time,angel\n0,1\n1,2\n",),
+        [
+            "tables.slew.time: slew.csv, line 1: there is no column 't'; known are: time, angel",
+            "tables.slew.value: slew.csv, line 1: there is no column 'angle'; did you mean 'angel'?",
+        ],
+    ),
+    "a short line": (
+        ("t,angle\n0,1\n1\n2,3\n",),
+        ["tables.slew.file: slew.csv, line 3: expected 2 values, one per header, got 1"],
+    ),
+    "one line": (
+        ("t,angle\n0,1\n",),
+        ["tables.slew.file: slew.csv: expected 2 to 10000 lines of numbers, got 1"],
+    ),
+    "too few for free ends": (
+        ("t,angle\n0,1\n1,1\n2,1\n", 'time = "t", value = "angle", ends = "free"'),
+        ["tables.slew.file: slew.csv: expected 4 to 10000 lines of numbers, got 3"],
+    ),
+    "too many": (
+        ("t,angle\n" + "".join(f"{i},1\n" for i in range(10_001)),),
+        ["tables.slew.file: slew.csv: expected 2 to 10000 lines of numbers, got 10001"],
+    ),
+    "linear with free ends": (
+        (GOOD, 'time = "t", value = "angle", interpolation = "linear", ends = "free"'),
+        ['tables.slew.ends: "free" is for cubic tables; a linear one holds its first and last value'],
+    ),
+    "a motion with kinks": (
+        (GOOD, 'time = "t", value = "angle", interpolation = "linear"', f'{MOTION}"table(slew, t)"'),
+        [
+            "motions[0].position (slewing): table(slew, …) is linear, and its slope jumps here; set"
+            ' interpolation = "cubic"'
+        ],
+    ),
+    "a run beyond free ends": (
+        (GOOD, 'time = "t", value = "angle", ends = "free"', f'{MOTION}"table(slew, 2*t)"\n{STOP}'),
+        [
+            "motions[0].position (slewing): table(slew, …): the run asks for 0 to 4 s (simulation.stop), the table"
+            ' goes from 0 to 3 s; give more lines, a shorter run, or ends = "rest"'
+        ],
+    ),
+    "a table of angles": (
+        (GOOD, 'time = "t", value = "angle"', f'{MOTION}"table(slew, start(arm.angle))"'),
+        [
+            "motions[0].position (slewing): table(slew, …): expected t, or sums and products of t with numbers and"
+            " parameters, such as 2*t + lag"
+        ],
+    ),
+    "an unknown table": (
+        (GOOD, 'time = "t", value = "angle"', f'{MOTION}"table(sleu, t)"'),
+        ["motions[0].position (slewing): there is no table 'sleu'; did you mean 'slew'?"],
+    ),
+    "a table without a name": (
+        (GOOD, 'time = "t", value = "angle"', f'{MOTION}"table(3, t)"'),
+        ["motions[0].position (slewing): expected the name of a table first, as in table(slew, t), got '3'"],
+    ),
+    "a number over time": (
+        (
+            GOOD,
+            'time = "t", value = "angle"',
+            POINT,
+        ),
+        ["points.E.position[0]: 'table(slew, 0)': table(…) changes over time; expected parameters and numbers"],
+    ),
+    "a motion that follows another joint": (
+        (GOOD, 'time = "t", value = "angle"', f'{MOTION}"table(slew, t) + arm.angle_dot"'),
+        [
+            "motions[0].position (slewing): expected an expression of t and parameters; 'arm.angle_dot' moves,"
+            " which [[programmed]] is for"
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_tables(tmp_path: Path, name: str) -> None:
+    """All problems at once, with key and line of the file."""
+    given, expected = WRONG[name]
+    assert _problems(tmp_path, *given) == expected
+
+
+def test_a_missing_file() -> None:
+    """Its path is what was looked for."""
+    tables = {"slew": {"file": "nowhere/slew.csv", "value": "angle"}}
+    with pytest.raises(DescriptionError, match=r"tables.slew.file: there is no file 'nowhere/slew.csv'"):
+        from_data(manipulator(tables=tables))
