@@ -2,9 +2,73 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from fmpy.fmi2 import FMU2Model, FMU2Slave, defaultCallbacks, fmi2CallbackFunctions, fmi2CallbackLoggerTYPE
+from fmpy.fmi3 import FMU3Model, FMU3Slave
+from helpers_backends import Compiled
+from helpers_fmpy import Array, Instance
+
+from gpmelica.prepared import Prepared
+
 Data = dict[str, Any]
+KINDS = {("2.0", "me"): FMU2Model, ("2.0", "cs"): FMU2Slave, ("3.0", "me"): FMU3Model, ("3.0", "cs"): FMU3Slave}
+
+
+class Fmu(Instance):
+    """An instance of a compiled FMU of either version and kind: parameters and real variables by name."""
+
+    def __init__(self, compiled: Compiled, fmi: str, kind: str) -> None:
+        description = compiled.description
+        interface = description.coSimulation if kind == "cs" else description.modelExchange
+        self.references = {v.name: v.valueReference for v in description.modelVariables}
+        super().__init__(
+            KINDS[fmi, kind](
+                guid=description.guid,
+                modelIdentifier=interface.modelIdentifier,
+                unzipDirectory=str(compiled.folder),
+                instanceName="instance",
+            )
+        )
+        keep = fmi2CallbackLoggerTYPE(lambda *said: self.messages.append(said[-1].decode()))
+        self._callbacks = fmi2CallbackFunctions(keep, defaultCallbacks.allocateMemory, defaultCallbacks.freeMemory)
+        if self.three:
+            self.fmi.instantiate(loggingOn=True, logMessage=self._log)
+        else:
+            self.fmi.instantiate(callbacks=self._callbacks)
+
+    def _log(self, environment: Any, status: int, category: bytes, message: bytes) -> None:
+        self.messages.append(message.decode())
+
+    def initialization(self, values: Mapping[str, float], settings: Mapping[str, int] | None = None) -> Fmu:
+        """A new run with these parameters, in initialization mode."""
+        self.fmi.reset()
+        if not self.three:
+            self.fmi.setupExperiment()
+        for name, value in (settings or {}).items():
+            (self.fmi.setInt32 if self.three else self.fmi.setInteger)([self.references[name]], [value])
+        for name, value in values.items():
+            (self.fmi.setFloat64 if self.three else self.fmi.setReal)([self.references[name]], [value])
+        self.fmi.enterInitializationMode()
+        return self
+
+    def start(self, values: Mapping[str, float], settings: Mapping[str, int] | None = None) -> Fmu:
+        """A new run with these parameters, at its start."""
+        self.initialization(values, settings).fmi.exitInitializationMode()
+        return self
+
+    def read(self, names: Sequence[str]) -> Array:
+        """Values of real variables, shape (len(names),)."""
+        references = [self.references[name] for name in names]
+        return np.array((self.fmi.getFloat64 if self.three else self.fmi.getReal)(references))
+
+
+def motion_signals(model: Prepared) -> list[list[str]]:
+    """Names of the coordinates, of their rates, and of their accelerations."""
+    symbols = [c.symbol for c in model.mechanism.coordinates]
+    return [[f"{symbol}{level}" for symbol in symbols] for level in ("", "_dot", "_ddot")]
 
 
 def loader() -> Data:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from helpers_backends import Compile, Compiled, example_model
+from helpers_parameters import Fmu, motion_signals
+from helpers_settings import described, errors, setting
 from helpers_stages import StagedModel
 from numpy.typing import NDArray
 
@@ -62,3 +64,18 @@ def test_model_exchange_and_co_simulation_agree(crane: Compiled) -> None:
     lifted = cs.signals["rear_right_force"] == 0.0
     assert 0.5 < lifted.sum() * 0.02 < 1.2  # s
     assert np.all(np.array([cs.signals[leg] for leg in LEGS]) >= 0.0)
+
+
+@pytest.mark.parametrize("values", [{"payload": 1500.0, "rope": 3.15}, {"payload": 300.0, "rope": 1.5}])
+def test_the_start_where_the_rope_goes_slack(crane: Compiled, values: dict[str, float]) -> None:
+    """The load hangs on a longer, or a shorter rope, as in a description with these numbers."""
+    model = described(values)
+    with Fmu(crane, "2.0", "cs") as fmu:
+        found = fmu.start(values).read(motion_signals(model)[0])
+    assert found == pytest.approx(model.start[0], abs=1e-9)
+
+
+def test_parameters_that_are_set_are_numbers_of_the_description(crane: Compiled) -> None:
+    """Start and motion at a random setting of masses, lengths, springs, friction and start values."""
+    found = errors(crane.fmu, setting(np.random.default_rng(20)), tolerance=1e-12, stop=0.04)
+    assert max(found.values()) < 1e-9

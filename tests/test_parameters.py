@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 import fmpy
 import numpy as np
 import pytest
-from fmpy.fmi2 import FMU2Model, FMU2Slave, defaultCallbacks, fmi2CallbackFunctions, fmi2CallbackLoggerTYPE
-from fmpy.fmi3 import FMU3Model, FMU3Slave
 from helpers_backends import Compiled, CompileData
-from helpers_fmpy import Array, Instance
-from helpers_parameters import Data, linkage, loader
+from helpers_parameters import Data, Fmu, linkage, loader, motion_signals
 
 from gpmelica import reference
 from gpmelica.errors import DescriptionError
@@ -24,7 +20,6 @@ from gpmelica.prepared import Prepared, prepare
 
 SAME = 1e-9
 SLOPES = 1e-6
-KINDS = {("2.0", "me"): FMU2Model, ("2.0", "cs"): FMU2Slave, ("3.0", "me"): FMU3Model, ("3.0", "cs"): FMU3Slave}
 # what random settings are taken from: FMU's parameter → its place in the description, lowest and highest value
 RANGES = {
     "Loader": {
@@ -52,54 +47,6 @@ FMI = {"Loader": "2.0", "Linkage": "3.0"}
 MACHINES = {"Loader": loader, "Linkage": lambda: linkage(spring=True)}
 
 
-class Fmu(Instance):
-    """An instance of a compiled FMU of either version and kind: parameters and real variables by name."""
-
-    def __init__(self, compiled: Compiled, fmi: str, kind: str) -> None:
-        description = compiled.description
-        interface = description.coSimulation if kind == "cs" else description.modelExchange
-        self.references = {v.name: v.valueReference for v in description.modelVariables}
-        super().__init__(
-            KINDS[fmi, kind](
-                guid=description.guid,
-                modelIdentifier=interface.modelIdentifier,
-                unzipDirectory=str(compiled.folder),
-                instanceName="instance",
-            )
-        )
-        keep = fmi2CallbackLoggerTYPE(lambda *said: self.messages.append(said[-1].decode()))
-        self._callbacks = fmi2CallbackFunctions(keep, defaultCallbacks.allocateMemory, defaultCallbacks.freeMemory)
-        if self.three:
-            self.fmi.instantiate(loggingOn=True, logMessage=self._log)
-        else:
-            self.fmi.instantiate(callbacks=self._callbacks)
-
-    def _log(self, environment: Any, status: int, category: bytes, message: bytes) -> None:
-        self.messages.append(message.decode())
-
-    def initialization(self, values: Mapping[str, float], settings: Mapping[str, int] | None = None) -> Fmu:
-        """A new run with these parameters, in initialization mode."""
-        self.fmi.reset()
-        if not self.three:
-            self.fmi.setupExperiment()
-        for name, value in (settings or {}).items():
-            (self.fmi.setInt32 if self.three else self.fmi.setInteger)([self.references[name]], [value])
-        for name, value in values.items():
-            (self.fmi.setFloat64 if self.three else self.fmi.setReal)([self.references[name]], [value])
-        self.fmi.enterInitializationMode()
-        return self
-
-    def start(self, values: Mapping[str, float], settings: Mapping[str, int] | None = None) -> Fmu:
-        """A new run with these parameters, at its start."""
-        self.initialization(values, settings).fmi.exitInitializationMode()
-        return self
-
-    def read(self, names: Sequence[str]) -> Array:
-        """Values of real variables, shape (len(names),)."""
-        references = [self.references[name] for name in names]
-        return np.array((self.fmi.getFloat64 if self.three else self.fmi.getReal)(references))
-
-
 @pytest.fixture(scope="module", params=MACHINES)
 def compiled(request: pytest.FixtureRequest, compile_data: CompileData) -> Compiled:
     """One of the machines, as an FMU."""
@@ -108,11 +55,6 @@ def compiled(request: pytest.FixtureRequest, compile_data: CompileData) -> Compi
 
 def _changed(data: Data, settings: Mapping[str, float]) -> Prepared:
     return prepare(from_data(data, changes=settings))
-
-
-def _signals(model: Prepared) -> list[list[str]]:
-    symbols = [c.symbol for c in model.mechanism.coordinates]
-    return [[f"{symbol}{level}" for symbol in symbols] for level in ("", "_dot", "_ddot")]
 
 
 @pytest.mark.parametrize("kind", ["me", "cs"])
@@ -128,14 +70,14 @@ def test_the_start_is_that_of_a_description_with_the_numbers(compiled: Compiled,
             moved = max(np.abs(a - b).max() for a, b in zip(model.start, compiled.model.start, strict=True))
             assert moved > 1e-3
             fmu.start(chosen)
-            for names, wanted in zip(_signals(model), (*model.start, expected), strict=True):
+            for names, wanted in zip(motion_signals(model), (*model.start, expected), strict=True):
                 assert np.abs(fmu.read(names) - wanted).max() < SAME * max(1.0, np.abs(wanted).max())
 
 
 def test_the_start_without_changes_is_the_generators(compiled: Compiled) -> None:
     """To the last bit; so is one that is given, or that is not to follow."""
     model = compiled.model
-    positions, velocities, _ = _signals(model)
+    positions, velocities, _ = motion_signals(model)
     first = next(iter(RANGES[model.name]))
     with Fmu(compiled, FMI[model.name], "me") as fmu:
         for values, settings in (({}, {}), ({first: RANGES[model.name][first][2]}, {"solver_finds_start": 0})):
@@ -155,7 +97,7 @@ def test_a_start_that_is_given_is_the_start(compile_data: CompileData) -> None:
 def test_derivatives_with_parameters_go_through_the_start(compiled: Compiled) -> None:
     """Directional derivatives in initialization mode against differences of starts found anew."""
     model, ranges = compiled.model, RANGES[compiled.model.name]
-    unknowns = [name for names in _signals(model) for name in names]
+    unknowns = [name for names in motion_signals(model) for name in names]
     with Fmu(compiled, FMI[model.name], "me") as fmu:
         centre = {key: 0.5 * (low + high) for key, (_, low, high) in ranges.items()}
         fmu.initialization(centre)
@@ -195,21 +137,33 @@ def test_values_out_of_bounds_are_refused(
         assert message in fmu.messages[-1]
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ({"gravity[1]": 1e9}, "no static equilibrium is found in 100 steps: .* is left of base_"),
-        ({"mast_com[3]": 1e4}, "the static equilibrium next to the one before is not stable"),
-    ],
-)
-def test_no_start_is_an_error_with_its_place(
-    compile_data: CompileData, values: dict[str, float], message: str
-) -> None:
-    """There is no equilibrium, or no stable one, next to that of the description."""
+def test_no_start_is_an_error_with_its_place(compile_data: CompileData) -> None:
+    """There is no equilibrium next to that of the description."""
     with Fmu(compile_data(loader(), "2.0"), "2.0", "cs") as fmu:
         with pytest.raises(fmpy.fmi1.FMICallException):
-            fmu.start(values)
-        assert re.search(message, fmu.messages[-1])
+            fmu.start({"gravity[1]": 1e9})
+        assert re.search("no static equilibrium is found in 200 steps: .* is left of base_", fmu.messages[-1])
+
+
+def test_what_falls_over_starts_where_it_comes_to_rest(compile_data: CompileData) -> None:
+    """With a mast that is far too high the loader hangs on its supports, downhill from where it stood."""
+    model = _changed(loader(), {"links.mast.com": [0.0, 0.0, 1e4]})
+    with Fmu(compile_data(loader(), "2.0"), "2.0", "me") as fmu:
+        found = fmu.start({"mast_com[3]": 1e4}).read(motion_signals(model)[0])
+    assert np.abs(found).max() > 3.0
+    assert found == pytest.approx(model.start[0], abs=SAME)
+
+
+def test_a_start_on_a_summit_is_refused(compile_data: CompileData) -> None:
+    """A rod upright on a spring that no longer holds it, as nothing says which way it falls."""
+    joint = {"type": "revolute", "axis": [0.0, 1.0, 0.0], "stiffness": "k"}
+    rod = {"name": "rod", "parent": "ground", "joint": joint, "mass": 1.0, "com": [0.0, 0.0, 0.5]}
+    rod |= {"inertia": [0.1, 0.1, 0.1]}
+    data = {"schema": 1, "name": "Upright", "parameters": {"k": 10.0}, "links": [rod]}
+    with Fmu(compile_data(data, "2.0"), "2.0", "me") as fmu:
+        with pytest.raises(fmpy.fmi1.FMICallException):
+            fmu.start({"k": 4.0})
+        assert "the static equilibrium next to the one before is not stable: rod_angle" in fmu.messages[-1]
 
 
 def test_what_the_fmu_says_of_parameters(compile_data: CompileData) -> None:

@@ -210,6 +210,7 @@ def _phase(program: Program, phase: Phase) -> dict[str, Any]:
         "left": phase.left.offset,
         "stiffness": phase.stiffness.offset if phase.stiffness else -1,
         "n_stiffness": math.isqrt(phase.stiffness.size) if phase.stiffness else 0,
+        "tried": phase.tried.offset if phase.tried else -1,
         "names": f"(const char *const[]){{ {', '.join(map(_string, phase.names))} }}",
         "initial": f"(const double[]){{ {_numbers(own)} }}",
         "parameters": f"(const int[]){{ {_integers(moved)} }}",

@@ -81,6 +81,7 @@ class Phase:
     found  what has been found so far; begin: what it began with
     left   what should be zero, and of what: names
     stiffness  matrix that is positive definite where what is found is stable
+    tried  the step that is tried; None: without trial
     """
 
     name: str
@@ -90,6 +91,7 @@ class Phase:
     left: Block
     names: tuple[str, ...]
     stiffness: Block | None
+    tried: Block | None
 
 
 @dataclass

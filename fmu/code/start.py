@@ -104,8 +104,9 @@ class StartStages:
         outputs = tuple(staged.allocate(value.numel()) for value in values)
         system = System(n, 1, outputs[0], outputs[1], staged.allocate(n), False, 0)
         found, begin = (self._blocks.get(f"{name}_{part}") for part in ("found", "begin"))
-        stiffness = outputs[3] if others else None
-        staged.phases.append(Phase(name, len(staged.group("start")), found, begin, outputs[2], names, stiffness))
+        stiffness, tried = (outputs[3], staged.allocate(n)) if others else (None, None)
+        stage = len(staged.group("start"))
+        staged.phases.append(Phase(name, stage, found, begin, outputs[2], names, stiffness, tried))
         self._stage(name, values, outputs, system, vanishes=name != "velocities")
         step = ca.SX.sym(f"{name}_step", n)
         self._arguments.append((step, outputs[1]))

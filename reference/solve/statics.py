@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,12 @@ from .velocities import allowed_velocities
 
 Array = NDArray[np.float64]
 _ITERATIONS = 100
-_PATIENCE = 10  # steps; where these change what is left by less than a tenth, _ITERATIONS would not do
+_PATIENCE = 20  # steps; where these change what is left by less than a tenth, more would not do
 _STEP = 1e-6  # rad or m, of the differences in the stiffness matrix
-_LONGEST = 0.3  # rad or m, of a step in each eigenvector of the stiffness
+_LONGEST, _CLOSE = 0.3, 1e-6  # rad or m: of a step, and of one that is Newton's last but one
+_STIFFER = 4.0  # than the springs of the step before
+_SOFTEST = 1e-3  # springs of the first step, by those that let all force move the longest one
+_MOST_SPRINGS = 40
 _TINY = 1e-300
 _SMALLEST = 1e-12  # stiffness relative to the largest, force relative to those that act: below it is rounding
 _RANK = 1e-9  # of the closures' conditions
@@ -92,9 +95,9 @@ def equilibrium(mechanism: Mechanism) -> Array:
     """q0, shape (n,), where the free coordinates are in balance at t = 0 and rest: Q + Cᵀ λ = 0, C of the loops.
 
     Programmed constraints and knife edges do not act, FMU inputs are zero. Newton's method from the assembled
-    position, with central differences. Where a step would be long, or the stiffness is not positive definite, it
-    takes short steps downhill along the stiffness's eigenvectors instead: away from unstable equilibria, and no
-    steps along indifferent coordinates.
+    position, with central differences. Where a step would be long, the stiffness is not positive definite, or
+    forces at the step's end oppose it, it takes shorter steps downhill instead: away from unstable equilibria, and
+    no steps along indifferent coordinates.
     Raises SolveError if a loop cannot be closed, or with the worst coordinate if there is no convergence.
     """
     q = assemble(mechanism, described_state(mechanism)[0])
@@ -168,9 +171,18 @@ class _Balance:
         stiffness = self._stiffness(q, multipliers)
         _, C, Phi = self._at(q)
         closing, along = -np.linalg.pinv(C, rcond=_RANK) @ Phi, _null_space(C)
-        left = along.T @ (residual - stiffness @ closing)
-        step = closing + along @ _downhill(along.T @ stiffness @ along, left, acting)
-        return np.asarray(step), float(np.abs(residual).max())
+        left, step = along.T @ (residual - stiffness @ closing), np.asarray(closing)
+        for way in _downhill(along.T @ stiffness @ along, left, acting):
+            step = closing + along @ way
+            if np.abs(way).max() < _CLOSE or not self._is_uphill(q, step, along @ way, float(left @ way)):
+                break
+        return step, float(np.abs(residual).max())
+
+    def _is_uphill(self, q: Array, step: Array, way: Array, work: float) -> bool:
+        """Whether forces at the step's end oppose the way, shape (f,), by half the work promised, N·m."""
+        end = q.copy()
+        end[self.free] += step
+        return bool(self._balanced(end)[0] @ way < -0.5 * work)
 
     def stiffness_along(self, q: Array) -> Array:
         """Of the motions that loops allow, symmetric part, shape (f − rank, f − rank)."""
@@ -206,20 +218,26 @@ def _null_space(C: Array) -> Array:
     return np.asarray(directions[rank:].T)
 
 
-def _downhill(stiffness: Array, residual: Array, acting: float) -> Array:
-    """Newton step, or short steps along the eigenvectors of a stiffness that is not positive definite."""
-    if not len(residual):
-        return residual
+def _downhill(stiffness: Array, left: Array, acting: float) -> Iterator[Array]:
+    """Newton's step, then ever shorter ones downhill, held by springs that become stiffer (Levenberg 1944).
+
+    Those that are long are left out. Where the stiffness is not positive definite, its eigenvalues are taken as if
+    they were, and there is no step along an eigenvector that only rounding pulls at.
+    """
+    if not len(left):
+        return
     values, vectors = np.linalg.eigh((stiffness + stiffness.T) / 2)
-    smallest = _SMALLEST * float(np.abs(values).max())
-    if values[0] > smallest:
-        step = np.asarray(np.linalg.solve(stiffness, residual), dtype=np.float64)
+    smallest = max(_SMALLEST * float(np.abs(values).max()), _TINY)
+    if values[0] <= smallest:
+        along = vectors.T @ left
+        left = vectors @ np.where(np.abs(along) < _SMALLEST * acting, 0.0, along)
+        stiffness = vectors * np.maximum(np.abs(values), smallest) @ vectors.T
+    spring, softest = 0.0, _SOFTEST * float(np.abs(left).max()) / _LONGEST
+    for _ in range(_MOST_SPRINGS):
+        step = np.linalg.solve(stiffness + spring * np.eye(len(left)), left)
         if np.abs(step).max() <= _LONGEST:
-            return step
-    along = vectors.T @ residual
-    along[np.abs(along) < _SMALLEST * acting] = 0.0
-    steps = along / np.maximum(np.abs(values), max(smallest, _TINY))
-    return np.asarray(vectors @ np.clip(steps, -_LONGEST, _LONGEST), dtype=np.float64)
+            yield np.asarray(step, dtype=np.float64)
+        spring = max(_STIFFER * spring, softest)
 
 
 def following(mechanism: Mechanism, start: Start) -> Following:

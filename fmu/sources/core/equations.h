@@ -265,6 +265,7 @@ typedef struct {
     int left;                 /* offset of what has to vanish; result of the stage */
     int stiffness, n_stiffness; /* offset and rows of a matrix that is positive definite where what is found is stable;
                                    -1: none */
+    int tried;                /* offset of a step, n_found numbers, that is tried; -1: none */
     const char *const *names; /* n_left: of these */
     const double *initial;    /* of the block at `begin`, or else of what is found, which begins with 0 otherwise */
     const int *parameters;    /* n_moved: index of the start parameter of each; -1: none. Where it has been set, its

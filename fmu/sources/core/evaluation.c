@@ -83,13 +83,17 @@ static bool solve_constrained(Model *model, const Stage *stage) {
                       stage->coordinates);
 }
 
-static bool run_stage(Model *model, const Stage *stage) {
+static bool compute(Model *model, const Stage *stage) {
     for (int i = 0; i < stage->n_inputs; i++) model->arg[i] = block_or_null(model, stage->inputs[i]);
     for (int i = 0; i < stage->n_outputs; i++) model->res[i] = block_or_null(model, stage->outputs[i]);
     const int code = stage->function(model->arg, model->res, model->iw, model->w, 0);
-    if (code != 0)
-        return model_fail(model, "the function of the %s failed with code %d at t = %.15g s", stage->name, code,
-                          time_of(model));
+    if (code == 0) return true;
+    return model_fail(model, "the function of the %s failed with code %d at t = %.15g s", stage->name, code,
+                      time_of(model));
+}
+
+static bool run_stage(Model *model, const Stage *stage) {
+    if (!compute(model, stage)) return false;
     if (stage->constrained.n > 0) return solve_constrained(model, stage);
     return stage->system.n == 0 || solve(model, stage);
 }
@@ -105,9 +109,14 @@ static bool all_finite(Model *model, VariableKind kind, int offset, int n) {
 
 /* ---- The start ------------------------------------------------------------------------------------------------- */
 
-static const int MOST_STEPS = 100;
+static const int MOST_STEPS = 200;
 static const double LONGEST = 0.5;   /* of one step: rad, or in m of what the coordinate is measured in */
 static const double SMALLEST = 1e-9; /* of Newton's method: what the next step would change is rounding */
+static const int MOST_SPRINGS = 60;  /* that a step is tried with, each stiffer than the one before */
+static const double STIFFER = 4.0;
+static const double SOFTEST = 1e-3;  /* of the first one: of what lets the largest force move the longest step */
+static const double ROUNDING = 1e-12; /* of a pivot, by what it is the difference of */
+static const double INDIFFERENT = 1e-9; /* stiffness, by the largest */
 
 static bool is_set(const Model *model, int parameter) {
     return parameter >= 0 &&
@@ -152,35 +161,97 @@ static bool fail_phase(Model *model, const Phase *phase) {
 /* By Cholesky's method in its place: a symmetric n x n matrix. */
 static bool is_positive_definite(int n, double *a) {
     for (int j = 0; j < n; j++) {
+        const double rounding = ROUNDING * fabs(a[j * n + j]);
         for (int k = 0; k < j; k++)
             for (int i = j; i < n; i++) a[j * n + i] -= a[k * n + i] * a[k * n + j];
         const double pivot = a[j * n + j];
-        if (!(pivot > 0.0)) return false;
+        if (!(pivot > rounding)) return false;
         for (int i = j; i < n; i++) a[j * n + i] /= sqrt(pivot);
     }
     return true;
 }
 
-static bool check_stability(Model *model, const Phase *phase) {
-    if (phase->stiffness < 0 || is_positive_definite(phase->n_stiffness, model->workspace + phase->stiffness))
-        return true;
+static bool fail_stability(Model *model, const Phase *phase) {
     return model_fail(model, "with these parameters the %s next to the one before is not stable: %s and others fall "
                       "away from it", phase->what, phase->names[0]);
+}
+
+/* A spring on each coordinate that holds it where it is. */
+static void hold(Model *model, const Phase *phase, const LinearSystem *system, double spring) {
+    for (int i = 0; i < phase->n_stiffness; i++) {
+        model->workspace[system->matrix + i * (system->n + 1)] -= spring;
+        model->workspace[phase->stiffness + i * (phase->n_stiffness + 1)] += spring;
+    }
+}
+
+static void add(Model *model, const Phase *phase, const double *step, double factor) {
+    for (int i = 0; i < phase->n_found; i++) model->workspace[phase->found + i] += factor * step[i];
+}
+
+/* Work of the forces on the coordinates along the step that is tried. */
+static double work(const Model *model, const Phase *phase) {
+    double sum = 0.0;
+    for (int i = 0; i < phase->n_stiffness; i++)
+        sum += model->workspace[phase->left + i] * model->workspace[phase->tried + i];
+    return sum;
+}
+
+/* Adds a step, unless forces at its end oppose it by half the work that they promise before it (Crisfield 1982). */
+static bool advance(Model *model, const Phase *phase, const Stage *stage, bool *opposed) {
+    double *tried = model->workspace + phase->tried;
+    memcpy(tried, model->workspace + stage->system.right, (size_t)phase->n_found * sizeof *tried);
+    const double promised = work(model, phase);
+    add(model, phase, tried, 1.0);
+    if (!compute(model, stage)) return false;
+    *opposed = work(model, phase) < -0.5 * promised;
+    if (*opposed) add(model, phase, tried, -1.0);
+    return true;
+}
+
+/* A step of an equilibrium: Newton's, or, where the stiffness is not positive definite, the step is long or forces come
+   to oppose it, as with a rope that is slack, one downhill with springs just stiff enough (Levenberg 1944). */
+static bool settle(Model *model, const Phase *phase, const Stage *stage, double *size) {
+    const LinearSystem *system = &stage->system;
+    double *a = model->workspace + system->matrix, *b = model->workspace + system->right, spring = 0.0;
+    double *stiffness = model->workspace + phase->stiffness;
+    for (int i = 0, place = 0; i < MOST_SPRINGS; i++) {
+        if (!compute(model, stage)) return false;
+        const double softest = SOFTEST / LONGEST * largest(phase->n_stiffness, b, &place);
+        const double stiffest = largest(phase->n_stiffness * phase->n_stiffness, stiffness, &place);
+        if (!isfinite(softest)) return solve(model, stage);
+        hold(model, phase, system, spring);
+        if (is_positive_definite(phase->n_stiffness, stiffness) &&
+            linear_solve(system->n, system->columns, a, b, model->workspace + system->pivots, model->w) ==
+                LINEAR_SOLVE_OK) {
+            bool opposed = false;
+            *size = largest(phase->n_moved, b, &place);
+            if (*size < SMALLEST) return spring <= INDIFFERENT * stiffest || fail_stability(model, phase);
+            if (*size <= LONGEST && !advance(model, phase, stage, &opposed)) return false;
+            if (*size <= LONGEST && !opposed) return true;
+        }
+        spring = spring > 0.0 ? STIFFER * spring : softest;
+    }
+    return fail_stability(model, phase);
+}
+
+static bool step_newton(Model *model, const Phase *phase, const Stage *stage, double *size) {
+    const double *step = model->workspace + stage->system.right;
+    int place = 0;
+    if (!run_stage(model, stage)) return false;
+    *size = largest(phase->n_moved, step, &place);
+    if (*size >= SMALLEST) add(model, phase, step, *size > LONGEST ? LONGEST / *size : 1.0);
+    return true;
 }
 
 /* Newton's method, with steps that are not too long. The last step is not added to what has been found. */
 static bool run_phase(Model *model, const Phase *phase) {
     const Stage *stage = &equations.groups[GROUP_START].stages[phase->stage];
-    const double *step = model->workspace + stage->system.right;
     begin_phase(model, phase);
+    if (phase->n_found == 0 || model->run.start == START_DEFAULT) return run_stage(model, stage);
     for (int k = 0; k < MOST_STEPS; k++) {
-        int place = 0;
-        if (!run_stage(model, stage)) return false;
-        const double size = largest(phase->n_moved, step, &place);
-        if (phase->n_found == 0 || model->run.start == START_DEFAULT) return true;
-        if (size < SMALLEST) return check_stability(model, phase);
-        for (int i = 0; i < phase->n_found; i++)
-            model->workspace[phase->found + i] += step[i] * (size > LONGEST ? LONGEST / size : 1.0);
+        double size = 0.0;
+        if (!(phase->tried >= 0 ? settle : step_newton)(model, phase, stage, &size)) return false;
+        if (size < SMALLEST) return true;
     }
     return fail_phase(model, phase);
 }
