@@ -78,3 +78,26 @@ def hoist(**changes: Any) -> dict[str, Any]:
         "contacts": [contact],
         "simulation": {"start": "description", "stop": 0.6, "output_step": 0.01},
     } | changes
+
+
+def measuring_hoist(**changes: Any) -> dict[str, Any]:
+    """The same with lengths, rates, gaps and forces of its elements in forces, and in what is programmed."""
+    data = hoist(**changes)
+    data["lines"][0]["force"] = (
+        "-3e4 - 2000*rate + 500*length*rope_length - 0.2*rope_force + 0.1*tug_force*tug_rate"
+    )
+    brake = "-0.01*rope_force*tanh(column.angle_dot) + (5e-3*deck_force if deck_gap < 0.1 else 2*rope_rate)"
+    side = ["0.02*front_force", "1e3*front_gap*rope_length", "support3_force"]
+    rows = {"luff": ("lift_length - start(lift_length) - 0.1*t", 0), "level": ("support2_gap - deck_gap^2*t", 0)}
+    rows |= {"drift": ("tug_rate + 0.3*load.x_dot + sin(lift_length) - 0.1", 1)}
+    programmed = [{"name": name, "expression": text, "order": order} for name, (text, order) in rows.items()]
+    return (
+        {"programmed": programmed}
+        | data
+        | {
+            "forces": [
+                {"name": "brake", "joint": "column", "effort": brake},
+                {"name": "side", "link": "load", "force": side},
+            ],
+        }
+    )

@@ -136,7 +136,7 @@ def test_all_problems_at_once(run: CommandLine) -> None:
         line[:60]
         for line in (
             "links[0].mas (upper): unknown key; did you mean 'mass'?",
-            "points.F.place: unknown key; known are: link, position",
+            "points.F.place: unknown key; known are: link, position, rpy",
             "simulation.stop: expected a number above 0, got -1.0",
             "links[1].parent (lower): there is no link 'column'; known are: ground, upper, lower",
             "points.G.link: there is no link 'nowhere'; known are: ground, upper, lower",

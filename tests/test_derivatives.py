@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers_backends import Array, Compiled, CompileModel, Fmu3, example_model, pendulum
 from helpers_examples import changed
-from helpers_force_elements import hoist
+from helpers_force_elements import measuring_hoist
 from helpers_friction import DAHL
 from helpers_replacement import model_of
 
@@ -36,7 +36,7 @@ def _formulated(example: str, formulation: str) -> Callable[[], Prepared]:
 MODELS: dict[str, Callable[[], Prepared]] = {
     "driven, Dahl": _driven,
     "open chain, rheonomic": lambda: example_model("crane", "rigid_boom"),
-    "lines, contacts, stops": lambda: prepare(from_data(hoist())),
+    "lines, contacts, stops": lambda: prepare(from_data(measuring_hoist(programmed=[]))),
     "closed loop": lambda: model_of("cut_joint"),
     "replacement joint": lambda: model_of("spherical_replacement", 1e8),
     **{f"{name}, {form}": _formulated(name, form) for name, form in REDUNDANT},

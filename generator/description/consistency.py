@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from ...errors import Problem
 from ..language import constants, expressions
+from ..language.ir import Expr
 from ..language.suggest import alternatives, unknown
 from ..types.joints import JOINT_TYPES
+from . import circles
+from .circles import names_in
 from .draft import Draft
 from .references import References
 from .table_uses import file_problems, use_problems
 from .tables.chain import Chain
 from .tables.friction import Coulomb
+from .tables.line import OWN_NAMES
 
 __all__ = ["constraint_rows", "problems_of"]
 
@@ -125,8 +129,9 @@ def _programmed(draft: Draft, names: References) -> Iterator[Problem]:
     yield from _known("point", draft.texts("programmed", "path", "point"), names.points)
     for where, entry in draft.entries("programmed"):
         if entry.expression is not None:
-            found = list(_expression(entry.expression, f"{where}.expression", draft, names, entry.order))
-            yield from found or _order(entry.expression, entry.order, where)
+            key = f"{where}.expression"
+            found = list(_expression(entry.expression, key, draft, names, entry.order, kinematic=True))
+            yield from found or _order(entry.expression, entry.order, where, names)
         if entry.order == 2 and draft.chain.constraints.formulation == "gpme_reduced":
             yield Problem(
                 f"{where}.order",
@@ -141,12 +146,12 @@ def _motions(draft: Draft, names: References) -> Iterator[Problem]:
         yield from _force_joint(joint, where, names)
     for where, text in draft.texts("motions", "position"):
         found = list(_expression(text, where, draft, names))
-        yield from found or _of_time(text, where)
+        yield from found or _of_time(text, where, names)
 
 
-def _of_time(text: str, where: str) -> Iterator[Problem]:
+def _of_time(text: str, where: str, names: References) -> Iterator[Problem]:
     for name in dict.fromkeys(expressions.running_names(expressions.parse(text))):
-        if "." in name:
+        if "." in name or name in names.measured:
             message = f"expected an expression of t and parameters; {name!r} moves, which [[programmed]] is for"
             yield Problem(where, message)
 
@@ -156,15 +161,16 @@ def _of_faulty(key: str, part: str, draft: Draft, names: References) -> Iterator
     sound = {where for where, _ in draft.entries(key)}
     for where, text in draft.texts(key, part):
         if where.removesuffix(f".{part}") not in sound:
-            yield from _expression(text, where, draft, names, order=2, may_have_kinks=key == "forces")
+            smooth = key == "programmed"
+            yield from _expression(text, where, draft, names, 2, may_have_kinks=not smooth, kinematic=smooth)
 
 
 _LEVELS = ("position", "velocity", "acceleration")
 _PLURALS = ("positions", "velocities", "accelerations")
 
 
-def _order(text: str, order: int, where: str) -> Iterator[Problem]:
-    tree = expressions.parse(text)
+def _order(text: str, order: int, where: str, names: References) -> Iterator[Problem]:
+    tree = expressions.renamed(expressions.parse(text), names.measured)
     moving = {name for name in expressions.running_names(tree) if "." in name}
     if not moving:
         yield Problem(f"{where}.expression", "expected at least one point or coordinate that moves")
@@ -182,11 +188,20 @@ def _order(text: str, order: int, where: str) -> Iterator[Problem]:
 
 
 def _expression(
-    text: str | float, where: str, draft: Draft, names: References, order: int = 0, *, may_have_kinks: bool = False
+    text: str | float,
+    where: str,
+    draft: Draft,
+    names: References,
+    order: int = 0,
+    *,
+    may_have_kinks: bool = False,
+    kinematic: bool = False,
+    own: Container[str] = (),
 ) -> Iterator[Problem]:
+    """Of an expression; kinematic: it says how something moves; own: further names that it may use."""
     try:
         tree = expressions.parse(text)
-        used = dict.fromkeys((name, order) for name in expressions.running_names(tree))
+        used = dict.fromkeys((name, order) for name in expressions.running_names(tree) if name not in own)
         used |= dict.fromkeys((name, 0) for name in expressions.started_names(tree))
         unknown_names = [names.expression_problem(*use) for use in used]
         constants.check(tree, draft.chain.parameter_values)
@@ -195,10 +210,24 @@ def _expression(
     else:
         yield from (Problem(where, message) for message in unknown_names if message)
         yield from use_problems(tree, where, draft, may_have_kinks=may_have_kinks)
-        started = [name for name in expressions.started_names(tree) if expressions.level(name) == 1]
+        yield from (Problem(where, message) for message in _forces_in(tree, names, kinematic))
+        at_start = (names.measured.get(name, name) for name in expressions.started_names(tree))
+        started = [name for name in at_start if expressions.level(name) == 1]
         if started and draft.chain.constraints.formulation == "gpme_reduced":
             text = f'start({started[0]}) does not go with formulation = "gpme_reduced": velocities are no states'
             yield Problem(where, text)
+
+
+def _forces_in(tree: Expr, names: References, kinematic: bool) -> Iterator[str]:
+    """Why forces may not stand where they do."""
+    for name in dict.fromkeys(filter(names.is_force, expressions.started_names(tree))):
+        yield f"start({name}): start takes what positions and velocities tell, and {name} is a force"
+    if kinematic:
+        for name in dict.fromkeys(filter(names.is_force, expressions.running_names(tree))):
+            yield (
+                f"{name!r} is a force, and a programmed constraint says how something moves: the forces that it"
+                " takes follow. Use a length, rate, gap, point or coordinate, or give the force in [[forces]]"
+            )
 
 
 def _forces(draft: Draft, names: References) -> Iterator[Problem]:
@@ -213,16 +242,24 @@ def _forces(draft: Draft, names: References) -> Iterator[Problem]:
     yield from _of_faulty("forces", "effort", draft, names)
 
 
-_OF_LINES = {"force": ("length", "rate"), "rest": ()}
-
-
 def _lines(draft: Draft, names: References) -> Iterator[Problem]:
     for end in ("a", "b"):
         yield from _known("link", draft.texts("lines", end, "link"), names.bodies)
-    for key, own in _OF_LINES.items():
-        for where, text in draft.texts("lines", key):
-            known = (*own, "t", "pi", *names.parameters)
-            yield from _own_expression(text, where, known, draft, may_have_kinks=key == "force")
+    for where, text in draft.texts("lines", "rest"):
+        yield from _own_expression(text, where, ("t", "pi", *names.parameters), draft, may_have_kinks=False)
+    for where, text in draft.texts("lines", "force"):
+        yield from _expression(text, where, draft, names, may_have_kinks=True, own=OWN_NAMES)
+        yield from _ambiguous(text, where, names)
+    yield from circles.problems(draft, names)
+
+
+def _ambiguous(text: str, where: str, names: References) -> Iterator[Problem]:
+    """A line's own names that are parameters, too."""
+    for name in OWN_NAMES:
+        if name in names.parameters and name in names_in(text):
+            yield Problem(
+                where, f"{name!r} is the line's own {name}, and a parameter is called so, too: rename it"
+            )
 
 
 def _not_printed(draft: Draft) -> Iterator[Problem]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..language.suggest import alternatives
 from ..types.joints import JOINT_TYPES
+from ..types.measures import FORCE, spelled
 from .draft import Draft
 from .tables.link import Link
 
@@ -37,8 +38,17 @@ class References:
         self.has_base = "base" in draft.data
         self.bodies = list(dict.fromkeys(["ground", *["base"] * self.has_base, *self.all_links]))
         self.coordinates = list(self._coordinates())
+        self.measured = dict(self._measured(draft))
         self._in_expressions = dict.fromkeys(self._quantities())
         self._accelerations = dict.fromkeys(self._second_rates())
+
+    def _measured(self, draft: Draft) -> Iterator[tuple[str, str]]:
+        """Names of what force elements let one read, as expressions and as equations have them."""
+        for kind in ("line", "contact"):
+            for _, name in draft.names(f"{kind}s"):
+                yield from spelled(kind, name).items()
+        for name in _one_sided(draft.data.get("base")):
+            yield from spelled("support", name).items()
 
     def _coordinates(self) -> Iterator[str]:
         if self.has_base:
@@ -52,6 +62,7 @@ class References:
         yield from ("t", "pi", *self.parameters)
         yield from (f"{point}.{quantity}" for point in self.points for quantity in _POINT_QUANTITIES)
         yield from (f"{name}{suffix}" for name in self._moving() for suffix in ("", "_dot"))
+        yield from self.measured
 
     def _moving(self) -> Iterator[str]:
         """What has rates that are called like it."""
@@ -61,6 +72,10 @@ class References:
     def _second_rates(self) -> Iterator[str]:
         yield from (f"{point}.{quantity}" for point in self.points for quantity in _POINT_ACCELERATIONS)
         yield from (f"{name}_ddot" for name in self._moving())
+
+    def is_force(self, name: str) -> bool:
+        """Whether a name in an expression is a force element's force."""
+        return self.measured.get(name, "").endswith(f".{FORCE}")
 
     def expression_problem(self, name: str, order: int = 0) -> str | None:
         """Why a name in an expression is wrong, or None; order: of a programmed constraint."""
@@ -85,3 +100,11 @@ def axes_for(point: str) -> str:
 
 def _has_axes(point: Any) -> bool:
     return isinstance(point, dict) and "rpy" in point
+
+
+def _one_sided(base: Any) -> Iterator[str]:
+    """Names of the one-sided supports of a table that may have faults."""
+    supports = base.get("supports") if isinstance(base, dict) else None
+    for i, support in enumerate(supports if isinstance(supports, list) else (), start=1):
+        if isinstance(support, dict) and support.get("one_sided") is True:
+            yield str(support.get("name") or f"support{i}")

@@ -6,7 +6,7 @@ Names are `t`, `pi`, parameters, and `<owner>.<quantity>` such as `E.x` or `colu
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 
 from . import ir
@@ -99,6 +99,13 @@ def _with_plain_starts(tree: Expr, inside: bool = False) -> Expr:
     return replace(tree, args=tuple(_with_plain_starts(child, inside) for child in tree.args))
 
 
+def renamed(tree: Expr, others: Mapping[str, str]) -> Expr:
+    """The tree with other names in place of these."""
+    if tree.op == "symbol":
+        return ir.symbol(others.get(tree.data, tree.data))
+    return replace(tree, args=tuple(renamed(child, others) for child in tree.args))
+
+
 def names(tree: Expr) -> Iterator[str]:
     """All names in the tree, arguments of `start` included."""
     if tree.op == "symbol":
@@ -134,11 +141,11 @@ def tables(tree: Expr) -> Iterator[Expr]:
 
 
 def level(name: str) -> int:
-    """0 for positions (`E.x`), 1 for velocities (`E.vx`, `column.angle_dot`), 2 for accelerations (`E.ax`)."""
+    """0 for positions (`E.x`), 1 for velocities (`E.vx`, `column.angle_dot`, `lift.rate`), 2 for accelerations."""
     quantity = name.partition(".")[2]
     if quantity in ("ax", "ay", "az") or quantity.endswith("_ddot"):
         return 2
-    return int(quantity in ("vx", "vy", "vz") or quantity.endswith("_dot"))
+    return int(quantity in ("vx", "vy", "vz", "rate") or quantity.endswith("_dot"))
 
 
 def degree(tree: Expr, variables: Container[str]) -> int:

@@ -17,8 +17,7 @@ from ..description.tables.inertia import Inertial
 from ..description.tables.link import Beam, Joint, Link
 from ..description.tables.parameter import Parameter
 from ..description.tables.settings import Constraints
-from ..description.tables.task import Force, Nonholonomic, Point
-from ..language import expressions
+from ..description.tables.task import Force, Motion, Nonholonomic, Point
 from ..types.bounds import EXPONENT, NON_NEGATIVE, POSITIVE, Bounds
 from ..types.closures import CLOSURE_TYPES, DEFORMATIONS, Condition
 from ..types.joints import JOINT_TYPES, ElementaryMotion
@@ -36,6 +35,7 @@ from .parts import (
     KnifeEdge,
     Mechanism,
     Place,
+    ProgrammedTask,
     Support,
 )
 
@@ -96,13 +96,14 @@ class _Builder:
             },
             closures=tuple(self._closure(closure) for closure in self.chain.closures),
             programmed=(
-                *map(tasks.programmed, self.chain.programmed),
-                *(tasks.motion(m, self.coordinates[self._joint_coordinate(m.joint)]) for m in self.chain.motions),
+                *(tasks.programmed(entry, self.chain) for entry in self.chain.programmed),
+                *map(self._motion, self.chain.motions),
             ),
             nonholonomic=tuple(self._knife_edge(edge) for edge in self.chain.nonholonomic),
             forces=tuple(self._force(force) for force in self.chain.forces),
             lines=tuple(
-                elements.line(line, self._of("line", line.name), self._place) for line in self.chain.lines
+                elements.line(line, self._of("line", line.name), self._place, self.chain.expression)
+                for line in self.chain.lines
             ),
             contacts=tuple(
                 elements.contact(contact, self._of("contact", contact.name), self._place)
@@ -147,7 +148,7 @@ class _Builder:
         self._begin("base supports")
         return tuple(
             Support(
-                s.name or f"support{i}",
+                base.support_names[i - 1],
                 s.one_sided,
                 self.algebra.vector(f"support{i}_position", s.position, "m", f"support {i}, base frame"),
                 self._not_negative(f"support{i}_stiffness", s.stiffness, "N/m", f"support {i}, world axes"),
@@ -386,14 +387,17 @@ class _Builder:
         place = self._place(edge.link, edge.point, f"{edge.name}_point", f"contact of {edge.name}")
         return KnifeEdge(edge.name, place, np.array(edge.normal))
 
+    def _motion(self, motion: Motion) -> ProgrammedTask:
+        return tasks.motion(motion, self.coordinates[self._joint_coordinate(motion.joint)], self.chain)
+
     def _force(self, force: Force) -> AppliedForce:
         self._begin("applied force", force.name)
         if force.joint is not None:
-            values = None if force.effort is None else (expressions.parse(force.effort),)
+            values = None if force.effort is None else (self.chain.expression(force.effort),)
             return AppliedForce(force.name, self._joint_coordinate(force.joint), None, True, values)
         assert force.link is not None
         place = self._place(force.link, force.point, f"{force.name}_point", f"where {force.name} acts")
-        trees = None if force.force is None else tuple(expressions.parse(x) for x in force.force)
+        trees = None if force.force is None else tuple(map(self.chain.expression, force.force))
         return AppliedForce(force.name, None, place, force.frame == "world", trees)
 
     def _joint_coordinate(self, joint: str) -> int:

@@ -11,6 +11,7 @@ from ..description.tables import line as described_line
 from ..description.tables.friction import Coulomb as DescribedCoulomb
 from ..description.tables.link import Joint
 from ..language import expressions
+from ..language.ir import Expr
 from ..types.bounds import NON_NEGATIVE, POSITIVE
 from ..types.joints import JOINT_TYPES
 from .algebra import Algebra, Value
@@ -19,9 +20,9 @@ from .parts import Contact, Coulomb, Limits, Line, Place
 Placed = Callable[..., Place]  # link, position, name, text
 
 
-def line(given: described_line.Line, algebra: Algebra, place: Placed) -> Line:
-    """A line; place: where a point of a link is."""
-    name, parse = given.name, expressions.parse
+def line(given: described_line.Line, algebra: Algebra, place: Placed, parsed: Callable[..., Expr]) -> Line:
+    """A line; place: where a point of a link is; parsed: an expression that may use what is measured elsewhere."""
+    name = given.name
     a, b = (
         place(end.link, end.point, f"{name}_{key}", f"end {key} of {name}")
         for key, end in (("a", given.a), ("b", given.b))
@@ -31,8 +32,10 @@ def line(given: described_line.Line, algebra: Algebra, place: Placed) -> Line:
         algebra.scalar(f"{name}_{key}", number, unit, f"{key} of {name}", NON_NEGATIVE) if springs else None
         for key, number, unit in (("stiffness", given.stiffness, "N/m"), ("damping", given.damping, "N.s/m"))
     )
-    force = None if given.force is None else parse(given.force)
-    return Line(name, a, b, stiffness, damping, parse(given.rest), force, given.input, given.tension_only)
+    own = {quantity: f"{name}.{quantity}" for quantity in described_line.OWN_NAMES}
+    force = None if given.force is None else expressions.renamed(parsed(given.force), own)
+    rest = expressions.parse(given.rest)
+    return Line(name, a, b, stiffness, damping, rest, force, given.input, given.tension_only)
 
 
 def contact(given: described_contact.Contact, algebra: Algebra, place: Placed) -> Contact:

@@ -11,7 +11,8 @@ from ..description.tables.task import Path
 from ..language.ir import Expr
 from ..types.closures import Condition
 from ..types.joints import Axis, ElementaryMotion, X, Y, Z
-from ..types.origin import Measure, Origin, Signal, measures
+from ..types.measures import Measure, measures
+from ..types.origin import Origin, Signal
 from .algebra import Array, Matrix, Value, Vector
 
 GROUND = -1
@@ -218,13 +219,7 @@ class Support:
     @property
     def signals(self) -> dict[str, Measure]:
         """Gap and force, if it is one-sided."""
-        if not self.one_sided:
-            return {}
-        return measures(
-            Origin("support", self.name),
-            gap=("m", f"height of {self.name} above where its spring is relaxed"),
-            force=("N", f"force of {self.name} on the base, along the world's z"),
-        )
+        return measures("support", self.name) if self.one_sided else {}
 
 
 @dataclass(frozen=True)
@@ -251,7 +246,7 @@ class Line:
 
     stiffness, damping   N/m, N·s/m; None: there is none
     rest                 expression of t, m
-    force                expression of `length`, `rate` and t, N, in place of spring and damper
+    force                expression, N, in place of spring and damper
     given                whether the force is an FMU input instead
     """
 
@@ -268,12 +263,7 @@ class Line:
     @property
     def signals(self) -> dict[str, Measure]:
         """Length, its rate, and force."""
-        return measures(
-            Origin("line", self.name),
-            length=("m", f"length of {self.name}"),
-            rate=("m/s", f"rate of the length of {self.name}"),
-            force=("N", f"force of {self.name}, positive where it pulls its ends together"),
-        )
+        return measures("line", self.name)
 
 
 @dataclass(frozen=True)
@@ -296,11 +286,7 @@ class Contact:
     @property
     def signals(self) -> dict[str, Measure]:
         """Gap and force."""
-        return measures(
-            Origin("contact", self.name),
-            gap=("m", f"gap between {self.name} and its plane, negative in contact"),
-            force=("N", f"force that presses {self.name}"),
-        )
+        return measures("contact", self.name)
 
 
 @dataclass(frozen=True)

@@ -66,23 +66,6 @@ class Signal:
         return _NAMES[self.origin.kind, self.quantity].format(owner=owner, component=self.component)
 
 
-@dataclass(frozen=True)
-class Measure:
-    """What can be read of a part of the description: its signal, unit, and what a positive value means."""
-
-    signal: Signal
-    unit: str
-    description: str
-
-
-def measures(origin: Origin, **units_and_texts: tuple[str, str]) -> dict[str, Measure]:
-    """Those of one part, by their quantities."""
-    return {
-        quantity: Measure(Signal(quantity, origin), unit, text)
-        for quantity, (unit, text) in units_and_texts.items()
-    }
-
-
 def of_point(point: str, quantity: str, axis: str = "") -> Signal:
     """`position` or `velocity` of a named point, along world `x`, `y` or `z`."""
     return Signal(quantity, Origin("point", point), axis)

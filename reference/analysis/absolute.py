@@ -133,7 +133,7 @@ class _Absolute:
         """What raises each quantity with rate 1: wrenches about the posture's datum, shape (quantities, B, 6).
 
         A force along an axis at a point; for a cosine of an axis a moment, (ω × a)·e = (a × e)·ω; for a coordinate
-        the effort in its joint that does no work in the others.
+        the effort in its joint that does no work in the others; for a length forces that make it longer.
         """
         quantities, slots = self._model.quantities, len(self._frames)
         found = np.zeros((len(self._state.x), slots, 6))
@@ -148,6 +148,10 @@ class _Absolute:
             efforts = np.linalg.pinv(self._motions[b]).T * np.repeat([1.0, self._extent], 3)
             names = [self._mechanism.coordinates[k].name for k in body.coordinates]
             found[[quantities.position[name] for name in names]] = self._between(b, efforts)
+        by_coordinate = found[[quantities.position[c.name] for c in self._mechanism.coordinates]]
+        for length in quantities.lengths:
+            wrench = length.wrench(self._state.posture, self._state.places, by_coordinate)
+            found[quantities.position[length.name]] = wrench
         return found
 
     def _columns(self, wrenches: Array) -> Array:

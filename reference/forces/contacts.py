@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...generator.mechanism import Contact, Mechanism, Place
+from ...generator.types.measures import FORCE
+from ..kinematics.lengths import Height
 from ..kinematics.quantities import Relation, State
 from .element import ForceElement, Given, Mark, Reaction
 
@@ -89,6 +92,10 @@ class Contacts(ForceElement):
             total[touch.contact.place.body + 1] += np.concatenate([F, moment])
         return total
 
+    def forces(self) -> dict[str, Callable[[State], float]]:
+        """That press them."""
+        return {f"{touch.contact.name}.{FORCE}": touch.normal_force for touch in self._touches}
+
     def signals(self, state: State) -> dict[str, float]:
         """Gap and normal force of each."""
         found: dict[str, float] = {}
@@ -119,6 +126,14 @@ class Contacts(ForceElement):
 def places(mechanism: Mechanism) -> list[Place]:
     """Where bodies touch."""
     return [contact.place for contact in mechanism.contacts]
+
+
+def lengths(mechanism: Mechanism, first: int) -> Iterator[Height]:
+    """Their gaps."""
+    for k, contact in enumerate(mechanism.contacts):
+        name, slot = f"{contact.name}.gap", contact.place.body + 1
+        origin = np.asarray(contact.origin, dtype=float)
+        yield Height(name, f"{name}_dot", first + k, slot, origin, contact.normal)
 
 
 def of(given: Given) -> Contacts:

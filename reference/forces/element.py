@@ -69,7 +69,10 @@ class Mark:
 
 
 class ForceElement:
-    """One kind of force, of all parts of a mechanism that have it; a module has `places` and `of`."""
+    """One kind of force, of all parts of a mechanism that have it.
+
+    A module has `places` and `of`, and where expressions may name lengths of it, `lengths`.
+    """
 
     readings: tuple[Reading, ...] = ()  # of expressions
 
@@ -91,6 +94,10 @@ class ForceElement:
     def relations(self) -> list[Relation]:
         """What of it changes at events, beside its expressions."""
         return []
+
+    def forces(self) -> dict[str, Callable[[State], float]]:
+        """Forces that expressions may name, `lift.force`, in a state, N."""
+        return {}
 
     def signals(self, state: State) -> dict[str, float]:
         """Its outputs by their names."""

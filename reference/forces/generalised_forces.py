@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ...generator.mechanism import Mechanism, Place
 from ...generator.types.force_elements import FORCE_ELEMENTS
+from ..kinematics.lengths import Length
 from ..kinematics.quantities import Reader, Relation, State
 from .element import ForceElement, Given, Input, Mark
 from .replacement_joints import ReplacementJoints
@@ -52,6 +53,16 @@ def force_places(mechanism: Mechanism) -> list[Place]:
     return [place for module in _modules() for place in module.places(mechanism)]
 
 
+def force_lengths(mechanism: Mechanism, first: int) -> list[Length]:
+    """Lengths that the force elements let expressions name; first: index of the first of `force_places`."""
+    found: list[Length] = []
+    for module in _modules():
+        if hasattr(module, "lengths"):
+            found += module.lengths(mechanism, first)
+        first += len(module.places(mechanism))
+    return found
+
+
 class ForceModel:
     """All force elements of a mechanism, compiled.
 
@@ -69,6 +80,7 @@ class ForceModel:
         for module in _modules():
             self._elements.append(module.of(Given(mechanism, reader, first, inputs or {})))
             first += len(module.places(mechanism))
+            reader.forces |= self._elements[-1].forces()
         self.readings = [reading for element in self._elements for reading in element.readings]
         self.replacement = next(e for e in self._elements if isinstance(e, ReplacementJoints))
 

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...generator.mechanism import Line, Mechanism, Place
-from ..kinematics.expression import Instant, Related, evaluate, related, stops
-from ..kinematics.jet import constant, variables
+from ...generator.types.measures import FORCE
+from ..kinematics.expression import stops
+from ..kinematics.lengths import Distance
 from ..kinematics.quantities import Relation, State
 from .element import ForceElement, Given, Mark, Reaction, input_value
 
 Array = NDArray[np.float64]
-_NAMES = ("length", "rate", "t")
 
 
 @dataclass(frozen=True)
@@ -49,26 +49,18 @@ class _Law:
     def __init__(self, line: Line, given: Given) -> None:
         self._line, self._input = line, given.inputs.get(line.name, 0.0)
         self.label = f"line {line.name}"
-        self.node = given.reader.compiled(self.label, line.rest if line.force is None else line.force)
+        self.reading = given.reader.reading(self.label, line.rest if line.force is None else line.force)
 
     def __call__(self, span: _Span, state: State) -> _Tension:
         line = self._line
         if line.given:
             return _Tension(applied=input_value(self._input, state.t, state.segment.begin))
-        values = variables([span.length, span.rate, state.t])
-        atoms = Instant(dict(zip(_NAMES, values, strict=True)), state.segment)
-        found = constant(evaluate(self.node, atoms, self.label), len(_NAMES))
         if line.force is not None:
-            return _Tension(applied=found.value)
+            return _Tension(applied=self.reading.number(state))
+        rest = self.reading.jet(state)
         stiffness, damping = float(line.stiffness or 0.0), float(line.damping or 0.0)
-        stretch, rest_rate = span.length - found.value, float(found.gradient[2])
-        elastic, applied = stiffness * stretch, -damping * rest_rate
-        return _Tension(elastic, damping * span.rate, applied, energy=0.5 * stiffness * stretch**2)
-
-    def margin(self, node: Related, span: _Span, state: State) -> float:
-        """Of one of its expression's conditions."""
-        values = (span.length, span.rate, state.t)
-        return node.margin(Instant(dict(zip(_NAMES, values, strict=True)), state.segment))
+        stretch, elastic = span.length - rest.value, stiffness * (span.length - rest.value)
+        return _Tension(elastic, damping * span.rate, -damping * rest.rate, energy=0.5 * elastic * stretch)
 
 
 class Lines(ForceElement):
@@ -77,27 +69,32 @@ class Lines(ForceElement):
     def __init__(self, given: Given) -> None:
         self._lines, self._first = given.mechanism.lines, given.first
         self._laws = [_Law(line, given) for line in self._lines]
-        self._slots = len(given.mechanism.bodies) + 1
+        self._slots, quantities = len(given.mechanism.bodies) + 1, given.reader.quantities
+        self._lengths = [quantities.position[f"{line.name}.length"] for line in self._lines]
+        self.readings = tuple(law.reading for law in self._laws)
 
     def stops(self) -> list[float]:
         """Of expressions of time."""
-        return [time for law in self._laws for time in stops(law.node)]
+        return [time for reading in self.readings for time in stops(reading.node)]
 
     def relations(self) -> list[Relation]:
-        """Whether ropes are tight, and conditions in expressions."""
-        return [relation for i in range(len(self._lines)) for relation in self._relations(i)]
+        """Whether ropes are tight."""
+        words = ("is taut", "is slack")
+        return [
+            Relation(line.name, law.label, self._margin_of(i), words)
+            for i, (line, law) in enumerate(zip(self._lines, self._laws, strict=True))
+            if line.tension_only
+        ]
 
-    def _relations(self, i: int) -> Iterator[Relation]:
-        line, law = self._lines[i], self._laws[i]
-        if line.tension_only:
-            yield Relation(
-                line.name, law.label, lambda state: law(self._span(i, state), state).total, ("is taut", "is slack")
-            )
-        for node in dict.fromkeys(related(law.node)):
-            yield Relation(node, law.label, self._margin_of(i, node))
+    def _margin_of(self, i: int) -> Callable[[State], float]:
+        return lambda state: self._laws[i](self._span(i, state), state).total
 
-    def _margin_of(self, i: int, node: Related) -> Callable[[State], float]:
-        return lambda state: self._laws[i].margin(node, self._span(i, state), state)
+    def forces(self) -> dict[str, Callable[[State], float]]:
+        """Of each line."""
+        return {f"{line.name}.{FORCE}": self._force_of(i) for i, line in enumerate(self._lines)}
+
+    def _force_of(self, i: int) -> Callable[[State], float]:
+        return lambda state: self._tension(i, self._span(i, state), state).total
 
     def reaction(self, state: State) -> Reaction:
         """Of springs, of dampers, and what is applied."""
@@ -140,14 +137,11 @@ class Lines(ForceElement):
         return [(span, self._tension(i, span, state)) for i, span in enumerate(spans)]
 
     def _span(self, i: int, state: State) -> _Span:
-        a, b = self._first + 2 * i, self._first + 2 * i + 1
-        position, velocity, jacobian = (
-            part[..., b] - part[..., a]
-            for part in (state.places.position, state.places.velocity, state.places.jacobian)
-        )
-        length = float(np.linalg.norm(position))
-        direction = position / length if length else np.full(3, np.nan)
-        return _Span(length, float(direction @ velocity), direction, jacobian @ direction)
+        k, a = self._lengths[i], self._first + 2 * i
+        between = state.places.position[:, a + 1] - state.places.position[:, a]
+        length = float(state.x[k])
+        direction = between / length if length else np.full(3, np.nan)
+        return _Span(length, float(state.x_dot[k]), direction, state.jacobian[k])
 
     def _tension(self, i: int, span: _Span, state: State) -> _Tension:
         free, line = self._laws[i](span, state), self._lines[i]
@@ -158,6 +152,13 @@ class Lines(ForceElement):
 def places(mechanism: Mechanism) -> list[Place]:
     """Ends a and b of each."""
     return [place for line in mechanism.lines for place in (line.a, line.b)]
+
+
+def lengths(mechanism: Mechanism, first: int) -> Iterator[Distance]:
+    """Between their ends."""
+    for k, line in enumerate(mechanism.lines):
+        columns, slots = (first + 2 * k, first + 2 * k + 1), (line.a.body + 1, line.b.body + 1)
+        yield Distance(f"{line.name}.length", f"{line.name}.rate", columns, slots)
 
 
 def of(given: Given) -> Lines:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...generator.mechanism import GROUND, Mechanism, Place
+from ...generator.types.measures import FORCE
+from ..kinematics.lengths import Height, LinearHeight
 from ..kinematics.quantities import Relation, State
 from .element import ForceElement, Given, Mark, Reaction
 
@@ -62,6 +64,14 @@ class Supports(ForceElement):
             found.append(Relation(name, label, self._margin_of(k, _pressing), ("presses", "lifts")))
             found.append(Relation((name, "along"), label, self._margin_of(k, _beyond), ("slips", "sticks")))
         return found
+
+    def forces(self) -> dict[str, Callable[[State], float]]:
+        """Of one-sided ones, along z."""
+        held = np.flatnonzero(self._one_sided).tolist()
+        return {f"{self._supports[k].name}.{FORCE}": self._force_of(k) for k in held}
+
+    def _force_of(self, k: int) -> Callable[[State], float]:
+        return lambda state: -float(self._parts(state)[:, 2, k].sum())
 
     def signals(self, state: State) -> dict[str, float]:
         """Gap and force of one-sided ones."""
@@ -125,6 +135,18 @@ def places(mechanism: Mechanism) -> list[Place]:
     """Where the supports hold the base."""
     base = next((b for b, body in enumerate(mechanism.bodies) if body.name == "base"), 0)
     return [Place(base, support.position) for support in mechanism.supports]
+
+
+def lengths(mechanism: Mechanism, first: int) -> Iterator[Height | LinearHeight]:
+    """Gaps of one-sided ones."""
+    base, n = mechanism.chain.base, mechanism.n
+    for k, support in enumerate(mechanism.supports):
+        position = np.asarray(support.position, dtype=float)
+        name = f"{support.name}.gap"
+        if support.one_sided and base is not None and base.linearized:
+            yield LinearHeight(name, f"{name}_dot", _small_motion(position[:, None], n)[:, 2])
+        elif support.one_sided:
+            yield Height(name, f"{name}_dot", first + k, 1, position, np.array([0.0, 0.0, 1.0]))
 
 
 def of(given: Given) -> Supports:

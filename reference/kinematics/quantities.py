@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...generator.language.ir import Expr
-from ...generator.mechanism import Mechanism
+from ...generator.mechanism import Mechanism, Place
 from .curve import Curve
 from .expression import (
     Instant,
@@ -28,6 +29,7 @@ from .expression import (
 )
 from .jet import Jet, Value, constant, plain, variables
 from .kinematics import Places, Posture, VectorMotion, Vectors
+from .lengths import Length
 from .magnitude import magnitude
 from .segment import Segment
 
@@ -76,25 +78,35 @@ class Relation:
     words: tuple[str, str] = ("meets its condition", "leaves its condition")
 
 
-class Quantities:
-    """Where each name is found, compiled."""
+Forces: TypeAlias = dict[str, Callable[[State], float]]
 
-    def __init__(self, mechanism: Mechanism) -> None:
+
+class Quantities:
+    """Where each name is found, compiled.
+
+    places    all of a state's places, the named points first
+    lengths   further quantities, of force elements
+    """
+
+    def __init__(self, mechanism: Mechanism, places: Sequence[Place], lengths: Sequence[Length]) -> None:
         self.n, self.points = mechanism.n, len(mechanism.points)
         cosines = [f"{name}.R{i}{j}" for i in "123" for name in mechanism.frames for j in "123"]
         named = cosines + [c.name for c in mechanism.coordinates]
 
-        def indices(letter: str, suffix: str) -> dict[str, int]:
+        def indices(letter: str, suffix: str, level: str) -> dict[str, int]:
             points = [f"{name}.{letter}{axis}" for axis in "xyz" for name in mechanism.points]
-            return {name: k for k, name in enumerate(points + [f"{name}{suffix}" for name in named])}
+            others = (getattr(length, level) for length in lengths)
+            names = [*points, *(f"{name}{suffix}" for name in named), *others]
+            return {name: k for k, name in enumerate(names)}
 
         self.position, self.velocity, self.acceleration = (
-            indices(*level) for level in (("", ""), ("v", "_dot"), ("a", "_ddot"))
+            indices(*level) for level in (("", "", "name"), ("v", "_dot", "rate"), ("a", "_ddot", "second_rate"))
         )
+        self.lengths, self._measured = lengths, slice(3 * self.points + len(named), None)
         self._jacobian = np.zeros((len(self.position), self.n))
-        self._jacobian[-self.n :] = np.eye(self.n)
+        self._jacobian[self._measured.start - self.n : self._measured.start] = np.eye(self.n)
         slots = len(mechanism.bodies) + 1
-        self._places = Places(list(mechanism.points.values()), slots)
+        self._places = Places(places, slots)
         self._axes = _axes(mechanism, slots) if mechanism.frames else None
         self._turned = slice(3 * self.points, 3 * self.points + len(cosines))
         self._still = np.zeros(self.n)
@@ -111,12 +123,16 @@ class Quantities:
             axes = self._axes.motion(posture)
             jacobian[self._turned] = axes.jacobian.reshape(self.n, -1).T
             turned = [axes.position.ravel(), axes.velocity.ravel(), axes.bias.ravel()]
+        measured = [length.motion(q, qd, posture, places) for length in self.lengths]
+        if measured:
+            jacobian[self._measured] = [found.jacobian for found in measured]
         x, x_dot, bias = (
-            np.concatenate([points[:, own].ravel(), cosines, coordinates])
-            for points, cosines, coordinates in zip(
+            np.concatenate([points[:, own].ravel(), cosines, coordinates, lengths])
+            for points, cosines, coordinates, lengths in zip(
                 (places.position + posture.datum[:, None], places.velocity, places.bias),
                 turned,
                 (q, qd, self._still),
+                ([getattr(found, level) for found in measured] for level in ("value", "rate", "bias")),
                 strict=True,
             )
         )
@@ -125,9 +141,12 @@ class Quantities:
     def jacobian_sizes(self, state: State) -> Array:
         """Magnitudes of the terms of ∂x/∂q, shape (m, n)."""
         sizes = np.abs(state.jacobian)
-        sizes[: 3 * self.points] = np.tile(self._places.sizes(state.posture)[1].T, (3, 1))
+        of_places = self._places.sizes(state.posture)[1]
+        sizes[: 3 * self.points] = np.tile(of_places[:, : self.points].T, (3, 1))
         if self._axes is not None:
             sizes[self._turned] = np.tile(self._axes.sizes(state.posture)[1].T, (3, 1))
+        for k, length in enumerate(self.lengths, start=self._measured.start):
+            sizes[k] = length.sizes(of_places)
         return sizes
 
     def point(self, name: str) -> Indices:
@@ -152,16 +171,20 @@ class Reading:
 
     positions, velocities, accelerations   indices among x, ẋ and ẍ of the names it uses
 
+    forces   names of forces that it uses
+
     Names of accelerations stand for what ẍ is without q̈.
     """
 
-    def __init__(self, label: str, node: Node, quantities: Quantities) -> None:
-        self.label, self.node = label, node
+    def __init__(self, label: str, node: Node, quantities: Quantities, forces: Forces) -> None:
+        self.label, self.node, self._forces = label, node, forces
         used = list(dict.fromkeys(name for name in names(node) if name != "t"))
+        kinematic = quantities.position.keys() | quantities.velocity.keys() | quantities.acceleration.keys()
+        self.forces = [name for name in used if name not in kinematic]
         moving = [name for name in used if name in quantities.position]
         rates = [name for name in used if name in quantities.velocity]
         second_rates = [name for name in used if name in quantities.acceleration]
-        self.names = ["t", *moving, *rates, *second_rates]
+        self.names = ["t", *moving, *rates, *second_rates, *self.forces]
         self.positions = np.array([quantities.position[name] for name in moving], dtype=int)
         self.velocities = np.array([quantities.velocity[name] for name in rates], dtype=int)
         self.accelerations = np.array([quantities.acceleration[name] for name in second_rates], dtype=int)
@@ -171,9 +194,10 @@ class Reading:
         return plain(self._value(state, self._values(state)))
 
     def jet(self, state: State) -> Jet:
-        """Its derivatives by t, positions, velocities and accelerations, in this order, and along the motion.
+        """Its derivatives by t, positions, velocities, accelerations and forces, and along the motion.
 
-        With q̈ = 0; the second derivative along the motion is one of expressions of t and positions alone.
+        In this order; with q̈ = 0 and forces that do not change. The second derivative along the motion is one of
+        expressions of t and positions alone.
         """
         rates = [1.0, *state.x_dot[self.positions].tolist(), *state.bias[self.velocities].tolist()]
         seconds = [0.0, *state.bias[self.positions].tolist()]
@@ -213,6 +237,7 @@ class Reading:
             *state.x[self.positions].tolist(),
             *state.x_dot[self.velocities].tolist(),
             *state.bias[self.accelerations].tolist(),
+            *(self._forces[name](state) for name in self.forces),
         ]
 
     def _value(self, state: State, values: Sequence[Value]) -> Value:
@@ -224,15 +249,17 @@ class Reader:
     """Compiles the mechanism's expressions.
 
     start   the state that `start(x)` refers to; None: whatever state is being evaluated
+    forces  name → force of an element in a state, N, for whoever makes the elements to fill in
     """
 
     def __init__(self, mechanism: Mechanism, quantities: Quantities, start: State | None) -> None:
-        self._constants, self._quantities, self._start = mechanism.parameters, quantities, start
+        self._constants, self.quantities, self._start = mechanism.parameters, quantities, start
+        self.forces: Forces = {}
         self._tables = {name: Curve(table) for name, table in mechanism.chain.tables.items()}
 
     def reading(self, label: str, tree: Expr) -> Reading:
         """The compiled expression; `label` names it in errors."""
-        return Reading(label, self.compiled(label, tree), self._quantities)
+        return Reading(label, self.compiled(label, tree), self.quantities, self.forces)
 
     def compiled(self, label: str, tree: Expr) -> Node:
         """The same without a look for its names, which are somebody's own."""
@@ -240,4 +267,8 @@ class Reader:
 
     def _start_value(self, label: str) -> Callable[[Node], float] | None:
         start = self._start
-        return None if start is None else lambda node: Reading(label, node, self._quantities).number(start)
+        return (
+            None
+            if start is None
+            else lambda node: Reading(label, node, self.quantities, self.forces).number(start)
+        )

@@ -14,7 +14,7 @@ from ..constraints.constraints import Constraints
 from ..constraints.rows import Rows
 from ..forces.element import Input, Mark
 from ..forces.friction import FrictionModel
-from ..forces.generalised_forces import ForceModel, GeneralisedForces, force_places
+from ..forces.generalised_forces import ForceModel, GeneralisedForces, force_lengths, force_places
 from ..forces.joint_loads import JointLoads, closure_wrench
 from ..kinematics.kinematics import Kinematics, Places, Posture
 from ..kinematics.quantities import Quantities, Reader, Relation, State
@@ -120,7 +120,7 @@ class Model:
         self._kinematics = Kinematics(mechanism)
         places = [*mechanism.points.values(), *force_places(mechanism)]
         self._places = Places(places, self._kinematics.slots)
-        self.quantities = Quantities(mechanism)
+        self.quantities = Quantities(mechanism, places, force_lengths(mechanism, len(mechanism.points)))
         self._armature = np.array([float(c.armature or 0.0) for c in mechanism.coordinates])
         self._inertia = np.array([np.zeros((4, 4)), *map(pseudo_inertia, mechanism.bodies)])
         self.reader = Reader(mechanism, self.quantities, None if start is None else self.state(0.0, *start))

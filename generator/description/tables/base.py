@@ -40,6 +40,11 @@ class Base(Inertial):
     shape: Shape | None = None
     """What it looks like in pictures; without it a box of its mass and inertia."""
 
+    @property
+    def support_names(self) -> tuple[str, ...]:
+        """Names of the supports, numbers where they have none."""
+        return tuple(support.name or f"support{i}" for i, support in enumerate(self.supports, start=1))
+
     @model_validator(mode="after")
     def _complete(self) -> Base:
         if not self.has_inertia:

@@ -6,6 +6,9 @@ from typing import Any
 
 from pydantic import Field, ModelWrapValidatorHandler, model_validator
 
+from ...language import expressions
+from ...language.ir import Expr
+from ...types.measures import spelled
 from ..fields.names import FileName, Name
 from ..fields.numbers import Vector3, known_parameters
 from ..fields.types import Part, Text, Version
@@ -76,6 +79,19 @@ class Chain(Part):
     def tasks(self) -> tuple[Programmed | Motion, ...]:
         """What drives have to realise."""
         return (*self.programmed, *self.motions)
+
+    @property
+    def measured(self) -> dict[str, str]:
+        """What force elements let expressions name → its name in the equations; `lift_length` → `lift.length`."""
+        supports = zip(self.base.support_names, self.base.supports, strict=True) if self.base else ()
+        parts = [("line", line.name) for line in self.lines]
+        parts += [("contact", contact.name) for contact in self.contacts]
+        parts += [("support", name) for name, support in supports if support.one_sided]
+        return {name: other for part in parts for name, other in spelled(*part).items()}
+
+    def expression(self, text: str | float) -> Expr:
+        """An expression of forces, constraints and outputs, with the equations' names of what is measured."""
+        return expressions.renamed(expressions.parse(text), self.measured)
 
     @property
     def parameter_values(self) -> dict[str, float]:

@@ -8,6 +8,8 @@ from ..fields.names import Name
 from ..fields.numbers import NonNegative, Vector3
 from ..fields.types import Expression, KeyProblem, Part
 
+OWN_NAMES = ("length", "rate")  # of a line, in its own expression
+
 
 class LineEnd(Part):
     """A point that a line is fixed to."""
@@ -34,7 +36,7 @@ class Line(Part):
     rest: Expression = 0.0
     """Length at which the spring is undeformed, m: a number, or an expression of t and parameters."""
     force: Expression | None = None
-    """In place of spring and damper: an expression of `length`, `rate`, t and parameters, N."""
+    """In place of spring and damper: an expression, N, that may use its own `length` and `rate`."""
     input: bool = Field(False, strict=True)
     """Whether the FMU's user gives the force, N."""
     tension_only: bool = Field(False, strict=True)

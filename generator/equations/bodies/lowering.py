@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Hashable, Mapping
 
 from ...description.tables.table import Table
@@ -67,12 +66,6 @@ class Lowering:
         if tree.function in _KINKED and self._eventful and not self._is_settled(tree):
             return self(_KINKED[tree.function](*tree.args))
         return ir.rebuilt(tree, [self(argument) for argument in tree.args])
-
-    def knowing(self, own: Mapping[str, Expr]) -> Lowering:
-        """The same, for expressions that have names of their own besides."""
-        other = copy.copy(self)
-        other.resolve = lambda name: own[name] if name in own else self.resolve(name)
-        return other
 
     def add_breakpoints(self, tree: Expr) -> None:
         """Make the ends of quintics time events: the third derivative jumps there."""

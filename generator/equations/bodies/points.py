@@ -9,8 +9,8 @@ from ...language.ir import Expr, Index
 from ...mechanism import Mechanism
 from ...program.program import Program
 from .kinematics import Kinematics
+from .lengths import BIAS, Lengths
 
-BIAS = "_bias"  # names the acceleration for q̈ = 0 inside trees
 _AXES = "xyz"
 
 
@@ -24,10 +24,13 @@ class Points:
         self._jacobians: dict[str, Expr] = {}
         self._axes: dict[tuple[str, int], list[Expr]] = {}
         self._turnings: dict[tuple[str, int], Expr] = {}
+        self.lengths = Lengths(program, mechanism.n)
 
     def __call__(self, name: str) -> Expr:
         """Expression of a name, at the level that the name says."""
         owner, _, quantity = name.partition(".")
+        if self.lengths.knows(name):
+            return self.lengths(name)
         if is_cosine(name, self.mechanism.points):
             return self._axis(owner, int(quantity[2]) - 1, _rates_in(quantity))[int(quantity[1]) - 1]
         if owner in self.mechanism.points:
@@ -65,6 +68,8 @@ class Points:
         """Shape (n,): how a name's rate depends on the coordinates' rates."""
         owner, _, quantity = name.partition(".")
         n = self.mechanism.n
+        if self.lengths.knows(name):
+            return self.lengths.jacobian(name)
         if is_cosine(name, self.mechanism.points):
             return self._turning(owner, int(quantity[2]) - 1)[int(quantity[1]) - 1, :]
         if owner not in self.mechanism.points:

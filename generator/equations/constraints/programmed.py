@@ -19,7 +19,9 @@ from ...language.differentiate import ZERO
 from ...language.ir import Expr
 from ...mechanism import Mechanism
 from ...program.symbols import Expressions
-from ..bodies.points import BIAS, is_cosine
+from ...types.measures import RATES
+from ..bodies.lengths import BIAS
+from ..bodies.points import is_cosine
 
 _AXES = "xyz"
 
@@ -60,6 +62,8 @@ def _next(name: str, points: Container[str]) -> str:
     owner, _, quantity = name.partition(".")
     if expressions.level(name) == 1:
         return f"{name}{BIAS}"
+    if quantity in RATES:
+        return f"{owner}.{RATES[quantity]}"
     return f"{owner}.v{quantity}" if owner in points and not is_cosine(name, points) else f"{name}_dot"
 
 

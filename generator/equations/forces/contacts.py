@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from ...language import ir
 from ...language.ir import Expr
 from ...mechanism import Contact, Mechanism
+from ..bodies.lengths import End, along
 from .element import ZERO, Forces, size
 
 
@@ -34,6 +36,7 @@ class ContactForce:
         lever = define(f"lever_{name}", kinematics.lever(contact.place), "m", f"{name} from its body's origin")
         gap = normal @ (kinematics.position(body, lever) - ir.lift(contact.origin))
         gap = forces.publish(contact.signals["gap"], gap)
+        forces.points.lengths.add(f"{name}.gap", partial(along, kinematics, normal, (End(body, lever),)))
         velocity = define(f"v_{name}", kinematics.velocity(body, lever), "m/s", f"velocity of {name}")
         N = self._normal_force(forces, gap, normal @ velocity)
         F = N * normal

@@ -9,7 +9,7 @@ from ...language import ir
 from ...language.ir import Expr
 from ...mechanism import Mechanism
 from ...program.program import Output, Program
-from ...types.origin import Measure
+from ...types.measures import Measure
 from ..bodies.kinematics import Kinematics, Wrench
 from ..bodies.lowering import Lowering
 from ..bodies.points import Points

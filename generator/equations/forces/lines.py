@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from ...language import differentiate, ir
 from ...language.ir import Expr
 from ...mechanism import GROUND, Line, Mechanism, Place
 from ...program.program import Input
+from ..bodies.lengths import End, along
 from .element import Forces
 
 
@@ -30,9 +32,11 @@ class LineForce:
         d = define(f"d_{name}", kinematics.between(a, at_a, b, at_b), "m", f"{name}, from end a to end b")
         length = forces.publish(line.signals["length"], ir.call("sqrt", d @ d))
         u = define(f"u_{name}", d / length, "1", f"direction of {name}, from end a to end b")
-        rate = u @ (kinematics.velocity(b, at_b) - kinematics.velocity(a, at_a))
-        rate = forces.publish(line.signals["rate"], rate)
-        tension = forces.publish(line.signals["force"], self._tension(forces, {"length": length, "rate": rate}))
+        v = kinematics.velocity(b, at_b) - kinematics.velocity(a, at_a)
+        rate = forces.publish(line.signals["rate"], u @ v)
+        ends, turning = (End(a, at_a, -1.0), End(b, at_b)), (v @ v - rate * rate) / length
+        forces.points.lengths.add(f"{name}.length", partial(along, kinematics, u, ends, turning))
+        tension = forces.publish(line.signals["force"], self._tension(forces, length, rate))
         F = define(f"F_{name}", tension * u, "N", f"force of {name} on the body of its end a")
         for body, lever, sign in ((a, at_a, 1.0), (b, at_b, -1.0)):
             if body != GROUND:
@@ -43,15 +47,15 @@ class LineForce:
         lever, text = forces.kinematics.lever(place), f"end {key} of {self.line.name} from its body's origin"
         return place.body, forces.program.define(f"lever_{self.line.name}_{key}", lever, "m", text)
 
-    def _tension(self, forces: Forces, own: dict[str, Expr]) -> Expr:
-        free = self._law(forces, own)
+    def _tension(self, forces: Forces, length: Expr, rate: Expr) -> Expr:
+        free = self._law(forces, length, rate)
         if not self.line.tension_only:
             return free
         free = forces.program.define(f"{self.line.name}_if_tight", free, "N", "force if it could push, too")
         return forces.one_way(free)
 
-    def _law(self, forces: Forces, own: dict[str, Expr]) -> Expr:
-        line, lower = self.line, forces.lower.knowing(own)
+    def _law(self, forces: Forces, length: Expr, rate: Expr) -> Expr:
+        line, lower = self.line, forces.lower
         if line.given:
             measure = line.signals["force"]
             forces.program.inputs.append(Input(line.name, measure.unit, measure.description))
@@ -60,8 +64,8 @@ class LineForce:
         lower.add_breakpoints(tree)
         if line.force is not None:
             return lower(tree)
-        beyond = own["rate"] - lower(differentiate.derivative(tree, "t"))
-        return ir.lift(line.stiffness) * (own["length"] - lower(tree)) + ir.lift(line.damping) * beyond
+        beyond = rate - lower(differentiate.derivative(tree, "t"))
+        return ir.lift(line.stiffness) * (length - lower(tree)) + ir.lift(line.damping) * beyond
 
 
 def of(mechanism: Mechanism) -> Iterator[LineForce]:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from ...language import ir
 from ...language.ir import Expr
 from ...mechanism import Mechanism, Place, Support
+from ..bodies.lengths import End, Length, along
 from .element import ZERO, Forces, size
+
+_UP = ir.constant([0.0, 0.0, 1.0])
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,8 @@ class Supports:
                 f"v_support{i}", kinematics.velocity(0, lever), "m/s", f"velocity of support {i}"
             )
             deflection = program.define(f"d_support{i}", at - support.position, "m", f"deflection of support {i}")
+            if support.one_sided:
+                forces.points.lengths.add(f"{support.name}.gap", partial(along, kinematics, _UP, (End(0, lever),)))
             force = _one_sided(forces, support, deflection, _spring_force(support, deflection, rate))
             force = program.define(f"F_support{i}", force, "N", f"force of support {i}")
             N, F = N + ir.cross(lever, force), F + force
@@ -59,6 +65,9 @@ class LinearizedSupports:
             U = program.define(f"U_support{i}", _small_angle_matrix(support.position), None, f"U of support {i}")
             deflection = program.define(f"d_support{i}", U @ q, "m", f"deflection of support {i}")
             speed = program.define(f"v_support{i}", U @ rate, "m/s", f"rate of deflection of support {i}")
+            if support.one_sided:
+                columns = {k: U[2, j] for j, k in enumerate(coordinates)}
+                forces.points.lengths.add(f"{support.name}.gap", partial(Length, speed[2], ZERO, columns))
             force = _one_sided(forces, support, deflection, _spring_force(support, deflection, speed))
             force = program.define(f"F_support{i}", force, "N", f"force of support {i}")
             total = total + U.T @ force

@@ -1,0 +1,53 @@
+"""What force elements let one read, as outputs and in expressions: `<line>_length`, `<contact>_gap`, …
+
+Within the equations the names are `lift.length`, `deck.gap`, as those of coordinates and points.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .origin import Origin, Signal
+
+# kind of element → quantity → unit, and what a positive value means
+_MEASURES = {
+    "line": {
+        "length": ("m", "length of {}"),
+        "rate": ("m/s", "rate of the length of {}"),
+        "force": ("N", "force of {}, positive where it pulls its ends together"),
+    },
+    "contact": {
+        "gap": ("m", "gap between {} and its plane, negative in contact"),
+        "force": ("N", "force that presses {}"),
+    },
+    "support": {
+        "gap": ("m", "height of {} above where its spring is relaxed"),
+        "force": ("N", "force of {} on the base, along the world's z"),
+    },
+}
+MEASURED = {quantity for measures in _MEASURES.values() for quantity in measures}
+FORCE = "force"
+RATES = {"length": "rate", "gap": "gap_dot"}  # what is read of a motion, and the name of its rate
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What can be read of a force element: its signal, unit, and what a positive value means."""
+
+    signal: Signal
+    unit: str
+    description: str
+
+
+def measures(kind: str, name: str) -> dict[str, Measure]:
+    """Quantity → what is read, of a `line`, `contact` or one-sided `support` of this name."""
+    origin = Origin(kind, name)
+    return {
+        quantity: Measure(Signal(quantity, origin), unit, text.format(name))
+        for quantity, (unit, text) in _MEASURES[kind].items()
+    }
+
+
+def spelled(kind: str, name: str) -> dict[str, str]:
+    """Names in the description's expressions → names in the equations: `lift_length` → `lift.length`."""
+    return {measure.signal.name: f"{name}.{quantity}" for quantity, measure in measures(kind, name).items()}

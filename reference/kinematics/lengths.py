@@ -1,0 +1,145 @@
+"""Lengths that expressions may name: of lines, and gaps; L, L̇ and L̈ without q̈ from the motion of points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .kinematics import Posture, VectorMotion
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LengthMotion:
+    """Value in m, rate in m/s, second derivative without q̈ in m/s², and ∂/∂q, shape (n,), m/rad or 1."""
+
+    value: float
+    rate: float
+    bias: float
+    jacobian: Array
+
+
+class Length(Protocol):
+    """A length; `name` and `rate` are what expressions call it and its rate."""
+
+    @property
+    def name(self) -> str:
+        """Such as `lift.length`."""
+
+    @property
+    def rate(self) -> str:
+        """Such as `lift.rate`."""
+
+    @property
+    def second_rate(self) -> str:
+        """That of the rate."""
+
+    def motion(self, q: Array, qd: Array, posture: Posture, places: VectorMotion) -> LengthMotion:
+        """In a state; see `quantities.State`."""
+
+    def sizes(self, of_places: Array) -> Array:
+        """Magnitudes of the terms of ∂/∂q, shape (n,), from those of the places, shape (n, P)."""
+
+    def wrench(self, posture: Posture, places: VectorMotion, of_coordinates: Array) -> Array:
+        """What raises it with rate 1: wrenches about the datum, shape (B, 6); of_coordinates: (n, B, 6)."""
+
+
+@dataclass(frozen=True)
+class _Named:
+    """What expressions call it and its rate."""
+
+    name: str
+    rate: str
+
+    @property
+    def second_rate(self) -> str:
+        """That of the rate."""
+        return f"{self.rate}_dot"
+
+
+@dataclass(frozen=True)
+class Distance(_Named):
+    """Between the places a and b, by their columns; slots: of their bodies."""
+
+    columns: tuple[int, int]
+    slots: tuple[int, int]
+
+    def motion(self, q: Array, qd: Array, posture: Posture, places: VectorMotion) -> LengthMotion:
+        """L² = d·d, so L L̇ = d·v and L̇² + L L̈ = v·v + d·a."""
+        a, b = self.columns
+        d, v, acceleration = (x[:, b] - x[:, a] for x in (places.position, places.velocity, places.bias))
+        L = float(np.linalg.norm(d))
+        if L == 0.0:
+            return LengthMotion(0.0, np.nan, np.nan, np.full(len(q), np.nan))
+        rate = float(d @ v) / L
+        across = (places.jacobian[:, :, b] - places.jacobian[:, :, a]) @ d / L
+        return LengthMotion(L, rate, (float(v @ v + d @ acceleration) - rate**2) / L, across)
+
+    def sizes(self, of_places: Array) -> Array:
+        """Of both ends."""
+        return np.asarray(of_places[:, self.columns].sum(axis=1))
+
+    def wrench(self, posture: Posture, places: VectorMotion, of_coordinates: Array) -> Array:
+        """Forces that push the ends apart."""
+        position = places.position[:, self.columns]
+        direction = (position[:, 1] - position[:, 0]) / np.linalg.norm(position[:, 1] - position[:, 0])
+        total = np.zeros(of_coordinates.shape[1:])
+        for sign, slot, at in zip((-1.0, 1.0), self.slots, position.T, strict=True):
+            total[slot] += sign * np.concatenate([direction, np.cross(at, direction)])
+        return total
+
+
+@dataclass(frozen=True)
+class Height(_Named):
+    """Of a place above a plane through `origin` (world, m) with the unit vector `normal`, shape (3,) each."""
+
+    column: int
+    slot: int
+    origin: Array
+    normal: Array
+
+    def motion(self, q: Array, qd: Array, posture: Posture, places: VectorMotion) -> LengthMotion:
+        """Linear in the place."""
+        position, velocity, bias = (
+            float(self.normal @ x)
+            for x in (
+                places.position[:, self.column] + (posture.datum - self.origin),
+                places.velocity[:, self.column],
+                places.bias[:, self.column],
+            )
+        )
+        return LengthMotion(position, velocity, bias, places.jacobian[:, :, self.column] @ self.normal)
+
+    def sizes(self, of_places: Array) -> Array:
+        """Of the place."""
+        return np.asarray(of_places[:, self.column])
+
+    def wrench(self, posture: Posture, places: VectorMotion, of_coordinates: Array) -> Array:
+        """A force along the normal."""
+        total = np.zeros(of_coordinates.shape[1:])
+        moment = np.cross(places.position[:, self.column], self.normal)
+        total[self.slot] = np.concatenate([self.normal, moment])
+        return total
+
+
+@dataclass(frozen=True)
+class LinearHeight(_Named):
+    """Of a support where deflections are linear: slopes·q, slopes of shape (n,)."""
+
+    slopes: Array
+
+    def motion(self, q: Array, qd: Array, posture: Posture, places: VectorMotion) -> LengthMotion:
+        """Linear in q."""
+        return LengthMotion(float(self.slopes @ q), float(self.slopes @ qd), 0.0, self.slopes)
+
+    def sizes(self, of_places: Array) -> Array:
+        """Its slopes."""
+        return np.abs(self.slopes)
+
+    def wrench(self, posture: Posture, places: VectorMotion, of_coordinates: Array) -> Array:
+        """Efforts on the coordinates."""
+        return np.asarray(np.tensordot(self.slopes, of_coordinates, 1))
