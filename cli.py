@@ -151,12 +151,20 @@ def check(
 
 
 @app.command()
-def modelica(file: File, case: Case = None, out: Out = None, as_json: Json = False) -> None:
+def modelica(
+    file: File,
+    case: Case = None,
+    out: Out = None,
+    drives: Annotated[
+        bool, typer.Option("--drives", help="NameDrives.mo, too: with flanges of the Modelica Standard Library")
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """Write Name.mo, and Name.mos that simulates it in omc."""
     from .fmu.backends.backend import write_modelica
 
     model = _load(file, case)
-    wrote(write_modelica(model.prepared, model.folder(out)), as_json)
+    wrote(write_modelica(model.prepared, model.folder(out), drives=drives), as_json)
 
 
 @app.command()

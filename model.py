@@ -103,13 +103,16 @@ class Model:
         """
         return Summary(self.prepared)
 
-    def modelica(self) -> str:
+    def modelica(self, *, drives: bool = False) -> str:
         """The equations as Modelica text.
+
+        drives  instead the package `NameDrives`, to be loaded after it: its `Drive` has flanges and signals of the
+                Modelica Standard Library, see docs/openmodelica.md
 
         >>> "qdd = A_inverse*b;" in load("examples/four_bar_3d.toml").modelica()
         True
         """
-        return self.prepared.modelica()
+        return self.prepared.modelica_drives() if drives else self.prepared.modelica()
 
     def build(
         self,

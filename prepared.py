@@ -93,6 +93,10 @@ class Prepared:
         """Modelica text; see `generator.modelica.render`."""
         return self.modelica_source(start_values).text
 
+    def modelica_drives(self) -> str:
+        """Text of the package with the standard library's connectors; see `generator.modelica.drives`."""
+        return modelica.render_drives(self.program, self.chain, __version__)
+
     def modelica_source(self, start_values: Mapping[str, float] | None = None) -> Source:
         """The same, and which part of the description each line comes from."""
         return modelica.render(self.program, self.chain, __version__, start_values)

@@ -111,26 +111,28 @@ def alone(fmu: Path, names: Iterable[str], folder: Path) -> Path:
     return path
 
 
-def plant(once: Once, fmi: str, omc: Omc | None = None) -> Path:
+def plant(once: Once, fmi: str, omc: Omc | None = None, case: str = "plant") -> Path:
     """The plant as an FMU of a version, native or by omc."""
 
     def build(folder: Path) -> None:
         if omc is None:
-            build_native(slewing("plant"), folder, fmi=fmi)
+            build_native(slewing(case), folder, fmi=fmi)
         else:
-            openmodelica.build(slewing("plant"), folder, fmi=fmi, omc=omc)
+            openmodelica.build(slewing(case), folder, fmi=fmi, omc=omc)
 
-    return once(f"slewing_{fmi}_{'omc' if omc else 'native'}", build) / "SlewingCrane.fmu"
+    return once(f"slewing_{case}_{fmi}_{'omc' if omc else 'native'}", build) / "SlewingCrane.fmu"
 
 
-def controller(fmi: str, folder: Path) -> Path:
-    """The example's controller as an FMU of a version; skips where pythonfmu has no binary."""
-    package, script = BUILDERS[fmi]
+def controller(fmi: str, folder: Path, script: str | None = None) -> Path:
+    """The example's controller, or another script's, as an FMU; skips where pythonfmu has no binary."""
+    package, usual = BUILDERS[fmi]
     builder: Any = pytest.importorskip(package).FmuBuilder
     if not builder.has_binary():
         pytest.skip(f"{package} has no binary for this platform")
     try:
-        return Path(builder.build_FMU(SLEWING / script, dest=folder, project_files=[SLEWING / "law.py"]))
+        return Path(
+            builder.build_FMU(SLEWING / (script or usual), dest=folder, project_files=[SLEWING / "law.py"])
+        )
     finally:
         sys.modules.pop("law", None)  # imported from a folder that is gone
 

@@ -51,7 +51,7 @@ METHODS = {
     "linearize": "(*, time=None, state=None, equilibrium=False, trim=False, inputs=None, outputs=None,"
     " full=False, progress) -> StateSpace",
     "loads": "(inputs=None, progress) -> LoadSummary",
-    "modelica": "() -> str",
+    "modelica": "(*, drives=False) -> str",
     "modes": "(*, time=None, state=None, equilibrium=False, trim=False, inputs=None, progress)"
     " -> tuple[Mode, ...]",
     "reactions": "() -> reference.Reactions",

@@ -47,12 +47,17 @@ def choose(choice: str, omc: str | None = None, timeout: float = openmodelica.TI
     return Compilers(tuple(found), timeout)
 
 
-def write_modelica(model: Prepared, out: Path) -> list[Path]:
-    """Write `Name.mo`, and `Name.mos` that simulates it in omc."""
-    text, script = out / f"{model.name}.mo", out / f"{model.name}.mos"
-    write_atomically(text, model.modelica())
-    write_atomically(script, modelica.script(model.program, model.chain))
-    return [text, script]
+def write_modelica(model: Prepared, out: Path, *, drives: bool = False) -> list[Path]:
+    """Write `Name.mo`, and `Name.mos` that simulates it in omc; `NameDrives.mo`, where asked for."""
+    texts = {
+        f"{model.name}.mo": model.modelica(),
+        f"{model.name}.mos": modelica.script(model.program, model.chain),
+    }
+    if drives:
+        texts[f"{model.name}Drives.mo"] = model.modelica_drives()
+    for name, text in texts.items():
+        write_atomically(out / name, text)
+    return [out / name for name in texts]
 
 
 def build_native(

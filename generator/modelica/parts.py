@@ -99,13 +99,13 @@ def inputs(program: Program, at_any_state: bool) -> list[Declaration]:
 def plant_inputs(program: Program) -> list[Declaration]:
     """The plant's inputs, one for each applied force."""
     return [
-        _input(program, f.origin, _input_name(program, f), f.unit, f.description) for f in applied_forces(program)
+        _input(program, f.origin, input_name(program, f), f.unit, f.description) for f in applied_forces(program)
     ]
 
 
 def plant_equations(program: Program) -> list[Group]:
     """What connects the plant's inputs to the applied forces."""
-    return _of_items((f, f"{f.name} = {_input_name(program, f)}") for f in applied_forces(program))
+    return _of_items((f, f"{f.name} = {input_name(program, f)}") for f in applied_forces(program))
 
 
 def switchings(program: Program) -> list[Declaration]:
@@ -152,7 +152,8 @@ def _never_or(event: Event) -> Expr:
     return ir.choose(">", ir.call("abs", event.rate), ir.constant(0.0), event.time, _NEVER)
 
 
-def _input_name(program: Program, force: Definition) -> str:
+def input_name(program: Program, force: Definition) -> str:
+    """The plant's input for an applied force."""
     return fresh(program, f"{force.name}_input")
 
 
@@ -345,10 +346,15 @@ def _input(program: Program, origin: Origin, name: str, unit: str | None, descri
 
 def _placement(program: Program, name: str) -> str:
     """Where an input is in diagrams: all of them are at the left edge, spread over it."""
-    every = [*(e.name for e in program.inputs), *(_input_name(program, f) for f in applied_forces(program))]
-    y = round(100.0 - 200.0 * (every.index(name) + 1) / (len(every) + 1), 1)
-    corners = f"{{{{-120.0, {mo.number(y - 10.0)}}}, {{-100.0, {mo.number(y + 10.0)}}}}}"
-    return f"annotation(Placement(transformation(extent = {corners})))"
+    every = [*(e.name for e in program.inputs), *(input_name(program, f) for f in applied_forces(program))]
+    return placement(every.index(name), len(every), -110.0)
+
+
+def placement(k: int, count: int, x: float) -> str:
+    """Annotation of the k-th of some connectors that are spread over an edge of a diagram, which is at x."""
+    y = 100.0 - 200.0 * (k + 1) / (count + 1)
+    corners = ", ".join(f"{{{mo.number(x + d)}, {mo.number(round(y + d, 1))}}}" for d in (-10.0, 10.0))
+    return f"annotation(Placement(transformation(extent = {{{corners}}})))"
 
 
 def _modifiers(shape: Shape, unit: str | None, *others: str) -> str:

@@ -1,0 +1,112 @@
+"""The plant with connectors of the Modelica Standard Library: shafts where forces act on joints, and signals.
+
+A package beside that of `package`, for it needs the library, which that one does without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ...templates import environment
+from .. import mechanism
+from ..description import Chain
+from ..mechanism import Mechanism
+from ..program.items import Definition
+from ..program.program import Input, Program
+from . import parts
+from . import text as mo
+
+_SIGNALS = ("position", "velocity")  # that are connectors
+
+
+@dataclass(frozen=True)
+class _Domain:
+    """A package of the library, and what its flanges call position and effort."""
+
+    package: str
+    position: str
+    effort: str
+
+
+_DOMAINS = {"rad": _Domain("Rotational", "phi", "tau"), "m": _Domain("Translational", "s", "f")}
+
+
+@dataclass(frozen=True)
+class Connector:
+    """One of the model's, of the class `kind`, with what makes it and the plant's variables one."""
+
+    kind: str
+    name: str
+    unit: str | None
+    description: str
+    equations: tuple[str, ...]
+
+
+def render(program: Program, chain: Chain, version: str) -> str:
+    """Modelica source of the package `NameDrives`, to be loaded after the package `Name` and the library."""
+    built, plant = mechanism.build(chain), _plant(program)
+    left = [*_flanges(program, built, plant), *_inputs(program, built, plant)]
+    right = list(_outputs(program, built, plant))
+    template = environment("modelica_templates", quoted=mo.quoted).get_template("drives.mo.jinja")
+    placed = [
+        (connector, parts.placement(k, len(side), x))
+        for side, x in ((left, -110.0), (right, 110.0))
+        for k, connector in enumerate(side)
+    ]
+    return template.render(name=program.name, plant=plant, connectors=placed, version=version)
+
+
+def _plant(program: Program) -> str:
+    """Name of the plant: none of the connectors'."""
+    name, taken = "plant", {*(entry.name for entry in program.inputs), *(o.name for o in program.outputs)}
+    taken |= {force.name for force in parts.applied_forces(program)}
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _input_names(program: Program) -> dict[str, str]:
+    """Component of an applied force → the plant's input for it."""
+    names = {entry.name: entry.name for entry in program.inputs}
+    return names | {force.name: parts.input_name(program, force) for force in parts.applied_forces(program)}
+
+
+def _flanges(program: Program, built: Mechanism, plant: str) -> Iterator[Connector]:
+    names = _input_names(program)
+    for force in built.forces:
+        if force.coordinate is not None:
+            coordinate = built.coordinates[force.coordinate]
+            domain = _DOMAINS[coordinate.unit]
+            yield Connector(
+                f"Modelica.Mechanics.{domain.package}.Interfaces.Flange_a",
+                force.name,
+                None,
+                f"{coordinate.name}, and what acts on it, {coordinate.sense}",
+                (
+                    f"{force.name}.{domain.position} = {plant}.{coordinate.symbol}",
+                    f"{plant}.{names[force.name]} = {force.name}.{domain.effort}",
+                ),
+            )
+
+
+def _inputs(program: Program, built: Mechanism, plant: str) -> Iterator[Connector]:
+    """All other ones: forces on links, and what else the description leaves to its user."""
+    on_joints = {force.name for force in built.forces if force.coordinate is not None}
+    given: list[Input | Definition] = [*program.inputs, *parts.applied_forces(program)]
+    texts = {entry.name: (entry.unit, entry.description) for entry in given}
+    for name, plants in _input_names(program).items():
+        if name not in on_joints:
+            equation = f"{plant}.{plants} = {name}"
+            yield Connector("Modelica.Blocks.Interfaces.RealInput", name, *texts[name], (equation,))
+
+
+def _outputs(program: Program, built: Mechanism, plant: str) -> Iterator[Connector]:
+    """What sensors would read: joints and points."""
+    joints = {c.name for c in built.coordinates if c.role == "joint"}
+    for output in program.outputs:
+        origin = output.signal.origin
+        if output.signal.quantity in _SIGNALS and (origin.kind == "point" or origin.name in joints):
+            equation = f"{output.name} = {plant}.{output.name}"
+            kind = "Modelica.Blocks.Interfaces.RealOutput"
+            yield Connector(kind, output.name, output.unit, output.description, (equation,))
