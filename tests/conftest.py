@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import sys
 import time
@@ -81,10 +82,10 @@ def _compile_once(
     *,
     folder: Path,
 ) -> None:
-    """An object file is another one's copy where compiler, flags, source and all headers are the same."""
+    """An object file is another one's copy where compiler, flags, source and its headers are the same."""
     key = hashlib.sha256(repr((by, source, flags)).encode())
-    for path in (folder / source, *sorted(folder.rglob("*.h"))):
-        key.update(path.read_bytes())
+    for path in _with_headers(folder, source):
+        key.update((folder / path).read_bytes())
     copy, target = kept / f"{key.hexdigest()}.o", folder / object_file
     if copy.exists():
         shutil.copy(copy, target)
@@ -93,6 +94,16 @@ def _compile_once(
     whole = copy.with_suffix(f".{os.getpid()}")
     shutil.copy(target, whole)
     whole.replace(copy)
+
+
+def _with_headers(folder: Path, source: str) -> list[str]:
+    """A C file and all headers below the folder that it reaches, so that both versions of FMI share the rest."""
+    found = [source]
+    for path in found:  # which grows
+        for name in re.findall(r'^ *# *include "(.+?)"', (folder / path).read_text(encoding="utf-8"), re.MULTILINE):
+            places = (place for place in (name, f"include/{name}") if (folder / place).is_file())
+            found += [place for place in places if place not in found]
+    return found
 
 
 @pytest.fixture

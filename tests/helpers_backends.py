@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -61,8 +62,9 @@ Compile = Callable[..., Compiled]  # example, case, FMI version (2.0)
 CompileData = Callable[..., Compiled]  # description, FMI version (2.0)
 
 
+@cache
 def example_model(example: str, case: str) -> Prepared:
-    """One case of an example, ready to run."""
+    """One case of an example, ready to run; the same for all tests of a worker."""
     return prepare(load(EXAMPLES / f"{example}.toml", case))
 
 
