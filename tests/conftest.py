@@ -25,6 +25,7 @@ from gpmelica.generator.description.load import from_data
 from gpmelica.prepared import Prepared, prepare
 
 _LONGEST = 300.0  # s, that a worker waits for another one's build
+_INCLUDE = re.compile(r'^ *# *include "(.+?)"', re.MULTILINE)
 
 
 @pytest.fixture(scope="session")
@@ -100,7 +101,7 @@ def _with_headers(folder: Path, source: str) -> list[str]:
     """A C file and all headers below the folder that it reaches, so that both versions of FMI share the rest."""
     found = [source]
     for path in found:  # which grows
-        for name in re.findall(r'^ *# *include "(.+?)"', (folder / path).read_text(encoding="utf-8"), re.MULTILINE):
+        for name in _INCLUDE.findall((folder / path).read_text(encoding="utf-8")):
             places = (place for place in (name, f"include/{name}") if (folder / place).is_file())
             found += [place for place in places if place not in found]
     return found

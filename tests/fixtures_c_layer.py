@@ -7,23 +7,30 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from helpers_c_layer import SOURCES, Fmu, Fmu3, Make, compile_c, compiler, layer
+from helpers_backends import Once
+from helpers_c_layer import SOURCES, Fmu, Fmu3, Make, compile_c, compiler, flat
+
+from gpmelica.fmu.compilers import binaries
+
+SOLVERS = ("linear_solve", "constrained_solve", "stage_matrix")
 
 
 @pytest.fixture(scope="session")
-def libraries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Shared libraries of the two models and of the solvers."""
+def libraries(once: Once) -> dict[str, Path]:
+    """Shared libraries of the two models, built as FMUs' are, and of the solvers."""
     cc = compiler()
     if cc is None:
         pytest.skip("no C compiler: CC, cc, gcc, clang and ziglang are missing")
-    folder = tmp_path_factory.mktemp("c_layer")
-    flags = ("-O2", "-shared", "-fPIC")
-    built = {
-        model: compile_c(cc, folder / f"{model}.so", layer(model), *flags, "-fvisibility=hidden")
-        for model in ("oscillator", "singular")
-    }
-    solvers = [SOURCES / "algebra" / f"{name}.c" for name in ("linear_solve", "constrained_solve", "stage_matrix")]
-    return built | {"solvers": compile_c(cc, folder / "solvers.so", solvers, *flags)}
+
+    def build(folder: Path) -> None:
+        for model in ("oscillator", "singular"):
+            (library,) = binaries.build(model, flat(model), {}, binaries.toolchains("2.0")).values()
+            (folder / f"{model}.so").write_bytes(library)
+        solvers = [SOURCES / "algebra" / f"{name}.c" for name in SOLVERS]
+        compile_c(cc, folder / "solvers.so", solvers, "-O2", "-shared", "-fPIC")
+
+    folder = once("c_layer", build)
+    return {name: folder / f"{name}.so" for name in ("oscillator", "singular", "solvers")}
 
 
 @pytest.fixture

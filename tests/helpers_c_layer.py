@@ -53,9 +53,13 @@ def compile_c(command: list[str], target: Path, sources: list[Path], *flags: str
     return target
 
 
-def layer(model: str) -> list[Path]:
-    """The fixed sources and the hand-written model's."""
-    return [*sorted(SOURCES.glob("*/*.c")), DATA / f"{model}.c"]
+def flat(model: str) -> dict[str, str]:
+    """The fixed sources of both versions, the hand-written model's and the standard's headers, as in an FMU."""
+    own = [*SOURCES.glob("*/*.[ch]"), DATA / f"{model}.c"]
+    paths = {path.name: path for path in own} | {
+        f"include/{path.name}": path for path in HEADERS.glob("fmi[23]*.h")
+    }
+    return {name: path.read_text(encoding="utf-8") for name, path in paths.items()}
 
 
 def value_references(model: str) -> dict[str, int]:

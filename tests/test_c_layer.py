@@ -18,12 +18,9 @@ from helpers_c_layer import (
     START,
     STATES,
     Make,
-    compile_c,
     exact,
-    layer,
     nonlinear,
     oscillator,
-    zig,
 )
 from scipy.integrate import solve_ivp
 
@@ -201,11 +198,3 @@ def test_exports_the_standards_functions_and_nothing_else(
     own = re.findall(r"^\w[\w *]*?\b(\w+)\(", "".join(h.read_text() for h in SOURCES.glob("*/*.h")), re.MULTILINE)
     assert {"model_evaluate", "linear_solve", "integrator_of"} <= set(own)
     assert [name for name in (*own, "equations") if hasattr(lib, name)] == []
-
-
-def test_ziglang_compiles_without_warnings(tmp_path: Path) -> None:
-    """The compiler that is used for other platforms takes the same sources under the same flags."""
-    command = zig()
-    if command is None:
-        pytest.skip("ziglang is not installed")
-    compile_c(command, tmp_path / "oscillator.so", layer("oscillator"), "-O2", "-shared", "-fPIC")

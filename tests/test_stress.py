@@ -5,21 +5,22 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from helpers_backends import driven
-from helpers_c_layer import DATA, HEADERS, compile_c, compiler, layer
+from helpers_c_layer import DATA, HEADERS, compiler, flat
 from helpers_projection import ON
 
 from gpmelica.fmu.backends import native
+from gpmelica.fmu.compilers import compiler as compilers
 from gpmelica.generator.description.load import from_data
 from gpmelica.prepared import Prepared, prepare
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the importer needs POSIX threads")
-SANITIZERS = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+SANITIZERS = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 VERSIONS = ("2.0", "3.0")
 
 
@@ -42,21 +43,30 @@ VARIABLES = {
 }
 
 
-def _importer(folder: Path, model: Prepared, fmi: str, source: str, *flags: str) -> Path:
-    """An importer in C with a model's sources."""
-    sources = native.generate(model.native_program, model.chain, fmi)
-    for name, text in sources.files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    files = [DATA / source, *sorted(folder.glob("**/*.c"))]
-    defined = [*_definitions(sources.description, fmi), f"-DN_STATES={len(model.native_program.states)}"]
-    options = ["-std=c99", "-pthread", f"-I{HEADERS}", f"-I{folder}", *defined]
-    target = folder / "importer"
-    line = [*_command(folder, flags), *options, *flags, *map(str, files), "-o", str(target), "-lm"]
-    done = subprocess.run(line, capture_output=True, text=True, check=False)
+def _importer(
+    folder: Path, files: Mapping[str, str], source: str, *flags: str, defined: Sequence[str] = ()
+) -> Path:
+    """An importer in C with a model's sources, each compiled once for all tests that do it with these flags."""
+    command = _command(folder, flags)
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    objects = [f"{name}.o" for name in files if name.endswith(".c")]
+    for name in objects:
+        by = compilers.Compiler(tuple(command), "")
+        compilers.compile_object(by, name.removesuffix(".o"), name, ("-Iinclude", *flags), folder=folder)
+    options = ["-std=c99", "-pthread", f"-I{HEADERS}", "-I.", *defined, *flags]
+    line = [*command, *options, str(DATA / source), *objects, "-o", "importer", "-lm"]
+    done = subprocess.run(line, capture_output=True, text=True, check=False, cwd=folder)
     assert done.returncode == 0, done.stderr
-    return target
+    return folder / "importer"
+
+
+def _with_model(folder: Path, model: Prepared, fmi: str, source: str, *flags: str) -> Path:
+    """An importer with a description's FMU."""
+    sources = native.generate(model.native_program, model.chain, fmi)
+    defined = [*_definitions(sources.description, fmi), f"-DN_STATES={len(model.native_program.states)}"]
+    return _importer(folder, sources.files, source, *flags, defined=defined)
 
 
 def _command(folder: Path, flags: Sequence[str]) -> list[str]:
@@ -94,7 +104,7 @@ def _run(importer: Path, *arguments: str) -> str:
 def test_ten_thousand_lives_and_resets(tmp_path: Path, fmi: str) -> None:
     """10,000 lives and 10,000 resets need no memory beyond what the first tenth does; 8 threads do not disturb
     each other; no damaged state is taken, or none that does harm."""
-    importer = _importer(tmp_path, prepare(from_data(driven())), fmi, "instances.c", "-O2")
+    importer = _with_model(tmp_path, prepare(from_data(driven())), fmi, "instances.c", "-O2")
     growth = re.search(r"growth (\S+)", _run(importer, "10000"))
     assert growth is not None
     assert float(growth[1]) < 0.02
@@ -103,18 +113,17 @@ def test_ten_thousand_lives_and_resets(tmp_path: Path, fmi: str) -> None:
 @pytest.mark.parametrize("fmi", VERSIONS)
 def test_stress_under_sanitizers(tmp_path: Path, fmi: str) -> None:
     """The same calls do nothing that AddressSanitizer or UndefinedBehaviorSanitizer finds fault with."""
-    importer = _importer(tmp_path, prepare(from_data(driven())), fmi, "instances.c", *SANITIZERS)
+    importer = _with_model(tmp_path, prepare(from_data(driven())), fmi, "instances.c", *SANITIZERS)
     _run(importer, "200")
 
 
 def test_everything_under_sanitizers(tmp_path: Path) -> None:
     """Nor do all solvers, projections, derivatives and states of a model whose rows depend on each other."""
-    importer = _importer(tmp_path, _constrained(), "3.0", "everything.c", *SANITIZERS)
+    importer = _with_model(tmp_path, _constrained(), "3.0", "everything.c", *SANITIZERS)
     _run(importer)
 
 
 @pytest.mark.parametrize("fmi", VERSIONS)
 def test_any_calls_under_sanitizers(tmp_path: Path, fmi: str) -> None:
     """Nor do 100,000 calls in any order and mode on a hand-written model; in 3.0 from the callback, too."""
-    sources = [*layer("oscillator"), DATA / f"stress_fmi{fmi[0]}.c"]
-    _run(compile_c(_command(tmp_path, SANITIZERS), tmp_path / "stress", sources, "-O1", *SANITIZERS))
+    _run(_importer(tmp_path, flat("oscillator"), f"stress_fmi{fmi[0]}.c", *SANITIZERS))
