@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import errno
-import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -15,9 +12,26 @@ from rich.markup import escape
 from rich.table import Table
 
 from ._version import __version__
-from .console import command_line, emit, emit_strict, errors, progress_bars, screen, verdict_table, wrote
+from .console import command_line, emit, emit_strict, errors, printed, progress_bars, screen, verdict_table, wrote
 from .errors import DescriptionError, GpmelicaError, MissingToolError
 from .exchange.commands import export_app, import_app
+from .options import (
+    AtEquilibrium,
+    AtState,
+    AtTime,
+    AtTrim,
+    Case,
+    CompilerName,
+    File,
+    Fmi,
+    Input,
+    Json,
+    OmcPath,
+    Out,
+    Platforms,
+    ReferenceResults,
+    Timeout,
+)
 
 if TYPE_CHECKING:
     from .model import Model
@@ -44,33 +58,6 @@ def _options(
         raise typer.Exit
 
 
-File = Annotated[Path, typer.Argument(help="description of the mechanism, TOML")]
-Case = Annotated[str | None, typer.Option(help="case of the description")]
-Out = Annotated[Path | None, typer.Option(help="folder for what is written (default: Name, or Name_CASE)")]
-Json = Annotated[bool, typer.Option("--json", help="print JSON for scripts")]
-Input = Annotated[
-    Path | None, typer.Option("--input", help="FMU inputs over time: CSV with a column time and one per input")
-]
-Platforms = Annotated[
-    str | None,
-    typer.Option(help="systems to build for, such as linux64,win64,darwin64 (default: this machine's)"),
-]
-ReferenceResults = Annotated[
-    bool, typer.Option("--reference-results", help="write Name_ref.csv, Name_ref.opt and so on beside the FMU")
-]
-
-AtTime = Annotated[float | None, typer.Option("--time", help="time of the run, s, whose state it is about")]
-AtState = Annotated[
-    Path | None, typer.Option("--state", help='JSON file {"t": 0.0, "q": […], "qd": […]} that it is about')
-]
-AtEquilibrium = Annotated[bool, typer.Option("--equilibrium", help="about the equilibrium that statics finds")]
-AtTrim = Annotated[bool, typer.Option("--trim", help="about a rest that the inputs hold: finds them")]
-
-Fmi = Annotated[str, typer.Option(help="FMI version: 2.0 | 3.0")]
-CompilerName = Annotated[str, typer.Option(help="auto | native | openmodelica")]
-OmcPath = Annotated[str | None, typer.Option(help="omc to use: a path, or docker:IMAGE")]
-Timeout = Annotated[float, typer.Option(help="longest time that omc, and rumoca's run, may take, s")]
-
 OK, DISAGREES, BAD_INPUT, MISSING_TOOL, EXHAUSTED = 0, 1, 2, 3, 4
 # what a machine runs out of; all other errors of files are those of paths that are given
 _RESOURCES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO}
@@ -80,7 +67,7 @@ _RESOURCES |= {errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 def main() -> NoReturn:
     """Run the command line; exit status 0 ok, 1 check failed, 2 bad input, 3 missing tool, 4 disk full."""
     try:
-        with _printed():
+        with printed():
             app(standalone_mode=True)
     except DescriptionError as error:
         _fail(BAD_INPUT, str(error))
@@ -93,19 +80,6 @@ def main() -> NoReturn:
     except MemoryError:
         _fail(EXHAUSTED, "out of memory; nothing is wrong with the input")
     sys.exit(OK)
-
-
-@contextmanager
-def _printed() -> Iterator[None]:
-    """Standard output is written when this is over; where that fails, the interpreter's end does not try again."""
-    try:
-        yield
-    finally:
-        try:
-            sys.stdout.flush()
-        except OSError:
-            sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-            raise
 
 
 def _file_error(error: OSError) -> tuple[int, str]:

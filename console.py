@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -96,3 +97,16 @@ def verdict_table(comparisons: Iterable[Comparison]) -> Table:
             verdict,
         )
     return table
+
+
+@contextmanager
+def printed() -> Iterator[None]:
+    """Standard output is written when this is over; where that fails, the interpreter's end does not try again."""
+    try:
+        yield
+    finally:
+        try:
+            sys.stdout.flush()
+        except OSError:
+            sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+            raise

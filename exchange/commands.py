@@ -9,11 +9,10 @@ import typer
 
 from ..console import emit, screen
 from ..errors import DescriptionError, Problem
+from ..options import Case, File, Json
 
 import_app = typer.Typer(no_args_is_help=True, help="Make a description from a file of another format.")
 export_app = typer.Typer(no_args_is_help=True, help="Write a description's tree in another format.")
-
-Json = Annotated[bool, typer.Option("--json", help="print JSON for scripts")]
 
 
 @import_app.callback()
@@ -49,8 +48,8 @@ def import_urdf(
 
 @export_app.command("urdf")
 def export_urdf(
-    file: Annotated[Path, typer.Argument(help="description of the mechanism, TOML")],
-    case: Annotated[str | None, typer.Option(help="case of the description")] = None,
+    file: File,
+    case: Case = None,
     out: Annotated[Path | None, typer.Option(help="URDF file to write (default: Name.urdf)")] = None,
     as_json: Json = False,
 ) -> None:

@@ -20,7 +20,7 @@ MOST_FILES = 15
 
 # Lowest first: each line uses those above it. Folders are rooms, and so is each module that lies in the root.
 ORDER = """
-_version errors trajectory workers templates
+_version errors trajectory workers templates options
 input_files
 generator.types generator.language
 generator.description.fields
