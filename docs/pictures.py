@@ -1,18 +1,25 @@
-"""Pictures of joints and frames: `python docs/pictures.py` writes `docs/pictures/*.svg`."""
+"""Pictures of joints, frames and paths: `python docs/pictures.py` writes `docs/pictures/*.svg`."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib import pyplot
+from matplotlib.lines import Line2D
 from mpl_toolkits.mplot3d.axes3d import Axes3D
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from gpmelica.fmu.report.plots import style, time_series
+from gpmelica.generator.description.load import from_data
+from gpmelica.generator.mechanism import build
 from gpmelica.generator.types.joints import JOINT_TYPES
+from gpmelica.reference import simulate
+from gpmelica.trajectory import Trajectory
 
 Array = NDArray[np.float64]
 FOLDER = Path(__file__).with_name("pictures")
@@ -58,6 +65,56 @@ def draw_path() -> None:
     axes.text(*(point + rotation @ [0.0, 0.14, 0.0]), "E", weight="bold")
     _look_at(axes, np.array([0.2, 2.2, 0.9]), 1.8, azimuth=25)
     _save(figure, "path")
+
+
+def draw_profiles() -> None:
+    """A point that goes around a corner by three profiles: reference runs."""
+    kinds = {
+        "quintic": {},
+        "quintic, blend_time = 0.4": {"blend_time": 0.4},
+        "trapezoidal, ramp = blend_time = 0.25": {"profile": "trapezoidal", "ramp": 0.25, "blend_time": 0.25},
+    }
+    runs = [replace(_around_a_corner(path), name=name) for name, path in kinds.items()]
+    with style.styled():
+        figure, panels = time_series.panel_grid(6, 2)
+        lines = dict(zip(kinds, (style.BLUE, "#e69f00", "#009e73"), strict=True))
+        signals = [(f"{axis}_position{rate}", axis) for rate in ("", "_dot", "_ddot") for axis in "xy"]
+        for k, (axes, (signal, axis)) in enumerate(zip(panels, signals, strict=True)):
+            what, unit = (("position", "m"), ("velocity", "m/s"), ("acceleration", "m/s2"))[k // 2]
+            for run in runs:
+                axes.plot(run.time, run.signals[signal], color=lines[run.name])
+            time_series.set_title(axes, time_series.Panel(f"{what} {axis}", unit, signal), 1.0)
+        style.legend_of(figure, [Line2D([], [], color=colour, label=name) for name, colour in lines.items()])
+        (FOLDER / "path_profiles.svg").write_text(style.render(figure)[1])
+
+
+def _around_a_corner(path: dict[str, Any]) -> Trajectory:
+    """Of a point on two slides, 1 m along x and 0.5 m along y, a second each."""
+    slides = [
+        {
+            "name": axis,
+            "parent": parent,
+            "mass": 1.0,
+            "inertia": [0.0, 0.0, 0.0],
+            "joint": {"type": "prismatic", "axis": direction},
+        }
+        for axis, parent, direction in (("x", "ground", [1.0, 0.0, 0.0]), ("y", "x", [0.0, 1.0, 0.0]))
+    ]
+    way = {
+        "point": "E",
+        "components": ["x", "y"],
+        "waypoints": [[0, 0, 0], [1, 0, 0], [1, 0.5, 0]],
+        "leg_time": 1.0,
+    }
+    machine = {
+        "schema": 1,
+        "name": "Slides",
+        "links": slides,
+        "points": {"E": {"link": "y"}},
+        "programmed": [{"name": "corner", "path": way | path}],
+        "simulation": {"stop": 2.2, "output_step": 0.005},
+    }
+    return simulate(build(from_data(machine)))
 
 
 def _panels(rows: int, columns: int, size: float = 3.3) -> tuple[Any, list[Axes3D]]:
@@ -124,6 +181,7 @@ if __name__ == "__main__":
     mpl.use("svg")
     with mpl.rc_context(STYLE):
         draw_path()
+        draw_profiles()
         for joint, motions in JOINT_TYPES.items():
             if len(motions) > 1:
                 draw_joint(joint)

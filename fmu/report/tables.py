@@ -253,8 +253,12 @@ def _condition(programmed: Programmed | Motion) -> str:
         return f"{programmed.expression} = 0"
     path = programmed.path
     components = ", ".join(f"{path.point}.{component}" for component in path.components)
-    legs = len(path.waypoints) - 1
-    return f"{components} along {legs} legs of {decimal(path.leg_time)} s ({path.profile})"
+    blending = f", blending for {_listed(path.blend_time)} s" if any(path.blends()) else ""
+    return f"{components} along {len(path.legs())} legs of {_listed(path.leg_time)} s ({path.profile}){blending}"
+
+
+def _listed(given: float | tuple[float, ...]) -> str:
+    return ", ".join(decimal(float(x)) for x in (given if isinstance(given, tuple) else (given,)))
 
 
 def _force_value(force: Force) -> str:

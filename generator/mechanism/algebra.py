@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types.bounds import ANY, Bounds
+from ..types.bounds import ANY, NON_NEGATIVE, Bounds
 from ..types.origin import Origin
 
 Value = Any  # float or symbol
@@ -46,8 +46,8 @@ class Algebra(Protocol):
     def derived(self, name: str, value: Matrix, unit: str, description: str) -> Matrix:
         """What follows from such numbers."""
 
-    def require(self, value: Value, message: str) -> None:
-        """That a value which follows from parameters is not negative, or else what it means."""
+    def require(self, value: Value, message: str, bounds: Bounds = NON_NEGATIVE) -> None:
+        """That a value which follows from parameters is within bounds, or else what it means."""
 
     def array(self, rows: Sequence[Any]) -> Any:
         """Vector of numbers, or matrix of rows."""
@@ -94,9 +94,9 @@ class Numbers:
         del name, unit, description
         return value
 
-    def require(self, value: float, message: str) -> None:
+    def require(self, value: float, message: str, bounds: Bounds = NON_NEGATIVE) -> None:
         """Nothing: what the description's own numbers are, decides what is built."""
-        del value, message
+        del value, message, bounds
 
     def array(self, rows: Sequence[Any]) -> Array:
         """Array of the numbers."""

@@ -17,7 +17,7 @@ from ..description.tables.inertia import Inertial
 from ..description.tables.link import Beam, Joint, Link
 from ..description.tables.parameter import Parameter
 from ..description.tables.settings import Constraints
-from ..description.tables.task import Force, Motion, Nonholonomic, Point
+from ..description.tables.task import Force, Motion, Nonholonomic, Point, Programmed
 from ..types.bounds import EXPONENT, NON_NEGATIVE, POSITIVE, Bounds
 from ..types.closures import CLOSURE_TYPES, DEFORMATIONS, Condition
 from ..types.joints import JOINT_TYPES, ElementaryMotion
@@ -96,7 +96,7 @@ class _Builder:
             },
             closures=tuple(self._closure(closure) for closure in self.chain.closures),
             programmed=(
-                *(tasks.programmed(entry, self.chain) for entry in self.chain.programmed),
+                *map(self._task, self.chain.programmed),
                 *map(self._motion, self.chain.motions),
             ),
             nonholonomic=tuple(self._knife_edge(edge) for edge in self.chain.nonholonomic),
@@ -389,6 +389,11 @@ class _Builder:
 
     def _motion(self, motion: Motion) -> ProgrammedTask:
         return tasks.motion(motion, self.coordinates[self._joint_coordinate(motion.joint)], self.chain)
+
+    def _task(self, entry: Programmed) -> ProgrammedTask:
+        if entry.path is not None:
+            tasks.keep_times(entry.path, entry.name, self.algebra)
+        return tasks.programmed(entry, self.chain)
 
     def _force(self, force: Force) -> AppliedForce:
         self._begin("applied force", force.name)

@@ -1,4 +1,4 @@
-"""Force elements of a mechanism by their description: lines, contacts, what joints have on their coordinates."""
+"""Parts of a mechanism by their description: lines, contacts, what joints have on their coordinates, paths."""
 
 from __future__ import annotations
 

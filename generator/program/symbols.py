@@ -70,9 +70,10 @@ class Symbols(Expressions):
         self.program.section(*_section(self.origin))
         return self.program.define(name, value, unit, description)
 
-    def require(self, value: Expr, message: str) -> None:
-        """That a value which follows from parameters is not negative, or else what it means."""
-        self.program.requirements.append(Requirement(value, NON_NEGATIVE, message))
+    def require(self, value: Expr | float, message: str, bounds: Bounds = NON_NEGATIVE) -> None:
+        """That a value which follows from parameters is within bounds, or else what it means."""
+        if isinstance(value, Expr):
+            self.program.requirements.append(Requirement(value, bounds, message))
 
     def array(self, rows: Sequence[Any]) -> Expr:
         """Array of expressions."""

@@ -43,3 +43,4 @@ ANY = Bounds()
 POSITIVE = Bounds(0.0, exclusive=True)
 NON_NEGATIVE = Bounds(0.0)
 EXPONENT = Bounds(1.0, 2.0)  # of Dahl's model
+RAMP = Bounds(0.0, 0.5, exclusive=True)  # of a trapezoidal profile

@@ -11,6 +11,7 @@ from ...errors import Problem, SolveError
 from ...generator.description.tables.task import Path
 from ...generator.mechanism import Mechanism
 from ..constraints.choice import RowChoice
+from ..constraints.paths import Target
 from ..kinematics.quantities import State
 from ..solve.left_out import Opening
 from ..solve.model import Model
@@ -45,8 +46,9 @@ def unreachable(mechanism: Mechanism, q0: ArrayLike) -> list[Problem]:
 def _waypoints(model: Model, path: Path, where: str, q: Array) -> Iterator[Problem]:
     search = _Search(model, path)
     with_what = ", base and beams as at the start" * any(c.role != "joint" for c in model.mechanism.coordinates)
-    for k, waypoint in enumerate(path.waypoints):
-        found, distance = search.nearest(np.array(waypoint), q)
+    target = Target(path)
+    for k, t in enumerate(target.visits):
+        found, distance = search.nearest(target.motion(t, t)[0], q)
         if distance <= _REACHED:
             q = found
         else:

@@ -8,12 +8,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ...generator.description.tables.task import Path
 from ...generator.mechanism import Mechanism, ProgrammedTask
 from ..kinematics.expression import stops
 from ..kinematics.kinematics import Posture, Vectors
 from ..kinematics.quantities import Indices, Quantities, Reader, Reading, State
 from .closures import Conditions
+from .paths import PathRows
 from .rows import Rows, Sizes, stack
 
 Array = NDArray[np.float64]
@@ -107,7 +107,7 @@ class Constraints:
 def programmed(entry: ProgrammedTask, quantities: Quantities, reader: Reader) -> ProgrammedGroup:
     """The rows of a programmed constraint."""
     if entry.path is not None:
-        return _PathRows(entry.name, entry.path, quantities)
+        return PathRows(entry.name, entry.path, quantities)
     assert entry.expression is not None
     reading = reader.reading(f"programmed constraint {entry.name}", entry.expression)
     return _ExpressionRow(entry.name, entry.order, reading, quantities)
@@ -163,55 +163,6 @@ class _ExpressionRow:
 
 def _row(Phi: float, Phi_dot: float, C: Array, gamma: float) -> Rows:
     return Rows(np.array([Phi]), np.array([Phi_dot]), C[None, :], np.array([gamma]))
-
-
-class _PathRows:
-    """Components of R_Pᵀ(r_E − r_P(t)) in the path's frame P, whose origin is o_P: R_Pᵀ(r_E − o_P) − w(t)."""
-
-    order = 0
-
-    def __init__(self, name: str, path: Path, quantities: Quantities) -> None:
-        self.names = tuple(f"{name}_{component}" for component in path.components)
-        self._own = ["xyz".index(component) for component in path.components]
-        self._rotation, self._origin = path.frame.rotation.T[self._own], path.frame.offset
-        self._quantities, self._point = quantities, quantities.point(path.point)
-        self.path = path
-
-    def sizes(self, state: State) -> Sizes:
-        C = np.abs(self._rotation) @ self._quantities.jacobian_sizes(state)[self._point]
-        far = np.linalg.norm(state.x[self._point]) + np.linalg.norm(self._origin)
-        return Sizes(far + np.abs(waypoint_motion(self.path, state.t)[0][self._own]), C)
-
-    def rows(self, state: State) -> Rows:
-        R, used = self._rotation, self._point
-        w, w_dot, w_ddot = (x[self._own] for x in waypoint_motion(self.path, state.t))
-        return Rows(
-            R @ (state.x[used] - self._origin) - w,
-            R @ state.x_dot[used] - w_dot,
-            R @ state.jacobian[used],
-            w_ddot - R @ state.bias[used],
-        )
-
-    def slopes(self, state: State) -> Array:
-        slopes = np.zeros((len(self._own), len(state.x)))
-        slopes[:, self._point] = self._rotation
-        return slopes
-
-    def stops(self) -> Iterator[float]:
-        return (k * self.path.leg_time for k in range(len(self.path.waypoints)))
-
-
-def waypoint_motion(path: Path, t: float) -> tuple[Array, Array, Array]:
-    """w, ẇ, ẅ in the path's frame, each of shape (3,), m and s: quintic legs with rest at each waypoint."""
-    waypoints, T = np.array(path.waypoints), path.leg_time
-    leg = int(min(max(t // T, 0), len(waypoints) - 2))
-    x = min(max(t / T - leg, 0.0), 1.0)
-    step = waypoints[leg + 1] - waypoints[leg]
-    return (
-        waypoints[leg] + step * (x**3 * (10 - 15 * x + 6 * x * x)),
-        step * (30 * (x * (1 - x)) ** 2 / T),
-        step * (60 * x * (1 - x) * (1 - 2 * x) / T**2),
-    )
 
 
 class KnifeEdges:

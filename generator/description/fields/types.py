@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Tag
 
-from .numbers import Matrix3, NonNegative, Number, Plain, PlainVector3, Vector3
+from .numbers import Matrix3, NonNegative, Number, Plain, PlainVector3, Positive, Vector3
 
 
 class Part(BaseModel):
@@ -77,6 +77,10 @@ NonNegativePerCoordinate = Annotated[
     Annotated[NonNegative, Tag("one")] | Annotated[tuple[NonNegative, ...], Tag("several")],
     Discriminator(_count),
 ]
+PositivePerLeg = Annotated[
+    Annotated[Positive, Tag("one")] | Annotated[tuple[Positive, ...], Tag("several")], Discriminator(_count)
+]
+NonNegativePerVia = NonNegativePerCoordinate
 Moments = Annotated[Annotated[Vector3, Tag("vector")] | Annotated[Matrix3, Tag("matrix")], Discriminator(_rank)]
 Expression = Annotated[
     Annotated[str, Tag("text")] | Annotated[Plain, Tag("number")],

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, field_validator, model_validator
 
+from ...types.bounds import RAMP
 from ..fields.names import Name
-from ..fields.numbers import Positive, Vector3
-from ..fields.types import Direction, Expression, KeyProblem, Order, Part
+from ..fields.numbers import Vector3, between
+from ..fields.types import (
+    Direction,
+    Expression,
+    KeyProblem,
+    NonNegativePerVia,
+    Order,
+    Part,
+    PositivePerLeg,
+)
 from .frame import Frame
+
+Reader: TypeAlias = Callable[[float], Any]  # of a number that may be an expression
 
 
 class Point(Part):
@@ -24,8 +37,11 @@ class Point(Part):
     direction cosines: `E.R13` is component x, in the world, of its axis z."""
 
 
+Share = Annotated[float, *between(RAMP)]
+
+
 class Path(Part):
-    """Waypoints that a point passes, at rest at each of them: (28) and (29) of P0."""
+    """Waypoints that a point passes, at rest at each of them unless legs overlap: (28) and (29) of P0."""
 
     point: str
     """Name of the point that follows the path."""
@@ -36,10 +52,16 @@ class Path(Part):
     waypoints: tuple[Vector3, ...] = Field(min_length=2)
     """x, y, z in the path's frame, m; the first one belongs to t = 0. The joints must reach them, base and beams
     as at the start."""
-    leg_time: Positive
-    """From one waypoint to the next, s; after the last one the point stays there."""
-    profile: Literal["quintic"] = "quintic"
-    """Of the way along each leg over time: 10τ³ − 15τ⁴ + 6τ⁵."""
+    leg_time: PositivePerLeg
+    """From one waypoint to the next, s, or an array, one time per leg; after the last the point stays there."""
+    blend_time: NonNegativePerVia = 0.0
+    """By which each leg begins before the one before it ends, s, or an array, one per waypoint but the first and
+    the last: the point does not stop there and rounds the corner. Both ends of a leg share its time."""
+    profile: Literal["quintic", "trapezoidal"] = "quintic"
+    """Of the way along each leg over time: 10τ³ − 15τ⁴ + 6τ⁵; or a speed that rises evenly, stays, and falls."""
+    ramp: Share | None = None
+    """Of `trapezoidal`: the share of a leg's time in which the speed rises, and again that in which it falls,
+    dimensionless, 0.25 without it; the accelerations are least with 0.5."""
 
     @field_validator("components")
     @classmethod
@@ -47,6 +69,53 @@ class Path(Part):
         if not value or len(set(value)) != len(value):
             raise ValueError(f"expected one to three different components, got {list(value)}")
         return value
+
+    @model_validator(mode="after")
+    def _timed(self) -> Path:
+        legs = len(self.waypoints) - 1
+        for key, count, what in (("leg_time", legs, "leg"), ("blend_time", legs - 1, "waypoint between the ends")):
+            given = getattr(self, key)
+            if isinstance(given, tuple) and len(given) != count:
+                raise KeyProblem(key, f"expected {count} value(s), one per {what}, got {len(given)}")
+        for number, (duration, shared) in enumerate(self.blended(), start=1):
+            if shared > duration:
+                text = f"leg {number} lasts {duration:.6g} s, but its ends blend for {shared:.6g} s together"
+                raise KeyProblem("blend_time", f"{text}; expected no more than it lasts")
+        if self.ramp is not None and self.profile != "trapezoidal":
+            raise KeyProblem("ramp", f'goes with profile = "trapezoidal" alone, got {self.profile!r}')
+        return self
+
+    @property
+    def ramp_share(self) -> float:
+        """Of a leg's time."""
+        return 0.25 if self.ramp is None else self.ramp
+
+    def legs(self, value: Reader = float) -> list[tuple[Any, Any]]:
+        """Begin and duration of each leg, s, of what stands for the numbers."""
+        found, begin = [], 0.0
+        for duration, blend in zip(self._durations(value), [*self.blends(value), 0.0], strict=True):
+            found.append((begin, duration))
+            begin = begin + (duration - blend)
+        return found
+
+    def blended(self, value: Reader = float) -> list[tuple[Any, Any]]:
+        """Duration of each leg and how long both its ends together blend, s, of what stands for the numbers."""
+        between = [0.0, *self.blends(value), 0.0]
+        return [
+            (duration, before + after)
+            for duration, (before, after) in zip(self._durations(value), pairwise(between), strict=True)
+        ]
+
+    def blends(self, value: Reader = float) -> list[Any]:
+        """How long the legs overlap at each waypoint between the ends, s, of what stands for the numbers."""
+        return _each(self.blend_time, len(self.waypoints) - 2, value)
+
+    def _durations(self, value: Reader) -> list[Any]:
+        return _each(self.leg_time, len(self.waypoints) - 1, value)
+
+
+def _each(given: float | tuple[float, ...], count: int, value: Reader) -> list[Any]:
+    return [value(x) for x in (given if isinstance(given, tuple) else (given,) * count)]
 
 
 class Programmed(Part):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from ...description.tables.frame import Frame
 from ...description.tables.task import Path
 from ...language import differentiate, expressions, ir
-from ...language.differentiate import ZERO
+from ...language.differentiate import ONE, ZERO
 from ...language.ir import Expr
 from ...mechanism import Mechanism
 from ...program.symbols import Expressions
@@ -24,6 +25,7 @@ from ..bodies.lengths import BIAS
 from ..bodies.points import is_cosine
 
 _AXES = "xyz"
+_TIME = ir.symbol("t")
 
 
 @dataclass(frozen=True)
@@ -131,14 +133,38 @@ def _frame(frame: Frame) -> tuple[Sequence[Sequence[Any]], Sequence[Any]]:
 
 
 def _leg_sum(path: Path, i: int) -> Expr:
-    """Component i of the path: w_0 + Σ (w_{k+1} − w_k)·step in leg k; holds the last waypoint (P0 (28))."""
-    of = Expressions()
-    waypoints, leg_time = [of.value(waypoint[i]) for waypoint in path.waypoints], of.value(path.leg_time)
+    """Component i of the path: w_0 + Σ (w_{k+1} − w_k)·step of leg k; holds the last waypoint (P0 (28))."""
+    value = Expressions().value
+    waypoints = [value(waypoint[i]) for waypoint in path.waypoints]
     total = ir.lift(waypoints[0])
-    for k in range(len(waypoints) - 1):
-        change = ir.lift(waypoints[k + 1] - waypoints[k])
+    for step, (here, there) in zip(steps(path), pairwise(waypoints), strict=True):
+        change = ir.lift(there - here)
         if not ir.is_zero(change):
-            times = k * leg_time, (k + 1) * leg_time
-            step = ir.call("quintic", ir.symbol("t"), *map(ir.lift, (*times, 0.0, change)))
-            total = total + differentiate.expand(step)
+            total = total + change * step
     return total
+
+
+def steps(path: Path) -> list[Expr]:
+    """How much of each leg is done at t: from 0 at its begin to 1 at its end, and constant before and after."""
+    value = Expressions().value
+    legs = [(ir.lift(begin), ir.lift(duration)) for begin, duration in path.legs(value)]
+    if path.profile == "quintic":
+        return [ir.call("quintic_0", (_TIME - begin) / duration) for begin, duration in legs]
+    ramp = ir.lift(value(path.ramp_share))
+    return [_trapezoid(begin, duration, ramp) for begin, duration in legs]
+
+
+def _trapezoid(begin: Expr, duration: Expr, ramp: Expr) -> Expr:
+    """A step whose rate rises evenly, stays and falls; between switching times it is one polynomial each."""
+    tau, curvature = (_TIME - begin) / duration, 0.5 / (ramp * (1.0 - ramp))
+    pieces = [
+        (begin, ZERO),
+        (begin + ramp * duration, curvature * (tau * tau)),
+        (begin + (1.0 - ramp) * duration, (tau - 0.5 * ramp) / (1.0 - ramp)),
+        (begin + duration, 1.0 - curvature * ((1.0 - tau) * (1.0 - tau))),
+    ]
+    step = ONE
+    for end, piece in reversed(pieces):
+        # before the first leg there is nothing
+        step = step if ir.is_zero(end) else ir.choose("<", _TIME, end, piece, step)
+    return step
