@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 from helpers_arm import arm
+from helpers_backends import CompileData
 from helpers_levels import check_derivations, check_levels
-from helpers_reference import mechanism_of, random_state
+from helpers_reference import mechanism_of, random_state, unchecked
+from helpers_stages import StagedModel
 from numpy.typing import NDArray
+from scipy.integrate import simpson
 from scipy.spatial.transform import Rotation
 
-from gpmelica.reference import Model, evaluate
+from gpmelica.errors import SolveError
+from gpmelica.fmu.backends import rumoca
+from gpmelica.fmu.compare.compare import compare
+from gpmelica.fmu.runs import simulate as runs
+from gpmelica.generator.description.load import from_data
+from gpmelica.generator.description.tables.task import Path
+from gpmelica.generator.modelica import experiment
+from gpmelica.prepared import prepare
+from gpmelica.reference import Model, evaluate, simulate
 from gpmelica.reference.analysis.absolute import pairs
+from gpmelica.reference.analysis.reachability import unreachable
+from gpmelica.reference.constraints.paths import Orientation
 from gpmelica.reference.kinematics.extent import units_of_change
 from gpmelica.reference.kinematics.kinematics import poses
+from gpmelica.trajectory import Trajectory
 
 Array = NDArray[np.float64]
 COSINES = [
@@ -76,9 +94,54 @@ def test_a_force_may_follow_an_axis() -> None:
     check_derivations(world, np.random.default_rng(6), np.array([0.0]))
 
 
-def test_their_rows_in_absolute_coordinates() -> None:
+# ---- Orientations along a path ----------------------------------------------------------------------------------
+
+WAYPOINTS = [[0.0, 0.0, 0.0], [0.1, 0.0, 0.05], [0.1, 0.12, 0.0]]
+LEGS = {
+    "at rest": {"leg_time": [0.7, 0.5]},
+    "blended": {"leg_time": [0.7, 0.5], "blend_time": 0.2},
+    "trapezoidal": {"leg_time": 0.6, "blend_time": 0.15, "profile": "trapezoidal", "ramp": 0.3},
+}
+
+
+def _start(data: dict[str, Any]) -> tuple[Array, Array]:
+    """Position, m, and axes of the tool at the description's start."""
+    mechanism = mechanism_of(data)
+    q = np.array([c.position for c in mechanism.coordinates])
+    model = Model(mechanism)
+    state = model.state(0.0, q, 0.0 * q)
+    return state.x[model.quantities.point("T")], state.x[model.quantities.axes("T")]
+
+
+def followed(base: str | None, legs: dict[str, Any], turns: list[list[float]], **changes: Any) -> dict[str, Any]:
+    """An arm whose tool follows a path from where it is; turns: rpy at later waypoints, in its first axes."""
+    data = arm(base, **changes)
+    position, axes = _start(data)
+    frame = {"xyz": position.tolist(), "rpy": [0.2, -0.1, 0.4]}
+    P = Rotation.from_euler("ZYX", frame["rpy"][::-1]).as_matrix()
+    first = P.T @ axes
+    at = [first, *(first @ Rotation.from_euler("ZYX", turn[::-1]).as_matrix() for turn in turns)]
+    orientations = [Rotation.from_matrix(R).as_euler("ZYX")[::-1].tolist() for R in at]
+    path = {"point": "T", "frame": frame, "waypoints": WAYPOINTS, "orientations": orientations} | legs
+    return data | {"programmed": [{"name": "way", "path": path}]}
+
+
+TURNS = [[0.3, -0.2, 0.5], [0.3, 0.4, -0.1]]
+
+
+@pytest.mark.parametrize("legs", LEGS)
+def test_orientation_rows(legs: str) -> None:
+    """Their levels are derivatives of each other, also far from the target, and both derivations agree."""
+    data, rng = followed("flexible", LEGS[legs], TURNS), np.random.default_rng(8)
+    for t in (0.1, 0.35, 0.57, 0.83, 3.0):
+        check_levels(mechanism_of(data), rng, t)
+    check_derivations(data, rng, np.array([0.0, 0.35, 0.57, 0.83, 3.0]))
+
+
+def test_rows_in_absolute_coordinates() -> None:
     """A row's factors of the bodies' velocities, times these per coordinate rate, are the row of C."""
-    mechanism = mechanism_of(arm("flexible", programmed=COSINES))
+    tasks = [*COSINES, *followed("flexible", LEGS["blended"], TURNS)["programmed"]]
+    mechanism = mechanism_of(arm("flexible", programmed=tasks))
     q, qd = random_state(mechanism, np.random.default_rng(7))
     model = Model(mechanism)
     state = model.state(0.2, q, qd)
@@ -89,3 +152,161 @@ def test_their_rows_in_absolute_coordinates() -> None:
     rows = [pair.rows for pair in pairs(model, state) if pair.kind == "programmed"]
     found = np.vstack(rows) @ motions.transpose(1, 0, 2).reshape(-1, mechanism.n)
     assert found == pytest.approx(model.constraints(state).C, abs=1e-12)
+
+
+@pytest.mark.parametrize("angle", [1e-7, 0.4, 2.0, 3.1])
+def test_error_is_the_angle(angle: float) -> None:
+    """Rows are 2 sin(α/2) times the error's axis in the target's axes, and independent below 180°."""
+    data = followed(None, LEGS["at rest"], TURNS)
+    axis = np.array([0.6, -0.48, 0.64])
+    own = Rotation.from_euler("ZYX", data["points"]["T"]["rpy"][::-1])
+    turned = own * Rotation.from_rotvec(angle * axis)
+    data["points"]["T"]["rpy"] = turned.as_euler("ZYX")[::-1].tolist()
+    mechanism = unchecked(data)
+    q = np.array([c.position for c in mechanism.coordinates])
+    model = Model(mechanism)
+    state = model.state(0.0, q, 0.0 * q)
+    rows = model.constraints(state)
+    assert model.constraints.names == ("way_x", "way_y", "way_z", "way_rx", "way_ry", "way_rz")
+    assert rows.Phi[3:] == pytest.approx(2 * np.sin(angle / 2) * axis, abs=1e-14 / np.cos(angle / 2) ** 2)
+    assert np.linalg.svd(rows.C[3:], compute_uv=False).min() > 0.3 * np.cos(angle / 2)
+
+
+def test_the_opposite_axes_have_no_way_back() -> None:
+    """Turned by 180° the row has no value, and the message says why."""
+    data = followed(None, LEGS["at rest"], TURNS)
+    first = data["programmed"][0]["path"]["orientations"][0]
+    data["programmed"][0]["path"]["orientations"] = [[first[0], first[1], first[2] + np.pi]] * 3
+    mechanism = unchecked(data)
+    q = np.array([c.position for c in mechanism.coordinates])
+    with pytest.raises(SolveError, match="axes of T are turned by 180° from those that path way wants at t = 0 s"):
+        Model(mechanism).constraints(Model(mechanism).state(0.0, q, 0.0 * q))
+
+
+@pytest.mark.parametrize("legs", LEGS)
+def test_target_turns_about_one_axis_per_leg(legs: str) -> None:
+    """It has the first and last waypoint's orientation there; where one leg turns alone, it is about one axis."""
+    path = Path.model_validate(followed(None, LEGS[legs], TURNS)["programmed"][0]["path"])
+    target, end = Orientation(path), path.legs()[-1][0] + path.legs()[-1][1]
+    for t, given in ((0.0, path.orientations[0]), (end, path.orientations[-1])):
+        expected = path.frame.rotation @ Rotation.from_euler("ZYX", given[::-1]).as_matrix()
+        assert target.motion(t, t)[0] == pytest.approx(expected, abs=1e-14)
+    first = [_angular_velocity(*target.motion(t, t)[:2]) for t in (0.02, 0.1, 0.3)]
+    assert np.linalg.matrix_rank(np.array(first), tol=1e-12) == 1
+    other = _angular_velocity(*target.motion(end - 0.1, end - 0.1)[:2])
+    assert np.linalg.matrix_rank(np.array([*first, other]), tol=1e-6) == 2
+
+
+def _angular_velocity(R: Array, R_dot: Array) -> Array:
+    W = R_dot @ R.T
+    return np.array([W[2, 1], W[0, 2], W[1, 0]])
+
+
+def test_orientations_may_follow_parameters() -> None:
+    """The generated equations with other parameters are the reference's; without a turn, too."""
+    angles = {"roll": 0.3, "yaw": 0.5, "tilt": 0.1}
+    data = followed(None, LEGS["trapezoidal"], TURNS)
+    path = data["programmed"][0]["path"]
+    path["orientations"] = [[0.2, 0.1, "yaw"], [0.2, "roll - 0.2", "yaw"], ["roll", 0.1, -0.4]]
+    path["frame"] = {"xyz": path["frame"]["xyz"], "rpy": ["tilt", 0.0, 0.2]}
+    data["points"]["T"]["rpy"] = ["tilt", -0.2, 0.5]
+    model = prepare(from_data(data | {"parameters": angles}))
+    program = model.native_program
+    q, qd = random_state(model.mechanism, np.random.default_rng(9))
+    q = model.start[0] + 0.2 * q
+    for other in ({"roll": 0.3, "yaw": 0.5, "tilt": 0.1}, {"roll": -0.8, "yaw": 0.2, "tilt": 0.4}):
+        changed = [replace(p, value=np.array(other.get(p.name, p.value))) for p in program.parameters]
+        staged = StagedModel(model, replace(program, parameters=changed))
+        expected = prepare(from_data(data | {"parameters": other})).mechanism
+        for t in (0.1, 0.3, 0.55, 0.8):
+            assert staged(t, q, qd).qdd == pytest.approx(evaluate(expected, t, q, qd).qdd, rel=1e-9, abs=1e-9)
+
+
+def test_orientations_out_of_reach() -> None:
+    """Wrists that do not turn so far are found before anything runs."""
+    data = followed(None, LEGS["at rest"], TURNS)
+    data["links"][4]["joint"] = {"type": "fixed"}
+    mechanism = unchecked(data)
+    q = np.array([c.position for c in mechanism.coordinates])
+    found = [str(problem.message) for problem in unreachable(mechanism, q) if "waypoints[1]" in problem.where]
+    assert len(found) == 1
+    assert re.match(r"cannot be reached by the joints: the closest is \d.* m and \d.* rad away", found[0])
+
+
+# ---- A body that flies along a path -----------------------------------------------------------------------------
+
+ORIENTATIONS = [[0.0, 0.0, 0.0], [0.4, -0.3, 1.2], [-0.5, 0.6, 0.3]]
+MASS, GRAVITY, STOP = 3.0, 9.81, 0.5
+SHORT = {"leg_time": [0.3, 0.2], "blend_time": 0.06}
+QUICK = {"leg_time": 0.24, "blend_time": 0.07, "profile": "trapezoidal", "ramp": 0.25}
+
+
+def _flight(**legs: Any) -> dict[str, Any]:
+    """A body with all six coordinates, which are its place and the angles of its orientation, on a path."""
+    body = {
+        "name": "body",
+        "parent": "ground",
+        "mass": MASS,
+        "com": [0.02, -0.01, 0.03],
+        "inertia": [0.1, 0.2, 0.25],
+    }
+    path = {"point": "T", "waypoints": WAYPOINTS, "orientations": ORIENTATIONS} | legs
+    return {
+        "schema": 1,
+        "name": "Flight",
+        "links": [body | {"joint": {"type": "free"}}],
+        "points": {"T": {"link": "body", "rpy": [0.0, 0.0, 0.0]}},
+        "programmed": [{"name": "way", "path": path}],
+        "simulation": {"stop": STOP, "output_step": 0.01, "tolerance": 1e-10},
+    }
+
+
+def _check_end(run: Trajectory) -> None:
+    names = [f"body_{name}" for name in ("x", "y", "z", "phi", "theta", "psi")]
+    end = [run.signals[name][-1] for name in names]
+    assert end == pytest.approx([*WAYPOINTS[-1], *ORIENTATIONS[-1]], abs=1e-8)
+
+
+def test_what_drives_do_is_what_the_body_gains() -> None:
+    """The work of the six efforts is the potential energy at the end, where the body rests as the path says."""
+    data = _flight(**SHORT)
+    data["simulation"]["output_step"] = 0.002
+    run = simulate(mechanism_of(data))
+    _check_end(run)
+    keys = ("x", "y", "z", "psi", "theta", "phi")
+    power = sum(run.signals[f"body_{key}_effort"] * run.signals[f"body_{key}_dot"] for key in keys)
+    heights = [0.0, WAYPOINTS[-1][2]]
+    for k, rpy in ((0, ORIENTATIONS[0]), (1, ORIENTATIONS[-1])):
+        turned = Rotation.from_euler("ZYX", rpy[::-1]).apply(data["links"][0]["com"])
+        heights[k] += turned[2]
+    gained = MASS * GRAVITY * (heights[1] - heights[0])
+    assert simpson(power, x=run.time) == pytest.approx(gained, abs=1e-5)
+
+
+def test_fmu_follows_the_path(compile_data: CompileData) -> None:
+    """Model exchange and co-simulation, over jumps of acceleration, to 1e-7 of ranges, and to the end."""
+    compiled = compile_data(_flight(**QUICK), "3.0")
+    model = compiled.model
+    truth = simulate(model.mechanism, start=model.start)
+    for mode in ("me", "cs"):
+        given = {"stop": STOP, "output_step": 0.01, "tolerance": 1e-10}
+        run = runs.simulate(compiled.fmu, mode, list(model.units), name=mode, **given)
+        outcome = compare(truth, run, model.units, 1e-7, horizon=STOP, complete=True)
+        assert outcome.ok, f"{mode}, {outcome.worst_signal}: {outcome.max_rel_error}"
+        _check_end(run)
+
+
+@pytest.mark.skipif(not rumoca.available(), reason="rumoca is not installed")
+def test_modelica_text_follows_the_path() -> None:
+    """The same in the second Modelica compiler, with orientations that follow parameters."""
+    data = _flight(**QUICK) | {"parameters": {"yaw": ORIENTATIONS[-1][2]}}
+    path = data["programmed"][0]["path"]
+    path["orientations"] = [*ORIENTATIONS[:2], [*ORIENTATIONS[2][:2], "yaw"]]
+    model = prepare(from_data(data))
+    text = model.modelica(start_values=model.start_values())
+    run = rumoca.CompiledModel(text, experiment(model.name)).simulate(
+        list(model.units), stop=STOP, output_step=0.01, tolerance=1e-10, budget=1e4
+    )
+    outcome = compare(simulate(model.mechanism, start=model.start), run, model.units, 1e-6, horizon=STOP)
+    assert outcome.ok, f"{outcome.worst_signal}: {outcome.max_rel_error}"
+    _check_end(run)

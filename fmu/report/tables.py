@@ -253,8 +253,10 @@ def _condition(programmed: Programmed | Motion) -> str:
         return f"{programmed.expression} = 0"
     path = programmed.path
     components = ", ".join(f"{path.point}.{component}" for component in path.components)
+    turning = f" and orientation of {path.point}" if path.orientations is not None else ""
     blending = f", blending for {_listed(path.blend_time)} s" if any(path.blends()) else ""
-    return f"{components} along {len(path.legs())} legs of {_listed(path.leg_time)} s ({path.profile}){blending}"
+    legs = f"{len(path.legs())} legs of {_listed(path.leg_time)} s ({path.profile})"
+    return f"{components}{turning} along {legs}{blending}"
 
 
 def _listed(given: float | tuple[float, ...]) -> str:

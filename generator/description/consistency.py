@@ -12,7 +12,7 @@ from ..types.joints import JOINT_TYPES
 from . import circles
 from .circles import names_in
 from .draft import Draft
-from .references import References
+from .references import References, axes_for
 from .table_uses import file_problems, use_problems
 from .tables.chain import Chain
 from .tables.friction import Coulomb
@@ -128,6 +128,8 @@ def _cycle(name: str, parents: Mapping[str, str]) -> list[str]:
 def _programmed(draft: Draft, names: References) -> Iterator[Problem]:
     yield from _known("point", draft.texts("programmed", "path", "point"), names.points)
     for where, entry in draft.entries("programmed"):
+        if entry.path is not None and entry.path.orientations is not None:
+            yield from _with_axes(entry.path.point, f"{where}.path.orientations", names)
         if entry.expression is not None:
             key = f"{where}.expression"
             found = list(_expression(entry.expression, key, draft, names, entry.order, kinematic=True))
@@ -154,6 +156,11 @@ def _of_time(text: str, where: str, names: References) -> Iterator[Problem]:
         if "." in name or name in names.measured:
             message = f"expected an expression of t and parameters; {name!r} moves, which [[programmed]] is for"
             yield Problem(where, message)
+
+
+def _with_axes(point: str, where: str, names: References) -> Iterator[Problem]:
+    if point in names.points and point not in names.framed:
+        yield Problem(where, f"point {point} has no axes of its own; {axes_for(point)}")
 
 
 def _of_faulty(key: str, part: str, draft: Draft, names: References) -> Iterator[Problem]:

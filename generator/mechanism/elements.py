@@ -1,4 +1,4 @@
-"""Parts of a mechanism by their description: lines, contacts, what joints have on their coordinates, paths."""
+"""Force elements of a mechanism by their description: lines, contacts, what joints have on their coordinates."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +12,7 @@ from ...errors import Problem, SolveError
 from ...generator.description.tables.task import Path
 from ...generator.mechanism import Mechanism
 from ..constraints.choice import RowChoice
-from ..constraints.paths import Target
+from ..constraints.paths import Orientation, Target
 from ..kinematics.quantities import State
 from ..solve.left_out import Opening
 from ..solve.model import Model
@@ -19,9 +20,10 @@ from ..solve.solver import row_choice
 from .contradictions import Followed, Singular
 
 Array = NDArray[np.float64]
-_REACHED = 1e-6  # m
+_REACHED = 1e-6  # m and rad
 _ITERATIONS = 200
 _LOOP = 100.0  # weight of an open loop against a missed waypoint
+_ACROSS = 0.5**0.5  # of the Frobenius norm of what a small turn changes, 1
 
 
 def unreachable(mechanism: Mechanism, q0: ArrayLike) -> list[Problem]:
@@ -46,17 +48,26 @@ def unreachable(mechanism: Mechanism, q0: ArrayLike) -> list[Problem]:
 def _waypoints(model: Model, path: Path, where: str, q: Array) -> Iterator[Problem]:
     search = _Search(model, path)
     with_what = ", base and beams as at the start" * any(c.role != "joint" for c in model.mechanism.coordinates)
-    target = Target(path)
+    target, orientation = Target(path), Orientation(path) if path.orientations is not None else None
     for k, t in enumerate(target.visits):
-        found, distance = search.nearest(target.motion(t, t)[0], q)
+        wanted = _Pose(target.motion(t, t)[0], None if orientation is None else orientation.motion(t, t)[0])
+        found, distance = search.nearest(wanted, q)
         if distance <= _REACHED:
             q = found
         else:
             yield Problem(
                 f"{where}.waypoints[{k}]",
-                f"cannot be reached by the joints{with_what}: the closest is {distance:.3g} m away; move the"
-                " waypoint or the path's frame, or change the start configuration",
+                f"cannot be reached by the joints{with_what}: the closest is {search.missing(wanted, found)} away;"
+                " move the waypoint or the path's frame, or change the start configuration",
             )
+
+
+@dataclass(frozen=True)
+class _Pose:
+    """What is wanted of a point: where in the path's frame, shape (3,), m, and its axes in the world, (3, 3)."""
+
+    position: Array
+    axes: Array | None
 
 
 class _Search:
@@ -68,9 +79,10 @@ class _Search:
         self._own = ["xyz".index(component) for component in path.components]
         self._point = model.quantities.point(path.point)
         self._rotation, self._origin = path.frame.rotation.T, path.frame.offset
+        self._axes = model.quantities.axes(path.point) if path.orientations is not None else None
 
-    def nearest(self, waypoint: Array, q: Array) -> tuple[Array, float]:
-        """The best configuration found, shape (n,), and its distance, m."""
+    def nearest(self, waypoint: _Pose, q: Array) -> tuple[Array, float]:
+        """The best configuration found, shape (n,), and its distance, m and rad together."""
         rng = np.random.default_rng(0)
         best = self._descend(waypoint, q)
         for spread in (0.1, 0.3, 1.0, 1.0, 3.0, 3.0):
@@ -81,7 +93,17 @@ class _Search:
             best = min(best, self._descend(waypoint, other), key=lambda result: result[1])
         return best
 
-    def _descend(self, waypoint: Array, q: Array) -> tuple[Array, float]:
+    def missing(self, waypoint: _Pose, q: Array) -> str:
+        """How far a configuration is from a waypoint, in words."""
+        gap = self._gap(waypoint, q)[0]
+        count = len(self._own)
+        words = [f"{np.linalg.norm(gap[:count]):.3g} m"]
+        if waypoint.axes is not None:
+            half = min(float(np.linalg.norm(gap[count : count + 9])) / 2.0, 1.0)
+            words.append(f"{2.0 * np.arcsin(half):.3g} rad")
+        return " and ".join(words)
+
+    def _descend(self, waypoint: _Pose, q: Array) -> tuple[Array, float]:
         damping = 1e-3
         gap, jacobian = self._gap(waypoint, q)
         for _ in range(_ITERATIONS):
@@ -97,17 +119,24 @@ class _Search:
                 break
         return q, float(np.linalg.norm(gap))
 
-    def _gap(self, waypoint: Array, q: Array) -> tuple[Array, Array]:
+    def _gap(self, waypoint: _Pose, q: Array) -> tuple[Array, Array]:
         """Prescribed components of the way to go, in the path's frame, m, and their Jacobian by the joints.
 
-        What the loops lack stands below, m or rad.
+        Below, where the axes are prescribed, the difference of direction cosines, of length 2 sin(α/2): it has no
+        singular place. Then what the loops lack, m or rad.
         """
         state = self._model.state(0.0, q, np.zeros(len(q)))
         loops = self._model.constraints.loops.rows(state.posture)
         position = self._rotation @ (state.x[self._point] - self._origin)
         jacobian = self._rotation @ state.jacobian[self._point]
-        gap = np.concatenate([(position - waypoint)[self._own], _LOOP * loops.Phi])
-        return gap, np.concatenate([jacobian[self._own], _LOOP * loops.C])[:, self._joints]
+        turning: tuple[Array, Array] = np.zeros(0), jacobian[:0]
+        if self._axes is not None and waypoint.axes is not None:
+            turning = (
+                _ACROSS * (state.x[self._axes] - waypoint.axes).ravel(),
+                _ACROSS * state.jacobian[self._axes.ravel()],
+            )
+        gap = np.concatenate([(position - waypoint.position)[self._own], turning[0], _LOOP * loops.Phi])
+        return gap, np.concatenate([jacobian[self._own], turning[1], _LOOP * loops.C])[:, self._joints]
 
 
 def _rows(model: Model, q: Array) -> Iterator[Problem]:

@@ -61,7 +61,8 @@ class _Projection:
         coordinates = mechanism.coordinates
         first = [trajectory.columns(signal_names(coordinates, level))[0] for level in ("position", "velocity")]
         self._model = Model(mechanism, start=(first[0], first[1]))
-        self._groups = [programmed(entry, self._model.quantities, self._model.reader) for entry in entries]
+        # orientations, which come second, say nothing of where a point is
+        self._groups = [programmed(entry, self._model.quantities, self._model.reader)[0] for entry in entries]
         self._own = self._model.quantities.point(point)
         self._times = trajectory.time
         self._actual = trajectory.columns(of_point(point, "position", axis).name for axis in "xyz")

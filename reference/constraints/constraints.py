@@ -13,7 +13,7 @@ from ..kinematics.expression import stops
 from ..kinematics.kinematics import Posture, Vectors
 from ..kinematics.quantities import Indices, Quantities, Reader, Reading, State
 from .closures import Conditions
-from .paths import PathRows
+from .paths import OrientationRows, PathRows
 from .rows import Rows, Sizes, stack
 
 Array = NDArray[np.float64]
@@ -62,7 +62,7 @@ class Constraints:
     """
 
     def __init__(self, mechanism: Mechanism, quantities: Quantities, reader: Reader) -> None:
-        self.tasks = [programmed(entry, quantities, reader) for entry in mechanism.programmed]
+        self.tasks = [group for entry in mechanism.programmed for group in programmed(entry, quantities, reader)]
         self.edges, closures = KnifeEdges(mechanism), _Closures(mechanism)
         groups: list[RowGroup] = [*self.tasks, self.edges, closures]
         first = sum(len(group.names) for group in self.tasks)
@@ -104,13 +104,16 @@ class Constraints:
             yield from group.stops()
 
 
-def programmed(entry: ProgrammedTask, quantities: Quantities, reader: Reader) -> ProgrammedGroup:
-    """The rows of a programmed constraint."""
+def programmed(entry: ProgrammedTask, quantities: Quantities, reader: Reader) -> list[ProgrammedGroup]:
+    """The rows of a programmed constraint; of a path those of its orientations come second."""
     if entry.path is not None:
-        return PathRows(entry.name, entry.path, quantities)
+        places = PathRows(entry.name, entry.path, quantities)
+        if entry.path.orientations is None:
+            return [places]
+        return [places, OrientationRows(entry.name, entry.path, quantities)]
     assert entry.expression is not None
     reading = reader.reading(f"programmed constraint {entry.name}", entry.expression)
-    return _ExpressionRow(entry.name, entry.order, reading, quantities)
+    return [_ExpressionRow(entry.name, entry.order, reading, quantities)]
 
 
 class _ExpressionRow:

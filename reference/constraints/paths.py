@@ -1,4 +1,4 @@
-"""Rows of a path, and how its target moves (P0 (28), (29))."""
+"""Rows of a path, of positions and orientations, and how its target moves (P0 (28), (29))."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
+from ...errors import SolveError
 from ...generator.description.tables.task import Path
 from ..kinematics.quantities import Quantities, State
 from .rows import Rows, Sizes
 
 Array = NDArray[np.float64]
+_DIFFERENCES = np.array([np.cross(np.eye(3), e) for e in np.eye(3)])  # −ε
+_OPPOSITE = 1e-12  # of 1 + tr Q, an error of 180° but for 1e-6 rad
 
 
 class Target:
@@ -119,3 +123,95 @@ class PathRows:
 
     def _wanted(self, state: State) -> list[Array]:
         return [x[self._own] for x in self._target.motion(state.t, state.segment.begin)]
+
+
+class Orientation:
+    """How the axes that a path wants turn: R_d(t) = R_P R_0 Π_k exp(s_k(t) W_k), W_k the turn of leg k.
+
+    Each leg turns about one axis from the orientation at its first waypoint to that at its second.
+    """
+
+    def __init__(self, path: Path) -> None:
+        assert path.orientations is not None
+        given = Rotation.from_euler("ZYX", [rpy[::-1] for rpy in path.orientations])
+        self._steps = Target(path).steps
+        self._first = path.frame.rotation @ given[0].as_matrix()
+        self._turns = (given[:-1].inv() * given[1:]).as_rotvec()
+        self._skew = [np.cross(np.eye(3), turn) for turn in self._turns]
+
+    def motion(self, t: float, since: float) -> tuple[Array, Array, Array]:
+        """R_d, its first and second derivative, shape (3, 3) each, world axes; t and since as of `Target`."""
+        found, steps = (self._first, np.zeros((3, 3)), np.zeros((3, 3))), self._steps(t, since)
+        turned = Rotation.from_rotvec(steps[0][:, None] * self._turns).as_matrix()
+        for W, E, (_, rate, second) in zip(self._skew, turned, steps.T, strict=True):
+            found = _product(found, (E, rate * W @ E, (rate**2 * W + second * np.eye(3)) @ W @ E))
+        return found
+
+
+def _product(a: tuple[Array, Array, Array], b: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+    """Of two matrices with their first and second derivatives."""
+    return a[0] @ b[0], a[1] @ b[0] + a[0] @ b[1], a[2] @ b[0] + 2.0 * a[1] @ b[1] + a[0] @ b[2]
+
+
+class OrientationRows:
+    """Of Q = R_dᵀ R, R the axes of the point: φ = d/√(1 + tr Q), d_i = −ε_imn Q_mn.
+
+    Its length is 2 sin(α/2) for an error of the angle α; rows of a small one are angles about axes of R_d, rad.
+    """
+
+    order = 0
+
+    def __init__(self, name: str, path: Path, quantities: Quantities) -> None:
+        self.names = tuple(f"{name}_r{axis}" for axis in "xyz")
+        self._quantities, self._used = quantities, quantities.axes(path.point)
+        self._orientation, self._target = Orientation(path), Target(path)
+        self._text = f"the axes of {path.point} are turned by 180° from those that path {name} wants"
+
+    def rows(self, state: State) -> Rows:
+        """The rows in the state."""
+        used = self._used
+        R, R_dot, R_bias = (x[used] for x in (state.x, state.x_dot, state.bias))
+        target = self._orientation.motion(state.t, state.segment.begin)
+        wanted = target[0].T, target[1].T, target[2].T
+        Q, Q_dot, Q_bias = _product(wanted, (R, R_dot, R_bias))
+        d, d_dot, d_bias = (_differences(x) for x in (Q, Q_dot, Q_bias))
+        s, (s_dot, s_bias) = self._sum(Q, state.t), (float(np.trace(x)) for x in (Q_dot, Q_bias))
+        second = d_bias - d_dot * s_dot / s - d * s_bias / (2.0 * s) + 0.75 * d * (s_dot / s) ** 2
+        C = np.tensordot(self._by_axes(state), state.jacobian[used], 2)
+        return Rows(d / np.sqrt(s), (d_dot - d * s_dot / (2.0 * s)) / np.sqrt(s), C, -second / np.sqrt(s))
+
+    def sizes(self, state: State) -> Sizes:
+        """What they are made of: axes of length 1."""
+        turning = self._quantities.jacobian_sizes(state)[self._used].max(axis=(0, 1))
+        return Sizes(np.ones(3), np.tile(turning, (3, 1)))
+
+    def slopes(self, state: State) -> Array:
+        """By the quantities."""
+        slopes = np.zeros((3, len(state.x)))
+        slopes[:, self._used] = self._by_axes(state)
+        return slopes
+
+    def stops(self) -> Iterator[float]:
+        """Of the target."""
+        return self._target.stops()
+
+    def _by_axes(self, state: State) -> Array:
+        """∂φ/∂R, shape (3, 3, 3)."""
+        wanted = self._orientation.motion(state.t, state.segment.begin)[0]
+        Q = wanted.T @ state.x[self._used]
+        s, d = self._sum(Q, state.t), _differences(Q)
+        by_axes = np.einsum("amj,im->aij", _DIFFERENCES, wanted) - np.multiply.outer(d, wanted) / (2.0 * s)
+        return np.asarray(by_axes / np.sqrt(s))
+
+    def _sum(self, Q: Array, t: float) -> float:
+        """1 + tr Q = 4 cos²(α/2)."""
+        s = 1.0 + float(np.trace(Q))
+        if s < _OPPOSITE:
+            raise SolveError(
+                f"{self._text} at t = {t:.9g} s, and there is no saying about which axis to turn back"
+            )
+        return s
+
+
+def _differences(Q: Array) -> Array:
+    return np.asarray(np.tensordot(_DIFFERENCES, Q, 2))

@@ -61,6 +61,9 @@ def known_parameters(values: Mapping[str, float | None]) -> Iterator[None]:
 
 
 def _read(value: Any, check: Callable[[Any], float]) -> float:
+    if isinstance(value, Given):  # of a part that is made of another one's numbers
+        check(float(value))
+        return value
     if not isinstance(value, str):
         return check(value)
     known = _KNOWN.get({})

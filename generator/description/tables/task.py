@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Annotated, Any, Literal, TypeAlias
 
+import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from ...types.bounds import RAMP
@@ -37,6 +38,7 @@ class Point(Part):
     direction cosines: `E.R13` is component x, in the world, of its axis z."""
 
 
+HALF_TURN = -1.0 + 5e-7  # cosine of 180° less 1e-3 rad
 Share = Annotated[float, *between(RAMP)]
 
 
@@ -52,6 +54,9 @@ class Path(Part):
     waypoints: tuple[Vector3, ...] = Field(min_length=2)
     """x, y, z in the path's frame, m; the first one belongs to t = 0. The joints must reach them, base and beams
     as at the start."""
+    orientations: tuple[Vector3, ...] | None = None
+    """Of the point's axes in the path's frame at each waypoint: roll, pitch and yaw, rad; three more rows,
+    `<name>_rx` and so on, hold them; between waypoints they turn about one axis. Without the key they are free."""
     leg_time: PositivePerLeg
     """From one waypoint to the next, s, or an array, one time per leg; after the last the point stays there."""
     blend_time: NonNegativePerVia = 0.0
@@ -81,6 +86,16 @@ class Path(Part):
             if shared > duration:
                 text = f"leg {number} lasts {duration:.6g} s, but its ends blend for {shared:.6g} s together"
                 raise KeyProblem("blend_time", f"{text}; expected no more than it lasts")
+        given = self.orientations
+        if given is not None and len(given) != legs + 1:
+            text = f"expected {legs + 1} values, one rpy per waypoint, got {len(given)}"
+            raise KeyProblem("orientations", text)
+        for number, (here, there) in enumerate(pairwise(given or ()), start=1):
+            if _cosine(here, there) < HALF_TURN:
+                text = (
+                    f"leg {number} turns by 180°, and there is no saying about which axis; add a waypoint between"
+                )
+                raise KeyProblem("orientations", text)
         if self.ramp is not None and self.profile != "trapezoidal":
             raise KeyProblem("ramp", f'goes with profile = "trapezoidal" alone, got {self.profile!r}')
         return self
@@ -114,6 +129,12 @@ class Path(Part):
         return _each(self.leg_time, len(self.waypoints) - 1, value)
 
 
+def _cosine(here: Vector3, there: Vector3) -> float:
+    """Of the angle between two orientations."""
+    trace = np.trace(Frame(rpy=here).rotation.T @ Frame(rpy=there).rotation)
+    return 0.5 * (float(trace) - 1.0)
+
+
 def _each(given: float | tuple[float, ...], count: int, value: Reader) -> list[Any]:
     return [value(x) for x in (given if isinstance(given, tuple) else (given,) * count)]
 
@@ -122,7 +143,7 @@ class Programmed(Part):
     """Programmed constraint: an expression that is to be zero, or a path."""
 
     name: Name
-    """Of its row; a path has rows `<name>_x` and so on."""
+    """Of its row; a path has rows `<name>_x` and so on, and `<name>_rx` of orientations."""
     expression: str | None = None
     """What is to be zero."""
     order: Order = 0
@@ -141,7 +162,10 @@ class Programmed(Part):
     @property
     def rows(self) -> tuple[str, ...]:
         """Names of its constraint rows: its own, or one per component of the path."""
-        return tuple(f"{self.name}_{axis}" for axis in self.path.components) if self.path else (self.name,)
+        if self.path is None:
+            return (self.name,)
+        turning = ("rx", "ry", "rz") if self.path.orientations is not None else ()
+        return tuple(f"{self.name}_{axis}" for axis in (*self.path.components, *turning))
 
 
 class Motion(Part):

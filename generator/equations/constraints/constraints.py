@@ -7,18 +7,19 @@ Velocity level C q̇ = ν, acceleration level C q̈ = γ.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ...language import differentiate, expressions, ir
 from ...language.ir import Expr, Index
-from ...mechanism import GROUND, Mechanism
+from ...mechanism import GROUND, Mechanism, ProgrammedTask
 from ...program.program import Program
 from ..bodies import loops
 from ..bodies.kinematics import Kinematics
 from ..bodies.loops import Contact
 from ..bodies.lowering import Lowering
 from ..bodies.points import Points
+from . import orientation
 from .programmed import Task, tasks
 from .reaction import Reaction
 
@@ -84,7 +85,9 @@ def derive(
     """Define Φ, Φ̇, C and γ; None if there are no constraints."""
     program.section("constraints")
     n = mechanism.n
-    rows = [_task_row(task, points, lower, n) for task in tasks(mechanism)]
+    rows = [
+        row for entry in mechanism.programmed for row in _programmed(program, kinematics, entry, points, lower)
+    ]
     rows += _edge_rows(program, kinematics)
     rows += _closure_rows(program, kinematics)
     rows += [_holding_row(mechanism, k) for k in _held(mechanism)]
@@ -106,6 +109,19 @@ def derive(
         column("Phi_dot", lambda row: row.rate, "their rates"),
         column("gamma", lambda row: -row.bias, "C*qdd = gamma"),
     )
+
+
+def _programmed(
+    program: Program, kinematics: Kinematics, entry: ProgrammedTask, points: Points, lower: Lowering
+) -> Iterator[Row]:
+    for task in tasks(entry, points.mechanism.points):
+        yield _task_row(task, points, lower, points.mechanism.n)
+    if entry.path is not None and entry.path.orientations is not None:
+        program.section("constraints", entry.name)
+        found = orientation.derive(program, kinematics, entry.name, entry.path, lower)
+        for i, axis in enumerate("xyz"):
+            parts = found.value[i], found.rate[i], found.bias[i], found.C[i, :], found.drift[i]
+            yield Row(f"{entry.name}_r{axis}", *parts)
 
 
 def _task_row(task: Task, points: Points, lower: Lowering, n: int) -> Row:

@@ -18,7 +18,7 @@ from ...description.tables.task import Path
 from ...language import differentiate, expressions, ir
 from ...language.differentiate import ONE, ZERO
 from ...language.ir import Expr
-from ...mechanism import Mechanism
+from ...mechanism import ProgrammedTask
 from ...program.symbols import Expressions
 from ...types.measures import RATES
 from ..bodies.lengths import BIAS
@@ -69,17 +69,12 @@ def _next(name: str, points: Container[str]) -> str:
     return f"{owner}.v{quantity}" if owner in points and not is_cosine(name, points) else f"{name}_dot"
 
 
-def tasks(mechanism: Mechanism) -> list[Task]:
-    """Programmed constraints in the file's order."""
-    found: list[Task] = []
-    for entry in mechanism.programmed:
-        if entry.expression is not None:
-            tree = differentiate.expand(entry.expression)
-            found.append(_task(entry.name, tree, entry.order, mechanism.points))
-        if entry.path is not None:
-            trees = _path_trees(entry.path)
-            found += [_task(f"{entry.name}_{axis}", tree, 0, mechanism.points) for axis, tree in trees]
-    return found
+def tasks(entry: ProgrammedTask, points: Container[str]) -> list[Task]:
+    """What a programmed constraint says of points and coordinates; of a path, where its point is to be."""
+    if entry.path is not None:
+        return [_task(f"{entry.name}_{axis}", tree, 0, points) for axis, tree in _path_trees(entry.path)]
+    assert entry.expression is not None
+    return [_task(entry.name, differentiate.expand(entry.expression), entry.order, points)]
 
 
 def _task(name: str, tree: Expr, order: int, points: Container[str]) -> Task:

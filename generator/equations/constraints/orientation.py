@@ -1,0 +1,197 @@
+"""Rows that hold the axes of a point to those of a path's target.
+
+The target's axes R_d turn from each waypoint to the next about one axis, as far as the leg's step is: a chain of
+rotations driven by time, with angular velocity w_d and acceleration like a body's. With Q = R_dᵀ R, R the axes of
+the point, and (q0, q) the quaternion of Q, q0 > 0, the rows are φ = 2 q: for small errors their angles about the
+target's axes. φ̇ = q0 Ω + Ω×φ/2 with Ω = R_dᵀ(w − w_d): the rows are regular below half a turn of error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from ...description.tables.frame import Frame
+from ...description.tables.task import HALF_TURN, Path
+from ...language import differentiate, ir
+from ...language.ir import Expr, Index
+from ...mechanism import JointFrame
+from ...program.program import Program, Requirement
+from ...program.symbols import Expressions
+from ...types.bounds import NON_NEGATIVE
+from ..bodies.kinematics import Kinematics
+from ..bodies.lowering import Lowering
+from .programmed import steps
+
+_IDENTITY = ir.constant(np.eye(3))
+_STILL = ir.zeros(3)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Three rows, about x, y and z of the target: shape (3,), and C (3, n); see `constraints.Row`."""
+
+    value: Expr
+    rate: Expr
+    bias: Expr
+    C: Expr
+    drift: Expr
+
+
+@dataclass(frozen=True)
+class _Target:
+    """Axes, shape (3, 3), angular velocity and acceleration, shape (3,), rad/s and rad/s², world axes."""
+
+    R: Expr
+    w: Expr
+    dw: Expr
+
+
+@dataclass(frozen=True)
+class _Turn:
+    """From a waypoint to the next: unit axis, shape (3,), in the axes of the first, and angle, rad."""
+
+    axis: Expr
+    angle: Expr
+
+
+def derive(program: Program, kinematics: Kinematics, name: str, path: Path, lower: Lowering) -> Rows:
+    """Define the rows of a path with orientations; name: of the programmed constraint."""
+    define = program.define
+    target, frame = _target(program, name, path, lower), kinematics.mechanism.frames[path.point]
+    body = kinematics.motion(frame.place.body)
+    own = define(f"R_{name}_actual", body.R @ ir.lift(frame.rotation), "1", f"axes of {path.point}")
+    Q = define(f"Q_{name}", target.R.T @ own, "1", f"axes of {path.point} in those that {name} wants")
+    half = 0.5 * ir.call("sqrt", 1.0 + _trace(Q))
+    q0 = define(f"cos_{name}", half, "1", f"{name}: cosine of half the error's angle")
+    phi = define(f"phi_{name}", _skew_part(Q) / (2.0 * q0), "rad", f"{name}: error about the axes that it wants")
+    relative, text = body.w - target.w, "angular velocity against what it wants, in the axes that it wants"
+    W = define(f"W_{name}", target.R.T @ relative, "rad/s", f"{name}: {text}")
+    dW = target.R.T @ (body.dw - target.dw - ir.cross(target.w, relative))
+    dW = define(f"dW_{name}", dW, "rad/s2", f"{name}: its rate for zero accelerations of the coordinates")
+
+    def turned(w: Expr) -> Expr:
+        return q0 * w + 0.5 * ir.cross(w, phi)
+
+    rate = define(f"phi_{name}_dot", turned(W), "rad/s", f"{name}: rate of its error")
+    bias = turned(dW) - (0.25 * (W @ phi)) * W + 0.5 * ir.cross(W, rate)
+    columns = {k: turned(target.R.T @ kinematics.axes[k].e) for k in _moving(kinematics, frame)}
+    return Rows(
+        phi,
+        rate,
+        define(f"phi_{name}_bias", bias, "rad/s2", f"{name}: second derivative for zero accelerations"),
+        _jacobian(program, kinematics, name, columns),
+        define(f"phi_{name}_drift", turned(-(target.R.T @ target.w)), "rad/s", f"{name}: rate at rest"),
+    )
+
+
+def _moving(kinematics: Kinematics, frame: JointFrame) -> tuple[int, ...]:
+    return kinematics.mechanism.ancestors(frame.place.body)
+
+
+def _jacobian(program: Program, kinematics: Kinematics, name: str, columns: dict[int, Expr]) -> Expr:
+    n = kinematics.mechanism.n
+    parts: list[tuple[Index, Expr]] = [((slice(0, 3), k), columns.get(k, _STILL)) for k in range(n)]
+    return program.assemble(f"J_{name}", (3, n), parts, None, f"{name}: rate of its error per coordinate rate")
+
+
+def _target(program: Program, name: str, path: Path, lower: Lowering) -> _Target:
+    """The chain of the legs' rotations, from the first orientation on."""
+    first, turns = _turns(program, name, path, lower)
+    target = _Target(first, _STILL, _STILL)
+    for number, (step, turn) in enumerate(zip(steps(path), turns, strict=True), start=1):
+        if not ir.is_zero(turn.angle):
+            target = _led(program, f"{name}_{number}", target, turn, _levels(step, lower))
+    return target
+
+
+def _levels(step: Expr, lower: Lowering) -> tuple[Expr, Expr, Expr]:
+    """A step, and its first and second derivative."""
+    lower.add_breakpoints(step)
+    rate = differentiate.derivative(step, "t")
+    return lower(step), lower(rate), lower(differentiate.derivative(rate, "t"))
+
+
+def _led(program: Program, name: str, before: _Target, turn: _Turn, step: tuple[Expr, Expr, Expr]) -> _Target:
+    """The target after the rotation of a leg."""
+    units = (("", "rad"), ("_dot", "rad/s"), ("_ddot", "rad/s2"))
+    angle, rate, second = (
+        program.define(f"turn_{name}{suffix}", turn.angle * level, unit, f"rotation of leg {name}{suffix}")
+        for level, (suffix, unit) in zip(step, units, strict=True)
+    )
+    e = program.define(f"e_{name}", before.R @ turn.axis, "1", f"axis of leg {name}")
+    dw = before.dw + ir.cross(before.w, e) * rate + e * second
+    return _Target(
+        program.define(
+            f"R_{name}", before.R @ _rotation(turn.axis, angle), "1", f"target's axes after leg {name}"
+        ),
+        program.define(f"w_{name}", before.w + e * rate, "rad/s", f"their angular velocity, leg {name}"),
+        program.define(f"dw_{name}", dw, "rad/s2", f"their angular acceleration, leg {name}"),
+    )
+
+
+def _rotation(axis: Expr, angle: Expr) -> Expr:
+    """Shape (3, 3): 1 + sin W + (1 − cos) W² (Rodrigues)."""
+    x, y, z = axis
+    W = ir.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return _IDENTITY + ir.call("sin", angle) * W + (1.0 - ir.call("cos", angle)) * (W @ W)
+
+
+def _turns(program: Program, name: str, path: Path, lower: Lowering) -> tuple[Expr, list[_Turn]]:
+    """The first orientation in the world, shape (3, 3), and the turn of each leg."""
+    assert path.orientations is not None
+    frames = [Frame(rpy=rpy) for rpy in path.orientations]
+    axes = [_axes(program, f"{name}_axes_{k}", frame, lower) for k, frame in enumerate(frames)]
+    world = _axes(program, f"{name}_axes", path.frame, lower)
+    first = program.define(f"R_{name}_start", world @ axes[0], "1", f"axes that {name} starts with")
+    pairs = enumerate(pairwise(axes), start=1)
+    return first, [_turn(program, f"{name}_{number}", here.T @ there) for number, (here, there) in pairs]
+
+
+def _axes(program: Program, name: str, frame: Frame, lower: Lowering) -> Expr:
+    if not frame.is_turned_by_parameters:
+        return ir.constant(frame.rotation)
+    rows = ir.array([[lower(ir.lift(x)) for x in row] for row in frame.axes(Expressions())])
+    return program.define(name, rows, "1", f"axes {name}")
+
+
+def _turn(program: Program, name: str, way: Expr) -> _Turn:
+    """Of a rotation matrix; of one that follows from parameters calculated with them."""
+    Q = program.define(f"Q_{name}", way, "1", f"rotation of leg {name}")
+    v = 0.5 * _skew_part(Q)
+    sine, cosine = ir.call("sqrt", v @ v), 0.5 * (_trace(Q) - 1.0)
+    if Q.op == "constant":
+        return _number(v.data, float(cosine.data))
+    text = f"cosine of the angle by which leg {name} turns, above that of half a turn"
+    program.requirements.append(Requirement(cosine - HALF_TURN, NON_NEGATIVE, text))
+    sine = program.define(f"sin_{name}", sine, "1", f"sine of the angle of leg {name}")
+    small = ir.constant(1e-14)  # of a leg that does not turn, whose axis is any
+    axis = v / ir.choose(">", sine, small, sine, ir.constant(1.0))
+    return _Turn(
+        program.define(f"axis_{name}", axis, "1", f"axis of leg {name}, in the axes that it starts with"),
+        program.define(f"angle_{name}", ir.call("atan2", sine, cosine), "rad", f"angle by which leg {name} turns"),
+    )
+
+
+def _number(v: Sequence[float], cosine: float) -> _Turn:
+    sine = float(np.linalg.norm(v))
+    if sine < 1e-14:
+        return _Turn(_STILL, ir.constant(0.0))
+    return _Turn(ir.constant(np.array(v) / sine), ir.constant(np.arctan2(sine, cosine)))
+
+
+def _trace(Q: Expr) -> Expr:
+    return Q[0, 0] + Q[1, 1] + Q[2, 2]
+
+
+def _skew_part(Q: Expr) -> Expr:
+    """Shape (3,): twice the axis times the sine of the angle."""
+    return ir.array(list(_differences(Q)))
+
+
+def _differences(Q: Expr) -> Iterator[Expr]:
+    for i, j in ((2, 1), (0, 2), (1, 0)):
+        yield Q[i, j] - Q[j, i]
