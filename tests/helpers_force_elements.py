@@ -1,4 +1,4 @@
-"""A machine that has every force element: one-sided supports, stops, friction, lines, contacts."""
+"""Machines that have one-sided supports, stops, friction, lines and contacts; or every force element there is."""
 
 from __future__ import annotations
 
@@ -101,3 +101,30 @@ def measuring_hoist(**changes: Any) -> dict[str, Any]:
             ],
         }
     )
+
+
+def everything() -> dict[str, Any]:
+    """The hoist, with a motor whose bristles bend, a spring in a joint, and a replacement joint."""
+    data = hoist(name="Everything")
+    bristles = {"model": "lugre", "sigma0": 60.0, "sigma1": 1.0, "sigma2": 0.05, "mu_s": 0.3, "mu_k": 0.2}
+    bristles |= {"v_s": 0.05, "diameter": 0.1, "normal_force": 200.0}
+    motor = {"type": "revolute", "axis": [0.0, 0.0, 1.0], "friction": bristles, "velocity": 0.6, "armature": 0.2}
+    fly = {"type": "revolute", "axis": [0.0, 1.0, 0.0], "stiffness": 80.0, "damping": 1.0, "position": 0.2}
+    rod = {"mass": 8.0, "com": [0.3, 0.0, 0.0], "inertia": [0.1, 0.3, 0.3]}
+    data["links"] += [
+        {"name": "rotor", "parent": "base", "frame": {"xyz": [-0.8, 0.3, 0.4]}, "joint": motor} | rod,
+        {"name": "flap", "parent": "rotor", "frame": {"xyz": [0.3, 0.0, 0.0]}, "joint": fly} | rod,
+    ]
+    mount = {"name": "mount", "type": "spherical", "model": "spring_damper", "stiffness": [2e3] * 3 + [0.0] * 3}
+    mount |= {
+        "damping": [20.0] * 3 + [0.0] * 3,
+        "a": {"link": "base", "xyz": [-0.5, 0.8, 0.5]},
+        "b": {"link": "flap"},
+    }
+    data["closures"] = [mount]
+    wind = ["30*sin(4*t)", "40 if load.z > 0.8 else 0", "5*t"]
+    data["forces"] = [
+        {"name": "drive", "joint": "rotor", "effort": "12*cos(3*t) - 2*abs(rotor.angle_dot)"},
+        {"name": "wind", "link": "load", "point": [0.0, 0.2, 0.1], "force": wind},
+    ]
+    return data

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers_force_elements import hoist, measuring_hoist
+from helpers_energy import Balance
+from helpers_force_elements import everything, hoist, measuring_hoist
 from helpers_reference import mechanism_of, slope
 from helpers_stages import StagedModel
 from numpy.typing import NDArray
@@ -201,6 +202,15 @@ def test_springs_have_a_potential() -> None:
         gradient = [slope(partial(potential, e=e), 1e-4) for e in np.eye(mechanism.n)]
         expected = -(forces.elastic + forces.gravity)
         assert np.array(gradient) == pytest.approx(expected, abs=1e-6 * np.abs(expected).max())
+
+
+def test_energy_is_balanced() -> None:
+    """Of every element at once, through events: what is stored is what was given and neither taken nor lost."""
+    found = Balance(everything(), stop=0.03, tolerance=1e-8)
+    assert {"line rope", "support front", "support support2"} <= {event.label for event in found.events}
+    assert found.given > 400.0  # J
+    assert found.taken > 100.0
+    assert found.error < 1e-8
 
 
 @pytest.mark.parametrize("named", [False, True])

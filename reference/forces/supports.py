@@ -34,12 +34,12 @@ class Supports(ForceElement):
         self._U = _small_motion(self._position, mechanism.n) if linearized else None
 
     def reaction(self, state: State) -> Reaction:
-        """Generalised forces and energy."""
+        """Generalised forces and energy; what slips stores none."""
         deflection, _, jacobian = self._deflection(state)
-        spring, damper = self._parts(state)
+        spring, damper, slipping = (part.ravel() for part in self._parts(state))
         across = jacobian.reshape(len(state.q), -1)
-        energy = 0.5 * float(np.vdot(spring, deflection))
-        return Reaction(-across @ spring.ravel(), -across @ damper.ravel(), energy=energy)
+        energy = 0.5 * float(spring @ deflection.ravel())
+        return Reaction(-across @ spring, -across @ damper, -across @ slipping, energy)
 
     @property
     def marks(self) -> tuple[Mark, ...]:
@@ -53,8 +53,7 @@ class Supports(ForceElement):
 
     def acting(self, state: State) -> Array:
         """On the base."""
-        spring, damper = self._parts(state)
-        return np.asarray(-(spring + damper).T)
+        return np.asarray(-self._parts(state).sum(axis=0).T)
 
     def relations(self) -> list[Relation]:
         """Of one-sided ones: whether they press, and whether they would hold more along the ground than on it."""
@@ -76,22 +75,26 @@ class Supports(ForceElement):
     def signals(self, state: State) -> dict[str, float]:
         """Gap and force of one-sided ones."""
         deflection, _, _ = self._deflection(state)
-        spring, damper = self._parts(state)
+        along_z = self._parts(state)[:, 2].sum(axis=0)
         found: dict[str, float] = {}
         for k in np.flatnonzero(self._one_sided).tolist():
             found[self._supports[k].signals["gap"].signal.name] = float(deflection[2, k])
-            found[self._supports[k].signals["force"].signal.name] = -float(spring[2, k] + damper[2, k])
+            found[self._supports[k].signals["force"].signal.name] = -float(along_z[k])
         return found
 
     def _parts(self, state: State) -> Array:
-        """The same of what they exert; one-sided ones never pull, and hold no more along the ground than on it."""
-        parts = self._free(state)
+        """Of springs, dampers and what slips, shape (3, 3, supports), N, opposite to what they exert.
+
+        One-sided ones never pull, and hold no more along the ground than on it.
+        """
+        parts = np.concatenate([self._free(state), np.zeros((1, *self._position.shape))])
         for k in np.flatnonzero(self._one_sided).tolist():
-            name, pressing, beyond = self._supports[k].name, _pressing(parts[:, :, k]), _beyond(parts[:, :, k])
+            name, pressing, beyond = self._supports[k].name, _pressing(parts[:2, :, k]), _beyond(parts[:2, :, k])
             if not state.segment.holds(name, pressing):
                 parts[:, :, k] = 0.0
             elif state.segment.holds((name, "along"), beyond) and pressing + beyond:
-                parts[:, :2, k] *= pressing / (pressing + beyond)
+                parts[2, :2, k] = parts[:2, :2, k].sum(axis=0) * (pressing / (pressing + beyond))
+                parts[:2, :2, k] = 0.0
         return parts
 
     def _margin_of(self, k: int, of: Callable[[Array], float]) -> Callable[[State], float]:
