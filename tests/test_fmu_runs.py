@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,28 @@ def test_importer_is_told_of_switching_times(hanging: Compiled, off: float) -> N
         told.append(fmu.fmi.newDiscreteStates()[-2:])
     assert [bool(defined) for defined, _ in told] == [True, False]
     assert told[0][1] == off
+
+
+def test_as_many_steps_as_it_takes(hanging: Compiled, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """FMPy ends a run whose solver takes 500 steps from output to output; it is run again with more outputs."""
+    log = tmp_path / "log"
+    few, many = (
+        runs.simulate(
+            hanging.fmu,
+            "me",
+            ["rod_angle"],
+            name="me",
+            stop=40.0,
+            output_step=step,
+            tolerance=1e-12,
+            log_file=log,
+        )
+        for step in (20.0, 1.0)
+    )
+    assert few.time.tolist() == [0.0, 20.0, 40.0]
+    assert few.signals["rod_angle"] == pytest.approx(many.signals["rod_angle"][::20], abs=1e-7)
+    assert log.read_text("utf-8").count("mxstep") == 1
+    assert capfd.readouterr().err == ""
 
 
 # ---- Failures ---------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _STDOUT = 1
+_SUNDIALS = "SUNLOGGER_ERROR_FILENAME"  # where FMPy's CVODE writes its errors, else to standard error
 _OWNER = threading.Lock()  # standard output belongs to the whole process
 
 
@@ -18,9 +19,9 @@ _OWNER = threading.Lock()  # standard output belongs to the whole process
 def captured(log: Path | None) -> Iterator[None]:
     """Inside, standard output of C code, and of everything else, goes to the end of a file; without one, nowhere.
 
-    omc's FMUs print there, whatever logger they are given. One thread at a time is inside.
+    omc's FMUs print there, whatever logger they are given, and inside FMPy's CVODE does. One thread at a time is.
     """
-    with _OWNER, (log or Path(os.devnull)).open("ab") as file:
+    with _OWNER, (log or Path(os.devnull)).open("ab") as file, _environment(_SUNDIALS, "stdout"):
         _flush()
         terminal = os.dup(_STDOUT)
         os.dup2(file.fileno(), _STDOUT)
@@ -30,6 +31,17 @@ def captured(log: Path | None) -> Iterator[None]:
             _flush()
             os.dup2(terminal, _STDOUT)
             os.close(terminal)
+
+
+@contextmanager
+def _environment(name: str, value: str) -> Iterator[None]:
+    """Inside, a variable has the value, unless it has one already."""
+    before = os.environ.setdefault(name, value)
+    try:
+        yield
+    finally:
+        if before is value:
+            del os.environ[name]
 
 
 def _flush() -> None:

@@ -26,8 +26,10 @@ from .inputs import InputTable
 Mode = Literal["me", "cs"]
 _MODES = {"me": "ModelExchange", "cs": "CoSimulation"}
 _COUNTERS = ("solver_evaluations", "solver_steps")
-# FMPy lets its solver take at most 500 steps per output interval, too few for stiff beams at tight tolerance.
-_SUBSTEPS = 10
+# FMPy lets its solver take at most 500 steps per output interval, too few for stiff beams at tight tolerance;
+# each costs outputs, so there are more only where these have not been enough
+_SUBSTEPS, _MORE = 10, 10
+_TOO_FEW = "mxstep steps taken"
 _REAL = ("Real", "Float64")
 
 
@@ -59,43 +61,57 @@ def simulate(
 
     Raises SolveError with the FMU's own message if a call fails, else with FMPy's if it cannot run the FMU.
     """
-    messages: list[str] = []
     description = read_fmu(fmu)
     known = {v.name for v in description.modelVariables}
     counters = [counter for counter in _COUNTERS if counter in known]
-    log = logger(messages)
-    # an FMU that holds its inputs over a step gets short ones
-    substeps = _SUBSTEPS if mode == "me" or (inputs and not interpolates(description)) else 1
+
+    def recorded(substeps: int) -> Any:
+        messages: list[str] = []
+        log = logger(messages)
+        try:
+            with (
+                captured(log_file),
+                _quiet_callbacks(),
+                feeding(fmu, description, _MODES[mode], inputs, log, nominals) as instance,
+            ):
+                result = fmpy.simulate_fmu(
+                    str(fmu),
+                    fmi_type=_MODES[mode],
+                    model_description=description,
+                    stop_time=stop,
+                    output_interval=output_step / substeps,
+                    relative_tolerance=tolerance,
+                    start_values=_start_values(description, parameters or {}),
+                    input=None if inputs is None else inputs.events(),
+                    fmu_instance=instance,
+                    output=[*names, *counters],
+                    logger=log,
+                    debug_logging=True,  # FMI 3.0 allows no message without it; the FMUs have none but errors
+                    step_finished=_reporter(progress, stop),
+                )
+        except GpmelicaError:
+            raise
+        except Exception as error:  # FMPy raises bare ones, and whatever a damaged FMU makes of it
+            raise SolveError(f"{name}: {messages[0] if messages else f'FMPy: {error!s:.500}'}") from None
+        if messages:  # a callback cannot tell FMPy's solver of a failure, so it may have gone on with any numbers
+            raise SolveError(f"{name}: {messages[0]}")
+        return result
+
     begin = time.perf_counter()
-    try:
-        with (
-            captured(log_file),
-            _quiet_callbacks(),
-            feeding(fmu, description, _MODES[mode], inputs, log, nominals) as instance,
-        ):
-            result = fmpy.simulate_fmu(
-                str(fmu),
-                fmi_type=_MODES[mode],
-                model_description=description,
-                stop_time=stop,
-                output_interval=output_step / substeps,
-                relative_tolerance=tolerance,
-                start_values=_start_values(description, parameters or {}),
-                input=None if inputs is None else inputs.events(),
-                fmu_instance=instance,
-                output=[*names, *counters],
-                logger=log,
-                debug_logging=True,  # FMI 3.0 allows no message without it; the FMUs have none but errors
-                step_finished=_reporter(progress, stop),
-            )
-    except GpmelicaError:
-        raise
-    except Exception as error:  # FMPy raises bare ones, and whatever a damaged FMU makes of it
-        raise SolveError(f"{name}: {messages[0] if messages else f'FMPy: {error!s:.500}'}") from None
-    if messages:  # a callback cannot tell FMPy's solver of a failure, so it may have gone on with any numbers
-        raise SolveError(f"{name}: {messages[0]}")
+    # an FMU that holds its inputs over a step gets short ones
+    result = _with_steps(recorded, _SUBSTEPS if mode == "me" or (inputs and not interpolates(description)) else 1)
     wall = time.perf_counter() - begin
     return _trajectory(result, name, output_grid(stop, output_step), names, counters, wall)
+
+
+def _with_steps(recorded: Callable[[int], Any], substeps: int) -> Any:
+    """What is recorded with so many substeps of an output step, or with more where FMPy's solver wants them."""
+    try:
+        return recorded(substeps)
+    except SolveError as error:
+        if _TOO_FEW not in str(error):
+            raise
+    return recorded(_MORE * substeps)
 
 
 @contextmanager
