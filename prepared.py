@@ -75,8 +75,8 @@ class Prepared:
 
     @property
     def units(self) -> dict[str, str]:
-        """Unit of each output."""
-        return {output.name: output.unit for output in self.program.outputs}
+        """Unit of each output; "" where nobody has said one."""
+        return {output.name: output.unit or "" for output in self.program.outputs}
 
     @property
     def signals(self) -> dict[str, Signal]:

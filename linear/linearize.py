@@ -167,5 +167,5 @@ def _all(program: Program, names: tuple[str, ...]) -> Tangent:
 
 
 def _units(program: Program, outputs: tuple[str, ...]) -> dict[str, str]:
-    known = {output.name: output.unit for output in program.outputs}
+    known = {output.name: output.unit or "" for output in program.outputs}
     return {**{name: known[name] for name in outputs}, **{entry.name: entry.unit for entry in program.inputs}}

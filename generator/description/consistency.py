@@ -12,6 +12,7 @@ from ..types.joints import JOINT_TYPES
 from . import circles
 from .circles import names_in
 from .draft import Draft
+from .messages import dotted
 from .references import References, axes_for
 from .table_uses import file_problems, use_problems
 from .tables.chain import Chain
@@ -324,8 +325,13 @@ def _settings(draft: Draft, names: References) -> Iterator[Problem]:
         ("statics.locked", "link", chain.statics.locked or (), names.all_links),
         ("simulation.starts_violated", "programmed constraint", chain.simulation.starts_violated, tasks),
         ("outputs.loads", "link", _listed(chain.outputs.loads), names.all_links),
+        ("outputs.points", "point", _listed(chain.outputs.points), names.points),
+        ("outputs.links", "link", _listed(chain.outputs.links), names.bodies[1:]),
     ):
         yield from _known(what, ((f"{key}[{index}]", name) for index, name in enumerate(listed)), known)
+    for name, quantity in chain.outputs.expressions.items():
+        where = dotted(["outputs", "expressions", name])
+        yield from _expression(quantity.expression, where, draft, names, 2, may_have_kinks=True)
     yield from _constraints(draft, names)
 
 

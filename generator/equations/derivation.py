@@ -10,7 +10,7 @@ from ..mechanism import Mechanism, build
 from ..program.program import Program
 from ..program.symbols import Symbols
 from ..types.following import Following
-from . import outputs
+from . import outputs, requested
 from . import start as followed
 from .bodies import dynamics, kinematics
 from .bodies.lowering import Lowering
@@ -45,7 +45,7 @@ def derive(
     points = Points(program, mechanism, bodies)
     lower = Lowering(program, mechanism.parameters, points, chain.tables)
     bristles = friction.bristles(program, mechanism)
-    Q, applied, of_forces = forces.derive(program, bodies, points, lower)
+    Q, applied, of_forces, stored = forces.derive(program, bodies, points, lower)
     rows = constraints.derive(program, mechanism, bodies, points, lower)
     active, ratios = system.active_system(mechanism, rows, partition), None
     if rows is not None and mechanism.formulation == "gpme_reduced":
@@ -56,6 +56,8 @@ def derive(
     friction.states(program, mechanism, bristles)
     outputs.motion(program, mechanism, points, solution.qdd)
     program.outputs += of_forces
+    points.qdd = solution.qdd
+    requested.derive(program, inertia, points, lower, stored)
     if rows is not None:
         program.rows = tuple(row.name for row in rows.rows)
         program.residuals = {"position": rows.Phi, "velocity": rows.Phi_dot}

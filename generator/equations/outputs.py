@@ -12,6 +12,7 @@ from ..language.ir import Expr
 from ..mechanism import Coordinate, Mechanism
 from ..program.program import START_VALUES, STATE, Output, Parameter, Program, State
 from ..types.origin import Signal, of_point, row_force, violation
+from . import requested
 from .bodies.dynamics import Dynamics
 from .bodies.points import Points
 from .constraints.constraints import Constraints
@@ -34,6 +35,7 @@ def names(mechanism: Mechanism) -> set[str]:
     ]
     others += [row_force(edge.name) for edge in mechanism.nonholonomic]
     others += [measure.signal for part in mechanism.measured for measure in part.signals.values()]
+    others += requested.signals(mechanism)
     return found | {signal.name for signal in others} | {*mechanism.inputs}
 
 

@@ -148,6 +148,12 @@ def level(name: str) -> int:
     return int(quantity in ("vx", "vy", "vz", "rate") or quantity.endswith("_dot"))
 
 
+def rate_of(name: str) -> str:
+    """The velocity whose rate an acceleration is: `E.vx` of `E.ax`, `column.angle_dot` of `column.angle_ddot`."""
+    owner, _, quantity = name.partition(".")
+    return f"{owner}.v{quantity[-1]}" if quantity in ("ax", "ay", "az") else f"{name.removesuffix('_ddot')}_dot"
+
+
 def degree(tree: Expr, variables: Container[str]) -> int:
     """0 if the tree does not depend on the variables, 1 if it is affine in them by its form, else 2."""
     if tree.op == "symbol":

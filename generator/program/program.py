@@ -168,10 +168,10 @@ class Lookup:
 
 @dataclass(frozen=True)
 class Output:
-    """A quantity that the FMU's user reads."""
+    """A quantity that the FMU's user reads; without a unit it is one that nobody has said."""
 
     signal: Signal
-    unit: str
+    unit: str | None
     description: str
     expr: Expr
 

@@ -13,7 +13,13 @@ _NAMES = {
     ("coordinate", "effort"): "{owner}_effort",
     ("point", "position"): "{owner}_{component}",
     ("point", "velocity"): "{owner}_v{component}",
+    ("point", "acceleration"): "{owner}_a{component}",
     ("link", "load"): "{owner}_load_{component}",
+    ("link", "origin"): "{owner}_origin_{component}",
+    ("link", "quaternion"): "{owner}_quaternion_{component}",
+    ("link", "omega"): "{owner}_omega_{component}",
+    ("energy", "energy"): "{component}_energy",
+    ("output", "value"): "{owner}",
     ("constraint", "force"): "{owner}_force",
     ("knife edge", "force"): "{owner}_force",
     ("constraints", "violation"): "violation_{component}",
@@ -67,7 +73,7 @@ class Signal:
 
 
 def of_point(point: str, quantity: str, axis: str = "") -> Signal:
-    """`position` or `velocity` of a named point, along world `x`, `y` or `z`."""
+    """`position`, `velocity` or `acceleration` of a named point, along world `x`, `y` or `z`."""
     return Signal(quantity, Origin("point", point), axis)
 
 

@@ -6,24 +6,28 @@ would be there without the balance: what the forces alone would do, what they wo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...generator.language.expressions import level
 from ...generator.mechanism import GROUND, Coordinate, Mechanism, signal_names
+from ...generator.types import requested
 from ...generator.types.origin import joint_load, of_point
 from ...trajectory import Magnitude, Trajectory
 from ..forces.element import Input
 from ..forces.generalised_forces import GeneralisedForces
 from ..forces.joint_loads import COMPONENTS
 from ..kinematics.extent import units_of_change
+from ..kinematics.quantities import State
 from ..solve.model import Evaluation, Model, Start
 from ..solve.solver import formulation
 
 Array = NDArray[np.float64]
 _SAMPLES = 25  # instants of the run that are looked at
 _QUANTITIES = ("position", "velocity", "acceleration", "effort", "bristle")
+_CANCELLED = 1e-8  # of what an expression's terms come to one by one
 _LEFT = 1e-4  # of the forces, in the thought of a motion where they are in balance
 
 
@@ -41,7 +45,8 @@ def magnitudes(
     start   (q0, qd0), shape (n,) each; inputs as in `simulate`
     """
     found = _Samples(mechanism, run, start, inputs)
-    return (*found.bodies(), *found.coordinates(), *found.points(), *found.force_elements(), *found.loads())
+    known = (*found.bodies(), *found.coordinates(), *found.points(), *found.force_elements(), *found.loads())
+    return (*known, *found.frames(), *found.energies(), *found.expressions(known))
 
 
 def natural_accelerations(
@@ -81,6 +86,7 @@ class _Samples:
         all_of, rubbing = mechanism.coordinates, self._model.friction_coordinates
         self._q, self._qd = (run.columns(signal_names(all_of, level)) for level in ("position", "velocity"))
         self._z = run.columns(signal_names([all_of[k] for k in rubbing], "bristle"))
+        self._states: list[State] = []
         picked = np.unique(np.linspace(0, len(run.time) - 1, _SAMPLES).round().astype(int))
         forces, inertia, places = zip(*map(self._sample, picked.tolist()), strict=True)
         force, self.inertia = np.max(forces, axis=0), np.min(inertia, axis=0)
@@ -125,6 +131,46 @@ class _Samples:
                 owner = f"point {name}"
                 yield Magnitude(place, "m", owner, self._moved(place, self.linear, self.extent))
                 yield Magnitude(velocity, "m/s", owner, self._speed(velocity, self.linear))
+                if name in self._mechanism.chain.accelerated:
+                    yield Magnitude(of_point(name, "acceleration", axis).name, "m/s2", owner, self.linear)
+
+    def frames(self) -> Iterator[Magnitude]:
+        """Origins, quaternions and angular velocities of links."""
+        for link in self._mechanism.chain.posed:
+            for measure in requested.origins(link):
+                moved = self._moved(measure.signal.name, self.linear, self.extent)
+                yield Magnitude(measure.signal.name, measure.unit, link, moved)
+            for measure in requested.quaternions(link):
+                yield Magnitude(measure.signal.name, measure.unit, link, 1.0)
+            for measure in requested.omegas(link):
+                speed = self._speed(measure.signal.name, self.linear / self.extent)
+                yield Magnitude(measure.signal.name, measure.unit, link, speed)
+
+    def energies(self) -> Iterator[Magnitude]:
+        """The weight on the mechanism's extent, the largest kinetic one, and as far as the potential changes."""
+        if self._mechanism.chain.outputs.energy:
+            names = [measure.signal.name for measure in requested.energies()]
+            weight = max(self._weights().values(), default=0.0)
+            change = float(np.ptp(self._run.signals[names[1]]))
+            size = max(weight * self.extent, self._largest(names[0]), change)
+            yield from (Magnitude(name, "J", "energy", size) for name in names)
+
+    def expressions(self, known: Iterable[Magnitude]) -> Iterator[Magnitude]:
+        """As far as they change, or would by changes of their names of the names' own magnitudes."""
+        sizes = {entry.signal: entry.size for entry in known}
+        for name, reading in self._model.outputs.items():
+            at = [reading.sizes(state) for state in self._states]
+            slopes = np.max([gradient for _, gradient in at], axis=0)
+            moved = [0.0, *(self._size_of(used, sizes) for used in reading.names[1:])]
+            value = float(np.ptp(self._run.signals[name]))
+            size = max(value, float(slopes @ moved), _CANCELLED * max(terms for terms, _ in at))
+            unit = self._mechanism.chain.outputs.expressions[name].unit
+            yield Magnitude(name, unit or f"unit of {name}", name, size)
+
+    def _size_of(self, name: str, sizes: Mapping[str, float]) -> float:
+        """Of a name of expressions: of what is no signal, such as direction cosines, by its level."""
+        by_level = (_LEFT, _LEFT * self.linear * self.time, self.linear)
+        return sizes.get(name.replace(".", "_"), by_level[level(name)])
 
     def force_elements(self) -> Iterator[Magnitude]:
         """Lengths and gaps, their rates, and forces."""
@@ -154,6 +200,7 @@ class _Samples:
 
     def _sample(self, k: int) -> tuple[Array, Array, Array]:
         state = self._model.state(float(self._run.time[k]), self._q[k], self._qd[k])
+        self._states.append(state)
         found = self._model.evaluate(state, self._form, self._z[k])
         frames = state.posture.T.transpose(1, 0, 2)[1:]
         centres = [

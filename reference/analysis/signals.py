@@ -14,6 +14,7 @@ from ...generator.types.origin import joint_load, of_point, row_force, violation
 from ..forces.joint_loads import COMPONENTS, JointLoads, axial_and_normal
 from ..integration.motion import Motion
 from ..kinematics.quantities import State
+from ..solve import requested
 from ..solve.gpme import Partition
 from ..solve.model import Evaluation, Model
 
@@ -48,7 +49,7 @@ def signals(
         found = model.evaluate(moment.state, form, moment.z)
         samples.append(_Sample(moment.state, moment.z, found, form.determinant(found.C)))
     found_signals = _coordinates(model, samples) | _points(model, samples) | _loads(model, samples, loads)
-    found_signals |= _force_elements(model, samples)
+    found_signals |= _force_elements(model, samples) | _requested(model, samples)
     extra: dict[str, float] = {}
     if model.constraints.names:
         found_signals |= _constraints(model.mechanism, samples) | _forces(model, samples, multipliers)
@@ -89,6 +90,11 @@ def _points(model: Model, samples: Sequence[_Sample]) -> dict[str, Array]:
 
 def _force_elements(model: Model, samples: Sequence[_Sample]) -> dict[str, Array]:
     found = [model.element_signals(sample.state) for sample in samples]
+    return {name: np.array([values[name] for values in found]) for name in found[0]}
+
+
+def _requested(model: Model, samples: Sequence[_Sample]) -> dict[str, Array]:
+    found = [requested.values(model, sample.state, sample.evaluation.qdd) for sample in samples]
     return {name: np.array([values[name] for values in found]) for name in found[0]}
 
 

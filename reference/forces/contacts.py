@@ -39,11 +39,15 @@ class _Touch:
         opening = float(self.contact.normal @ state.places.velocity[:, self.column])
         return -(float(self.contact.stiffness) * self.gap(state) + float(self.contact.damping) * opening)
 
+    def is_pressing(self, state: State) -> bool:
+        """Whether it acts."""
+        name = self.contact.name
+        touches = state.segment.holds((name, "gap"), self.depth(state))
+        return touches and state.segment.holds((name, "held"), self.held(state))
+
     def normal_force(self, state: State) -> float:
         """N, not negative but for what a trial step beyond an event makes of it."""
-        name, free = self.contact.name, self.held(state)
-        touches = state.segment.holds((name, "gap"), self.depth(state))
-        return free if touches and state.segment.holds((name, "held"), free) else 0.0
+        return self.held(state) if self.is_pressing(state) else 0.0
 
     def force(self, state: State) -> Array:
         """On the body, shape (3,), N, world axes."""
@@ -77,11 +81,17 @@ class Contacts(ForceElement):
         return found
 
     def reaction(self, state: State) -> Reaction:
-        """All as applied: what is stored in a spring that lets go is lost."""
-        effort = np.zeros(len(state.q))
+        """Springs with their energy, dampers, friction as applied; a spring that lets go loses its energy."""
+        parts, energy = np.zeros((3, len(state.q))), 0.0
         for touch in self._touches:
-            effort += state.places.jacobian[:, :, touch.column] @ touch.force(state)
-        return Reaction(applied=effort)
+            across, normal = state.places.jacobian[:, :, touch.column], touch.contact.normal
+            pressing, depth = touch.normal_force(state), touch.depth(state)
+            spring = float(touch.contact.stiffness) * depth if touch.is_pressing(state) else 0.0
+            sliding = touch.force(state) - pressing * normal
+            parts += [across @ (spring * normal), across @ ((pressing - spring) * normal), across @ sliding]
+            energy += 0.5 * spring * depth
+        elastic, dissipative, applied = parts
+        return Reaction(elastic, dissipative, applied, energy)
 
     def wrenches(self, state: State) -> Array:
         """On the slots, shape (B, 6)."""

@@ -257,13 +257,10 @@ class Reader:
         self.forces: Forces = {}
         self._tables = {name: Curve(table) for name, table in mechanism.chain.tables.items()}
 
-    def reading(self, label: str, tree: Expr) -> Reading:
-        """The compiled expression; `label` names it in errors."""
-        return Reading(label, self.compiled(label, tree), self.quantities, self.forces)
-
-    def compiled(self, label: str, tree: Expr) -> Node:
-        """The same without a look for its names, which are somebody's own."""
-        return compile_tree(tree, self._constants, self._start_value(label), self._tables)
+    def reading(self, label: str, tree: Expr, *, eventful: bool = True) -> Reading:
+        """The compiled expression; `label` names it in errors, `eventful`: see `compile_tree`."""
+        node = compile_tree(tree, self._constants, self._start_value(label), self._tables, eventful)
+        return Reading(label, node, self.quantities, self.forces)
 
     def _start_value(self, label: str) -> Callable[[Node], float] | None:
         start = self._start

@@ -16,8 +16,9 @@ from ..forces.element import Input, Mark
 from ..forces.friction import FrictionModel
 from ..forces.generalised_forces import ForceModel, GeneralisedForces, force_lengths, force_places
 from ..forces.joint_loads import JointLoads, closure_wrench
+from ..kinematics.expression import stops
 from ..kinematics.kinematics import Kinematics, Places, Posture
-from ..kinematics.quantities import Quantities, Reader, Relation, State
+from ..kinematics.quantities import Quantities, Reader, Reading, Relation, State
 from ..kinematics.segment import Segment
 from .formulations import Gpme, ReducedGpme, System
 
@@ -126,6 +127,7 @@ class Model:
         self.reader = Reader(mechanism, self.quantities, None if start is None else self.state(0.0, *start))
         self._forces = ForceModel(mechanism, self.reader, len(mechanism.points), inputs)
         self.constraints = Constraints(mechanism, self.quantities, self.reader)
+        self.outputs = _outputs(mechanism, self.reader)
         self._feedback = tuple(float(x) for x in (mechanism.alpha, mechanism.beta, mechanism.kappa))
         self._friction = FrictionModel(mechanism)
         self._friction_loads = self.joint_loads(self._friction.loaded)
@@ -298,6 +300,7 @@ class Model:
     def stops(self, end: float) -> list[float]:
         """Times in (0, end], s, increasing, where an integrator has to stop and start anew."""
         times = [*self.constraints.stops(), *self._forces.stops()]
+        times += [time for reading in self.outputs.values() for time in stops(reading.node)]
         separate: list[float] = []
         for time in sorted(t for t in times if 0.0 < t <= end * (1.0 + SAME_TIME)):
             # Of times that differ by rounding the last one counts, by which all have happened.
@@ -305,6 +308,15 @@ class Model:
                 separate.pop()
             separate.append(time)
         return separate
+
+
+def _outputs(mechanism: Mechanism, reader: Reader) -> dict[str, Reading]:
+    """Expressions that the description wants as outputs, by their names."""
+    chain = mechanism.chain
+    return {
+        name: reader.reading(f"output {name}", chain.expression(wanted.expression), eventful=False)
+        for name, wanted in chain.outputs.expressions.items()
+    }
 
 
 def pseudo_inertia(body: Body) -> Array:

@@ -76,6 +76,18 @@ class Chain(Part):
             return handler(data)
 
     @property
+    def accelerated(self) -> tuple[str, ...]:
+        """Points whose accelerations are outputs."""
+        wanted = self.outputs.points
+        return tuple(self.points) if wanted == "all" else tuple(dict.fromkeys(wanted))
+
+    @property
+    def posed(self) -> tuple[str, ...]:
+        """Links whose frames are outputs."""
+        wanted = self.outputs.links
+        return tuple(link.name for link in self.links) if wanted == "all" else tuple(dict.fromkeys(wanted))
+
+    @property
     def tasks(self) -> tuple[Programmed | Motion, ...]:
         """What drives have to realise."""
         return (*self.programmed, *self.motions)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -91,6 +91,26 @@ class Frame(Part):
         angles = [of.value(x) for x in self.rpy or (0.0, 0.0, 0.0)]
         return _roll_pitch_yaw_rows(*(f(angle) for angle in angles for f in (of.cos, of.sin)))
 
+    def quaternion(self, of: Trigonometry) -> list[Any]:
+        """w, x, y, z of `rotation`, of what stands for the numbers; −w, −x, −y, −z would be the same rotation.
+
+        By half of each angle, so that it has no jumps where angles are parameters; of a matrix with w ≥ 0.
+        """
+        if self.matrix is not None:
+            return _of_matrix(self.rotation)
+        if self.dh is not None:
+            turns = [(0, self.dh[1]), (2, self.dh[3])]
+        else:
+            turns = list(zip((2, 1, 0), reversed(self.rpy or (0.0, 0.0, 0.0)), strict=True))
+        total: list[Any] = [1.0, 0.0, 0.0, 0.0]
+        for axis, number in turns:
+            if isinstance(number, Given) or number != 0.0:
+                half = 0.5 * of.value(number)
+                turn = [of.cos(half), 0.0, 0.0, 0.0]
+                turn[1 + axis] = of.sin(half)
+                total = product(total, turn)
+        return total
+
     def _transform(self) -> Array:
         if self.matrix is not None:
             return np.array(self.matrix)
@@ -100,6 +120,30 @@ class Frame(Part):
         transform[:3, :3] = roll_pitch_yaw(*(self.rpy or (0.0, 0.0, 0.0)))
         transform[:3, 3] = self.xyz or (0.0, 0.0, 0.0)
         return transform
+
+
+def product(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
+    """Of two quaternions w, x, y, z: the rotation b in the axes that a has turned."""
+    (w, x, y, z), (W, X, Y, Z) = a, b
+    return [
+        w * W - x * X - y * Y - z * Z,
+        w * X + x * W + y * Z - z * Y,
+        w * Y - x * Z + y * W + z * X,
+        w * Z + x * Y - y * X + z * W,
+    ]
+
+
+def _of_matrix(R: Array) -> list[float]:
+    """The largest component by its square, the others from it (Shepperd, 1978); w, or else the first, is > 0."""
+    squares = np.array([1 + R[0, 0] + R[1, 1] + R[2, 2], *(1 + 2 * R[i, i] - np.trace(R) for i in range(3))])
+    k = int(np.argmax(squares))
+    rows = np.diag(squares)
+    for i, (j, m) in enumerate(((1, 2), (2, 0), (0, 1)), start=1):
+        rows[0, i] = rows[i, 0] = R[m, j] - R[j, m]
+        rows[1 + j, 1 + m] = rows[1 + m, 1 + j] = R[j, m] + R[m, j]
+    found = rows[k] / np.linalg.norm(rows[k])
+    first = next(x for x in found if abs(x) > _ORTHONORMAL)
+    return [float(x) for x in found * np.sign(first)]
 
 
 def roll_pitch_yaw(roll: float, pitch: float, yaw: float) -> Array:

@@ -13,7 +13,8 @@ from ..fields.numbers import Plain
 from ..fields.types import KeyProblem, Part, Text
 
 
-def _unit(name: str) -> str:
+def known_unit(name: str) -> str:
+    """The unit, if it is one; raises ValueError."""
     units.exponents(name)
     return name
 
@@ -23,7 +24,7 @@ class Parameter(Part):
 
     value: Plain
     """The number."""
-    unit: Annotated[str, AfterValidator(_unit)] | None = None
+    unit: Annotated[str, AfterValidator(known_unit)] | None = None
     """As Modelica writes it, such as `kg` or `N.m/rad`; without one it is as the expressions want it."""
     description: Text = ""
     """A line about it, for Modelica, FMU and report."""

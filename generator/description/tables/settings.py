@@ -1,14 +1,16 @@
-"""Constraint formulation, statics, simulation and named cases."""
+"""Constraint formulation, statics, simulation, what is wanted of a run, and named cases."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
+from pydantic_core import CoreSchema, core_schema
 
-from ..fields.names import FileName
+from ..fields.names import FileName, Name
 from ..fields.numbers import PlainNonNegative, PlainPositive
-from ..fields.types import AllOrNames, AutoOrNames, KeyProblem, Part, RedundantRows
+from ..fields.types import AllOrNames, AutoOrNames, KeyProblem, Part, RedundantRows, Text
+from .parameter import known_unit
 
 MOST_POINTS = 50_000  # of output: every state of every run is kept, compared and drawn
 _SHORTEST = 1e-7  # s between output points: FMPy takes much shorter steps for rounding
@@ -82,11 +84,52 @@ class Simulation(Part):
         return self
 
 
+class Quantity(Part):
+    """An expression that becomes an output."""
+
+    expression: str
+    """Of what expressions of forces know, and of accelerations such as `E.ax` and `column.angle_ddot`, too."""
+    unit: Annotated[str, AfterValidator(known_unit)] | None = None
+    """As Modelica writes it, such as `m` or `N.m`; without one nothing is said of it."""
+    description: Text = ""
+    """A line about it, for Modelica, FMU and report."""
+
+
+class _ExpressionOrTable:
+    """A quantity may be written as its expression alone."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(_expression_or_table, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {"anyOf": [{"type": "string"}, handler(schema)]}
+
+
+def _expression_or_table(value: Any) -> Any:
+    if isinstance(value, dict | Quantity):
+        return value
+    if not isinstance(value, str):
+        raise ValueError(f"expected an expression, or a table with one, got {value!r}")
+    return {"expression": value}
+
+
+ExpressionOrTable = Annotated[Quantity, _ExpressionOrTable()]
+
+
 class Outputs(Part):
     """What the FMU gives besides coordinates, points and efforts."""
 
     loads: AllOrNames = ()
     """Links whose joint loads become outputs, in N and N·m."""
+    points: AllOrNames = ()
+    """Points whose accelerations become outputs, too: `<point>_ax` …, m/s², world axes, without gravity."""
+    links: AllOrNames = ()
+    """Links, or `base`, whose frames in the world become outputs, of beams where they begin: `<link>_origin_x` …,
+    m, `<link>_quaternion_w` …, and their angular velocities, `<link>_omega_x` …, rad/s, world axes."""
+    energy: Annotated[bool, Field(strict=True)] = False
+    """Whether `kinetic_energy`, `potential_energy` and their sum `total_energy` become outputs, J."""
+    expressions: dict[Name, ExpressionOrTable] = Field(default_factory=dict)
+    """Name → expression that becomes an output of this name, or a table of it."""
 
 
 class Case(Part):

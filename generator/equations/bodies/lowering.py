@@ -62,7 +62,7 @@ class Lowering:
         if tree.function == "start":
             return self._start(tree.args[0])
         if tree.function == "noevent":
-            return self._without_events(tree.args[0])
+            return self.without_events(tree.args[0])
         if tree.function in _KINKED and self._eventful and not self._is_settled(tree):
             return self(_KINKED[tree.function](*tree.args))
         return ir.rebuilt(tree, [self(argument) for argument in tree.args])
@@ -140,7 +140,8 @@ class Lowering:
     def _is_settled(self, tree: Expr) -> bool:
         return all(map(self.is_constant, expressions.running_names(tree)))
 
-    def _without_events(self, tree: Expr) -> Expr:
+    def without_events(self, tree: Expr) -> Expr:
+        """The same; conditions on the motion and kinks are no events."""
         before, self._eventful = self._eventful, False
         lowered = self(tree)
         self._eventful = before
@@ -151,7 +152,7 @@ class Lowering:
         if key not in self._started:
             text = "_".join(dict.fromkeys(expressions.names(tree))).replace(".", "_") or "value"
             name = self.program.fresh(f"start_{text}")
-            expr = self._without_events(differentiate.at_time_zero(differentiate.expand(tree)))
+            expr = self.without_events(differentiate.at_time_zero(differentiate.expand(tree)))
             self.program.start_values.append(StartValue(name, f"value at the start, {text}", expr, tree))
             self._started[key] = ir.symbol(name)
         return self._started[key]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-from ...language import ir
+from ...language import expressions, ir
 from ...language.ir import Expr, Index
 from ...mechanism import Mechanism
 from ...program.program import Program
@@ -25,10 +25,13 @@ class Points:
         self._axes: dict[tuple[str, int], list[Expr]] = {}
         self._turnings: dict[tuple[str, int], Expr] = {}
         self.lengths = Lengths(program, mechanism.n)
+        self.qdd: Expr | None = None  # the coordinates' accelerations, once they are known
 
     def __call__(self, name: str) -> Expr:
         """Expression of a name, at the level that the name says."""
         owner, _, quantity = name.partition(".")
+        if expressions.level(name) == 2 and not quantity.endswith(BIAS):
+            return self._acceleration(name)
         if self.lengths.knows(name):
             return self.lengths(name)
         if is_cosine(name, self.mechanism.points):
@@ -39,6 +42,13 @@ class Points:
         if quantity.endswith(BIAS):
             return ir.constant(0.0)
         return ir.symbol(f"{owner}_{quantity}")
+
+    def _acceleration(self, name: str) -> Expr:
+        """By the coordinates' ones."""
+        rate = expressions.rate_of(name)
+        if self.qdd is None:
+            raise ValueError(f"{name} is not known before the accelerations are")
+        return self(f"{rate}{BIAS}") + self.jacobian(rate) @ self.qdd
 
     def level(self, point: str, level: int) -> Expr:
         """Shape (3,): position, velocity or bias acceleration of a point, world frame."""

@@ -95,11 +95,7 @@ def _biases(tree: Expr) -> dict[str, Expr]:
     found: dict[str, Expr] = {}
     for name in expressions.running_names(tree):
         if expressions.level(name) == 2:
-            owner, _, quantity = name.partition(".")
-            velocity = (
-                f"v{quantity[-1]}" if quantity in ("ax", "ay", "az") else quantity.removesuffix("_ddot") + "_dot"
-            )
-            found[name] = ir.symbol(f"{owner}.{velocity}{BIAS}")
+            found[name] = ir.symbol(f"{expressions.rate_of(name)}{BIAS}")
     return found
 
 

@@ -52,6 +52,8 @@ class ContactForce:
         law = -(ir.lift(contact.stiffness) * gap + ir.lift(contact.damping) * opening)
         free = forces.program.define(f"{contact.name}_if_held", law, "N", "spring and damper, were they glued")
         pressing = forces.lower.relation("<", gap, ZERO, forces.one_way(free), ZERO)
+        energy = 0.5 * ir.lift(contact.stiffness) * gap * gap
+        forces.stores(lambda: forces.lower.relation("<", gap, ZERO, forces.pressing(free, energy), ZERO))
         return forces.publish(contact.signals["force"], pressing)
 
     def _friction(self, forces: Forces, N: Expr, sliding: Expr) -> Expr:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from ...language import ir
@@ -25,6 +25,7 @@ class Forces:
     efforts   coordinate → effort, N or N·m
     wrenches  on bodies; joints bear them, unlike efforts on coordinates
     outputs   what elements publish of theirs
+    stored    energies in springs, J, for who asks
     printed   what `velocity_forces = "as_printed"` adds
     """
 
@@ -34,6 +35,7 @@ class Forces:
         self.efforts: dict[int, Expr] = {}
         self.wrenches: list[Wrench] = []
         self.outputs: list[Output] = []
+        self.stored: list[Callable[[], Expr]] = []
         self.printed = Printed(self.mechanism.velocity_forces == "as_printed")
 
     def publish(self, measure: Measure, expr: Expr) -> Expr:
@@ -43,13 +45,21 @@ class Forces:
         self.outputs.append(Output(signal, *about, ir.symbol(signal.name)))
         return ir.symbol(signal.name)
 
+    def stores(self, energy: Callable[[], Expr]) -> None:
+        """Energy in a spring, J; asked for after all elements have acted, if at all."""
+        self.stored.append(energy)
+
+    def pressing(self, free: Expr, value: Expr) -> Expr:
+        """A value where the force `free` is positive, else 0."""
+        return self.lower.relation(">", free, ZERO, value, ZERO)
+
     def effort(self, k: int, effort: Expr) -> None:
         """An effort on a coordinate, N or N·m."""
         self.efforts[k] = self.efforts.get(k, ir.constant(0.0)) + effort
 
     def one_way(self, free: Expr) -> Expr:
         """A force where it is positive, else 0, with an event between them."""
-        return self.lower.relation(">", free, ZERO, free, ZERO)
+        return self.pressing(free, free)
 
     def wrench(self, body: int, N: Expr, F: Expr) -> None:
         """Force F, N, and its moment N about the body's origin, N·m, on a body; shape (3,), world axes."""

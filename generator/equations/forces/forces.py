@@ -5,7 +5,7 @@ A module of the name of each row of `FORCE_ELEMENTS` has `of`, which gives a mec
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 
 from ...language import ir
@@ -26,8 +26,11 @@ def _elements(mechanism: Mechanism) -> Iterator[ForceElement]:
 
 def derive(
     program: Program, kinematics: Kinematics, points: Points, lower: Lowering
-) -> tuple[Expr, dict[int, Wrench], list[Output]]:
-    """Define Q, shape (n,), N or N·m, without friction; its symbol, `on_subtrees` of the wrenches, and outputs."""
+) -> tuple[Expr, dict[int, Wrench], list[Output], list[Callable[[], Expr]]]:
+    """Define Q, shape (n,), N or N·m, without friction.
+
+    Returns its symbol, `on_subtrees` of the wrenches, outputs, and energies in springs, J.
+    """
     mechanism, forces = kinematics.mechanism, Forces(program, kinematics, points, lower)
     for element in _elements(mechanism):
         element.act(forces)
@@ -42,6 +45,7 @@ def derive(
         program.assemble("Q", (mechanism.n,), parts, None, "generalised forces; N or N.m"),
         acting,
         forces.outputs,
+        forces.stored,
     )
 
 

@@ -22,7 +22,9 @@ class JointSpring:
         coordinate = self.coordinate
         if coordinate.stiffness is not None:
             deflection = ir.symbol(coordinate.symbol) - ir.lift(coordinate.rest)
-            forces.effort(self.k, -(ir.lift(coordinate.stiffness) * deflection))
+            stiffness = ir.lift(coordinate.stiffness)
+            forces.effort(self.k, -(stiffness * deflection))
+            forces.stores(lambda: 0.5 * stiffness * deflection * deflection)
         if coordinate.damping is not None:
             effort = -(ir.lift(coordinate.damping) * ir.symbol(f"{coordinate.symbol}_dot"))
             forces.effort(self.k, effort)

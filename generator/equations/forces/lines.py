@@ -15,7 +15,7 @@ from ...language.ir import Expr
 from ...mechanism import GROUND, Line, Mechanism, Place
 from ...program.program import Input
 from ..bodies.lengths import End, along
-from .element import Forces
+from .element import ZERO, Forces
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,17 @@ class LineForce:
     def _tension(self, forces: Forces, length: Expr, rate: Expr) -> Expr:
         free = self._law(forces, length, rate)
         if not self.line.tension_only:
+            forces.stores(lambda: self._energy(forces, length))
             return free
         free = forces.program.define(f"{self.line.name}_if_tight", free, "N", "force if it could push, too")
+        forces.stores(lambda: forces.pressing(free, self._energy(forces, length)))
         return forces.one_way(free)
+
+    def _energy(self, forces: Forces, length: Expr) -> Expr:
+        if self.line.stiffness is None:
+            return ZERO
+        stretch = length - forces.lower(differentiate.expand(self.line.rest))
+        return 0.5 * ir.lift(self.line.stiffness) * stretch * stretch
 
     def _law(self, forces: Forces, length: Expr, rate: Expr) -> Expr:
         line, lower = self.line, forces.lower

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from ...language import ir
 from ...language.ir import Expr
@@ -32,6 +33,7 @@ class ReplacementJoint:
             unit = "N" if condition.unit == "m" else "N.m"
             dampers.append(-(ir.lift(damping) * relation.rate))
             force = -(ir.lift(stiffness) * relation.value + ir.lift(damping) * relation.rate)
+            forces.stores(partial(_stored, ir.lift(stiffness), relation.value))
             text = f"spring of {name}, {condition.name}"
             springs.append(program.define(f"spring_{name}_{condition.name}", force, unit, text))
         a, b = closure.a.place.body, closure.b.place.body
@@ -59,6 +61,10 @@ class ReplacementJoint:
         N_b = define(f"N_{name}_b", N_b, "N.m", "its moment about the origin of frame b's body, on it")
         N_a = define(f"N_{name}_a", N_a, "N.m", "the opposite of its moment about that of frame a's body")
         return F, N_a, N_b
+
+
+def _stored(stiffness: Expr, deformation: Expr) -> Expr:
+    return 0.5 * stiffness * deformation * deformation
 
 
 def of(mechanism: Mechanism) -> Iterator[ReplacementJoint]:

@@ -48,6 +48,8 @@ class Stops:
         )
         law = ir.lift(limits.stiffness) * depth - ir.lift(limits.damping) * (way * rate)
         free = define(f"{name}_if_held", law, coordinate.effort_unit, f"spring and damper {text}")
+        energy = 0.5 * ir.lift(limits.stiffness) * depth * depth
+        forces.stores(lambda: forces.lower.relation(">", depth, ZERO, forces.pressing(free, energy), ZERO))
         return forces.lower.relation(">", depth, ZERO, forces.one_way(free), ZERO)
 
 

@@ -99,7 +99,9 @@ def _one_sided(forces: Forces, support: Support, deflection: Expr, force: Expr) 
     So what it holds along x and y vanishes with its force along z. If it ended all at once, what that does to the
     base could press the support onto the ground again, in no time and without end. Gap and force are outputs.
     """
+    energies = [0.5 * support.stiffness[i] * deflection[i] * deflection[i] for i in range(3)]
     if not support.one_sided:
+        forces.stores(lambda: energies[0] + energies[1] + energies[2])
         return force
     name, relation = support.name, forces.lower.relation
     free = forces.program.define(f"{name}_if_held", force, "N", f"force of {name} if it held the base down, too")
@@ -108,7 +110,13 @@ def _one_sided(forces: Forces, support: Support, deflection: Expr, force: Expr) 
     share = relation(">", along, free[2], free[2] / along, ir.constant(1.0))
     share = forces.program.define(f"{name}_share", share, "1", "of that, what it holds")
     held = (share * free[0], share * free[1], free[2])
-    pressing = ir.array([relation(">", free[2], ZERO, part, ZERO) for part in held])
+    pressing = ir.array([forces.pressing(free[2], part) for part in held])
+
+    def stored() -> Expr:  # what slips stores nothing along the ground
+        along_ground = relation(">", along, free[2], ZERO, energies[0] + energies[1])
+        return forces.pressing(free[2], along_ground + energies[2])
+
+    forces.stores(stored)
     forces.publish(support.signals["gap"], deflection[2])
     forces.publish(support.signals["force"], pressing[2])
     return pressing

@@ -1,0 +1,52 @@
+"""What `[outputs]` asks for: signals with their units, and what they mean."""
+
+from __future__ import annotations
+
+from .measures import Measure
+from .origin import Origin, Signal, of_point
+
+AXES = "xyz"
+ENERGIES = ("kinetic", "potential", "total")
+_ENERGY = {
+    "kinetic": "kinetic energy, that of rotors (armature) included",
+    "potential": "energy of gravity, 0 at the world's origin, and of all springs as far as they act",
+    "total": "kinetic and potential energy",
+}
+
+
+def accelerations(point: str) -> list[Measure]:
+    """Of a point, along x, y, z."""
+    text = f"acceleration of {point}, world"
+    return [Measure(of_point(point, "acceleration", x), "m/s2", f"{text} {x}, without gravity") for x in AXES]
+
+
+def origins(link: str) -> list[Measure]:
+    """Where a link's frame is, x, y, z."""
+    return _of_link(link, "origin", AXES, "m", f"origin of {link}'s frame, world")
+
+
+def quaternions(link: str) -> list[Measure]:
+    """How a link's frame is turned, w, x, y, z."""
+    text = f"rotation of {link}'s frame into the world's axes, quaternion of norm 1"
+    return _of_link(link, "quaternion", f"w{AXES}", "1", f"{text}, continuous in the joints' coordinates:")
+
+
+def omegas(link: str) -> list[Measure]:
+    """Of a link's angular velocity, x, y, z."""
+    return _of_link(link, "omega", AXES, "rad/s", f"angular velocity of {link}, world axes,")
+
+
+def energies() -> list[Measure]:
+    """In the order of `ENERGIES`."""
+    origin = Origin("energy")
+    return [Measure(Signal("energy", origin, kind), "J", _ENERGY[kind]) for kind in ENERGIES]
+
+
+def value(name: str) -> Signal:
+    """Of an expression."""
+    return Signal("value", Origin("output", name))
+
+
+def _of_link(link: str, quantity: str, parts: str, unit: str, text: str) -> list[Measure]:
+    origin = Origin("link", link)
+    return [Measure(Signal(quantity, origin, x), unit, f"{text} {x}") for x in parts]

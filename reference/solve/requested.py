@@ -1,0 +1,82 @@
+"""What `[outputs]` asks for, at one state: accelerations of points, frames of links, energies, expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from ...generator.description.tables.frame import Frame
+from ...generator.mechanism import GROUND, Numbers
+from ...generator.types import requested
+from ...generator.types.measures import Measure
+from ..kinematics.quantities import State
+from .model import Model
+
+Array = NDArray[np.float64]
+
+
+def values(model: Model, state: State, qdd: Array) -> dict[str, float]:
+    """By the outputs' names; qdd: shape (n,), rad/s² or m/s²."""
+    return {measure.signal.name: value for measure, value in _measured(model, state, qdd)} | _expressions(
+        model, state, qdd
+    )
+
+
+def _measured(model: Model, state: State, qdd: Array) -> Iterator[tuple[Measure, float]]:
+    chain, bodies = model.mechanism.chain, model.mechanism.bodies
+    for point in chain.accelerated:
+        own = model.quantities.point(point)
+        yield from _paired(requested.accelerations(point), state.bias[own] + state.jacobian[own] @ qdd)
+    for link in chain.posed:
+        b = next(b for b, body in enumerate(bodies) if body.link == link)
+        T, T_dot = (frames.transpose(1, 0, 2)[b + 1] for frames in (state.posture.T, state.posture.T_dot))
+        spin = T_dot[:3, :3] @ T[:3, :3].T
+        yield from _paired(requested.origins(link), T[:3, 3] + state.posture.datum)
+        yield from _paired(requested.quaternions(link), _quaternion(model, b, state.q, T[:3, :3]))
+        yield from _paired(requested.omegas(link), spin[[2, 0, 1], [1, 2, 0]])
+    if chain.outputs.energy:
+        kinetic = 0.5 * float(state.qd @ model.mass(state.posture)[0] @ state.qd)
+        potential = model.potential(state)
+        yield from _paired(requested.energies(), np.array([kinetic, potential, kinetic + potential]))
+
+
+def _expressions(model: Model, state: State, qdd: Array) -> dict[str, float]:
+    moving = replace(state, bias=state.bias + state.jacobian @ qdd)  # names of accelerations mean all of them
+    return {requested.value(name).name: reading.number(moving) for name, reading in model.outputs.items()}
+
+
+def _paired(measures: list[Measure], found: Array) -> Iterator[tuple[Measure, float]]:
+    return zip(measures, found.tolist(), strict=True)
+
+
+def _quaternion(model: Model, b: int, q: Array, R: Array) -> Array:
+    """w, x, y, z of a rotation, shape (3, 3): of its two the one that half the joints' angles lead to."""
+    x, y, z, w = Rotation.from_matrix(R).as_quat()
+    found, near = np.array([w, x, y, z]), _half_turns(model, b, q)
+    return found if found @ near > 0.0 else -found
+
+
+def _half_turns(model: Model, b: int, q: Array) -> Array:
+    """Quaternion of a body by the matrices of left multiplication, shape (4,)."""
+    mechanism = model.mechanism
+    frames = {link.name: link.frame for link in mechanism.chain.links}
+    body, total = mechanism.bodies[b], np.array([1.0, 0.0, 0.0, 0.0])
+    for k in reversed(body.coordinates):
+        coordinate = mechanism.coordinates[k]
+        if coordinate.motion.kind == "rotation":
+            turn = np.concatenate([[np.cos(q[k] / 2)], np.sin(q[k] / 2) * np.array(coordinate.axis)])
+            total = _left(turn) @ total
+    if body.link != (None if body.parent == GROUND else mechanism.bodies[body.parent].link):
+        total = _left(np.array(frames.get(body.link, Frame()).quaternion(Numbers()))) @ total
+    return total if body.parent == GROUND else _left(_half_turns(model, body.parent, q)) @ total
+
+
+def _left(a: Array) -> Array:
+    """L(a) b is the product of the quaternions a and b."""
+    w, v = a[0], a[1:]
+    lower = w * np.eye(3) + np.cross(np.eye(3), v)
+    return np.block([[w, -v[None]], [v[:, None], lower]])
