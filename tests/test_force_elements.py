@@ -17,6 +17,7 @@ from scipy.integrate import quad, solve_ivp
 from gpmelica.generator.description.load import from_data
 from gpmelica.prepared import prepare
 from gpmelica.reference import Model, evaluate, simulate
+from gpmelica.reference.solve import requested
 
 Array = NDArray[np.float64]
 G = 9.81
@@ -216,7 +217,8 @@ def test_energy_is_balanced() -> None:
 @pytest.mark.parametrize("named", [False, True])
 def test_both_derivations_agree(named: bool) -> None:
     """Accelerations and outputs of the generated equations and of the reference, at states on all sides."""
-    description = measuring_hoist(outputs={"loads": "all"}) if named else hoist(outputs={"loads": "all"})
+    wanted = {"loads": "all", "energy": True}
+    description = measuring_hoist(outputs=wanted) if named else hoist(outputs=wanted)
     model, rng = prepare(from_data(description)), np.random.default_rng(5)
     staged, sides = StagedModel(model), []
     for q, qd in _states(rng, model.mechanism.n, 12):
@@ -226,6 +228,7 @@ def test_both_derivations_agree(named: bool) -> None:
         assert np.abs(found.qdd - expected.qdd).max() < 1e-9 * max(1.0, np.abs(expected.qdd).max())
         numbers = Model(model.mechanism, inputs=inputs)
         signals = numbers.element_signals(numbers.state(t, q, qd))
+        signals |= requested.values(numbers, numbers.state(t, q, qd), expected.qdd)
         for name, value in signals.items():
             assert found.outputs[name] == pytest.approx(value, abs=1e-9 * max(1.0, abs(value))), name
         sides.append([signals[name] > 0 for name in ("deck_force", "rope_force", "front_force", "support3_force")])
