@@ -312,11 +312,11 @@ def evaluate(
 ) -> None:
     """M, h, Q, Φ, C, γ and q̈ at one state, with inputs of zero, by every backend: JSON."""
     from .commands.evaluate import evaluate as evaluate_model
-    from .fmu.runs.states import read_state
+    from .fmu.runs.states import further_states, read_state
 
     model = _load(file, case).prepared
-    with_friction = [c for c in model.mechanism.coordinates if c.friction is not None]
-    emit_strict(evaluate_model(model, read_state(state, model.mechanism.n, len(with_friction))))
+    further = further_states(model.mechanism)
+    emit_strict(evaluate_model(model, read_state(state, model.mechanism.n, len(further))))
 
 
 @app.command()

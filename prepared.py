@@ -120,7 +120,9 @@ def prepare(chain: Chain, source: str = "description") -> Prepared:
     solvability = _solvability(numbers, start, source)
     partition = Partition(solvability.dependent, solvability.independent, solvability.without_drive)
     follows = reference.following(numbers, start)
-    derived = equations.derive(chain, start, partition, solvability.extent, None if follows.is_none else follows)
+    begins = reference.filter_begins(numbers, start[0])
+    follows_parameters = None if follows.is_none else follows
+    derived = equations.derive(chain, start, partition, solvability.extent, follows_parameters, begins)
     program = linear_solves.with_linear_solves(derived, chain.constraints.formulation)
     clashes = variables.clashes(program)
     if clashes:

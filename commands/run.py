@@ -219,7 +219,7 @@ def _notes(report: RunReport, options: Options, attempts: Sequence[Attempt], fmu
             yield f"{attempt.name} came to nothing in its limit of time, so it was not compared"
     if model.program.inputs and options.inputs is None:
         names = ", ".join(entry.name for entry in model.program.inputs)
-        yield f"FMU inputs were zero in all runs: {names}; give them over time with --input"
+        yield f"FMU inputs kept their start values in all runs: {names}; give them over time with --input"
     if not _runs_rumoca(options):
         yield f"the Modelica text was not run in rumoca{_why_not(options)}"
     yield from _partition_notes(model, report.reference, options)

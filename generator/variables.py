@@ -162,7 +162,7 @@ def table(program: Program) -> tuple[Variable, ...]:
         for i, s in enumerate(program.states)
     ]
     found += [Variable(o.name, "output", i, o.unit, o.description) for i, o in enumerate(program.outputs)]
-    found += [Variable(e.name, "input", i, e.unit, e.description, 0.0) for i, e in enumerate(program.inputs)]
+    found += [Variable(e.name, "input", i, e.unit, e.description, e.start) for i, e in enumerate(program.inputs)]
     count = itertools.count()
     found += [v for parameter in program.parameters for v in _elements(parameter, count)]
     count = itertools.count()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .. import reference
 from ..errors import SolveError
 from ..fmu.code.residuals import Residual
+from ..fmu.runs.states import further_states
 from ..generator.mechanism import signal_names
 from ..prepared import Prepared
 from .point import Point
@@ -100,12 +101,13 @@ def _natural(space: StateSpace, model: Prepared, point: Point) -> Array:
     """Of each state's rate: what the forces alone would make of it in a second, or do to it."""
     coordinates = model.mechanism.coordinates
     bristles = [k for k, c in enumerate(coordinates) if c.friction is not None]
-    z = np.array([point.signals[coordinates[k].signal("bristle").name] for k in bristles])
+    further = further_states(model.mechanism)
+    z = np.array([point.signals[name] for name in further])
     at = (point.t, *_coordinates(model, point), z)
     sizes = reference.natural_accelerations(model.mechanism, at, model.start, point.inputs)
     names = [name for level in ("position", "velocity") for name in signal_names(coordinates, level)]
-    names += signal_names([coordinates[k] for k in bristles], "bristle")
-    known = dict(zip(names, [*sizes, *sizes, *sizes[bristles]], strict=True))
+    filters = np.ones(len(further) - len(bristles))  # rad or m, a quantity of its own
+    known = dict(zip([*names, *further], [*sizes, *sizes, *sizes[bristles], *filters], strict=True))
     return np.array([known[name] for name in space.states])
 
 

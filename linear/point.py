@@ -14,7 +14,7 @@ from .. import reference
 from ..errors import DescriptionError, Problem, SolveError
 from ..fmu.runs.inputs import InputTable
 from ..fmu.runs.simulate import simulate
-from ..fmu.runs.states import State, given_state, read_state, signals
+from ..fmu.runs.states import State, further_states, given_state, read_state, signals
 from ..prepared import Prepared
 
 _TOLERANCE = 1e-9  # of the run to a time
@@ -64,14 +64,14 @@ def checked(model: Prepared, where: Where) -> State | float:
     q, qd = model.start
     if where.equilibrium or where.trim:
         q, qd = _equilibrium(model), 0.0 * qd
-    return State(0.0, q, qd, np.zeros(_bristles(model)))
+    return State(0.0, q, qd, np.zeros(len(further_states(model.mechanism))))
 
 
 def operating_point(model: Prepared, fmu: Path, at: State | float, inputs: InputTable | None) -> Point:
-    """At a state, or a time of the FMU's run, s; inputs over time, zero without them."""
+    """At a state, or a time of the FMU's run, s; inputs over time, without them what they start with."""
     t = at.t if isinstance(at, State) else at
     given = {name: float(f.at(t, t)) for name, f in inputs.functions().items()} if inputs else {}
-    values = {entry.name: given.get(entry.name, 0.0) for entry in model.native_program.inputs}
+    values = {entry.name: given.get(entry.name, entry.start) for entry in model.native_program.inputs}
     if isinstance(at, State):
         return Point(t, signals(model, at), values)
     names = [state.name for state in model.native_program.states]
@@ -82,7 +82,7 @@ def operating_point(model: Prepared, fmu: Path, at: State | float, inputs: Input
 
 
 def _given(model: Prepared, state: Path | Mapping[str, Any]) -> State:
-    n, f = model.mechanism.n, _bristles(model)
+    n, f = model.mechanism.n, len(further_states(model.mechanism))
     if isinstance(state, Path):
         return read_state(state, n, f)
     plain = {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in state.items()}
@@ -94,7 +94,7 @@ def _time(model: Prepared, time: float) -> State | float:
     if not (math.isfinite(time) and 0.0 <= time <= stop):
         text = f"expected a time of the run, 0 to {stop:g} s (simulation.stop), got {time:g}"
         raise DescriptionError("time", [Problem("", text)])
-    return time or State(0.0, *model.start, np.zeros(_bristles(model)))
+    return time or State(0.0, *model.start, np.zeros(len(further_states(model.mechanism))))
 
 
 def _equilibrium(model: Prepared) -> np.ndarray:
@@ -102,7 +102,3 @@ def _equilibrium(model: Prepared) -> np.ndarray:
         return reference.equilibrium(model.mechanism)
     except SolveError as error:
         raise DescriptionError("equilibrium", [Problem("", str(error))]) from None
-
-
-def _bristles(model: Prepared) -> int:
-    return sum(coordinate.friction is not None for coordinate in model.mechanism.coordinates)

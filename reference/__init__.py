@@ -11,6 +11,7 @@ from .analysis.simulation import simulate
 from .analysis.target import programmed_target
 from .constraints.redundancy import Rank
 from .forces.element import Input, Mark, input_value
+from .forces.filters import filter_begins
 from .forces.friction import friction_efforts
 from .forces.generalised_forces import force_places
 from .kinematics.kinematics import poses
@@ -44,6 +45,7 @@ __all__ = [
     "equilibrium",
     "evaluate",
     "far_masses",
+    "filter_begins",
     "following",
     "force_places",
     "formulation",

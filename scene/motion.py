@@ -71,6 +71,10 @@ def check_coordinates(mechanism: Mechanism, run: Trajectory) -> None:
 def sampled(mechanism: Mechanism, run: Trajectory, times: Array) -> tuple[Trajectory, int]:
     """The run's coordinates and rates at other times, and how many of these it reaches before it breaks off."""
     names = [signal_names(mechanism.coordinates, quantity) for quantity in ("position", "velocity")]
+    for led in mechanism.filters:
+        if led.signal("offset_rate").name in run.signals:  # their states are as smooth as coordinates
+            names[0].append(led.signal("offset").name)
+            names[1].append(led.signal("offset_rate").name)
     q, qd = (run.columns(each) for each in names)
     lost = np.flatnonzero(~(np.abs(np.hstack([q, qd])) < _FARTHEST).all(axis=1))
     last = int(lost[0]) if len(lost) else len(run.time)

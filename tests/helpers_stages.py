@@ -49,7 +49,7 @@ class StagedModel:
         self._put("time", t)
         self._look_up("pieces", t)
         self._put("states", state_vector(self.model, q, qd, z))
-        self._put("inputs", [given.get(entry.name, 0.0) for entry in program.inputs])
+        self._put("inputs", [given.get(entry.name, entry.start) for entry in program.inputs])
         self._switch(t)
         self._run("outputs")
         derivatives = self._get("derivatives")
@@ -132,5 +132,7 @@ def state_vector(model: Prepared, q: Array, qd: Array, z: Sequence[float] = ()) 
     symbols = [c.symbol for c in model.mechanism.coordinates]
     with_friction = [c.symbol for c in model.mechanism.coordinates if c.friction is not None]
     values = dict(zip(symbols, q, strict=True)) | {f"{s}_dot": v for s, v in zip(symbols, qd, strict=True)}
-    values |= {f"{s}_z": v for s, v in zip(with_friction, z, strict=True)}
+    further = [f"{s}_z" for s in with_friction]
+    further += [f"{f.name}_{part}" for f in model.mechanism.filters for part in ("offset", "offset_rate")]
+    values |= dict(zip(further, z if len(z) else np.zeros(len(further)), strict=True))
     return np.array([values[state.name] for state in model.program.states])

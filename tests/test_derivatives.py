@@ -10,6 +10,7 @@ from helpers_backends import Array, Compiled, CompileModel, Fmu3, example_model,
 from helpers_examples import changed
 from helpers_force_elements import measuring_hoist
 from helpers_friction import DAHL
+from helpers_motions import drives
 from helpers_replacement import model_of
 
 from gpmelica.generator.description.load import from_data
@@ -37,6 +38,7 @@ MODELS: dict[str, Callable[[], Prepared]] = {
     "driven, Dahl": _driven,
     "open chain, rheonomic": lambda: example_model("crane", "rigid_boom"),
     "lines, contacts, stops": lambda: prepare(from_data(measuring_hoist(programmed=[]))),
+    "inputs through filters, tables": lambda: prepare(from_data(drives())),
     "closed loop": lambda: model_of("cut_joint"),
     "replacement joint": lambda: model_of("spherical_replacement", 1e8),
     **{f"{name}, {form}": _formulated(name, form) for name, form in REDUNDANT},

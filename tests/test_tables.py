@@ -12,7 +12,7 @@ from helpers_stages import StagedModel
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
-from gpmelica.errors import DescriptionError
+from gpmelica.errors import DescriptionError, SolveError
 from gpmelica.generator.description import load
 from gpmelica.generator.description.load import from_data
 from gpmelica.generator.description.tables.table import Table
@@ -163,6 +163,19 @@ def test_a_motion_by_a_table_is_that_by_its_polynomial(tmp_path: Path) -> None:
     ]
     for name, values in runs[1].signals.items():
         assert runs[0].signals[name] == pytest.approx(values, abs=1e-9 * max(1.0, np.abs(values).max())), name
+
+
+def test_free_ends_are_checked_during_runs(tmp_path: Path) -> None:
+    """By FMU and text after each step; the reference has no value beyond."""
+    data = _arm(tmp_path, motions=[], lines=[], forces=[])
+    data["tables"]["slew"] |= {"file": write(tmp_path, TIMES - 0.2), "ends": "free"}
+    data["simulation"] |= {"stop": 1.0}
+    model = prepare(from_data(data))
+    (check,) = model.program.checks
+    assert check.message == "table slew goes from 0 to 1.3 s, and its argument has left it at t ="
+    assert "abs(time - 0.65) < 0.65" in model.modelica()
+    with pytest.raises(SolveError, match=r"height has no value at t = 1\.3"):
+        simulate(model.mechanism, start=model.start, stop=2.0)
 
 
 def test_the_text_of_a_long_table_has_it_once(tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def rumoca_attempt(model: Prepared, tolerance: float, limit: float) -> Attempt:
     How far it comes does not depend on what else the machine does, unless the limit ends it.
     """
     simulation = model.chain.simulation
-    # the variant without inputs: rumoca cannot be given any yet, and without a user they are zero
+    # the variant without inputs: rumoca cannot be given any yet, and without a user they keep their start values
     text = model.modelica(start_values=model.start_values())
     run = partial(
         rumoca_process.simulate,

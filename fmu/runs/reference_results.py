@@ -30,7 +30,7 @@ def write_reference_results(
 
     Parameters:
         truth   run of the reference solver
-        inputs  what it was run with; None for zeros
+        inputs  what it was run with; None for what they start with
     """
     time, signals = _thinned(truth.time, {name: truth.signals[name] for name in important(model)})
     texts = {
@@ -39,7 +39,7 @@ def write_reference_results(
         "Readme.txt": _readme(model, fmi),
     }
     if model.program.inputs:
-        table = inputs or _zeros(model)
+        table = inputs or _unchanged(model)
         texts[f"{model.name}_in.csv"] = _csv(table.time, table.values)
     for name, text in texts.items():
         write_atomically(out / name, text)
@@ -62,9 +62,9 @@ def _thinned(time: Array, signals: Mapping[str, Array]) -> tuple[Array, dict[str
     return time[kept], {name: values[kept] for name, values in signals.items()}
 
 
-def _zeros(model: Prepared) -> InputTable:
+def _unchanged(model: Prepared) -> InputTable:
     time = np.array([0.0, model.chain.simulation.stop])
-    return InputTable(time, {entry.name: np.zeros(2) for entry in model.program.inputs})
+    return InputTable(time, {entry.name: np.full(2, entry.start) for entry in model.program.inputs})
 
 
 def _csv(time: Array, signals: Mapping[str, Array]) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import DescriptionError, Problem
-from ...generator.mechanism import signal_names
+from ...generator.mechanism import Mechanism, signal_names
 from ...input_files import read_text
 from ...prepared import Prepared
 
@@ -22,7 +22,7 @@ _LARGEST = 1_000_000  # bytes of a state file
 
 @dataclass(frozen=True)
 class State:
-    """t in s; q and qd of shape (n,), rad or m and per second; z of shape (f,), friction states, rad or m."""
+    """t in s; q and qd of shape (n,), rad or m and per second; z of shape (f,), see `further_states`."""
 
     t: float
     q: Array
@@ -40,9 +40,9 @@ def read_state(path: Path, n: int, f: int) -> State:
 
 
 def given_state(data: Any, n: int, f: int, source: str = "state") -> State:
-    """A state `{"t": 0.0, "q": […], "qd": […], "z": […]}` of n coordinates and f friction states.
+    """A state `{"t": 0.0, "q": […], "qd": […], "z": […]}` of n coordinates and f further states.
 
-    `z` may be left out; the bristles are then undeformed.
+    `z` may be left out; bristles are then undeformed, and filters at rest where they began.
 
     source  where it is from, for messages
     Raises DescriptionError with all that is wrong with it.
@@ -84,9 +84,17 @@ def _is_number(value: Any) -> bool:
         return False
 
 
+def further_states(mechanism: Mechanism) -> list[str]:
+    """Signals of the states that are no coordinates or rates: of friction, then offset and rate of each filter."""
+    bristles = signal_names([c for c in mechanism.coordinates if c.friction is not None], "bristle")
+    return bristles + [
+        f.signal(quantity).name for f in mechanism.filters for quantity in ("offset", "offset_rate")
+    ]
+
+
 def signals(model: Prepared, state: State) -> dict[str, float]:
-    """Coordinates, rates and friction states by name; the program may not have all of them as states."""
+    """Coordinates, rates and further states by name; the program may not have all of them as states."""
     coordinates = model.mechanism.coordinates
     names = signal_names(coordinates, "position") + signal_names(coordinates, "velocity")
-    names += signal_names([c for c in coordinates if c.friction is not None], "bristle")
+    names += further_states(model.mechanism)
     return dict(zip(names, [*state.q.tolist(), *state.qd.tolist(), *state.z.tolist()], strict=True))

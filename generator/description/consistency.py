@@ -17,7 +17,8 @@ from .references import References, axes_for
 from .table_uses import file_problems, use_problems
 from .tables.chain import Chain
 from .tables.friction import Coulomb
-from .tables.line import OWN_NAMES
+from .tables.line import OWN_NAMES, Followed
+from .tables.task import Motion
 
 __all__ = ["constraint_rows", "problems_of"]
 
@@ -150,6 +151,37 @@ def _motions(draft: Draft, names: References) -> Iterator[Problem]:
     for where, text in draft.texts("motions", "position"):
         found = list(_expression(text, where, draft, names))
         yield from found or _of_time(text, where, names)
+
+    for where, motion in draft.entries("motions"):
+        yield from _at_rest(motion, where, names)
+    yield from _input_clashes(draft)
+
+
+def _at_rest(motion: Motion, where: str, names: References) -> Iterator[Problem]:
+    """Of a joint that follows an input: the filter's start is one of the joint, too."""
+    owner, _, key = motion.joint.partition(".")
+    if not motion.input or owner not in names.links:
+        return
+    joint = names.links[owner].joint
+    keys = [elementary.coordinate for elementary in JOINT_TYPES[joint.type]]
+    velocity = dict(zip(keys, joint.values("velocity"), strict=True)).get(key or keys[0], 0.0) if keys else 0.0
+    if velocity:
+        text = f"a filter starts at rest; expected a joint whose start velocity is 0, got {velocity:g}"
+        yield Problem(f"{where}.joint", text)
+
+
+def _input_clashes(draft: Draft) -> Iterator[Problem]:
+    """Commands of filters by names that others have."""
+    taken = {motion.name: where for where, motion in draft.entries("motions") if motion.input}
+    taken |= {force.name: where for where, force in draft.entries("forces")}
+    taken |= {line.name: where for where, line in draft.entries("lines")}
+    for where, line in draft.entries("lines"):
+        if isinstance(line.rest, Followed):
+            name = line.rest.input
+            if name in taken:
+                text = f"the input {name!r} is taken by {taken[name]}; names must be unique"
+                yield Problem(f"{where}.rest.input", text)
+            taken[name] = f"{where}.rest"
 
 
 def _of_time(text: str, where: str, names: References) -> Iterator[Problem]:

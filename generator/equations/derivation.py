@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,7 +14,7 @@ from ..program.symbols import Symbols
 from ..types.following import Following
 from . import outputs, requested
 from . import start as followed
-from .bodies import dynamics, kinematics
+from .bodies import dynamics, filters, kinematics
 from .bodies.lowering import Lowering
 from .bodies.points import Points
 from .constraints import constraints
@@ -29,12 +31,14 @@ def derive(
     partition: Partition,
     extent: float,
     following: Following | None = None,
+    filter_begins: Sequence[float] = (),
 ) -> Program:
     """Equations of a description; it is left open how the constrained ones are solved, see `linear_solves`.
 
     start   q and q̇ at t = 0, shape (n,) each, rad or m and per second: defaults of the start parameters
     extent  of the mechanism, m: what absolute tolerances of lengths go by
     following  what of the start follows other numbers; None: nothing
+    filter_begins  what each filter begins with, rad or m
     """
     program = Program(chain.name, chain.description)
     mechanism = build(chain, Symbols(program))
@@ -45,8 +49,9 @@ def derive(
     points = Points(program, mechanism, bodies)
     lower = Lowering(program, mechanism.parameters, points, chain.tables)
     bristles = friction.bristles(program, mechanism)
-    Q, applied, of_forces, stored = forces.derive(program, bodies, points, lower)
-    rows = constraints.derive(program, mechanism, bodies, points, lower)
+    commands = filters.derive(program, mechanism, lower, filter_begins)
+    Q, applied, of_forces, stored = forces.derive(program, bodies, points, lower, commands)
+    rows = constraints.derive(program, mechanism, bodies, points, lower, commands)
     active, ratios = system.active_system(mechanism, rows, partition), None
     if rows is not None and mechanism.formulation == "gpme_reduced":
         ratios = reduced_state.velocities(program, mechanism, rows, active)
@@ -54,6 +59,7 @@ def derive(
     solution = accelerations.derive(program, bodies, inertia, Q, rows, active, ratios, known, bristles)
     outputs.states(program, mechanism, start, extent, solution.qdd)
     friction.states(program, mechanism, bristles)
+    filters.states(program, commands)
     outputs.motion(program, mechanism, points, solution.qdd)
     program.outputs += of_forces
     points.qdd = solution.qdd
@@ -89,10 +95,13 @@ _FORMS = {
 
 def _describe(program: Program, mechanism: Mechanism, active: ActiveSystem, partition: Partition) -> None:
     n, bristles = mechanism.n, len(friction.with_friction(mechanism))
-    rates = len(program.states) - n - bristles
+    lags = 2 * len(mechanism.filters)
+    rates = len(program.states) - n - bristles - lags
     count = f"2n = {2 * n}" if rates == n else f"n + {rates} = {n + rates}"
     form = _FORMS[mechanism.formulation] if partition.rows else "no constraints, {states} states"
-    program.formulation = form.format(states=count) + (f"; {bristles} friction states" if bristles else "")
+    program.formulation = form.format(states=count) + "".join(
+        f"; {size} {what} states" for what, size in (("friction", bristles), ("filter", lags)) if size
+    )
     program.info = {
         "formulation": program.formulation,
         "coordinates": ", ".join(coordinate.name for coordinate in mechanism.coordinates),

@@ -36,6 +36,9 @@ def names(mechanism: Mechanism) -> set[str]:
     others += [row_force(edge.name) for edge in mechanism.nonholonomic]
     others += [measure.signal for part in mechanism.measured for measure in part.signals.values()]
     others += requested.signals(mechanism)
+    lags = {f.signal(quantity).name for f in mechanism.filters for quantity in ("offset", "offset_rate")}
+    found |= {f"{name}{suffix}" for name in lags for suffix in ("", "_start", STATE)}
+    found |= {f.signal("value").name for f in mechanism.filters} | {f"{f.name}_cutoff" for f in mechanism.filters}
     return found | {signal.name for signal in others} | {*mechanism.inputs}
 
 

@@ -387,9 +387,6 @@ class _Builder:
         place = self._place(edge.link, edge.point, f"{edge.name}_point", f"contact of {edge.name}")
         return KnifeEdge(edge.name, place, np.array(edge.normal))
 
-    def _motion(self, motion: Motion) -> ProgrammedTask:
-        return tasks.motion(motion, self.coordinates[self._joint_coordinate(motion.joint)], self.chain)
-
     def _task(self, entry: Programmed) -> ProgrammedTask:
         if entry.path is not None:
             tasks.keep_times(entry.path, entry.name, self.algebra)
@@ -404,6 +401,10 @@ class _Builder:
         place = self._place(force.link, force.point, f"{force.name}_point", f"where {force.name} acts")
         trees = None if force.force is None else tuple(map(self.chain.expression, force.force))
         return AppliedForce(force.name, None, place, force.frame == "world", trees)
+
+    def _motion(self, motion: Motion) -> ProgrammedTask:
+        k, algebra = self._joint_coordinate(motion.joint), self._of("motion", motion.name)
+        return tasks.motion(motion, self.coordinates, k, self.chain, algebra)
 
     def _joint_coordinate(self, joint: str) -> int:
         owner, _, key = joint.partition(".")

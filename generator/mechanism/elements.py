@@ -9,13 +9,14 @@ import numpy as np
 from ..description.tables import contact as described_contact
 from ..description.tables import line as described_line
 from ..description.tables.friction import Coulomb as DescribedCoulomb
+from ..description.tables.line import Followed
 from ..description.tables.link import Joint
 from ..language import expressions
 from ..language.ir import Expr
 from ..types.bounds import NON_NEGATIVE, POSITIVE
 from ..types.joints import JOINT_TYPES
 from .algebra import Algebra, Value
-from .parts import Contact, Coulomb, Limits, Line, Place
+from .parts import Contact, Coulomb, Filter, Limits, Line, Place
 
 Placed = Callable[..., Place]  # link, position, name, text
 
@@ -34,8 +35,21 @@ def line(given: described_line.Line, algebra: Algebra, place: Placed, parsed: Ca
     )
     own = {quantity: f"{name}.{quantity}" for quantity in described_line.OWN_NAMES}
     force = None if given.force is None else expressions.renamed(parsed(given.force), own)
-    rest = expressions.parse(given.rest)
-    return Line(name, a, b, stiffness, damping, rest, force, given.input, given.tension_only)
+    law = (force, given.input, given.tension_only)
+    if not isinstance(given.rest, Followed):
+        return Line(name, a, b, stiffness, damping, expressions.parse(given.rest), *law)
+    return Line(name, a, b, stiffness, damping, expressions.parse(0.0), *law, _filter(given.rest, algebra))
+
+
+def _filter(given: Followed, algebra: Algebra) -> Filter:
+    """What a line's length at rest follows."""
+    name, start = given.input, None
+    cutoff = algebra.scalar(
+        f"{name}_cutoff", given.cutoff, "Hz", f"cutoff frequency of the filter of {name}", POSITIVE
+    )
+    if given.start is not None:
+        start = algebra.scalar(f"{name}_start", given.start, "m", f"what {name} begins with", NON_NEGATIVE)
+    return Filter(name, "m", cutoff, None, start)
 
 
 def contact(given: described_contact.Contact, algebra: Algebra, place: Placed) -> Contact:

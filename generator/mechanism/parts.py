@@ -241,6 +241,26 @@ class AppliedForce:
 
 
 @dataclass(frozen=True)
+class Filter:
+    """An FMU input that is followed through a critically damped filter of two states.
+
+    cutoff      its frequency, Hz
+    coordinate  index of the coordinate that follows it; None: a line's rest length does
+    start       what the length begins with, m; None: the distance of its ends as described
+    """
+
+    name: str
+    unit: str
+    cutoff: Value
+    coordinate: int | None
+    start: Value | None
+
+    def signal(self, quantity: str) -> Signal:
+        """Its `value`, `offset` from where it begins or `offset_rate`."""
+        return Signal(quantity, Origin("filter", self.name))
+
+
+@dataclass(frozen=True)
 class Line:
     """A force along the line between two places, positive where it pulls them together.
 
@@ -248,6 +268,7 @@ class Line:
     rest                 expression of t, m
     force                expression, N, in place of spring and damper
     given                whether the force is an FMU input instead
+    filter               what the length at rest follows, in place of `rest`
     """
 
     name: str
@@ -259,6 +280,7 @@ class Line:
     force: Expr | None
     given: bool
     tension_only: bool
+    filter: Filter | None = None
 
     @property
     def signals(self) -> dict[str, Measure]:
@@ -291,12 +313,13 @@ class Contact:
 
 @dataclass(frozen=True)
 class ProgrammedTask:
-    """A programmed constraint: an expression that is to be zero, of this order, or a path."""
+    """A programmed constraint: an expression that is to be zero, of this order, a path, or what a filter leads."""
 
     name: str
     order: int
     expression: Expr | None
     path: Path | None
+    filter: Filter | None = None
 
 
 @dataclass(frozen=True)
@@ -331,7 +354,13 @@ class Mechanism:
     def inputs(self) -> tuple[str, ...]:
         """Names of the FMU's inputs."""
         forces = (symbol for force in self.forces if force.values is None for symbol in force.symbols)
-        return (*forces, *(line.name for line in self.lines if line.given))
+        return (*(f.name for f in self.filters), *forces, *(line.name for line in self.lines if line.given))
+
+    @property
+    def filters(self) -> tuple[Filter, ...]:
+        """Of driven joints, then of lines."""
+        found = [task.filter for task in self.programmed] + [line.filter for line in self.lines]
+        return tuple(f for f in found if f is not None)
 
     @property
     def measured(self) -> tuple[Support | Line | Contact, ...]:

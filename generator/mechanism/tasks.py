@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..description import Chain
 from ..description.tables.task import Motion, Path, Programmed
 from ..language import ir
 from ..language.ir import Expr
 from ..types.bounds import POSITIVE, RAMP
 from .algebra import Algebra
-from .parts import Coordinate, ProgrammedTask
+from .parts import Coordinate, Filter, ProgrammedTask
 
 
 def programmed(given: Programmed, chain: Chain) -> ProgrammedTask:
@@ -17,10 +19,17 @@ def programmed(given: Programmed, chain: Chain) -> ProgrammedTask:
     return ProgrammedTask(given.name, given.order, expression, given.path)
 
 
-def motion(given: Motion, coordinate: Coordinate, chain: Chain) -> ProgrammedTask:
-    """The coordinate less what it has to be, as it is written."""
+def motion(
+    given: Motion, coordinates: Sequence[Coordinate], k: int, chain: Chain, algebra: Algebra
+) -> ProgrammedTask:
+    """Coordinate k less what it has to be, as it is written; or what an input leads it to."""
+    coordinate, name = coordinates[k], given.name
+    if given.position is None:
+        text = f"cutoff frequency of the filter of {name}"
+        cutoff = algebra.scalar(f"{name}_cutoff", given.cutoff, "Hz", text, POSITIVE)
+        return ProgrammedTask(name, 0, None, None, Filter(name, coordinate.unit, cutoff, k, None))
     difference = Expr("-", (), (ir.symbol(coordinate.name), chain.expression(given.position)))
-    return ProgrammedTask(given.name, 0, difference, None)
+    return ProgrammedTask(name, 0, difference, None)
 
 
 def keep_times(path: Path, name: str, algebra: Algebra) -> None:

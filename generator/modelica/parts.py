@@ -85,13 +85,19 @@ def start_parameters(program: Program, given: Mapping[str, float] | None) -> lis
 
 
 def inputs(program: Program, at_any_state: bool) -> list[Declaration]:
-    """The FMU's inputs; parameters that are 0 where the model is to be evaluated at any state."""
+    """The FMU's inputs; parameters where the model is to be evaluated at any state."""
     return [
         Declaration(
-            Origin("input", e.name), "parameter Real ", e.name, "", _modifiers((), e.unit), " = 0.0", e.description
+            Origin("input", e.name),
+            "parameter Real ",
+            e.name,
+            "",
+            _modifiers((), e.unit),
+            f" = {mo.number(e.start)}",
+            e.description,
         )
         if at_any_state
-        else _input(program, Origin("input", e.name), e.name, e.unit, e.description)
+        else _input(program, Origin("input", e.name), e.name, e.unit, e.description, e.start)
         for e in program.inputs
     ]
 
@@ -339,8 +345,10 @@ def _declaration(prefix: str, item: Item, binding: str = "") -> Declaration:
     return Declaration(item.origin, prefix, item.name, dimensions, modifiers, binding, text)
 
 
-def _input(program: Program, origin: Origin, name: str, unit: str | None, description: str) -> Declaration:
-    modifiers, place = _modifiers((), unit, "start = 0.0"), _placement(program, name)
+def _input(
+    program: Program, origin: Origin, name: str, unit: str | None, description: str, start: float = 0.0
+) -> Declaration:
+    modifiers, place = _modifiers((), unit, f"start = {mo.number(start)}"), _placement(program, name)
     return Declaration(origin, "RealInput ", name, "", modifiers, "", description, place)
 
 

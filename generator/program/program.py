@@ -52,11 +52,12 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Input:
-    """A quantity that the FMU's user gives during the run; 0 until set."""
+    """A quantity that the FMU's user gives during the run; `start` until set."""
 
     name: str
     unit: str
     description: str
+    start: float = 0.0
 
 
 @dataclass(frozen=True)

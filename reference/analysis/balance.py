@@ -41,16 +41,16 @@ class Energy:
 
 
 def energy(model: Model, t: float, q: ArrayLike, qd: ArrayLike, z: ArrayLike | None = None) -> Energy:
-    """Energy and power at t, s, q and qd, shape (n,), rad or m (per s), and z, shape (f,), rad or m, default 0.
+    """Energy and power at t, s, q and qd, shape (n,), rad or m (per s), and z, shape (f + 2k,), see `evaluate`.
 
     The power of the constraints, which is not part of it, is `Evaluation.effort` @ qd.
     Raises SolveError if the mechanism has friction, which depends on q̈, and q̈ cannot be found.
     """
     rate = np.asarray(qd, dtype=float)
-    state = model.state(t, np.asarray(q, dtype=float), rate)
+    bristles, lag = model.further(None if z is None else np.asarray(z, dtype=float))
+    state = model.state(t, np.asarray(q, dtype=float), rate, lag=lag)
     forces, friction = model.forces(state), 0.0
     if model.friction_coordinates:
-        bristles = None if z is None else np.asarray(z, dtype=float)
         friction = -float(model.evaluate(state, formulation(model, state), bristles).friction @ rate)
     return Energy(
         kinetic=0.5 * float(rate @ model.mass(state.posture)[0] @ rate),
@@ -95,7 +95,11 @@ def course(
     model = Model(mechanism, start=start, inputs=inputs)
     taken = np.unique(np.linspace(0, len(run.time) - 1, min(most, len(run.time))).astype(int))
     q, qd = (run.columns(signal_names(mechanism.coordinates, x))[taken] for x in ("position", "velocity"))
-    states = [model.state(float(t), *of_state) for t, *of_state in zip(run.time[taken], q, qd, strict=True)]
+    lags = model.filters.lags(run)[taken]
+    states = [
+        model.state(float(t), at, rate, lag=lag)
+        for t, at, rate, lag in zip(run.time[taken], q, qd, lags, strict=True)
+    ]
     return Course(
         time=run.time[taken],
         kinetic=np.array([0.5 * s.qd @ model.mass(s.posture)[0] @ s.qd for s in states]),

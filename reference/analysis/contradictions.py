@@ -93,7 +93,7 @@ class Followed:
 
     def _on(self, state: State, t: float, halvings: int) -> State | Opening | None:
         """The state at t, s, near to where the velocities lead."""
-        found = self._fulfilled(self._model.state(t, state.q + (t - state.t) * state.qd, state.qd))
+        found = self._fulfilled(self._model.state(t, state.q + (t - state.t) * state.qd, state.qd, lag=state.lag))
         if found is not None or not halvings:
             return found
         between = self._on(state, 0.5 * (state.t + t), halvings - 1)
@@ -107,7 +107,8 @@ class Followed:
         state, unit = nearest.state, self._manifold.unit
         rows = self._model.constraints(state)
         inverse = unit[:, None] * np.linalg.pinv(rows.C[self._slow] * unit, rcond=_RANK)
-        state = self._model.state(state.t, state.q, state.qd - inverse @ rows.Phi_dot[self._slow], state.segment)
+        qd = state.qd - inverse @ rows.Phi_dot[self._slow]
+        state = self._model.state(state.t, state.q, qd, state.segment, state.lag)
         rows, kept = self._model.constraints(state), self.left.active
         qdd = unit * (np.linalg.pinv(rows.C[kept] * unit, rcond=_RANK) @ rows.gamma[kept])
         opened = (self.left.opened_at(level, state, qdd) for level in range(3))
@@ -123,7 +124,8 @@ class Followed:
         for sign in (1.0, -1.0, 1.0):
             direction = allowed @ rng.normal(size=allowed.shape[1])
             step = sign * _ASIDE * self._manifold.extent * direction / np.abs(direction).max()
-            aside = self._model.state(start.t, start.q + self._manifold.unit * step, start.qd, start.segment)
+            q = start.q + self._manifold.unit * step
+            aside = self._model.state(start.t, q, start.qd, start.segment, start.lag)
             nearest = self._manifold.nearest(aside)
             if nearest.fulfilled:
                 yield nearest.state

@@ -33,7 +33,8 @@ def evaluate(
 
     With `gpme_reduced` the velocities of dependent coordinates follow from the constraints and not from qd.
 
-    z          friction states, shape (f,), rad or m, in the order of their coordinates; default 0
+    z          friction states, rad or m, in the order of their coordinates, then offset and rate of each filter;
+               shape (f + 2k,), default 0
     start      state that `start(x)` refers to, and where redundant rows are chosen; default for the one: the
                description's start state, found only if needed, for the other: the state itself
     inputs     FMU inputs by symbol: numbers or functions of time in s; default zero
@@ -107,10 +108,10 @@ class _Point:
             start = start_state(mechanism)
         self.model = Model(mechanism, start=start, inputs=inputs)
         q, qd = (np.asarray(part, dtype=float) for part in at)
-        given = self.model.state(t, q, qd)
+        bristles, lag = self.model.further(None if z is None else np.asarray(z, dtype=float))
+        given = self.model.state(t, q, qd, lag=lag)
         form = formulation(self.model, given if start is None else self.model.state(0.0, *start), dependent)
         self.state = self.model.consistent(given, form)
-        bristles = None if z is None else np.asarray(z, dtype=float)
         self.found = self.model.evaluate(self.state, form, bristles)
 
 

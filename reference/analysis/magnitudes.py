@@ -56,12 +56,13 @@ def natural_accelerations(
 
     Forces term by term, without regard of their signs.
 
-    at      time in s, q and q̇ of shape (n,), friction states of shape (f,)
+    at      time in s, q and q̇ of shape (n,), states of friction and filters of shape (f + 2k,)
     start   (q0, qd0), shape (n,) each; inputs by name, in their units
     """
     model, (t, q, qd, z) = Model(mechanism, start=start, inputs=inputs), at
-    state = model.state(t, q, qd)
-    found = model.evaluate(state, formulation(model, model.state(0.0, *start)), z)
+    bristles, lag = model.further(z)
+    state = model.state(t, q, qd, lag=lag)
+    found = model.evaluate(state, formulation(model, model.state(0.0, *start)), bristles)
     gravity = float(np.linalg.norm(np.asarray(mechanism.gravity, dtype=float)))
     falling = gravity * units_of_change(mechanism, state.posture)[1]
     return np.maximum(_terms(model.forces(state), found) / np.diag(found.M), falling)
@@ -87,6 +88,7 @@ class _Samples:
         self._q, self._qd = (run.columns(signal_names(all_of, level)) for level in ("position", "velocity"))
         self._z = run.columns(signal_names([all_of[k] for k in rubbing], "bristle"))
         self._states: list[State] = []
+        self._lags = self._model.filters.lags(run)
         picked = np.unique(np.linspace(0, len(run.time) - 1, _SAMPLES).round().astype(int))
         forces, inertia, places = zip(*map(self._sample, picked.tolist()), strict=True)
         force, self.inertia = np.max(forces, axis=0), np.min(inertia, axis=0)
@@ -199,7 +201,7 @@ class _Samples:
                 yield Magnitude(name[part], "N.m", link, max(self._largest(name[part]), force * size))
 
     def _sample(self, k: int) -> tuple[Array, Array, Array]:
-        state = self._model.state(float(self._run.time[k]), self._q[k], self._qd[k])
+        state = self._model.state(float(self._run.time[k]), self._q[k], self._qd[k], lag=self._lags[k])
         self._states.append(state)
         found = self._model.evaluate(state, self._form, self._z[k])
         frames = state.posture.T.transpose(1, 0, 2)[1:]

@@ -44,7 +44,8 @@ def _only_point(mechanism: Mechanism, entry: ProgrammedTask) -> str | None:
     """The one point whose position the constraint is about, or None."""
     if entry.path is not None:
         return entry.path.point
-    assert entry.expression is not None
+    if entry.expression is None:
+        return None
     used = {name for name in expressions.running_names(entry.expression) if "." in name}
     owners = {name.partition(".")[0] for name in used}
     if entry.order or len(owners) != 1 or not used <= {f"{p}.{axis}" for p in mechanism.points for axis in "xyz"}:

@@ -130,7 +130,7 @@ class Watch:
         if not self._left.active or self._smallest(state) > _CLOSE * self._largest:
             return bool(self._motion.model.nearest_end(state))
         later = _AHEAD * self._step
-        ahead = self._motion.model.state(t + later, state.q + later * state.qd, 0 * state.qd, segment)
+        ahead = self._motion.model.state(t + later, state.q + later * state.qd, 0 * state.qd, segment, state.lag)
         return not Manifold(self._motion.model, state, self._left.active).nearest(ahead).fulfilled
 
     @property
@@ -238,7 +238,9 @@ class Watch:
     def _missed(self, state: State, t: float) -> str:
         """How far the nearest position is from what the rows demand at t, s, if there is none where they hold."""
         model = self._motion.model
-        nearest = Manifold(model, state, self._left.active).nearest(model.state(t, state.q, 0 * state.qd))
+        nearest = Manifold(model, state, self._left.active).nearest(
+            model.state(t, state.q, 0 * state.qd, lag=state.lag)
+        )
         if nearest.fulfilled:
             return ""
         Phi = np.abs(model.constraints(nearest.state).Phi)

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ...generator.mechanism import Mechanism, ProgrammedTask
+from ...generator.mechanism import Filter, Mechanism, ProgrammedTask
 from ..kinematics.expression import stops
 from ..kinematics.kinematics import Posture, Vectors
 from ..kinematics.quantities import Indices, Quantities, Reader, Reading, State
@@ -111,6 +111,8 @@ def programmed(entry: ProgrammedTask, quantities: Quantities, reader: Reader) ->
         if entry.path.orientations is None:
             return [places]
         return [places, OrientationRows(entry.name, entry.path, quantities)]
+    if entry.filter is not None:
+        return [_FollowingRow(entry.name, entry.filter, quantities, reader.mechanism)]
     assert entry.expression is not None
     reading = reader.reading(f"programmed constraint {entry.name}", entry.expression)
     return [_ExpressionRow(entry.name, entry.order, reading, quantities)]
@@ -166,6 +168,35 @@ class _ExpressionRow:
 
 def _row(Phi: float, Phi_dot: float, C: Array, gamma: float) -> Rows:
     return Rows(np.array([Phi]), np.array([Phi_dot]), C[None, :], np.array([gamma]))
+
+
+class _FollowingRow:
+    """q_k − y of a coordinate and the filter that leads it."""
+
+    order = 0
+
+    def __init__(self, name: str, led_by: Filter, quantities: Quantities, mechanism: Mechanism) -> None:
+        assert led_by.coordinate is not None
+        self.names: tuple[str, ...] = (name,)
+        self._k, self._i = led_by.coordinate, mechanism.filters.index(led_by)
+        self._place = quantities.position[mechanism.coordinates[self._k].name]
+        self._unit = np.eye(mechanism.n)
+
+    def rows(self, state: State) -> Rows:
+        y, rate, second = state.followed[self._i].tolist()
+        return _row(float(state.q[self._k]) - y, float(state.qd[self._k]) - rate, self._unit[self._k], second)
+
+    def sizes(self, state: State) -> Sizes:
+        made_of = abs(state.q[self._k]) + abs(state.followed[self._i, 0])
+        return Sizes(np.array([made_of]), self._unit[self._k][None])
+
+    def slopes(self, state: State) -> Array:
+        slopes = np.zeros((1, len(state.x)))
+        slopes[0, self._place] = 1.0
+        return slopes
+
+    def stops(self) -> Iterator[float]:
+        return iter(())
 
 
 class KnifeEdges:

@@ -49,18 +49,26 @@ class _Law:
     def __init__(self, line: Line, given: Given) -> None:
         self._line, self._input = line, given.inputs.get(line.name, 0.0)
         self.label = f"line {line.name}"
+        self._filter = given.mechanism.filters.index(line.filter) if line.filter is not None else -1
         self.reading = given.reader.reading(self.label, line.rest if line.force is None else line.force)
 
     def __call__(self, span: _Span, state: State) -> _Tension:
         line = self._line
+        if line.filter is not None:
+            return self._spring(span, *state.followed[self._filter, :2].tolist())
         if line.given:
             return _Tension(applied=input_value(self._input, state.t, state.segment.begin))
         if line.force is not None:
             return _Tension(applied=self.reading.number(state))
         rest = self.reading.jet(state)
-        stiffness, damping = float(line.stiffness or 0.0), float(line.damping or 0.0)
-        stretch, elastic = span.length - rest.value, stiffness * (span.length - rest.value)
-        return _Tension(elastic, damping * span.rate, -damping * rest.rate, energy=0.5 * elastic * stretch)
+        return self._spring(span, rest.value, rest.rate)
+
+    def _spring(self, span: _Span, rest: float, rest_rate: float) -> _Tension:
+        """Spring and damper about a length at rest, m, of this rate, m/s."""
+        stiffness, damping = float(self._line.stiffness or 0.0), float(self._line.damping or 0.0)
+        stretch = span.length - rest
+        elastic, applied = stiffness * stretch, -damping * rest_rate
+        return _Tension(elastic, damping * span.rate, applied, energy=0.5 * stiffness * stretch**2)
 
 
 class Lines(ForceElement):

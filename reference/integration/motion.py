@@ -1,6 +1,6 @@
 """The first-order system that integrators see: ẏ = f(t, y).
 
-y = (q, q̇, z), or with `gpme_reduced` (q, q̇_i, z): q̇_d follows from the constraints (P4 (7), design 4.5).
+y = (q, q̇, z, lag), or with `gpme_reduced` (q, q̇_i, z, lag): q̇_d follows from the constraints (P4 (7), design 4.5).
 """
 
 from __future__ import annotations
@@ -30,12 +30,15 @@ class Motion:
         self.model, self.form, self._n = model, form, model.mechanism.n
         fixed = form.fixed if form.reduced else None
         self.rates = np.arange(self._n) if fixed is None else fixed.independent
-        self.size = self._n + len(self.rates) + len(model.friction_coordinates)
+        self._bristles = slice(
+            self._n + len(self.rates), self._n + len(self.rates) + len(model.friction_coordinates)
+        )
+        self.size = self._bristles.stop + model.filters.size
         self.latest = (np.nan, np.zeros((0, self._n)))
 
     def states(self, q: Array, qd: Array) -> Array:
-        """y, shape (size,), at q and qd, shape (n,) each, with undeformed bristles."""
-        return np.concatenate([q, qd[self.rates], np.zeros(len(self.model.friction_coordinates))])
+        """y, shape (size,), at q and qd, shape (n,) each, with undeformed bristles and filters at rest."""
+        return np.concatenate([q, qd[self.rates], np.zeros(self.size - self._bristles.start)])
 
     def moment(self, t: float, y: Array, segment: Segment | None = None) -> tuple[State, Array]:
         """The mechanism's state and z, shape (f,); see `Model.state`.
@@ -44,8 +47,8 @@ class Motion:
         """
         qd = np.zeros(self._n)
         qd[self.rates] = y[self._n : self._n + len(self.rates)]
-        state = self.model.state(t, y[: self._n], qd, segment)
-        return self.model.consistent(state, self.form), y[self._n + len(self.rates) :]
+        state = self.model.state(t, y[: self._n], qd, segment, y[self._bristles.stop :])
+        return self.model.consistent(state, self.form), y[self._bristles]
 
     def rate(self, segment: Segment) -> Callable[[float, Array], Array]:
         """f, for a time segment."""
@@ -54,6 +57,6 @@ class Motion:
             state, z = self.moment(t, y, segment)
             found = self.model.rates(state, self.form, z)
             self.latest = (t, found.C)
-            return np.concatenate([state.qd, found.qdd[self.rates], found.z_dot])
+            return np.concatenate([state.qd, found.qdd[self.rates], found.z_dot, self.model.filters.rates(state)])
 
         return rate

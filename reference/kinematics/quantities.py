@@ -7,7 +7,7 @@ coordinates: ẋ = J q̇, ẍ = J q̈ + bias.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
@@ -48,6 +48,8 @@ class State:
     places         points, then supports, then where forces act; positions from the posture's datum
     x, x_dot, bias shape (m,): quantities, their rates, and their second derivatives without q̈
     jacobian       shape (m, n), ∂x/∂q
+    lag            shape (2k,), states of the filters: offset and its rate of each, rad or m (per s)
+    followed       shape (k, 3), where they lead to, its rate and its second derivative
     """
 
     t: float
@@ -60,6 +62,8 @@ class State:
     x_dot: Array
     bias: Array
     jacobian: Array
+    lag: Array = field(default_factory=lambda: np.zeros(0))
+    followed: Array = field(default_factory=lambda: np.zeros((0, 3)))
 
 
 @dataclass(frozen=True)
@@ -255,6 +259,7 @@ class Reader:
     def __init__(self, mechanism: Mechanism, quantities: Quantities, start: State | None) -> None:
         self._constants, self.quantities, self._start = mechanism.parameters, quantities, start
         self.forces: Forces = {}
+        self.mechanism = mechanism
         self._tables = {name: Curve(table) for name, table in mechanism.chain.tables.items()}
 
     def reading(self, label: str, tree: Expr, *, eventful: bool = True) -> Reading:

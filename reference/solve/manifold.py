@@ -76,7 +76,7 @@ class Manifold:
                 break
             step *= min(1.0, _LONGEST / max(self._length(step), 1e-300))
             for _ in range(8):
-                trial = self.model.state(state.t, state.q + step, state.qd, state.segment)
+                trial = self.model.state(state.t, state.q + step, state.qd, state.segment, state.lag)
                 trial_Phi, trial_C = self._gap(trial)
                 if np.linalg.norm(trial_Phi) < gap:
                     break
@@ -117,7 +117,7 @@ def elsewhere(model: Model, state: State) -> State:
     manifold = Manifold(model, state)
     aside = _ASIDE * np.random.default_rng(0).uniform(-1.0, 1.0, len(state.q)) * manifold.unit * manifold.extent
     for t in (_LATER * float(model.mechanism.chain.simulation.stop), 0.0):
-        other = manifold.nearest(model.state(t, state.q + aside, state.qd))
+        other = manifold.nearest(model.state(t, state.q + aside, state.qd, lag=state.lag))
         moved = np.abs((other.state.q - state.q) / manifold.unit).max() / manifold.extent
         if other.fulfilled and moved > 0.1 * _ASIDE:
             return other.state

@@ -13,6 +13,7 @@ from ...generator.mechanism import Body, Mechanism
 from ..constraints.constraints import Constraints
 from ..constraints.rows import Rows
 from ..forces.element import Input, Mark
+from ..forces.filters import Filters
 from ..forces.friction import FrictionModel
 from ..forces.generalised_forces import ForceModel, GeneralisedForces, force_lengths, force_places
 from ..forces.joint_loads import JointLoads, closure_wrench
@@ -122,6 +123,7 @@ class Model:
         places = [*mechanism.points.values(), *force_places(mechanism)]
         self._places = Places(places, self._kinematics.slots)
         self.quantities = Quantities(mechanism, places, force_lengths(mechanism, len(mechanism.points)))
+        self.filters = Filters(mechanism, None if start is None else start[0], inputs or {})
         self._armature = np.array([float(c.armature or 0.0) for c in mechanism.coordinates])
         self._inertia = np.array([np.zeros((4, 4)), *map(pseudo_inertia, mechanism.bodies)])
         self.reader = Reader(mechanism, self.quantities, None if start is None else self.state(0.0, *start))
@@ -139,14 +141,18 @@ class Model:
         fastest = max(kappa, alpha + math.sqrt(max(alpha**2 - beta**2, 0.0)))
         return 1.0 / fastest if fastest and self.constraints.names else math.inf
 
-    def state(self, t: float, q: Array, qd: Array, segment: Segment | None = None) -> State:
+    def state(
+        self, t: float, q: Array, qd: Array, segment: Segment | None = None, lag: Array | None = None
+    ) -> State:
         """Kinematics at t, s; q and qd of shape (n,).
 
         segment  the present one; default: it begins at t, and relations are what they are there
+        lag      states of the filters, see `State`; default: as they start, 0
         """
         posture = self._kinematics(q, qd)
         places = self._places.motion(posture)
-        return self.quantities.state(t, Segment(t) if segment is None else segment, q, qd, posture, places)
+        present = Segment(t) if segment is None else segment
+        return self.filters.followed(self.quantities.state(t, present, q, qd, posture, places), lag)
 
     def mass(self, posture: Posture) -> tuple[Array, Array]:
         """M, shape (n, n), and h, shape (n,): M_ij = Σ tr(T_i H T_jᵀ), h_i = Σ tr(T_i H (Σ_mn T_mn q̇_m q̇_n)ᵀ).
@@ -180,6 +186,11 @@ class Model:
     def friction_coordinates(self) -> list[int]:
         """Indices of the f coordinates with friction: each has a friction state."""
         return self._friction.coordinates
+
+    def further(self, z: Array | None) -> tuple[Array | None, Array | None]:
+        """Of states beside coordinates and rates those of friction, shape (f,), and those of filters, (2k,)."""
+        f = len(self.friction_coordinates)
+        return (None, None) if z is None else (z[:f], z[f:] if self.filters.size else None)
 
     def rates(self, state: State, form: Gpme, z: Array | None = None) -> Rates:
         """q̈ and ż at z, shape (f,), rad or m, default 0; raises SolveError where C_d is singular."""
@@ -269,9 +280,9 @@ class Model:
         """
         if not isinstance(form, ReducedGpme) or not self.constraints.names:
             return state
-        rows = self.constraints(self.state(state.t, state.q, np.zeros_like(state.qd), state.segment))
+        rows = self.constraints(self.state(state.t, state.q, np.zeros_like(state.qd), state.segment, state.lag))
         qd = form.velocities(state.t, rows.C, -rows.Phi_dot - self._feedback[2] * rows.Phi, state.qd)
-        return self.state(state.t, state.q, qd, state.segment)
+        return self.state(state.t, state.q, qd, state.segment, state.lag)
 
     def _solution_with_friction(self, state: State, form: Gpme, z: Array | None, given: _Equations) -> _Solution:
         """q̈ and λ are affine in the friction efforts; so the loop of these with the joint loads is a small one."""

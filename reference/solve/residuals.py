@@ -48,10 +48,10 @@ def residuals(
     model = Model(mechanism, start=start, inputs=inputs)
     levels = ("position", "velocity", "acceleration")
     q, qd, qdd = (run.columns(signal_names(mechanism.coordinates, level)) for level in levels)
-    shape = (len(run.time), len(model.constraints.names))
+    shape, lags = (len(run.time), len(model.constraints.names)), model.filters.lags(run)
     position, velocity, acceleration = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     for k, t in enumerate(run.time.tolist() if shape[1] else ()):
-        rows = model.constraints(model.state(t, q[k], qd[k]))
+        rows = model.constraints(model.state(t, q[k], qd[k], lag=lags[k]))
         position[k], velocity[k] = rows.Phi, rows.Phi_dot
         acceleration[k] = (rows.C @ qdd[k] - rows.gamma) / np.maximum(1.0, np.abs(rows.gamma))
     rows_of = model.constraints
@@ -73,6 +73,7 @@ def singular_times(
     rows = list(row_choice(model, model.state(0.0, *start)).independent)
     partition = Partition(mechanism, dependent_indices(mechanism, dependent, len(rows)), ())
     q, qd = (run.columns(signal_names(mechanism.coordinates, level)) for level in ("position", "velocity"))
-    states = (model.state(t, q[k], qd[k]) for k, t in enumerate(run.time.tolist()))
+    lags = model.filters.lags(run)
+    states = (model.state(t, q[k], qd[k], lag=lags[k]) for k, t in enumerate(run.time.tolist()))
     sides = np.sign([partition.determinant(model.constraints(state).C[rows]) for state in states])
     return [float(t) for t in run.time[1:][sides[1:] * sides[:-1] < 0]]

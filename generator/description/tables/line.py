@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from pydantic import Field, model_validator
+from typing import Annotated
+
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from ..fields.names import Name
-from ..fields.numbers import NonNegative, Vector3
+from ..fields.numbers import NonNegative, Plain, Positive, Vector3
 from ..fields.types import Expression, KeyProblem, Part
 
 OWN_NAMES = ("length", "rate")  # of a line, in its own expression
@@ -18,6 +20,27 @@ class LineEnd(Part):
     """The link's name, `base` or `ground`."""
     point: Vector3 = (0.0, 0.0, 0.0)
     """x, y, z in the (undeformed) link's frame, m."""
+
+
+class Followed(Part):
+    """An input of the FMU that a length follows through a critically damped filter of order 2."""
+
+    input: Name
+    """What the FMU's user gives, m: the input's name."""
+    cutoff: Positive
+    """The filter's frequency, Hz."""
+    start: NonNegative | None = None
+    """What the length begins with, m, at rest; without it the distance of the line's ends as described."""
+
+
+def _rest(value: object) -> str:
+    return "text" if isinstance(value, str) else "table" if isinstance(value, dict | Followed) else "number"
+
+
+Rest = Annotated[
+    Annotated[str, Tag("text")] | Annotated[Plain, Tag("number")] | Annotated[Followed, Tag("table")],
+    Discriminator(_rest),
+]
 
 
 class Line(Part):
@@ -33,8 +56,9 @@ class Line(Part):
     """Of a spring about the length `rest`, N/m."""
     damping: NonNegative = 0.0
     """Of a damper, against the rate of the length beyond that of `rest`, N·s/m."""
-    rest: Expression = 0.0
-    """Length at which the spring is undeformed, m: a number, or an expression of t and parameters."""
+    rest: Rest = 0.0
+    """Length at which the spring is undeformed, m: a number, an expression of t and parameters, or a table with an
+    input that it follows."""
     force: Expression | None = None
     """In place of spring and damper: an expression, N, that may use its own `length` and `rate`."""
     input: bool = Field(False, strict=True)

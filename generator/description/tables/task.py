@@ -11,7 +11,7 @@ from pydantic import Field, field_validator, model_validator
 
 from ...types.bounds import RAMP
 from ..fields.names import Name
-from ..fields.numbers import Vector3, between
+from ..fields.numbers import Positive, Vector3, between
 from ..fields.types import (
     Direction,
     Expression,
@@ -177,8 +177,22 @@ class Motion(Part):
     """Of its row."""
     joint: str
     """The joint's link such as `column`, or `wrist.psi` where the joint has several coordinates."""
-    position: Expression
+    position: Expression | None = None
     """Of the coordinate: an expression of t and parameters, such as `table(slew, t)`, rad or m."""
+    input: bool = Field(False, strict=True)
+    """Whether the FMU's user gives it, as the input of the motion's name, which is followed through a filter."""
+    cutoff: Positive | None = None
+    """Of an input's filter, critically damped and of order 2: its frequency, Hz."""
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Motion:
+        if self.input == (self.position is not None):
+            raise ValueError("give either position or input = true")
+        if self.input and self.cutoff is None:
+            raise KeyProblem("cutoff", "is missing: the frequency of the filter that follows the input, Hz")
+        if not self.input and self.cutoff is not None:
+            raise KeyProblem("cutoff", "is for input = true; an expression is followed as it is")
+        return self
 
     @property
     def rows(self) -> tuple[str, ...]:

@@ -8,9 +8,10 @@ from ...description.tables.table import Table
 from ...language import differentiate, expressions, ir, piecewise
 from ...language.ir import Expr
 from ...language.piecewise import Piecewise
-from ...program.program import Event, Lookup, Program, StartValue
+from ...program.program import Assertion, Event, Lookup, Program, StartValue
 
 TIME = ir.symbol("time")
+_ROUNDING = 1e-9  # of a table's span
 
 # functions with a kink or a jump, by conditions, so that it is an event
 _KINKED: dict[str, Callable[..., Expr]] = {
@@ -132,10 +133,20 @@ class Lowering:
             begin = self(differentiate.at_time_zero(argument))
             rate = self(differentiate.derivative(argument, "t"))
             text = f"piece of table {name}: its begin, s, and coefficients; units differ by element"
+            self._check_ends(name, begin + rate * TIME)
             lookup = Lookup(self.program.fresh(f"{name}_piece"), function, pieces, begin, rate, text)
             self.program.lookups.append(lookup)
             self._lookups[key] = lookup
         return self._lookups[key]
+
+    def _check_ends(self, name: str, argument: Expr) -> None:
+        """A table whose ends are free has no values beyond them."""
+        table = self.tables[name]
+        if table.ends == "free":
+            first, last = table.span
+            beyond = ir.call("abs", argument - (first + last) / 2)
+            text = f"table {name} goes from {first:.9g} to {last:.9g} s, and its argument has left it at t ="
+            self.program.checks.append(Assertion(beyond, (last - first) / 2 * (1 + _ROUNDING), text))
 
     def _is_settled(self, tree: Expr) -> bool:
         return all(map(self.is_constant, expressions.running_names(tree)))

@@ -7,7 +7,7 @@ Velocity level C q̇ = ν, acceleration level C q̈ = γ.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ...language import differentiate, expressions, ir
@@ -15,6 +15,7 @@ from ...language.ir import Expr, Index
 from ...mechanism import GROUND, Mechanism, ProgrammedTask
 from ...program.program import Program
 from ..bodies import loops
+from ..bodies.filters import Followed
 from ..bodies.kinematics import Kinematics
 from ..bodies.loops import Contact
 from ..bodies.lowering import Lowering
@@ -81,13 +82,18 @@ def derive(
     kinematics: Kinematics,
     points: Points,
     lower: Lowering,
+    followed: Sequence[Followed],
 ) -> Constraints | None:
     """Define Φ, Φ̇, C and γ; None if there are no constraints."""
     program.section("constraints")
     n = mechanism.n
-    rows = [
-        row for entry in mechanism.programmed for row in _programmed(program, kinematics, entry, points, lower)
-    ]
+    led = {each.filter.name: each for each in followed}
+    rows: list[Row] = []
+    for entry in mechanism.programmed:
+        if entry.filter is None:
+            rows += _programmed(program, kinematics, entry, points, lower)
+        else:
+            rows.append(_following_row(mechanism, led[entry.filter.name]))
     rows += _edge_rows(program, kinematics)
     rows += _closure_rows(program, kinematics)
     rows += [_holding_row(mechanism, k) for k in _held(mechanism)]
@@ -137,6 +143,16 @@ def _task_jacobian(task: Task, points: Points, lower: Lowering, n: int) -> Expr:
         if "." in name and expressions.level(name) == task.order:
             total = total + lower(differentiate.derivative(task.given, name)) * points.jacobian(name)
     return total
+
+
+def _following_row(mechanism: Mechanism, followed: Followed) -> Row:
+    """A coordinate less what a filter leads it to."""
+    k = followed.filter.coordinate
+    assert k is not None
+    symbol = mechanism.coordinates[k].symbol
+    C = ir.constant([1.0 if j == k else 0.0 for j in range(mechanism.n)])
+    value, rate = ir.symbol(symbol) - followed.value, ir.symbol(f"{symbol}_dot") - followed.rate
+    return Row(followed.filter.name, value, rate, -followed.second, C, -followed.rate)
 
 
 def _edge_rows(program: Program, kinematics: Kinematics) -> list[Row]:

@@ -10,6 +10,7 @@ from ...language.ir import Expr
 from ...mechanism import Mechanism
 from ...program.program import Output, Program
 from ...types.measures import Measure
+from ..bodies.filters import Followed
 from ..bodies.kinematics import Kinematics, Wrench
 from ..bodies.lowering import Lowering
 from ..bodies.points import Points
@@ -27,11 +28,20 @@ class Forces:
     outputs   what elements publish of theirs
     stored    energies in springs, J, for who asks
     printed   what `velocity_forces = "as_printed"` adds
+    followed  where filters lead to, by their names
     """
 
-    def __init__(self, program: Program, kinematics: Kinematics, points: Points, lower: Lowering) -> None:
+    def __init__(
+        self,
+        program: Program,
+        kinematics: Kinematics,
+        points: Points,
+        lower: Lowering,
+        followed: Sequence[Followed],
+    ) -> None:
         self.program, self.kinematics, self.points, self.lower = program, kinematics, points, lower
         self.mechanism: Mechanism = kinematics.mechanism
+        self.followed = {each.filter.name: each for each in followed}
         self.efforts: dict[int, Expr] = {}
         self.wrenches: list[Wrench] = []
         self.outputs: list[Output] = []

@@ -5,7 +5,7 @@ A module of the name of each row of `FORCE_ELEMENTS` has `of`, which gives a mec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 
 from ...language import ir
@@ -13,6 +13,7 @@ from ...language.ir import Expr, Index
 from ...mechanism import Mechanism
 from ...program.program import Output, Program
 from ...types.force_elements import FORCE_ELEMENTS
+from ..bodies.filters import Followed
 from ..bodies.kinematics import Kinematics, Wrench
 from ..bodies.lowering import Lowering
 from ..bodies.points import Points
@@ -25,13 +26,13 @@ def _elements(mechanism: Mechanism) -> Iterator[ForceElement]:
 
 
 def derive(
-    program: Program, kinematics: Kinematics, points: Points, lower: Lowering
+    program: Program, kinematics: Kinematics, points: Points, lower: Lowering, followed: Sequence[Followed]
 ) -> tuple[Expr, dict[int, Wrench], list[Output], list[Callable[[], Expr]]]:
     """Define Q, shape (n,), N or N·m, without friction.
 
     Returns its symbol, `on_subtrees` of the wrenches, outputs, and energies in springs, J.
     """
-    mechanism, forces = kinematics.mechanism, Forces(program, kinematics, points, lower)
+    mechanism, forces = kinematics.mechanism, Forces(program, kinematics, points, lower, followed)
     for element in _elements(mechanism):
         element.act(forces)
     program.section("generalised forces")

@@ -59,7 +59,7 @@ class LineForce:
     def _energy(self, forces: Forces, length: Expr) -> Expr:
         if self.line.stiffness is None:
             return ZERO
-        stretch = length - forces.lower(differentiate.expand(self.line.rest))
+        stretch = length - self._rest(forces)[0]
         return 0.5 * ir.lift(self.line.stiffness) * stretch * stretch
 
     def _law(self, forces: Forces, length: Expr, rate: Expr) -> Expr:
@@ -72,8 +72,16 @@ class LineForce:
         lower.add_breakpoints(tree)
         if line.force is not None:
             return lower(tree)
-        beyond = rate - lower(differentiate.derivative(tree, "t"))
-        return ir.lift(line.stiffness) * (length - lower(tree)) + ir.lift(line.damping) * beyond
+        rest, rest_rate = self._rest(forces)
+        return ir.lift(line.stiffness) * (length - rest) + ir.lift(line.damping) * (rate - rest_rate)
+
+    def _rest(self, forces: Forces) -> tuple[Expr, Expr]:
+        """The length at rest and its rate: of an expression of t, or where a filter leads to."""
+        if self.line.filter is not None:
+            followed = forces.followed[self.line.filter.name]
+            return followed.value, followed.rate
+        tree = differentiate.expand(self.line.rest)
+        return forces.lower(tree), forces.lower(differentiate.derivative(tree, "t"))
 
 
 def of(mechanism: Mechanism) -> Iterator[LineForce]:

@@ -1,0 +1,97 @@
+"""FMU inputs that motions and lengths follow through critically damped filters.
+
+ÿ = ω² (u − y) − 2 ω ẏ of a command u; states are the offset y − y₀ and its rate, 0 at the start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...generator.mechanism import Filter, Mechanism
+from ...trajectory import Trajectory
+from ..kinematics.kinematics import Kinematics, Places
+from ..kinematics.quantities import State
+from .element import Input, input_value
+
+Array = NDArray[np.float64]
+
+
+class Filters:
+    """All filters of a mechanism, compiled; k of them.
+
+    start   q0, shape (n,), rad or m: where driven joints start; None: where they are in the state being evaluated
+    inputs  commands by name; those without one are what the filters start with
+    """
+
+    def __init__(self, mechanism: Mechanism, start: Array | None, inputs: Mapping[str, Input]) -> None:
+        self._filters, self._inputs = mechanism.filters, [inputs.get(f.name) for f in mechanism.filters]
+        self._frequency = np.array([2 * np.pi * float(f.cutoff) for f in mechanism.filters])
+        self._begin = [None if f.coordinate is not None else _length(mechanism, f) for f in mechanism.filters]
+        self._start = start
+
+    @property
+    def size(self) -> int:
+        """Number of states: offset and rate of each."""
+        return 2 * len(self._filters)
+
+    def followed(self, state: State, lag: Array | None) -> State:
+        """The state with the filters' own states, shape (2k,), default 0, and what they lead to."""
+        if not self._filters:
+            return state
+        own = np.zeros(self.size) if lag is None else np.asarray(lag, dtype=float)
+        begin = np.array(self.begins(state.q))
+        y, rate = begin + own[::2], own[1::2]
+        u = np.array([self._command(i, x, state) for i, x in enumerate(begin)])
+        second = self._frequency**2 * (u - y) - 2 * self._frequency * rate
+        return replace(state, lag=own, followed=np.column_stack([y, rate, second]))
+
+    def begins(self, q: Array) -> list[float]:
+        """What each begins with, rad or m; q: see `start`."""
+        held = q if self._start is None else self._start
+        pairs = zip(self._filters, self._begin, strict=True)
+        return [float(held[f.coordinate]) if begin is None else begin for f, begin in pairs]
+
+    def rates(self, state: State) -> Array:
+        """Of the filters' states, shape (2k,)."""
+        return state.followed[:, 1:].ravel() if self._filters else state.lag
+
+    def lags(self, run: Trajectory) -> Array:
+        """Their states in a run, shape (N, 2k); those that it does not tell are as at the start."""
+        none = np.zeros(len(run.time))
+        return np.array([run.signals.get(name, none) for name in self.names]).reshape(-1, len(run.time)).T
+
+    @property
+    def names(self) -> list[str]:
+        """Signals of their states."""
+        return [f.signal(quantity).name for f in self._filters for quantity in ("offset", "offset_rate")]
+
+    def signals(self, states: Sequence[State]) -> dict[str, Array]:
+        """Offsets, their rates, and where they lead to, shape (N,) each."""
+        found = {name: np.array([state.lag[i] for state in states]) for i, name in enumerate(self.names)}
+        for i, f in enumerate(self._filters):
+            found[f.signal("value").name] = np.array([state.followed[i, 0] for state in states])
+        return found
+
+    def _command(self, i: int, begin: float, state: State) -> float:
+        given = self._inputs[i]
+        return begin if given is None else input_value(given, state.t, state.segment.begin)
+
+
+def _length(mechanism: Mechanism, given: Filter) -> float:
+    """What a line's length begins with, m: its own number, or the distance of its ends as described."""
+    if given.start is not None:
+        return float(given.start)
+    line = next(line for line in mechanism.lines if line.filter is given)
+    q = np.array([c.position for c in mechanism.coordinates], dtype=float)
+    kinematics = Kinematics(mechanism)
+    places = Places([line.a, line.b], kinematics.slots).motion(kinematics(q, np.zeros_like(q))).position
+    return float(np.linalg.norm(places[:, 1] - places[:, 0]))
+
+
+def filter_begins(mechanism: Mechanism, q: Array) -> list[float]:
+    """What each filter begins with where the joints start at q, shape (n,); rad or m."""
+    return Filters(mechanism, q, {}).begins(q)
