@@ -13,7 +13,14 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parent.parent
-_OUTSIDE = ("examples/**/*.toml", "examples/**/*.py", "examples/*.ipynb", "benchmarks/*", "CHANGELOG.md")
+_OUTSIDE = (
+    "examples/**/*.toml",
+    "examples/**/*.csv",
+    "examples/**/*.py",
+    "examples/*.ipynb",
+    "benchmarks/*",
+    "CHANGELOG.md",
+)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

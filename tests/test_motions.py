@@ -1,0 +1,232 @@
+"""Motions by inputs through filters and by tables: closed forms, in the reference and in the FMUs; wrong ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers_backends import EXAMPLES, Compiled, CompileData, Fmu
+from helpers_motions import COMMAND, LENGTH, LOWERED, START, drives, lowering, reach
+from helpers_reference import manipulator, mechanism_of
+from helpers_stages import StagedModel
+from numpy.typing import NDArray
+
+from gpmelica.errors import DescriptionError
+from gpmelica.fmu.backends.rumoca import CompiledModel
+from gpmelica.fmu.runs import simulate as runs
+from gpmelica.fmu.runs.validation import validate
+from gpmelica.generator.description.load import from_data, load
+from gpmelica.prepared import prepare
+from gpmelica.reference import evaluate, simulate
+from gpmelica.trajectory import Trajectory
+
+Array = NDArray[np.float64]
+INPUTS = {"reach": COMMAND, "hoist": LOWERED}
+
+
+def _swing(t: Array) -> dict[str, Array]:
+    """The polynomial that the table has been made of, begun 0.05 s late."""
+    tau = np.clip((t - 0.05) / 0.9, 0.0, 1.0)
+    inside = (tau > 0.0) & (tau < 1.0)
+    return {
+        "swing_angle": 0.8 * (3 * tau**2 - 2 * tau**3),
+        "swing_angle_dot": 0.8 * (6 * tau - 6 * tau**2) / 0.9,
+        "swing_angle_ddot": 0.8 * (6 - 12 * tau) / 0.81 * inside,
+    }
+
+
+def _check(run: Trajectory, tolerance: float) -> None:
+    for name, exact in (reach(run.time) | lowering(run.time) | _swing(run.time)).items():
+        size = np.abs(exact).max()
+        assert run.signals[name] == pytest.approx(exact, abs=tolerance * size), name
+
+
+def test_closed_forms_in_the_reference() -> None:
+    """Steps of two commands, a table of a cubic: motions, rates, and what the drive delivers."""
+    _check(simulate(mechanism_of(drives()), inputs=INPUTS), 1e-8)
+
+
+@pytest.fixture(scope="module", params=["2.0", "3.0"])
+def machine(request: pytest.FixtureRequest, compile_data: CompileData) -> Compiled:
+    """Its FMU, of each version of the standard."""
+    return compile_data(drives(), request.param)
+
+
+@pytest.mark.parametrize("mode", ["me", "cs"])
+def test_closed_forms_in_the_fmu(machine: Compiled, mode: runs.Mode) -> None:
+    """The same."""
+    some = np.linspace(0.0, 1.0, 3)
+    names = [*reach(some), *lowering(some), *_swing(some)]
+    run = runs.simulate(
+        machine.fmu, mode, names, name=mode, stop=1.0, output_step=0.02, tolerance=1e-10, parameters=INPUTS
+    )
+    _check(run, 3e-8)
+
+
+def test_nothing_moves_without_a_command(machine: Compiled) -> None:
+    """Inputs start where joints and lengths do; the description of the FMU is sound."""
+    assert validate(machine.fmu) == []
+    variables = {v.name: v for v in machine.description.modelVariables}
+    starts = [float(variables[name].start) for name in ("reach", "hoist")]
+    assert np.array_equal(starts, [START, LENGTH])
+    names = ["arm_angle", "reach_offset", "hoist_filtered"]
+    run = runs.simulate(machine.fmu, "cs", names, name="cs", stop=0.4, output_step=0.1, tolerance=1e-10)
+    assert run.signals["arm_angle"] == pytest.approx(START, abs=1e-12)
+    assert not run.signals["reach_offset"].any()
+    assert run.signals["hoist_filtered"] == pytest.approx(LENGTH, abs=1e-14)
+
+
+def test_kinks_of_linear_tables_are_time_events(compile_data: CompileData) -> None:
+    """Each, and both ends of cubic ones, in model exchange."""
+    compiled = compile_data(drives())
+    with Fmu(compiled, "me") as fmu:
+        fmu.start()
+        found, t = [], 0.0
+        while np.isfinite(t):
+            fmu.fmi.setTime(t)
+            t = fmu.enter_continuous_time()
+            found.append(t)
+            fmu.fmi.enterEventMode()
+    kinks = np.array([0.1, 0.25, 0.4, 0.6, 0.8, 0.9]) / 1.5
+    assert found[:-1] == pytest.approx(sorted([*kinks, 0.05, 0.95]), abs=1e-12)
+
+
+def test_a_state_that_is_restored_goes_on_the_same(compile_data: CompileData) -> None:
+    """Filters, pieces of tables and kinks included, to the last bit."""
+    names = ["arm_angle", "reach_filtered", "swing_angle", "tail_angle", "load_position"]
+    with Fmu(compile_data(drives())) as fmu:
+        fmu.start(INPUTS)
+        fmu.run(np.linspace(0.0, 0.3, 4))
+        state = fmu.fmi.serializeFMUState(fmu.fmi.getFMUState())
+        later = np.linspace(0.3, 0.9, 7)
+        first = fmu.run(later, names)
+        fmu.restart()
+        fmu.fmi.setFMUState(fmu.fmi.deserializeFMUState(state))
+        assert np.array_equal(fmu.run(later, names), first)
+
+
+@pytest.mark.parametrize("formulation", ["gpme", "gpme_reduced", "lagrange"])
+def test_both_derivations_agree(formulation: str) -> None:
+    """At any state of filters, time and command, with rows, efforts and forces."""
+    model = prepare(from_data(drives(constraints={"formulation": formulation})))
+    staged, rng, n = StagedModel(model), np.random.default_rng(5), model.mechanism.n
+    for t in (0.0, 0.3, 0.7, 1.2):
+        q, qd = model.start[0] + rng.uniform(-0.3, 0.3, n), rng.uniform(-1.0, 1.0, n)
+        z, inputs = rng.uniform(-0.5, 0.5, 4), {"reach": 0.8, "hoist": 2.1}
+        found = staged(t, q, qd, inputs, z.tolist())
+        exact = evaluate(model.mechanism, t, q, qd, z, start=model.start, inputs=inputs)
+        assert found.qdd == pytest.approx(exact.qdd, rel=1e-9, abs=1e-9)
+        efforts = [found.outputs[f"{c.symbol}_effort"] for c in model.mechanism.coordinates]
+        assert efforts == pytest.approx(exact.drive, rel=1e-9, abs=1e-8)
+
+
+def test_a_length_begins_with_the_distance_of_its_ends() -> None:
+    """Where no start is given: the rope bears nothing as described, and statics stretch it."""
+    rope = {"name": "rope", "a": {"link": "ground", "point": [0.0, 0.0, 2.0]}, "b": {"link": "lower"}}
+    rope |= {"stiffness": 1e3, "rest": {"input": "hoist", "cutoff": 10.0}}
+    model = prepare(from_data(manipulator(lines=[rope], simulation={"start": "description"})))
+    (length,) = model.native_program.inputs
+    tip = np.array([np.cos(0.4), np.sin(0.4)])
+    assert length.start == pytest.approx(np.hypot(tip[0], tip[1] - 2.0), rel=1e-14)
+    without = evaluate(mechanism_of(manipulator()), 0.0, *model.start).Q
+    assert np.abs(evaluate(model.mechanism, 0.0, *model.start).Q - without).max() < 1e-9
+
+
+def test_closed_forms_in_the_text() -> None:
+    """Run by rumoca, where commands are parameters; at its tolerance."""
+    model = prepare(from_data(drives()))
+    model.program.inputs[:] = [replace(entry, start=INPUTS[entry.name]) for entry in model.program.inputs]
+    compiled = CompiledModel(model.modelica(start_values=model.start_values()), "Drives.Experiment")
+    some = np.linspace(0.0, 1.0, 3)
+    names = [*reach(some), *lowering(some), *_swing(some)]
+    _check(compiled.simulate(names, stop=1.0, output_step=0.02, tolerance=1e-9, budget=60.0), 1e-5)
+
+
+def test_the_tower_crane() -> None:
+    """Both derivations near its start, where nothing moves but what the table and the commands demand."""
+    model = prepare(load(EXAMPLES / "tower_crane" / "tower_crane.toml"))
+    staged, rng, n = StagedModel(model), np.random.default_rng(2), model.mechanism.n
+    assert np.abs(evaluate(model.mechanism, 0.0, *model.start, start=model.start).qdd[2:]).max() < 1e-7
+    for t in (0.3, 4.1, 9.0):
+        q, qd = model.start[0] + rng.uniform(-0.1, 0.1, n), rng.uniform(-1.0, 1.0, n)
+        found = staged(t, q, qd, {"travel": 15.0}, [0.5, 0.1, -0.2, 0.3])
+        given = {"start": model.start, "inputs": {"travel": 15.0}}
+        exact = evaluate(model.mechanism, t, q, qd, [0.5, 0.1, -0.2, 0.3], **given)
+        assert np.abs(found.qdd - exact.qdd).max() < 1e-9 * np.abs(exact.qdd).max()
+
+
+# ---- Wrong ones -------------------------------------------------------------------------------------------------
+
+MOTION = {"name": "lifting", "joint": "upper"}
+ROPE = {"name": "rope", "a": {"link": "ground"}, "b": {"link": "lower"}, "stiffness": 1e3}
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "neither": ({"motions": [MOTION]}, "motions[0] (lifting): give either position or input = true"),
+    "both": (
+        {"motions": [MOTION | {"position": "t", "input": True, "cutoff": 1.0}]},
+        "motions[0] (lifting): give either position or input = true",
+    ),
+    "no cutoff": (
+        {"motions": [MOTION | {"input": True}]},
+        "motions[0].cutoff (lifting): is missing: the frequency of the filter that follows the input, Hz",
+    ),
+    "a cutoff of an expression": (
+        {"motions": [MOTION | {"position": "0.4", "cutoff": 2.0}]},
+        "motions[0].cutoff (lifting): is for input = true; an expression is followed as it is",
+    ),
+    "a cutoff of 0": (
+        {"motions": [MOTION | {"input": True, "cutoff": 0.0}]},
+        "motions[0].cutoff (lifting): expected a number above 0, got 0.0",
+    ),
+    "no such joint": (
+        {"motions": [MOTION | {"joint": "uper", "position": "0.4"}]},
+        "motions[0].joint (lifting): there is no link 'uper'; did you mean 'upper'?",
+    ),
+    "no such coordinate": (
+        {"motions": [MOTION | {"joint": "upper.psi", "position": "0.4"}]},
+        "motions[0].joint (lifting): expected one coordinate of the joint (upper.angle), got 'upper.psi'",
+    ),
+    "a name twice": (
+        {"motions": [MOTION | {"position": "0.4"}, MOTION | {"joint": "lower", "position": "0.9"}]},
+        "motions[1].name: the name 'lifting' is taken by motions[0]; names must be unique",
+    ),
+    "a joint that starts with a velocity": (
+        {
+            "links": [
+                manipulator()["links"][0] | {"joint": {"type": "revolute", "axis": [0, 1, 0], "velocity": 0.5}}
+            ],
+            "points": {},
+            "motions": [MOTION | {"input": True, "cutoff": 2.0}],
+        },
+        "motions[0].joint (lifting): a filter starts at rest; expected a joint whose start velocity is 0, got 0.5",
+    ),
+    "two inputs of a name": (
+        {
+            "motions": [MOTION | {"input": True, "cutoff": 2.0}],
+            "lines": [ROPE | {"rest": {"input": "lifting", "cutoff": 2.0}}],
+        },
+        "lines[0].rest.input (rope): the input 'lifting' is taken by motions[0]; names must be unique",
+    ),
+    "a length without a cutoff": (
+        {"lines": [ROPE | {"rest": {"input": "hoist"}}]},
+        "lines[0].rest.cutoff (rope): is missing",
+    ),
+    "a length of an unknown key": (
+        {"lines": [ROPE | {"rest": {"input": "hoist", "cutoff": 1.0, "begin": 1.0}}]},
+        "lines[0].rest.begin (rope): unknown key; known are: input, cutoff, start",
+    ),
+    "a length of less than nothing": (
+        {"lines": [ROPE | {"rest": {"input": "hoist", "cutoff": 1.0, "start": -1.0}}]},
+        "lines[0].rest.start (rope): expected at least 0, got -1.0",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_motions(name: str) -> None:
+    """One problem each, with its key."""
+    changes, expected = WRONG[name]
+    with pytest.raises(DescriptionError) as caught:
+        from_data(manipulator(**changes))
+    assert [str(problem) for problem in caught.value.problems] == [expected]
