@@ -12,8 +12,10 @@ from rich.table import Table
 
 from .. import reference
 from ..fmu.compare.findings import start_consistency
+from ..generator.description.tables.frame import angles_of
 from ..generator.mechanism import GROUND
 from ..prepared import Prepared
+from ..scene import axes_in_world, frames_of, in_world
 from . import reactions
 
 
@@ -65,6 +67,7 @@ def facts(model: Prepared) -> dict[str, Any]:
             {"name": c.name, "role": c.role, "unit": c.unit, "start": float(q)}
             for c, q in zip(mechanism.coordinates, model.start[0], strict=True)
         ],
+        "frames": [_pose_of(model, name) for name in mechanism.frames],
         "formulation": model.program.formulation,
         "constraints": list(model.rows),
         "dependent": list(model.dependent),
@@ -76,6 +79,18 @@ def facts(model: Prepared) -> dict[str, Any]:
         "start": start.text,
         "warnings": reactions.warnings_of(model),
     }
+
+
+def _pose_of(model: Prepared, name: str) -> dict[str, Any]:
+    """Where a point with axes is at the start, world frame: what a path with orientations begins with."""
+    frame, frames = model.mechanism.frames[name], frames_of(model.mechanism, model.start[0])
+    place, axes = in_world(frames, frame.place), axes_in_world(frames, frame)
+    return {"name": name, "position": place.tolist(), "rpy": list(angles_of(axes))}
+
+
+def _at(frame: Mapping[str, Any]) -> str:
+    position, rpy = (", ".join(f"{x + 0.0:.9g}" for x in frame[key]) for key in ("position", "rpy"))
+    return f"frame {frame['name']} at the start, in the world: [{position}] m, rpy [{rpy}] rad"
 
 
 def _table_of(model: Prepared, name: str) -> dict[str, Any]:
@@ -116,6 +131,7 @@ def tables(model: Prepared, data: dict[str, Any]) -> list[Table | str]:
         f"{line}, {data['dof']} degrees of freedom",
         *([reactions.gap(rank)] if constraints.redundant else []),
         *(f"{what}: {names}" for what, names in reactions.redundancy_of(model).items()),
+        *map(_at, data["frames"]),
         f"equations: {data['formulation']}",
         *(_words_of(table) for table in data["tables"]),
         *([f"events: {', '.join(dict.fromkeys(data['events']))}"] if data["events"] else []),

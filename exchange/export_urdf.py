@@ -15,6 +15,7 @@ from lxml import etree
 
 from ..generator import mechanism
 from ..generator.description import Chain
+from ..generator.description.tables.frame import angles_of
 from ..generator.mechanism import GROUND, Body, Coordinate, Mechanism
 
 _UNLIMITED = {
@@ -96,7 +97,7 @@ class _Writer:
     def angles(self, body: Body) -> Iterable[float]:
         """Roll, pitch and yaw, rad: those of the description where it has them."""
         first = next(b for b in self.numbers.bodies if b.link == body.link)
-        return (first is body and self.rpy.get(body.link)) or _roll_pitch_yaw(body.rotation)
+        return (first is body and self.rpy.get(body.link)) or angles_of(body.rotation)
 
     def joint(self, child: str, parent: str, kind: str, frame: Any, coordinate: Coordinate | None) -> None:
         name = f"{child}_joint" if coordinate is None else coordinate.symbol
@@ -134,15 +135,6 @@ def _is_identity(body: Body) -> bool:
 def _text(numbers: Iterable[float]) -> str:
     """With all digits."""
     return " ".join(repr(float(x)) for x in numbers)
-
-
-def _roll_pitch_yaw(R: np.ndarray[Any, np.dtype[np.float64]]) -> tuple[float, float, float]:
-    """Angles, rad, of Rz(yaw)·Ry(pitch)·Rx(roll); at a pitch of ±π/2 the roll is 0."""
-    cosine = np.hypot(R[0, 0], R[1, 0])
-    pitch = np.arctan2(-R[2, 0], cosine)
-    if cosine < 1e-8:
-        return 0.0, float(pitch), float(np.arctan2(-R[0, 1], R[1, 1]))
-    return float(np.arctan2(R[2, 1], R[2, 2])), float(pitch), float(np.arctan2(R[1, 0], R[0, 0]))
 
 
 def _left_out(numbers: Mechanism) -> Iterator[str]:

@@ -4,13 +4,14 @@ from .motion import Motion, check_coordinates
 from .reach import reach_of
 from .scene import Bar, Scene, bars_of, film, still
 from .shapes import Shape
-from .skeleton import extent, frames_of, held_at, in_world
+from .skeleton import axes_in_world, extent, frames_of, held_at, in_world
 
 __all__ = [
     "Bar",
     "Motion",
     "Scene",
     "Shape",
+    "axes_in_world",
     "bars_of",
     "check_coordinates",
     "extent",

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import reference
-from ..generator.mechanism import GROUND, Mechanism, Place
+from ..generator.mechanism import GROUND, JointFrame, Mechanism, Place
 
 Array = NDArray[np.float64]
 
@@ -43,6 +43,11 @@ def in_world(frames: Array, place: Place) -> Array:
     """World position of a place, shape (…, 3), m; frames as `frames_of` gives them."""
     frame, local = frames[..., place.body + 1, :, :], np.asarray(place.position, dtype=float)
     return np.asarray(frame[..., :3, :3] @ local + frame[..., :3, 3])
+
+
+def axes_in_world(frames: Array, frame: JointFrame) -> Array:
+    """Axes of a frame fixed to a body, shape (…, 3, 3), in the world, one column each; frames as above."""
+    return np.asarray(frames[..., frame.place.body + 1, :3, :3] @ np.asarray(frame.rotation, dtype=float))
 
 
 def extent(mechanism: Mechanism, q: Array) -> float:

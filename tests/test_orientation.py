@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 from scipy.integrate import simpson
 from scipy.spatial.transform import Rotation
 
+from gpmelica.commands.check import Summary, facts
 from gpmelica.errors import SolveError
 from gpmelica.fmu.backends import rumoca
 from gpmelica.fmu.compare.compare import compare
+from gpmelica.fmu.report.plots.schematic import start_pose
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description.load import from_data
 from gpmelica.generator.description.tables.task import Path
@@ -31,6 +33,7 @@ from gpmelica.reference.analysis.reachability import unreachable
 from gpmelica.reference.constraints.paths import Orientation
 from gpmelica.reference.kinematics.extent import units_of_change
 from gpmelica.reference.kinematics.kinematics import poses
+from gpmelica.scene import frames_of
 from gpmelica.trajectory import Trajectory
 
 Array = NDArray[np.float64]
@@ -92,6 +95,21 @@ def test_a_force_may_follow_an_axis() -> None:
     found, expected = (evaluate(mechanism_of(data), 0.0, q, qd).qdd for data in (world, local))
     assert found == pytest.approx(expected, rel=1e-12)
     check_derivations(world, np.random.default_rng(6), np.array([0.0]))
+
+
+def test_check_and_pictures_show_axes() -> None:
+    """`check` says where the frame is, as a path's orientations would; pictures have three lines for it."""
+    model = prepare(from_data(arm("flexible")))
+    (frame,) = facts(model)["frames"]
+    position, axes = _start(arm("flexible"))
+    assert frame["position"] == pytest.approx(position, abs=1e-12)
+    assert Rotation.from_euler("ZYX", frame["rpy"][::-1]).as_matrix() == pytest.approx(axes, abs=1e-12)
+    assert re.search(r"frame T at the start, in the world: \[0\.867\d*, 0\.273", str(Summary(model)))
+    frames, drawn = frames_of(model.mechanism, model.start[0]), []
+    for points in (model.mechanism.frames, {}):
+        figure = start_pose(replace(model.mechanism, frames=points), frames[1:])
+        drawn.append(len(figure.axes[0].lines))
+    assert drawn[0] == drawn[1] + 3
 
 
 # ---- Orientations along a path ----------------------------------------------------------------------------------

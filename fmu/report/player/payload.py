@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from ....generator.mechanism import GROUND, Place
+from ....generator.mechanism import GROUND, JointFrame, Place
 from ....reference import Mark
 from ....scene import Bar, Motion, Scene, Shape, reach_of
 from ..plots.space import viewpoint
@@ -38,6 +38,7 @@ def payload(scene: Scene) -> dict[str, Any]:
             _mark(mark, scene.acting[:, k] / scene.peak(mark.kind == "moment"), centre)
             for k, mark in enumerate(scene.marks)
         ],
+        "axes": [_axes(frame) for frame in mechanism.frames.values() if frame.place.body != GROUND],
         "points": [{"name": name, **_place(place, centre)} for name, place in mechanism.points.items()],
     }
 
@@ -63,6 +64,12 @@ def _shape(shape: Shape) -> dict[str, Any]:
         "vertices": "" if mesh is None else _packed(mesh.vertices),
         "faces": "" if mesh is None else base64.b64encode(mesh.faces.astype("<u4").tobytes()).decode(),
     }
+
+
+def _axes(frame: JointFrame) -> dict[str, Any]:
+    turned = Rotation.from_matrix(np.asarray(frame.rotation, dtype=float))
+    at = np.asarray(frame.place.position, dtype=float)
+    return {"body": frame.place.body, "position": _numbers(at), "quaternion": _numbers(turned.as_quat())}
 
 
 def _bar(bar: Bar, centre: Array) -> dict[str, Any]:

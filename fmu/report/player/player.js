@@ -309,6 +309,12 @@ class Player {
     this.groups = bodies(scene, count, (shape) => plain(shape.colour), true);
     const veil = plain(GHOST, { transparent: true, opacity: 0.3, depthWrite: false, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2 });
     this.ghosts = this.motions.length > 1 ? bodies(scene, count, () => veil, false) : [];
+    for (const { body, position, quaternion } of scene.axes) {
+      const axes = new T.AxesHelper(0.08 * scene.extent);
+      axes.position.fromArray(position);
+      axes.quaternion.fromArray(quaternion);
+      this.groups[body].add(axes);
+    }
     this.bars = scene.bars.map((data) => ({ data, mesh: bar((data.kind === "slide" ? 0.006 : 0.009) * scene.extent, data.kind === "slide" ? GHOST : CLOSURE), knots: data.kind === "slide" ? [] : this.knots() }));
     this.marks = scene.marks.map((data) => new Mark(data, scene.extent, up));
     this.dots = scene.points.map(() => new T.Mesh(new T.SphereGeometry(0.014 * scene.extent, 20, 12), new T.MeshBasicMaterial({ color: PATH })));

@@ -10,11 +10,11 @@ from matplotlib.lines import Line2D
 
 from ....generator.mechanism import GROUND, Mechanism, Place, signal_names
 from ....reference import Mark
-from ....scene import bars_of, held_at, in_world
+from ....scene import axes_in_world, bars_of, held_at, in_world
 from ....trajectory import Array, Trajectory
 from . import style
 from .path import position
-from .space import Axes3D, axes_in_space, face, label_places
+from .space import AXES, Axes3D, axes_in_space, face, label_places, triad
 
 _LATER = ("#8ec3e6", "#3d94d1", "#0b66b0")  # paler is earlier
 
@@ -85,6 +85,11 @@ class _Stick:
     def _at(self, place: Place) -> Array:
         return in_world(self._frames, place)
 
+    def _extent(self) -> float:
+        """Diagonal of the box around the segments, m."""
+        ends = np.array([end for segment in self.segments() for end in segment])
+        return float(np.linalg.norm(np.ptp(ends, axis=0)))
+
     def segments(self) -> Iterator[tuple[Array, Array]]:
         """Ends of lines, from each body's origin to what it holds and along sliding joints, world frame, m."""
         for b, held in enumerate(held_at(self._mechanism)):
@@ -118,6 +123,8 @@ class _Stick:
                 self._symbol(axes, frame.place, "s", style.PAPER, colour, 4.5, order)
         for place in self._mechanism.points.values():
             self._symbol(axes, place, "D", colour, colour, 5.0, order)
+        for frame in self._mechanism.frames.values():
+            triad(axes, self._at(frame.place), axes_in_world(self._frames, frame), AXES * self._extent())
         for mark in self._marks:
             if mark.kind == "line" and mark.b is not None:
                 drawn.append(np.array([self._at(mark.a), self._at(mark.b)]))

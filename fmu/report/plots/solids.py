@@ -11,10 +11,10 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
 
-from ....scene import Scene, Shape, in_world, reach_of
+from ....scene import Scene, Shape, axes_in_world, in_world, reach_of
 from ....trajectory import Array
 from . import style
-from .space import Axes3D, axes_in_space, face, label_places, patch
+from .space import AXES, Axes3D, axes_in_space, face, label_places, patch, triad
 
 _AROUND = 16  # corners of what is round
 _LIGHT = np.array([0.35, -0.5, 0.79])
@@ -57,6 +57,9 @@ def draw(axes: Axes3D, scene: Scene, k: int, motion: int = 0) -> list[Artist]:
         drawn += axes.plot(*in_world(frames, place)[:, None], "D", color=style.BLUE, markersize=5, zorder=5)
         path = in_world(scene.motions[motion].frames[0, : k + 1], place)
         drawn += axes.plot(*path.T, color=style.BLUE, linewidth=1.1, zorder=4)
+    for frame in scene.mechanism.frames.values():
+        turned = axes_in_world(frames, frame)
+        drawn += triad(axes, in_world(frames, frame.place), turned, AXES * scene.extent)
     return drawn
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 from matplotlib.gridspec import SubplotSpec
 from matplotlib.patheffects import withStroke
@@ -16,9 +17,11 @@ from mpl_toolkits.mplot3d.axes3d import Axes3D  # type: ignore[import-untyped]
 from ....trajectory import Array
 from . import style
 
-__all__ = ["Axes3D", "axes_in_space", "face", "label_places", "viewpoint", "write_at"]
+__all__ = ["AXES", "Axes3D", "axes_in_space", "face", "label_places", "triad", "viewpoint", "write_at"]
 
 _SMALLEST = 0.25  # of the largest extent: what even a flat thing gets
+AXES = 0.08  # length of a frame's axes, of the mechanism's extent
+_TRIAD = ("#c0392b", "#1e8449", "#1f618d")  # axes x, y, z of a frame
 _ELEVATION = 30.0  # degrees above the ground
 _AZIMUTHS = (-60.0, -30.0, -120.0, -150.0, 30.0, 60.0, 120.0, 150.0)  # degrees, as preferred
 # where a label may stand, points from its place, as preferred
@@ -42,6 +45,14 @@ def axes_in_space(figure: Figure, place: SubplotSpec) -> Axes3D:
         axis.labelpad = 5
         axis._axinfo["grid"] |= {"color": style.GRID, "linewidth": 0.7}
     return axes
+
+
+def triad(axes: Axes3D, origin: Array, rotation: Array, length: float) -> list[Artist]:
+    """Axes x, y, z of a frame: the columns of rotation, shape (3, 3), of this length, m, at its origin, (3,)."""
+    drawn: list[Artist] = []
+    for axis, colour in zip(rotation.T, _TRIAD, strict=True):
+        drawn += axes.plot(*np.array([origin, origin + length * axis]).T, color=colour, linewidth=1.6, zorder=6)
+    return drawn
 
 
 def viewpoint(points: Array, gravity: Array) -> tuple[float, int]:

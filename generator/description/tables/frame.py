@@ -151,6 +151,16 @@ def roll_pitch_yaw(roll: float, pitch: float, yaw: float) -> Array:
     return np.array(_roll_pitch_yaw_rows(*(f(a) for a in (roll, pitch, yaw) for f in (np.cos, np.sin))))
 
 
+def angles_of(rotation: Array) -> tuple[float, float, float]:
+    """Roll, pitch and yaw, rad, of a rotation, shape (3, 3); at a pitch of ±π/2 the roll is 0."""
+    cosine = np.hypot(rotation[0, 0], rotation[1, 0])
+    pitch = float(np.arctan2(-rotation[2, 0], cosine))
+    if cosine < 1e-8:
+        return 0.0, pitch, float(np.arctan2(-rotation[0, 1], rotation[1, 1]))
+    roll, yaw = np.arctan2(rotation[2, 1], rotation[2, 2]), np.arctan2(rotation[1, 0], rotation[0, 0])
+    return float(roll), pitch, float(yaw)
+
+
 def _roll_pitch_yaw_rows(cr: Any, sr: Any, cp: Any, sp: Any, cy: Any, sy: Any) -> list[list[Any]]:
     return [
         [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
