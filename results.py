@@ -108,6 +108,23 @@ class Run:
         figure.supxlabel("time in s")
         return list(grid[:, 0])
 
+    def powers(self) -> dict[str, Array]:
+        """What each force element gives to the machine, shape (N,), W, negative where it takes.
+
+        By what it is: `line rope`, `contact deck`, `support front`, `force wind`, `springs of boom`,
+        `stops of boom`, `friction of column`, `closure mount`; by the reference's laws at the run's states.
+        Drives are not among them: theirs are efforts times rates.
+        Raises UnknownNameError where the run knows no model, DescriptionError where it lacks coordinates.
+        """
+        from . import reference, scene
+
+        if self.model is None:
+            raise UnknownNameError("powers are of a run of a model; take one of Model.simulate")
+        scene.check_coordinates(self.model.mechanism, self.trajectory)
+        given = None if self.inputs is None else self.inputs.functions()
+        mechanism, start = self.model.mechanism, self.model.start
+        return dict(reference.course(mechanism, self.trajectory, start, given, most=len(self.time)).power)
+
     def animate(
         self, path: Path | str, ghost: Run | None = None, case: str = "", progress: Progress = _silent
     ) -> Path:

@@ -34,10 +34,19 @@ def _formulated(example: str, formulation: str) -> Callable[[], Prepared]:
     return lambda: prepare(changed(example, **keys, outputs={"loads": "all"}))
 
 
+POINTS = {"E": {"link": "boom", "position": [3.0, 0.1, 0.0]}}
+OUTPUTS = {
+    "points": ["E"],
+    "links": ["base", "boom"],
+    "energy": True,
+    "expressions": {"lifted": "rope_force*lift_length + E.ax*column.angle_ddot"},
+}
 MODELS: dict[str, Callable[[], Prepared]] = {
     "driven, Dahl": _driven,
     "open chain, rheonomic": lambda: example_model("crane", "rigid_boom"),
-    "lines, contacts, stops": lambda: prepare(from_data(measuring_hoist(programmed=[]))),
+    "lines, contacts, stops": lambda: prepare(
+        from_data(measuring_hoist(programmed=[], points=POINTS, outputs=OUTPUTS))
+    ),
     "inputs through filters, tables": lambda: prepare(from_data(drives())),
     "closed loop": lambda: model_of("cut_joint"),
     "replacement joint": lambda: model_of("spherical_replacement", 1e8),

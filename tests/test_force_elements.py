@@ -205,6 +205,20 @@ def test_springs_have_a_potential() -> None:
         assert np.array(gradient) == pytest.approx(expected, abs=1e-6 * np.abs(expected).max())
 
 
+def test_powers_are_those_of_the_forces() -> None:
+    """What the elements give, one by one, is what their generalised forces give in all; each is named once."""
+    mechanism = mechanism_of(everything())
+    model, rng = Model(mechanism, inputs={"tug": 200.0}), np.random.default_rng(8)
+    for _ in range(8):
+        q, qd = rng.uniform(-0.3, 0.3, mechanism.n), rng.uniform(-1.0, 1.0, mechanism.n)
+        state = model.state(0.4, q, qd)
+        forces, powers = model.forces(state), model.powers(state)
+        expected = (forces.elastic + forces.dissipative + forces.applied) @ qd
+        assert sum(powers.values()) == pytest.approx(expected, rel=1e-9, abs=1e-9 * max(map(abs, powers.values())))
+    kinds = {name.partition(" ")[0] for name in powers}
+    assert kinds == {"springs", "support", "closure", "force", "line", "stops", "friction", "contact"}
+
+
 def test_energy_is_balanced() -> None:
     """Of every element at once, through events: what is stored is what was given and neither taken nor lost."""
     found = Balance(everything(), stop=0.03, tolerance=1e-8)

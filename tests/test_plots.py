@@ -29,7 +29,7 @@ from gpmelica.reference.kinematics.piecewise import PiecewiseLinear
 from gpmelica.trajectory import Array
 
 FIGURES = (
-    "schematic", "joint_coordinates", "path_E", "base_motion", "elastic_coordinates", "forces", "energy",
+    "schematic", "joint_coordinates", "path_E", "base_motion", "elastic_coordinates", "forces", "energy", "power",
     "violations", "errors",
 )  # fmt: skip
 

@@ -25,6 +25,7 @@ from gpmelica.prepared import prepare
 from gpmelica.reference import Model
 from gpmelica.reference.solve import requested
 from gpmelica.reference.solve.solver import formulation
+from gpmelica.results import Run
 
 Array = NDArray[np.float64]
 AXES = "xyz"
@@ -175,6 +176,8 @@ def test_runs_agree(compile_data: CompileData) -> None:
     for run, tolerance in zip(tried, (1e-6, 1e-6, 1e-5), strict=True):
         found = compare(truth, run, units, tolerance, complete=True)
         assert found.ok, (run.name, found.worst_signal, found.max_rel_error, found.note)
+    given = Run(truth, units, model).powers()
+    assert given["line rope"] == pytest.approx(-truth.signals["rope_force"] * truth.signals["rope_rate"], abs=1e-9)
     variables = {v.name: v for v in compiled.description.modelVariables}
     said = {name: (variables[name].unit, variables[name].description) for name in ("reach", "pull", "E_ax")}
     assert said["reach"] == ("m", "tip to column")

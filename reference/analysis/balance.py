@@ -70,6 +70,8 @@ class Course:
     potential   shape (N,), J, see `Energy`
     marks       how the force elements are shown
     acting      shape (N, marks, 3), force at each mark's place a, world axes, N, or N·m where it is a moment
+    power       shape (N,) each, W: what force elements give to the mechanism, negative where they take, by what
+                they are: `line rope`, `contact deck`, `springs of boom`; not of joint friction with bristles
     """
 
     time: Array
@@ -77,6 +79,7 @@ class Course:
     potential: Array
     marks: tuple[Mark, ...]
     acting: Array
+    power: Mapping[str, Array]
 
 
 def course(
@@ -100,10 +103,12 @@ def course(
         model.state(float(t), at, rate, lag=lag)
         for t, at, rate, lag in zip(run.time[taken], q, qd, lags, strict=True)
     ]
+    powers = [model.powers(state) for state in states]
     return Course(
         time=run.time[taken],
         kinetic=np.array([0.5 * s.qd @ model.mass(s.posture)[0] @ s.qd for s in states]),
         potential=np.array([model.potential(state) for state in states]),
         marks=model.marks,
         acting=np.array([model.acting(state) for state in states]),
+        power={name: np.array([values[name] for values in powers]) for name in powers[0]},
     )

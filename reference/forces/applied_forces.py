@@ -72,6 +72,15 @@ class AppliedForces(ForceElement):
                 effort += values @ state.places.jacobian[:, :, column].T
         return Reaction(applied=effort)
 
+    def powers(self, state: State) -> dict[str, float]:
+        """Of each: effort times rate, or force times the velocity of where it acts."""
+        found = {}
+        for force, components, column in self._forces:
+            values = _values(force, components, state)
+            at = state.places.velocity[:, column] if force.coordinate is None else state.qd[[force.coordinate]]
+            found[f"force {force.name}"] = float(values @ at)
+        return found
+
     @property
     def marks(self) -> tuple[Mark, ...]:
         """Arrows; an effort's at the joint that it drives."""

@@ -106,6 +106,13 @@ class Contacts(ForceElement):
         """That press them."""
         return {f"{touch.contact.name}.{FORCE}": touch.normal_force for touch in self._touches}
 
+    def powers(self, state: State) -> dict[str, float]:
+        """Of each."""
+        return {
+            f"contact {touch.contact.name}": float(touch.force(state) @ state.places.velocity[:, touch.column])
+            for touch in self._touches
+        }
+
     def signals(self, state: State) -> dict[str, float]:
         """Gap and normal force of each."""
         found: dict[str, float] = {}

@@ -104,6 +104,11 @@ class ForceElement:
         del state
         return {}
 
+    def powers(self, state: State) -> dict[str, float]:
+        """What each part gives to the mechanism, W, negative where it takes; by what it is, `line rope`."""
+        del state
+        return {}
+
     def stops(self) -> list[float]:
         """Times at which it jumps or has a kink, s."""
         return []

@@ -96,6 +96,10 @@ class ForceModel:
         """Outputs of the elements by their names."""
         return {name: value for element in self._elements for name, value in element.signals(state).items()}
 
+    def powers(self, state: State) -> dict[str, float]:
+        """What each element gives to the mechanism, W; see `ForceElement.powers`."""
+        return {name: value for element in self._elements for name, value in element.powers(state).items()}
+
     def __call__(self, state: State) -> GeneralisedForces:
         """All generalised forces in the state."""
         zero, reactions = np.zeros(len(state.q)), [element.reaction(state) for element in self._elements]

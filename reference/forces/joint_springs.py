@@ -17,6 +17,8 @@ class JointSprings(ForceElement):
 
     def __init__(self, mechanism: Mechanism) -> None:
         data = [(c.stiffness or 0.0, c.rest or 0.0, c.damping or 0.0) for c in mechanism.coordinates]
+        acting = [k for k, (stiffness, _, damping) in enumerate(data) if stiffness or damping]
+        self._owners = [(k, f"springs of {mechanism.coordinates[k].owner}") for k in acting]
         self._stiffness, self._rest, self._damping = np.array(data, dtype=float).reshape(-1, 3).T
 
     def reaction(self, state: State) -> Reaction:
@@ -24,6 +26,14 @@ class JointSprings(ForceElement):
         deflection = state.q - self._rest
         elastic = -self._stiffness * deflection
         return Reaction(elastic, -self._damping * state.qd, energy=-0.5 * float(elastic @ deflection))
+
+    def powers(self, state: State) -> dict[str, float]:
+        """Of each joint, and of each beam's own."""
+        each = -(self._stiffness * (state.q - self._rest) + self._damping * state.qd) * state.qd
+        found = {owner: 0.0 for _, owner in self._owners}
+        for k, owner in self._owners:
+            found[owner] += float(each[k])
+        return found
 
 
 def places(mechanism: Mechanism) -> list[Place]:

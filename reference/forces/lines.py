@@ -123,6 +123,11 @@ class Lines(ForceElement):
                 total[place.body + 1] += sign * np.concatenate([F, np.cross(arm, F)])
         return total
 
+    def powers(self, state: State) -> dict[str, float]:
+        """Of each: its ends come together where it gives."""
+        pulls = zip(self._laws, self._pulls(state), strict=True)
+        return {law.label: -tension.total * span.rate for law, (span, tension) in pulls}
+
     def signals(self, state: State) -> dict[str, float]:
         """Length, rate and force of each."""
         found: dict[str, float] = {}

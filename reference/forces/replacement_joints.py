@@ -36,6 +36,15 @@ class ReplacementJoints(ForceElement):
         """What they do to the slots, shape (B, 6)."""
         return self.by_deformation(state).sum(axis=0) if self.closures else 0.0
 
+    def powers(self, state: State) -> dict[str, float]:
+        """Of each closure."""
+        if not self.closures:
+            return {}
+        rows = self.conditions.rows(state.posture)
+        each = -(self._stiffness * rows.Phi + self._damping * rows.Phi_dot) * rows.Phi_dot
+        own = (each[self.conditions.owner == i].sum() for i in range(len(self.closures)))
+        return {f"closure {closure.name}": float(x) for closure, x in zip(self.closures, own, strict=True)}
+
     @property
     def marks(self) -> tuple[Mark, ...]:
         """Rods between the frames' origins."""

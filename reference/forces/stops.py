@@ -58,6 +58,7 @@ class Stops(ForceElement):
             if getattr(coordinate.limits, key) is not None
         ]
         friction = [(k, c.coulomb) for k, c in enumerate(mechanism.coordinates) if c.coulomb is not None]
+        self._owners = [coordinate.owner for coordinate in mechanism.coordinates]
         self._rubbing = np.array([k for k, _ in friction], dtype=int)
         self._effort = np.array([float(coulomb.effort) for _, coulomb in friction])
         self._v_s = np.array([float(coulomb.v_s) for _, coulomb in friction])
@@ -84,6 +85,19 @@ class Stops(ForceElement):
         applied = np.zeros(len(state.q))
         applied[self._rubbing] = -self._effort * np.tanh(state.qd[self._rubbing] / self._v_s)
         return Reaction(elastic, dissipative, applied, energy)
+
+    def powers(self, state: State) -> dict[str, float]:
+        """Of each joint's stops, and of its friction."""
+        found: dict[str, float] = {}
+        for stop in self._stops:
+            name, effort = f"stops of {self._owners[stop.k]}", 0.0
+            if stop.is_pressing(state):
+                effort = stop.way * stop.held(state)
+            found[name] = found.get(name, 0.0) + effort * float(state.qd[stop.k])
+        for k, effort, v_s in zip(self._rubbing.tolist(), self._effort, self._v_s, strict=True):
+            rate = float(state.qd[k])
+            found[f"friction of {self._owners[k]}"] = -float(effort * np.tanh(rate / v_s)) * rate
+        return found
 
 
 def places(mechanism: Mechanism) -> list[Place]:

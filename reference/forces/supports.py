@@ -72,6 +72,12 @@ class Supports(ForceElement):
     def _force_of(self, k: int) -> Callable[[State], float]:
         return lambda state: -float(self._parts(state)[:, 2, k].sum())
 
+    def powers(self, state: State) -> dict[str, float]:
+        """Of each."""
+        _, rate, _ = self._deflection(state)
+        taken = np.sum(self._parts(state).sum(axis=0) * rate, axis=0)
+        return {f"support {s.name}": -float(x) for s, x in zip(self._supports, taken, strict=True)}
+
     def signals(self, state: State) -> dict[str, float]:
         """Gap and force of one-sided ones."""
         deflection, _, _ = self._deflection(state)

@@ -173,6 +173,10 @@ class Model:
         """Energy of gravity and springs in the state, J."""
         return self._forces.potential(state)
 
+    def powers(self, state: State) -> dict[str, float]:
+        """What each force element gives to the mechanism, W, negative where it takes, as `line rope`."""
+        return self._forces.powers(state)
+
     @property
     def marks(self) -> tuple[Mark, ...]:
         """How pictures show the force elements."""

@@ -38,6 +38,15 @@ def energy(course: Course) -> Figure:
     return figure
 
 
+def power(course: Course, reference: Trajectory) -> Figure | None:
+    """What each force element gives to the mechanism, W; None without any."""
+    panels = [Panel(name, "W", name) for name in course.power]
+    if not panels:
+        return None
+    own = replace(reference, time=course.time, signals=course.power, natural=())
+    return draw(panels, 1 if len(panels) < 3 else 2 if len(panels) < 7 else 3, own, ())
+
+
 def forces(course: Course, reference: Trajectory) -> Figure | None:
     """Magnitudes of what the force elements do at their marks, supports apart, N or N·m; None without any."""
     shown = [(k, mark) for k, mark in enumerate(course.marks) if mark.kind != "support"]

@@ -74,6 +74,12 @@ def _of_the_motion(report: RunReport) -> Iterator[Entry]:
         partial(schematic, mechanism, report.reference, report.poses, report.course.marks),
     )
     yield "joint_coordinates", "Joint coordinates", "", partial(time_series.joint_coordinates, *of_runs)
+    yield (
+        "expressions",
+        "Outputs by expressions",
+        "What the description asks for under names of its own.",
+        partial(time_series.expressions, *of_runs),
+    )
     for point in mechanism.points:
         target, gravity = report.targets.get(point), np.asarray(mechanism.gravity)
         yield (
@@ -121,6 +127,13 @@ def _of_the_motion(report: RunReport) -> Iterator[Entry]:
         partial(energy.inputs, report.inputs, units, report.reference),
     )
     yield "energy", "Energy", "Of the reference run; gravity and springs.", partial(energy.energy, report.course)
+    yield (
+        "power",
+        "Power of force elements",
+        "What each gives to the mechanism, negative where it takes, by the reference; drives, and joint friction"
+        " with bristles, apart.",
+        partial(energy.power, report.course, report.reference),
+    )
     yield (
         "friction",
         "Friction",

@@ -61,6 +61,13 @@ def driving_efforts(mechanism: Mechanism, reference: Trajectory, runs: Sequence[
     return draw(panels, columns_for(driven), reference, runs) if panels else None
 
 
+def expressions(mechanism: Mechanism, reference: Trajectory, runs: Sequence[Trajectory]) -> Figure | None:
+    """The description's own outputs; None without any."""
+    wanted = mechanism.chain.outputs.expressions
+    panels = [Panel(name, quantity.unit or "", name) for name, quantity in wanted.items()]
+    return draw(panels, 1 if len(panels) < 4 else 2, reference, runs) if panels else None
+
+
 def draw(panels: Sequence[Panel], columns: int, reference: Trajectory, runs: Sequence[Trajectory]) -> Figure:
     """Panels row by row, with common time axis and legend."""
     figure, grid = panel_grid(len(panels), columns)
@@ -108,7 +115,8 @@ def draw_panel(
 def set_title(axes: Axes, panel: Panel, factor: float) -> None:
     """What the panel shows and its unit, times the factor that its values were divided by."""
     power = "" if factor == 1.0 else style.power_of_ten(factor) + " "
-    axes.set_title(f"{panel.title}  in {power}{unit_text(panel.unit)}")
+    unit = f"{power}{unit_text(panel.unit)}".strip()
+    axes.set_title(f"{panel.title}  in {unit}" if unit else panel.title)
 
 
 def natural_height(panel: Panel, reference: Trajectory) -> float:
