@@ -1,0 +1,61 @@
+"""The arms of examples/arms in other people's tools: a controller in FMPy, and masters."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+from helpers_backends import EXAMPLES, Once
+from helpers_masters import PACKAGES, alone, need_master, run_apart
+
+from gpmelica import load, reference
+from gpmelica.fmu.backends.native import build_bare
+from gpmelica.trajectory import Trajectory
+
+ARMS = EXAMPLES / "arms"
+STOP, STEP = 0.2, 0.01
+
+
+def _computed_torque() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("computed_torque", ARMS / "computed_torque.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_computed_torque(once: Once) -> None:
+    """The error from the target decays as the law has it, all seven alike; what the samples cost is of order 1."""
+    arm = load(ARMS / "seven_axis.toml").prepared
+    fmu = once("seven_axis", lambda folder: build_bare(arm, folder)) / f"{arm.name}.fmu"
+    script, away = _computed_torque(), []
+    for step in (4e-3, 2e-3):
+        times, errors = script.follow(str(fmu), stop=0.4, step=step)
+        away.append(np.abs(errors - script.expected(times)).max())
+    assert away[0] / away[1] == pytest.approx(2.0, abs=0.2)
+    assert away[1] < 0.01 * np.abs(script.OFFSET).max()
+
+
+@pytest.fixture(scope="module")
+def led() -> Trajectory:
+    """The arm on the cart by the reference solver."""
+    arm = load(ARMS / "six_axis.toml").prepared
+    return reference.simulate(arm.mechanism, start=arm.start, stop=STOP, output_step=STEP, loads=[])
+
+
+@pytest.mark.parametrize("master", PACKAGES)
+def test_line_in_masters(once: Once, led: Trajectory, tmp_path: Path, master: str) -> None:
+    """Its FMU has no inputs: every master's run is the reference's, joints, cart and tool."""
+    need_master(master)
+    arm = load(ARMS / "six_axis.toml").prepared
+    fmu = once("six_axis", lambda folder: build_bare(arm, folder)) / f"{arm.name}.fmu"
+    names = ["T_x", "T_y", "T_z", "base_psi", "base_y", "shoulder_angle", "wrist2_angle"]
+    [found] = run_apart(master, alone(fmu, names, tmp_path), [STEP], STOP, [f"Plant.{name}" for name in names])
+    assert found[0] == pytest.approx(led.time[1:], abs=1e-9)
+    for name, values in zip(names, found[1:], strict=True):
+        expected = led.signals[name][1:]
+        assert values == pytest.approx(expected, abs=1e-6 * np.ptp(expected)), name
