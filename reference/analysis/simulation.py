@@ -60,8 +60,8 @@ def simulate(
     `<point>_vz`; with constraints `violation_position`, `violation_velocity` (norms of Φ, Φ̇) and
     `<coordinate>_effort` of the joints and a fixed base; joint loads `<link>_load_fx` … `<link>_load_nz`, and of
     revolute and prismatic joints `<link>_load_axial`, `<link>_load_normal` (see `evaluation.joint_loads`);
-    `<name>_force` of the knife edges, N, along their normals. At a switching time they have the values after the
-    switch.
+    `<name>_force` of the knife edges, N, along their normals; what force elements measure, and what the
+    description's `outputs` asks for. At a switching time they have the values after the switch.
     `extra`: `tolerance` that the method had; with constraints the smallest |det C_d| at the output times and its
     time, `min_det` and `min_det_time`; with friction the largest `friction_residual` (see `Evaluation`).
     `note` says where the rows came near to a singular position.
