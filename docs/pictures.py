@@ -15,10 +15,14 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from gpmelica.fmu.report.plots import style, time_series
+from gpmelica.fmu.report.plots.schematic import schematic
 from gpmelica.generator.description.load import from_data
+from gpmelica.generator.description.tables.frame import angles_of
 from gpmelica.generator.mechanism import build
 from gpmelica.generator.types.joints import JOINT_TYPES
-from gpmelica.reference import simulate
+from gpmelica.prepared import prepare
+from gpmelica.reference import poses, simulate
+from gpmelica.scene import axes_in_world, frames_of, in_world
 from gpmelica.trajectory import Trajectory
 
 Array = NDArray[np.float64]
@@ -117,6 +121,65 @@ def _around_a_corner(path: dict[str, Any]) -> Trajectory:
     return simulate(build(from_data(machine)))
 
 
+def draw_orientation() -> None:
+    """A six-axis arm on springs whose tool goes along a line and keeps its orientation: a reference run."""
+    free = prepare(from_data(_arm([])))
+    frame = free.mechanism.frames["T"]
+    frames = frames_of(free.mechanism, free.start[0])
+    rpy = angles_of(axes_in_world(frames, frame))
+    path = {
+        "point": "T",
+        "frame": {"xyz": in_world(frames, frame.place).tolist()},
+        "waypoints": [[0.0, 0.0, 0.0], [-0.1, -0.7, 0.1]],
+        "orientations": [rpy, rpy],
+        "leg_time": 1.5,
+        "profile": "trapezoidal",
+    }
+    model = prepare(from_data(_arm([{"name": "line", "path": path}])))
+    with style.styled():
+        run = simulate(model.mechanism, start=model.start)
+        figure = schematic(model.mechanism, run, lambda q: poses(model.mechanism, q))
+        (FOLDER / "path_orientation.svg").write_text(style.render(figure)[1])
+
+
+def _arm(programmed: list[dict[str, Any]]) -> dict[str, Any]:
+    """Of each link: where its joint is, m, its axis, start angle, rad, and mass, kg."""
+    links = {
+        "waist": ([0.0, 0.0, 0.3], "z", 0.5, 8.0),
+        "upper": ([0.0, 0.1, 0.2], "y", -1.0, 12.0),
+        "fore": ([0.7, -0.05, 0.0], "y", 1.5, 6.0),
+        "wrist1": ([0.6, 0.0, 0.0], "y", 1.07, 2.0),
+        "wrist2": ([0.0, 0.1, 0.0], "z", 0.4, 2.0),
+        "wrist3": ([0.1, 0.0, 0.0], "x", 0.3, 0.5),
+    }
+    spring = {"stiffness": [4e4, 4e4, 1e5], "damping": [8e2, 8e2, 2e3]}
+    base = {
+        "mass": 120.0,
+        "inertia": [8.0, 8.0, 12.0],
+        "supports": [{"position": [x, y, 0.0]} | spring for x in (-0.4, 0.4) for y in (-0.4, 0.4)],
+    }
+    return {
+        "schema": 1,
+        "name": "Arm",
+        "base": base,
+        "links": [
+            {
+                "name": name,
+                "parent": parent,
+                "frame": {"xyz": xyz},
+                "mass": mass,
+                "inertia": [0.01 * mass] * 3,
+                "joint": {"type": "revolute", "axis": np.eye(3)["xyz".index(axis)].tolist(), "position": angle},
+            }
+            for parent, (name, (xyz, axis, angle, mass)) in zip(["base", *links], links.items(), strict=False)
+        ],
+        "points": {"T": {"link": "wrist3", "position": [0.15, 0.0, 0.0], "rpy": [0.0, 0.0, 0.0]}},
+        "programmed": programmed,
+        "simulation": {"stop": 1.5, "output_step": 0.02},
+        "statics": {"locked": [*links]},
+    }
+
+
 def _panels(rows: int, columns: int, size: float = 3.3) -> tuple[Any, list[Axes3D]]:
     figure = pyplot.figure(figsize=(size * columns, size * rows))
     panels = [
@@ -182,6 +245,7 @@ if __name__ == "__main__":
     with mpl.rc_context(STYLE):
         draw_path()
         draw_profiles()
+        draw_orientation()
         for joint, motions in JOINT_TYPES.items():
             if len(motions) > 1:
                 draw_joint(joint)
