@@ -55,7 +55,7 @@ def test_the_pieces_of_the_equations_are_the_splines_of_the_reference(
     """Value and two derivatives, at random times inside and beside knots; linear ones beyond the ends, too."""
     given = Table(**table(tmp_path, **keys))
     pieces = (
-        piecewise.linear(*given.points)
+        piecewise.linear(*given.points, kinks=True)
         if "interpolation" in keys
         else piecewise.cubic(*given.points, at_rest=not keys)
     )

@@ -22,7 +22,7 @@ class Piecewise:
 
     pieces  shape (m, PIECE), the first column not decreasing: a piece holds up to the begin of the next one, the
             first one from −∞ on, the last one for ever
-    kinks   whether its slope jumps where pieces meet
+    kinks   whether its slope jumps where pieces meet, so that solvers stop there
     """
 
     pieces: Array
@@ -40,12 +40,12 @@ def cubic(time: Array, values: Array, *, at_rest: bool) -> Piecewise:
     return Piecewise(np.column_stack([time[:-1], spline.c[::-1].T]), kinks=False)
 
 
-def linear(time: Array, values: Array) -> Piecewise:
+def linear(time: Array, values: Array, *, kinks: bool) -> Piecewise:
     """Lines between points, shape (N,) each; before and after them the first and the last value."""
     slopes = np.append(np.diff(values) / np.diff(time), 0.0)
     begins, starts = np.append(time[0], time), np.append(values[0], values)
     none = np.zeros_like(starts)
-    return Piecewise(np.column_stack([begins, starts, np.append(0.0, slopes), none, none]), kinks=True)
+    return Piecewise(np.column_stack([begins, starts, np.append(0.0, slopes), none, none]), kinks)
 
 
 def derivative(piece: Expr, x: Expr, order: int) -> Expr:

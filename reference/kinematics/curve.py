@@ -18,6 +18,8 @@ class Curve:
     """A table as a function.
 
     first, last   s: its span; before, after: what it holds beyond it
+    kinks         times, s, at which an integrator stops
+    rests         whether it is constant beyond its ends, where its second derivative jumps
     """
 
     def __init__(self, table: Table) -> None:
@@ -25,7 +27,8 @@ class Curve:
         self.first, self.last = table.span
         self.before, self.after = table.end_values
         self.is_free = table.ends == "free"
-        self.kinks = time.tolist() if table.interpolation == "linear" else []
+        self.kinks = time.tolist() if table.has_kinks else []
+        self.rests = table.interpolation == "cubic" and not self.is_free
         if table.interpolation == "linear":
             self._derivatives: list[Callable[[float], float]] = [
                 lambda x: float(np.interp(x, time, values)),
@@ -35,11 +38,6 @@ class Curve:
         else:
             spline = CubicSpline(time, values, bc_type="not-a-knot" if self.is_free else "clamped")
             self._derivatives = [partial(_value, spline, k) for k in range(3)]
-
-    @property
-    def rests(self) -> bool:
-        """Whether it is constant beyond its ends, where its second derivative jumps."""
-        return not self.is_free and not self.kinks
 
     def __call__(self, x: Value) -> Value:
         """Its value; raises ValueError outside of a table that no run may leave."""

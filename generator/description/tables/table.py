@@ -21,6 +21,7 @@ Array = NDArray[np.float64]
 MOST_POINTS = 10_000
 _LARGEST = 10_000_000  # bytes
 _MOST_PROBLEMS = 10
+_MOST_KINKS = 500
 _FEWEST = {("linear", "rest"): 2, ("cubic", "rest"): 2, ("cubic", "free"): 4}
 
 
@@ -65,6 +66,11 @@ class Table(Part):
     def span(self) -> tuple[float, float]:
         """The first and the last time, s."""
         return self._points[0][0], self._points[0][-1]
+
+    @property
+    def has_kinks(self) -> bool:
+        """Whether solvers stop between its pieces: of long linear tables the kinks are too many, and small."""
+        return self.interpolation == "linear" and len(self._points[0]) <= _MOST_KINKS
 
     @property
     def end_values(self) -> tuple[float, float]:

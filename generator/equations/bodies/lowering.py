@@ -171,5 +171,5 @@ class Lowering:
 
 def _pieces(table: Table) -> Piecewise:
     if table.interpolation == "linear":
-        return piecewise.linear(*table.points)
+        return piecewise.linear(*table.points, kinks=table.has_kinks)
     return piecewise.cubic(*table.points, at_rest=table.ends == "rest")
