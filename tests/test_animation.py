@@ -8,14 +8,14 @@ import json
 import re
 import shutil
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import matplotlib
 import numpy as np
 import pytest
-from helpers_cli import ARM, fails, process
+from helpers_cli import Command, fails
 from helpers_reference import mechanism_of
 from helpers_report import crane, prescribed_run
 from numpy.typing import NDArray
@@ -127,6 +127,7 @@ def test_solids_are_closed(kind: Any) -> None:
     assert np.ptp(faces.reshape(-1, 3), axis=0) == pytest.approx(size, rel=0.03)
 
 
+@cache
 def short() -> Run:
     """The linkage for a fifth of a second."""
     return gp.load(FOUR_BAR, simulation={"stop": 0.2}).simulate()
@@ -182,13 +183,12 @@ def test_drawing(tmp_path: Path) -> None:
     assert 'class="play"' not in paths[2].read_text(encoding="utf-8")
 
 
-def test_commands(tmp_path: Path) -> None:
+def test_commands(gpmelica: Command, arm: Path, tmp_path: Path) -> None:
     """`animate` of a case beside a result file; `check --draw`; what is wrong with a result file."""
-    (tmp_path / "arm.toml").write_text(ARM, encoding="utf-8")
-    run = gp.load(tmp_path / "arm.toml", "heavy").simulate()
+    run = gp.load(arm, "heavy").simulate()
     write_csv(tmp_path / "fmu.csv", run.trajectory)
     (tmp_path / "other.csv").write_text("time,x\n0,1\n1,2\n")
-    animate = partial(process, "animate", tmp_path / "arm.toml", "--case", "heavy", "--out", tmp_path / "out")
+    animate = partial(gpmelica, "animate", arm, "--case", "heavy", "--out", tmp_path / "out")
     answer = animate("--result", tmp_path / "fmu.csv", "--json")
     assert answer.json == {"files": [str(tmp_path / "out" / "animation.html")]}
     text = (tmp_path / "out" / "animation.html").read_text(encoding="utf-8")
@@ -196,6 +196,6 @@ def test_commands(tmp_path: Path) -> None:
     (data,) = re.findall(r'<script type="application/json" id="scene">(.*?)</script>', text, re.DOTALL)
     assert [motion["count"] for motion in json.loads(data)["motions"]] == [241, 241]
     fails(animate("--result", tmp_path / "other.csv"), 2, "other.csv: lacks upper_angle", "no run of Arm")
-    answer = process("check", tmp_path / "arm.toml", "--draw", "--out", tmp_path / "out", "--json")
+    answer = gpmelica("check", arm, "--draw", "--out", tmp_path / "out", "--json")
     assert [Path(path).name for path in answer.json["files"]] == ["drawing.png", "drawing.svg", "drawing.html"]
     assert all(Path(path).is_file() for path in answer.json["files"])

@@ -10,7 +10,7 @@ from zipfile import ZipFile
 import numpy as np
 import pytest
 from helpers_backends import CompileData, driven
-from helpers_cli import fails, process
+from helpers_cli import Command, fails
 from helpers_reference import mechanism_of
 
 from gpmelica import reference
@@ -200,13 +200,13 @@ def _without(fmu: Path, target: Path, attribute: str) -> Path:
 # ---- The command ------------------------------------------------------------------------------------------------
 
 
-def test_run_with_an_input_file(tmp_path: Path) -> None:
+def test_run_with_an_input_file(gpmelica: Command, tmp_path: Path) -> None:
     """`gpmelica run --input` holds both modes against the reference; rumoca is left out, which the report says."""
     description = tmp_path / "slider.toml"
     description.write_text(_toml())
     inputs = _file(tmp_path, "time,f", "0,0", "0.105,3", "0.3,-1")
     out = tmp_path / "out"
-    answer = process("run", description, "--compiler", "native", "--input", inputs, "--out", out, "--json")
+    answer = gpmelica("run", description, "--compiler", "native", "--input", inputs, "--out", out, "--json")
     assert answer.status == 0, answer
     names = [run["name"] for run in answer.json["runs"]]
     assert names == ["reference", "fmu-native-me", "fmu-native-cs"]
@@ -214,12 +214,12 @@ def test_run_with_an_input_file(tmp_path: Path) -> None:
     assert f"--input {inputs}" in (out / "report.html").read_text()
 
 
-def test_wrong_input_file_is_bad_input(tmp_path: Path) -> None:
+def test_wrong_input_file_is_bad_input(gpmelica: Command, tmp_path: Path) -> None:
     """Exit status 2, and the file and column in the message."""
     description = tmp_path / "slider.toml"
     description.write_text(_toml())
     inputs = _file(tmp_path, "time,g", "0,0", "1,1")
-    answer = process("loads", description, "--input", inputs, "--out", tmp_path / "out")
+    answer = gpmelica("loads", description, "--input", inputs, "--out", tmp_path / "out")
     fails(answer, 2, str(inputs), "expected the columns time, f, got time, g: f is missing")
 
 

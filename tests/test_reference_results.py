@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from fmpy.util import read_csv, read_ref_opt_file, validate_result
 from helpers_backends import Compiled, CompileData, driven, example_model, pendulum
-from helpers_cli import ARM, fails, process
+from helpers_cli import Command, fails
 
 from gpmelica.commands.run import reference_run
 from gpmelica.fmu.compilers.platforms import here
@@ -89,20 +89,18 @@ def test_files_keep_the_rules(tmp_path: Path) -> None:
     assert options["OutputIntervalLength"] == pytest.approx(result["time"][1])
 
 
-def test_build_writes_them(tmp_path: Path) -> None:
+def test_build_writes_them(gpmelica: Command, arm: Path, tmp_path: Path) -> None:
     """`build --reference-results` writes them beside the FMU and says so."""
-    (tmp_path / "arm.toml").write_text(ARM, encoding="utf-8")
-    answer = process("build", tmp_path / "arm.toml", "--out", tmp_path / "here", "--reference-results", "--json")
+    answer = gpmelica("build", arm, "--out", tmp_path / "here", "--reference-results", "--json")
     assert answer.status == 0, answer.err
     written = {Path(name).name for name in answer.json["files"]}
     assert written == {"Arm.mo", "Arm.mos", "Arm.fmu", "Arm_ref.csv", "Arm_ref.opt", "Readme.txt"}
     assert written == {path.name for path in (tmp_path / "here").iterdir()}
 
 
-def test_build_for_platforms_that_are_none(tmp_path: Path) -> None:
+def test_build_for_platforms_that_are_none(gpmelica: Command, arm: Path, tmp_path: Path) -> None:
     """`build --platforms` refuses names with exit status 2, all at once, before anything is written."""
-    (tmp_path / "arm.toml").write_text(ARM, encoding="utf-8")
     names = f"{here('2.0').name},amiga,aarch64-linux"
-    answer = process("build", tmp_path / "arm.toml", "--platforms", names, "--out", tmp_path / "here")
+    answer = gpmelica("build", arm, "--platforms", names, "--out", tmp_path / "here")
     fails(answer, 2, "amiga: is no platform", "aarch64-linux: FMI 2.0 has no name for it")
     assert not (tmp_path / "here").exists()

@@ -11,7 +11,7 @@ import pytest
 from fmpy.ssp import ssd as ssp_reader
 from fmpy.ssp.simulation import simulate_ssp
 from helpers_backends import Compiled, CompileData, Once, driven
-from helpers_cli import process
+from helpers_cli import Command
 from helpers_masters import controller
 from helpers_masters import plant as slewing_plant
 from lxml import etree
@@ -99,7 +99,7 @@ def test_controller_that_does_not_fit(plant: Compiled, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("fmi", ["2.0", "3.0"])
-def test_command(tmp_path: Path, fmi: str) -> None:
+def test_command(gpmelica: Command, tmp_path: Path, fmi: str) -> None:
     """`gpmelica ssp` writes the archive beside the FMU; a missing controller is bad input."""
     description = tmp_path / "slider.toml"
     description.write_text(
@@ -107,11 +107,11 @@ def test_command(tmp_path: Path, fmi: str) -> None:
         '[[links]]\nname = "mass"\nparent = "ground"\nmass = 2.0\ninertia = [1.0, 1.0, 1.0]\n'
         'joint = { type = "prismatic", axis = [1.0, 0.0, 0.0] }\n'
     )
-    answer = process("ssp", description, "--fmi", fmi, "--out", tmp_path / "out", "--json")
+    answer = gpmelica("ssp", description, "--fmi", fmi, "--out", tmp_path / "out", "--json")
     assert answer.json["files"] == [str(tmp_path / "out" / name) for name in ("Slider.fmu", "Slider.ssp")]
     written = fmpy.read_model_description(answer.json["files"][0])
     assert (written.modelName, written.fmiVersion) == ("Slider", fmi)
-    missing = process("ssp", description, "--out", tmp_path / "out", "--controller", tmp_path / "none.fmu")
+    missing = gpmelica("ssp", description, "--out", tmp_path / "out", "--controller", tmp_path / "none.fmu")
     assert missing.status == 2
     assert "none.fmu" in missing.err
 
