@@ -95,9 +95,16 @@ def _position(model: Prepared, point: str, q: np.ndarray[Any, Any]) -> list[floa
 
 @PROFILE
 @given(descriptions())
-def test_program_is_in_order(data: dict[str, Any]) -> None:
+def test_program_text_and_interface(data: dict[str, Any]) -> None:
+    """Equations are in order; the Modelica text and the FMU's table of variables have all that they should."""
+    model = _model(data)
+    _check_order(model.program)
+    _check_text(model)
+    _check_interface(model, coordinates(data))
+
+
+def _check_order(program: Program) -> None:
     """Names are unique, and every equation uses only what has been given or defined before it."""
-    program = _model(data).program
     outputs = {o.name for o in program.outputs} - program.published
     names = [*_given(program), *(item.name for item in program.items), *outputs]
     assert {name: count for name, count in Counter(names).items() if count > 1} == {}
@@ -110,11 +117,8 @@ def test_program_is_in_order(data: dict[str, Any]) -> None:
     assert all(ir.symbols(expr) <= known for expr in results)
 
 
-@PROFILE
-@given(descriptions())
-def test_modelica_declares_everything_once(data: dict[str, Any]) -> None:
-    """The text declares each name of the program, once, and balances its brackets."""
-    model = _model(data)
+def _check_text(model: Prepared) -> None:
+    """It declares each name of the program, once, and balances its brackets."""
     text = model.modelica()
     declared = Counter(_DECLARATION.findall(_without_functions(text)))
     assert {name: count for name, count in declared.items() if count > 1} == {}
@@ -129,14 +133,11 @@ def _without_functions(text: str) -> str:
     return re.sub(r"^ *function (\w+).*?end \1;", "", text, flags=re.MULTILINE | re.DOTALL)
 
 
-@PROFILE
-@given(descriptions())
-def test_interface(data: dict[str, Any]) -> None:
+def _check_interface(model: Prepared, described: list[str]) -> None:
     """The FMU's variables have unique names and finite start values; every coordinate is among them."""
-    model = _model(data)
     table = variables.table(model.program)
     names = [variable.name for variable in table]
     assert len(set(names)) == len(names)
     assert all(np.isfinite(v.start) for v in table if v.start is not None)
-    symbols = {name.replace(".", "_") for name in coordinates(data)}
+    symbols = {name.replace(".", "_") for name in described}
     assert {f"{symbol}{suffix}" for symbol in symbols for suffix in ("", "_dot", "_ddot")} <= set(names)
