@@ -19,6 +19,7 @@ from gpmelica.fmu.backends.rumoca import CompiledModel
 from gpmelica.generator import modelica, variables
 from gpmelica.generator.language import ir
 from gpmelica.generator.language.ir import Expr
+from gpmelica.generator.modelica import Source
 from gpmelica.generator.modelica import text as modelica_text
 from gpmelica.prepared import Prepared
 
@@ -33,9 +34,15 @@ def model(request: pytest.FixtureRequest) -> Prepared:
 
 
 @pytest.fixture(scope="module")
-def text(model: Prepared) -> str:
+def source(model: Prepared) -> Source:
+    """Its Modelica, and where each line comes from."""
+    return model.modelica_source()
+
+
+@pytest.fixture(scope="module")
+def text(source: Source) -> str:
     """Its Modelica."""
-    return model.modelica()
+    return source.text
 
 
 def test_second_compiler(model: Prepared, text: str) -> None:
@@ -132,9 +139,9 @@ def test_plant_has_an_input_for_each_force(model: Prepared, text: str) -> None:
     assert not [e for e in equations(text, "Mechanism") if e.split(" = ")[0] in forces]
 
 
-def test_every_line_has_an_origin(model: Prepared, text: str) -> None:
+def test_every_line_has_an_origin(model: Prepared, source: Source, text: str) -> None:
     """Links, constraints and forces have their lines, and every declaration and equation of a model an origin."""
-    origins = model.modelica_source().origins
+    origins = source.origins
     lines = text.splitlines()
     found = {origins.line(i) for i in range(1, len(lines) + 1)}
     bodies = {body.link for body in model.mechanism.bodies} - {"base"}
@@ -149,9 +156,9 @@ def test_every_line_has_an_origin(model: Prepared, text: str) -> None:
     assert [line for i, line in ours if not origins.line(i)] == []
 
 
-def test_origins_are_at_their_lines(model: Prepared, text: str) -> None:
+def test_origins_are_at_their_lines(source: Source, text: str) -> None:
     """Every heading of a link or a force is the origin of its own line and of the next one."""
-    origins = model.modelica_source().origins
+    origins = source.origins
     headings = [
         (i, line.strip().removeprefix("// "))
         for i, line in enumerate(text.splitlines(), start=1)

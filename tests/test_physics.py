@@ -13,7 +13,7 @@ from gpmelica.fmu.runs import simulate as runs
 from gpmelica.reference import Model, energy
 from gpmelica.trajectory import Trajectory
 
-ELEMENTS = (2, 8)
+ELEMENTS = (2, 5)
 
 
 @pytest.mark.parametrize("case", ["S_r_L_r_J_nf", "S_fl_L_fl_J_nf"])
