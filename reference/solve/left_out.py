@@ -58,12 +58,15 @@ class LeftOut:
         self.active = list(choice.independent)
         self.rows = [k for k in range(len(constraints.names)) if k not in choice.independent]
         self.names = tuple(constraints.names[k] for k in self.rows)
-        self._constraints, self._unit, self._extent = constraints, choice.unit, choice.extent
+        self._constraints, self._unit = constraints, choice.unit
+        self._reach = choice.extent * choice.unit  # by which a change in a second is measured
         self._orders = constraints.orders[self.rows]
         self._open = float(model.mechanism.chain.simulation.violation)
 
     def residuals(self, state: State, qdd: Array | None = None) -> tuple[Array, Array]:
         """What each row is open by beyond what those kept are, and what rounding and drift explain, (k,) each.
+
+        Of the latter a part, where that is enough.
 
         qdd  shape (n,), rad/s² or m/s²: for rows of order 2, which count as fulfilled without
         """
@@ -84,22 +87,26 @@ class LeftOut:
 
     def at_level(self, level: int, state: State, qdd: Array | None) -> tuple[Array, Array]:
         """`residuals` of values, rates or accelerations of all rows."""
-        rows, sizes = self._constraints(state), self._constraints.sizes(state)
+        rows, motion = self._constraints(state), state.qd if level == 1 or qdd is None else qdd
+        values = (rows.Phi, rows.Phi_dot, rows.C @ motion - rows.gamma)[level]
+        implied = self._shares(rows.C) @ values[self.active]
+        found = np.abs(values[self.rows] - implied)
+        enough = self._open * np.minimum(np.abs(rows.C[self.rows]) @ self._reach, 1.0)
+        if np.all(found <= enough):  # nothing is smaller than its size, and sizes take most of the time
+            return found, enough
+        sizes = self._constraints.sizes(state)
         relative = np.abs(rows.Phi[self.active]) / np.maximum(sizes.Phi[self.active], 1e-300)
         violated = float(relative.max(initial=0.0))
-        scale = sizes.C @ (self._extent * self._unit)  # what a change by the extent, in a second, would be
+        scale = sizes.C @ self._reach
         if level == 0:
-            values, scale, allowed = rows.Phi, scale + sizes.Phi, _CURVED * violated**2
+            scale, allowed = scale + sizes.Phi, _CURVED * violated**2
         else:
-            motion = state.qd if level == 1 or qdd is None else qdd
-            values = rows.Phi_dot if level == 1 else rows.C @ motion - rows.gamma
             scale = scale + sizes.C @ np.abs(motion) + np.abs(values - rows.C @ motion)
             allowed = _CURVED * violated
-        implied = self._shares(rows.C) @ values[self.active]
         scale = scale[self.rows] + np.abs(implied)
         # of small machines what rows are made of counts, of others the row's unit; of squares of rows, noise
         small = np.maximum(self._open * np.minimum(scale, 1.0), _NOISE)
-        return np.abs(values[self.rows] - implied), allowed * scale + small
+        return found, allowed * scale + small
 
     def _shares(self, C: Array) -> Array:
         """A, shape (k, r): the rows are A times those kept."""
