@@ -23,7 +23,7 @@ class Balance:
     """Of a description's motion up to `stop`, s, with powers integrated beside its states, by the same method.
 
     events  what has happened
-    given   J, by all forces that store nothing
+    given   J, by all forces that store nothing, and by what moves springs' lengths at rest
     taken   J, by dampers and joint friction with bristles
     lost    J, in springs that let go at events
     error   largest defect at an event or the end, by the energy that was turned over
@@ -69,7 +69,7 @@ class Balance:
         def rate(t: float, y: Array) -> Array:
             state, z = self._motion.moment(t, y[:-2], segment)
             forces, found = self._model.forces(state), self._model.evaluate(state, self._motion.form, z)
-            powers = [forces.applied @ state.qd, -(forces.dissipative + found.friction) @ state.qd]
+            powers = [forces.applied @ state.qd + forces.driven, -(forces.dissipative + found.friction) @ state.qd]
             return np.concatenate([state.qd, found.qdd[self._motion.rates], found.z_dot, powers])
 
         return rate

@@ -106,6 +106,7 @@ def measuring_hoist(**changes: Any) -> dict[str, Any]:
 def everything() -> dict[str, Any]:
     """The hoist, with a motor whose bristles bend, a spring in a joint, and a replacement joint."""
     data = hoist(name="Everything")
+    data["lines"][1]["rest"] = "1.9 - 0.5*quintic(t, 0, 0.9, 0, 1)"
     bristles = {"model": "lugre", "sigma0": 60.0, "sigma1": 1.0, "sigma2": 0.05, "mu_s": 0.3, "mu_k": 0.2}
     bristles |= {"v_s": 0.05, "diameter": 0.1, "normal_force": 200.0}
     motor = {"type": "revolute", "axis": [0.0, 0.0, 1.0], "friction": bristles, "velocity": 0.6, "armature": 0.2}

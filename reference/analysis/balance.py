@@ -25,7 +25,7 @@ class Energy:
     potential    of gravity (zero at the world origin), supports, springs and spring-damper closures
     dissipated   power that the dampers take, ≥ 0
     friction     power that joint friction takes; negative while its bristles give back what they have stored
-    applied      power of the applied forces
+    applied      power of the applied forces, and of what moves springs' lengths at rest
     """
 
     kinetic: float
@@ -57,7 +57,7 @@ def energy(model: Model, t: float, q: ArrayLike, qd: ArrayLike, z: ArrayLike | N
         potential=model.potential(state),
         dissipated=-float(forces.dissipative @ rate),
         friction=friction,
-        applied=float(forces.applied @ rate),
+        applied=float(forces.applied @ rate) + forces.driven,
     )
 
 

@@ -26,12 +26,16 @@ def input_value(given: Input, t: float, since: float | None = None) -> float:
 
 @dataclass(frozen=True)
 class Reaction:
-    """Generalised forces by origin, each of shape (n,), N·m or N, and the energy in springs, J."""
+    """Generalised forces by origin, each of shape (n,), N·m or N, and the energy in springs, J.
+
+    driven  W, that springs take from what moves their lengths at rest
+    """
 
     elastic: Array | float = 0.0
     dissipative: Array | float = 0.0
     applied: Array | float = 0.0
     energy: float = 0.0
+    driven: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ class GeneralisedForces:
     elastic      springs of coordinates, supports and closures
     dissipative  their dampers
     printed      ΔQ_i = Σ_k q̇_k ∂Q_k/∂q̇_i of P0 (26) and P2 (20), if the description asks for it, else 0
+    driven       W, that springs take from what moves their lengths at rest
     """
 
     gravity: Array
@@ -37,6 +38,7 @@ class GeneralisedForces:
     dissipative: Array
     applied: Array
     printed: Array
+    driven: float
 
     @property
     def total(self) -> Array:
@@ -111,6 +113,7 @@ class ForceModel:
             applied=_sum((part.applied for part in reactions), zero),
             # dampers' forces −D q̇ with symmetric D come a second time
             printed=dissipative + self._by_rates(state) if self._as_printed else zero,
+            driven=sum(part.driven for part in reactions),
         )
 
     def potential(self, state: State) -> float:

@@ -30,12 +30,13 @@ class _Span:
 
 @dataclass(frozen=True)
 class _Tension:
-    """Of spring, damper and what is applied, N; the spring's energy, J."""
+    """Of spring, damper and what is applied, N; the spring's energy, J, and what its moving rest gives it, W."""
 
     elastic: float = 0.0
     dissipative: float = 0.0
     applied: float = 0.0
     energy: float = 0.0
+    driven: float = 0.0
 
     @property
     def total(self) -> float:
@@ -68,7 +69,7 @@ class _Law:
         stiffness, damping = float(self._line.stiffness or 0.0), float(self._line.damping or 0.0)
         stretch = span.length - rest
         elastic, applied = stiffness * stretch, -damping * rest_rate
-        return _Tension(elastic, damping * span.rate, applied, energy=0.5 * stiffness * stretch**2)
+        return _Tension(elastic, damping * span.rate, applied, 0.5 * elastic * stretch, -elastic * rest_rate)
 
 
 class Lines(ForceElement):
@@ -106,12 +107,13 @@ class Lines(ForceElement):
 
     def reaction(self, state: State) -> Reaction:
         """Of springs, of dampers, and what is applied."""
-        parts, energy = np.zeros((3, len(state.q))), 0.0
+        parts, energy, driven = np.zeros((3, len(state.q))), 0.0, 0.0
         for span, tension in self._pulls(state):
             parts -= np.outer((tension.elastic, tension.dissipative, tension.applied), span.jacobian)
             energy += tension.energy
+            driven += tension.driven
         elastic, dissipative, applied = parts
-        return Reaction(elastic, dissipative, applied, energy)
+        return Reaction(elastic, dissipative, applied, energy, driven)
 
     def wrenches(self, state: State) -> Array:
         """On the slots of both ends, shape (B, 6)."""
