@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -17,6 +19,10 @@ from gpmelica.trajectory import Trajectory
 
 ARMS = EXAMPLES / "arms"
 STOP, STEP = 0.2, 0.01
+READ = {
+    "six_axis": "T_x T_y T_z base_psi base_y shoulder_angle wrist2_angle",
+    "seven_axis": "flange_x flange_z a2_angle a4_angle a6_angle_dot",
+}
 
 
 def _computed_torque() -> ModuleType:
@@ -41,21 +47,28 @@ def test_computed_torque(once: Once) -> None:
 
 
 @pytest.fixture(scope="module")
-def led() -> Trajectory:
-    """The arm on the cart by the reference solver."""
-    arm = load(ARMS / "six_axis.toml").prepared
-    return reference.simulate(arm.mechanism, start=arm.start, stop=STOP, output_step=STEP, loads=[])
+def moved() -> Callable[[str], Trajectory]:
+    """An arm's run by the reference solver; the one with seven axes falls, for nobody sets its torques."""
+
+    @cache
+    def run(name: str) -> Trajectory:
+        arm = load(ARMS / f"{name}.toml").prepared
+        return reference.simulate(arm.mechanism, start=arm.start, stop=STOP, output_step=STEP, loads=[])
+
+    return run
 
 
+@pytest.mark.parametrize("name", READ)
 @pytest.mark.parametrize("master", PACKAGES)
-def test_line_in_masters(once: Once, led: Trajectory, tmp_path: Path, master: str) -> None:
-    """Its FMU has no inputs: every master's run is the reference's, joints, cart and tool."""
+def test_arms_in_masters(
+    once: Once, moved: Callable[[str], Trajectory], tmp_path: Path, master: str, name: str
+) -> None:
+    """Nothing comes from outside, so every master's run is the reference's: joints, cart and tool."""
     need_master(master)
-    arm = load(ARMS / "six_axis.toml").prepared
-    fmu = once("six_axis", lambda folder: build_bare(arm, folder)) / f"{arm.name}.fmu"
-    names = ["T_x", "T_y", "T_z", "base_psi", "base_y", "shoulder_angle", "wrist2_angle"]
-    [found] = run_apart(master, alone(fmu, names, tmp_path), [STEP], STOP, [f"Plant.{name}" for name in names])
-    assert found[0] == pytest.approx(led.time[1:], abs=1e-9)
-    for name, values in zip(names, found[1:], strict=True):
-        expected = led.signals[name][1:]
-        assert values == pytest.approx(expected, abs=1e-6 * np.ptp(expected)), name
+    arm, truth, names = load(ARMS / f"{name}.toml").prepared, moved(name), READ[name].split()
+    fmu = once(name, lambda folder: build_bare(arm, folder)) / f"{arm.name}.fmu"
+    [found] = run_apart(master, alone(fmu, names, tmp_path), [STEP], STOP, [f"Plant.{signal}" for signal in names])
+    assert found[0] == pytest.approx(truth.time[1:], abs=1e-9)
+    for signal, values in zip(names, found[1:], strict=True):
+        expected = truth.signals[signal][1:]
+        assert values == pytest.approx(expected, abs=1e-6 * np.ptp(expected)), signal
