@@ -177,7 +177,7 @@ class OrientationRows:
         d, d_dot, d_bias = (_differences(x) for x in (Q, Q_dot, Q_bias))
         s, (s_dot, s_bias) = self._sum(Q, state.t), (float(np.trace(x)) for x in (Q_dot, Q_bias))
         second = d_bias - d_dot * s_dot / s - d * s_bias / (2.0 * s) + 0.75 * d * (s_dot / s) ** 2
-        C = np.tensordot(self._by_axes(state), state.jacobian[used], 2)
+        C = np.tensordot(_by_axes(target[0], d, s), state.jacobian[used], 2)
         return Rows(d / np.sqrt(s), (d_dot - d * s_dot / (2.0 * s)) / np.sqrt(s), C, -second / np.sqrt(s))
 
     def sizes(self, state: State) -> Sizes:
@@ -188,20 +188,14 @@ class OrientationRows:
     def slopes(self, state: State) -> Array:
         """By the quantities."""
         slopes = np.zeros((3, len(state.x)))
-        slopes[:, self._used] = self._by_axes(state)
+        wanted = self._orientation.motion(state.t, state.segment.begin)[0]
+        Q = wanted.T @ state.x[self._used]
+        slopes[:, self._used] = _by_axes(wanted, _differences(Q), self._sum(Q, state.t))
         return slopes
 
     def stops(self) -> Iterator[float]:
         """Of the target."""
         return self._target.stops()
-
-    def _by_axes(self, state: State) -> Array:
-        """∂φ/∂R, shape (3, 3, 3)."""
-        wanted = self._orientation.motion(state.t, state.segment.begin)[0]
-        Q = wanted.T @ state.x[self._used]
-        s, d = self._sum(Q, state.t), _differences(Q)
-        by_axes = np.einsum("amj,im->aij", _DIFFERENCES, wanted) - np.multiply.outer(d, wanted) / (2.0 * s)
-        return np.asarray(by_axes / np.sqrt(s))
 
     def _sum(self, Q: Array, t: float) -> float:
         """1 + tr Q = 4 cos²(α/2)."""
@@ -215,3 +209,9 @@ class OrientationRows:
 
 def _differences(Q: Array) -> Array:
     return np.asarray(np.tensordot(_DIFFERENCES, Q, 2))
+
+
+def _by_axes(wanted: Array, d: Array, s: float) -> Array:
+    """∂φ/∂R, shape (3, 3, 3), with R_d, d and 1 + tr Q."""
+    by_axes = np.einsum("amj,im->aij", _DIFFERENCES, wanted) - np.multiply.outer(d, wanted) / (2.0 * s)
+    return np.asarray(by_axes / np.sqrt(s))
