@@ -8,40 +8,27 @@ from __future__ import annotations
 
 import os
 import re
-import time
-import zipfile
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 import fmpy
 import numpy as np
-import psutil
 import pytest
 from helpers_backends import EVERY, EXAMPLES, example_model
 from helpers_examples import changed
-from helpers_openmodelica import Break, holding, holding_from, opened, pendulum, slider, torn, unknown
 
-from gpmelica import load, reference
-from gpmelica.commands.run import Options, reference_run, run
-from gpmelica.errors import MissingToolError
+from gpmelica.commands.run import reference_run
 from gpmelica.fmu.backends import native, openmodelica
 from gpmelica.fmu.backends.attempts import solver_tolerance
-from gpmelica.fmu.backends.backend import Compilers, write_modelica
-from gpmelica.fmu.backends.omc import OpenModelica
-from gpmelica.fmu.backends.openmodelica import BuildOutcome, Omc, OmcError, OmcTimeout
-from gpmelica.fmu.backends.openmodelica.build import Request, compile_text
+from gpmelica.fmu.backends.backend import write_modelica
+from gpmelica.fmu.backends.openmodelica import BuildOutcome, Omc, OmcError
 from gpmelica.fmu.backends.openmodelica.deadline import Deadline
-from gpmelica.fmu.backends.openmodelica.log import Log
 from gpmelica.fmu.backends.openmodelica.process import Child
-from gpmelica.fmu.backends.openmodelica.transport import connected
 from gpmelica.fmu.compare.compare import compare
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.fmu.runs.validation import validate
-from gpmelica.generator import modelica
 from gpmelica.prepared import Prepared, prepare
 from gpmelica.trajectory import Trajectory
 
@@ -49,7 +36,6 @@ pytest_plugins = ["fixtures_openmodelica"]
 pytestmark = pytest.mark.openmodelica
 
 ROOT = hasattr(os, "getuid") and os.getuid() == 0
-FLEXIBLE = ("crane", "flexible_boom")
 MODEL_EXCHANGE, CO_SIMULATION = 1e-6, 1e-4  # of a signal's range
 COMMUNICATION = 1e-3  # s
 HORIZON, STIFF_HORIZON = 2.0, 0.3  # s, at most; beams that bend take CVODE and the reference minutes
@@ -287,58 +273,6 @@ def test_switches_within_a_communication_step(built: Built, step: float) -> None
         assert other.signals[name] == pytest.approx(one.signals[name], abs=CO_SIMULATION * scale), name
 
 
-@pytest.mark.parametrize("fmi", ["2.0", "3.0"])
-def test_conditions_on_time(omc: Omc, tmp_path: Path, fmi: Any) -> None:
-    """They hold as the description says, at points on a switching time, too; nothing is searched for."""
-    fmu = openmodelica.build(slider(), tmp_path, omc=omc, fmi=fmi).fmu
-    assert not _indicators(fmu)
-    kinds = ("ModelExchange", "CoSimulation") if fmi == "2.0" else ("ModelExchange",)
-    for kind, w, start, step in product(kinds, (2.0, 0.0, -2.0), (0.0, 0.3, 0.31), (0.1, 0.01, 1 / 64)):
-        run = fmpy.simulate_fmu(
-            str(fmu),
-            fmi_type=kind,
-            start_time=start,
-            stop_time=start + 0.6,
-            output_interval=step,
-            start_values={"w": w},
-            output=["mass_position_ddot"],
-        )
-        last = {round(float(t), 9): (t, acceleration) for t, acceleration in run}  # of several at an event
-        for t, acceleration in last.values():
-            assert holding(acceleration) == holding_from(t, w), (kind, w, start, step, t)
-
-
-def _indicators(fmu: Path) -> int:
-    with zipfile.ZipFile(fmu) as archive:
-        text = archive.read("modelDescription.xml").decode()
-    return len(re.findall(r'numberOfEventIndicators="[1-9]|<EventIndicator ', text))
-
-
-def test_conditions_on_time_in_simulate(omc: Omc, tmp_path: Path) -> None:
-    """omc's own simulation stops at each switching time, and has both sides of it."""
-    model = slider()
-    write_modelica(model, tmp_path)
-    settings = 'stopTime = 0.6, numberOfIntervals = 6, outputFormat = "csv", fileNamePrefix = "run"'
-    with connected(omc, tmp_path, Deadline(120.0), Log()) as transport:
-        transport.ask(f'loadFile("{model.name}.mo")', keep=True)
-        transport.ask(f"simulate({modelica.experiment(model.name)}, {settings})")
-    run = np.genfromtxt(tmp_path / "run_res.csv", delimiter=",", names=True)
-    assert {0.25, 0.3, 0.35, 0.5} <= {round(float(t), 9) for t in run["time"]}
-    last = dict(zip(np.round(run["time"], 9).tolist(), run["mass_position_ddot"], strict=True))
-    assert {t: holding(acceleration) for t, acceleration in last.items()} == {
-        t: holding_from(t, 2.0) for t in last
-    }
-
-
-def test_run_with_a_switch_between_communication_points(omc: Omc, tmp_path: Path) -> None:
-    """The verdict of `run` has both modes agree: neither is late by a part of a step, and the report says how."""
-    force = {"name": "push", "link": "lower", "force": ["5.0 if t < 0.43217 else -5.0", "0", "0"]}
-    model = pendulum(forces=[force])
-    report = run(model, Options(tmp_path, rumoca=False, compilers=Compilers((OpenModelica(omc),))))
-    assert report.ok, report.findings
-    assert max(comparison.max_rel_error for comparison in report.comparisons) < 1e-6
-
-
 @pytest.mark.parametrize("kind", ["me", "cs"])
 def test_one_mode_alone(omc: Omc, tmp_path: Path, kind: Any) -> None:
     """FMUs for one mode only."""
@@ -368,134 +302,6 @@ def test_fmi_3(omc: Omc, tmp_path: Path) -> None:
     run = _simulated(model, outcome.fmu, "me", model.chain.simulation.output_step)
     found = compare(_truth(model), run, model.units, MODEL_EXCHANGE)
     assert found.ok, f"{found.worst_signal}: {found.max_rel_error:.2g}"
-
-
-def test_plant(omc: Omc, tmp_path: Path) -> None:
-    """The plant is balanced too, and its FMU has an input for the applied force."""
-    model = example_model("crane", "rigid_boom")
-    request = Request(model.name, model.modelica(), f"{model.name}.Plant", "2.0", "me_cs")
-    outcome = compile_text(request, tmp_path, omc)
-    assert outcome.equations == outcome.unknowns
-    variables = fmpy.read_model_description(str(outcome.fmu)).modelVariables
-    assert [v.name for v in variables if v.causality == "input"] == ["slew_torque_input"]
-
-
-def test_in_a_diagram(omc: Omc, tmp_path: Path) -> None:
-    """What omc tells OMEdit: icons, a place for the input, documentation; its check warns of nothing."""
-    model = example_model("crane", "rigid_boom")
-    write_modelica(model, tmp_path)
-    with connected(omc, tmp_path, Deadline(60.0), Log()) as transport:
-        transport.ask(f'loadFile("{model.name}.mo")', keep=True)
-        checked = transport.ask(f"checkModel({model.name}.Plant)")
-        icons = [transport.ask(f"getIconAnnotation({model.name}.{name})") for name in ("Mechanism", "RealInput")]
-        places = transport.ask(f"getComponentAnnotations({model.name}.Plant)")
-        documentation = transport.ask(f"getDocumentationAnnotation({model.name})")
-    assert "completed successfully" in checked.value
-    assert checked.messages == ()
-    assert "Rectangle" in icons[0].value
-    assert "Polygon" in icons[1].value
-    assert "Placement" in places.value
-    assert documentation.value.startswith('{"<html>')
-
-
-def test_plant_in_another_model(omc: Omc, tmp_path: Path) -> None:
-    """The worked example of docs/openmodelica.md."""
-    model = example_model("crane", "rigid_boom")
-    docs = (EXAMPLES.parent / "docs" / "openmodelica.md").read_text("utf-8")
-    user = re.search(r"```modelica\n(model Controlled.*?)```", docs, re.DOTALL)
-    assert user
-    text = model.modelica() + user[1]
-    outcome = compile_text(Request("Crane", text, "Controlled", "2.0", "me"), tmp_path, omc)
-    assert outcome.equations == outcome.unknowns
-
-
-WITH_BLOCKS = """model Controlled "The crane with a controller of its slewing angle"
-  Crane.Plant crane;
-  Modelica.Blocks.Sources.Constant target(k = 4.9) "slewing angle to reach, rad";
-  Modelica.Blocks.Math.Add3 torque(k1 = 2e4, k2 = -2e4, k3 = -8e3) "of target, angle and rate";
-equation
-  connect(target.y, torque.u1);
-  torque.u2 = crane.column_angle;
-  torque.u3 = crane.column_angle_dot;
-  connect(torque.y, crane.slew_torque_input);
-end Controlled;
-"""
-
-
-def test_plant_among_blocks_of_the_library(omc: Omc, tmp_path: Path) -> None:
-    """A user's model with standard blocks around the plant moves as a description with the same torque does."""
-    description, effort = EXAMPLES / "crane.toml", "2e4*(4.9 - column.angle) - 8e3*column.angle_dot"
-    force = {"name": "slew_torque", "joint": "column", "effort": effort}
-    plant, told = (load(description, "rigid_boom", **changes) for changes in ({}, {"forces": [force]}))
-    text = plant.modelica() + WITH_BLOCKS
-    try:
-        request = Request("Crane", text, "Controlled", "2.0", "me", libraries=("Modelica",))
-        outcome = compile_text(request, tmp_path, omc)
-    except MissingToolError as error:
-        pytest.skip(str(error))
-    names = [c.symbol for c in told.prepared.mechanism.coordinates]
-    found = runs.simulate(
-        outcome.fmu, "me", [f"crane.{n}" for n in names], name="me", stop=0.2, output_step=0.01, tolerance=1e-9
-    )
-    truth = reference.simulate(told.prepared.mechanism, start=told.prepared.start, stop=0.2, output_step=0.01)
-    for name in names:
-        scale = np.ptp(truth.signals[name])
-        assert found.signals[f"crane.{name}"] == pytest.approx(truth.signals[name], abs=1e-5 * scale), name
-
-
-@pytest.mark.parametrize("sessions", [pytest.param(True, marks=pytest.mark.skipif(ROOT, reason="root")), False])
-@pytest.mark.parametrize(
-    ("broken", "message"),
-    [
-        (unknown, r"Crane\.mo:\d+, constraint ellipse: Variable nowhere not found"),
-        (opened, r"equations for \d+ unknowns\n  Too few equations"),
-        (torn, r"cannot read the Modelica text\n  Crane\.mo:\d+"),
-    ],
-    ids=["unknown name", "unbalanced", "syntax"],
-)
-def test_errors(omc: Omc, tmp_path: Path, sessions: bool, broken: Break, message: str) -> None:
-    """omc's own errors, at our line and in the description's words, at once and without the network."""
-    model = example_model("crane", "rigid_boom")
-    source = model.modelica_source()
-    text, simulated = broken(source.text), modelica.experiment(model.name)
-    request = Request(model.name, text, simulated, "2.0", "me", origins=source.origins)
-    begin = time.monotonic()
-    with pytest.raises(OmcError, match=message) as caught:
-        compile_text(request, tmp_path, omc, sessions=sessions)
-    assert time.monotonic() - begin < 20.0
-    assert "Curl" not in str(caught.value)
-    if broken is unknown:
-        line = int(re.findall(r"Crane\.mo:(\d+)", str(caught.value))[0])
-        assert "nowhere" in text.splitlines()[line - 1]
-
-
-def test_session_refused_at_once(omc: Omc, tmp_path: Path) -> None:
-    """Connecting takes no time, whether omc gives a session or, to root, refuses it."""
-    begin, log = time.monotonic(), Log()
-    with connected(omc, tmp_path, Deadline(60.0), log) as transport:
-        assert time.monotonic() - begin < 5.0
-        assert transport.name == ("script" if ROOT else "session")
-        assert transport.ask("1 + 1").value == "2"
-    assert not ROOT or "root user" in log.text()
-
-
-@pytest.mark.parametrize("sessions", [True, False])
-def test_timeout(omc: Omc, tmp_path: Path, sessions: bool) -> None:
-    """At the deadline omc, cmake and the C compilers are gone."""
-    with pytest.raises(OmcTimeout, match="longer than 6 s"):
-        openmodelica.build(example_model(*FLEXIBLE), tmp_path, omc=omc, timeout=6.0, sessions=sessions)
-    time.sleep(1.0)
-    assert [
-        p.info["name"] for p in psutil.process_iter(["name", "cwd"]) if "gpmelica-omc-" in (p.info["cwd"] or "")
-    ] == []
-
-
-def test_two_builds_at_once(omc: Omc, tmp_path: Path) -> None:
-    """Two builds at the same time both succeed."""
-    model = example_model("crane", "rigid_boom")
-    with ThreadPoolExecutor(2) as pool:
-        outcomes = list(pool.map(lambda name: openmodelica.build(model, tmp_path / name, omc=omc), ("a", "b")))
-    assert all(validate(outcome.fmu) == [] for outcome in outcomes)
 
 
 def test_differences_are_documented() -> None:

@@ -1,0 +1,97 @@
+"""The plant of the Modelica text in a real omc: its inputs, its diagram, other models around it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import fmpy
+import numpy as np
+import pytest
+from helpers_backends import EXAMPLES, example_model
+
+from gpmelica import load, reference
+from gpmelica.errors import MissingToolError
+from gpmelica.fmu.backends.backend import write_modelica
+from gpmelica.fmu.backends.openmodelica import Omc
+from gpmelica.fmu.backends.openmodelica.build import Request, compile_text
+from gpmelica.fmu.backends.openmodelica.deadline import Deadline
+from gpmelica.fmu.backends.openmodelica.log import Log
+from gpmelica.fmu.backends.openmodelica.transport import connected
+from gpmelica.fmu.runs import simulate as runs
+
+pytest_plugins = ["fixtures_openmodelica"]
+pytestmark = pytest.mark.openmodelica
+
+
+def test_plant(omc: Omc, tmp_path: Path) -> None:
+    """The plant is balanced too, and its FMU has an input for the applied force."""
+    model = example_model("crane", "rigid_boom")
+    request = Request(model.name, model.modelica(), f"{model.name}.Plant", "2.0", "me_cs")
+    outcome = compile_text(request, tmp_path, omc)
+    assert outcome.equations == outcome.unknowns
+    variables = fmpy.read_model_description(str(outcome.fmu)).modelVariables
+    assert [v.name for v in variables if v.causality == "input"] == ["slew_torque_input"]
+
+
+def test_in_a_diagram(omc: Omc, tmp_path: Path) -> None:
+    """What omc tells OMEdit: icons, a place for the input, documentation; its check warns of nothing."""
+    model = example_model("crane", "rigid_boom")
+    write_modelica(model, tmp_path)
+    with connected(omc, tmp_path, Deadline(60.0), Log()) as transport:
+        transport.ask(f'loadFile("{model.name}.mo")', keep=True)
+        checked = transport.ask(f"checkModel({model.name}.Plant)")
+        icons = [transport.ask(f"getIconAnnotation({model.name}.{name})") for name in ("Mechanism", "RealInput")]
+        places = transport.ask(f"getComponentAnnotations({model.name}.Plant)")
+        documentation = transport.ask(f"getDocumentationAnnotation({model.name})")
+    assert "completed successfully" in checked.value
+    assert checked.messages == ()
+    assert "Rectangle" in icons[0].value
+    assert "Polygon" in icons[1].value
+    assert "Placement" in places.value
+    assert documentation.value.startswith('{"<html>')
+
+
+def test_plant_in_another_model(omc: Omc, tmp_path: Path) -> None:
+    """The worked example of docs/openmodelica.md."""
+    model = example_model("crane", "rigid_boom")
+    docs = (EXAMPLES.parent / "docs" / "openmodelica.md").read_text("utf-8")
+    user = re.search(r"```modelica\n(model Controlled.*?)```", docs, re.DOTALL)
+    assert user
+    text = model.modelica() + user[1]
+    outcome = compile_text(Request("Crane", text, "Controlled", "2.0", "me"), tmp_path, omc)
+    assert outcome.equations == outcome.unknowns
+
+
+WITH_BLOCKS = """model Controlled "The crane with a controller of its slewing angle"
+  Crane.Plant crane;
+  Modelica.Blocks.Sources.Constant target(k = 4.9) "slewing angle to reach, rad";
+  Modelica.Blocks.Math.Add3 torque(k1 = 2e4, k2 = -2e4, k3 = -8e3) "of target, angle and rate";
+equation
+  connect(target.y, torque.u1);
+  torque.u2 = crane.column_angle;
+  torque.u3 = crane.column_angle_dot;
+  connect(torque.y, crane.slew_torque_input);
+end Controlled;
+"""
+
+
+def test_plant_among_blocks_of_the_library(omc: Omc, tmp_path: Path) -> None:
+    """A user's model with standard blocks around the plant moves as a description with the same torque does."""
+    description, effort = EXAMPLES / "crane.toml", "2e4*(4.9 - column.angle) - 8e3*column.angle_dot"
+    force = {"name": "slew_torque", "joint": "column", "effort": effort}
+    plant, told = (load(description, "rigid_boom", **changes) for changes in ({}, {"forces": [force]}))
+    text = plant.modelica() + WITH_BLOCKS
+    try:
+        request = Request("Crane", text, "Controlled", "2.0", "me", libraries=("Modelica",))
+        outcome = compile_text(request, tmp_path, omc)
+    except MissingToolError as error:
+        pytest.skip(str(error))
+    names = [c.symbol for c in told.prepared.mechanism.coordinates]
+    found = runs.simulate(
+        outcome.fmu, "me", [f"crane.{n}" for n in names], name="me", stop=0.2, output_step=0.01, tolerance=1e-9
+    )
+    truth = reference.simulate(told.prepared.mechanism, start=told.prepared.start, stop=0.2, output_step=0.01)
+    for name in names:
+        scale = np.ptp(truth.signals[name])
+        assert found.signals[f"crane.{name}"] == pytest.approx(truth.signals[name], abs=1e-5 * scale), name
