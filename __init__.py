@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .exchange import Exported, from_urdf, to_urdf
     from .fmu.backends.fmu import Fmu
     from .fmu.compare.context import RunReport
-    from .linear import Mode, StateSpace
+    from .linear import Mode, Modes, StateSpace
     from .model import Model, load
     from .reference import Reactions
     from .results import Run
@@ -44,6 +44,7 @@ __all__ = [
     "MissingToolError",
     "Mode",
     "Model",
+    "Modes",
     "Problem",
     "Reactions",
     "Run",
@@ -73,7 +74,7 @@ _MODULES = {
     "exchange": ("Exported", "from_urdf", "to_urdf"),
     "fmu.backends.fmu": ("Fmu",),
     "fmu.compare.context": ("RunReport",),
-    "linear": ("Mode", "StateSpace"),
+    "linear": ("Mode", "Modes", "StateSpace"),
     "model": ("Model", "load"),
     "reference": ("Reactions",),
     "results": ("Run",),

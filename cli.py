@@ -391,23 +391,49 @@ def modes(
     equilibrium: AtEquilibrium = False,
     trim: AtTrim = False,
     inputs: Input = None,
+    html: Annotated[
+        bool, typer.Option("--html", help="write modes.html: the machine swings in its modes")
+    ] = False,
+    gif: Annotated[bool, typer.Option("--gif", help="write modes.gif, of the --mode")] = False,
+    mp4: Annotated[bool, typer.Option("--mp4", help="write modes.mp4 by ffmpeg, of the --mode")] = False,
+    numbers: Annotated[
+        list[int] | None,
+        typer.Option("--mode", min=1, help="number of a mode that is shown, may come again (default: all)"),
+    ] = None,
+    amplitude: Annotated[
+        float | None,
+        typer.Option(help="of the coordinate that moves most, rad or m (default: what is seen well)"),
+    ] = None,
+    out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Frequencies, damping ratios and shapes near one state (default: the start)."""
+    """Frequencies, damping ratios and shapes near one state (default: the start); shown as a page or a film."""
+    from .linear.moving import check_swings
     from .linear.tables import of_modes
 
     model = _load(file, case)
+    endings = [ending for ending, wanted in ((".html", html), (".gif", gif), (".mp4", mp4)) if wanted]
+    endings += [] if endings or (numbers is None and amplitude is None) else [".html"]
+    chosen = [number - 1 for number in numbers] if numbers else None
+    for ending in endings:
+        check_swings(ending, len(numbers or ()), amplitude)
     with progress_bars() as progress:
-        linear = model.linearize(
+        found = model.modes(
             time=time, state=state, equilibrium=equilibrium, trim=trim, inputs=inputs, progress=progress
         )
-    found = linear.modes()
+        path = model.folder(out) / "modes"
+        paths = [
+            found.animate(path.with_suffix(ending), chosen, amplitude=amplitude, progress=progress)
+            for ending in endings
+        ]
     if as_json:
-        notes, when = list(linear.notes), linear.time
-        emit_strict({"modes": [mode.data() for mode in found], "time": when, "notes": notes})
+        notes, when = list(found.linear.notes), found.linear.time
+        files = {"files": [str(path) for path in paths]} if paths else {}
+        emit_strict({"modes": [mode.data() for mode in found], "time": when, "notes": notes, **files})
         return
-    for table in of_modes(linear, found):
+    for table in of_modes(found.linear, found):
         screen.print(table)
+    wrote(paths, as_json)
 
 
 @app.command()

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .fmu.backends.fmu import Fmu
     from .fmu.compare.context import RunReport
     from .fmu.compilers.platforms import Platform
-    from .linear import Mode, StateSpace
+    from .linear import Modes, StateSpace
 
 FMI_VERSIONS = ("2.0", "3.0")
 Inputs = Path | str | Mapping[str, ArrayLike]
@@ -310,15 +310,17 @@ class Model:
         trim: bool = False,
         inputs: Inputs | None = None,
         progress: Progress = _silent,
-    ) -> tuple[Mode, ...]:
+    ) -> Modes:
         """Frequencies, damping ratios and shapes of the linear model near one state, the slowest first.
 
-        See `linearize`, whose model has them too: `model.linearize().modes()`.
+        See `linearize`, whose model has them too, as `Modes.linear` has it. `Modes.animate` shows them.
         """
+        from .linear import Modes
+
         linear = self.linearize(
             time=time, state=state, equilibrium=equilibrium, trim=trim, inputs=inputs, progress=progress
         )
-        return linear.modes()
+        return Modes(linear, self.prepared, self.case or "")
 
     @property
     def coordinates(self) -> tuple[mechanism.Coordinate, ...]:

@@ -18,7 +18,7 @@ from ..prepared import Prepared
 from .bode import refuse_too_many
 from .state_space import StateSpace
 
-_NUMBERS = ("A", "B", "C", "D", "x", "u", "y", "drift", "motion")
+_NUMBERS = ("A", "B", "C", "D", "x", "u", "y", "drift", "q", "motion")
 _NAMES = ("states", "inputs", "outputs", "coordinates", "notes")
 
 

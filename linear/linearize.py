@@ -89,6 +89,7 @@ def linearized(model: Prepared, fmu: Path, point: Point, *, full: bool = False) 
         y=found.rates[w:],
         drift=found.rates[chosen],
         coordinates=tuple(coordinate.name for coordinate in model.mechanism.coordinates),
+        q=found.values[: model.mechanism.n],
         motion=base.basis[: model.mechanism.n],
         units=_units(model.native_program, found.outputs),
     )

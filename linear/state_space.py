@@ -35,6 +35,7 @@ class StateSpace:
         x, u, y      shapes (k,), (m,), (p,): the values there that δx, δu and δy are deviations from
         drift        shape (k,): ẋ there; zero in an equilibrium
         coordinates  names of the machine's n coordinates
+        q            shape (n,): their values there, rad or m
         motion       shape (n, k): how they move with the states
         units        signal → unit
         notes        why the model may not say what one thinks, with numbers
@@ -53,6 +54,7 @@ class StateSpace:
     y: Array
     drift: Array
     coordinates: tuple[str, ...]
+    q: Array
     motion: Array
     units: Mapping[str, str]
     notes: tuple[str, ...] = ()
@@ -130,7 +132,7 @@ class StateSpace:
 
     def data(self) -> dict[str, Any]:
         """JSON-ready: matrices as lists of rows."""
-        arrays = ("A", "B", "C", "D", "x", "u", "y", "drift", "motion")
+        arrays = ("A", "B", "C", "D", "x", "u", "y", "drift", "q", "motion")
         return {
             **{name: getattr(self, name).tolist() for name in arrays[:4]},
             "states": list(self.states),

@@ -27,10 +27,12 @@ def of_model(found: StateSpace) -> list[Table | str]:
 
 def of_modes(model: StateSpace, found: Sequence[Mode]) -> list[Table | str]:
     """One mode per row, with the largest parts of its shape."""
-    table = Table("Hz", "damping", "time constant s", "shape: amplitude and phase", title=f"t = {model.time:g} s")
-    for mode in found:
+    table = Table(
+        "mode", "Hz", "damping", "time constant s", "shape: amplitude and phase", title=f"t = {model.time:g} s"
+    )
+    for k, mode in enumerate(found, start=1):
         rest = f"{mode.time_constant:.4g}"
-        table.add_row(f"{mode.frequency:.6g}", f"{mode.damping:.4g}", rest, _shape(mode))
+        table.add_row(str(k), f"{mode.frequency:.6g}", f"{mode.damping:.4g}", rest, shape_text(mode))
     return [table, *_notes(model)]
 
 
@@ -38,7 +40,8 @@ def _notes(found: StateSpace) -> list[str]:
     return [f"note: {escape(note)}" for note in found.notes]
 
 
-def _shape(mode: Mode) -> str:
+def shape_text(mode: Mode) -> str:
+    """The largest parts of its shape, each with the phase where that is not 0° or 180°."""
     largest = sorted(mode.shape.items(), key=lambda item: -abs(item[1]))[:_MOST]
     return ", ".join(f"{name} {_polar(part)}" for name, part in largest if abs(part) >= _LEAST)
 
@@ -48,4 +51,4 @@ def _polar(part: complex) -> str:
     angle = round(cmath.phase(part) * 180 / cmath.pi)
     if angle % 180 == 0:
         return f"{'−' if angle else ''}{abs(part):.3g}"
-    return f"{abs(part):.3g}∠{angle}°"
+    return f"{abs(part):.3g}∠{angle}°".replace("-", "−")

@@ -19,6 +19,7 @@ from .solve.assembly import assemble
 from .solve.conditioning import elsewhere, far_masses, massless
 from .solve.gpme import choose_dependent
 from .solve.model import Evaluation, Model
+from .solve.projection import project
 from .solve.residuals import Residuals, residuals, singular_times
 from .solve.solver import Solvability, formulation, rank_in, solvability
 from .solve.statics import equilibrium, following, free_coordinates, start_state
@@ -59,6 +60,7 @@ __all__ = [
     "natural_accelerations",
     "poses",
     "programmed_target",
+    "project",
     "rank_in",
     "reactions",
     "residuals",

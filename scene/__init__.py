@@ -5,12 +5,14 @@ from .reach import reach_of
 from .scene import Bar, Scene, bars_of, film, still
 from .shapes import Shape
 from .skeleton import axes_in_world, extent, frames_of, held_at, in_world
+from .swing import Swing, seen_well, swinging
 
 __all__ = [
     "Bar",
     "Motion",
     "Scene",
     "Shape",
+    "Swing",
     "axes_in_world",
     "bars_of",
     "check_coordinates",
@@ -20,5 +22,7 @@ __all__ = [
     "held_at",
     "in_world",
     "reach_of",
+    "seen_well",
     "still",
+    "swinging",
 ]

@@ -35,11 +35,12 @@ class Bar:
 class Scene:
     """A mechanism and K instants of its runs.
 
-    time     shape (K,), s
+    time     shape (K,), s; of a cyclic scene in cycles, 0 to 1
     extent   m, the mechanism's size
-    scales   factors of the beams' deformation that the motions have
-    motions  the run that is looked at, then others that go as ghosts beside it
+    scales   factors of the beams' deformation, or of a mode's amplitude, that the motions have
+    motions  runs or modes that are looked at, one at a time, the last one as a ghost beside them
     acting   shape (K, marks, 3), force at each mark's place a, world axes, N, or N·m of a moment
+    cyclic   whether motions are modes, each of which goes through a cycle and begins again
     """
 
     mechanism: Mechanism
@@ -51,6 +52,7 @@ class Scene:
     bars: tuple[Bar, ...]
     marks: tuple[Mark, ...]
     acting: Array
+    cyclic: bool = False
 
     def peak(self, moments: bool) -> float:
         """Largest force, N, or moment, N·m, that any mark ever has; 1 where there is none."""
@@ -75,7 +77,7 @@ def film(
     times = times_of(truth, len(mechanism.bodies), len(scales) * len(runs))
     found = reference.course(mechanism, sampled(mechanism, truth, times)[0], start, inputs, most=len(times))
     motions = tuple(motion(mechanism, run, times, scales) for run in runs)
-    return _scene(mechanism, times, scales, motions, found)
+    return scene_of(mechanism, times, scales, motions, (found.marks, found.acting))
 
 
 def still(mechanism: Mechanism, start: Start) -> Scene:
@@ -88,16 +90,19 @@ def still(mechanism: Mechanism, start: Start) -> Scene:
     pose = Trajectory("start", np.zeros(1), signals)
     found = reference.course(mechanism, pose, start)
     motions = (Motion("start", 1, frames_of(mechanism, np.asarray(start[0])[None, None])),)
-    return _scene(mechanism, pose.time, (1.0,), motions, found)
+    return scene_of(mechanism, pose.time, (1.0,), motions, (found.marks, found.acting))
 
 
-def _scene(
+def scene_of(
     mechanism: Mechanism,
     time: Array,
     scales: tuple[float, ...],
     motions: tuple[Motion, ...],
-    found: reference.Course,
+    forces: tuple[tuple[Mark, ...], Array],
+    *,
+    cyclic: bool = False,
 ) -> Scene:
+    """Motions with everything that is fixed to the bodies; forces: marks, and what acts there, see `Scene`."""
     q = np.array([c.position for c in mechanism.coordinates])
     return Scene(
         mechanism,
@@ -107,8 +112,8 @@ def _scene(
         motions,
         tuple(shapes(mechanism, q)),
         tuple(bars_of(mechanism)),
-        found.marks,
-        found.acting,
+        *forces,
+        cyclic,
     )
 
 

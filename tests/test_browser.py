@@ -64,6 +64,11 @@ CAMERA = """() => {
 }"""
 
 
+def photograph(page: Any) -> Array:
+    """The player's picture, rows × columns × red, green, blue."""
+    return np.asarray(Image.open(io.BytesIO(page.locator("canvas").screenshot())).convert("RGB"))
+
+
 def blue(picture: Array, at: Array) -> Array:
     """Middle of what has the points' colour within 12 pixels of a place, pixels."""
     x, y = np.round(at).astype(int)
@@ -83,15 +88,40 @@ def test_points_are_where_the_reference_has_them(chromium: Any, tmp_path: Path) 
         for name in ("paths", "forces"):
             page.locator(f".{name}").click()
         until(page, "!document.getElementById('player').player.dirty")
-        numbers = page.evaluate(CAMERA)
-        shot = page.locator("canvas").screenshot()
+        numbers, picture = page.evaluate(CAMERA), photograph(page)
         assert complaints == []
-    picture = np.asarray(Image.open(io.BytesIO(shot)).convert("RGB"))
     assert numbers["clock"] == "0.750 s"
     sample = int(np.argmin(np.abs(run.time - TIME)))
     for name in POINTS:
         world = np.array([run.signals[f"{name}_{axis}"][sample] for axis in "xyz"])
         expected = seen_from(numbers, world)
+        assert blue(picture, expected) == pytest.approx(expected, abs=1.5), name
+
+
+def test_modes_are_in_the_picture(chromium: Any, tmp_path: Path) -> None:
+    """The second one of a list at a quarter of its cycle, Re(i·shape) from the pose."""
+    mechanism, rng = marked_crane(), np.random.default_rng(7)
+    run = prescribed_run(mechanism)
+    pose = run.columns(c.symbol for c in mechanism.coordinates)[np.argmin(np.abs(run.time - TIME))]
+    shape = 0.05 * rng.normal(size=(mechanism.n, 2)) @ [1.0, 1.0j]
+    swings = [scene.Swing("1: 0.5 Hz, undamped", shape.conj()), scene.Swing("2: 1.2 Hz, damping 0.01", shape)]
+    path = write_animation(tmp_path / "a.html", scene.swinging(mechanism, pose, swings))
+    with page_at(chromium, f"{path.as_uri()}#t=0.25", 1000) as (page, complaints):
+        page.locator(".run").select_option(label=swings[1].name)
+        for name in ("paths", "ghost"):
+            page.locator(f".{name}").click()
+        until(page, "!document.getElementById('player').player.dirty")
+        numbers, picture = page.evaluate(CAMERA), photograph(page)
+        page.locator(".play").click()
+        until(page, "document.getElementById('player').player.frame < 5")  # it has begun again
+        for width in (1000, 1600):
+            page.set_viewport_size({"width": width, "height": 900})
+            assert overlaps(page.evaluate(TEXTS)) == []
+        assert complaints == []
+    assert numbers["clock"] == "90°"
+    frames = scene.frames_of(mechanism, pose + (1.0j * shape).real)
+    for name in POINTS:
+        expected = seen_from(numbers, scene.in_world(frames, mechanism.points[name]))
         assert blue(picture, expected) == pytest.approx(expected, abs=1.5), name
 
 

@@ -33,6 +33,7 @@ PUBLIC = {
     "MissingToolError": None,
     "Mode": None,
     "Model": None,
+    "Modes": None,
     "Problem": None,
     "Reactions": None,
     "Run": None,
@@ -52,8 +53,7 @@ METHODS = {
     " full=False, progress) -> StateSpace",
     "loads": "(inputs=None, progress) -> LoadSummary",
     "modelica": "(*, drives=False) -> str",
-    "modes": "(*, time=None, state=None, equilibrium=False, trim=False, inputs=None, progress)"
-    " -> tuple[Mode, ...]",
+    "modes": "(*, time=None, state=None, equilibrium=False, trim=False, inputs=None, progress) -> Modes",
     "reactions": "() -> reference.Reactions",
     "run": "(out=None, *, inputs=None, tolerance=None, rumoca=True, compiler='auto', fmi='2.0', omc=None,"
     " timeout=600.0, command='', progress) -> RunReport",

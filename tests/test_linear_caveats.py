@@ -13,6 +13,7 @@ from awkward_machines.judge import toml
 from helpers_backends import Compile
 from helpers_cli import Command, fails
 from helpers_linear import hanging, point
+from PIL import Image
 from scipy.io import loadmat
 
 import gpmelica as gp
@@ -100,9 +101,10 @@ def test_files_hold_what_the_command_prints(gpmelica: Command, machine: Path, tm
     assert "E_z per motor, m/(N.m)" in (tmp_path / "out" / "bode.svg").read_text(encoding="utf-8")
 
 
-def test_modes_for_people_and_scripts(gpmelica: Command, machine: Path) -> None:
-    """The same frequencies; shapes are complex numbers as pairs."""
-    answer, shown = gpmelica("modes", machine, "--json"), gpmelica("modes", machine)
+def test_modes_for_people_and_scripts(gpmelica: Command, machine: Path, tmp_path: Path) -> None:
+    """The same frequencies; shapes are complex numbers as pairs; a film of one, a page of all."""
+    answer = gpmelica("modes", machine, "--json", "--html", "--out", tmp_path / "page")
+    shown = gpmelica("modes", machine, "--gif", "--mode", 4, "--out", tmp_path / "film")
     assert (answer.status, shown.status) == (0, 0)
     modes = answer.json["modes"]
     assert set(modes[0]) > {"frequency", "damping", "shape"}
@@ -111,6 +113,13 @@ def test_modes_for_people_and_scripts(gpmelica: Command, machine: Path) -> None:
     for mode in modes:
         assert f"{mode['frequency']:.6g}" in shown.out
     assert "lower.angle 1, upper.angle −0.3" in shown.out
+    assert answer.json["files"] == [str(tmp_path / "page" / "modes.html")]
+    page = (tmp_path / "page" / "modes.html").read_text(encoding="utf-8")
+    assert ">4: 0.4266 Hz, undamped</option>" in page and ">1: free motion</option>" in page
+    with Image.open(tmp_path / "film" / "modes.gif") as film:
+        assert film.n_frames == 41
+    for wrong, said in ((("--gif",), "a film shows one mode, and all are chosen"), (("--amplitude", 0), "got 0")):
+        fails(gpmelica("modes", machine, *wrong), 2, said)
 
 
 def test_state_of_the_run(gpmelica: Command, arm: Path) -> None:

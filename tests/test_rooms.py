@@ -21,7 +21,7 @@ MOST_FILES = 15
 # Lowest first: each line uses those above it. Folders are rooms, and so is each module that lies in the root.
 ORDER = """
 _version errors trajectory workers templates options
-input_files
+input_files ranges
 generator.types generator.language
 generator.description.fields
 generator.description.tables

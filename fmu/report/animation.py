@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ...errors import DescriptionError, Problem
@@ -11,23 +11,30 @@ from ..files.files import write_atomically
 from .player import seconds_of, write_page
 from .plots.solids import drawing
 from .plots.style import render, styled
+from .tables import Table
 
 ENDINGS = (".html", ".gif", ".mp4")
 
 
 def write_animation(
-    path: Path, scene: Scene, case: str = "", advance: Callable[[float], None] = lambda fraction: None
+    path: Path,
+    scene: Scene,
+    case: str = "",
+    advance: Callable[[float], None] = lambda fraction: None,
+    table: Table | None = None,
+    notes: Sequence[str] = (),
 ) -> Path:
     """Write `.html`, which plays in any browser and needs no other file, or a film as `.gif` or `.mp4`.
 
     Parameters:
         case     name of the case, for the page's title
         advance  called with the fraction done
+        table    below the player, and notes below that
     Raises DescriptionError for another ending, MissingToolError for an mp4 without ffmpeg.
     """
     check_ending(path)
     if path.suffix == ".html":
-        return write_page(path, scene, case)
+        return write_page(path, scene, case, table, notes)
     from .plots.film import write_film
 
     return write_film(path, scene, seconds_of(scene), advance)

@@ -31,6 +31,7 @@ def payload(scene: Scene) -> dict[str, Any]:
         "vertical": vertical,
         "azimuth": azimuth,
         "scales": list(scene.scales),
+        "cyclic": scene.cyclic,
         "motions": [_motion(motion, centre) for motion in scene.motions],
         "shapes": [_shape(shape) for shape in scene.shapes],
         "bars": [_bar(bar, centre) for bar in scene.bars],

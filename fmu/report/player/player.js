@@ -429,11 +429,12 @@ class Player {
     requestAnimationFrame((then) => this.tick(then));
     if (this.playing && this.seen) {
       if (this.last !== null) {
-        this.go(this.frame + (now - this.last) / 1000 * this.chosen("speed") * this.rate);
+        const gone = this.frame + (now - this.last) / 1000 * this.chosen("speed") * this.rate;
+        this.go(this.scene.cyclic ? gone % (this.scene.time.count - 1) : gone);
         this.keepUp(now - this.last);
       }
       this.last = now;
-      if (this.frame >= this.scene.time.count - 1 && this.last !== null) this.rest(now);
+      if (this.frame >= this.scene.time.count - 1 && !this.scene.cyclic) this.rest(now);
     }
     if (this.dirty && this.seen) this.render();
   }
@@ -493,7 +494,7 @@ class Player {
     const now = performance.now();
     if (this.control("clock") && !(this.playing && now - this.written < 80)) {  // often enough to be read
       this.written = now;
-      this.control("clock").textContent = time.toFixed(digits) + " s";
+      this.control("clock").textContent = this.scene.cyclic ? Math.round(360 * time) + "°" : time.toFixed(digits) + " s";
       this.control("scrub").value = this.frame;
     }
     const taken = [];

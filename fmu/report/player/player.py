@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -18,6 +19,7 @@ from ...files.templates import fill
 from .payload import payload
 from .three import three
 
+CYCLES = (0.1, 0.25, 0.5, 1.0, 2.0)  # in a second
 SPEEDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 _SHORTEST, _LONGEST = 4.0, 30.0  # s that a film takes unless it is asked to go faster or slower
 
@@ -52,16 +54,19 @@ def player_of(scene: Scene) -> Player:
     )
 
 
-def write_page(path: Path, scene: Scene, case: str = "") -> Path:
-    """Write an HTML page that plays the scene; raises MissingToolError without three.js."""
+def write_page(path: Path, scene: Scene, case: str = "", table: object = None, notes: Sequence[str] = ()) -> Path:
+    """Write an HTML page that plays the scene, above a table of `report.tables` and notes.
+
+    Raises MissingToolError without three.js.
+    """
     chain = scene.mechanism.chain
     values: dict[str, object] = {
         "name": chain.name,
         "case": case,
         "description": chain.description,
-        "verdict": "in motion",
+        "verdict": "modes" if scene.cyclic else "in motion",
     }
-    values |= {"findings": (), "numbers": (), "player": player_of(scene)}
+    values |= {"findings": (), "numbers": (), "player": player_of(scene), "table": table, "notes": notes}
     write_atomically(path, fill("report/player/animation.html.jinja", values))
     return path
 
@@ -69,7 +74,7 @@ def write_page(path: Path, scene: Scene, case: str = "") -> Path:
 def seconds_of(scene: Scene) -> float:
     """How long it takes to play the scene, unless one asks for another speed."""
     length = float(scene.time[-1] - scene.time[0])
-    return length / _speed(length)
+    return length / _speed(length, scene.cyclic)
 
 
 def _content(scene: Scene) -> dict[str, object]:
@@ -81,17 +86,20 @@ def _content(scene: Scene) -> dict[str, object]:
         "links": [
             (link, colours[link]) for link in dict.fromkeys(body.link for body in bodies) if link in colours
         ],
-        "speeds": [(speed, f"{speed:g}×") for speed in SPEEDS],
-        "speed": _speed(length),
+        "cyclic": scene.cyclic,
+        "speeds": [(s, f"{s:g} cycles/s") for s in CYCLES] if scene.cyclic else [(s, f"{s:g}×") for s in SPEEDS],
+        "speed": _speed(length, scene.cyclic),
         "scales": [(k, f"{scale:g}×") for k, scale in enumerate(scene.scales)],
         "runs": list(enumerate(runs or [truth])),
         "ghost": truth if runs else "",
-        "forces": bool(scene.marks),
+        "forces": bool(scene.marks) and not scene.cyclic,
         "paths": bool(scene.mechanism.points),
     }
 
 
-def _speed(length: float) -> float:
+def _speed(length: float, cyclic: bool) -> float:
     """As near to real time as makes a film of so many seconds neither too short nor too long."""
+    if cyclic:
+        return CYCLES[2]
     fitting = [speed for speed in SPEEDS if _SHORTEST <= length / speed <= _LONGEST]
     return min(fitting or [SPEEDS[0 if length < 1.0 else -1]], key=lambda speed: abs(np.log(speed)))

@@ -29,7 +29,8 @@ def write_film(path: Path, scene: Scene, seconds: float, advance: Callable[[floa
     Raises MissingToolError for an mp4 without ffmpeg.
     """
     writer = _writer(path.suffix)
-    count = max(min(round(_RATE * min(seconds, _LONGEST)) + 1, len(scene.time)), 1)
+    last = len(scene.time) - 1 - scene.cyclic  # a cycle's last frame is its first one
+    count = max(min(round(_RATE * min(seconds, _LONGEST)) + 1, last + 1), 1)
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.stem}.part{path.suffix}")
     with styled():
@@ -37,9 +38,9 @@ def write_film(path: Path, scene: Scene, seconds: float, advance: Callable[[floa
         clock = figure.text(0.02, 0.02, "")
         try:
             with writer.saving(figure, str(unfinished), _DPI):
-                for done, k in enumerate(np.linspace(0, len(scene.time) - 1, count).round().astype(int), start=1):
+                for done, k in enumerate(np.linspace(0, last, count).round().astype(int), start=1):
                     drawn = draw(axes, scene, int(k))
-                    clock.set_text(f"t = {scene.time[k]:.3f} s")
+                    clock.set_text(_clock(scene, float(scene.time[k])))
                     writer.grab_frame()
                     for artist in drawn:
                         artist.remove()
@@ -48,6 +49,10 @@ def write_film(path: Path, scene: Scene, seconds: float, advance: Callable[[floa
         finally:
             unfinished.unlink(missing_ok=True)
     return path
+
+
+def _clock(scene: Scene, time: float) -> str:
+    return f"{scene.motions[0].name}: {360 * time:.0f}°" if scene.cyclic else f"t = {time:.3f} s"
 
 
 def _writer(ending: str) -> AbstractMovieWriter:

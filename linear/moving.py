@@ -1,0 +1,146 @@
+"""Modes of a machine near one state, and how it moves in them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import overload
+
+import numpy as np
+
+from .. import scene
+from ..errors import DescriptionError, Problem
+from ..fmu.report.animation import check_ending, write_animation
+from ..fmu.report.plots.number_text import NOTHING, decimal
+from ..fmu.report.tables import Table
+from ..prepared import Prepared
+from .modes import Mode
+from .state_space import StateSpace
+from .tables import shape_text
+
+_LARGEST = 1e6  # rad or m
+
+
+@dataclass(frozen=True, eq=False)
+class Modes(Sequence[Mode]):
+    """Modes near one state, the slowest first: a sequence that can be looked at.
+
+    Parameters:
+        linear  what they are of
+        model   the machine
+        case    of its description, for titles
+    """
+
+    linear: StateSpace
+    model: Prepared
+    case: str = ""
+
+    @cached_property
+    def _entries(self) -> tuple[Mode, ...]:
+        return self.linear.modes()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @overload
+    def __getitem__(self, index: int) -> Mode: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Mode, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Mode | tuple[Mode, ...]:
+        return self._entries[index]
+
+    def __repr__(self) -> str:
+        return f"<Modes of {self.model.name}: {len(self)} at t = {self.linear.time:g} s>"
+
+    def animate(
+        self,
+        path: Path | str,
+        chosen: int | Sequence[int] | None = None,
+        *,
+        amplitude: float | None = None,
+        progress: Callable[[str, float], None] = lambda what, fraction: None,
+    ) -> Path:
+        """Write the machine swinging in its modes: `.html`, which plays in any browser, `.gif` or `.mp4`.
+
+        One cycle of q + amplitude·Re(shape·exp(iφ)), over and over: what is damped does not decay. The page has
+        all modes that are chosen, a film one.
+
+        Parameters:
+            chosen     indices in this sequence, from 0; default all
+            amplitude  of the coordinate that moves most, rad or m; default what is seen well
+
+        Raises DescriptionError for another ending, modes that there are not, or an amplitude that is none,
+        MissingToolError for an mp4 without ffmpeg.
+        """
+        target = Path(path)
+        check_ending(target)
+        indices = self._indices(chosen)
+        check_swings(target.suffix, len(indices), amplitude)
+        progress("drawing the modes", 0.0)
+        swings = [self._swing(k, amplitude) for k in indices]
+        found = scene.swinging(self.model.mechanism, self.linear.q, swings, self.linear.time)
+        return write_animation(
+            target,
+            found,
+            self.case,
+            lambda fraction: progress("drawing the modes", fraction),
+            self.table(),
+            self.linear.notes,
+        )
+
+    def table(self) -> Table:
+        """For a page: one mode per row, with the largest parts of its shape."""
+        headers = ("mode", "frequency in Hz", "damping ratio", "time constant in s", "shape: amplitude and phase")
+        rows = [
+            (
+                str(k),
+                decimal(mode.frequency),
+                decimal(mode.damping, 4),
+                decimal(mode.time_constant, 4) if math.isfinite(mode.time_constant) else NOTHING,
+                shape_text(mode),
+            )
+            for k, mode in enumerate(self, start=1)
+        ]
+        return Table(headers, ("number", "number", "number", "number", "text"), tuple(rows))
+
+    def _indices(self, chosen: int | Sequence[int] | None) -> list[int]:
+        if not len(self):
+            raise DescriptionError("modes", [Problem("", "the machine has none: nothing in it is free to move")])
+        indices = range(len(self)) if chosen is None else [chosen] if isinstance(chosen, int) else chosen
+        wrong = [k for k in indices if not -len(self) <= k < len(self)]
+        if wrong or not indices:
+            numbers = ", ".join(str(k + 1) for k in wrong)
+            text = f"there are {len(self)}, numbered from 1; got {numbers}" if wrong else "expected one, got none"
+            raise DescriptionError("modes", [Problem("", text)])
+        return [k % len(self) for k in indices]
+
+    def _swing(self, k: int, amplitude: float | None) -> scene.Swing:
+        shape = np.array([self[k].shape[name] for name in self.linear.coordinates], dtype=np.complex128)
+        factor = amplitude or scene.seen_well(self.model.mechanism, self.linear.q, shape)
+        return scene.Swing(f"{k + 1}: {in_words(self[k])}", np.asarray(factor * shape, dtype=np.complex128))
+
+
+def check_swings(ending: str, count: int | None, amplitude: float | None) -> None:
+    """Raise DescriptionError for an amplitude, rad or m, that is none, and for a film of other than one mode."""
+    if amplitude is not None and not 0.0 < amplitude <= _LARGEST:
+        text = f"expected a number of rad or m, greater than 0 and at most {_LARGEST:g}, got {amplitude:g}"
+        raise DescriptionError("amplitude", [Problem("", text)])
+    if ending != ".html" and count != 1:
+        text = f"a film shows one mode, and {count or 'all'} are chosen; choose one (--mode), or take .html"
+        raise DescriptionError("modes", [Problem("", text)])
+
+
+def in_words(mode: Mode) -> str:
+    """`0.53 Hz, damping 0.02`; what does not oscillate has a time constant, or is free."""
+    if mode.damped_frequency:
+        damping = f"damping {decimal(mode.damping, 3)}" if mode.damping else "undamped"
+        return f"{decimal(mode.frequency, 4)} Hz, {damping}"
+    if not mode.frequency:
+        return "free motion"
+    grows = "grows" if mode.damping < 0 else "decays"
+    return f"no oscillation, {grows} in {decimal(mode.time_constant, 3)} s"

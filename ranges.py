@@ -1,0 +1,38 @@
+"""Grids of numbers as people write them: `first:last:count`."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+
+
+def numbers_of(text: str, most: int) -> list[float]:
+    """Numbers of `first:last:count`, evenly from the first to the last one; at most so many.
+
+    Raises ValueError with what is wrong.
+
+    >>> numbers_of("0:1:3", 100)
+    [0.0, 0.5, 1.0]
+    """
+    first, last, count = (part.strip() for part in text.split(":"))
+    ends = finite(first), finite(last)
+    if not re.fullmatch(r"\d+", count) or not 1 <= int(count) <= most:
+        raise ValueError(
+            f"the range {text.strip()!r} has {count or 'no'} values; expected a count of 1 to {most} at its end"
+        )
+    if int(count) == 1 and ends[0] != ends[1]:
+        raise ValueError(f"a range from {ends[0]:g} to {ends[1]:g} has at least 2 values, got a count of 1")
+    return [float(x) for x in np.linspace(*ends, int(count))]
+
+
+def finite(text: str) -> float:
+    """A number; raises ValueError for a text that is none, or not finite."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ValueError(f"expected a finite number, got {text.strip()[:40]!r}")
+    return value

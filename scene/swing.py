@@ -1,0 +1,78 @@
+"""A machine that swings about a pose, as in a mode: one cycle, without the decay that there may be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import reference
+from ..errors import SolveError
+from ..generator.mechanism import Mechanism, Place
+from .motion import Motion
+from .scene import Scene, scene_of
+from .skeleton import extent, frames_of, held_at, in_world
+
+Array = NDArray[np.float64]
+_MOST, _LEAST = 48, 16  # frames of a cycle
+_NUMBERS = 40_000  # frames times bodies, of all films on a page
+_SCALES = (1.0, 0.5, 2.0, 4.0)
+_SEEN = 0.08  # of the mechanism's extent: how far something moves in a swing that is seen well
+_TURNED = 0.5  # rad: the most that a coordinate turns in it
+_SMALL = 1e-4  # rad or m: a swing of which the poses' slopes are taken
+
+
+@dataclass(frozen=True)
+class Swing:
+    """A motion q + Re(shape exp(2πi·cycles)), for a page's list by its name; shape (n,), complex, rad or m."""
+
+    name: str
+    shape: NDArray[np.complex128]
+
+
+def swinging(mechanism: Mechanism, pose: Array, swings: Sequence[Swing], t: float = 0.0) -> Scene:
+    """Swings about a pose, shape (n,), rad or m, at the time t, s, and as their ghost the machine at rest.
+
+    Where a machine has loops, they are closed by the smallest change that does, and stay open where none does.
+    Raises DescriptionError for a mesh that cannot be read.
+    """
+    films = (len(swings) + 1) * len(_SCALES) * max(len(mechanism.bodies), 1)
+    cycles = np.linspace(0.0, 1.0, 1 + int(np.clip(_NUMBERS // films, _LEAST, _MOST)))
+    model = reference.Model(mechanism)
+    motions = [_motion(model, pose, swing, cycles, t) for swing in swings]
+    rest = Motion("rest", len(cycles), frames_of(mechanism, np.tile(pose, (len(_SCALES), len(cycles), 1))))
+    forces = (model.marks, np.zeros((len(cycles), len(model.marks), 3)))
+    return scene_of(mechanism, cycles, _SCALES, (*motions, rest), forces, cyclic=True)
+
+
+def seen_well(mechanism: Mechanism, pose: Array, shape: NDArray[np.complex128]) -> float:
+    """Factor of a shape, (n,), rad or m, by which its swing about a pose is neither too small nor too large."""
+    turned = [abs(part) for part, c in zip(shape, mechanism.coordinates, strict=True) if c.unit == "rad"]
+    poses = pose + _SMALL * _parts(shape, np.linspace(0.0, 1.0, 9))
+    frames = frames_of(mechanism, np.vstack([pose, poses]))
+    held = [Place(b, at) for b, own in enumerate(held_at(mechanism)) for at in (np.zeros(3), *own)]
+    places = np.array([in_world(frames, place) for place in held]).reshape(-1, len(frames), 3)
+    moved = np.linalg.norm(places[:, 1:] - places[:, :1], axis=-1).max(initial=0.0) / _SMALL
+    limits = [_SEEN * extent(mechanism, pose) / moved if moved else np.inf, *(_TURNED / t for t in turned if t)]
+    return float(min(limits)) if np.isfinite(min(limits)) else 1.0
+
+
+def _parts(shape: NDArray[np.complex128], cycles: Array) -> Array:
+    """Re(shape exp(2πi·cycles)), shape (K, n)."""
+    return np.asarray((shape * np.exp(2j * np.pi * cycles)[:, None]).real)
+
+
+def _motion(model: reference.Model, pose: Array, swing: Swing, cycles: Array, t: float) -> Motion:
+    q = pose + np.multiply.outer(_SCALES, _parts(swing.shape, cycles))
+    if any(closure.rows for closure in model.mechanism.closures):
+        q = np.array([[_closed(model, at, t) for at in film] for film in q])
+    return Motion(swing.name, len(cycles), frames_of(model.mechanism, q))
+
+
+def _closed(model: reference.Model, q: Array, t: float) -> Array:
+    try:
+        return reference.project(model, q, 0.0 * q, t)[0]
+    except SolveError:
+        return q
