@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from .staged import RUNNING, Block, ConstrainedSystem, Stage, Staged
 
@@ -53,13 +54,12 @@ def _slice(block: Block) -> slice:
 
 def _propagate(stage: Stage, known: Mask) -> None:
     for o, out in enumerate(stage.outputs):
-        reached = np.zeros((out.size, known.shape[1]), dtype=bool)
+        ways = np.zeros((out.size, known.shape[1]), dtype=np.int32)
         for i, block in enumerate(stage.inputs):
-            sparsity = stage.function.jac_sparsity(o, i)
-            rows, columns = sparsity.get_triplet()
-            source = known[_slice(block)]
-            np.logical_or.at(reached, np.array(rows, dtype=int), source[np.array(columns, dtype=int)])
-        known[_slice(out)] = reached
+            rows, columns = stage.function.jac_sparsity(o, i).get_triplet()
+            pattern = csr_array((np.ones(len(rows), np.int32), (rows, columns)), shape=(out.size, block.size))
+            ways += pattern @ known[_slice(block)].astype(np.int32)
+        known[_slice(out)] = ways > 0
     if isinstance(stage.system, ConstrainedSystem):
         system = stage.system
         parts = (system.matrix, system.jacobian, system.right, system.wanted)
