@@ -132,6 +132,29 @@ def test_both_derivations_agree_everywhere(tmp_path: Path) -> None:
         assert efforts == pytest.approx(exact.drive, rel=1e-9)
 
 
+@pytest.mark.parametrize("ends", ["rest", "free"])
+def test_a_table_at_a_fixed_time_is_a_number(tmp_path: Path, ends: str) -> None:
+    """In rows, too, whose terms are weighed: 0.3 is what the table begins with."""
+    tables = {"slew": table(tmp_path, ends=ends)}
+    texts = ["0.1*t^2*(1 + table(slew, lag))", "0.13*t^2"]
+    simulation = {"stop": 0.2, "start": "description"}
+    keys = {"tables": tables, "parameters": {"lag": 0.2}, "simulation": simulation}
+    models = [
+        prepare(
+            from_data(
+                manipulator(
+                    **keys, motions=[{"name": "m", "joint": "upper", "position": f"start(upper.angle) + {x}"}]
+                )
+            )
+        )
+        for x in texts
+    ]
+    q, qd = models[0].start
+    found, exact = (evaluate(m.mechanism, 0.1, q, qd, start=m.start) for m in models)
+    assert found.qdd == pytest.approx(exact.qdd, rel=1e-12)
+    assert StagedModel(models[0])(0.1, q, qd).qdd == pytest.approx(exact.qdd, rel=1e-10)
+
+
 def test_rates_are_those_of_the_constraints(tmp_path: Path) -> None:
     """Φ̇ and γ of a motion by a table against differences of Φ in time."""
     mechanism = mechanism_of(_arm(tmp_path))

@@ -211,7 +211,7 @@ def compile_tree(
 
 def _table(name: str, curve: Curve, argument: Node) -> Node:
     """A curve; where it rests beyond its ends its second derivative jumps there, so these are switches."""
-    within: Node = Looked(f"table {name}", (argument,), curve)
+    within = _call(Looked(f"table {name}", (argument,), curve))
     if not curve.rests:
         return within
     first, last, before, after = (Constant(x) for x in (curve.first, curve.last, curve.before, curve.after))
