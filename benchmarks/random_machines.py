@@ -1,7 +1,11 @@
 """Random mechanisms of all families held against Pinocchio: rank, and accelerations of reference and equations.
 
+With --equipped they also have tables, driven joints, lines, contacts, outriggers, stops, friction, paths with
+orientations and outputs, which Pinocchio has not: reference and equations are held against each other.
+
     pip install -e '.[test]'
-    python benchmarks/random_machines.py [--count 2000] [--first 0] [--workers 2] [--minutes 60] [--out FILE]
+    python benchmarks/random_machines.py [--equipped] [--count 2000] [--first 0] [--workers 2] [--minutes 60]
+        [--out FILE]
 
 prints a table by family and every fault. With --out each trial is a line of that file, and those that are in it
 already are not tried again. Ends with exit status 1 where anything is wrong.
@@ -13,7 +17,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
@@ -24,6 +28,7 @@ from rich.progress import track
 from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from machines.derivations import derivations
 from machines.trial import FAMILIES, Trial, trial
 
 from gpmelica.workers import worker_processes
@@ -34,12 +39,16 @@ _BATCH = 40  # trials that are under way at most when the time is over
 def main() -> int:
     """Try, print; exit status."""
     options = _options()
+    trial_of = derivations if options.equipped else trial
     known = _known(options.out)
     seeds = [seed for seed in range(options.first, options.first + options.count) if seed not in known]
     trials = [known[seed] for seed in known if options.first <= seed < options.first + options.count]
     with worker_processes(options.workers) as pool:
         for found in track(
-            _tried(pool, seeds, time.monotonic() + 60 * options.minutes), "trying", len(seeds), console=_progress
+            _tried(pool, trial_of, seeds, time.monotonic() + 60 * options.minutes),
+            "trying",
+            len(seeds),
+            console=_progress,
         ):
             trials.append(found)
             if options.out is not None:
@@ -58,6 +67,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=60.0, help="no new trials after that")
     parser.add_argument("--out", type=Path, default=None)
+    parser.add_argument("--equipped", action="store_true", help="with every other key of the description")
     return parser.parse_args()
 
 
@@ -68,16 +78,18 @@ def _known(path: Path | None) -> dict[int, Trial]:
     return {entry.seed: entry for entry in found}
 
 
-def _tried(pool: ProcessPoolExecutor, seeds: Sequence[int], end: float) -> Iterator[Trial]:
+def _tried(
+    pool: ProcessPoolExecutor, trial_of: Callable[[int], Trial], seeds: Sequence[int], end: float
+) -> Iterator[Trial]:
     for first in range(0, len(seeds), _BATCH):
         if time.monotonic() > end:
             return
-        yield from pool.map(trial, seeds[first : first + _BATCH])
+        yield from pool.map(trial_of, seeds[first : first + _BATCH])
 
 
 def _say(trials: Sequence[Trial], wanted: int) -> int:
     table = Table("family", "tried", "refused or crashed", "wrong rank", "median error", "largest error")
-    for family in (*FAMILIES, "all"):
+    for family in (*FAMILIES, "equipped", "all"):
         own = [found for found in trials if family in (found.family, "all")]
         errors = np.array([max(found.reference, found.generated) for found in own if not found.crash] or [0.0])
         crashes, ranks = sum(bool(found.crash) for found in own), sum(found.rank != found.found for found in own)

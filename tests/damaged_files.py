@@ -28,9 +28,13 @@ SLOW = 20.0  # s
 _ROOT = Path(__file__).parents[1]
 _DESCRIPTIONS = (
     *(_ROOT / "examples" / f"{name}.toml" for name in ("four_bar_3d", "rsrrp", "manipulator", "mobile_robot")),
-    _ROOT / "tests" / "data" / "every_table.toml",
+    *(
+        _ROOT / "examples" / name
+        for name in ("lorry_crane.toml", "tower_crane/tower_crane.toml", "arms/six_axis.toml")
+    ),
+    *[_ROOT / "tests" / "data" / "every_table.toml"] * 3,
 )
-_TABLE = _ROOT / "tests" / "data" / "every_table.csv"
+_TABLES = (_ROOT / "tests" / "data" / "every_table.csv", _ROOT / "examples" / "tower_crane" / "slew.csv")
 _STATE = b'{"t": 0.25, "q": [0.5, -0.7, 1e-3], "qd": [1.0, -2.0, 0], "z": [0.001]}'
 _COLUMNS = b"time,push,wind\n" + b"".join(b"%g,%g,%g\n" % (k / 50, k * 0.3, 1.0 / (1 + k)) for k in range(51))
 _HURTS = (b"\x00", b"\xff\xfe", b"nan", b"-inf", b"1e999", b"9" * 400, b"[" * 60, b"]", b'"', b"'''", b"\n", b"=")
@@ -124,9 +128,9 @@ def _bytes(content: bytes, dice: random.Random) -> bytes:
 
 def _description(folder: Path, dice: random.Random, fmu: Path) -> None:
     path = folder / "machine.toml"
-    (folder / _TABLE.name).write_bytes(
-        damaged(_TABLE.read_bytes(), dice) if dice.random() < 0.1 else _TABLE.read_bytes()
-    )
+    for table in _TABLES:
+        content = table.read_bytes()
+        (folder / table.name).write_bytes(damaged(content, dice) if dice.random() < 0.1 else content)
     path.write_bytes(damaged(dice.choice(_DESCRIPTIONS).read_bytes(), dice))
     prepare(load(path), str(path))
 

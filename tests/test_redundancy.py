@@ -76,6 +76,13 @@ def test_least_norm_of_any_matrix() -> None:
     assert [found @ idle for idle in ([0, 0, -3, 0, 0, 0, -1, 0], np.eye(8)[7])] == pytest.approx([0, 0], abs=1e-9)
 
 
+def test_rows_of_rounding_noise_bear_nothing() -> None:
+    """They are told by the terms they are made of, for their noise may be near to the length of a small row."""
+    C = np.array([[3e-5, 1e-5], [1e-16, -8e-17]])
+    E = MinimumNorm(1, np.array([[4e-5, 1e-5], [0.6, 0.8]]))(C)
+    assert np.abs(E) == pytest.approx(np.array([[1.0, 0.0]]), abs=1e-10)
+
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("maker", MAKERS)
 def test_accelerations_do_not_depend_on_what_is_left_out(maker: Any, seed: int) -> None:

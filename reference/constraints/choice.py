@@ -58,7 +58,8 @@ def choose_rows(mechanism: Mechanism, constraints: Constraints, state: State, un
     what they have to.
     """
     (extent, unit), least = units_of_change(mechanism, state.posture), max(TOLERANCE, uncertainty)
-    C = _comparable(constraints, state, unit, uncertainty)
+    rows, sizes = constraints(state).C, constraints.sizes(state).C
+    C = comparable(rows, sizes, unit, uncertainty)
     rank, automatic = rank_of(C, least), _automatic(constraints, C, least)
     groups = redundant_groups(C, automatic)
     named = mechanism.redundant
@@ -70,20 +71,19 @@ def choose_rows(mechanism: Mechanism, constraints: Constraints, state: State, un
         unit,
         independent,
         groups,
-        MinimumNorm(rank.rank) if least else Elimination(independent, len(C)),
+        MinimumNorm(rank.rank, sizes, unit) if least else Elimination(independent, len(C)),
         constraints.names if least else tuple(constraints.names[k] for k in independent),
-        AllJoints(constraints) if mechanism.actuated is None else Actuated(mechanism, constraints, C, independent),
+        AllJoints(constraints)
+        if mechanism.actuated is None
+        else Actuated(mechanism, constraints, C, independent, sizes, unit),
     )
 
 
 def rank_at(mechanism: Mechanism, constraints: Constraints, state: State, uncertainty: float) -> Rank:
     """Of C at a consistent state; see `choose_rows`."""
     unit = units_of_change(mechanism, state.posture)[1]
-    return rank_of(_comparable(constraints, state, unit, uncertainty), max(TOLERANCE, uncertainty))
-
-
-def _comparable(constraints: Constraints, state: State, unit: Array, uncertainty: float) -> Array:
-    return comparable(constraints(state).C, constraints.sizes(state).C, unit, uncertainty)
+    C = comparable(constraints(state).C, constraints.sizes(state).C, unit, uncertainty)
+    return rank_of(C, max(TOLERANCE, uncertainty))
 
 
 def _automatic(constraints: Constraints, C: Array, least: float) -> tuple[int, ...]:

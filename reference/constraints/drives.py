@@ -39,8 +39,18 @@ class Actuated:
     rows   indices of independent rows of C_other among all rows
     """
 
-    def __init__(self, mechanism: Mechanism, constraints: Constraints, C: Array, kept: Sequence[int]) -> None:
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        constraints: Constraints,
+        C: Array,
+        kept: Sequence[int],
+        sizes: Array,
+        unit: Array,
+    ) -> None:
         """C, shape (m, n), at a consistent state, rows of length 1; kept: indices of independent rows.
+
+        sizes, unit   see `redundancy.MinimumNorm`
 
         Raises SolveError if the drives cannot realise each programmed row, or not in one way alone.
         """
@@ -52,7 +62,9 @@ class Actuated:
         rows = independent_rows(others, [wanted, [i for i in range(len(others)) if i not in wanted]])
         self.rows = tuple(self._others[i] for i in rows)
         least = mechanism.redundant == "minimum_norm"
-        self._basis = MinimumNorm(len(rows)) if least else Elimination(rows, len(others))
+        self._basis = (
+            MinimumNorm(len(rows), sizes[self._others], unit) if least else Elimination(rows, len(others))
+        )
         self._check(mechanism, constraints, C)
 
     def contacts(self, C: Array, effort: Array, multipliers: Array) -> Array:
@@ -68,8 +80,7 @@ class Actuated:
         return np.hstack([rows.T, self._columns])
 
     def _check(self, mechanism: Mechanism, constraints: Constraints, C: Array) -> None:
-        others = C[self._others]
-        system = scaled(self._system(self._basis(others) @ others).T).T
+        system = scaled(self._system(C[list(self.rows)]).T).T
         joints = ", ".join(mechanism.coordinates[k].name for k in mechanism.actuated or ()) or "no joint"
         if np.linalg.matrix_rank(system, tol=_LEFT) < system.shape[1]:
             raise SolveError(

@@ -139,13 +139,19 @@ class MinimumNorm:
     """r independent combinations of all rows of C, so that λ = Eᵀ λ' is the shortest of all λ (design 4.6).
 
     The multipliers that have no effect are the null space of Cᵀ; the shortest λ has no part in it.
+
+    rank   of C
+    sizes  shape (m, n): magnitudes of the terms of C somewhere, by which rows of rounding noise tell
+    unit   shape (n,), see `comparable`
+    Without the two, C has rows that can be compared by their lengths.
     """
 
-    def __init__(self, rank: int) -> None:
-        self.rank = rank
+    def __init__(self, rank: int, sizes: Array | None = None, unit: Array | float = 1.0) -> None:
+        self.rank, self._unit = rank, unit
+        self._weights = None if sizes is None else np.linalg.norm(sizes * unit, axis=1)
 
     def __call__(self, C: Array) -> Array:
         """E, shape (r, m), orthonormal rows, for C, shape (m, n); beside the manifold its rank may seem more."""
-        lengths = _lengths(C)
-        idle = np.linalg.svd(C / lengths[:, None])[0][:, self.rank :] / lengths[:, None]
+        weights = _lengths(C) if self._weights is None else np.where(self._weights > 0, self._weights, 1.0)
+        idle = np.linalg.svd(C * self._unit / weights[:, None])[0][:, self.rank :] / weights[:, None]
         return np.asarray(qr(idle)[0][:, idle.shape[1] :].T if idle.size else np.eye(len(C)))
