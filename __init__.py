@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .exchange import Exported, from_urdf, to_urdf
     from .fmu.backends.fmu import Fmu
     from .fmu.compare.context import RunReport
-    from .linear import Mode, Modes, StateSpace
+    from .linear import Mode, Modes, ModeTracks, StateSpace
     from .model import Model, load
     from .reference import Reactions
     from .results import Run
@@ -43,6 +43,7 @@ __all__ = [
     "LoadSummary",
     "MissingToolError",
     "Mode",
+    "ModeTracks",
     "Model",
     "Modes",
     "Problem",
@@ -74,7 +75,7 @@ _MODULES = {
     "exchange": ("Exported", "from_urdf", "to_urdf"),
     "fmu.backends.fmu": ("Fmu",),
     "fmu.compare.context": ("RunReport",),
-    "linear": ("Mode", "Modes", "StateSpace"),
+    "linear": ("Mode", "ModeTracks", "Modes", "StateSpace"),
     "model": ("Model", "load"),
     "reference": ("Reactions",),
     "results": ("Run",),

@@ -404,6 +404,13 @@ def modes(
         float | None,
         typer.Option(help="of the coordinate that moves most, rad or m (default: what is seen well)"),
     ] = None,
+    along: Annotated[
+        str | None,
+        typer.Option(
+            help="KEY=first:last:count or KEY=a,b,c: modes at these values of a key of the description, or times"
+            " of the run (t=0:5:50); with --out also modes_along.csv, .json, .svg and .png"
+        ),
+    ] = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -412,6 +419,13 @@ def modes(
     from .linear.tables import of_modes
 
     model = _load(file, case)
+    if along is not None:
+        if html or gif or mp4 or numbers or amplitude is not None:
+            _fail(
+                BAD_INPUT, "modes: --along gives a figure of frequencies; leave out --html, --gif, --mp4, --mode"
+            )
+        _modes_along(model, along, out, as_json, (time, state, equilibrium, trim, inputs))
+        return
     endings = [ending for ending, wanted in ((".html", html), (".gif", gif), (".mp4", mp4)) if wanted]
     endings += [] if endings or (numbers is None and amplitude is None) else [".html"]
     chosen = [number - 1 for number in numbers] if numbers else None
@@ -432,6 +446,23 @@ def modes(
         emit_strict({"modes": [mode.data() for mode in found], "time": when, "notes": notes, **files})
         return
     for table in of_modes(found.linear, found):
+        screen.print(table)
+    wrote(paths, as_json)
+
+
+def _modes_along(model: Model, along: str, out: Path | None, as_json: bool, where: tuple[Any, ...]) -> None:
+    from .linear import along_of
+    from .linear.tables import of_tracks
+
+    key, values = along_of(along)
+    asked = dict(zip(("time", "state", "equilibrium", "trim", "inputs"), where, strict=True))
+    with progress_bars() as progress:
+        found = model.modes_along(key, values, **asked, progress=progress)
+    paths = [] if out is None else found.write(out)
+    if as_json:
+        emit_strict(found.data())
+        return
+    for table in of_tracks(found):
         screen.print(table)
     wrote(paths, as_json)
 

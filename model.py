@@ -11,6 +11,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from . import reference
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from .fmu.backends.fmu import Fmu
     from .fmu.compare.context import RunReport
     from .fmu.compilers.platforms import Platform
-    from .linear import Modes, StateSpace
+    from .linear import Modes, ModeTracks, StateSpace
 
 FMI_VERSIONS = ("2.0", "3.0")
 Inputs = Path | str | Mapping[str, ArrayLike]
@@ -321,6 +322,35 @@ class Model:
             time=time, state=state, equilibrium=equilibrium, trim=trim, inputs=inputs, progress=progress
         )
         return Modes(linear, self.prepared, self.case or "")
+
+    def modes_along(
+        self,
+        key: str,
+        values: ArrayLike,
+        *,
+        time: float | None = None,
+        state: Path | str | Mapping[str, Any] | None = None,
+        equilibrium: bool = False,
+        trim: bool = False,
+        inputs: Inputs | None = None,
+        progress: Progress = _silent,
+    ) -> ModeTracks:
+        """Modes at several values of a key, or at times of the run, each followed by its shape.
+
+        Parameters:
+            key     `t`, time of the run in s; a name of `[parameters]`; or a dotted key of the description
+            values  that it takes one after the other, rising or falling, shape (K,)
+            time, state, equilibrium, trim, inputs  at each value of a key, see `linearize`
+
+        Equations that are the same but for numbers are compiled once.
+        Raises DescriptionError for a key, values or a state that are none, SolveError where the equations have no
+        solution.
+        """
+        from .linear import Where, modes_along
+
+        where = Where(time, Path(state) if isinstance(state, str) else state, equilibrium, trim)
+        numbers = np.asarray(values, dtype=float).ravel().tolist()
+        return modes_along(self.prepared, self.source, key, numbers, where, self.inputs(inputs), progress)
 
     @property
     def coordinates(self) -> tuple[mechanism.Coordinate, ...]:

@@ -19,6 +19,7 @@ from .state_space import StateSpace
 
 Array = NDArray[np.float64]
 _STILL = 1e-6  # of what the forces alone would do in a second: what changes less rests
+_MOVED = 1e-6  # rad or m: what a state moved by that would do is a scale, too
 _SHOWN = 3  # signals of one note
 
 
@@ -108,7 +109,9 @@ def _natural(space: StateSpace, model: Prepared, point: Point) -> Array:
     names = [name for level in ("position", "velocity") for name in signal_names(coordinates, level)]
     filters = np.ones(len(further) - len(bristles))  # rad or m, a quantity of its own
     known = dict(zip([*names, *further], [*sizes, *sizes, *sizes[bristles], *filters], strict=True))
-    return np.array([known[name] for name in space.states])
+    found = np.array([known[name] for name in space.states])
+    # where no force acts, as on what turns freely, rounding is no drift
+    return np.asarray(np.maximum(found, _MOVED * np.abs(space.A).sum(axis=1)))
 
 
 def _coordinates(model: Prepared, point: Point) -> tuple[Array, Array]:

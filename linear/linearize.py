@@ -7,7 +7,7 @@ coordinates and rates. With ẋ = f(x, u) of the FMU, ξ̇ = S f(x, u), S the ch
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -49,24 +49,51 @@ def linearize(
     full     all states of the equations, and with them the poles of what stabilises the constraints
     Raises DescriptionError for a state that is none, SolveError where the equations have no solution.
     """
-    at, wanted = checked(model, where), _known(model, outputs)
-    if where.trim and inputs is not None:
-        raise DescriptionError("trim", [Problem("", "expected no inputs over time: their values are found")])
+    checked(model, where)
+    wanted = _known(model, outputs)
+    _check_inputs(where, inputs)
     with TemporaryDirectory() as folder:
         progress("compiling the FMU", 0.0)
         fmu = native.build_bare(model, Path(folder))
         progress("linearising", 0.0)
-        if where.trim and isinstance(at, State):
-            point = trimmed(model, fmu, at)
-        else:
-            point = operating_point(model, fmu, at, inputs)
-        return linearized(model, fmu, point, full=full).select(outputs=wanted)
+        return linear_at(model, fmu, where, inputs, full=full).select(outputs=wanted)
 
 
-def linearized(model: Prepared, fmu: Path, point: Point, *, full: bool = False) -> StateSpace:
-    """The same by a native FMU that there is, at a point; see `linearize`."""
+def linear_at(
+    model: Prepared,
+    fmu: Path,
+    where: Where,
+    inputs: InputTable | None = None,
+    *,
+    full: bool = False,
+    parameters: Mapping[str, float] | None = None,
+) -> StateSpace:
+    """The same by a native FMU that there is; parameters: of it, where its numbers are not the model's."""
+    at = checked(model, where)
+    _check_inputs(where, inputs)
+    if where.trim and isinstance(at, State):
+        point = trimmed(model, fmu, at, parameters)
+    else:
+        point = operating_point(model, fmu, at, inputs, parameters)
+    return linearized(model, fmu, point, full=full, parameters=parameters)
+
+
+def _check_inputs(where: Where, inputs: InputTable | None) -> None:
+    if where.trim and inputs is not None:
+        raise DescriptionError("trim", [Problem("", "expected no inputs over time: their values are found")])
+
+
+def linearized(
+    model: Prepared,
+    fmu: Path,
+    point: Point,
+    *,
+    full: bool = False,
+    parameters: Mapping[str, float] | None = None,
+) -> StateSpace:
+    """The same at a point, see `linear_at`."""
     caveats.refuse_other_rank(model, point)
-    found = _derivatives(model, fmu, point)
+    found = _derivatives(model, fmu, point, parameters)
     names = found.names
     whole = Point(point.t, dict(zip(names, found.values.tolist(), strict=True)), point.inputs)
     rows = _residuals(model, whole)
@@ -116,10 +143,10 @@ class _Derivatives:
     by_time: Array
 
 
-def _derivatives(model: Prepared, fmu: Path, point: Point) -> _Derivatives:
+def _derivatives(model: Prepared, fmu: Path, point: Point, parameters: Mapping[str, float] | None) -> _Derivatives:
     program, rates, outputs = model.native_program, _rates(model), _outputs(model)
     states, asked = [state.variable for state in program.states], [*rates.values(), *outputs]
-    with Instance(fmu) as instance:
+    with Instance(fmu, parameters) as instance:
         instance.move(point.t, np.array([point.signals[state.name] for state in program.states]), point.inputs)
         values, there = instance.read(list(rates)), instance.read(asked)
         slopes = instance.slopes(asked, [*states, *point.inputs, "time"])

@@ -67,8 +67,17 @@ def checked(model: Prepared, where: Where) -> State | float:
     return State(0.0, q, qd, np.zeros(len(further_states(model.mechanism))))
 
 
-def operating_point(model: Prepared, fmu: Path, at: State | float, inputs: InputTable | None) -> Point:
-    """At a state, or a time of the FMU's run, s; inputs over time, without them what they start with."""
+def operating_point(
+    model: Prepared,
+    fmu: Path,
+    at: State | float,
+    inputs: InputTable | None,
+    parameters: Mapping[str, float] | None = None,
+) -> Point:
+    """At a state, or a time of the FMU's run, s; inputs over time, without them what they start with.
+
+    parameters  of the FMU, where its numbers are not the model's
+    """
     t = at.t if isinstance(at, State) else at
     given = {name: float(f.at(t, t)) for name, f in inputs.functions().items()} if inputs else {}
     values = {entry.name: given.get(entry.name, entry.start) for entry in model.native_program.inputs}
@@ -77,7 +86,17 @@ def operating_point(model: Prepared, fmu: Path, at: State | float, inputs: Input
     names = [state.name for state in model.native_program.states]
     tolerance = min(_TOLERANCE, model.chain.simulation.tolerance)
     name = "the run to the state that is linearised about"
-    run = simulate(fmu, "cs", names, name=name, stop=t, output_step=t, tolerance=tolerance, inputs=inputs)
+    run = simulate(
+        fmu,
+        "cs",
+        names,
+        name=name,
+        stop=t,
+        output_step=t,
+        tolerance=tolerance,
+        parameters=parameters,
+        inputs=inputs,
+    )
     return Point(t, {name: float(run.signals[name][-1]) for name in names}, values)
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import cmath
 from collections.abc import Sequence
 
+import numpy as np
 from rich.markup import escape
 from rich.table import Table
 
 from .modes import Mode
 from .state_space import StateSpace
+from .tracks import ModeTracks
 
 _LEAST = 0.05  # of a shape's largest part: a smaller one is not shown
 _MOST = 4
+_COLUMNS = 8  # modes along something
 
 
 def of_model(found: StateSpace) -> list[Table | str]:
@@ -34,6 +37,23 @@ def of_modes(model: StateSpace, found: Sequence[Mode]) -> list[Table | str]:
         rest = f"{mode.time_constant:.4g}"
         table.add_row(str(k), f"{mode.frequency:.6g}", f"{mode.damping:.4g}", rest, shape_text(mode))
     return [table, *_notes(model)]
+
+
+def of_tracks(found: ModeTracks) -> list[Table | str]:
+    """Frequencies, and damping ratios of what is damped, one value per row; the slowest modes."""
+    shown = min(found.eigenvalues.shape[1], _COLUMNS)
+    title = f"Hz, and damping ratio; the first {shown} of {found.eigenvalues.shape[1]} modes"
+    table = Table(found.label, *(f"mode {k + 1}" for k in range(shown)), title=title)
+    for value, frequencies, ratios in zip(found.values, found.frequency, found.damping, strict=True):
+        cells = [_swing(f, r) for f, r in zip(frequencies[:shown], ratios[:shown], strict=True)]
+        table.add_row(f"{value:.6g}", *cells)
+    return [table, *(f"note: {escape(note)}" for note in found.notes)]
+
+
+def _swing(frequency: float, ratio: float) -> str:
+    if np.isnan(frequency):
+        return ""
+    return f"{frequency:.6g}" + (f", {ratio:.3g}" if ratio else "")
 
 
 def _notes(found: StateSpace) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,17 +23,18 @@ _LONGEST = 0.3  # rad or m, of a step
 _BALANCED = 1e-10  # of what the forces alone would do, m or rad of rows
 
 
-def trimmed(model: Prepared, fmu: Path, near: State) -> Point:
+def trimmed(model: Prepared, fmu: Path, near: State, parameters: Mapping[str, float] | None = None) -> Point:
     """Rest near a state where no coordinate accelerates and the rows of positions hold.
 
     Free are the coordinates that find their equilibrium in `statics`, the dependent ones, and all inputs. Newton's
     method with the FMU's exact derivatives; where there are more unknowns than equations, by the smallest steps.
+    parameters  of the FMU, where its numbers are not the model's
     Raises DescriptionError with what the inputs leave.
     """
     free = _free(model, near)
     inputs = [entry.name for entry in model.native_program.inputs]
     q, u, limits = near.q.copy(), np.zeros(len(inputs)), _limits(model, near)
-    with Instance(fmu) as instance:
+    with Instance(fmu, parameters) as instance:
         for _ in range(_ITERATIONS):
             at = signals(model, State(near.t, q, 0.0 * q, near.z))
             point = Point(near.t, at, dict(zip(inputs, u.tolist(), strict=True)))

@@ -32,6 +32,7 @@ PUBLIC = {
     "LoadSummary": None,
     "MissingToolError": None,
     "Mode": None,
+    "ModeTracks": None,
     "Model": None,
     "Modes": None,
     "Problem": None,
@@ -54,6 +55,8 @@ METHODS = {
     "loads": "(inputs=None, progress) -> LoadSummary",
     "modelica": "(*, drives=False) -> str",
     "modes": "(*, time=None, state=None, equilibrium=False, trim=False, inputs=None, progress) -> Modes",
+    "modes_along": "(key, values, *, time=None, state=None, equilibrium=False, trim=False, inputs=None, progress)"
+    " -> ModeTracks",
     "reactions": "() -> reference.Reactions",
     "run": "(out=None, *, inputs=None, tolerance=None, rumoca=True, compiler='auto', fmi='2.0', omc=None,"
     " timeout=600.0, command='', progress) -> RunReport",

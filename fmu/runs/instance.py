@@ -18,12 +18,16 @@ from ...errors import SolveError
 from .simulate import logger
 
 Array = NDArray[np.float64]
+_OFF = ("projection", "solver_finds_start")
 
 
 class Instance:
-    """One instance of an FMU; use it in a `with` statement. Its calls raise SolveError with what the FMU says."""
+    """One instance of an FMU; use it in a `with` statement. Its calls raise SolveError with what the FMU says.
 
-    def __init__(self, fmu: Path) -> None:
+    parameters  to set, by name; vectors of FMI 2.0 by their elements
+    """
+
+    def __init__(self, fmu: Path, parameters: Mapping[str, float] | None = None) -> None:
         self.description = fmpy.read_model_description(str(fmu))
         self._three = self.description.fmiVersion != "2.0"
         self._folder = fmpy.extract(str(fmu))
@@ -37,8 +41,9 @@ class Instance:
         )
         variables = self.description.modelVariables
         self._references = {v.name: v.valueReference for v in variables}
+        self._parameters = dict(parameters or {})
         # states are given, whether they fulfil the constraints or not, and so may the start be at this time
-        self._switches = [v.valueReference for v in variables if v.name == "projection" and v.type != "Real"]
+        self._switches = [v.valueReference for v in variables if v.name in _OFF and v.type != "Real"]
         self._fresh = True
         self._now = 0.0
 
@@ -109,10 +114,12 @@ class Instance:
         self._fresh = False
         if self._three:
             self._fmu.setInt32(self._switches, [0] * len(self._switches))
+            self._set(self._parameters)
             self._fmu.enterInitializationMode(startTime=t)
         else:
             self._fmu.setupExperiment(startTime=t)
             self._fmu.setInteger(self._switches, [0] * len(self._switches))
+            self._set(self._parameters)
             self._fmu.enterInitializationMode()
         self._fmu.exitInitializationMode()
         self._event()
@@ -121,8 +128,7 @@ class Instance:
         self._start(0.0)
         self._fmu.setTime(t)
         self._set_states(x)
-        references = [self._references[name] for name in inputs]
-        (self._fmu.setFloat64 if self._three else self._fmu.setReal)(references, list(inputs.values()))
+        self._set(inputs)
         self._fmu.enterEventMode()
         self._event()
 
@@ -132,6 +138,10 @@ class Instance:
 
     def _set_states(self, x: Array) -> None:
         self._fmu.setContinuousStates((ctypes.c_double * len(x))(*x), len(x))
+
+    def _set(self, values: Mapping[str, float]) -> None:
+        references = [self._references[name] for name in values]
+        (self._fmu.setFloat64 if self._three else self._fmu.setReal)(references, list(values.values()))
 
     def _get(self, names: Sequence[str]) -> Any:
         references = [self._references[name] for name in names]

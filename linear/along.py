@@ -1,0 +1,184 @@
+"""Modes at values of a key of the description, or at times of the run; equations that are alike share an FMU."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import reference
+from ..errors import DescriptionError, Problem
+from ..fmu.backends import native
+from ..fmu.runs.inputs import InputTable
+from ..generator import variables
+from ..generator.description import Chain
+from ..generator.description.load import from_data
+from ..generator.language.suggest import unknown
+from ..generator.modelica import digest
+from ..prepared import Prepared, prepare
+from ..ranges import finite, numbers_of
+from .linearize import linear_at
+from .modes import Mode
+from .point import Where, checked
+from .state_space import StateSpace
+from .tracks import ModeTracks, tracks
+
+Array = NDArray[np.float64]
+Progress = Callable[[str, float], None]
+TIME = "t"
+_MOST = 10_000
+
+
+def along_of(text: str) -> tuple[str, list[float]]:
+    """Key and values of `KEY=first:last:count` or `KEY=a,b,c`; raises DescriptionError."""
+    key, _, values = (part.strip() for part in text.partition("="))
+    if not key or not values:
+        wanted = "KEY=first:last:count or KEY=a,b,c with `t` or a key of the description, as payload=100:1000:10"
+        raise DescriptionError("along", [Problem("", f"expected {wanted}, got {text.strip()[:80]!r}")])
+    try:
+        found = numbers_of(values, _MOST) if values.count(":") == 2 else [finite(x) for x in values.split(",")]
+    except ValueError as error:
+        raise DescriptionError("along", [Problem(key, str(error))]) from None
+    return key, found
+
+
+def modes_along(
+    model: Prepared,
+    source: str,
+    key: str,
+    values: Sequence[float],
+    where: Where,
+    inputs: InputTable | None = None,
+    progress: Progress = lambda what, fraction: None,
+) -> ModeTracks:
+    """Modes at each value, followed by their shapes.
+
+    Parameters:
+        source  of the description, for messages
+        key     `t`, time of the run in s; or a parameter or dotted key of the description
+        values  that it has, at least two, in rising or falling order
+        where   which state at each value of a key; of times nothing is to be said
+
+    Raises DescriptionError for keys, values and states that are none, SolveError where the equations have no
+    solution.
+    """
+    numbers = [float(value) for value in values]
+    _check(key, numbers, where, model.chain)
+    if key == TIME:
+        places = [(model, Where(time=t)) for t in numbers]
+        for _, at in places:
+            checked(model, at)
+    else:
+        chains = [_changed(model.chain, source, key, value) for value in numbers]
+        places = []
+        for k, chain in enumerate(chains):
+            progress("deriving equations", k / len(chains))
+            places.append((prepare(chain, source), where))
+        _check_coordinates(key, [machine for machine, _ in places])
+    with TemporaryDirectory() as folder:
+        machines = _Machines(Path(folder), progress)
+        modes, masses, said = list[tuple[Mode, ...]](), list[Array](), list[tuple[str, ...]]()
+        for k, (machine, at) in enumerate(places):
+            fmu, parameters = machines.of(machine)
+            progress("linearising", k / len(places))
+            space = linear_at(machine, fmu, at, inputs, parameters=parameters)
+            modes.append(space.modes())
+            masses.append(_mass(machine, space))
+            said.append(space.notes)
+    if not any(modes):
+        raise DescriptionError(source, [Problem("", "the machine has no modes: nothing in it is free to move")])
+    found = tracks(key, _unit(model.chain, key), numbers, modes, masses)
+    return replace(found, notes=(*found.notes, *_together(key, numbers, said)))
+
+
+def _together(key: str, values: Sequence[float], said: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Each kind of note once: at how many values, and what it says at the first of them."""
+    kinds: dict[str, list[tuple[float, str]]] = {}
+    for value, notes in zip(values, said, strict=True):
+        for note in notes:
+            kinds.setdefault(re.split("[:,]", note)[0], []).append((value, note))
+    for found in kinds.values():
+        value, note = found[0]
+        yield f"at {len(found)} of {len(values)} values, {key} = {value:g} the first: {note}"
+
+
+@dataclass
+class _Machines:
+    """FMUs in a folder, one per set of equations, and what tells them."""
+
+    folder: Path
+    progress: Progress
+    built: dict[str, tuple[Path, dict[str, float]]] = field(default_factory=dict)
+
+    def of(self, model: Prepared) -> tuple[Path, dict[str, float]]:
+        """An FMU with the model's equations, and the parameters to set so that it has its numbers, too."""
+        program, own = model.native_program, _parameters(model)
+        numberless = [replace(p, value=np.zeros_like(p.value)) for p in program.parameters]
+        structure = digest(replace(program, parameters=numberless))
+        if structure not in self.built:
+            self.progress("compiling the FMU", 0.0)
+            folder = self.folder / str(len(self.built))
+            folder.mkdir()
+            self.built[structure] = (native.build_bare(model, folder), own)
+        fmu, known = self.built[structure]
+        return fmu, {name: value for name, value in own.items() if value != known[name]}
+
+
+def _parameters(model: Prepared) -> dict[str, float]:
+    """FMU parameter → value."""
+    return {v.name: float(v.start or 0.0) for v in variables.table(model.native_program) if v.kind == "parameter"}
+
+
+def _check(key: str, values: Sequence[float], where: Where, chain: Chain) -> None:
+    steps, known = np.diff(values), [TIME, *chain.parameters]
+    problems = []
+    if "." not in key and key not in known:
+        text = unknown("parameter", key, known)
+        problems.append(Problem(key, f"{text}; others go by their place, as links.boom.mass"))
+    if not (np.isfinite(values).all() and len(values) > 1 and (np.all(steps > 0) or np.all(steps < 0))):
+        shown = ", ".join(f"{value:g}" for value in values[:5])
+        problems.append(Problem(key, f"expected two values or more in rising or falling order, got {shown}"))
+    if len(values) > _MOST:
+        problems.append(Problem(key, f"expected at most {_MOST} values, got {len(values)}"))
+    if key == TIME and where != Where():
+        text = "the state is that of the run at each time; leave out time, state, equilibrium and trim"
+        problems.append(Problem(key, text))
+    if problems:
+        raise DescriptionError("along", problems)
+
+
+def _changed(chain: Chain, source: str, key: str, value: float) -> Chain:
+    """The description with another number; a name of `[parameters]` stands for that one."""
+    tables = chain.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    tables.pop("cases", None)
+    place = f"parameters.{key}" if key in chain.parameters else key
+    number = int(value) if value.is_integer() else value  # counts are none with a decimal point
+    return from_data(tables, source=source, changes={place: number})
+
+
+def _check_coordinates(key: str, models: Sequence[Prepared]) -> None:
+    named = [tuple(c.name for c in model.mechanism.coordinates) for model in models]
+    if len(set(named)) > 1:
+        counts = ", ".join(str(len(names)) for names in dict.fromkeys(named))
+        text = (
+            f"changes which coordinates there are ({counts}), so that shapes cannot be compared; take another key"
+        )
+        raise DescriptionError("along", [Problem(key, text)])
+
+
+def _mass(model: Prepared, space: StateSpace) -> Array:
+    """M there, shape (n, n)."""
+    numbers = reference.Model(model.mechanism, start=model.start)
+    return numbers.mass(numbers.state(space.time, space.q, np.zeros_like(space.q)).posture)[0]
+
+
+def _unit(chain: Chain, key: str) -> str:
+    name = key.removeprefix("parameters.")
+    if key == TIME:
+        return "s"
+    return (chain.parameters[name].unit or "") if name in chain.parameters else ""

@@ -1,0 +1,241 @@
+"""Modes along a parameter or the time, each followed by its shape."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from ..errors import MissingToolError
+from ..fmu.files.files import write_atomically
+from ..fmu.files.strict_json import strict_json
+from .modes import Mode
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+_COINCIDE = 1e-6  # relative: eigenvalues nearer than that have shapes that are any mixture
+_DOUBTFUL = 0.5  # assurance below which a line may be another mode
+_COLUMNS = ("mode", "frequency", "damping", "damped_frequency", "real", "imaginary", "assurance")
+
+
+@dataclass(frozen=True, eq=False)
+class ModeTracks:
+    """L modes at K values of what varies; a mode keeps its place, the k-th of the first value being the k-th.
+
+    Parameters:
+        along        `t`, or a key of the description
+        unit         of the values; "" where nobody has said one
+        values       shape (K,)
+        eigenvalues  shape (K, L), 1/s, imaginary part ≥ 0; NaN where a mode is not there
+        assurance    shape (K, L), 0 to 1: how alike the mode's shape is to that at the value before (modal
+                     assurance criterion, with the masses); NaN where there is none before, or where modes coincide
+        shapes       shape (K, L, n), complex, rad or m, as `Mode.shape`
+        coordinates  names of the n coordinates
+        notes        where modes may have been confused
+    """
+
+    along: str
+    unit: str
+    values: Array
+    eigenvalues: Complex
+    assurance: Array
+    shapes: Complex
+    coordinates: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def frequency(self) -> Array:
+        """|λ|/2π, shape (K, L), Hz."""
+        return np.asarray(np.abs(self.eigenvalues) / (2 * math.pi))
+
+    @property
+    def damping(self) -> Array:
+        """Ratio −Re λ/|λ|, shape (K, L); 0 where λ = 0."""
+        size = np.abs(self.eigenvalues)
+        return np.asarray(-self.eigenvalues.real / np.where(size == 0.0, 1.0, size))
+
+    def __repr__(self) -> str:
+        K, L = self.eigenvalues.shape
+        return f"<ModeTracks: {L} modes along {self.along}, {K} values>"
+
+    def to_dataframe(self) -> DataFrame:
+        """A row per value and mode, as in the CSV file; raises MissingToolError without pandas."""
+        try:
+            from pandas import DataFrame
+        except ImportError:
+            raise MissingToolError("to_dataframe needs pandas; pip install pandas") from None
+        return DataFrame(self._rows(), columns=[self.along, *_COLUMNS])
+
+    def figure(self) -> Figure:
+        """Frequencies and damping ratios over the values, a line per mode."""
+        from .campbell import draw
+
+        return draw(self.label, self.values, self.eigenvalues)
+
+    @property
+    def label(self) -> str:
+        """What varies, with its unit."""
+        return f"{self.along} in {self.unit}" if self.unit else self.along
+
+    def data(self) -> dict[str, Any]:
+        """JSON-ready; complex numbers as [real, imaginary], None where a mode is not there."""
+        return {
+            "along": self.along,
+            "unit": self.unit,
+            "values": self.values.tolist(),
+            "modes": [self._mode(k) for k in range(self.eigenvalues.shape[1])],
+            "coordinates": list(self.coordinates),
+            "notes": list(self.notes),
+        }
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write `modes_along.json`, `.csv`, `.svg` and `.png`; returns the paths."""
+        from ..fmu.report.plots.style import render, styled
+
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow([self.along, *_COLUMNS])
+        writer.writerows([["" if math.isnan(cell) else repr(cell) for cell in row] for row in self._rows()])
+        with styled():
+            png, svg = render(self.figure())
+        contents: dict[str, str | bytes] = {
+            "json": strict_json(self.data()),
+            "csv": stream.getvalue(),
+            "svg": svg,
+            "png": png,
+        }
+        for ending, content in contents.items():
+            write_atomically(folder / f"modes_along.{ending}", content)
+        return [folder / f"modes_along.{ending}" for ending in contents]
+
+    def _mode(self, k: int) -> dict[str, Any]:
+        values = self.eigenvalues[:, k]
+        return {
+            "number": k + 1,
+            "frequency": _plain(self.frequency[:, k]),
+            "damping": _plain(self.damping[:, k]),
+            "damped_frequency": _plain(values.imag / (2 * math.pi)),
+            "eigenvalue": [None if math.isnan(v.real) else [v.real, v.imag] for v in values.tolist()],
+            "assurance": _plain(self.assurance[:, k]),
+            "shape": [
+                None if math.isnan(v.real) else [[part.real, part.imag] for part in shape]
+                for v, shape in zip(values.tolist(), self.shapes[:, k].tolist(), strict=True)
+            ],
+        }
+
+    def _rows(self) -> list[list[float]]:
+        return [
+            [
+                float(value),
+                k + 1,
+                float(self.frequency[i, k]),
+                float(self.damping[i, k]),
+                float(eigenvalue.imag / (2 * math.pi)),
+                float(eigenvalue.real),
+                float(eigenvalue.imag),
+                float(self.assurance[i, k]),
+            ]
+            for i, value in enumerate(self.values)
+            for k, eigenvalue in enumerate(self.eigenvalues[i])
+            if not np.isnan(eigenvalue)
+        ]
+
+
+def tracks(
+    along: str, unit: str, values: Sequence[float], found: Sequence[Sequence[Mode]], masses: Sequence[Array]
+) -> ModeTracks:
+    """Modes at each value followed from one to the next.
+
+    found   modes at each value, all with the same coordinates, at least one mode somewhere
+    masses  mass matrix there, shape (n, n): what tells shapes of rad and m apart
+
+    The assurance of two shapes a and b is |aᴴMb|²/(aᴴMa bᴴMb): 1 of the same, 0 of two undamped modes at one
+    value (Allemang and Brown 1982, there without M). Where eigenvalues coincide shapes are any mixture, so the
+    next shape is compared with the one before. Poles of one shape, as those of a damped motion, are told apart by
+    where they are.
+    """
+    lines: list[_Line] = []
+    for k, (modes, M) in enumerate(zip(found, masses, strict=True)):
+        _follow(lines, k, modes, M)
+    coordinates = tuple(next(mode.shape for modes in found for mode in modes))
+    shape = (len(values), len(lines))
+    eigenvalues = np.full(shape, complex(np.nan, np.nan))
+    assurance, shapes = np.full(shape, np.nan), np.full((*shape, len(coordinates)), complex(np.nan, np.nan))
+    for column, line in enumerate(lines):
+        for k, (mode, alike) in line.at.items():
+            eigenvalues[k, column], assurance[k, column] = mode.eigenvalue, alike
+            shapes[k, column] = list(mode.shape.values())
+    notes = tuple(_notes(along, values, assurance))
+    return ModeTracks(along, unit, np.array(values), eigenvalues, assurance, shapes, coordinates, notes)
+
+
+@dataclass
+class _Line:
+    """A mode so far: at each value's index, and by what it is recognised at the next one."""
+
+    shape: Complex
+    eigenvalue: complex
+    at: dict[int, tuple[Mode, float]] = field(default_factory=dict)
+
+
+def _follow(lines: list[_Line], k: int, modes: Sequence[Mode], M: Array) -> None:
+    shapes = [np.array(list(mode.shape.values()), dtype=np.complex128) for mode in modes]
+    alive = [line for line in lines if k - 1 in line.at]
+    alike: Array = np.array([[_assurance(line.shape, shape, M) for shape in shapes] for line in alive])
+    near = [[_nearness(line.eigenvalue, mode.eigenvalue) for mode in modes] for line in alive]
+    pairs = linear_sum_assignment(-alike * np.array(near)) if alive and modes else ((), ())
+    known = {int(column): int(row) for row, column in zip(*pairs, strict=True)}
+    for j, (mode, shape) in enumerate(zip(modes, shapes, strict=True)):
+        alone = not any(_coincide(mode, other) for other in (*modes[:j], *modes[j + 1 :]))
+        if j not in known:
+            lines.append(_Line(shape, mode.eigenvalue, {k: (mode, np.nan)}))
+            continue
+        line = alive[known[j]]
+        line.at[k] = (mode, float(alike[known[j], j]) if alone else np.nan)
+        line.eigenvalue = mode.eigenvalue
+        if alone:
+            line.shape = shape
+
+
+def _assurance(a: Complex, b: Complex, M: Array) -> float:
+    sizes = float((a.conj() @ M @ a).real * (b.conj() @ M @ b).real)
+    return min(float(np.abs(a.conj() @ M @ b)) ** 2 / sizes, 1.0) if sizes > 0.0 else 0.0
+
+
+def _nearness(a: complex, b: complex) -> float:
+    """1 of two equal ones, 1/2 of two far apart: it decides where shapes do not."""
+    size = abs(a) + abs(b)
+    return 1.0 / (1.0 + abs(a - b) / size) if size else 1.0
+
+
+def _coincide(a: Mode, b: Mode) -> bool:
+    return abs(a.eigenvalue - b.eigenvalue) <= _COINCIDE * abs(a.eigenvalue)
+
+
+def _notes(along: str, values: Sequence[float], assurance: Array) -> list[str]:
+    least = float(np.nanmin(np.append(assurance, 1.0)))
+    if least >= _DOUBTFUL:
+        return []
+    k, mode = (int(place) for place in np.argwhere(assurance == least)[0])
+    count = int(np.count_nonzero(assurance < _DOUBTFUL))
+    return [
+        f"{count} time(s) a mode was followed by an assurance below {_DOUBTFUL}, the least {least:.2g} of mode"
+        f" {mode + 1} from {along} = {values[k - 1]:g} to {values[k]:g}: there lines may go on as other modes;"
+        " take values that are nearer to each other"
+    ]
+
+
+def _plain(values: Array) -> list[float | None]:
+    return [None if math.isnan(value) else value for value in values.tolist()]
