@@ -11,29 +11,44 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from helpers_browser import browser, page_at, until
+from helpers_examples import changed
 from helpers_report import crane, crane_report, disturbed, prescribed_run
 
 from gpmelica import scene
 from gpmelica.fmu.report.animation import write_animation
 from gpmelica.fmu.report.report import render
+from gpmelica.generator.mechanism import build
 
 _SIZE = (1000, 800)
 _RENDERED = "document.getElementById('player').player.rendered"
 
 
-def animation(path: Path) -> Path:
-    """The crane with an elastic boom, an FMU's run and the reference's."""
-    run = prescribed_run(crane())
-    return write_animation(path, scene.film(crane(), [disturbed(run, "fmu-native-cs", 1e-9), run]))
+def animation(path: Path, name: str = "crane") -> Path:
+    """A crane, an FMU's run and the reference's: with an elastic boom, or on a lorry."""
+    mechanism = build(changed(name))
+    run = prescribed_run(mechanism)
+    return write_animation(path, scene.film(mechanism, [disturbed(run, "fmu-native-cs", 1e-9), run]))
+
+
+def modes(path: Path) -> Path:
+    """The crane swinging in as many modes as it has coordinates."""
+    mechanism = crane()
+    pose = np.array([c.position for c in mechanism.coordinates])
+    shapes = 0.1 * np.eye(mechanism.n).astype(complex)
+    return write_animation(
+        path, scene.swinging(mechanism, pose, [scene.Swing(f"mode {k}", s) for k, s in enumerate(shapes)])
+    )
 
 
 def report(path: Path) -> Path:
@@ -59,12 +74,20 @@ def measured(found: Any, make: Callable[[Path], Path], seconds: float) -> list[s
     return [f"{size:.2f}", f"{made:.2f}", f"{rate:.1f}", f"{ratio:.2f}"]
 
 
+PAGES: dict[str, Callable[[Path], Path]] = {
+    "animation.html": animation,
+    "the same, lorry": partial(animation, name="lorry_crane"),
+    "modes.html": modes,
+    "report.html": report,
+}
+
+
 def main(seconds: float) -> None:
     """Print the table, a row per page."""
     crane_report()  # what is made once and for all
     table = Table("page", "MB", "made in, CPU s", "pictures/s", "pixel ratio")
     with browser() as found:
-        for name, make in (("animation.html", animation), ("report.html", report)):
+        for name, make in PAGES.items():
             table.add_row(name, *measured(found, make, seconds))
     Console(width=100).print(table)
 

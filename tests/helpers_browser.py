@@ -95,3 +95,14 @@ def overlaps(boxes: list[dict[str, Any]]) -> list[str]:
             if across > 2 and down > 2:
                 found.append(f"{a['text']!r} on {b['text']!r}")
     return found
+
+
+def text_on_text(page: Any) -> list[str]:
+    """Pairs of texts that lie on each other at 1000 or 1600 pixels, all that closes open; nothing goes beyond."""
+    found: list[str] = []
+    page.evaluate("() => document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    for width in (1000, 1600):
+        page.set_viewport_size({"width": width, "height": 900})
+        found += overlaps(page.evaluate(TEXTS))
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    return found

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
+from helpers_browser import browser, page_at, text_on_text
 from helpers_study import description
 from matplotlib.image import imread
 from rich.console import Console
@@ -110,6 +111,12 @@ def test_page_shows_all_cases_and_needs_nothing_from_outside(finished: Finished)
     assert {"stiff/report.html", "soft/report.html", "cases.json"} <= set(page.links)
     assert "impossible/report.html" not in page.links
     assert "base.supports.*.stiffness\u00a0=\u00a0[1e+05,\u00a01e+05,\u00a020000]" in text
+
+
+def test_page_has_no_text_on_text(finished: Finished) -> None:
+    """In a browser that is there, at 1000 and 1600 pixels; it complains of nothing."""
+    with browser() as found, page_at(found, finished.study.report.resolve().as_uri(), 1000) as (page, complaints):
+        assert text_on_text(page) == complaints == []
 
 
 @pytest.mark.parametrize("name", FIGURES)
