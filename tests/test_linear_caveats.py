@@ -209,6 +209,7 @@ def test_wrong_use_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
         0.0,
         *(np.zeros(0) for _ in range(4)),
         (),
+        np.zeros(0),
         np.zeros((0, 0)),
         {},
     )
