@@ -47,7 +47,7 @@ def signals(
     samples, model, form = [], motion.model, motion.form
     for moment in moments:
         found = model.evaluate(moment.state, form, moment.z)
-        samples.append(_Sample(moment.state, moment.z, found, form.determinant(found.C)))
+        samples.append(_Sample(moment.state, moment.z, found, float(form.determinant(found.C))))
     found_signals = _coordinates(model, samples) | _points(model, samples) | _loads(model, samples, loads)
     found_signals |= _force_elements(model, samples) | _requested(model, samples)
     found_signals |= model.filters.signals([sample.state for sample in samples])

@@ -51,11 +51,12 @@ class Conditions:
             for part in (motion.position, motion.velocity, motion.bias, motion.jacobian)
         )
         bias = u_bias * v + 2.0 * u_dot * v_dot + u * v_bias
+        by_q = u_q * v[..., None, :, :] + u[..., None, :, :] * v_q
         return Rows(
-            self._scale * np.sum(u * v, axis=0) - self._offset,
-            self._scale * np.sum(u_dot * v + u * v_dot, axis=0),
-            (self._scale * np.sum(u_q * v + u * v_q, axis=1)).T,
-            -self._scale * np.sum(bias, axis=0),
+            self._scale * np.sum(u * v, axis=-2) - self._offset,
+            self._scale * np.sum(u_dot * v + u * v_dot, axis=-2),
+            (self._scale * np.sum(by_q, axis=-2)).swapaxes(-2, -1),
+            -self._scale * np.sum(bias, axis=-2),
         )
 
     def sizes(self, posture: Posture) -> Sizes:

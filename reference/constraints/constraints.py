@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from ...generator.mechanism import Filter, Mechanism, ProgrammedTask
 from ..kinematics.expression import stops
+from ..kinematics.jet import Number
 from ..kinematics.kinematics import Posture, Vectors
-from ..kinematics.quantities import Indices, Quantities, Reader, Reading, State
+from ..kinematics.quantities import Indices, Quantities, Reader, Reading, State, by_chain
 from .closures import Conditions
 from .paths import OrientationRows, PathRows
 from .rows import Rows, Sizes, stack
@@ -84,8 +85,8 @@ class Constraints:
         return np.concatenate([self.edges.wrenches(posture), self.loops.wrenches(posture)])
 
     def __call__(self, state: State) -> Rows:
-        """All rows in the state."""
-        return stack([self._none, *(group.rows(state) for group in self._groups)])
+        """All rows in the state, or in each of many."""
+        return stack([self._none, *(group.rows(state) for group in self._groups)], state.q.shape[:-1])
 
     @property
     def readings(self) -> list[Reading]:
@@ -130,18 +131,21 @@ class _ExpressionRow:
 
     def _position_row(self, state: State) -> Rows:
         jet, used = self.reading.jet(state), self.reading.positions
-        return _row(jet.value, jet.rate, jet.gradient[1:] @ state.jacobian[used], -jet.second)
+        C = by_chain(jet.gradient[..., 1:], state.jacobian[..., used, :])
+        return _row(jet.value, jet.rate, C, -jet.second)
 
     def _velocity_row(self, state: State) -> Rows:
         jet, used, rates = self.reading.jet(state), self.reading.positions, self.reading.velocities
-        by_rate = jet.gradient[1 + len(used) :]  # of order 1 there are no accelerations
-        return _row(0.0, jet.value, by_rate @ state.jacobian[rates], -jet.rate)
+        by_rate = jet.gradient[..., 1 + len(used) :]  # of order 1 there are no accelerations
+        none = np.zeros_like(jet.value)
+        return _row(none, jet.value, by_chain(by_rate, state.jacobian[..., rates, :]), -jet.rate)
 
     def _acceleration_row(self, state: State) -> Rows:
         jet, rates = self.reading.jet(state), self.reading.accelerations
-        by_rate = jet.gradient[len(jet.gradient) - len(rates) :]
+        by_rate = jet.gradient[..., jet.gradient.shape[-1] - len(rates) :]
+        none = np.zeros_like(jet.value)
         # the accelerations' names stand for ẍ without q̈, so the value is Ψ's part without q̈
-        return _row(0.0, 0.0, by_rate @ state.jacobian[rates], -jet.value)
+        return _row(none, none, by_chain(by_rate, state.jacobian[..., rates, :]), -jet.value)
 
     def sizes(self, state: State) -> Sizes:
         value, slopes = self.reading.sizes(state)
@@ -166,8 +170,9 @@ class _ExpressionRow:
         return stops(self.reading.node)
 
 
-def _row(Phi: float, Phi_dot: float, C: Array, gamma: float) -> Rows:
-    return Rows(np.array([Phi]), np.array([Phi_dot]), C[None, :], np.array([gamma]))
+def _row(Phi: Number, Phi_dot: Number, C: Array, gamma: Number) -> Rows:
+    Phi, Phi_dot, gamma = (np.asarray(x)[..., None] for x in (Phi, Phi_dot, gamma))
+    return Rows(Phi, Phi_dot, C[..., None, :], gamma)
 
 
 class _FollowingRow:
@@ -183,8 +188,8 @@ class _FollowingRow:
         self._unit = np.eye(mechanism.n)
 
     def rows(self, state: State) -> Rows:
-        y, rate, second = state.followed[self._i].tolist()
-        return _row(float(state.q[self._k]) - y, float(state.qd[self._k]) - rate, self._unit[self._k], second)
+        y, rate, second = np.moveaxis(state.followed[..., self._i, :], -1, 0)
+        return _row(state.q[..., self._k] - y, state.qd[..., self._k] - rate, self._unit[self._k], second)
 
     def sizes(self, state: State) -> Sizes:
         made_of = abs(state.q[self._k]) + abs(state.followed[self._i, 0])
@@ -217,9 +222,10 @@ class KnifeEdges:
     def rows(self, state: State) -> Rows:
         """The rows in the state."""
         motion, K = self._vectors.motion(state.posture), len(self.names)
-        n, v, C = motion.position[:, :K], motion.velocity[:, K:], motion.jacobian[..., K:]
-        rate = motion.velocity[:, :K] * v + n * motion.bias[:, K:]  # Γ of P1 (31) with the opposite sign
-        return Rows(np.zeros(K), np.sum(n * v, axis=0), np.sum(n * C, axis=1).T, -np.sum(rate, axis=0))
+        n, v, C = motion.position[..., :K], motion.velocity[..., K:], motion.jacobian[..., K:]
+        rate = motion.velocity[..., :K] * v + n * motion.bias[..., K:]  # Γ of P1 (31) with the opposite sign
+        slopes = np.sum(n[..., None, :, :] * C, axis=-2).swapaxes(-2, -1)
+        return Rows(np.zeros(K), np.sum(n * v, axis=-2), slopes, -np.sum(rate, axis=-2))
 
     def sizes(self, state: State) -> Sizes:
         """What they are made of."""
@@ -270,7 +276,7 @@ class _FixedBase:
         self._C, self._gamma = np.eye(mechanism.n)[self._base], np.zeros(len(self._base))
 
     def rows(self, state: State) -> Rows:
-        return Rows(state.q[self._base], state.qd[self._base], self._C, self._gamma)
+        return Rows(state.q[..., self._base], state.qd[..., self._base], self._C, self._gamma)
 
     def sizes(self, state: State) -> Sizes:
         return Sizes(np.ones(len(self._base)), self._C)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +11,12 @@ from scipy.spatial.transform import Rotation
 
 from ...errors import SolveError
 from ...generator.description.tables.task import Path
+from ..kinematics.jet import Number
 from ..kinematics.quantities import Quantities, State
-from .rows import Rows, Sizes
+from .rows import Rows, Sizes, of_each
 
 Array = NDArray[np.float64]
+Steps: TypeAlias = tuple[Number, Number, Number]
 _DIFFERENCES = np.array([np.cross(np.eye(3), e) for e in np.eye(3)])  # −ε
 _OPPOSITE = 1e-12  # of 1 + tr Q, an error of 180° but for 1e-6 rad
 
@@ -26,32 +29,32 @@ class Target:
 
     def __init__(self, path: Path) -> None:
         self._waypoints = np.array(path.waypoints, dtype=float)
+        self._ways = np.diff(self._waypoints, axis=0)
         self._trapezoidal, self._ramp = path.profile == "trapezoidal", float(path.ramp_share)
         self._legs = [(float(begin), float(duration)) for begin, duration in path.legs()]
 
-    def motion(self, t: float, since: float) -> tuple[Array, Array, Array]:
-        """w, ẇ, ẅ, each of shape (3,), m and s, at t, s, in the time segment that began at `since`, s."""
-        steps, ways = self.steps(t, since), np.diff(self._waypoints, axis=0)
-        w, w_dot, w_ddot = steps @ ways
+    def motion(self, t: Number, since: float) -> tuple[Array, Array, Array]:
+        """w, ẇ, ẅ, each of shape (…, 3), m and s, at t, s, in the time segment that began at `since`, s."""
+        w, w_dot, w_ddot = np.moveaxis(self.steps(t, since) @ self._ways, -2, 0)
         return self._waypoints[0] + w, w_dot, w_ddot
 
-    def steps(self, t: float, since: float) -> Array:
-        """s_k, ṡ_k and s̈_k of all legs, shape (3, legs), 1/s and 1/s²."""
+    def steps(self, t: Number, since: float) -> Array:
+        """s_k, ṡ_k and s̈_k of all legs, shape (…, 3, legs), 1/s and 1/s²; t of shape (…)."""
         step = self._trapezoid if self._trapezoidal else _quintic
         return np.array([step(t, since, *leg) for leg in self._legs]).T
 
-    def _trapezoid(self, t: float, since: float, begin: float, duration: float) -> tuple[float, float, float]:
+    def _trapezoid(self, t: Number, since: float, begin: float, duration: float) -> Steps:
         """The phase is that of the segment; its acceleration holds also where a trial step reaches beyond it."""
         r, phase = self._ramp, sum(time <= since for time in self._switches(begin, duration))
         x, top = (t - begin) / duration, 1.0 / (1.0 - r)
+        left, none = 1.0 - x, 0.0 * x
         if phase == 1:
-            return top * x * x / (2.0 * r), top * x / r / duration, top / r / duration**2
+            return top * x * x / (2.0 * r), top * x / r / duration, top / r / duration**2 + none
         if phase == 2:
-            return top * (x - r / 2.0), top / duration, 0.0
+            return top * (x - r / 2.0), top / duration + none, none
         if phase == 3:
-            left = 1.0 - x
-            return 1.0 - top * left * left / (2.0 * r), top * left / r / duration, -top / r / duration**2
-        return float(phase == 4), 0.0, 0.0
+            return 1.0 - top * left * left / (2.0 * r), top * left / r / duration, none - top / r / duration**2
+        return float(phase == 4) + none, none, none
 
     def _switches(self, begin: float, duration: float) -> tuple[float, ...]:
         if not self._trapezoidal:
@@ -71,10 +74,10 @@ class Target:
         return [0.0, *between, ends[-1]]
 
 
-def _quintic(t: float, since: float, begin: float, duration: float) -> tuple[float, float, float]:
+def _quintic(t: Number, since: float, begin: float, duration: float) -> Steps:
     """With clamped time: both derivatives vanish at the ends."""
     del since
-    x = min(max((t - begin) / duration, 0.0), 1.0)
+    x = np.minimum(np.maximum((t - begin) / duration, 0.0), 1.0)
     return (
         x**3 * (10 - 15 * x + 6 * x * x),
         30 * (x * (1 - x)) ** 2 / duration,
@@ -99,10 +102,10 @@ class PathRows:
         R, used = self._rotation, self._point
         w, w_dot, w_ddot = self._wanted(state)
         return Rows(
-            R @ (state.x[used] - self._origin) - w,
-            R @ state.x_dot[used] - w_dot,
-            R @ state.jacobian[used],
-            w_ddot - R @ state.bias[used],
+            (state.x[..., used] - self._origin) @ R.T - w,
+            state.x_dot[..., used] @ R.T - w_dot,
+            R @ state.jacobian[..., used, :],
+            w_ddot - state.bias[..., used] @ R.T,
         )
 
     def sizes(self, state: State) -> Sizes:
@@ -122,7 +125,7 @@ class PathRows:
         return self._target.stops()
 
     def _wanted(self, state: State) -> list[Array]:
-        return [x[self._own] for x in self._target.motion(state.t, state.segment.begin)]
+        return [x[..., self._own] for x in self._target.motion(state.t, state.segment.begin)]
 
 
 class Orientation:
@@ -168,7 +171,9 @@ class OrientationRows:
         self._text = f"the axes of {path.point} are turned by 180° from those that path {name} wants"
 
     def rows(self, state: State) -> Rows:
-        """The rows in the state."""
+        """The rows in the state, of many one by one."""
+        if state.is_many:
+            return of_each([self.rows(one) for one in state.each()])
         used = self._used
         R, R_dot, R_bias = (x[used] for x in (state.x, state.x_dot, state.bias))
         target = self._orientation.motion(state.t, state.segment.begin)

@@ -151,7 +151,9 @@ class MinimumNorm:
         self._weights = None if sizes is None else np.linalg.norm(sizes * unit, axis=1)
 
     def __call__(self, C: Array) -> Array:
-        """E, shape (r, m), orthonormal rows, for C, shape (m, n); beside the manifold its rank may seem more."""
+        """E, shape (…, r, m), orthonormal rows, for C, (…, m, n); beside the manifold its rank may seem more."""
+        if C.ndim > 2:
+            return np.array([self(part) for part in C])
         weights = _lengths(C) if self._weights is None else np.where(self._weights > 0, self._weights, 1.0)
         idle = np.linalg.svd(C * self._unit / weights[:, None])[0][:, self.rank :] / weights[:, None]
         return np.asarray(qr(idle)[0][:, idle.shape[1] :].T if idle.size else np.eye(len(C)))

@@ -12,9 +12,10 @@ from ...errors import SolveError
 from ...generator.language.ir import Expr
 from ...generator.mechanism import AppliedForce, Mechanism, Place
 from ..kinematics.expression import stops
+from ..kinematics.jet import Number
 from ..kinematics.piecewise import PiecewiseLinear
 from ..kinematics.quantities import Reader, Reading, State
-from .element import ForceElement, Given, Input, Mark, Reaction, input_value
+from .element import ForceElement, Given, Input, Mark, Reaction, input_in
 
 Array = NDArray[np.float64]
 
@@ -22,7 +23,7 @@ Array = NDArray[np.float64]
 class Component(Protocol):
     """One component of an applied force."""
 
-    def number(self, state: State) -> float:
+    def number(self, state: State) -> Number:
         """Its value."""
         ...
 
@@ -33,6 +34,8 @@ class Component(Protocol):
 
 class AppliedForces(ForceElement):
     """All of them."""
+
+    takes_many = True
 
     def __init__(self, given: Given) -> None:
         mechanism, inputs, column = given.mechanism, given.inputs, given.first
@@ -63,13 +66,13 @@ class AppliedForces(ForceElement):
 
     def reaction(self, state: State) -> Reaction:
         """Their generalised forces."""
-        effort = np.zeros(len(state.q))
+        effort = np.zeros_like(state.q)
         for force, components, column in self._forces:
             values = _values(force, components, state)
             if force.coordinate is not None:
-                effort[force.coordinate] += values[0]
+                effort[..., force.coordinate] += values[..., 0]
             else:
-                effort += values @ state.places.jacobian[:, :, column].T
+                effort += (state.places.jacobian[..., column] @ values[..., None])[..., 0]
         return Reaction(applied=effort)
 
     def powers(self, state: State) -> dict[str, float]:
@@ -109,7 +112,7 @@ class AppliedForces(ForceElement):
             if force.coordinate is not None:
                 total += state.qd[force.coordinate] * slopes[0]
             else:
-                total += state.places.velocity[:, column] @ _in_world(force, slopes, state)
+                total += _in_world(force, slopes.T, state) @ state.places.velocity[:, column]
         return total
 
     def wrenches(self, state: State) -> Array:
@@ -124,14 +127,15 @@ class AppliedForces(ForceElement):
 
 
 def _values(force: AppliedForce, components: Sequence[Component], state: State) -> Array:
-    """An effort, shape (1,), or a force in world axes, shape (3,)."""
-    return _in_world(force, np.array([component.number(state) for component in components]), state)
+    """An effort, shape (…, 1), or a force in world axes, shape (…, 3)."""
+    return _in_world(force, np.array([component.number(state) for component in components]).T, state)
 
 
 def _in_world(force: AppliedForce, values: Array, state: State) -> Array:
     if force.place is None or force.in_world:
         return values
-    return np.asarray(state.posture.T[:3, force.place.body + 1, :3] @ values)
+    R = state.posture.T[..., :3, force.place.body + 1, :3]
+    return np.asarray((values[..., None, :] @ R.swapaxes(-2, -1))[..., 0, :])
 
 
 def _direction(force: AppliedForce, state: State) -> Array:
@@ -156,9 +160,9 @@ class _Given:
     def __init__(self, value: Input) -> None:
         self._value = value
 
-    def number(self, state: State) -> float:
+    def number(self, state: State) -> Number:
         """Its value."""
-        return input_value(self._value, state.t, state.segment.begin)
+        return input_in(self._value, state)
 
     def by_rates(self, state: State) -> Array:
         """Inputs do not depend on q̇."""

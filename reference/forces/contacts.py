@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...generator.mechanism import Contact, Mechanism, Place
 from ...generator.types.measures import FORCE
+from ..kinematics.jet import Number
 from ..kinematics.lengths import Height
 from ..kinematics.quantities import Relation, State
 from .element import ForceElement, Given, Mark, Reaction
@@ -25,18 +26,18 @@ class _Touch:
     contact: Contact
     column: int
 
-    def gap(self, state: State) -> float:
+    def gap(self, state: State) -> Number:
         """M, negative in contact."""
         way = state.posture.datum - np.asarray(self.contact.origin, dtype=float)
-        return float(self.contact.normal @ (state.places.position[:, self.column] + way))
+        return (state.places.position[..., self.column] + way) @ self.contact.normal
 
-    def depth(self, state: State) -> float:
+    def depth(self, state: State) -> Number:
         """M, below the plane."""
         return -self.gap(state)
 
-    def held(self, state: State) -> float:
+    def held(self, state: State) -> Number:
         """Spring and damper if they pulled, too, N."""
-        opening = float(self.contact.normal @ state.places.velocity[:, self.column])
+        opening = state.places.velocity[..., self.column] @ self.contact.normal
         return -(float(self.contact.stiffness) * self.gap(state) + float(self.contact.damping) * opening)
 
     def is_pressing(self, state: State) -> bool:
@@ -45,27 +46,27 @@ class _Touch:
         touches = state.segment.holds((name, "gap"), self.depth(state))
         return touches and state.segment.holds((name, "held"), self.held(state))
 
-    def normal_force(self, state: State) -> float:
+    def normal_force(self, state: State) -> Number:
         """N, not negative but for what a trial step beyond an event makes of it."""
-        return self.held(state) if self.is_pressing(state) else 0.0
+        return self.held(state) if self.is_pressing(state) else 0.0 * self.held(state)
 
     def force(self, state: State) -> Array:
-        """On the body, shape (3,), N, world axes."""
+        """On the body, shape (…, 3), N, world axes."""
         contact, N = self.contact, self.normal_force(state)
-        pressing: Array = N * contact.normal
+        pressing: Array = np.multiply.outer(N, contact.normal)
         if contact.mu is None or contact.v_s is None:
             return pressing
-        velocity = state.places.velocity[:, self.column]
-        sliding = velocity - contact.normal * (contact.normal @ velocity)
-        speed = float(np.linalg.norm(sliding))
-        if speed == 0.0:
-            return pressing
-        resisting: Array = float(contact.mu) * N * np.tanh(speed / float(contact.v_s)) / speed * sliding
-        return pressing - resisting
+        velocity = state.places.velocity[..., self.column]
+        sliding = velocity - np.multiply.outer(velocity @ contact.normal, contact.normal)
+        speed = np.linalg.norm(sliding, axis=-1)
+        share = np.tanh(speed / float(contact.v_s)) / np.where(speed > 0.0, speed, 1.0)
+        return np.asarray(pressing - (float(contact.mu) * N * share)[..., None] * sliding)
 
 
 class Contacts(ForceElement):
     """All of them."""
+
+    takes_many = True
 
     def __init__(self, given: Given) -> None:
         self._slots = len(given.mechanism.bodies) + 1
@@ -82,13 +83,14 @@ class Contacts(ForceElement):
 
     def reaction(self, state: State) -> Reaction:
         """Springs with their energy, dampers, friction as applied; a spring that lets go loses its energy."""
-        parts, energy = np.zeros((3, len(state.q))), 0.0
+        parts, energy = np.zeros((3, *state.q.shape)), np.zeros(state.q.shape[:-1])
         for touch in self._touches:
-            across, normal = state.places.jacobian[:, :, touch.column], touch.contact.normal
+            across, normal = state.places.jacobian[..., touch.column], touch.contact.normal
             pressing, depth = touch.normal_force(state), touch.depth(state)
-            spring = float(touch.contact.stiffness) * depth if touch.is_pressing(state) else 0.0
-            sliding = touch.force(state) - pressing * normal
-            parts += [across @ (spring * normal), across @ ((pressing - spring) * normal), across @ sliding]
+            spring = float(touch.contact.stiffness) * depth * touch.is_pressing(state)
+            forces = [np.multiply.outer(x, normal) for x in (spring, pressing - spring, pressing)]
+            forces[2] = touch.force(state) - forces[2]
+            parts += [(across @ force[..., None])[..., 0] for force in forces]
             energy += 0.5 * spring * depth
         elastic, dissipative, applied = parts
         return Reaction(elastic, dissipative, applied, energy)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...generator.mechanism import Mechanism, Place
+from ..kinematics.jet import Number
 from ..kinematics.piecewise import PiecewiseLinear
 from ..kinematics.quantities import Reader, Reading, Relation, State
 
@@ -24,9 +25,17 @@ def input_value(given: Input, t: float, since: float | None = None) -> float:
     return float(given(t)) if callable(given) else float(given)
 
 
+def input_in(given: Input, state: State) -> Number:
+    """An input in a state, or in each of many, shape (N,)."""
+    since = state.segment.begin
+    if not state.is_many:
+        return input_value(given, state.t, since)
+    return np.array([input_value(given, float(t), since) for t in state.t])
+
+
 @dataclass(frozen=True)
 class Reaction:
-    """Generalised forces by origin, each of shape (n,), N·m or N, and the energy in springs, J.
+    """Generalised forces by origin, each of shape (…, n), N·m or N, and the energy in springs, J.
 
     driven  W, that springs take from what moves their lengths at rest
     """
@@ -34,8 +43,8 @@ class Reaction:
     elastic: Array | float = 0.0
     dissipative: Array | float = 0.0
     applied: Array | float = 0.0
-    energy: float = 0.0
-    driven: float = 0.0
+    energy: Number = 0.0
+    driven: Number = 0.0
 
 
 @dataclass(frozen=True)
@@ -76,9 +85,14 @@ class ForceElement:
     """One kind of force, of all parts of a mechanism that have it.
 
     A module has `places` and `of`, and where expressions may name lengths of it, `lengths`.
+
+    readings     of expressions
+    takes_many   whether `reaction` takes many states along a leading axis, too; otherwise it is asked for each. It
+                 may raise Apart where they differ in what holds, and is then asked for each
     """
 
-    readings: tuple[Reading, ...] = ()  # of expressions
+    readings: tuple[Reading, ...] = ()
+    takes_many = False
 
     def reaction(self, state: State) -> Reaction:
         """Its generalised forces and energy."""

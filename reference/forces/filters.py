@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from ...generator.mechanism import Filter, Mechanism
 from ...trajectory import Trajectory
+from ..kinematics.jet import Number
 from ..kinematics.kinematics import Kinematics, Places
 from ..kinematics.quantities import State
-from .element import Input, input_value
+from .element import Input, input_in
 
 Array = NDArray[np.float64]
 
@@ -42,22 +43,29 @@ class Filters:
         """The state with the filters' own states, shape (2k,), default 0, and what they lead to."""
         if not self._filters:
             return state
-        own = np.zeros(self.size) if lag is None else np.asarray(lag, dtype=float)
-        begin = np.array(self.begins(state.q))
-        y, rate = begin + own[::2], own[1::2]
-        u = np.array([self._command(i, x, state) for i, x in enumerate(begin)])
+        many = state.q.shape[:-1]
+        own = np.zeros((*many, self.size)) if lag is None else np.asarray(lag, dtype=float)
+        begin = np.broadcast_to(self._begins(state.q), (*many, len(self._filters)))
+        y, rate = begin + own[..., ::2], own[..., 1::2]
+        u = np.stack([self._command(i, begin[..., i], state) for i in range(len(self._filters))], axis=-1)
         second = self._frequency**2 * (u - y) - 2 * self._frequency * rate
-        return replace(state, lag=own, followed=np.column_stack([y, rate, second]))
+        return replace(state, lag=own, followed=np.stack([y, rate, second], axis=-1))
 
     def begins(self, q: Array) -> list[float]:
         """What each begins with, rad or m; q: see `start`."""
+        return [float(begin) for begin in self._begins(q)]
+
+    def _begins(self, q: Array) -> Array:
+        """Shape (…, k), for q of shape (…, n)."""
         held = q if self._start is None else self._start
-        pairs = zip(self._filters, self._begin, strict=True)
-        return [float(held[f.coordinate]) if begin is None else begin for f, begin in pairs]
+        found = np.zeros((*held.shape[:-1], len(self._filters)))
+        for i, (f, begin) in enumerate(zip(self._filters, self._begin, strict=True)):
+            found[..., i] = held[..., f.coordinate] if begin is None else begin
+        return found
 
     def rates(self, state: State) -> Array:
-        """Of the filters' states, shape (2k,)."""
-        return state.followed[:, 1:].ravel() if self._filters else state.lag
+        """Of the filters' states, shape (…, 2k)."""
+        return state.followed[..., 1:].reshape(*state.q.shape[:-1], -1) if self._filters else state.qd[..., :0]
 
     def lags(self, run: Trajectory) -> Array:
         """Their states in a run, shape (N, 2k); those that it does not tell are as at the start."""
@@ -76,9 +84,9 @@ class Filters:
             found[f.signal("value").name] = np.array([state.followed[i, 0] for state in states])
         return found
 
-    def _command(self, i: int, begin: float, state: State) -> float:
+    def _command(self, i: int, begin: Array, state: State) -> Number:
         given = self._inputs[i]
-        return begin if given is None else input_value(given, state.t, state.segment.begin)
+        return begin if given is None else input_in(given, state)
 
 
 def _length(mechanism: Mechanism, given: Filter) -> float:

@@ -15,17 +15,20 @@ from numpy.typing import NDArray
 
 from ...generator.mechanism import Mechanism, Place
 from ...generator.types.force_elements import FORCE_ELEMENTS
+from ..kinematics.jet import Number
 from ..kinematics.lengths import Length
 from ..kinematics.quantities import Reader, Relation, State
-from .element import ForceElement, Given, Input, Mark
+from ..kinematics.segment import Apart
+from .element import ForceElement, Given, Input, Mark, Reaction
 from .replacement_joints import ReplacementJoints
 
 Array = NDArray[np.float64]
+_FORCES = ("elastic", "dissipative", "applied")
 
 
 @dataclass(frozen=True)
 class GeneralisedForces:
-    """Generalised forces by origin, each of shape (n,), N·m or N.
+    """Generalised forces by origin, each of shape (…, n), N·m or N.
 
     elastic      springs of coordinates, supports and closures
     dissipative  their dampers
@@ -38,11 +41,11 @@ class GeneralisedForces:
     dissipative: Array
     applied: Array
     printed: Array
-    driven: float
+    driven: Number
 
     @property
     def total(self) -> Array:
-        """Q, shape (n,), N·m or N."""
+        """Q, shape (…, n), N·m or N."""
         return self.gravity + self.elastic + self.dissipative + self.applied + self.printed
 
 
@@ -104,10 +107,10 @@ class ForceModel:
 
     def __call__(self, state: State) -> GeneralisedForces:
         """All generalised forces in the state."""
-        zero, reactions = np.zeros(len(state.q)), [element.reaction(state) for element in self._elements]
+        zero, reactions = np.zeros(state.q.shape), [_reaction(element, state) for element in self._elements]
         dissipative = _sum((part.dissipative for part in reactions), zero)
         return GeneralisedForces(
-            gravity=state.posture.T_q.reshape(len(zero), -1) @ self._gravity.ravel(),
+            gravity=state.posture.T_q.reshape(*zero.shape, -1) @ self._gravity.ravel(),
             elastic=_sum((part.elastic for part in reactions), zero),
             dissipative=dissipative,
             applied=_sum((part.applied for part in reactions), zero),
@@ -120,7 +123,7 @@ class ForceModel:
         """Energy of gravity (zero at the world's origin) and springs, J."""
         weight = self._gravity[:3, :, 3].sum(axis=1)
         work = float(np.vdot(state.posture.T, self._gravity) + weight @ state.posture.datum)
-        return sum(element.reaction(state).energy for element in self._elements) - work
+        return float(sum(element.reaction(state).energy for element in self._elements)) - work
 
     @property
     def marks(self) -> tuple[Mark, ...]:
@@ -132,6 +135,8 @@ class ForceModel:
         return np.vstack([np.zeros((0, 3)), *(element.acting(state) for element in self._elements)])
 
     def _by_rates(self, state: State) -> Array:
+        if state.is_many:
+            return np.array([self._by_rates(one) for one in state.each()])
         return _sum((element.by_rates(state) for element in self._elements), np.zeros(len(state.q)))
 
     def wrenches(self, state: State) -> Array:
@@ -141,6 +146,18 @@ class ForceModel:
         """
         none = np.zeros((state.posture.T.shape[1], 6))
         return _sum((element.wrenches(state) for element in self._elements), none)
+
+
+def _reaction(element: ForceElement, state: State) -> Reaction:
+    """In a state, or in each of many: one by one where an element does not take them all at once."""
+    if element.takes_many or not state.is_many:
+        try:
+            return element.reaction(state)
+        except Apart:
+            pass
+    found, none = [element.reaction(one) for one in state.each()], np.zeros(state.q.shape[-1])
+    forces = (np.array([getattr(part, key) + none for part in found]) for key in _FORCES)
+    return Reaction(*forces, *(np.array([getattr(part, key) for part in found]) for key in ("energy", "driven")))
 
 
 def _sum(parts: Iterable[Array | float], zero: Array) -> Array:

@@ -15,6 +15,8 @@ Array = NDArray[np.float64]
 class JointSprings(ForceElement):
     """Of all coordinates at once."""
 
+    takes_many = True
+
     def __init__(self, mechanism: Mechanism) -> None:
         data = [(c.stiffness or 0.0, c.rest or 0.0, c.damping or 0.0) for c in mechanism.coordinates]
         acting = [k for k, (stiffness, _, damping) in enumerate(data) if stiffness or damping]
@@ -25,7 +27,7 @@ class JointSprings(ForceElement):
         """−k (q − rest), −d q̇."""
         deflection = state.q - self._rest
         elastic = -self._stiffness * deflection
-        return Reaction(elastic, -self._damping * state.qd, energy=-0.5 * float(elastic @ deflection))
+        return Reaction(elastic, -self._damping * state.qd, energy=-0.5 * np.sum(elastic * deflection, axis=-1))
 
     def powers(self, state: State) -> dict[str, float]:
         """Of each joint, and of each beam's own."""

@@ -11,19 +11,20 @@ from numpy.typing import NDArray
 from ...generator.mechanism import Line, Mechanism, Place
 from ...generator.types.measures import FORCE
 from ..kinematics.expression import stops
+from ..kinematics.jet import Number
 from ..kinematics.lengths import Distance
 from ..kinematics.quantities import Relation, State
-from .element import ForceElement, Given, Mark, Reaction, input_value
+from .element import ForceElement, Given, Mark, Reaction, input_in
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class _Span:
-    """L, m, its rate, m/s, the direction from a to b, shape (3,), and ∂L/∂q, shape (n,)."""
+    """L, m, its rate, m/s, the direction from a to b, shape (…, 3), and ∂L/∂q, shape (…, n)."""
 
-    length: float
-    rate: float
+    length: Number
+    rate: Number
     direction: Array
     jacobian: Array
 
@@ -32,14 +33,14 @@ class _Span:
 class _Tension:
     """Of spring, damper and what is applied, N; the spring's energy, J, and what its moving rest gives it, W."""
 
-    elastic: float = 0.0
-    dissipative: float = 0.0
-    applied: float = 0.0
-    energy: float = 0.0
-    driven: float = 0.0
+    elastic: Number = 0.0
+    dissipative: Number = 0.0
+    applied: Number = 0.0
+    energy: Number = 0.0
+    driven: Number = 0.0
 
     @property
-    def total(self) -> float:
+    def total(self) -> Number:
         """The line's force, N."""
         return self.elastic + self.dissipative + self.applied
 
@@ -56,15 +57,16 @@ class _Law:
     def __call__(self, span: _Span, state: State) -> _Tension:
         line = self._line
         if line.filter is not None:
-            return self._spring(span, *state.followed[self._filter, :2].tolist())
+            rest, rate, _ = np.moveaxis(state.followed[..., self._filter, :], -1, 0)
+            return self._spring(span, rest, rate)
         if line.given:
-            return _Tension(applied=input_value(self._input, state.t, state.segment.begin))
+            return _Tension(applied=input_in(self._input, state))
         if line.force is not None:
             return _Tension(applied=self.reading.number(state))
-        rest = self.reading.jet(state)
-        return self._spring(span, rest.value, rest.rate)
+        at_rest = self.reading.jet(state)
+        return self._spring(span, at_rest.value, at_rest.rate)
 
-    def _spring(self, span: _Span, rest: float, rest_rate: float) -> _Tension:
+    def _spring(self, span: _Span, rest: Number, rest_rate: Number) -> _Tension:
         """Spring and damper about a length at rest, m, of this rate, m/s."""
         stiffness, damping = float(self._line.stiffness or 0.0), float(self._line.damping or 0.0)
         stretch = span.length - rest
@@ -74,6 +76,8 @@ class _Law:
 
 class Lines(ForceElement):
     """All of them."""
+
+    takes_many = True
 
     def __init__(self, given: Given) -> None:
         self._lines, self._first = given.mechanism.lines, given.first
@@ -107,9 +111,10 @@ class Lines(ForceElement):
 
     def reaction(self, state: State) -> Reaction:
         """Of springs, of dampers, and what is applied."""
-        parts, energy, driven = np.zeros((3, len(state.q))), 0.0, 0.0
+        parts, (energy, driven) = np.zeros((3, *state.q.shape)), np.zeros((2, *state.q.shape[:-1]))
         for span, tension in self._pulls(state):
-            parts -= np.outer((tension.elastic, tension.dissipative, tension.applied), span.jacobian)
+            for i, force in enumerate((tension.elastic, tension.dissipative, tension.applied)):
+                parts[i] -= np.asarray(force)[..., None] * span.jacobian
             energy += tension.energy
             driven += tension.driven
         elastic, dissipative, applied = parts
@@ -153,10 +158,11 @@ class Lines(ForceElement):
 
     def _span(self, i: int, state: State) -> _Span:
         k, a = self._lengths[i], self._first + 2 * i
-        between = state.places.position[:, a + 1] - state.places.position[:, a]
-        length = float(state.x[k])
-        direction = between / length if length else np.full(3, np.nan)
-        return _Span(length, float(state.x_dot[k]), direction, state.jacobian[k])
+        between = state.places.position[..., a + 1] - state.places.position[..., a]
+        length = state.x[..., k]
+        with np.errstate(invalid="ignore"):  # what has no length has no direction
+            direction = between / length[..., None]
+        return _Span(length, state.x_dot[..., k], direction, state.jacobian[..., k, :])
 
     def _tension(self, i: int, span: _Span, state: State) -> _Tension:
         free, line = self._laws[i](span, state), self._lines[i]

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ...generator.mechanism import Mechanism, Place
 from ..constraints.closures import Conditions
-from ..kinematics.quantities import State
+from ..kinematics.quantities import State, by_chain
 from .element import ForceElement, Given, Mark, Reaction
 
 Array = NDArray[np.float64]
@@ -15,6 +15,8 @@ Array = NDArray[np.float64]
 
 class ReplacementJoints(ForceElement):
     """Spring-damper closures: deformations d, forces −(C d + B ḋ), so Q = −(∂d/∂q)ᵀ(C d + B ḋ) (P3 (13), (14))."""
+
+    takes_many = True
 
     def __init__(self, mechanism: Mechanism) -> None:
         self.closures = tuple(closure for closure in mechanism.closures if closure.stiffness is not None)
@@ -30,7 +32,8 @@ class ReplacementJoints(ForceElement):
             return Reaction()
         rows = self.conditions.rows(state.posture)
         spring, damper = self._stiffness * rows.Phi, self._damping * rows.Phi_dot
-        return Reaction(-spring @ rows.C, -damper @ rows.C, energy=0.5 * float(spring @ rows.Phi))
+        elastic, dissipative = (-by_chain(force, rows.C) for force in (spring, damper))
+        return Reaction(elastic, dissipative, energy=0.5 * np.sum(spring * rows.Phi, axis=-1))
 
     def wrenches(self, state: State) -> Array | float:
         """What they do to the slots, shape (B, 6)."""

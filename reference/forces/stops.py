@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...generator.mechanism import Mechanism, Place
+from ..kinematics.jet import Number
 from ..kinematics.quantities import Relation, State
 from .element import ForceElement, Given, Reaction
 
@@ -25,13 +26,13 @@ class _Stop:
     stiffness: float
     damping: float
 
-    def depth(self, state: State) -> float:
+    def depth(self, state: State) -> Number:
         """Rad or m, positive beyond the stop."""
-        return self.way * (self.at - float(state.q[self.k]))
+        return self.way * (self.at - state.q[..., self.k])
 
-    def held(self, state: State) -> float:
+    def held(self, state: State) -> Number:
         """Spring and damper if they pulled, too, N·m or N."""
-        return self.stiffness * self.depth(state) - self.damping * self.way * float(state.qd[self.k])
+        return self.stiffness * self.depth(state) - self.damping * self.way * state.qd[..., self.k]
 
     def is_pressing(self, state: State) -> bool:
         """Whether it acts."""
@@ -41,6 +42,8 @@ class _Stop:
 
 class Stops(ForceElement):
     """Of all coordinates."""
+
+    takes_many = True
 
     def __init__(self, mechanism: Mechanism) -> None:
         self._stops = [
@@ -75,15 +78,15 @@ class Stops(ForceElement):
 
     def reaction(self, state: State) -> Reaction:
         """Springs of stops with their energy, dampers, and friction."""
-        elastic, dissipative, energy = np.zeros(len(state.q)), np.zeros(len(state.q)), 0.0
+        elastic, dissipative, applied = np.zeros((3, *state.q.shape))
+        energy = np.zeros(state.q.shape[:-1])
         for stop in self._stops:
             if stop.is_pressing(state):
                 spring = stop.stiffness * stop.depth(state)
-                elastic[stop.k] += stop.way * spring
-                dissipative[stop.k] += stop.way * (stop.held(state) - spring)
+                elastic[..., stop.k] += stop.way * spring
+                dissipative[..., stop.k] += stop.way * (stop.held(state) - spring)
                 energy += 0.5 * spring * stop.depth(state)
-        applied = np.zeros(len(state.q))
-        applied[self._rubbing] = -self._effort * np.tanh(state.qd[self._rubbing] / self._v_s)
+        applied[..., self._rubbing] = -self._effort * np.tanh(state.qd[..., self._rubbing] / self._v_s)
         return Reaction(elastic, dissipative, applied, energy)
 
     def powers(self, state: State) -> dict[str, float]:

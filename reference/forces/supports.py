@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from ...generator.mechanism import GROUND, Mechanism, Place
 from ...generator.types.measures import FORCE
+from ..kinematics.jet import Number
 from ..kinematics.lengths import Height, LinearHeight
 from ..kinematics.quantities import Relation, State
+from ..kinematics.segment import holds_in_all
 from .element import ForceElement, Given, Mark, Reaction
 
 Array = NDArray[np.float64]
@@ -21,6 +23,8 @@ class Supports(ForceElement):
 
     The deflection d is J (T_b r̃ − r_0), or U q_base where linearized (P2: below (14)); Q = −(∂d/∂q)ᵀ(S d + D ḋ).
     """
+
+    takes_many = True
 
     def __init__(self, mechanism: Mechanism, first: int) -> None:
         base, supports = mechanism.chain.base, mechanism.supports
@@ -36,10 +40,11 @@ class Supports(ForceElement):
     def reaction(self, state: State) -> Reaction:
         """Generalised forces and energy; what slips stores none."""
         deflection, _, jacobian = self._deflection(state)
-        spring, damper, slipping = (part.ravel() for part in self._parts(state))
-        across = jacobian.reshape(len(state.q), -1)
-        energy = 0.5 * float(spring @ deflection.ravel())
-        return Reaction(-across @ spring, -across @ damper, -across @ slipping, energy)
+        parts = self._parts(state)
+        across = -jacobian.reshape(*jacobian.shape[: state.q.ndim], -1)
+        forces = parts.reshape(*parts.shape[:-2], -1, 1)
+        elastic, dissipative, applied = (across @ forces)[..., 0]
+        return Reaction(elastic, dissipative, applied, 0.5 * np.sum(parts[0] * deflection, axis=(-2, -1)))
 
     @property
     def marks(self) -> tuple[Mark, ...]:
@@ -89,46 +94,48 @@ class Supports(ForceElement):
         return found
 
     def _parts(self, state: State) -> Array:
-        """Of springs, dampers and what slips, shape (3, 3, supports), N, opposite to what they exert.
+        """Of springs, dampers and what slips, shape (3, …, 3, supports), N, opposite to what they exert.
 
         One-sided ones never pull, and hold no more along the ground than on it.
         """
-        parts = np.concatenate([self._free(state), np.zeros((1, *self._position.shape))])
+        free = self._free(state)
+        parts = np.concatenate([free, np.zeros((1, *free.shape[1:]))])
         for k in np.flatnonzero(self._one_sided).tolist():
-            name, pressing, beyond = self._supports[k].name, _pressing(parts[:2, :, k]), _beyond(parts[:2, :, k])
+            name, pressing, beyond = self._supports[k].name, _pressing(free[..., k]), _beyond(free[..., k])
+            along = pressing + beyond
             if not state.segment.holds(name, pressing):
-                parts[:, :, k] = 0.0
-            elif state.segment.holds((name, "along"), beyond) and pressing + beyond:
-                parts[2, :2, k] = parts[:2, :2, k].sum(axis=0) * (pressing / (pressing + beyond))
-                parts[:2, :2, k] = 0.0
+                parts[..., k] = 0.0
+            elif state.segment.holds((name, "along"), beyond) and holds_in_all(along != 0.0):
+                parts[2, ..., :2, k] = free[..., :2, k].sum(axis=0) * (pressing / along)[..., None]
+                parts[:2, ..., :2, k] = 0.0
         return parts
 
     def _margin_of(self, k: int, of: Callable[[Array], float]) -> Callable[[State], float]:
-        return lambda state: of(self._free(state)[:, :, k])
+        return lambda state: of(self._free(state)[..., k])
 
     def _free(self, state: State) -> Array:
-        """Of springs and dampers, shape (2, 3, supports), N, opposite to what they exert, if they pulled, too."""
+        """Of springs and dampers, shape (2, …, 3, supports), N, opposite to what they exert if they pulled."""
         deflection, rate, _ = self._deflection(state)
         return np.array([self._stiffness * deflection, self._damping * rate])
 
     def _deflection(self, state: State) -> tuple[Array, Array, Array]:
-        """d and ḋ, shape (3, supports), m and m/s, and ∂d/∂q, shape (n, 3, supports)."""
+        """d and ḋ, shape (…, 3, supports), m and m/s, and ∂d/∂q, shape (…, n, 3, supports)."""
         if self._U is not None:
-            shape = self._position.shape
+            shape = (*state.q.shape[:-1], *self._position.shape)
             return (state.q @ self._U).reshape(shape), (state.qd @ self._U).reshape(shape), self._U
         places, own = state.places, self._columns
-        deflection = places.position[:, own] + (state.posture.datum[:, None] - self._position)
-        return deflection, places.velocity[:, own], places.jacobian[:, :, own]
+        deflection = places.position[..., own] + (state.posture.datum[..., None] - self._position)
+        return deflection, places.velocity[..., own], places.jacobian[..., own]
 
 
-def _pressing(free: Array) -> float:
-    """Of a support along z, N, if it pulled, too; free: of its spring and damper, shape (2, 3)."""
-    return -float(free[:, 2].sum())
+def _pressing(free: Array) -> Number:
+    """Of a support along z, N, if it pulled, too; free: of its spring and damper, shape (2, …, 3)."""
+    return -free[..., 2].sum(axis=0)
 
 
-def _beyond(free: Array) -> float:
+def _beyond(free: Array) -> Number:
     """What a support would hold along the ground, beyond what presses it, N; free: see above."""
-    return float(np.linalg.norm(free[:, :2].sum(axis=0))) - _pressing(free)
+    return np.linalg.norm(free[..., :2].sum(axis=0), axis=-1) - _pressing(free)
 
 
 def _small_motion(positions: Array, n: int) -> Array:

@@ -10,8 +10,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kinematics.jet import Number
 from ..kinematics.quantities import State
-from ..kinematics.segment import Segment
+from ..kinematics.segment import Apart, Segment
 from ..solve.formulations import Gpme
 from ..solve.model import Model
 
@@ -23,7 +24,7 @@ class Motion:
 
     rates   indices of the coordinates whose velocities are states
     size    number of states
-    latest  time, s, and C, shape (m, n), of the last evaluation of the rates
+    latest  time, s, and C, shape (m, n), of the last state whose rates were evaluated
     """
 
     def __init__(self, model: Model, form: Gpme) -> None:
@@ -40,23 +41,30 @@ class Motion:
         """y, shape (size,), at q and qd, shape (n,) each, with undeformed bristles and filters at rest."""
         return np.concatenate([q, qd[self.rates], np.zeros(self.size - self._bristles.start)])
 
-    def moment(self, t: float, y: Array, segment: Segment | None = None) -> tuple[State, Array]:
-        """The mechanism's state and z, shape (f,); see `Model.state`.
+    def moment(self, t: Number, y: Array, segment: Segment | None = None) -> tuple[State, Array]:
+        """The mechanism's state and z, shape (f,), or many, from y of shape (N, size); see `Model.state`.
 
         Raises SolveError where q̇_d is needed and C_d is singular.
         """
-        qd = np.zeros(self._n)
-        qd[self.rates] = y[self._n : self._n + len(self.rates)]
-        state = self.model.state(t, y[: self._n], qd, segment, y[self._bristles.stop :])
-        return self.model.consistent(state, self.form), y[self._bristles]
+        qd = np.zeros((*y.shape[:-1], self._n))
+        qd[..., self.rates] = y[..., self._n : self._n + len(self.rates)]
+        state = self.model.state(t, y[..., : self._n], qd, segment, y[..., self._bristles.stop :])
+        return self.model.consistent(state, self.form), y[..., self._bristles]
 
-    def rate(self, segment: Segment) -> Callable[[float, Array], Array]:
-        """f, for a time segment."""
+    def rate(self, segment: Segment) -> Callable[[Number, Array], Array]:
+        """f, for a time segment; of one state, or at once of many, shape (N, size), with t of shape (N,)."""
 
-        def rate(t: float, y: Array) -> Array:
+        def rate(t: Number, y: Array) -> Array:
             state, z = self.moment(t, y, segment)
             found = self.model.rates(state, self.form, z)
-            self.latest = (t, found.C)
-            return np.concatenate([state.qd, found.qdd[self.rates], found.z_dot, self.model.filters.rates(state)])
+            self.latest = (t[-1], found.C[-1]) if state.is_many else (t, found.C)
+            parts = (state.qd, found.qdd[..., self.rates], found.z_dot, self.model.filters.rates(state))
+            return np.concatenate(parts, axis=-1)
 
-        return rate
+        def whole(t: Number, y: Array) -> Array:
+            try:
+                return rate(t, y)
+            except Apart:
+                return np.array([rate(float(at), one) for at, one in zip(t, y, strict=True)])
+
+        return whole

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 from ...generator.description.tables.table import Table
-from .jet import Value, along, plain
+from .jet import Number, Value, along, plain
+from .segment import holds_in_all
 
 _MARGIN = 1e-9  # of the span: how far rounding may lead beyond a table that no run may leave
 
@@ -36,18 +38,28 @@ class Curve:
             if table.interpolation == "linear"
             else CubicSpline(time, values, bc_type="not-a-knot" if self.is_free else "clamped").c
         )
+        self._begins, self._coefficients = time[:-1], pieces
         self._times, self._pieces = time.tolist(), pieces.T.tolist()
 
     def __call__(self, x: Value) -> Value:
         """Its value; raises ValueError outside of a table that no run may leave."""
         at, margin = plain(x), _MARGIN * (self.last - self.first)
-        if self.is_free and not self.first - margin <= at <= self.last + margin:
+        if self.is_free and not holds_in_all((self.first - margin <= at) & (at <= self.last + margin)):
             raise ValueError(f"the table goes from {self.first:.9g} to {self.last:.9g} s, got {at:.9g} s")
         if self._holds:
-            at = min(max(at, self.first), self.last)
-        k = min(max(bisect_right(self._times, at) - 1, 0), len(self._pieces) - 1)
-        (d, c, b, a), s = self._pieces[k], at - self._times[k]
+            many = isinstance(at, np.ndarray)
+            at = np.clip(at, self.first, self.last) if many else min(max(at, self.first), self.last)
+        (d, c, b, a), s = self._piece(at)
         return along(x, a + s * (b + s * (c + s * d)), b + s * (2.0 * c + s * 3.0 * d), 2.0 * c + s * 6.0 * d)
+
+    def _piece(self, at: Number) -> tuple[Any, Number]:
+        """Coefficients of the cubic at a number, or at each of many, highest first, and how far in its piece it is."""
+        last = len(self._pieces) - 1
+        if isinstance(at, np.ndarray):
+            each = np.maximum(np.searchsorted(self._begins, at, side="right") - 1, 0)
+            return self._coefficients[:, each], at - self._begins[each]
+        k = min(max(bisect_right(self._times, at) - 1, 0), last)
+        return self._pieces[k], at - self._times[k]
 
 
 def _lines(time: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:

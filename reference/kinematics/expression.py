@@ -13,11 +13,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+import numpy as np
+
 from ...errors import SolveError
 from ...generator.language.ir import Expr
 from .curve import Curve
 from .jet import OPERATIONS, Value, plain
-from .segment import Segment
+from .segment import Apart, Segment, holds_in_all
 
 T = TypeVar("T")
 
@@ -96,6 +98,8 @@ class Call:
         try:
             return self.result(*operands)
         except (ValueError, ZeroDivisionError, OverflowError) as error:
+            if any(isinstance(plain(operand), np.ndarray) for operand in operands):
+                raise Apart from None  # which of the states it is, is found one by one
             given = ", ".join(f"{plain(operand):.6g}" for operand in operands)
             kind = "too large" if isinstance(error, OverflowError) else "not defined"
             raise NoValue(f"{self.function}({given}), or a derivative of it, is {kind}") from None
@@ -138,7 +142,7 @@ class _Branch(Choice):
     def chosen(self, at: Instant) -> Node:
         left, right, then, otherwise = self.children
         holds = _COMPARE[self.comparison](plain(left.value(at)), plain(right.value(at)))
-        return then if holds else otherwise
+        return then if holds_in_all(holds) else otherwise
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +161,7 @@ class Related(_Branch):
             left, right = (plain(child.value(at)) for child in self.children[:2])
         except NoValue:
             return math.nan
-        return left - right if self.comparison in (">", ">=") else right - left
+        return float(left - right if self.comparison in (">", ">=") else right - left)
 
 
 @dataclass(frozen=True)

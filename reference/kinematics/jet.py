@@ -1,6 +1,8 @@
 """Forward-mode automatic differentiation: first derivatives by all variables, second ones along a motion of these.
 
 Every operation of the expression language takes plain numbers and jets alike; plain numbers have no derivatives.
+Of many states, numbers are arrays of shape (N,) and gradients of shape (k, N); NumPy's error state says what
+happens where one has no value.
 """
 
 from __future__ import annotations
@@ -9,12 +11,16 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeAlias
+from types import SimpleNamespace
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .segment import holds_in_all
+
 Array = NDArray[np.float64]
+Number: TypeAlias = Any  # float, or of many states an array
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,28 +32,29 @@ class Jet:
     second     second derivative with respect to time
     """
 
-    value: float
+    value: Number
     gradient: Array
-    rate: float
-    second: float
+    rate: Number
+    second: Number
 
 
-Value: TypeAlias = Jet | float
+Value: TypeAlias = Jet | Number
 
 
 @cache
-def _unit(k: int) -> list[Array]:
+def _unit(k: int, many: bool) -> list[Array]:
     unit = np.eye(k)
     unit.flags.writeable = False
-    return list(unit)
+    return list(unit[:, :, None] if many else unit)
 
 
 def variables(
-    values: Sequence[float], rates: Sequence[float] | None = None, seconds: Sequence[float] | None = None
+    values: Sequence[Number], rates: Sequence[Number] | None = None, seconds: Sequence[Number] | None = None
 ) -> list[Jet]:
     """The k independent variables; rates, seconds: how they move, default not at all and without acceleration."""
-    none = [0.0] * len(values)
-    return [Jet(*parts) for parts in zip(values, _unit(len(values)), rates or none, seconds or none, strict=True)]
+    none, many = [0.0] * len(values), any(isinstance(value, np.ndarray) for value in values)
+    parts = zip(values, _unit(len(values), many), rates or none, seconds or none, strict=True)
+    return [Jet(*part) for part in parts]
 
 
 def hessian(function: Callable[[list[Jet]], Value], values: Sequence[float]) -> Array:
@@ -55,7 +62,7 @@ def hessian(function: Callable[[list[Jet]], Value], values: Sequence[float]) -> 
     unit = np.eye(len(values))
 
     def along(direction: Array) -> float:
-        return constant(function(variables(values, direction.tolist())), len(values)).second
+        return float(constant(function(variables(values, direction.tolist())), len(values)).second)
 
     own = [along(e) for e in unit]
     both = [[along(e + f) for f in unit] for e in unit]
@@ -68,25 +75,27 @@ def constant(value: Value, k: int) -> Jet:
     return value if isinstance(value, Jet) else Jet(value, np.zeros(k), 0.0, 0.0)
 
 
-def plain(x: Value) -> float:
+def plain(x: Value) -> Number:
     """The value without its derivatives."""
     return x.value if isinstance(x, Jet) else x
 
 
-def _of_one(x: Jet, f: float, f1: float, f2: float) -> Jet:
+def _of_one(x: Jet, f: Number, f1: Number, f2: Number) -> Jet:
     """f(x) by the chain rule; f1, f2 are f' and f''."""
     return Jet(f, f1 * x.gradient, f1 * x.rate, f1 * x.second + f2 * x.rate * x.rate)
 
 
-def along(x: Value, f: float, f1: float, f2: float) -> Value:
+def along(x: Value, f: Number, f1: Number, f2: Number) -> Value:
     """f(x) of a function whose value and derivatives are known there."""
     return _of_one(x, f, f1, f2) if isinstance(x, Jet) else f
 
 
-def _of_two(x: Value, y: Value, f: float, first: tuple[float, float], second: tuple[float, float, float]) -> Jet:
+def _of_two(
+    x: Value, y: Value, f: Number, first: tuple[Number, Number], second: tuple[Number, Number, Number]
+) -> Jet:
     """f(x, y) by the chain rule; derivatives (f_x, f_y) and (f_xx, f_xy, f_yy)."""
-    k = len((x if isinstance(x, Jet) else constant(y, 0)).gradient)
-    a, b = constant(x, k), constant(y, k)
+    still = np.zeros_like((x if isinstance(x, Jet) else y).gradient)
+    a, b = (part if isinstance(part, Jet) else Jet(part, still, 0.0, 0.0) for part in (x, y))
     (f_x, f_y), (f_xx, f_xy, f_yy) = first, second
     curved = f_xx * a.rate * a.rate + 2.0 * f_xy * a.rate * b.rate + f_yy * b.rate * b.rate
     return Jet(
@@ -97,7 +106,7 @@ def _of_two(x: Value, y: Value, f: float, first: tuple[float, float], second: tu
     )
 
 
-def _scaled(x: Jet, factor: float) -> Jet:
+def _scaled(x: Jet, factor: Number) -> Jet:
     return Jet(x.value * factor, x.gradient * factor, x.rate * factor, x.second * factor)
 
 
@@ -135,29 +144,29 @@ def _divide(x: Value, y: Value) -> Value:
 def _power(x: Value, y: Value) -> Value:
     if isinstance(y, Jet):
         return _exp(_multiply(y, _log(x)))
-    value = math.pow(plain(x), y)
+    pow_ = _functions(plain(x)).pow
+    value = pow_(plain(x), y)
     if not isinstance(x, Jet):
         return value
     # A factor that is zero says that the derivative vanishes, also where 0 has no such power.
-    f1 = y * math.pow(x.value, y - 1) if y else 0.0
-    f2 = y * (y - 1) * math.pow(x.value, y - 2) if y * (y - 1) else 0.0
+    f1 = y * pow_(x.value, y - 1) if y else 0.0
+    f2 = y * (y - 1) * pow_(x.value, y - 2) if y * (y - 1) else 0.0
     return _of_one(x, value, f1, f2)
 
 
 def _atan2(y: Value, x: Value) -> Value:
     b, a = plain(y), plain(x)
+    angle = _functions(a + b).atan2(b, a)
     if not isinstance(y, Jet) and not isinstance(x, Jet):
-        return math.atan2(b, a)
+        return angle
     s = a * a + b * b
-    return _of_two(
-        y, x, math.atan2(b, a), (a / s, -b / s), (-2 * a * b / s**2, (b * b - a * a) / s**2, 2 * a * b / s**2)
-    )
+    return _of_two(y, x, angle, (a / s, -b / s), (-2 * a * b / s**2, (b * b - a * a) / s**2, 2 * a * b / s**2))
 
 
 def _quintic(t: Value, t0: Value, t1: Value, s0: Value, s1: Value) -> Value:
     """s0 before t0, s1 after t1, between them s0 + (s1 − s0)(10τ³ − 15τ⁴ + 6τ⁵), τ = (t − t0)/(t1 − t0)."""
     tau = _divide(_subtract(t, t0), _subtract(t1, t0))
-    x = min(max(plain(tau), 0.0), 1.0)
+    x = _functions(plain(tau)).clip(plain(tau))
     profile: Value = x**3 * (10 - 15 * x + 6 * x * x)
     if isinstance(tau, Jet):
         # The clamp needs no case of its own: both derivatives vanish where it acts.
@@ -165,27 +174,47 @@ def _quintic(t: Value, t0: Value, t1: Value, s0: Value, s1: Value) -> Value:
     return _add(s0, _multiply(_subtract(s1, s0), profile))
 
 
-_Function: TypeAlias = Callable[[float], float]
+# of one number and of many, by `math`'s names and two of our own; what NumPy calls by another name comes in pairs
+_NAMES = ("sin", "cos", "tan", "sqrt", "tanh", "exp", "log")
+_RENAMED = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "pow": "power"}
+_ONE = SimpleNamespace(
+    **{name: getattr(math, name) for name in (*_NAMES, *_RENAMED)},
+    sign=lambda x: float(x > 0) - float(x < 0),
+    clip=lambda x: min(max(x, 0.0), 1.0),
+)
+_MANY = SimpleNamespace(
+    **{name: getattr(np, name) for name in (*_NAMES, "sign")},
+    **{name: getattr(np, other) for name, other in _RENAMED.items()},
+    clip=lambda x: np.clip(x, 0.0, 1.0),
+)
+_Function: TypeAlias = Callable[[Any, Number], Number]
+
+
+def _functions(x: Number) -> Any:
+    return _MANY if isinstance(x, np.ndarray) else _ONE
 
 
 def _unary(f: _Function, f1: _Function, f2: _Function) -> Callable[[Value], Value]:
+    """f, f', f'' of the elementary functions and a number."""
+
     def apply(x: Value) -> Value:
-        return _of_one(x, f(x.value), f1(x.value), f2(x.value)) if isinstance(x, Jet) else f(x)
+        of, at = _functions(plain(x)), plain(x)
+        return _of_one(x, f(of, at), f1(of, at), f2(of, at)) if isinstance(x, Jet) else f(of, at)
 
     return apply
 
 
-def _sign(x: float) -> float:
-    return float(x > 0) - float(x < 0)
-
-
-def _zero(x: float) -> float:
-    del x
+def _zero(of: Any, x: Number) -> float:
+    del of, x
     return 0.0
 
 
-_exp = _unary(math.exp, math.exp, math.exp)
-_log = _unary(math.log, lambda x: 1 / x, lambda x: -1 / x**2)
+def _tanh_slope(of: Any, x: Number) -> Number:
+    return 1 - of.tanh(x) ** 2
+
+
+_exp = _unary(*[lambda of, x: of.exp(x)] * 3)
+_log = _unary(lambda of, x: of.log(x), lambda of, x: 1 / x, lambda of, x: -1 / x**2)
 
 OPERATIONS: dict[str, Callable[..., Value]] = {
     "+": _add,
@@ -194,24 +223,28 @@ OPERATIONS: dict[str, Callable[..., Value]] = {
     "/": _divide,
     "^": _power,
     "neg": _negative,
-    "sin": _unary(math.sin, math.cos, lambda x: -math.sin(x)),
-    "cos": _unary(math.cos, lambda x: -math.sin(x), lambda x: -math.cos(x)),
-    "tan": _unary(math.tan, lambda x: 1 / math.cos(x) ** 2, lambda x: 2 * math.tan(x) / math.cos(x) ** 2),
-    "asin": _unary(math.asin, lambda x: (1 - x * x) ** -0.5, lambda x: x * (1 - x * x) ** -1.5),
-    "acos": _unary(math.acos, lambda x: -((1 - x * x) ** -0.5), lambda x: -x * (1 - x * x) ** -1.5),
-    "atan": _unary(math.atan, lambda x: 1 / (1 + x * x), lambda x: -2 * x / (1 + x * x) ** 2),
-    "sqrt": _unary(math.sqrt, lambda x: 0.5 * x**-0.5, lambda x: -0.25 * x**-1.5),
-    "tanh": _unary(
-        math.tanh,
-        lambda x: 1 - math.tanh(x) ** 2,
-        lambda x: -2 * math.tanh(x) * (1 - math.tanh(x) ** 2),
+    "sin": _unary(lambda of, x: of.sin(x), lambda of, x: of.cos(x), lambda of, x: -of.sin(x)),
+    "cos": _unary(lambda of, x: of.cos(x), lambda of, x: -of.sin(x), lambda of, x: -of.cos(x)),
+    "tan": _unary(
+        lambda of, x: of.tan(x), lambda of, x: 1 / of.cos(x) ** 2, lambda of, x: 2 * of.tan(x) / of.cos(x) ** 2
     ),
+    "asin": _unary(
+        lambda of, x: of.asin(x), lambda of, x: (1 - x * x) ** -0.5, lambda of, x: x * (1 - x * x) ** -1.5
+    ),
+    "acos": _unary(
+        lambda of, x: of.acos(x), lambda of, x: -((1 - x * x) ** -0.5), lambda of, x: -x * (1 - x * x) ** -1.5
+    ),
+    "atan": _unary(
+        lambda of, x: of.atan(x), lambda of, x: 1 / (1 + x * x), lambda of, x: -2 * x / (1 + x * x) ** 2
+    ),
+    "sqrt": _unary(lambda of, x: of.sqrt(x), lambda of, x: 0.5 * x**-0.5, lambda of, x: -0.25 * x**-1.5),
+    "tanh": _unary(lambda of, x: of.tanh(x), _tanh_slope, lambda of, x: -2 * of.tanh(x) * _tanh_slope(of, x)),
     "exp": _exp,
     "log": _log,
-    "abs": _unary(abs, _sign, _zero),
-    "sign": _unary(_sign, _zero, _zero),
+    "abs": _unary(lambda of, x: abs(x), lambda of, x: of.sign(x), _zero),
+    "sign": _unary(lambda of, x: of.sign(x), _zero, _zero),
     "atan2": _atan2,
-    "min": lambda x, y: x if plain(x) <= plain(y) else y,
-    "max": lambda x, y: x if plain(x) >= plain(y) else y,
+    "min": lambda x, y: x if holds_in_all(plain(x) <= plain(y)) else y,
+    "max": lambda x, y: x if holds_in_all(plain(x) >= plain(y)) else y,
     "quintic": _quintic,
 }

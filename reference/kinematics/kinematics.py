@@ -6,6 +6,8 @@ what follows it is G_i⁻¹ T_b; so T_b,i = S_i T_b with S_i = G_i W_i G_i⁻¹,
 
 The world's origin may be far away, and its lever arms would cost digits: transforms refer to a datum in world axes
 that goes with the mechanism instead. For the derivatives it stands still, so none of the formulas changes.
+
+Many states at once have a leading axis, shown as …: NumPy takes some twenty in little more than the time of one.
 """
 
 from __future__ import annotations
@@ -24,14 +26,14 @@ _ONE = np.eye(4)
 
 @dataclass(frozen=True)
 class Posture:
-    """Transforms of all bodies at one state; slot 0 is the ground, slot b + 1 is body b, B slots in all.
+    """Transforms of all bodies at a state; slot 0 is the ground, slot b + 1 is body b, B slots in all.
 
-    Homogeneous transforms from body frames to world axes at the datum lie side by side, T[:, b + 1, :] is T_b, so
-    that a product with all of them is one matrix product.
+    Homogeneous transforms from body frames to world axes at the datum lie side by side, T[…, :, b + 1, :] is T_b,
+    so that a product with all of them is one matrix product.
 
-    datum    shape (3,), m: the datum in the world
-    stacked  shape (3 + n, 4, B, 4): T, its two derivatives along the motion, and those by the coordinates
-    S        shape (4n, 4), S_i one above the other: T_b,i = S_i T_b
+    datum    shape (…, 3), m: the datum in the world
+    stacked  shape (…, 3 + n, 4, B, 4): T, its two derivatives along the motion, and those by the coordinates
+    S        shape (…, 4n, 4), S_i one above the other: T_b,i = S_i T_b
     moves    shape (n, 4, B, 4), 1 where coordinate i moves slot B, else 0
     """
 
@@ -42,54 +44,63 @@ class Posture:
 
     @property
     def T(self) -> Array:
-        """Shape (4, B, 4)."""
-        return np.asarray(self.stacked[0])
+        """Shape (…, 4, B, 4)."""
+        return np.asarray(self.stacked[..., 0, :, :, :])
 
     @property
     def T_dot(self) -> Array:
-        """Σ_i T_b,i q̇_i, shape (4, B, 4)."""
-        return np.asarray(self.stacked[1])
+        """Σ_i T_b,i q̇_i, shape (…, 4, B, 4)."""
+        return np.asarray(self.stacked[..., 1, :, :, :])
 
     @property
     def T_bias(self) -> Array:
-        """Σ_mn T_b,mn q̇_m q̇_n: the part of T̈ without q̈, shape (4, B, 4)."""
-        return np.asarray(self.stacked[2])
+        """Σ_mn T_b,mn q̇_m q̇_n: the part of T̈ without q̈, shape (…, 4, B, 4)."""
+        return np.asarray(self.stacked[..., 2, :, :, :])
 
     @property
     def T_q(self) -> Array:
-        """∂T_b/∂q_i, shape (n, 4, B, 4)."""
-        return self.stacked[3:]
+        """∂T_b/∂q_i, shape (…, n, 4, B, 4)."""
+        return self.stacked[..., 3:, :, :, :]
 
     @property
     def world(self) -> Array:
-        """Transforms to the world frame itself, shape (4, B, 4): their derivatives are those of T."""
+        """Transforms to the world frame itself, shape (…, 4, B, 4): their derivatives are those of T."""
         found = self.T.copy()
-        found[:3, :, 3] += self.datum[:, None]
+        found[..., :3, :, 3] += self.datum[..., None]
         return found
 
     def derivative(self, product: Array) -> Array:
-        """∂(T_b X_b)/∂q_i, shape (n, 4, B, 4), of products T_b X_b with constant X_b, shape (4, B, 4)."""
+        """∂(T_b X_b)/∂q_i, shape (…, n, 4, B, 4), of products T_b X_b with constant X_b, shape (…, 4, B, 4)."""
         return _derivative(self.S, self.moves, product)
+
+    def __getitem__(self, k: int) -> Posture:
+        """State k of many."""
+        return Posture(self.datum[k], self.stacked[k], self.S[k], self.moves)
 
 
 def _derivative(S: Array, moves: Array, product: Array) -> Array:
-    return (S @ product.reshape(4, -1)).reshape(moves.shape) * moves
+    many = S.shape[:-2]
+    return (S @ product.reshape(*many, 4, -1)).reshape(*many, *moves.shape) * moves
 
 
 @dataclass(frozen=True)
 class VectorMotion:
     """Motion of vectors fixed to bodies, in world axes; of points unless said otherwise.
 
-    position   shape (3, P), m, from the posture's datum
-    jacobian   shape (n, 3, P), ∂position/∂q_i, m/rad or 1
-    velocity   shape (3, P), m/s
-    bias       shape (3, P), m/s²: the acceleration without q̈
+    position   shape (…, 3, P), m, from the posture's datum
+    jacobian   shape (…, n, 3, P), ∂position/∂q_i, m/rad or 1
+    velocity   shape (…, 3, P), m/s
+    bias       shape (…, 3, P), m/s²: the acceleration without q̈
     """
 
     position: Array
     jacobian: Array
     velocity: Array
     bias: Array
+
+    def __getitem__(self, k: int) -> VectorMotion:
+        """State k of many."""
+        return VectorMotion(self.position[k], self.jacobian[k], self.velocity[k], self.bias[k])
 
 
 class Vectors:
@@ -104,8 +115,9 @@ class Vectors:
     def motion(self, posture: Posture) -> VectorMotion:
         """Positions, velocities and Jacobians of the sums."""
         moved = posture.stacked.reshape(-1, self._homogeneous.shape[0]) @ self._homogeneous
-        blocks = moved.reshape(len(posture.stacked), 4, -1)[:, :3]
-        return VectorMotion(position=blocks[0], velocity=blocks[1], bias=blocks[2], jacobian=blocks[3:])
+        blocks = moved.reshape(*posture.stacked.shape[:-2], -1)[..., :3, :]
+        position, velocity, bias = (blocks[..., level, :, :] for level in range(3))
+        return VectorMotion(position, blocks[..., 3:, :, :], velocity, bias)
 
     def sizes(self, posture: Posture) -> tuple[Array, Array]:
         """Magnitudes of the terms that the sums are made of, shape (P,), and their derivatives by q, (n, P).
@@ -166,46 +178,47 @@ class Kinematics:
         self._last[b + 1], self._mount[b + 1] = frame, constant
 
     def world(self, q: Array) -> Array:
-        """World frames of all bodies, shape (bodies, 4, 4), m, at q, shape (n,), rad or m."""
-        datum = self._datum[:, : self.n] @ q + self._datum[:, self.n]
-        found = (self._frames(q, datum)[self._last] @ self._mount)[1:]
-        found[:, :3, 3] += datum
+        """World frames of all bodies, shape (…, bodies, 4, 4), m, at q, shape (…, n), rad or m."""
+        datum = q @ self._datum[:, :-1].T + self._datum[:, -1]
+        found = (self._frames(q, datum)[..., self._last, :, :] @ self._mount)[..., 1:, :, :]
+        found[..., :3, 3] += datum[..., None, :]
         return np.asarray(found)
 
     def __call__(self, q: Array, qd: Array) -> Posture:
-        """Transforms at q, shape (n,), rad or m, and qd, shape (n,), rad/s or m/s."""
-        datum = self._datum[:, : self.n] @ q + self._datum[:, self.n]
+        """Transforms at q, shape (…, n), rad or m, and qd, shape (…, n), rad/s or m/s."""
+        many, datum = q.shape[:-1], q @ self._datum[:, :-1].T + self._datum[:, -1]
         frames = self._frames(q, datum)
-        T = frames[self._last] @ self._mount
-        S = frames[1:] @ self._generators @ _inverse(frames[1:])
-        first = S * qd[:, None, None]
+        T, moving = frames[..., self._last, :, :] @ self._mount, frames[..., 1:, :, :]
+        S = moving @ self._generators @ _inverse(moving)
+        first = S * qd[..., None, None]
         # Σ_mn S_m S_n q̇_m q̇_n, each pair in the order of the chain: 2 Σ_(m before n) + Σ_(m = n)
         second = (2.0 * _sum(self._before, first) + first) @ first
-        stacked = np.empty((3 + self.n, 4, self.slots, 4))
-        stacked[0] = T.transpose(1, 0, 2)
-        stacked[1] = (_sum(self._moves, first) @ T).transpose(1, 0, 2)
-        stacked[2] = (_sum(self._moves, second) @ T).transpose(1, 0, 2)
-        above = S.reshape(4 * self.n, 4)
-        stacked[3:] = _derivative(above, self._moved, stacked[0])
+        stacked = np.empty((*many, 3 + self.n, 4, self.slots, 4))
+        levels = (T, _sum(self._moves, first) @ T, _sum(self._moves, second) @ T)
+        for level, frames_of_level in enumerate(levels):
+            stacked[..., level, :, :, :] = frames_of_level.swapaxes(-3, -2)
+        above = S.reshape(*many, 4 * self.n, 4)
+        stacked[..., 3:, :, :, :] = _derivative(above, self._moved, stacked[..., 0, :, :, :])
         return Posture(datum, stacked, above, self._moved)
 
     def _frames(self, q: Array, datum: Array) -> Array:
-        """Frames after each motion, shape (n + 1, 4, 4), the ground first."""
-        functions = np.ones((self.n, 1, 4))
-        functions[:, 0, 1], functions[:, 0, 2], functions[:, 0, 3] = np.sin(q), np.cos(q), q
-        local = (functions @ self._basis).reshape(-1, 4, 4)
-        frames = np.empty((self.n + 1, 4, 4))
-        frames[0] = _ONE
-        frames[0, :3, 3] = -datum
-        each = list(frames)  # one view per frame: to index an array takes as long as the product
-        for previous, step, frame in zip(self._previous, local, each[1:], strict=True):
-            each[previous].dot(step, out=frame)
+        """Frames after each motion, shape (…, n + 1, 4, 4), the ground first."""
+        functions = np.stack([np.ones_like(q), np.sin(q), np.cos(q), q], axis=-1)
+        local = (functions[..., None, :] @ self._basis).reshape(*q.shape, 4, 4)
+        frames = np.empty((*q.shape[:-1], self.n + 1, 4, 4))
+        frames[..., 0, :, :] = _ONE
+        frames[..., 0, :3, 3] = -datum
+        # one view per frame: to index an array takes as long as the product
+        steps, each = (list(np.moveaxis(x, -3, 0)) for x in (local, frames))
+        for previous, step, frame in zip(self._previous, steps, each[1:], strict=True):
+            np.matmul(each[previous], step, out=frame)
         return frames
 
 
 def _sum(mask: Array, matrices: Array) -> Array:
-    """Σ_i mask[k, i] matrices[i], shape (K, 4, 4)."""
-    return (mask @ matrices.reshape(-1, 16)).reshape(-1, 4, 4)
+    """Σ_i mask[k, i] matrices[…, i, :, :], shape (…, K, 4, 4)."""
+    many = matrices.shape[:-3]
+    return (mask @ matrices.reshape(*many, -1, 16)).reshape(*many, -1, 4, 4)
 
 
 def _datum(constant: Array, own: Sequence[tuple[int, Coordinate]], n: int) -> Array:
@@ -231,10 +244,10 @@ def _frame(body: Body) -> Array:
 
 def _inverse(transforms: Array) -> Array:
     inverse = np.zeros_like(transforms)
-    rotation = transforms[:, :3, :3].transpose(0, 2, 1)
-    inverse[:, :3, :3] = rotation
-    inverse[:, :3, 3:] = -rotation @ transforms[:, :3, 3:]
-    inverse[:, 3, 3] = 1.0
+    rotation = transforms[..., :3, :3].swapaxes(-2, -1)
+    inverse[..., :3, :3] = rotation
+    inverse[..., :3, 3:] = -rotation @ transforms[..., :3, 3:]
+    inverse[..., 3, 3] = 1.0
     return inverse
 
 
@@ -262,6 +275,4 @@ def _generator(coordinate: Coordinate) -> Array:
 
 def poses(mechanism: Mechanism, q: Array) -> Array:
     """World frames of all bodies, shape (…, bodies, 4, 4), m, at q, shape (…, n), rad or m."""
-    kinematics = Kinematics(mechanism)
-    found = [kinematics.world(row) for row in q.reshape(-1, mechanism.n)]
-    return np.array(found).reshape(*q.shape[:-1], len(mechanism.bodies), 4, 4)
+    return Kinematics(mechanism).world(np.asarray(q, dtype=float))

@@ -15,11 +15,11 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class LengthMotion:
-    """Value in m, rate in m/s, second derivative without q̈ in m/s², and ∂/∂q, shape (n,), m/rad or 1."""
+    """Value in m, rate in m/s, second derivative without q̈ in m/s², (…), and ∂/∂q, (…, n), m/rad or 1."""
 
-    value: float
-    rate: float
-    bias: float
+    value: Array
+    rate: Array
+    bias: Array
     jacobian: Array
 
 
@@ -71,13 +71,13 @@ class Distance(_Named):
     def motion(self, q: Array, qd: Array, posture: Posture, places: VectorMotion) -> LengthMotion:
         """L² = d·d, so L L̇ = d·v and L̇² + L L̈ = v·v + d·a."""
         a, b = self.columns
-        d, v, acceleration = (x[:, b] - x[:, a] for x in (places.position, places.velocity, places.bias))
-        L = float(np.linalg.norm(d))
-        if L == 0.0:
-            return LengthMotion(0.0, np.nan, np.nan, np.full(len(q), np.nan))
-        rate = float(d @ v) / L
-        across = (places.jacobian[:, :, b] - places.jacobian[:, :, a]) @ d / L
-        return LengthMotion(L, rate, (float(v @ v + d @ acceleration) - rate**2) / L, across)
+        d, v, acceleration = (x[..., b] - x[..., a] for x in (places.position, places.velocity, places.bias))
+        L = np.linalg.norm(d, axis=-1)
+        with np.errstate(divide="ignore", invalid="ignore"):  # what has no length has no direction
+            rate = np.sum(d * v, axis=-1) / L
+            bias = (np.sum(v * v + d * acceleration, axis=-1) - rate**2) / L
+            across = (places.jacobian[..., b] - places.jacobian[..., a]) @ (d / L[..., None])[..., None]
+        return LengthMotion(L, rate, bias, across[..., 0])
 
     def sizes(self, of_places: Array) -> Array:
         """Of both ends."""
@@ -105,14 +105,14 @@ class Height(_Named):
     def motion(self, q: Array, qd: Array, posture: Posture, places: VectorMotion) -> LengthMotion:
         """Linear in the place."""
         position, velocity, bias = (
-            float(self.normal @ x)
+            x @ self.normal
             for x in (
-                places.position[:, self.column] + (posture.datum - self.origin),
-                places.velocity[:, self.column],
-                places.bias[:, self.column],
+                places.position[..., self.column] + (posture.datum - self.origin),
+                places.velocity[..., self.column],
+                places.bias[..., self.column],
             )
         )
-        return LengthMotion(position, velocity, bias, places.jacobian[:, :, self.column] @ self.normal)
+        return LengthMotion(position, velocity, bias, places.jacobian[..., self.column] @ self.normal)
 
     def sizes(self, of_places: Array) -> Array:
         """Of the place."""
@@ -134,7 +134,8 @@ class LinearHeight(_Named):
 
     def motion(self, q: Array, qd: Array, posture: Posture, places: VectorMotion) -> LengthMotion:
         """Linear in q."""
-        return LengthMotion(float(self.slopes @ q), float(self.slopes @ qd), 0.0, self.slopes)
+        value, rate = q @ self.slopes, qd @ self.slopes
+        return LengthMotion(value, rate, np.zeros_like(rate), np.broadcast_to(self.slopes, q.shape))
 
     def sizes(self, of_places: Array) -> Array:
         """Its slopes."""

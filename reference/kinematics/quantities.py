@@ -7,8 +7,8 @@ coordinates: ẋ = J q̇, ẍ = J q̈ + bias.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +27,11 @@ from .expression import (
     names,
     related,
 )
-from .jet import Jet, Value, constant, plain, variables
+from .jet import Jet, Number, Value, constant, plain, variables
 from .kinematics import Places, Posture, VectorMotion, Vectors
 from .lengths import Length
 from .magnitude import magnitude
-from .segment import Segment
+from .segment import Apart, Segment
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -39,20 +39,20 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class State:
-    """One state of the mechanism with its kinematics.
+    """A state of the mechanism with its kinematics, or many of one time segment, along a leading axis: (…, n).
 
-    t              s, present time
+    t              s, present time; of many states shape (N,)
     segment        what is constant at present
-    q, qd          shape (n,)
+    q, qd          shape (…, n)
     posture        transforms of the bodies
     places         points, then supports, then where forces act; positions from the posture's datum
-    x, x_dot, bias shape (m,): quantities, their rates, and their second derivatives without q̈
-    jacobian       shape (m, n), ∂x/∂q
-    lag            shape (2k,), states of the filters: offset and its rate of each, rad or m (per s)
-    followed       shape (k, 3), where they lead to, its rate and its second derivative
+    x, x_dot, bias shape (…, m): quantities, their rates, and their second derivatives without q̈
+    jacobian       shape (…, m, n), ∂x/∂q
+    lag            shape (…, 2k), states of the filters: offset and its rate of each, rad or m (per s)
+    followed       shape (…, k, 3), where they lead to, its rate and its second derivative
     """
 
-    t: float
+    t: Any  # float, or an array
     segment: Segment
     q: Array
     qd: Array
@@ -64,6 +64,33 @@ class State:
     jacobian: Array
     lag: Array = field(default_factory=lambda: np.zeros(0))
     followed: Array = field(default_factory=lambda: np.zeros((0, 3)))
+
+    @property
+    def is_many(self) -> bool:
+        """Whether it is more than one."""
+        return self.q.ndim > 1
+
+    def each(self) -> list[State]:
+        """Many states one by one."""
+        return [self[k] for k in range(len(self.q))]
+
+    def __getitem__(self, k: int) -> State:
+        """State k of many."""
+        lag, followed = (x[k] if x.ndim > own else x for x, own in ((self.lag, 1), (self.followed, 2)))
+        return replace(
+            self,
+            t=float(self.t[k]),
+            q=self.q[k],
+            qd=self.qd[k],
+            posture=self.posture[k],
+            places=self.places[k],
+            x=self.x[k],
+            x_dot=self.x_dot[k],
+            bias=self.bias[k],
+            jacobian=self.jacobian[k],
+            lag=lag,
+            followed=followed,
+        )
 
 
 @dataclass(frozen=True)
@@ -108,38 +135,36 @@ class Quantities:
         )
         self.lengths, self._measured = lengths, slice(3 * self.points + len(named), None)
         self._jacobian = np.zeros((len(self.position), self.n))
-        self._jacobian[self._measured.start - self.n : self._measured.start] = np.eye(self.n)
+        self._own = slice(self._measured.start - self.n, self._measured.start)
+        self._jacobian[self._own] = np.eye(self.n)
         slots = len(mechanism.bodies) + 1
         self._places = Places(places, slots)
         self._axes = _axes(mechanism, slots) if mechanism.frames else None
         self._turned = slice(3 * self.points, 3 * self.points + len(cosines))
-        self._still = np.zeros(self.n)
 
     def state(
         self, t: float, segment: Segment, q: Array, qd: Array, posture: Posture, places: VectorMotion
     ) -> State:
         """The state with the values of all quantities."""
-        own = slice(0, self.points)
-        jacobian = self._jacobian.copy()
-        jacobian[: 3 * self.points] = places.jacobian[:, :, own].reshape(self.n, 3 * self.points).T
-        turned = [np.zeros(0)] * 3
+        many, points = q.shape[:-1], slice(0, 3 * self.points)
+        x, x_dot, bias = np.zeros((3, *many, len(self.position)))
+        jacobian = np.zeros((*many, *self._jacobian.shape))
+        jacobian[:] = self._jacobian
+        own = (part[..., : self.points] for part in (places.position, places.velocity, places.bias))
+        for of_points, values in zip(own, (x, x_dot, bias), strict=True):
+            values[..., points] = of_points.reshape(*many, -1)
+        x[..., points] += np.repeat(posture.datum, self.points, axis=-1)
+        jacobian[..., points, :] = _by_coordinates(places.jacobian[..., : self.points])
         if self._axes is not None:
             axes = self._axes.motion(posture)
-            jacobian[self._turned] = axes.jacobian.reshape(self.n, -1).T
-            turned = [axes.position.ravel(), axes.velocity.ravel(), axes.bias.ravel()]
-        measured = [length.motion(q, qd, posture, places) for length in self.lengths]
-        if measured:
-            jacobian[self._measured] = [found.jacobian for found in measured]
-        x, x_dot, bias = (
-            np.concatenate([points[:, own].ravel(), cosines, coordinates, lengths])
-            for points, cosines, coordinates, lengths in zip(
-                (places.position + posture.datum[:, None], places.velocity, places.bias),
-                turned,
-                (q, qd, self._still),
-                ([getattr(found, level) for found in measured] for level in ("value", "rate", "bias")),
-                strict=True,
-            )
-        )
+            jacobian[..., self._turned, :] = _by_coordinates(axes.jacobian)
+            for values, turned in zip((x, x_dot, bias), (axes.position, axes.velocity, axes.bias), strict=True):
+                values[..., self._turned] = turned.reshape(*many, -1)
+        x[..., self._own], x_dot[..., self._own] = q, qd
+        for k, length in enumerate(self.lengths, start=self._measured.start):
+            found = length.motion(q, qd, posture, places)
+            x[..., k], x_dot[..., k], bias[..., k] = found.value, found.rate, found.bias
+            jacobian[..., k, :] = found.jacobian
         return State(t, segment, q, qd, posture, places, x, x_dot, bias, jacobian)
 
     def jacobian_sizes(self, state: State) -> Array:
@@ -160,6 +185,12 @@ class Quantities:
     def axes(self, name: str) -> Indices:
         """Indices of a point's direction cosines among the quantities, shape (3, 3): column j is its axis j."""
         return np.array([[self.position[f"{name}.R{i}{j}"] for j in "123"] for i in "123"], dtype=np.intp)
+
+
+def _by_coordinates(jacobian: Array) -> Array:
+    """Of vectors' coordinates one after the other, shape (…, 3P, n), from (…, n, 3, P)."""
+    flat = jacobian.reshape(*jacobian.shape[:-2], -1)
+    return flat.swapaxes(-2, -1)
 
 
 def _axes(mechanism: Mechanism, slots: int) -> Vectors:
@@ -193,26 +224,37 @@ class Reading:
         self.velocities = np.array([quantities.velocity[name] for name in rates], dtype=int)
         self.accelerations = np.array([quantities.acceleration[name] for name in second_rates], dtype=int)
 
-    def number(self, state: State) -> float:
-        """Its value."""
-        return plain(self._value(state, self._values(state)))
+    def number(self, state: State) -> Number:
+        """Its value, shape (…)."""
+        if not state.is_many:
+            return plain(self._value(state, self._values(state)))
+        try:
+            return np.broadcast_to(plain(self._of_many(state, self._values(state))), state.t.shape)
+        except Apart:
+            return np.array([self.number(one) for one in state.each()])
 
     def jet(self, state: State) -> Jet:
-        """Its derivatives by t, positions, velocities, accelerations and forces, and along the motion.
+        """Its derivatives by t, positions, velocities, accelerations and forces, (…, k), and along the motion.
 
         In this order; with q̈ = 0 and forces that do not change. The second derivative along the motion is one of
         expressions of t and positions alone.
         """
-        rates = [1.0, *state.x_dot[self.positions].tolist(), *state.bias[self.velocities].tolist()]
-        seconds = [0.0, *state.bias[self.positions].tolist()]
-        missing = [[0.0] * (len(self.names) - len(known)) for known in (rates, seconds)]
-        moving = variables(self._values(state), rates + missing[0], seconds + missing[1])
-        return constant(self._value(state, moving), len(self.names))
+        if not state.is_many:
+            return constant(self._value(state, self._variables(state)), len(self.names))
+        try:
+            found = constant(self._of_many(state, self._variables(state)), len(self.names))
+            gradient = found.gradient.reshape(len(self.names), -1).T
+        except Apart:
+            jets = [self.jet(one) for one in state.each()]
+            found = Jet(*(np.array([getattr(jet, part) for jet in jets]) for part in Jet.__slots__))
+            gradient = found.gradient
+        value, rate, second = (np.broadcast_to(x, state.t.shape) for x in (found.value, found.rate, found.second))
+        return Jet(value, np.broadcast_to(gradient, (len(state.t), len(self.names))), rate, second)
 
     def by_rates(self, state: State) -> Array:
-        """∂/∂q̇, shape (n,), of an expression of positions and velocities."""
-        gradient = self.jet(state).gradient[1 + len(self.positions) :]
-        return np.asarray(gradient @ state.jacobian[self.velocities])
+        """∂/∂q̇, shape (…, n), of an expression of positions and velocities."""
+        gradient = self.jet(state).gradient[..., 1 + len(self.positions) :]
+        return by_chain(gradient, state.jacobian[..., self.velocities, :])
 
     def ends(self, state: State) -> list[tuple[float, str]]:
         """How near its functions are to the ends of their domains, where they are near, and what to call them."""
@@ -235,18 +277,47 @@ class Reading:
     def _instant(self, state: State) -> Instant:
         return Instant(dict(zip(self.names, self._values(state), strict=True)), state.segment)
 
-    def _values(self, state: State) -> list[float]:
+    def _values(self, state: State) -> list[Number]:
         return [
             state.t,
-            *state.x[self.positions].tolist(),
-            *state.x_dot[self.velocities].tolist(),
-            *state.bias[self.accelerations].tolist(),
-            *(self._forces[name](state) for name in self.forces),
+            *_listed(state.x, self.positions),
+            *_listed(state.x_dot, self.velocities),
+            *_listed(state.bias, self.accelerations),
+            *(_force(self._forces[name], state) for name in self.forces),
         ]
+
+    def _variables(self, state: State) -> list[Jet]:
+        """How the names move."""
+        rates = [1.0, *_listed(state.x_dot, self.positions), *_listed(state.bias, self.velocities)]
+        seconds = [0.0, *_listed(state.bias, self.positions)]
+        missing = [[0.0] * (len(self.names) - len(known)) for known in (rates, seconds)]
+        return variables(self._values(state), rates + missing[0], seconds + missing[1])
 
     def _value(self, state: State, values: Sequence[Value]) -> Value:
         atoms: Mapping[str, Value] = dict(zip(self.names, values, strict=True))
         return evaluate(self.node, Instant(atoms, state.segment), self.label)
+
+    def _of_many(self, state: State, values: Sequence[Value]) -> Value:
+        """The same of many states; raises Apart where there is not one formula for all, or one has no value."""
+        try:
+            with np.errstate(divide="raise", over="raise", invalid="raise"):
+                return self.node.value(Instant(dict(zip(self.names, values, strict=True)), state.segment))
+        except FloatingPointError:
+            raise Apart from None
+
+
+def _listed(values: Array, own: Indices) -> list[Number]:
+    """Some of values of shape (…, m), one after the other; plain numbers of one state, which are faster."""
+    return values[own].tolist() if values.ndim == 1 else list(values[..., own].T)
+
+
+def _force(of: Callable[[State], float], state: State) -> Number:
+    return np.array([of(one) for one in state.each()]) if state.is_many else of(state)
+
+
+def by_chain(gradient: Array, jacobian: Array) -> Array:
+    """∂/∂q, shape (…, n), of a function with a gradient by k quantities, (…, k), and ∂x/∂q, shape (…, k, n)."""
+    return np.asarray((gradient[..., None, :] @ jacobian)[..., 0, :])
 
 
 class Reader:

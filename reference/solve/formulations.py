@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from ...errors import SolveError
 from ...generator.mechanism import Mechanism
 from ..constraints.choice import RowChoice
+from ..kinematics.jet import Number
+from ..kinematics.segment import Apart
 from .gpme import Partition, choose_dependent, solve_scaled
 
 Array = NDArray[np.float64]
@@ -21,16 +23,15 @@ _WORN = 0.5  # of C_d's smallest pivot when its coordinates were chosen: they ar
 
 @dataclass(frozen=True)
 class System:
-    """M q̈ = force + Cᵀ λ and C q̈ = wanted at the time t, s.
+    """M q̈ = force + Cᵀ λ and C q̈ = wanted at the time t, s; each of c columns has its own q̈ and λ.
 
-    M       shape (n, n)
-    force   shape (n,): Q − h
-    C       shape (m, n)
-    wanted  shape (m,)
-    force and wanted may have columns, shape (n, c) and (m, c); then so have q̈ and λ.
+    M       shape (…, n, n)
+    force   shape (…, n, c): Q − h
+    C       shape (…, m, n)
+    wanted  shape (…, m, c)
     """
 
-    t: float
+    t: Number
     M: Array
     force: Array
     C: Array
@@ -55,21 +56,25 @@ class Gpme:
         """The partition used with C, shape (m, n)."""
         return self._current(self.choice.basis(C) @ C)[0]
 
-    def _current(self, rows: Array) -> tuple[Partition, Array, float]:
-        """The partition used with the independent rows, shape (r, n), its D and its smallest pivot."""
+    def _current(self, rows: Array) -> tuple[Partition, Array, Array]:
+        """The partition used with the independent rows, shape (…, r, n), its D and its smallest pivot."""
         partition = self._fixed or self._last
         if partition is not None:
             ratios, pivot = partition.ratios(rows)
-            if self._fixed is not None or pivot > self._worn:
+            if self._fixed is not None or np.all(pivot > self._worn):
                 return partition, ratios, pivot
-        self._last = Partition(self._mechanism, choose_dependent(self._mechanism, rows), self.choice.kept_names)
+        # of many states the one in which the last partition is worst
+        worst = rows if rows.ndim == 2 else rows[int(np.argmin(pivot)) if partition is not None else 0]
+        self._last = Partition(self._mechanism, choose_dependent(self._mechanism, worst), self.choice.kept_names)
         ratios, pivot = self._last.ratios(rows)
-        self._worn = _WORN * pivot
+        self._worn = _WORN * float(np.min(pivot))
+        if rows.ndim > 2 and not self._last.does(pivot):
+            raise Apart
         return self._last, ratios, pivot
 
-    def determinant(self, C: Array) -> float:
+    def determinant(self, C: Array) -> Array:
         """det C_d of the partition used with C and the independent rows; its sign is not arbitrary as with E C."""
-        return self.partition(C).determinant(C[list(self.choice.independent)])
+        return self.partition(C).determinant(C[..., list(self.choice.independent), :])
 
     @property
     def fixed(self) -> Partition | None:
@@ -77,14 +82,15 @@ class Gpme:
         return self._fixed
 
     def accelerations(self, system: System) -> Array:
-        """q̈, shape (n,).
+        """q̈, shape (…, n, c).
 
-        Raises SolveError where C_d or the equations are singular, or if the motion has diverged.
+        Raises SolveError where C_d or the equations are singular, or if the motion has diverged; Apart where many
+        states have no partition in common.
         """
         return self._motion(system, *self._independent(system)[1:])[0]
 
     def solve(self, system: System) -> tuple[Array, Array]:
-        """q̈, shape (n,), and λ, shape (m,).
+        """q̈, shape (n, c), and λ, shape (m, c), of one state.
 
         Raises SolveError where C_d or the equations are singular, or if the motion has diverged.
         """
@@ -93,7 +99,7 @@ class Gpme:
         return qdd, basis.T @ partition.multipliers(rows, system.M @ qdd - system.force)
 
     def _independent(self, system: System) -> tuple[Array, Array, Array]:
-        """E, and of the independent rows, shape (r, n), C and what is wanted of C q̈."""
+        """E, and of the independent rows, shape (…, r, n), C and what is wanted of C q̈."""
         _check_finite(system)
         basis = self.choice.basis(system.C)
         return basis, basis @ system.C, basis @ system.wanted
@@ -115,29 +121,29 @@ class ReducedGpme(Gpme):
     reduced = True
     _side = 0.0
 
-    def velocities(self, t: float, C: Array, nu: Array, qd: Array) -> Array:
-        """q̇, shape (n,), with C q̇ = ν, shape (m,), and the independent ones as in qd, shape (n,).
+    def velocities(self, t: Number, C: Array, nu: Array, qd: Array) -> Array:
+        """q̇, shape (…, n), with C q̇ = ν, shape (…, m), and the independent ones as in qd, shape (…, n).
 
         Raises SolveError where C_d is singular, or has been on the way from where it was asked for first.
         """
         partition, basis = self.partition(C), self.choice.basis(C)
-        side = float(np.sign(self.determinant(C)))
-        self._side = self._side or side
-        if side != self._side:
-            raise SolveError(partition.singular(t))
-        return partition.completed(t, basis @ C, basis @ nu, qd)
+        side = np.sign(self.determinant(C))
+        self._side = self._side or float(side.flat[0])
+        partition.require(t, side == self._side)
+        return partition.completed(t, basis @ C, (basis @ nu[..., None])[..., 0], qd)
 
     def _motion(self, system: System, rows: Array, wanted: Array) -> tuple[Array, Partition]:
         """(VᵀMV) q̈_i = Vᵀ(Q − h − M [0; C_d⁻¹ wanted])."""
         partition, D, pivot = self._current(rows)
         partition.check(system.t, pivot)
         i, d = partition.independent, partition.dependent
-        V = np.zeros((len(system.M), len(i)))
-        V[i], V[d] = np.eye(len(i)), D
+        V = np.zeros((*system.M.shape[:-1], len(i)))
+        V[..., i, :], V[..., d, :] = np.eye(len(i)), D
         without = np.zeros_like(system.force)
-        without[d] = partition.solved_for(system.t, rows, wanted)
-        pushed = V.T @ (system.force - system.M @ without)
-        by_rate = solve_scaled(system.t, V.T @ system.M @ V, pushed, partition.free_names) if len(i) else pushed
+        without[..., d, :] = partition.solved_for(system.t, rows, wanted)
+        back = V.swapaxes(-2, -1)
+        pushed = back @ (system.force - system.M @ without)
+        by_rate = solve_scaled(system.t, back @ system.M @ V, pushed, partition.free_names) if len(i) else pushed
         return without + V @ by_rate, partition
 
 
@@ -145,26 +151,30 @@ class Lagrange(Gpme):
     """Multipliers as unknowns: M q̈ − Cᵀ λ = Q − h, C q̈ = wanted in one system of n + r equations (P4 (4))."""
 
     def accelerations(self, system: System) -> Array:
-        """q̈, shape (n,); see `Gpme`."""
+        """q̈, shape (…, n, c); see `Gpme`."""
         return self.solve(system)[0]
 
     def solve(self, system: System) -> tuple[Array, Array]:
-        """q̈, shape (n,), and λ, shape (m,); see `Gpme`."""
+        """q̈, shape (…, n, c), and λ, shape (…, m, c); see `Gpme`."""
         basis, rows, wanted = self._independent(system)
-        n, r = len(system.M), len(rows)
-        scale = 1.0 / np.sqrt(np.diag(system.M))
-        lengths = 1.0 / np.linalg.norm(rows * scale, axis=1)
-        B = lengths[:, None] * rows * scale
-        A = np.block([[scale[:, None] * system.M * scale, -B.T], [B, np.zeros((r, r))]])
-        right = np.concatenate([(scale * system.force.T).T, (lengths * wanted.T).T])
+        *many, r, n = rows.shape
+        scale = 1.0 / np.sqrt(np.diagonal(system.M, axis1=-2, axis2=-1))
+        lengths = 1.0 / np.linalg.norm(rows * scale[..., None, :], axis=-1)
+        B = lengths[..., None] * rows * scale[..., None, :]
+        A = np.zeros((*many, n + r, n + r))
+        A[..., :n, :n] = scale[..., None] * system.M * scale[..., None, :]
+        A[..., :n, n:], A[..., n:, :n] = -B.swapaxes(-2, -1), B
+        right = np.concatenate([scale[..., None] * system.force, lengths[..., None] * wanted], axis=-2)
         names = [*(c.name for c in self._mechanism.coordinates), *self.choice.kept_names]
         solution = solve_scaled(system.t, A, right, names)
-        return (scale * solution[:n].T).T, basis.T @ (lengths * solution[n:].T).T
+        multipliers = basis.swapaxes(-2, -1) @ (lengths[..., None] * solution[..., n:, :])
+        return scale[..., None] * solution[..., :n, :], multipliers
 
 
 def _check_finite(system: System) -> None:
     if not (np.isfinite(system.force).all() and np.isfinite(system.wanted).all()):
-        raise SolveError(f"the motion has diverged at t = {system.t:.9g} s: forces or constraints are not finite")
+        t = float(np.min(system.t))
+        raise SolveError(f"the motion has diverged at t = {t:.9g} s: forces or constraints are not finite")
 
 
 FORMULATIONS: dict[str, type[Gpme]] = {"gpme": Gpme, "gpme_reduced": ReducedGpme, "lagrange": Lagrange}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from scipy.linalg.lapack import dgesv  # not dgetrs: its threads wait for each o
 from ...errors import SolveError
 from ...generator.mechanism import Mechanism
 from ..constraints.redundancy import scaled as _scaled
+from ..kinematics.jet import Number
 
 Array = NDArray[np.float64]
 _ROUNDING = 1e-13
@@ -91,51 +93,56 @@ class Partition:
         """The independent coordinates."""
         return [self._coordinates[k] for k in self.independent]
 
-    def determinant(self, C: Array) -> float:
-        """det C_d."""
-        return float(np.linalg.det(C[:, self.dependent]))
+    def determinant(self, C: Array) -> Array:
+        """det C_d, shape (…)."""
+        return np.asarray(np.linalg.det(C[..., self.dependent]))
 
-    def eliminated(self, C: Array, wanted: Array) -> tuple[Array, float]:
-        """C_d⁻¹ wanted, shape (m, c), and the smallest pivot of C_d, each row of C scaled to length 1.
+    def eliminated(self, C: Array, wanted: Array) -> tuple[Array, Array]:
+        """C_d⁻¹ wanted, shape (…, m, c), and the smallest pivot of C_d, (…), each row of C scaled to length 1.
 
         The pivot says how far C_d is from being singular; without rows it is 1.
         """
-        if not len(C):
-            return np.zeros_like(wanted), 1.0
-        lengths = np.sqrt(np.einsum("ij,ij->i", C, C))[:, None]
+        if not C.shape[-2]:
+            return np.zeros_like(wanted), np.ones(C.shape[:-2])
+        lengths = np.sqrt(np.einsum("...ij,...ij->...i", C, C))[..., None]
         lengths[lengths == 0] = 1.0
         # a column of zeros in front: where nothing is wanted, LAPACK still has something to solve
-        right = np.zeros((len(C), wanted.shape[1] + 1))
-        right[:, 1:] = wanted
-        factors, _, solution, _ = dgesv(C[:, self.dependent] / lengths, right / lengths)
-        return solution[:, 1:], float(np.abs(factors.diagonal()).min())
+        right = np.zeros((*wanted.shape[:-1], wanted.shape[-1] + 1))
+        right[..., 1:] = wanted
+        solution, pivots = _solved(C[..., self.dependent] / lengths, right / lengths)
+        return solution[..., 1:], pivots.min(axis=-1)
 
-    def ratios(self, C: Array) -> tuple[Array, float]:
-        """D = ∂q̇_d/∂q̇_i = −C_d⁻¹ C_i, shape (m, n − m), and the smallest pivot: to be checked."""
-        solution, pivot = self.eliminated(C, C[:, self.independent])
+    def ratios(self, C: Array) -> tuple[Array, Array]:
+        """D = ∂q̇_d/∂q̇_i = −C_d⁻¹ C_i, shape (…, m, n − m), and the smallest pivot: to be checked."""
+        solution, pivot = self.eliminated(C, C[..., self.independent])
         return -solution, pivot
 
-    def check(self, t: float, pivot: float) -> None:
-        """Raises SolveError where C_d is singular, by its smallest pivot."""
-        if not pivot > _SINGULAR:
-            raise SolveError(self.singular(t))
+    def check(self, t: Number, pivot: Array) -> None:
+        """Raises SolveError where C_d is singular, by its smallest pivot, shape (…)."""
+        self.require(t, pivot > _SINGULAR)
 
-    def solved_for(self, t: float, C: Array, wanted: Array) -> Array:
-        """C_d⁻¹ wanted, for wanted of shape (m,) or (m, c).
+    def does(self, pivot: Array) -> bool:
+        """Whether C_d is regular in all states."""
+        return bool(np.all(pivot > _SINGULAR))
 
-        Raises SolveError where C_d is singular.
-        """
-        solution, pivot = self.eliminated(C, wanted if wanted.ndim == 2 else wanted[:, None])
+    def require(self, t: Number, regular: Any) -> None:
+        """Raises SolveError with the first of the times, s, shape (…), at which C_d is not regular."""
+        if not np.all(regular):
+            raise SolveError(self.singular(float(np.min(np.where(regular, np.inf, t)))))
+
+    def solved_for(self, t: Number, C: Array, wanted: Array) -> Array:
+        """C_d⁻¹ wanted, shape (…, m, c); raises SolveError where C_d is singular."""
+        solution, pivot = self.eliminated(C, wanted)
         self.check(t, pivot)
-        return solution.reshape(wanted.shape)
+        return solution
 
-    def completed(self, t: float, C: Array, nu: Array, qd: Array) -> Array:
-        """q̇, shape (n,), with q̇_i as in qd and q̇_d = C_d⁻¹(ν − C_i q̇_i), ν of shape (m,) (P2 (19), design 4.5).
+    def completed(self, t: Number, C: Array, nu: Array, qd: Array) -> Array:
+        """q̇, shape (…, n), with q̇_i as in qd and q̇_d = C_d⁻¹(ν − C_i q̇_i), ν of shape (…, m) (P2 (19)).
 
         Raises SolveError where C_d is singular.
         """
-        whole = qd.copy()
-        whole[self.dependent] = self.solved_for(t, C, nu - C[:, self.independent] @ qd[self.independent])
+        whole, wanted = qd.copy(), nu[..., None] - C[..., self.independent] @ qd[..., self.independent, None]
+        whole[..., self.dependent] = self.solved_for(t, C, wanted)[..., 0]
         return whole
 
     def singular(self, t: float) -> str:
@@ -145,23 +152,25 @@ class Partition:
             " C_d is singular there; choose other dependent coordinates, or change the motion"
         )
 
-    def accelerations(self, t: float, D: Array, M: Array, force: Array, C: Array, wanted: Array) -> Array:
-        """q̈, shape (n,), from Vᵀ(M q̈ − force) = 0 and C q̈ = wanted, one n×n system.
+    def accelerations(self, t: Number, D: Array, M: Array, force: Array, C: Array, wanted: Array) -> Array:
+        """q̈, shape (…, n, c), from Vᵀ(M q̈ − force) = 0 and C q̈ = wanted, one n×n system.
 
-        D        shape (m, n − m), see `ratios`
-        force    shape (n,): Q − h
-        wanted   shape (m,): γ − 2αΦ̇ − β²Φ
-        Both may have columns, shape (n, c) and (m, c); q̈ has them, too.
+        D        shape (…, m, n − m), see `ratios`
+        force    shape (…, n, c): Q − h
+        wanted   shape (…, m, c): γ − 2αΦ̇ − β²Φ
         Raises SolveError where the whole system is singular.
         """
-        i, d = self.independent, self.dependent
-        A = np.vstack([M[i] + D.T @ M[d], C])
-        b = np.concatenate([force[i] + D.T @ force[d], wanted])
-        scale = 1 / np.sqrt(np.diag(M))
-        return (scale * solve_scaled(t, A * scale, b, self._coordinates).T).T
+        i, d, back = self.independent, self.dependent, D.swapaxes(-2, -1)
+        scale = 1 / np.sqrt(np.diagonal(M, axis1=-2, axis2=-1))
+        free = len(i)
+        A, b = np.empty_like(M), np.empty_like(force)
+        A[..., :free, :] = M[..., i, :] + back @ M[..., d, :]
+        b[..., :free, :] = force[..., i, :] + back @ force[..., d, :]
+        A[..., free:, :], b[..., free:, :] = C, wanted
+        return scale[..., None] * solve_scaled(t, A * scale[..., None, :], b, self._coordinates)
 
     def multipliers(self, C: Array, effort: Array) -> Array:
-        """λ, shape (m,), from C_dᵀ λ = effort_d, effort = M q̈ + h − Q of shape (n,); or with columns.
+        """λ, shape (m, c), from C_dᵀ λ = effort_d, effort = M q̈ + h − Q of shape (n, c).
 
         With C q̈ = wanted and the independent equations fulfilled, effort = Cᵀ λ holds for all coordinates.
         """
@@ -170,17 +179,29 @@ class Partition:
         return np.asarray(np.linalg.solve(C[:, self.dependent].T, effort[self.dependent]), dtype=np.float64)
 
 
-def solve_scaled(t: float, A: Array, b: Array, names: Sequence[str]) -> Array:
-    """x of A x = b, shape (k,) or (k, c); its rows are scaled, its columns should be comparable.
+def solve_scaled(t: Number, A: Array, b: Array, names: Sequence[str]) -> Array:
+    """x of A x = b, shape (…, k, c); its rows are scaled, its columns should be comparable.
 
     Raises SolveError with the unknown's name, one of `names`, for which A is singular.
     """
-    lengths = np.sqrt(np.einsum("ij,ij->i", A, A))
-    factors, _, solution, _ = dgesv(A / lengths[:, None], (b.T / lengths).T)
-    sizes = np.abs(factors.diagonal())
-    if not sizes.min(initial=1.0) > _ROUNDING:
+    lengths = np.sqrt(np.einsum("...ij,...ij->...i", A, A))[..., None]
+    solution, pivots = _solved(A / lengths, b / lengths)
+    if not pivots.min(initial=1.0) > _ROUNDING:
+        *which, k = np.unravel_index(np.argmin(pivots), pivots.shape)
+        at, name = float(np.asarray(t)[tuple(which)]), names[int(k)]
         raise SolveError(
-            f"the equations of motion are singular at t = {t:.9g} s, where {names[int(np.argmin(sizes))]} has no"
+            f"the equations of motion are singular at t = {at:.9g} s, where {name} has no"
             " acceleration of its own; Euler angles are singular at theta = ±π/2: turn the joint's frame"
         )
-    return np.asarray(solution, dtype=np.float64)
+    return solution
+
+
+def _solved(A: Array, b: Array) -> tuple[Array, Array]:
+    """x of A x = b, shape (…, k, c), and the pivots' magnitudes, shape (…, k)."""
+    if A.ndim == 2:
+        factors, _, solution, _ = dgesv(A, b)
+        return np.asarray(solution, dtype=np.float64), np.abs(factors.diagonal())
+    solution, pivots = np.empty(b.shape), np.empty(b.shape[:-1])
+    for k in range(len(A)):
+        solution[k], pivots[k] = _solved(A[k], b[k])
+    return solution, pivots

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from ...generator.mechanism import Body, Mechanism
 from ..constraints.constraints import Constraints
-from ..constraints.rows import Rows
+from ..constraints.rows import Rows, each_of
 from ..forces.element import Input, Mark
 from ..forces.filters import Filters
 from ..forces.friction import FrictionModel
 from ..forces.generalised_forces import ForceModel, GeneralisedForces, force_lengths, force_places
 from ..forces.joint_loads import JointLoads, closure_wrench
 from ..kinematics.expression import stops
+from ..kinematics.jet import Number
 from ..kinematics.kinematics import Kinematics, Places, Posture
 from ..kinematics.quantities import Quantities, Reader, Reading, Relation, State
 from ..kinematics.segment import Segment
@@ -75,7 +76,7 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Rates:
-    """What an integrator needs: q̈, shape (n,), and ż, shape (f,); and C, shape (m, n), on the way."""
+    """What an integrator needs: q̈, shape (…, n), and ż, shape (…, f); and C, shape (…, m, n), on the way."""
 
     qdd: Array
     z_dot: Array
@@ -84,7 +85,7 @@ class Rates:
 
 @dataclass(frozen=True)
 class _Equations:
-    """M q̈ + h = Q + Cᵀ λ without friction, and C q̈ = wanted."""
+    """M q̈ + h = Q + Cᵀ λ without friction, and C q̈ = wanted, in a state or in each of many."""
 
     M: Array
     h: Array
@@ -92,9 +93,14 @@ class _Equations:
     rows: Rows
     wanted: Array
 
-    def system(self, t: float) -> System:
+    def system(self, t: Number) -> System:
         """The same, without a part of friction."""
-        return System(t, self.M, self.Q - self.h, self.rows.C, self.wanted)
+        return System(t, self.M, (self.Q - self.h)[..., None], self.rows.C, self.wanted[..., None])
+
+    def each(self) -> list[_Equations]:
+        """Those of many states one by one."""
+        parts = zip(self.M, self.h, self.Q, each_of(self.rows), self.wanted, strict=True)
+        return [_Equations(*part) for part in parts]
 
 
 @dataclass(frozen=True)
@@ -124,7 +130,7 @@ class Model:
         self._places = Places(places, self._kinematics.slots)
         self.quantities = Quantities(mechanism, places, force_lengths(mechanism, len(mechanism.points)))
         self.filters = Filters(mechanism, None if start is None else start[0], inputs or {})
-        self._armature = np.array([float(c.armature or 0.0) for c in mechanism.coordinates])
+        self._armature = np.diag([float(c.armature or 0.0) for c in mechanism.coordinates])
         self._inertia = np.array([np.zeros((4, 4)), *map(pseudo_inertia, mechanism.bodies)])
         self.reader = Reader(mechanism, self.quantities, None if start is None else self.state(0.0, *start))
         self._forces = ForceModel(mechanism, self.reader, len(mechanism.points), inputs)
@@ -142,11 +148,11 @@ class Model:
         return 1.0 / fastest if fastest and self.constraints.names else math.inf
 
     def state(
-        self, t: float, q: Array, qd: Array, segment: Segment | None = None, lag: Array | None = None
+        self, t: Number, q: Array, qd: Array, segment: Segment | None = None, lag: Array | None = None
     ) -> State:
-        """Kinematics at t, s; q and qd of shape (n,).
+        """Kinematics at t, s; q and qd of shape (n,), or of many states (N, n), with t of shape (N,).
 
-        segment  the present one; default: it begins at t, and relations are what they are there
+        segment  the present one; default, of one state: it begins at t, and relations are what they are there
         lag      states of the filters, see `State`; default: as they start, 0
         """
         posture = self._kinematics(q, qd)
@@ -155,15 +161,15 @@ class Model:
         return self.filters.followed(self.quantities.state(t, present, q, qd, posture, places), lag)
 
     def mass(self, posture: Posture) -> tuple[Array, Array]:
-        """M, shape (n, n), and h, shape (n,): M_ij = Σ tr(T_i H T_jᵀ), h_i = Σ tr(T_i H (Σ_mn T_mn q̇_m q̇_n)ᵀ).
+        """M, shape (…, n, n), and h, (…, n): M_ij = Σ tr(T_i H T_jᵀ), h_i = Σ tr(T_i H (Σ_mn T_mn q̇_m q̇_n)ᵀ).
 
         Armature is on the diagonal of M.
         """
-        n = self.mechanism.n
-        TH = (posture.T.transpose(1, 0, 2) @ self._inertia).transpose(1, 0, 2)
-        T_q_H = posture.derivative(TH).reshape(n, -1)
-        M = T_q_H @ posture.T_q.reshape(n, -1).T + np.diag(self._armature)
-        return M, T_q_H @ posture.T_bias.ravel()
+        shape = (*posture.datum.shape[:-1], self.mechanism.n, -1)
+        TH = (posture.T.swapaxes(-3, -2) @ self._inertia).swapaxes(-3, -2)
+        T_q_H = posture.derivative(TH).reshape(shape)
+        M = T_q_H @ posture.T_q.reshape(shape).swapaxes(-2, -1) + self._armature
+        return M, (T_q_H @ posture.T_bias.reshape(*shape[:-2], -1, 1))[..., 0]
 
     def forces(self, state: State) -> GeneralisedForces:
         """Generalised forces in the state."""
@@ -197,12 +203,21 @@ class Model:
         return (None, None) if z is None else (z[:f], z[f:] if self.filters.size else None)
 
     def rates(self, state: State, form: Gpme, z: Array | None = None) -> Rates:
-        """q̈ and ż at z, shape (f,), rad or m, default 0; raises SolveError where C_d is singular."""
+        """q̈ and ż at z, shape (…, f), rad or m, default 0; raises SolveError where C_d is singular.
+
+        Of many states Apart, too, where they have to be evaluated one by one.
+        """
         given = self._equations(state, form.reduced)
-        if self._friction.coordinates:
-            solution = self._solution_with_friction(state, form, z, given)
-            return Rates(solution.qdd, solution.z_dot, given.rows.C)
-        return Rates(form.accelerations(given.system(state.t)), _NONE, given.rows.C)
+        if not self._friction.coordinates:
+            qdd = form.accelerations(given.system(state.t))[..., 0]
+            return Rates(qdd, np.zeros_like(qdd[..., :0]), given.rows.C)
+        if state.is_many:
+            parts = zip(state.each(), given.each(), _each(z, len(state.q)), strict=True)
+            solutions = [self._solution_with_friction(one, form, at, own) for one, own, at in parts]
+            qdd, z_dot = (np.array([getattr(x, key) for x in solutions]) for key in ("qdd", "z_dot"))
+            return Rates(qdd, z_dot, given.rows.C)
+        solution = self._solution_with_friction(state, form, z, given)
+        return Rates(solution.qdd, solution.z_dot, given.rows.C)
 
     def accelerations(self, state: State, form: Gpme, z: Array | None = None) -> Array:
         """q̈, shape (n,), at z, shape (f,), default 0; raises SolveError where C_d is singular."""
@@ -264,8 +279,8 @@ class Model:
         given = self._equations(state, form.reduced)
         if self._friction.coordinates:
             return given, self._solution_with_friction(state, form, z, given)
-        solution = form.solve(given.system(state.t))
-        return given, _Solution(*solution, np.zeros_like(given.h), _NONE, 0.0)
+        qdd, multipliers = form.solve(given.system(state.t))
+        return given, _Solution(qdd[:, 0], multipliers[:, 0], np.zeros_like(given.h), _NONE, 0.0)
 
     def _equations(self, state: State, reduced: bool) -> _Equations:
         M, h = self.mass(state.posture)
@@ -323,6 +338,10 @@ class Model:
                 separate.pop()
             separate.append(time)
         return separate
+
+
+def _each(z: Array | None, count: int) -> Sequence[Array | None]:
+    return [None] * count if z is None else list(z)
 
 
 def _outputs(mechanism: Mechanism, reader: Reader) -> dict[str, Reading]:
