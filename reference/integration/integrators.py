@@ -1,21 +1,23 @@
-"""Integrators that march step by step: SciPy's, and the papers' Runge–Kutta method of order 4 with fixed step."""
+"""Integrators that march step by step: Radau's, SciPy's, and the papers' Runge–Kutta method with fixed step."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import integrate
 
 from ...errors import SolveError
+from .radau import Radau
 
 Array = NDArray[np.float64]
-Rate = Callable[[float, Array], Array]
+Rate = Callable[[Any, Array], Array]
 
-_ADAPTIVE = {"DOP853": integrate.DOP853, "Radau": integrate.Radau, "BDF": integrate.BDF, "LSODA": integrate.LSODA}
+_ADAPTIVE = {"DOP853": integrate.DOP853, "Radau": Radau, "BDF": integrate.BDF, "LSODA": integrate.LSODA}
 METHODS = ("RK4", *_ADAPTIVE)
 
 
@@ -34,8 +36,8 @@ class Integrator:
     method     one of METHODS
     tolerance  relative; absolute it is a thousandth of it, in rad or m and per s, for elastic angles are small
     step       s, of RK4
-    longest    s, of adaptive methods: on a smooth motion their steps grow until the stabilisation's decay is all
-               that holds them, and what they let through there is more than small signals bear
+    longest    s, of SciPy's methods: on a smooth motion their steps grow until the stabilisation's decay is all
+               that holds them, and what they let through there is more than small signals bear; Radau's damp it
     """
 
     method: str
@@ -70,7 +72,7 @@ def _adaptive(
         begin,
         y,
         end,
-        max_step=settings.longest,
+        max_step=np.inf if settings.method == "Radau" else settings.longest,
         rtol=max(settings.tolerance, 1e-13),
         atol=settings.tolerance * 1e-3,
     )
