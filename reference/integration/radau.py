@@ -51,9 +51,9 @@ class _Scheme:
 
 
 def _scheme(s: int) -> _Scheme:
-    nodes: Array = np.append((roots_jacobi(s - 1, 1, 0)[0] + 1.0) / 2.0, 1.0)
+    nodes = np.append((roots_jacobi(s - 1, 1, 0)[0] + 1.0) / 2.0, 1.0)
     at = 2.0 * np.append(0.0, nodes) - 1.0
-    series: Array = np.linalg.inv(legendre.legvander(at, s))[:, 1:]
+    series = np.linalg.inv(np.asarray(legendre.legvander(at, s), dtype=np.float64))[:, 1:]
     # the polynomial's derivative at the nodes: A⁻¹ Z/h = F
     inverse = np.asarray(legendre.legvander(at[1:], s - 1) @ (2.0 * legendre.legder(series)), dtype=np.float64)
     eigenvalues, T = np.linalg.eig(inverse)

@@ -53,7 +53,7 @@ class Curve:
         return along(x, a + s * (b + s * (c + s * d)), b + s * (2.0 * c + s * 3.0 * d), 2.0 * c + s * 6.0 * d)
 
     def _piece(self, at: Number) -> tuple[Any, Number]:
-        """Coefficients of the cubic at a number, or at each of many, highest first, and how far in its piece it is."""
+        """Coefficients of the cubic at a number or each of many, highest first, and how far in its piece it is."""
         last = len(self._pieces) - 1
         if isinstance(at, np.ndarray):
             each = np.maximum(np.searchsorted(self._begins, at, side="right") - 1, 0)
