@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 _COINCIDE = 1e-6  # relative: eigenvalues nearer than that have shapes that are any mixture
+_ANOTHER = 0.1  # assurance of shape and rates below which a line does not go on
 _DOUBTFUL = 0.5  # assurance below which a line may be another mode
 _COLUMNS = ("mode", "frequency", "damping", "damped_frequency", "real", "imaginary", "assurance")
 
@@ -163,8 +164,8 @@ def tracks(
 
     The assurance of two shapes a and b is |aᴴMb|²/(aᴴMa bᴴMb): 1 of the same, 0 of two undamped modes at one
     value (Allemang and Brown 1982, there without M). Where eigenvalues coincide shapes are any mixture, so the
-    next shape is compared with the one before. Poles of one shape, as those of a damped motion, are told apart by
-    where they are.
+    next shape is compared with the one before. The same of shapes with their rates λ·shape tells poles of one
+    shape apart, as a damped motion has two.
     """
     lines: list[_Line] = []
     for k, (modes, M) in enumerate(zip(found, masses, strict=True)):
@@ -195,8 +196,9 @@ def _follow(lines: list[_Line], k: int, modes: Sequence[Mode], M: Array) -> None
     alive = [line for line in lines if k - 1 in line.at]
     alike: Array = np.array([[_assurance(line.shape, shape, M) for shape in shapes] for line in alive])
     near = [[_nearness(line.eigenvalue, mode.eigenvalue) for mode in modes] for line in alive]
-    pairs = linear_sum_assignment(-alike * np.array(near)) if alive and modes else ((), ())
-    known = {int(column): int(row) for row, column in zip(*pairs, strict=True)}
+    score = alike * np.array(near)
+    pairs = linear_sum_assignment(-score) if alive and modes else ((), ())
+    known = {int(column): int(row) for row, column in zip(*pairs, strict=True) if score[row, column] > _ANOTHER}
     for j, (mode, shape) in enumerate(zip(modes, shapes, strict=True)):
         alone = not any(_coincide(mode, other) for other in (*modes[:j], *modes[j + 1 :]))
         if j not in known:
@@ -215,9 +217,13 @@ def _assurance(a: Complex, b: Complex, M: Array) -> float:
 
 
 def _nearness(a: complex, b: complex) -> float:
-    """1 of two equal ones, 1/2 of two far apart: it decides where shapes do not."""
-    size = abs(a) + abs(b)
-    return 1.0 / (1.0 + abs(a - b) / size) if size else 1.0
+    """The assurance of (1, a/s) and (1, b/s), s² = |a||b|: of rates beside places, 1 of two equal ones."""
+    if a == b:
+        return 1.0
+    s = abs(a) * abs(b)
+    if s == 0.0:
+        return 0.0
+    return float(abs(1.0 + a.conjugate() * b / s) ** 2 / ((1.0 + abs(a) / abs(b)) * (1.0 + abs(b) / abs(a))))
 
 
 def _coincide(a: Mode, b: Mode) -> bool:
