@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from .model import Model, load
     from .reference import Reactions
     from .results import Run
+    from .studies.optimum import optimize
+    from .studies.sweeps import sweep
+    from .sweeps.optimize import Optimum
+    from .sweeps.results import Sweep
 
 __version__ = version("gpmelica")
 
@@ -46,6 +50,7 @@ __all__ = [
     "ModeTracks",
     "Model",
     "Modes",
+    "Optimum",
     "Problem",
     "Reactions",
     "Run",
@@ -53,9 +58,12 @@ __all__ = [
     "SolveError",
     "StateSpace",
     "Summary",
+    "Sweep",
     "UnknownNameError",
     "from_urdf",
     "load",
+    "optimize",
+    "sweep",
     "to_urdf",
 ]
 
@@ -79,6 +87,10 @@ _MODULES = {
     "model": ("Model", "load"),
     "reference": ("Reactions",),
     "results": ("Run",),
+    "studies.optimum": ("optimize",),
+    "studies.sweeps": ("sweep",),
+    "sweeps.optimize": ("Optimum",),
+    "sweeps.results": ("Sweep",),
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -32,6 +32,7 @@ from .options import (
     ReferenceResults,
     Timeout,
 )
+from .studies.commands import add_to
 
 if TYPE_CHECKING:
     from .model import Model
@@ -507,27 +508,7 @@ def reactions(file: File, case: Case = None, out: Out = None, as_json: Json = Fa
         wrote([out / "reactions.json"], as_json)
 
 
-@app.command()
-def study(
-    file: File,
-    cases: Annotated[bool, typer.Option("--cases", help="all cases of the description")] = False,
-    out: Out = None,
-    rumoca: Annotated[bool, typer.Option(help="run the Modelica text in rumoca too")] = True,
-    as_json: Json = False,
-) -> None:
-    """Run all cases and compare them in one report."""
-    from .commands.study import study_cases
-
-    if not cases:
-        _fail(BAD_INPUT, "study: say what to vary; --cases runs all cases of the description")
-    with progress_bars() as progress:
-        outcome = study_cases(file, out, progress, rumoca)
-    if as_json:
-        emit_strict(outcome.data())
-    else:
-        screen.print(outcome.table())
-        screen.print(f"report: {outcome.report}", markup=False)
-    raise typer.Exit(OK if outcome.ok else DISAGREES)
+add_to(app)
 
 
 @app.command()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Column, Table
 
 from .fmu.files.strict_json import strict_json
@@ -31,7 +31,7 @@ screen = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
 def progress_bars() -> Iterator[Callable[[str, float], None]]:
     """A bar per activity, on standard error and only on a terminal."""
     words = TextColumn("{task.description}", markup=False, table_column=Column())  # notes are longer than a line
-    columns = (SpinnerColumn(), words, BarColumn(), TimeElapsedColumn())
+    columns = (SpinnerColumn(), words, BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=errors, disable=not errors.is_terminal) as bars:
         tasks: dict[str, Any] = {}
 
@@ -59,7 +59,8 @@ def command_line(context: typer.Context) -> str:
         elif isinstance(value, bool):
             words.append(parameter.opts[0] if value else parameter.secondary_opts[0])
         else:
-            words += [parameter.opts[0], str(value)]
+            for one in value if isinstance(value, list | tuple) else [value]:
+                words += [parameter.opts[0], str(one)]
     return shlex.join(words)
 
 

@@ -7,7 +7,7 @@ import multiprocessing
 import os
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,9 +30,10 @@ def cores() -> int:
 
 
 @contextmanager
-def worker_processes(count: int) -> Iterator[ProcessPoolExecutor]:
+def worker_processes(count: int, ready: Callable[[], object] | None = None) -> Iterator[ProcessPoolExecutor]:
     """At most so many fresh processes, and no more than `cores`, which they share.
 
+    ready   what each of them does before all else; it goes there pickled, once
     An exception in the `with` block, Ctrl-C included, ends them at once.
 
     Fresh ones, since a fork of a process with threads, such as a progress bar's, may hang. So scripts that come
@@ -43,7 +44,7 @@ def worker_processes(count: int) -> Iterator[ProcessPoolExecutor]:
     with tempfile.TemporaryDirectory(prefix="gpmelica-", ignore_cleanup_errors=True) as scratch:
         context = multiprocessing.get_context("spawn")
         count = max(min(count, cores()), 1)
-        pool = ProcessPoolExecutor(count, context, initializer=_begin, initargs=(scratch, cores() // count))
+        pool = ProcessPoolExecutor(count, context, initializer=_begin, initargs=(scratch, cores() // count, ready))
         try:
             yield pool
         except BaseException:
@@ -57,9 +58,11 @@ def worker_processes(count: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown()
 
 
-def _begin(scratch: str, share: int) -> None:
+def _begin(scratch: str, share: int, ready: Callable[[], object] | None) -> None:
     """What each worker does first."""
     os.environ[_SHARE] = str(share)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the first one decides
     tempfile.tempdir = scratch
     os.environ["TMPDIR"] = scratch  # for compilers
+    if ready is not None:
+        ready()

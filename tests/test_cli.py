@@ -26,7 +26,19 @@ from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description import load
 from gpmelica.generator.mechanism import build
 
-COMMANDS = {"check", "modelica", "build", "run", "compare", "evaluate", "statics", "study", "schema"}
+COMMANDS = {
+    "check",
+    "modelica",
+    "build",
+    "run",
+    "compare",
+    "evaluate",
+    "statics",
+    "study",
+    "sweep",
+    "optimize",
+    "schema",
+}
 COMMANDS |= {"linearize", "modes"}
 
 

@@ -35,6 +35,7 @@ PUBLIC = {
     "ModeTracks": None,
     "Model": None,
     "Modes": None,
+    "Optimum": None,
     "Problem": None,
     "Reactions": None,
     "Run": None,
@@ -42,9 +43,14 @@ PUBLIC = {
     "SolveError": None,
     "StateSpace": None,
     "Summary": None,
+    "Sweep": None,
     "UnknownNameError": None,
     "from_urdf": "(path, base='fixed') -> Model",
     "load": "(path, case=None, **changes) -> Model",
+    "optimize": "(model, bounds, objective, out=None, *, constraints=(), method='evolution', evaluations=1000,"
+    " seed=0, scheduler='processes', progress) -> Optimum",
+    "sweep": "(model, settings, objectives, out=None, *, samples=None, sampler='sobol', seed=0, signals=None,"
+    " scheduler='auto', command='', progress) -> Sweep",
     "to_urdf": "(model) -> Exported",
 }
 METHODS = {
@@ -92,8 +98,8 @@ def test_the_public_names_are_these() -> None:
     assert dir(gp) == sorted([*PUBLIC, "__version__"])
     for name in gp.__all__:
         assert inspect.getdoc(getattr(gp, name))
-    with pytest.raises(AttributeError, match="no attribute 'sweep'"):
-        _ = gp.sweep
+    with pytest.raises(AttributeError, match="no attribute 'swap'"):
+        _ = gp.swap
 
 
 def test_the_signatures_are_these() -> None:

@@ -48,16 +48,16 @@ fmu.code fmu.compare fmu.runs
 fmu.report.plots
 fmu.report.player
 fmu.report
-fmu.report.cases
+fmu.report.cases fmu.report.sweep
 fmu.archive
 fmu.backends.openmodelica
 fmu.backends
-linear
+linear sweeps
 results
 commands
 model
 console
-exchange
+exchange studies
 gpmelica
 cli
 __main__

@@ -1,0 +1,122 @@
+"""Dask's workers: on this machine, or those of a cluster's scheduler."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from concurrent.futures import CancelledError, Executor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from distributed import Client, KilledWorker, LocalCluster, WorkerPlugin
+from distributed.comm import CommClosedError
+
+from .._version import __version__
+from ..errors import GpmelicaError
+from ..workers import cores
+from .pools import Died
+from .runs import Job, receive
+
+_PATIENCE = 60.0  # s, that a scheduler may be gone or have no workers
+
+
+class _Receiver(WorkerPlugin):  # type: ignore[misc]
+    """Gives each worker the job, those that come later too, once."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.name = f"gpmelica-{job.key}"
+
+    def setup(self, worker: Any) -> None:
+        """By Dask, on the worker."""
+        receive(self.job)
+
+
+@dataclass(frozen=True)
+class Dask:
+    """Workers of a scheduler at an address such as `tcp://host:8786`, or of a cluster of this machine's own."""
+
+    job: Job
+    address: str | None = None
+
+    @property
+    def size(self) -> int:
+        """As there are cores here; a cluster's are asked for."""
+        if self.address is None:
+            return cores()
+        with self._client() as client:
+            return int(max(sum(client.nthreads().values()), 1))
+
+    @contextmanager
+    def opened(self, most: int | None = None) -> Iterator[Executor]:
+        """The cluster with the job on each worker; raises GpmelicaError where there is none."""
+        with self._client() as client:
+            _check_versions(client)
+            client.register_plugin(_Receiver(self.job))
+            yield client.get_executor(pure=False)
+
+    def died(self, error: BaseException) -> Died | None:
+        """Dask has tried it on several workers."""
+        return Died("the workers that were at it died") if isinstance(error, KilledWorker) else None
+
+    def lost(self, error: BaseException) -> bool:
+        """The scheduler is gone."""
+        return self.address is not None and isinstance(error, CancelledError | CommClosedError | OSError)
+
+    @contextmanager
+    def _client(self) -> Iterator[Any]:
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what goes wrong is said in our words
+        if self.address is None:
+            with (
+                LocalCluster(
+                    n_workers=cores(),
+                    threads_per_worker=1,
+                    dashboard_address=None,
+                    memory_limit=0,
+                    silence_logs=logging.CRITICAL,
+                ) as cluster,
+                Client(cluster) as client,
+            ):
+                yield client
+            return
+        with _connected(self.address) as client:
+            yield client
+
+
+def _connected(address: str) -> Any:
+    """A client of the scheduler, once it is there and has workers."""
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            client = Client(address, timeout=5)
+            client.wait_for_workers(1, timeout=max(deadline - time.monotonic(), 1.0))
+            return client
+        except (OSError, TimeoutError, ValueError) as error:
+            if time.monotonic() > deadline or isinstance(error, ValueError):
+                raise GpmelicaError(
+                    f"--scheduler {address}: expected a Dask scheduler with workers, which did not answer"
+                    f" ({error!s:.200}); start one by `dask scheduler` and `dask worker {address}`. What was"
+                    " done is kept: the same command goes on where it was"
+                ) from None
+            time.sleep(0.5)
+
+
+def _check_versions(client: Any) -> None:
+    """Raise GpmelicaError where a worker has another version of this package, or none."""
+    try:
+        found = client.run(partial(_version))
+    except ModuleNotFoundError:
+        found = {"a worker": "none"}
+    wrong = {address: version for address, version in found.items() if version != __version__}
+    if wrong:
+        address, version = next(iter(wrong.items()))
+        raise GpmelicaError(
+            f"the Dask worker {address} has gpmelica {version}, expected {__version__} as here; install it there"
+        )
+
+
+def _version() -> str:
+    return __version__

@@ -1,0 +1,275 @@
+"""The best values within bounds: differential evolution or Nelder and Mead's simplex over runs of one FMU."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.optimize import differential_evolution, minimize
+
+from ..errors import DescriptionError, Problem, SolveError
+from ..generator.description import Chain
+from ..trajectory import Array
+from .objectives import Objective, objectives
+from .pools import Crew, Died, results
+from .runs import Asked, Part, work
+from .structures import structures
+from .sweep import check_signals, crew_of, job_of
+from .variations import Distribution, Variation, variations
+
+METHODS = ("evolution", "simplex")
+_INFEASIBLE, _FAILED = 1e30, 1e60  # ranks: whatever fulfils the constraints is better than what does not
+_POPULATION = 15  # members per key, as scipy has it
+
+Progress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A constraint: objective ≤ or ≥ number; `scale` makes violations of several comparable."""
+
+    objective: Objective
+    sign: int
+    number: float
+
+    @property
+    def text(self) -> str:
+        """As it was given."""
+        return f"{self.objective.text} {'<=' if self.sign > 0 else '>='} {self.number:g}"
+
+    def violation(self, value: float) -> float:
+        """0 where it is fulfilled, else how far it is not, of the number's size."""
+        return max(0.0, self.sign * (value - self.number) / (abs(self.number) or 1.0))
+
+
+@dataclass(frozen=True)
+class Search:
+    """What is looked for.
+
+    Parameters:
+        settings     `KEY=uniform(least,most)` each, or key → text
+        objective    `name=expression`, to be made as small as it gets
+        constraints  `expression <= number` or `>=`
+        method       evolution (scipy's differential evolution) or simplex (Nelder and Mead)
+        evaluations  most runs
+        seed         of the evolution
+        scheduler    as of a sweep
+        out          folder of the FMU
+    """
+
+    settings: Sequence[str] | Mapping[str, Any]
+    objective: str
+    out: Path
+    constraints: Sequence[str] = ()
+    method: str = "evolution"
+    evaluations: int = 1000
+    seed: int = 0
+    scheduler: str = "processes"
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """What was found.
+
+    Parameters:
+        values       key → best value
+        objective    its value there
+        constraints  text → value of its left side
+        feasible     whether all constraints are fulfilled there
+        converged    whether the search came to its end, rather than to the most runs
+        runs         how many were made
+        failures     how many of them failed
+        reason       why the last one that failed did
+    """
+
+    values: Mapping[str, float]
+    objective: float
+    constraints: Mapping[str, float]
+    feasible: bool
+    converged: bool
+    runs: int
+    failures: int
+    reason: str = ""
+
+    def data(self) -> dict[str, Any]:
+        """JSON-ready."""
+        known = {name: getattr(self, name) for name in ("values", "objective", "constraints", "feasible")}
+        return known | {name: getattr(self, name) for name in ("converged", "runs", "failures", "reason")}
+
+
+def limits(texts: Sequence[str]) -> tuple[Limit, ...]:
+    """From `expression <= number`; raises DescriptionError with all that is wrong."""
+    found, problems = list[Limit](), list[Problem]()
+    for text in texts:
+        match = re.fullmatch(r"(.*?)(<=|>=|<|>)\s*([-+.\deE]+)\s*", text, re.DOTALL)
+        try:
+            number = float(match[3]) if match else np.nan
+        except ValueError:
+            number = np.nan
+        if match is None or not np.isfinite(number):
+            problems.append(Problem(f"--constraint {text!r}", "expected expression <= number, or >="))
+            continue
+        (objective,) = objectives([f"constraint{len(found) + 1}={match[1].strip()}"])
+        found.append(Limit(objective, 1 if match[2][0] == "<" else -1, number))
+    if problems:
+        raise DescriptionError("optimize", problems)
+    return tuple(found)
+
+
+def optimize(chain: Chain, source: str, search: Search, progress: Progress) -> Optimum:
+    """Look for it.
+
+    Raises DescriptionError for what is wrong with the search, SolveError where every run fails.
+    """
+    varied, held = variations(search.settings), limits(search.constraints)
+    (asked,) = objectives([search.objective])
+    bounds = _bounds(varied, search)
+    found = structures(chain, source, varied, progress)
+    wanted = (asked, *(limit.objective for limit in held))
+    check_signals(source, found, wanted, ())
+    job = job_of(found, search.out, wanted, (), progress)
+    crew = crew_of(search.scheduler, job)
+    with crew.opened() as pool, np.errstate(over="ignore"):
+        judge = _Judge(crew, pool, job.key, bounds, held, search, progress)
+        ended = _SEARCHES[search.method](judge, search)
+    return judge.best(bool(ended.success))
+
+
+def _bounds(varied: Sequence[Variation], search: Search) -> dict[str, tuple[float, float]]:
+    problems = [
+        Problem(f"--set {v.key}", "expected bounds, as in uniform(100,1000)")
+        for v in varied
+        if not (isinstance(v, Distribution) and v.kind == "uniform")
+    ]
+    if search.method not in METHODS:
+        problems.append(Problem("--method", f"expected one of {', '.join(METHODS)}, got {search.method!r}"))
+    least = _population(len(varied)) if search.method == "evolution" else 1
+    if search.evaluations < least:
+        text = f"expected {least} or more for {len(varied)} keys by {search.method}, got {search.evaluations}"
+        problems.append(Problem("--evaluations", text))
+    if problems:
+        raise DescriptionError("optimize", problems)
+    return {v.key: (v.first, v.second) for v in varied if isinstance(v, Distribution)}
+
+
+@dataclass
+class _Judge:
+    """Ranks points, each key from 0 to 1 within its bounds, and remembers the best one."""
+
+    crew: Crew
+    pool: Executor
+    key: str
+    bounds: Mapping[str, tuple[float, float]]
+    held: Sequence[Limit]
+    search: Search
+    progress: Progress
+    runs: int = 0
+    failures: int = 0
+    reason: str = ""
+    rank: float = np.inf
+    figures: Array = field(default_factory=lambda: np.empty(0))
+    point: dict[str, float] = field(default_factory=dict)
+
+    def ranks(self, places: Iterable[Array]) -> list[float]:
+        """Of points, shape (keys,) each."""
+        asked = [Asked(k, 0, self._values(place)) for k, place in enumerate(places)]
+        found = {int(number): part for part in self._parts(asked) for number in part.numbers}
+        ranks = []
+        for one in asked:
+            part = found[one.number]
+            row = int(np.flatnonzero(part.numbers == one.number)[0])
+            ranks.append(self._judged(one, part, row))
+        self.progress("runs", min(self.runs / self.search.evaluations, 1.0))
+        return ranks
+
+    def best(self, converged: bool) -> Optimum:
+        """What came out; raises SolveError if nothing did."""
+        if not self.point:
+            raise SolveError(f"all of {self.runs} runs failed, the last one: {self.reason}")
+        held = {limit.text: float(value) for limit, value in zip(self.held, self.figures[1:], strict=False)}
+        feasible = self.rank < _INFEASIBLE
+        return Optimum(
+            self.point, float(self.figures[0]), held, feasible, converged, self.runs, self.failures, self.reason
+        )
+
+    def _values(self, place: Array) -> dict[str, float]:
+        inside = np.clip(place, 0.0, 1.0)
+        return {
+            key: float(least + (most - least) * x)
+            for (key, (least, most)), x in zip(self.bounds.items(), inside, strict=True)
+        }
+
+    def _parts(self, asked: Sequence[Asked]) -> Iterator[Part]:
+        """Their runs, shared out; where workers are lost, by others."""
+        chunks = [asked[k :: self.crew.size] for k in range(min(self.crew.size, len(asked)))]
+        tasks = [(self.key, chunk) for chunk in chunks]
+        try:
+            yield from [future.result() for future in [self.pool.submit(work, task) for task in tasks]]
+        except Exception as error:
+            if not self.crew.lost(error):
+                raise
+            singles = [(self.key, [one]) for one in asked]
+            for task, came in results(self.crew, work, singles):
+                if isinstance(came, Died):
+                    nothing = np.full((1, 1), np.nan)
+                    yield Part(np.array([task[1][0].number]), (came.reason,), nothing, nothing[:, :, None])
+                else:
+                    yield came
+
+    def _judged(self, one: Asked, part: Part, row: int) -> float:
+        self.runs += 1
+        if part.reasons[row]:
+            self.failures, self.reason = self.failures + 1, part.reasons[row]
+            return _FAILED
+        figures = part.figures[row]
+        lacking = sum(limit.violation(value) for limit, value in zip(self.held, figures[1:], strict=False))
+        rank = float(
+            np.clip(_INFEASIBLE * (1.0 + lacking) if lacking > 0.0 else figures[0], -_INFEASIBLE, _FAILED)
+        )
+        if rank < self.rank and rank < _FAILED:
+            self.rank, self.figures, self.point = rank, figures, dict(one.values)
+        return rank
+
+
+def _evolution(judge: _Judge, search: Search) -> Any:
+    """Storn and Price 1997, a generation at a time on all workers."""
+    search_for: Any = differential_evolution  # its types leave out what maps over a generation
+    keys = len(judge.bounds)
+    return search_for(
+        lambda place: judge.ranks([place])[0],
+        [(0.0, 1.0)] * keys,
+        maxiter=search.evaluations // _population(keys) - 1,
+        popsize=_POPULATION,
+        init="sobol",
+        seed=search.seed,
+        polish=False,
+        updating="deferred",
+        workers=lambda _, places: judge.ranks(places),
+    )
+
+
+def _population(keys: int) -> int:
+    """Members of a generation: the next power of 2."""
+    return 1 << (_POPULATION * keys - 1).bit_length()
+
+
+def _simplex(judge: _Judge, search: Search) -> Any:
+    """Nelder and Mead 1965, from the middle of the bounds, a run at a time."""
+    keys = len(judge.bounds)
+    simplex = np.vstack([np.full(keys, 0.5), 0.5 + 0.2 * np.eye(keys)])
+    search_for: Any = minimize
+    return search_for(
+        lambda place: judge.ranks([place])[0],
+        simplex[0],
+        method="Nelder-Mead",
+        bounds=[(0.0, 1.0)] * keys,
+        options={"maxfev": search.evaluations, "initial_simplex": simplex, "xatol": 1e-6, "fatol": 1e-9},
+    )
+
+
+_SEARCHES: dict[str, Callable[[_Judge, Search], Any]] = {"evolution": _evolution, "simplex": _simplex}

@@ -1,0 +1,109 @@
+"""Results on disk as they come: one file for some runs, there completely or not at all, and none of them twice."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DescriptionError, Problem
+from ..fmu.files.files import write_atomically
+from .runs import Part
+
+Numbers = NDArray[np.int64]
+_PLAN = "sweep.json"
+
+
+class Parts:
+    """What is done of a sweep in a folder.
+
+    Parameters:
+        folder  of the sweep
+        place   of each run: number of its part's file and row in it, −1 where it is still to be done
+    """
+
+    def __init__(self, folder: Path, runs: int) -> None:
+        self.folder, self._files = folder / "parts", list[Path]()
+        self.place = np.full((runs, 2), -1, dtype=np.int64)
+        for path in sorted(self.folder.glob("*.npz")):
+            self._take(path)
+        self._read = lru_cache(maxsize=16)(_read)
+
+    def missing(self) -> Numbers:
+        """Numbers of the runs that are still to be done."""
+        return np.flatnonzero(self.place[:, 0] < 0)
+
+    def add(self, part: Part) -> None:
+        """Write one."""
+        data = io.BytesIO()
+        reasons = np.array(part.reasons, dtype=np.str_)
+        np.savez(data, numbers=part.numbers, reasons=reasons, figures=part.figures, signals=part.signals)
+        path = self.folder / f"{part.numbers[0]:08d}_{len(part.numbers)}.npz"
+        write_atomically(path, data.getvalue())
+        self._enter(path, part.numbers)
+
+    def batches(self, size: int) -> Iterator[Part]:
+        """All runs in their order, so many at a time; every run must be there."""
+        for begin in range(0, len(self.place), size):
+            yield self._batch(np.arange(begin, min(begin + size, len(self.place))))
+
+    def _batch(self, numbers: Numbers) -> Part:
+        found = [(self._read(self._files[file]), row) for file, row in self.place[numbers]]
+        return Part(
+            numbers,
+            tuple(str(part.reasons[row]) for part, row in found),
+            np.array([part.figures[row] for part, row in found]),
+            np.array([part.signals[row] for part, row in found]),
+        )
+
+    def _take(self, path: Path) -> None:
+        """A file that is there; one that cannot be read is done again."""
+        try:
+            with path.open("rb") as file, np.load(file) as data:
+                numbers = data["numbers"]
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+            path.unlink(missing_ok=True)
+            return
+        self._enter(path, numbers)
+
+    def _enter(self, path: Path, numbers: Numbers) -> None:
+        rows = np.flatnonzero(self.place[numbers, 0] < 0)  # the first one counts
+        self.place[numbers[rows]] = np.column_stack([np.full(len(rows), len(self._files)), rows])
+        self._files.append(path)
+
+
+def _read(path: Path) -> Part:
+    with np.load(path) as data:
+        return Part(data["numbers"], tuple(data["reasons"]), data["figures"], data["signals"])
+
+
+def settle(folder: Path, plan: Mapping[str, Any]) -> None:
+    """Write what the sweep is to its folder; raises DescriptionError if another one is there."""
+    path, text = folder / _PLAN, json.dumps(plan, indent=1, sort_keys=True) + "\n"
+    try:
+        known = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        write_atomically(path, text)
+        return
+    except (OSError, ValueError, UnicodeDecodeError) as error:
+        raise DescriptionError(
+            str(path), [Problem("", f"cannot be read: {error!s:.200}; take another --out")]
+        ) from None
+    given = json.loads(text)
+    differ = (
+        sorted(key for key in {*known, *given} if known.get(key) != given.get(key))
+        if isinstance(known, dict)
+        else ["all"]
+    )
+    if differ:
+        told = f"holds another sweep, with other {', '.join(differ)}"
+        raise DescriptionError(
+            str(folder), [Problem("", f"{told}; expected the same one, to go on with: take another --out")]
+        )

@@ -1,0 +1,157 @@
+"""The table (Parquet) and the array file (zarr) of a sweep, batch by batch, so that memory stays as it is."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import MissingToolError
+from ..trajectory import Array
+from .parts import Parts
+from .points import Points
+from .runs import FIGURES, Part
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from xarray import Dataset
+
+BATCH = 1024  # runs
+TABLE, SIGNALS = "table.parquet", "signals.zarr"
+
+
+@dataclass(frozen=True, eq=False)
+class Sweep:
+    """What a sweep came to.
+
+    Parameters:
+        folder      of its files
+        keys        that were varied
+        objectives  names of the numbers asked for
+        runs        how many there were
+        failures    how many of them failed
+        beyond      how many of the others violate constraints at their end by more than `simulation.violation`
+        report      the page, or None
+    """
+
+    folder: Path
+    keys: tuple[str, ...]
+    objectives: tuple[str, ...]
+    runs: int
+    failures: int
+    beyond: int
+    report: Path | None = None
+
+    def __repr__(self) -> str:
+        return f"<Sweep of {', '.join(self.keys)}: {self.runs} runs, {self.failures} failed, in {self.folder}>"
+
+    @property
+    def path(self) -> Path:
+        """Of the table."""
+        return self.folder / TABLE
+
+    @property
+    def table(self) -> DataFrame:
+        """A row per run: keys, objectives, violations, times, and why it failed."""
+        from pandas import read_parquet
+
+        return read_parquet(self.path)
+
+    @property
+    def failed(self) -> DataFrame:
+        """Rows of the table whose run failed."""
+        table = self.table
+        return table[table["failed"] != ""]
+
+    @property
+    def data(self) -> Dataset:
+        """Kept signals by run and time; empty if none were kept."""
+        from xarray import Dataset, open_zarr
+
+        path = self.folder / SIGNALS
+        return open_zarr(path, chunks=None) if path.exists() else Dataset()
+
+
+def check_tools() -> None:
+    """Raise MissingToolError without what writes the results."""
+    missing = [name for name in ("pandas", "pyarrow", "xarray", "zarr") if not _is_there(name)]
+    if missing:
+        raise MissingToolError(
+            f"a sweep's table and array file need {', '.join(missing)}: pip install 'gpmelica[sweep]'"
+        )
+
+
+def _is_there(name: str) -> bool:
+    from importlib.util import find_spec
+
+    return find_spec(name) is not None
+
+
+def write_table(folder: Path, points: Points, parts: Parts, objectives: Sequence[str]) -> None:
+    """Write `table.parquet`; every run must be there."""
+    from pyarrow import Table, parquet
+
+    writer, path = None, folder / f".{TABLE}.part"
+    try:
+        for part in parts.batches(BATCH):
+            table = Table.from_pydict(_columns(points, part, objectives))
+            writer = writer or parquet.ParquetWriter(path, table.schema)
+            writer.write_table(table)
+    finally:
+        if writer is not None:
+            writer.close()
+    path.replace(folder / TABLE)
+
+
+def _columns(points: Points, part: Part, objectives: Sequence[str]) -> dict[str, Any]:
+    rows = [points.at(int(number)) for number in part.numbers]
+    columns: dict[str, Any] = {"run": np.asarray(part.numbers, dtype=np.int64)}
+    columns |= {key: _column([row[key] for row in rows], points, key) for key in points.keys}
+    columns |= {name: part.figures[:, j] for j, name in enumerate((*objectives, *FIGURES))}
+    return columns | {"failed": list(part.reasons)}
+
+
+def _column(values: list[Any], points: Points, key: str) -> Any:
+    """Numbers, or texts where the key has others anywhere."""
+    known = [value for axis in points.axes if axis.key == key for value in axis.values] or values
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in known):
+        return np.array(values, dtype=float)
+    return [str(value) for value in values]
+
+
+def write_signals(
+    folder: Path, points: Points, parts: Parts, time: Array, kept: Sequence[str], units: Mapping[str, str]
+) -> None:
+    """Write `signals.zarr`, kept signals over run and time; every run must be there."""
+    if not kept:
+        return
+    path = folder / f".{SIGNALS}.part"
+    shutil.rmtree(path, ignore_errors=True)
+    for number, data in enumerate(_datasets(points, parts, time, kept, units)):
+        if number:
+            data.to_zarr(path, append_dim="run", zarr_format=2, consolidated=True)
+        else:
+            chunks = {name: {"chunks": (BATCH, len(time))} for name in kept}
+            data.to_zarr(path, mode="w", encoding=chunks, zarr_format=2, consolidated=True)
+    shutil.rmtree(folder / SIGNALS, ignore_errors=True)
+    path.replace(folder / SIGNALS)
+
+
+def _datasets(
+    points: Points, parts: Parts, time: Array, kept: Sequence[str], units: Mapping[str, str]
+) -> Iterator[Dataset]:
+    from xarray import Dataset
+
+    for part in parts.batches(BATCH):
+        rows = [points.at(int(number)) for number in part.numbers]
+        along = {key: ("run", _column([row[key] for row in rows], points, key)) for key in points.keys}
+        variables = {
+            name: (("run", "time"), part.signals[:, :, j], {"units": units.get(name, "")})
+            for j, name in enumerate(kept)
+        }
+        coordinates = {"run": part.numbers, "time": ("time", time, {"units": "s"}), **along}
+        yield Dataset(variables, coordinates)

@@ -1,0 +1,95 @@
+"""What objectives depend on, by SALib: Sobol indices, Morris' effects, or first-order indices of any sample."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..trajectory import Array
+from .points import Points, salib, unit_problem
+
+_LEAST = 20  # samples per key, for indices of samples that were drawn for something else
+_MORE = {"saltelli": 2, "morris": 1}  # rows of a block of the design, besides one per key
+
+
+@dataclass(frozen=True)
+class Sensitivities:
+    """Measures of one objective.
+
+    Parameters:
+        method    how they were found
+        measures  name → one number per key, shape (keys,)
+        spread    name → their 95 % confidence, shape (keys,)
+        used      how many runs they are of
+    """
+
+    method: str
+    keys: tuple[str, ...]
+    measures: Mapping[str, Array]
+    spread: Mapping[str, Array]
+    used: int
+
+
+def sensitivities(points: Points, sampler: str, values: Array, seed: int = 0) -> Sensitivities | str:
+    """Of one objective, or why there are none.
+
+    values   of the objective by run, shape (runs,); NaN or infinite where there is none
+    Raises MissingToolError without SALib.
+    """
+    drawn = points.distributions
+    if not drawn:
+        return "sensitivities are of keys with a distribution; here all values are listed"
+    if len(points) != len(points.quantiles):
+        return "sensitivities are of samples alone; here each point of a grid has samples of its own"
+    salib()
+    size = len(drawn) + _MORE[sampler] if sampler in _MORE else 1
+    whole = np.all(np.isfinite(values.reshape(-1, size)), axis=1)
+    kept = np.repeat(whole, size)
+    quantiles, found = points.quantiles[kept], values[kept]
+    if len(found) < size * 2 or np.ptp(found) <= 1e-12 * np.max(np.abs(found)):
+        return "the objective does not vary" if len(found) else "there are too few runs that have not failed"
+    if sampler not in _MORE and len(found) < _LEAST * len(drawn):
+        return f"expected {_LEAST} samples per key or more, got {len(found)} for {len(drawn)}"
+    keys, problem = tuple(d.key for d in drawn), unit_problem(len(drawn))
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        method: Callable[..., Sensitivities] = _METHODS.get(sampler, _first_order)
+        return method(keys, problem, quantiles, found, seed)
+
+
+def _sobol(keys: tuple[str, ...], problem: dict[str, Any], x: Array, y: Array, seed: int) -> Sensitivities:
+    """First and total order (Sobol 2001, estimators of Saltelli 2010)."""
+    from SALib.analyze import sobol
+
+    scaled = (y - y.mean()) / y.std()
+    found = sobol.analyze(problem, scaled, calc_second_order=False, seed=seed)
+    measures = {"first order": found["S1"], "total": found["ST"]}
+    spread = {"first order": found["S1_conf"], "total": found["ST_conf"]}
+    return Sensitivities("Sobol indices", keys, measures, spread, len(y))
+
+
+def _morris(keys: tuple[str, ...], problem: dict[str, Any], x: Array, y: Array, seed: int) -> Sensitivities:
+    """Mean magnitude and scatter of elementary effects (Morris 1991, Campolongo 2007)."""
+    from SALib.analyze import morris
+
+    found = morris.analyze(problem, (x - 0.125) / 0.75, y, num_levels=4, seed=seed)
+    star, sigma = (np.asarray(found[name], dtype=float) for name in ("mu_star", "sigma"))
+    measures, spread = {"mean effect": star, "its scatter": sigma}, {"mean effect": found["mu_star_conf"]}
+    return Sensitivities("Morris' elementary effects", keys, measures, spread, len(y))
+
+
+def _first_order(keys: tuple[str, ...], problem: dict[str, Any], x: Array, y: Array, seed: int) -> Sensitivities:
+    """First order from any sample, by random balance designs (Tissot and Prieur 2012)."""
+    from SALib.analyze import rbd_fast
+
+    found = rbd_fast.analyze(problem, x, y, seed=seed)
+    measures, spread = {"first order": found["S1"]}, {"first order": found["S1_conf"]}
+    method = "first-order indices, estimated from the samples; the sampler saltelli gives totals, too"
+    return Sensitivities(method, keys, measures, spread, len(y))
+
+
+_METHODS: dict[str, Callable[..., Sensitivities]] = {"saltelli": _sobol, "morris": _morris}

@@ -1,0 +1,298 @@
+"""What a sweep compiles: one FMU per structure, and the parameters of it that each key sets.
+
+A key of the description that takes an expression of `[parameters]` gets one: a parameter of its own, which the FMU
+then has, and what depends on it follows in the FMU as the description says. Names of parameters that an FMU has
+anyway (`payload`, `column_mass`, `column_angle_start`) are set as they are. All other keys are structure: each
+combination of their values is compiled once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..errors import DescriptionError, GpmelicaError, Problem
+from ..fmu.backends.attempts import solver_tolerance
+from ..fmu.backends.native import build_bare
+from ..fmu.runs.repeated import Span
+from ..fmu.runs.simulate import read_fmu
+from ..generator import variables
+from ..generator.description import Chain
+from ..generator.description.load import from_data
+from ..generator.language.suggest import alternatives
+from ..prepared import Prepared, prepare
+from .runs import VIOLATION, Setup
+from .variations import Distribution, Values, Variation
+
+Progress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True)
+class Structure:
+    """One FMU and how a run's values get into it.
+
+    Parameters:
+        name        of its folder: tells structures apart
+        values      of the structural keys
+        parameters  key → parameter of the FMU
+        tables      of the description, with the keys as expressions
+        chain       the same, as it was read
+        prepared    the equations
+        run         what a run goes through
+    """
+
+    name: str
+    values: Mapping[str, Any]
+    parameters: Mapping[str, str]
+    tables: Mapping[str, Any]
+    prepared: Prepared
+    run: Span
+    checked: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def outputs(self) -> dict[str, str]:
+        """Output → unit."""
+        return self.prepared.units
+
+    @property
+    def constants(self) -> list[str]:
+        """Names of parameters, which objectives may use, too."""
+        return list(_parameters(self.prepared))
+
+
+def tables_of(chain: Chain) -> dict[str, Any]:
+    """The tables of a file that says the same, without its cases."""
+    tables: dict[str, Any] = chain.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    tables.pop("cases", None)
+    return tables
+
+
+def structures(
+    chain: Chain, source: str, variations: Sequence[Variation], progress: Progress
+) -> tuple[Structure, ...]:
+    """All of them, with their equations derived; raises DescriptionError for wrong keys and values."""
+    tables, base = tables_of(chain), prepare(chain, source)
+    kinds = {v.key: _kind(v, tables, base) for v in variations}
+    problems = [problem for found in kinds.values() if isinstance(found, list) for problem in found]
+    problems += _named_twice({key: kind for key, kind in kinds.items() if isinstance(kind, _Key)})
+    if problems:
+        raise DescriptionError(source, problems)
+    keys = [kind for kind in kinds.values() if isinstance(kind, _Key)]
+    structural = [v for v in variations if isinstance(v, Values) and kinds[v.key] is None]
+    combinations = list(itertools.product(*(v.values for v in structural)))
+    made = []
+    for number, combination in enumerate(combinations):
+        progress("deriving equations", number / len(combinations))
+        chosen = dict(zip((v.key for v in structural), combination, strict=True))
+        made.append(_structure(tables, source, chosen, keys))
+    return tuple(made)
+
+
+def build(structure: Structure, folder: Path) -> Path:
+    """Its FMU in the folder, compiled unless it is there; returns the path."""
+    fmu = folder / structure.name / f"{structure.prepared.name}.fmu"
+    if _is_whole(fmu):
+        return fmu
+    return build_bare(structure.prepared, fmu.parent)
+
+
+def setup(structure: Structure, fmu: Path) -> Setup:
+    """What a worker must know of a structure whose FMU has been built."""
+    return Setup(
+        fmu.read_bytes(),
+        structure.parameters,
+        structure.tables,
+        structure.checked,
+        structure.run,
+        frozenset(_parameters(structure.prepared)),
+        VIOLATION in structure.outputs,
+    )
+
+
+def _is_whole(fmu: Path) -> bool:
+    try:
+        return fmu.is_file() and bool(read_fmu(fmu))
+    except GpmelicaError:
+        return False
+
+
+@dataclass(frozen=True)
+class _Key:
+    """A key that an FMU's parameter stands for; `changes` of the description make it so."""
+
+    key: str
+    parameter: str
+    changes: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _kind(variation: Variation, tables: dict[str, Any], base: Prepared) -> _Key | list[Problem] | None:
+    """What a key is: one of a parameter, None for structure, or what is wrong with it or its values."""
+    key = variation.key
+    name = re.sub(r"^parameters\.(\w+)(\.value)?$", r"\1", key)
+    if name in _parameters(base):
+        return _wrong_numbers(variation) or _Key(key, name)
+    wrong = _wrong_values(variation, tables, base)
+    if wrong and not (isinstance(variation, Distribution) and _is_key(key, tables)):
+        return wrong
+    parameter = "set_" + re.sub(r"\W+", "_", key.replace("*", "all")).strip("_")
+    first = _some(variation)
+    if isinstance(first, int | float) and not isinstance(first, bool):
+        added = {**tables.get("parameters", {}), parameter: float(first)}
+        changes = {"parameters": added, key: parameter}
+        found = _problems(tables, changes)
+        if not found:
+            return _wrong_numbers(variation) or _Key(key, parameter, changes)
+        if wrong and not any(isinstance(variation, Distribution) and _structural(problem) for problem in found):
+            return wrong
+    if isinstance(variation, Distribution):
+        text = (
+            f"is built into the FMU, so it cannot be drawn from {variation}; give it a few values, a,b,c, each of"
+            " which is compiled"
+        )
+        return [Problem(f"--set {key}", text + _start_of(key, base))]
+    return None
+
+
+def _is_key(key: str, tables: dict[str, Any]) -> bool:
+    return not any(
+        "there is no key" in p.message or "unknown key" in p.message for p in _problems(tables, {key: {}})
+    )
+
+
+def _structural(problem: Problem) -> bool:
+    """Whether it says that there may be no expression."""
+    return "'set_" in problem.message
+
+
+def _start_of(key: str, base: Prepared) -> str:
+    """The parameters that stand for a joint's position or velocity at the start."""
+    match = re.fullmatch(r"links\.(\w+)\.joint\.(position|velocity)(\.\d+)?", key)
+    dot = "_dot" if match and match[2] == "velocity" else ""
+    names = [c.symbol for c in base.mechanism.coordinates if match and c.owner == match[1]]
+    return f", or set {' or '.join(f'{name}{dot}_start' for name in names)}" if names else ""
+
+
+def _parameters(model: Prepared) -> dict[str, float]:
+    """FMU parameter → start value."""
+    table = variables.table(model.native_program)
+    return {v.name: float(v.start or 0.0) for v in table if v.kind == "parameter"}
+
+
+def _some(variation: Variation) -> Any:
+    """A value of the key that the description ought to take."""
+    return variation.values[0] if isinstance(variation, Values) else variation.middle
+
+
+def _wrong_numbers(variation: Variation) -> list[Problem]:
+    if isinstance(variation, Distribution):
+        return []
+    wrong = [v for v in variation.values if isinstance(v, bool) or not isinstance(v, int | float)]
+    return [Problem(f"--set {variation.key}", f"expected numbers, got {wrong[0]!r}")] if wrong else []
+
+
+def _wrong_values(variation: Variation, tables: dict[str, Any], base: Prepared) -> list[Problem]:
+    """What the description says of the key, and of each value of a list that is not too long."""
+    key = variation.key
+    if not isinstance(variation, Values):
+        found = _problems(tables, {key: variation.middle})
+        return _said(key, found, tables, base)
+    values = variation.values if len(variation.values) <= 100 else (variation.values[0], variation.values[-1])
+    for value in values:
+        found = _problems(tables, {key: value})
+        if found:
+            return _said(key, found, tables, base)
+    return []
+
+
+def _said(key: str, found: Sequence[Problem], tables: Mapping[str, Any], base: Prepared) -> list[Problem]:
+    if not any("there is no key" in problem.message or "unknown key" in problem.message for problem in found):
+        return [Problem(f"--set {key}", _led(problem)) for problem in found]
+    if "." in key:
+        return [Problem(f"--set {key}", found[0].message)]
+    known = list(dict.fromkeys([*tables.get("parameters", {}), *tables, *_parameters(base)]))
+    text = f"there is no parameter and no key {key!r}; {alternatives(key, known)}"
+    return [Problem(f"--set {key}", text)]
+
+
+def _led(problem: Problem) -> str:
+    return problem.message.replace("lead to", "leads to", 1) if problem.where == "changes" else str(problem)
+
+
+def _problems(tables: dict[str, Any], changes: Mapping[str, Any]) -> list[Problem]:
+    try:
+        from_data(tables, changes=changes)
+    except DescriptionError as error:
+        return list(error.problems)
+    return []
+
+
+def _named_twice(keys: Mapping[str, _Key]) -> Iterator[Problem]:
+    """Keys that set the same number."""
+    seen: dict[str, str] = {}
+    for key, found in keys.items():
+        other = seen.setdefault(found.parameter, key)
+        if other != key:
+            yield Problem(f"--set {key}", f"is the same parameter as {other}; leave one out")
+
+
+def _structure(tables: dict[str, Any], source: str, values: Mapping[str, Any], keys: Sequence[_Key]) -> Structure:
+    changes: dict[str, Any] = dict(values)
+    for key in keys:
+        parameters = {**changes.get("parameters", {}), **key.changes.get("parameters", {})}
+        changes |= {**key.changes, **({"parameters": parameters} if parameters else {})}
+    try:
+        chain = from_data(tables, source=source, changes=changes)
+        prepared = prepare(chain, source)
+    except DescriptionError as error:
+        raise DescriptionError(source, [_with_values(problem, values) for problem in error.problems]) from None
+    simulation = chain.simulation
+    made = tables_of(chain)
+    name = hashlib.sha256(json.dumps(made, sort_keys=True).encode()).hexdigest()[:12]
+    run = Span(simulation.stop, simulation.output_step, solver_tolerance(simulation.tolerance, "cs"))
+    parameters = {key.key: key.parameter for key in keys}
+    missing = [key for key, parameter in parameters.items() if parameter not in _parameters(prepared)]
+    if missing:
+        text = f"the FMU has no parameter {parameters[missing[0]]}{_told(values)}; nothing depends on it there"
+        raise DescriptionError(source, [Problem(f"--set {missing[0]}", text)])
+    added = {name for name in parameters.values() if name in made.get("parameters", {})}
+    return Structure(name, values, parameters, made, prepared, run, _parts_that_use(made, added))
+
+
+def _with_values(problem: Problem, values: Mapping[str, Any]) -> Problem:
+    return Problem(problem.where, problem.message + _told(values)) if values else problem
+
+
+def _told(values: Mapping[str, Any]) -> str:
+    """`, with links.boom.beam.elements = 2`, or nothing."""
+    said = ", ".join(f"{key} = {value!r}" for key, value in values.items())
+    return f", with {said}" if values else ""
+
+
+def _parts_that_use(tables: Mapping[str, Any], parameters: set[str]) -> dict[str, Any]:
+    """The entries of the description whose numbers follow from these parameters, and the parameters."""
+    kept: dict[str, Any] = {"schema": 1, "name": tables["name"], "parameters": tables.get("parameters", {})}
+    for key in ("base", "gravity", *(key for key, value in tables.items() if isinstance(value, list))):
+        entry = tables.get(key)
+        if isinstance(entry, list) and key != "gravity":
+            found = [item for item in entry if _mentions(item, parameters)]
+            kept |= {key: found} if found else {}
+        elif entry is not None and _mentions(entry, parameters):
+            kept[key] = entry
+    for key in ("points", "tables"):
+        found_of = {name: item for name, item in tables.get(key, {}).items() if _mentions(item, parameters)}
+        kept |= {key: found_of} if found_of else {}
+    return kept
+
+
+def _mentions(value: Any, names: set[str]) -> bool:
+    if isinstance(value, dict):
+        return any(_mentions(inner, names) for inner in value.values())
+    if isinstance(value, list):
+        return any(_mentions(inner, names) for inner in value)
+    return isinstance(value, str) and any(word in names for word in re.findall(r"\w+", value))

@@ -1,0 +1,263 @@
+"""A sweep from end to end: structures compiled once, runs shared out, results kept as they come, table."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._version import __version__
+from ..errors import DescriptionError, MissingToolError, Problem
+from ..generator.description import Chain
+from ..generator.language.suggest import alternatives
+from .objectives import Objective, objectives
+from .parts import Parts, settle
+from .points import Points, points
+from .pools import Crew, Died, Here, Processes, results
+from .results import Sweep, check_tools, write_signals, write_table
+from .runs import FIGURES, Asked, Job, Part, forget, receive, work
+from .structures import Structure, build, setup, structures, tables_of
+from .variations import variations
+
+Progress = Callable[[str, float], None]
+_CHUNK = 1.0  # s of work that a worker takes at a time
+_MOST_IN_CHUNK = 1000
+
+
+@dataclass(frozen=True)
+class Order:
+    """A sweep that is wanted.
+
+    Parameters:
+        settings    `KEY=VALUES` each, or key → values
+        objectives  `name=expression` each
+        out         folder for everything
+        samples, sampler, seed  of what is drawn, see `points`
+        signals     to be kept of each run; None: those of the objectives
+        scheduler   processes, here (this process alone), dask, the address of a Dask scheduler, or auto: dask
+                    where it is installed
+        command     line that repeats the sweep, for the report
+    """
+
+    settings: Sequence[str] | Mapping[str, Any]
+    objectives: Sequence[str]
+    out: Path
+    samples: int | None = None
+    sampler: str = "sobol"
+    seed: int = 0
+    signals: Sequence[str] | None = None
+    scheduler: str = "auto"
+    command: str = ""
+
+
+def sweep(chain: Chain, source: str, order: Order, progress: Progress) -> Sweep:
+    """Do it, or what is left of it: runs that are in the folder are not done again.
+
+    Raises DescriptionError for what is wrong with keys, values, objectives or signals, before anything runs;
+    MissingToolError without a compiler or what writes the results. Runs that fail are rows with their reason.
+    """
+    check_tools()
+    varied, asked = variations(order.settings), objectives(order.objectives)
+    where = points(varied, order.samples, order.sampler, order.seed)
+    _check_names(order, asked)
+    found = structures(chain, source, varied, progress)
+    kept = tuple(_kept(order, asked, found[0].constants))
+    check_signals(source, found, asked, kept)
+    settle(order.out, _plan(chain, order, where, asked, kept))
+    parts = Parts(order.out, len(where))
+    if len(parts.missing()):
+        job = job_of(found, order.out, asked, kept, progress)
+        _run(crew_of(order.scheduler, job), job, where, found, parts, progress)
+    progress("writing the results", 0.0)
+    write_table(order.out, where, parts, [objective.name for objective in asked])
+    grid = max((structure.run.grid() for structure in found), key=len)
+    write_signals(order.out, where, parts, grid, kept, found[0].outputs)
+    return _summary(order, where, parts, asked, chain)
+
+
+def _check_names(order: Order, asked: Sequence[Objective]) -> None:
+    if not asked and not order.signals:
+        text = "nothing is asked for; name an objective, as in --objective top=peak(E_z), or a signal"
+        raise DescriptionError("sweep", [Problem("--objective", text)])
+    taken = [o.name for o in asked if o.name in ("run", "failed", *FIGURES)]
+    if taken:
+        text = "is a column of the table by itself; give the objective another name"
+        raise DescriptionError("sweep", [Problem(f"--objective {name}", text) for name in taken])
+
+
+def _kept(order: Order, asked: Sequence[Objective], constants: Sequence[str]) -> Iterator[str]:
+    """Signals to keep; parameters, of which there is only one value a run, are in the table."""
+    if order.signals is not None:
+        yield from dict.fromkeys(order.signals)
+    else:
+        names = dict.fromkeys(name for objective in asked for name in objective.signals)
+        yield from (name for name in names if name not in constants)
+
+
+def check_signals(
+    source: str, found: Sequence[Structure], asked: Sequence[Objective], kept: Sequence[str]
+) -> None:
+    """That every structure has them, and one set of output times."""
+    problems = []
+    wanted = [(f"--objective {objective.name}", name) for objective in asked for name in objective.signals]
+    wanted += [(f"--signal {name}", name) for name in kept if name not in {known for _, known in wanted}]
+    for structure in found:
+        constants = structure.constants
+        known = [*structure.outputs, *constants]
+        told = "".join(f", with {key} = {value}" for key, value in structure.values.items())
+        for where, name in wanted:
+            names = list(structure.outputs) if where.startswith("--signal") else known
+            if name not in names:
+                what = "output" if where.startswith("--signal") else "output or parameter"
+                problems.append(Problem(where, f"there is no {what} {name!r}{told}; {alternatives(name, names)}"))
+        for objective in asked:
+            wrong = objective.problem(constants) if all(name in known for name in objective.signals) else ""
+            problems += [Problem(f"--objective {objective.name}", wrong)] if wrong else []
+    if len({(s.run.stop, s.run.output_step) for s in found}) > 1:
+        text = "output times differ from run to run; keep simulation.stop and simulation.output_step as they are"
+        problems.append(Problem("--set", text))
+    if problems:
+        raise DescriptionError(source, list(dict.fromkeys(problems)))
+
+
+def _plan(
+    chain: Chain, order: Order, where: Points, asked: Sequence[Objective], kept: Sequence[str]
+) -> dict[str, Any]:
+    """What makes this sweep another one than that."""
+    samples = {"samples": order.samples, "sampler": order.sampler, "seed": order.seed} if order.samples else {}
+    return {
+        "gpmelica": __version__,
+        "description": hashlib.sha256(json.dumps(tables_of(chain), sort_keys=True).encode()).hexdigest(),
+        "keys": [*(axis.data() for axis in where.axes), *(drawn.data() for drawn in where.distributions)],
+        "objectives": {objective.name: objective.text for objective in asked},
+        "signals": list(kept),
+        **samples,
+    }
+
+
+def job_of(
+    found: Sequence[Structure], out: Path, asked: Sequence[Objective], kept: tuple[str, ...], progress: Progress
+) -> Job:
+    """What workers get: FMUs, compiled unless they are in the folder."""
+    setups = []
+    for number, structure in enumerate(found):
+        progress("compiling", number / len(found))
+        setups.append(setup(structure, build(structure, out / "fmu")))
+    progress("compiling", 1.0)
+    key = hashlib.sha256(repr((setups, asked, kept)).encode()).hexdigest()[:16]
+    return Job(key, tuple(setups), tuple(asked), kept)
+
+
+def crew_of(scheduler: str, job: Job) -> Crew:
+    """Who is asked for; raises DescriptionError, MissingToolError."""
+    if scheduler == "here":
+        return Here(partial(receive, job), forget)
+    if scheduler in ("auto", "dask") or "://" in scheduler:
+        try:
+            from .cluster import Dask
+        except ImportError:
+            if scheduler != "auto":
+                text = f"--scheduler {scheduler} needs Dask: pip install 'gpmelica[sweep]', or take processes"
+                raise MissingToolError(text) from None
+        else:
+            return Dask(job, scheduler if "://" in scheduler else None)
+    elif scheduler != "processes":
+        text = f"expected auto, processes, dask, here or an address such as tcp://host:8786, got {scheduler!r}"
+        raise DescriptionError("sweep", [Problem("--scheduler", text)])
+    return Processes(partial(receive, job))
+
+
+@dataclass
+class _Pace:
+    """How many runs a worker takes at a time: as many as it does in a second, and at the end fewer."""
+
+    workers: int
+    mean: float = np.inf  # s per run
+    done: int = 0
+
+    def count(self, left: int) -> int:
+        wanted = _CHUNK / self.mean if self.done else 1
+        return int(max(1, min(wanted, left / (4 * self.workers), _MOST_IN_CHUNK)))
+
+    def learn(self, seconds: float, runs: int) -> None:
+        before = self.mean * self.done if self.done else 0.0
+        self.done += runs
+        self.mean = (before + seconds) / self.done
+
+
+def _run(
+    crew: Crew, job: Job, where: Points, found: Sequence[Structure], parts: Parts, progress: Progress
+) -> None:
+    """What is missing; each part is on disk before the next one is asked for."""
+    missing, pace = parts.missing(), _Pace(crew.size)
+    index = _structure_index(found)
+
+    def tasks() -> Iterator[tuple[str, list[Asked]]]:
+        begin = 0
+        while begin < len(missing):
+            end = begin + pace.count(len(missing) - begin)
+            yield job.key, [_asked(int(number), where, found, index) for number in missing[begin:end]]
+            begin = end
+
+    def tell() -> None:
+        progress("runs", 1.0 - len(parts.missing()) / len(where))
+
+    tell()
+    for task, came in _each(crew, tasks()):
+        if isinstance(came, Died):
+            parts.add(_dead(task[1], came, job))
+        else:
+            parts.add(came)
+            pace.learn(float(np.nansum(came.figures[:, len(job.objectives) + 2])) or _CHUNK, len(came.numbers))
+        tell()
+
+
+def _each(
+    crew: Crew, tasks: Iterator[tuple[str, list[Asked]]]
+) -> Iterator[tuple[tuple[str, list[Asked]], Part | Died]]:
+    """Results of tasks; one that kills its workers is taken apart, so that the run that does it is alone."""
+    for task, came in results(crew, work, tasks):
+        key, asked = task
+        if isinstance(came, Died) and len(asked) > 1:
+            yield from results(crew, work, [(key, [one]) for one in asked])
+        else:
+            yield task, came
+
+
+def _structure_index(found: Sequence[Structure]) -> dict[str, int]:
+    return {_name(structure.values): number for number, structure in enumerate(found)}
+
+
+def _name(values: Mapping[str, Any]) -> str:
+    return repr(sorted(values.items(), key=lambda item: item[0]))
+
+
+def _asked(number: int, where: Points, found: Sequence[Structure], index: Mapping[str, int]) -> Asked:
+    values = where.at(number)
+    structural = found[0].values
+    structure = index[_name({key: values[key] for key in structural})]
+    return Asked(number, structure, {key: float(v) for key, v in values.items() if key not in structural})
+
+
+def _dead(asked: Sequence[Asked], died: Died, job: Job) -> Part:
+    points = max(len(setup.span.grid()) for setup in job.setups)
+    count = len(asked)
+    figures = np.full((count, len(job.objectives) + len(FIGURES)), np.nan)
+    signals = np.full((count, points, len(job.kept)), np.nan)
+    return Part(np.array([one.number for one in asked]), (died.reason,) * count, figures, signals)
+
+
+def _summary(order: Order, where: Points, parts: Parts, asked: Sequence[Objective], chain: Chain) -> Sweep:
+    failures = beyond = 0
+    column, limit = len(asked), chain.simulation.violation
+    for part in parts.batches(1024):
+        failures += sum(reason != "" for reason in part.reasons)
+        start, end = part.figures[:, column], part.figures[:, column + 1]
+        beyond += int(np.sum(end > np.maximum(limit, start)))
+    return Sweep(order.out, where.keys, tuple(objective.name for objective in asked), len(where), failures, beyond)

@@ -1,0 +1,179 @@
+"""What a sweep varies: keys of the description with lists of values, ranges, or distributions."""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy import stats
+
+from ..errors import DescriptionError, Problem
+from ..trajectory import Array
+
+MOST_RUNS = 10_000_000
+_WORDS = re.compile(r"\s*\w+\s*(,\s*\w+\s*)*")
+_CALL = re.compile(r"\s*(\w+)\s*\((.*)\)\s*")
+_FORMS = (
+    "expected a value, values a,b,c, a range first:last:count, normal(mean, standard deviation) or"
+    " uniform(least, most)"
+)
+
+
+@dataclass(frozen=True)
+class Values:
+    """Values that a key takes one after the other: a dimension of the grid."""
+
+    key: str
+    values: tuple[Any, ...]
+
+    def data(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {"key": self.key, "values": list(self.values)}
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """A key whose values are drawn: normal with mean and standard deviation, or uniform between least and most."""
+
+    key: str
+    kind: str
+    first: float
+    second: float
+
+    @property
+    def middle(self) -> float:
+        """The mean."""
+        return self.first if self.kind == "normal" else (self.first + self.second) / 2
+
+    def values(self, quantiles: Array) -> Array:
+        """Values at quantiles between 0 and 1; arrays of one shape."""
+        if self.kind == "normal":
+            return np.asarray(stats.norm.ppf(quantiles, self.first, self.second))
+        return self.first + (self.second - self.first) * quantiles
+
+    def data(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {"key": self.key, "distribution": self.kind, "numbers": [self.first, self.second]}
+
+    def __str__(self) -> str:
+        return f"{self.kind}({self.first:g}, {self.second:g})"
+
+
+Variation: TypeAlias = Values | Distribution
+
+
+def variations(settings: Sequence[str] | Mapping[str, Any]) -> tuple[Variation, ...]:
+    """From `KEY=VALUES` of the command line, or `{key: values}` of Python; all problems in a DescriptionError."""
+    problems, found = list[Problem](), dict[str, Variation]()
+    for key, given in _pairs(settings, problems):
+        try:
+            variation = _variation(key, given)
+        except ValueError as error:
+            problems.append(Problem(f"--set {key}", str(error)))
+            continue
+        if key in found:
+            problems.append(Problem(f"--set {key}", "is given twice; give all its values at once"))
+        found[key] = variation
+    if not found and not problems:
+        problems.append(Problem("--set", f"nothing is varied: {_FORMS} of a key, as in --set payload=100:1000:10"))
+    if problems:
+        raise DescriptionError("sweep", problems)
+    return tuple(found.values())
+
+
+def _pairs(settings: Sequence[str] | Mapping[str, Any], problems: list[Problem]) -> list[tuple[str, Any]]:
+    if isinstance(settings, Mapping):
+        return list(settings.items())
+    found = []
+    for text in settings:
+        key, equals, values = text.partition("=")
+        if not equals or not key.strip():
+            problems.append(Problem(f"--set {text}", f"expected KEY=VALUES; {_FORMS}"))
+        else:
+            found.append((key.strip(), values))
+    return found
+
+
+def _variation(key: str, given: Any) -> Variation:
+    if isinstance(given, str):
+        return _read(key, given)
+    plain = given.tolist() if hasattr(given, "tolist") else given
+    return _values(key, plain if isinstance(plain, list | tuple | range) else [plain])
+
+
+def _read(key: str, text: str) -> Variation:
+    call, parts = _CALL.fullmatch(text), text.split(":")
+    if call:
+        return _distribution(key, call[1], call[2])
+    if len(parts) == 3:
+        return _values(key, _range(*parts))
+    return _values(key, _listed(text))
+
+
+def _distribution(key: str, kind: str, text: str) -> Distribution:
+    if kind not in ("normal", "uniform"):
+        raise ValueError(f"unknown distribution {kind!r}; known are: normal, uniform")
+    numbers = [_number(part) for part in text.split(",")]
+    names = {"normal": "mean and standard deviation", "uniform": "least and most"}[kind]
+    if len(numbers) != 2:
+        raise ValueError(f"{kind} takes two numbers, {names}, got {len(numbers)}")
+    first, second = numbers
+    if kind == "normal" and second <= 0.0:
+        raise ValueError(f"expected a standard deviation above 0, got {second:g}")
+    if kind == "uniform" and second <= first:
+        raise ValueError(f"expected least below most, got {first:g} and {second:g}")
+    return Distribution(key, kind, first, second)
+
+
+def _range(first: str, last: str, count: str) -> list[float]:
+    ends = _number(first), _number(last)
+    if not re.fullmatch(r"\s*\d+\s*", count) or not 1 <= int(count) <= MOST_RUNS:
+        raise ValueError(
+            f"the range has {count.strip() or 'no'} values; expected a count of 1 or more after the last value"
+        )
+    if int(count) == 1 and ends[0] != ends[1]:
+        raise ValueError(f"a range from {ends[0]:g} to {ends[1]:g} has at least 2 values, got a count of 1")
+    return [float(x) for x in np.linspace(*ends, int(count))]
+
+
+def _listed(text: str) -> list[Any]:
+    try:
+        return list(tomllib.loads(f"values = [{text}]")["values"])
+    except (tomllib.TOMLDecodeError, RecursionError):
+        pass
+    if _WORDS.fullmatch(text) and any(char.isalpha() for char in text):
+        return [_plain(word.strip()) for word in text.split(",")]
+    raise ValueError(f"{_FORMS}, got {text.strip()[:80]!r}")
+
+
+def _plain(word: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {word}")["value"]
+    except tomllib.TOMLDecodeError:
+        return word
+
+
+def _values(key: str, values: Sequence[Any]) -> Values:
+    if not len(values):
+        raise ValueError(f"there are no values; {_FORMS}")
+    if len(values) > MOST_RUNS:
+        raise ValueError(f"expected at most {MOST_RUNS} values, got {len(values)}")
+    for value in values:
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"expected finite numbers, got {value}")
+    return Values(key, tuple(values))
+
+
+def _number(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ValueError(f"expected a finite number, got {text.strip()[:40]!r}; {_FORMS}")
+    return value

@@ -1,0 +1,459 @@
+"""Sweeps: values, runs in an instance that is used again, what is kept, resumption, sensitivities, wrong use."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers_backends import Compiled, pendulum
+from helpers_cli import Command
+from helpers_sweeps import dies_once
+
+import gpmelica as gp
+from gpmelica.errors import DescriptionError, SolveError
+from gpmelica.fmu.runs.repeated import Repeated, Span
+from gpmelica.fmu.runs.simulate import simulate
+from gpmelica.generator.description.load import from_data
+from gpmelica.model import Model
+from gpmelica.sweeps.objectives import objectives
+from gpmelica.sweeps.points import points
+from gpmelica.sweeps.pools import Died, Processes, results
+from gpmelica.sweeps.sensitivities import Sensitivities, sensitivities
+from gpmelica.sweeps.structures import tables_of
+from gpmelica.sweeps.variations import variations
+
+TIME = np.linspace(0.0, 2.0, 2001)
+SPAN = Span(0.6, 0.01, 1e-8)
+TEXT = """
+schema = 1
+name = "Swing"
+[parameters]
+load = { value = 1.0, min = 0.1, max = 9.0 }
+[[links]]
+name = "rod"
+parent = "ground"
+mass = "load"
+com = [0.5, 0.0, 0.0]
+inertia = [0.01, 0.09, 0.09]
+joint = { type = "revolute", axis = [0.0, 1.0, 0.0], position = 1.2, stiffness = 4.0, damping = 0.1 }
+[points]
+E = { link = "rod", position = [1.0, 0.0, 0.0] }
+[simulation]
+stop = 0.3
+output_step = 0.01
+start = "description"
+tolerance = 1e-7
+"""
+
+
+def value(text: str, **signals: Any) -> float:
+    """Of an objective."""
+    (objective,) = objectives([text])
+    return objective.of(TIME, signals)
+
+
+# ---- Objectives -------------------------------------------------------------------------------------------------
+
+
+def test_objectives_of_known_functions() -> None:
+    """A decaying exponential, a sine over whole periods, a ramp: closed forms."""
+    decay, sine, ramp = np.exp(-4 * TIME), np.sin(2 * np.pi * TIME), 3 * TIME
+    assert value("peak(-2*x)", x=decay) == 2.0
+    assert value("rms(x)", x=sine) == pytest.approx(math.sqrt(0.5), rel=1e-6)
+    assert value("mean(x) + 1", x=sine) == pytest.approx(1.0, abs=1e-12)
+    assert value("integral(x)", x=ramp) == pytest.approx(6.0, rel=1e-12)
+    assert value("final(x) - start(x)", x=ramp) == 6.0
+    assert value("at(x, 0.5)", x=ramp) == pytest.approx(1.5, rel=1e-12)
+    assert value("range(x)", x=sine) == pytest.approx(2.0, rel=1e-5)
+    assert value("min(x) + max(x)", x=ramp) == 6.0
+    assert value("settling(x, 0.01)", x=decay) == pytest.approx(-math.log(0.01 + math.exp(-8)) / 4, abs=1e-3)
+    assert value("settling(x, 0.01)", x=sine) == math.inf
+    assert value("max(abs(E.x))", E_x=-ramp) == 6.0  # as the description writes it
+    assert value("final(sqrt(x^2 + y^2))", x=ramp, y=4 / 3 * ramp) == pytest.approx(10.0, rel=1e-12)
+    assert value("max(max(x, y))", x=ramp, y=2 * decay) == 6.0
+    assert math.isnan(value("sqrt(min(x))", x=-decay))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("peek(E_z)", "unknown function 'peek'; did you mean 'peak'?"),
+        ("peak(E_z", "cannot be read"),
+        ("peak(E_z, 2)", "peak takes 1 argument(s), got 2"),
+        ("__import__('os')", "unknown function '__import__'"),
+        ("peak(E_z.real.imag)", "is not part of it"),
+        ("peak(lambda: 1)", "is not part of it"),
+        ("", "cannot be read"),
+    ],
+)
+def test_wrong_objectives(text: str, said: str) -> None:
+    """What, where, what to do."""
+    with pytest.raises(DescriptionError) as caught:
+        objectives([text])
+    assert said in str(caught.value) and f"--objective {text!r}" in str(caught.value)
+
+
+def test_objectives_are_numbers() -> None:
+    """Parameters are; signals have to be made so."""
+    (plain, product, late) = objectives(["E_z", "peak(E_z)/load", "at(E_z, load)"])
+    assert plain.problem(["load"]).startswith("changes over time; expected a number, by one of at, final")
+    assert product.problem(["load"]) == "" and late.problem(["load"]) == ""
+    assert "expected a number as its second argument" in late.problem([])
+
+
+# ---- Values -----------------------------------------------------------------------------------------------------
+
+
+def test_points_are_grid_and_samples() -> None:
+    """The grid's first key varies slowest, samples fastest; every combination once; seeded."""
+    varied = variations(["a=1:3:3", "kind=x,y", "c=normal(5,2)", "d=uniform(-1,1)"])
+    found = points(varied, 4, "sobol", 7)
+    rows = [found.at(i) for i in range(len(found))]
+    assert len(rows) == 24
+    assert [row["a"] for row in rows[::8]] == [1.0, 2.0, 3.0] and [row["kind"] for row in rows[:8:4]] == ["x", "y"]
+    assert len({tuple(row.values()) for row in rows}) == 24
+    assert {row["c"] for row in rows[:4]} == {row["c"] for row in rows[20:]}
+    again, other = points(varied, 4, "sobol", 7), points(varied, 4, "sobol", 8)
+    assert np.array_equal(again.quantiles, found.quantiles) and not np.array_equal(
+        other.quantiles, found.quantiles
+    )
+
+
+@pytest.mark.parametrize("sampler", ["sobol", "lhs", "random"])
+def test_samples_have_their_distribution(sampler: str) -> None:
+    """Mean and deviation of 1,024 values."""
+    found = points(variations({"x": "normal(5, 2)", "y": "uniform(-1,3)"}), 1024, sampler, 1)
+    rows = [found.at(i) for i in range(len(found))]
+    x, y = (np.array([row[key] for row in rows]) for key in "xy")
+    assert (x.mean(), x.std()) == (pytest.approx(5, abs=0.15), pytest.approx(2, rel=0.06))
+    assert (y.mean(), y.std()) == (pytest.approx(1, abs=0.08), pytest.approx(4 / math.sqrt(12), rel=0.06))
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (["x"], "expected KEY=VALUES"),
+        (["x="], "there are no values"),
+        (["x=1:5:0"], "the range has 0 values"),
+        (["x=1:5:1"], "has at least 2 values"),
+        (["x=1:b:3"], "expected a finite number, got 'b'"),
+        (["x=normal(1)"], "takes two numbers, mean and standard deviation, got 1"),
+        (["x=normal(1,-1)"], "expected a standard deviation above 0"),
+        (["x=uniform(2,1)"], "expected least below most"),
+        (["x=gamma(2,1)"], "unknown distribution 'gamma'"),
+        (["x=nan"], "expected finite numbers"),
+        (["x=1", "x=2"], "is given twice"),
+        ([], "nothing is varied"),
+        ({"x": []}, "there are no values"),
+    ],
+)
+def test_wrong_values(settings: Any, said: str) -> None:
+    """Before a model is looked at."""
+    with pytest.raises(DescriptionError, match=said.replace("(", r"\(")):
+        variations(settings)
+
+
+@pytest.mark.parametrize(
+    ("samples", "sampler", "said"),
+    [
+        (None, "sobol", "say how many samples"),
+        (0, "sobol", "expected 1 or more"),
+        (5, "sobl", "expected one of sobol"),
+    ],
+)
+def test_wrong_samples(samples: int | None, sampler: str, said: str) -> None:
+    """Distributions need samples and a sampler."""
+    with pytest.raises(DescriptionError, match=said):
+        points(variations(["x=normal(1,1)"]), samples, sampler, 0)
+
+
+# ---- An instance that is used again -----------------------------------------------------------------------------
+
+
+def test_reused_instance_is_a_fresh_one_to_the_last_bit(hanging: Compiled) -> None:
+    """And both give what FMPy's own loop gives; a failed run leaves nothing behind."""
+    names, other = ["E_x", "E_z", "rod_angle_dot", "cart_mass"], {"cart_mass": 3.5, "moment": 2.0}
+    with Repeated(hanging.fmu, names, SPAN) as fresh:
+        expected = fresh.run(other)
+    with Repeated(hanging.fmu, names, SPAN) as reused:
+        default = reused.run({})
+        assert np.array_equal(reused.run(other), expected)
+        with pytest.raises(SolveError, match="cart_mass is -1, expected a number above 0"):
+            reused.run({"cart_mass": -1.0})
+        assert np.array_equal(reused.run(other), expected) and np.array_equal(reused.run({}), default)
+    assert not np.array_equal(default, expected)
+    run = simulate(
+        hanging.fmu, "cs", names, name="fmu", stop=0.6, output_step=0.01, tolerance=1e-8, parameters=other
+    )
+    assert np.array_equal(run.columns(names), expected)
+
+
+def test_a_run_that_fails_on_its_way_says_when(hanging: Compiled) -> None:
+    """Too few inner steps: no numbers, and the next run is sound."""
+    with Repeated(hanging.fmu, ["E_x"], SPAN) as repeated:
+        with pytest.raises(SolveError, match=r"t = "):
+            repeated.run({"moment": 1e30})
+        assert np.all(np.isfinite(repeated.run({})))
+
+
+# ---- Sweeps -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def swing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The description's file."""
+    path = tmp_path_factory.mktemp("swing") / "swing.toml"
+    path.write_text(TEXT, encoding="utf-8")
+    return path
+
+
+SETTINGS = ["load=0.5:2:2", "links.rod.joint.stiffness=uniform(2,6)"]
+ASKED = ["top=peak(E_z)", "late=final(rod_angle)"]
+
+
+@pytest.fixture(scope="module")
+def finished(swing: Path) -> gp.Sweep:
+    """Two loads with eight samples each."""
+    return gp.sweep(gp.load(swing), SETTINGS, ASKED, swing.parent / "out", samples=8, scheduler="here")
+
+
+def test_each_run_is_one_of_its_own(finished: gp.Sweep) -> None:
+    """The FMU of the sweep, run alone by FMPy with a row's values: the same bits in table and array file."""
+    (fmu,) = finished.folder.glob("fmu/*/Swing.fmu")
+    table, data = finished.table, finished.data
+    assert table["run"].tolist() == list(range(16)) and set(table["load"]) == {0.5, 2.0}
+    for row in (0, 11):
+        given = {
+            "load": table["load"][row],
+            "set_links_rod_joint_stiffness": table["links.rod.joint.stiffness"][row],
+        }
+        alone = simulate(
+            fmu, "cs", ["E_z", "rod_angle"], name="x", stop=0.3, output_step=0.01, tolerance=1e-8, parameters=given
+        )
+        assert np.array_equal(data["E_z"][row], alone.signals["E_z"])
+        assert table["top"][row] == np.abs(alone.signals["E_z"]).max()
+        assert table["late"][row] == alone.signals["rod_angle"][-1]
+    assert data["E_z"].attrs["units"] == "m" and data.sizes == {"run": 16, "time": 31}
+
+
+def test_a_key_means_what_the_description_means(finished: gp.Sweep, swing: Path) -> None:
+    """A row against the reference solver of the description with these numbers."""
+    row = finished.table.iloc[13]
+    changes = {key: float(row[key]) for key in ("links.rod.joint.stiffness",)}
+    model = gp.load(swing, **changes, **{"parameters.load": float(row["load"])}, simulation={"tolerance": 1e-10})
+    truth = model.simulate()["rod_angle"]
+    assert row["late"] == pytest.approx(truth[-1], abs=1e-6)
+
+
+def test_resumed_is_uninterrupted(finished: gp.Sweep, swing: Path) -> None:
+    """One part missing, another damaged: these runs alone are done again, and the table is the same."""
+    parts = sorted((finished.folder / "parts").glob("*.npz"))
+    kept = {path: path.stat().st_mtime_ns for path in parts[2:]}
+    before, signals = finished.table, finished.data.load()
+    parts[0].unlink()
+    parts[1].write_bytes(parts[1].read_bytes()[:200])
+    again = gp.sweep(gp.load(swing), SETTINGS, ASKED, finished.folder, samples=8, scheduler="here")
+    assert all(path.stat().st_mtime_ns == when for path, when in kept.items())
+    exact = [name for name in before.columns if name != "cpu_s"]
+    assert before[exact].equals(again.table[exact]) and signals.equals(again.data.load())
+
+
+def test_another_sweep_does_not_take_the_folder(finished: gp.Sweep, swing: Path) -> None:
+    """What differs is named; nothing is touched."""
+    before = (finished.folder / "sweep.json").read_bytes()
+    with pytest.raises(DescriptionError, match="holds another sweep, with other objectives, signals"):
+        gp.sweep(gp.load(swing), SETTINGS, ["rms(E_x)"], finished.folder, samples=8, scheduler="here")
+    assert (finished.folder / "sweep.json").read_bytes() == before
+
+
+def test_page_of_a_sweep(finished: gp.Sweep) -> None:
+    """Figures and tables, nothing from outside, every link's file is there."""
+    assert finished.report is not None
+    text = finished.report.read_text(encoding="utf-8")
+    assert text.count("<svg") == 4 and "://" not in text and "<script" not in text
+    assert "16 runs, none of which failed" in text and "each point of a grid has samples of its own" in text
+    assert all((finished.folder / "figures" / f"{name}.png").is_file() for name in ("parallel", "worst_top"))
+
+
+def test_failures_are_rows(gpmelica: Command, swing: Path) -> None:
+    """What the description or the FMU refuses is a row with its reason; structures are compiled once each."""
+    out = swing.parent / "failing"
+    answer = gpmelica(
+        "sweep", swing, "--set", "load=normal(0.5,0.4)", "--set", "links.rod.inertia.2=uniform(0.06,0.12)",
+        "--set", "links.rod.joint.position=1.2,1.3", "--samples", 8, "--objective", "top=max(E_z)/load",
+        "--signal", "E_x", "--scheduler", "here", "--out", out, "--json",
+    )  # fmt: skip
+    assert answer.status == 0, answer
+    table = gp.Sweep(out, (), (), 0, 0, 0).table
+    assert answer.json["runs"] == len(table) == 16 and answer.json["table"] == str(out / "table.parquet")
+    bad = table[table["failed"] != ""]
+    assert answer.json["failed"] == len(bad) and 0 < len(bad) < 16
+    assert bad["top"].isna().all() and table[table["failed"] == ""]["top"].notna().all()
+    said = set(bad["failed"])
+    assert any("load" in text and "expected at least 0.1" in text for text in said)
+    assert (table[table["links.rod.inertia.2"] > 0.1]["failed"] != "").all()
+    assert any("links[0].inertia (rod)" in text for text in said)
+    assert len(list(out.glob("fmu/*/Swing.fmu"))) == 2
+    assert np.isnan(gp.Sweep(out, (), (), 0, 0, 0).data["E_x"][bad.index[0]]).all()
+
+
+@pytest.mark.parametrize(
+    ("settings", "asked", "said"),
+    [
+        (["laod=1,2"], ["peak(E_z)"], "there is no parameter and no key 'laod'; did you mean 'load'?"),
+        (
+            ["links.rob.mass=1,2"],
+            ["peak(E_z)"],
+            "--set links.rob.mass: there is no key 'rob'; known are: rod",
+        ),
+        (["links.rod.mass=1,-2"], ["peak(E_z)"], "(rod): expected at least 0, got -2"),
+        (["links.rod.joint.position=normal(1,1)"], ["peak(E_z)"], "or set rod_angle_start"),
+        (["simulation.stop=uniform(1,2)"], ["peak(E_z)"], "is built into the FMU, so it cannot be drawn"),
+        (["simulation.stop=1,2"], ["peak(E_z)"], "output times differ from run to run"),
+        (["load=x,y"], ["peak(E_z)"], "expected numbers, got 'x'"),
+        (["load=1,2"], ["peak(E_zz)"], "there is no output or parameter 'E_zz'; did you mean 'E_z'?"),
+        (["load=1,2"], ["E_z"], "--objective E_z: changes over time"),
+        (["load=1,2"], [], "nothing is asked for"),
+        (["load=1,2"], ["run=peak(E_z)"], "is a column of the table by itself"),
+        (["load=1,2", "parameters.load=3"], ["peak(E_z)"], "is the same parameter as load"),
+    ],
+)
+def test_wrong_sweeps(swing: Path, settings: list[str], asked: list[str], said: str) -> None:
+    """Nothing is compiled or written."""
+    samples = 4 if "(" in settings[0] else None
+    with pytest.raises(DescriptionError) as caught:
+        gp.sweep(gp.load(swing), settings, asked, swing.parent / "wrong", samples=samples, scheduler="here")
+    assert said in str(caught.value)
+    assert not (swing.parent / "wrong").exists()
+
+
+def test_descriptions_give_their_tables_back() -> None:
+    """A sweep changes a description by its tables, which no file keeps."""
+    chain = from_data(pendulum(cases=[{"name": "a", "set": {"links.rod.mass": 2.0}}]))
+    assert from_data(json.loads(json.dumps(tables_of(chain)))).model_copy(update={"cases": chain.cases}) == chain
+    assert Model(chain).description is chain
+
+
+# ---- Workers ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kills by signal")
+def test_a_worker_that_dies_costs_nothing(tmp_path: Path) -> None:
+    """Each task has one result; one that kills its process each time is told, and harms no other."""
+    tasks = [(str(tmp_path), number) for number in range(8)]
+    found = [(task[1], came) for task, came in results(Processes(), dies_once, tasks)]
+    assert sorted(number for number, _ in found) == list(range(8))
+    died = dict(found).pop(5)
+    assert isinstance(died, Died) and "died 3 times" in died.reason
+    assert all(came == 2 * number for number, came in found if number != 5)
+
+
+def test_dask_gives_the_same(finished: gp.Sweep, swing: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two workers of a scheduler at an address."""
+    distributed = pytest.importorskip("distributed", reason="needs Dask: pip install gpmelica[sweep]")
+    out = swing.parent / "dask"
+    shutil.copytree(finished.folder / "fmu", out / "fmu")
+    options = {"dashboard_address": None, "processes": False, "n_workers": 1, "threads_per_worker": 2}
+    with distributed.LocalCluster(**options) as cluster:
+        again = gp.sweep(gp.load(swing), SETTINGS, ASKED, out, samples=8, scheduler=cluster.scheduler_address)
+    exact = [name for name in again.table.columns if name != "cpu_s"]
+    assert finished.table[exact].equals(again.table[exact])
+
+
+# ---- Optima -----------------------------------------------------------------------------------------------------
+
+
+def test_the_stiffness_that_hits_a_height(finished: gp.Sweep, swing: Path) -> None:
+    """A smooth problem of one key: both methods find the same place, and the run there has that value."""
+    model, goal = gp.load(swing), float(finished.table["late"][3])
+    model = gp.load(swing, **{"parameters.load": 0.5})
+    found = [
+        gp.optimize(
+            model,
+            {"links.rod.joint.stiffness": (2.0, 6.0)},
+            f"(final(rod_angle) - {goal!r})^2",
+            swing.parent / "optimum",
+            method=method,
+            evaluations=evaluations,
+            scheduler="here",
+        )
+        for method, evaluations in (("evolution", 320), ("simplex", 60))
+    ]
+    right = finished.table["links.rod.joint.stiffness"][3]
+    for optimum in found:
+        assert optimum.values["links.rod.joint.stiffness"] == pytest.approx(right, rel=1e-3)
+        assert optimum.objective < 1e-8 and optimum.feasible and not optimum.failures
+    assert found[1].converged and found[1].runs <= 60
+
+
+def test_constraints_bind(gpmelica: Command, swing: Path) -> None:
+    """The least stiffness with a bounded fall is where it falls so far; impossible ones say so with status 1."""
+    (held, impossible) = (
+        gpmelica(
+            "optimize", swing, "--set", "links.rod.joint.stiffness=uniform(2,6)", "--objective",
+            "final(set_links_rod_joint_stiffness)", "--constraint", limit, "--method", "simplex",
+            "--evaluations", 60, "--scheduler", "here", "--out", swing.parent / "optimum", "--json",
+        )
+        for limit in ("final(rod_angle_dot) <= -1.5", "final(rod_angle_dot) <= -1e3")
+    )  # fmt: skip
+    (value,) = held.json["constraints"].values()
+    assert held.status == 0 and value == pytest.approx(-1.5, rel=1e-3) and value <= -1.5
+    assert impossible.status == 1 and not impossible.json["feasible"]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "options", "said"),
+    [
+        (["load=1,2"], {}, "--set load: expected bounds, as in uniform(100,1000)"),
+        (["load=uniform(1,2)"], {"constraints": ["peak(E_z) = 2"]}, "expected expression <= number, or >="),
+        (["load=uniform(1,2)"], {"constraints": ["E_z <= 2"]}, "--objective constraint1: changes over time"),
+        (["load=uniform(1,2)"], {"method": "newton"}, "expected one of evolution, simplex, got 'newton'"),
+        (["load=uniform(1,2)"], {"evaluations": 3}, "expected 16 or more for 1 keys by evolution, got 3"),
+    ],
+)
+def test_wrong_searches(swing: Path, bounds: list[str], options: dict[str, Any], said: str) -> None:
+    """Nothing is compiled or written."""
+    with pytest.raises(DescriptionError) as caught:
+        gp.optimize(gp.load(swing), bounds, "peak(E_z)", swing.parent / "wrong", scheduler="here", **options)
+    assert said in str(caught.value) and not (swing.parent / "wrong").exists()
+
+
+# ---- Sensitivities ----------------------------------------------------------------------------------------------
+
+
+def test_sobol_indices_of_ishigami() -> None:
+    """Against their closed form (Ishigami and Homma 1990; a = 7, b = 0.1); failed runs are left out."""
+    pytest.importorskip("SALib", reason="needs SALib: pip install gpmelica[sweep]")
+    names = [f"{x}=uniform({-math.pi},{math.pi})" for x in "abc"]
+    found = points(variations(names), 2048, "saltelli", 3)
+    x = np.array([list(found.at(i).values()) for i in range(len(found))])
+    y = np.sin(x[:, 0]) + 7 * np.sin(x[:, 1]) ** 2 + 0.1 * x[:, 2] ** 4 * np.sin(x[:, 0])
+    y[17] = np.nan
+    indices = sensitivities(found, "saltelli", y)
+    assert isinstance(indices, Sensitivities) and indices.used == len(y) - 5
+    assert indices.measures["first order"] == pytest.approx([0.3139, 0.4424, 0.0], abs=0.03)
+    assert indices.measures["total"] == pytest.approx([0.5576, 0.4424, 0.2437], abs=0.03)
+
+
+def test_other_sensitivities_of_a_plane() -> None:
+    """Morris' effects are the slopes, without scatter; first-order indices are the shares of the variance."""
+    pytest.importorskip("SALib", reason="needs SALib: pip install gpmelica[sweep]")
+    varied = variations(["a=uniform(0,1)", "b=uniform(0,1)"])
+    for sampler, samples in (("morris", 10), ("lhs", 500)):
+        found = points(varied, samples, sampler, 0)
+        y = np.array([2 * found.at(i)["a"] + found.at(i)["b"] for i in range(len(found))])
+        result = sensitivities(found, sampler, y)
+        assert isinstance(result, Sensitivities)
+        if sampler == "morris":
+            slopes = result.measures["mean effect"]
+            assert slopes[0] / slopes[1] == pytest.approx(2.0, rel=1e-9)
+            assert result.measures["its scatter"] == pytest.approx([0.0, 0.0], abs=1e-9)
+        else:
+            assert result.measures["first order"] == pytest.approx([0.8, 0.2], abs=0.08)
+    assert sensitivities(found, "lhs", np.ones(len(found))) == "the objective does not vary"
