@@ -15,7 +15,7 @@ from .errors import DescriptionError, Problem, SolveError
 from .generator import equations, mechanism, modelica, variables
 from .generator.description import Chain
 from .generator.description.messages import named
-from .generator.equations.solution import linear_solves
+from .generator.equations.solution import linear_solves, tree_solves
 from .generator.equations.solution.system import Partition
 from .generator.modelica import Source
 from .generator.program.program import Program
@@ -31,7 +31,8 @@ class Prepared:
     start           q and q̇ at t = 0, shape (n,) each, rad or m and per second
     solvability     rank of the constraints, redundant rows, partition
     program         the equations with linear solves alone and a fixed partition: what Modelica says
-    native_program  the same, but for a partition that is to be chosen anew all the time where it is `auto`
+    native_program  the same, but for a partition that is to be chosen anew all the time where it is `auto`, and
+                    for recursion over the bodies where it pays
     """
 
     chain: Chain
@@ -62,6 +63,11 @@ class Prepared:
         if self.chain.constraints.redundant == "minimum_norm":
             return ()
         return tuple(name for name in self.rows if name not in self.solvability.independent)
+
+    @property
+    def accelerations(self) -> str:
+        """How the native FMU solves for them; "" where there is no choice."""
+        return tree_solves.words(self.native_program)
 
     @property
     def degrees_of_freedom(self) -> int:
@@ -129,7 +135,8 @@ def prepare(chain: Chain, source: str = "description") -> Prepared:
         raise DescriptionError(source, clashes)
     by_itself = chain.constraints.formulation == "gpme" and chain.constraints.dependent == "auto"
     chooses = by_itself and solvability.rank < numbers.n  # else all are dependent
-    return Prepared(chain, numbers, start, solvability, program, derived if chooses else program)
+    native = tree_solves.with_tree_solves(derived if chooses else program, chain.simulation.accelerations)
+    return Prepared(chain, numbers, start, solvability, program, native)
 
 
 def _solvability(numbers: mechanism.Mechanism, start: tuple[Array, Array], source: str) -> reference.Solvability:

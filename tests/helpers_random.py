@@ -167,3 +167,36 @@ def _vector(rng: np.random.Generator, scale: float) -> list[float]:
 def _rotation(rng: np.random.Generator) -> np.ndarray[Any, Any]:
     matrix, _ = np.linalg.qr(rng.normal(size=(3, 3)))
     return matrix if np.linalg.det(matrix) > 0 else -matrix
+
+
+def branched(**parameters: float) -> dict[str, Any]:
+    """By recursion: most kinds of joints, frames without mass, armatures, friction by the load, parameters."""
+    rng = np.random.default_rng(3)
+    parameters = {"payload": 1.3, "reach": 0.4, "inertia": 0.4} | parameters
+    joints = {
+        "turret": ("ground", {"type": "revolute", "axis": [0.0, 0.6, 0.8], "armature": 0.4, "friction": _RUBBING}),
+        "arm": ("turret", {"type": "prismatic", "axis": [1.0, 0.0, 0.0], "position": 0.3}),
+        "flange": ("arm", {"type": "fixed"}),
+        "hand": ("flange", {"type": "spherical", "position": [0.2, -0.3, 0.1]}),
+        "side": ("turret", {"type": "universal", "position": [0.2, 0.4]}),
+        "tip": ("side", {"type": "revolute", "axis": [0.0, 1.0, 0.0]}),
+        "mount": ("ground", {"type": "fixed"}),
+        "rotor": ("mount", {"type": "revolute", "axis": [0.0, 0.0, 1.0], "armature": "inertia"}),
+    }
+    links = [
+        {"name": name, "parent": parent, "frame": random_frame(rng), "joint": joint}
+        | (random_inertia(rng) if name not in ("flange", "mount", "rotor") else {})
+        for name, (parent, joint) in joints.items()
+    ]
+    links[4] = links[4] | {"frame": {"xyz": ["reach", 0.1, "-reach/2"]}}
+    links[5] = {key: links[5][key] for key in ("name", "parent", "frame", "joint")}
+    links[5] |= {
+        "mass": "payload",
+        "com": ["reach/2", 0.0, 0.1],
+        "inertia": ["0.3*payload", "0.3*payload", "0.4*payload"],
+    }
+    settings = {"start": "description", "accelerations": "recursion"}
+    return {"schema": 1, "name": "Branched", "parameters": parameters, "links": links, "simulation": settings}
+
+
+_RUBBING = {"model": "dahl", "sigma0": 40.0, "mu_s": 0.2, "gamma": 1.5, "diameter": 0.1}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpmelica.fmu.code.staged import Block, ConstrainedSystem, Stage
+from gpmelica.fmu.code.staged import Block, ConstrainedSystem, Stage, TreeSystem
 from gpmelica.fmu.code.stages import stage
 from gpmelica.generator.program.program import Program
 from gpmelica.prepared import Prepared
@@ -99,11 +99,32 @@ class StagedModel:
             self._block(block)[:] = np.asarray(result).ravel(order="F")
         if isinstance(step.system, ConstrainedSystem):
             self._solve_constrained(step.system)
+        elif isinstance(step.system, TreeSystem):
+            self._solve_tree(step.system)
         elif step.system is not None:
             n, columns = step.system.n, step.system.columns
             A = self._block(step.system.matrix).reshape(n, n, order="F")
             B = self._block(step.system.right).reshape(n, columns, order="F")
             self._block(step.system.right)[:] = np.linalg.solve(A, B).ravel(order="F")
+
+    def _solve_tree(self, system: TreeSystem) -> None:
+        """By the mass matrix: the sum of Jᵀ I J over the bodies."""
+        axes, inertias, arms = (
+            self._block(block).reshape(-1, size)
+            for block, size in ((system.axes, 6), (system.inertias, 10), (system.arms, 3))
+        )
+        M, motions = np.diag(self._block(system.armatures)), []
+        for b, parent in enumerate(system.parents):
+            J = motions[parent].copy() if parent >= 0 else np.zeros((6, system.n))
+            J[3:] -= _skew(arms[b]) @ J[:3]
+            for k in range(system.ends[b - 1] if b else 0, system.ends[b]):
+                J[:, k] += axes[k]
+            motions.append(J)
+            m, s, xx, xy, xz, yy, yz, zz = inertias[b][0], inertias[b][1:4], *inertias[b][4:]
+            own = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+            M = M + J.T @ np.block([[own, _skew(s)], [-_skew(s), m * np.eye(3)]]) @ J
+        F = self._matrix(system.right, system.n)
+        F[:] = np.linalg.solve(M, F)
 
     def _solve_constrained(self, system: ConstrainedSystem) -> None:
         n, m, columns = system.n, system.m, system.columns
@@ -125,6 +146,10 @@ class StagedModel:
 
     def _get(self, name: str) -> Array:
         return self._block(self.staged.blocks[name]).copy()
+
+
+def _skew(a: Array) -> Array:
+    return np.cross(np.eye(3), a)
 
 
 def state_vector(model: Prepared, q: Array, qd: Array, z: Sequence[float] = ()) -> Array:

@@ -21,16 +21,19 @@ from gpmelica.generator.description.load import from_data
 from gpmelica.generator.program.program import Parameter
 from gpmelica.prepared import prepare
 
-STRUCTS = ("LinearSystem", "ConstrainedSystem", "StageDerivative", "Stage", "StageGroup", "Variable", "Equations")
+STRUCTS = ("LinearSystem", "ConstrainedSystem", "TreeSystem", "StageDerivative", "Stage", "StageGroup", "Variable")
+STRUCTS = (*STRUCTS, "Equations")
 
 
 @pytest.fixture(scope="module")
 def tables() -> list[str]:
-    """Of the driven pendulum, and of it with a task that is there twice and a projection: all kinds of systems."""
+    """Of the driven pendulum, by recursion, and with a task that is there twice and a projection: all systems."""
     task = "cart.position + 0.3*sin(rod.angle) - start(cart.position + 0.3*sin(rod.angle)) - 0.1*t^3"
     rows = [{"name": "task", "expression": task}, {"name": "again", "expression": f"2*({task})"}]
     rules = {"redundant": "minimum_norm", **ON}
-    models = [prepare(from_data(driven() | more)) for more in ({}, {"programmed": rows, "constraints": rules})]
+    recursion = {"simulation": {"accelerations": "recursion"}}
+    changes = ({}, recursion, {"programmed": rows, "constraints": rules})
+    models = [prepare(from_data(driven() | more)) for more in changes]
     return [native.generate(m.native_program, m.chain, "3.0").files["equations_data.c"] for m in models]
 
 

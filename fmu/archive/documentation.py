@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from ..._version import __version__
 from ...generator import variables
+from ...generator.program.items import ConstrainedSolve
 from ...generator.variables import Variable
 from ...prepared import Prepared
 from ..compilers.binaries import FLAGS, Toolchain
@@ -39,11 +40,11 @@ def page(model: Prepared, fmi: str, made_by: Sequence[Toolchain], picture: Pictu
             "findings": [(f"FMI {fmi}", _sentence(made_by))],
             "numbers": _numbers(model, grouped),
             "picture": picture and (picture, inline_svg(picture.svg, picture.name, picture.title)),
-            "facts": program.info,
+            "facts": program.info | ({"accelerations": model.accelerations} if model.accelerations else {}),
             "simulation": model.chain.simulation,
             "rows": model.rows,
             "formulation": model.chain.constraints.formulation,
-            "chooses": model.native_program is not program,
+            "chooses": any(isinstance(item, ConstrainedSolve) for item in model.native_program.items),
             "projection": bool(program.projections),
             "friction": any(c.friction is not None for c in mechanism.coordinates),
             "bodies": tables.bodies(mechanism),

@@ -60,13 +60,18 @@ def _propagate(stage: Stage, known: Mask) -> None:
             pattern = csr_array((np.ones(len(rows), np.int32), (rows, columns)), shape=(out.size, block.size))
             ways += pattern @ known[_slice(block)].astype(np.int32)
         known[_slice(out)] = ways > 0
-    if isinstance(stage.system, ConstrainedSystem):
-        system = stage.system
-        parts = (system.matrix, system.jacobian, system.right, system.wanted)
-        reached = np.any([known[_slice(block)].any(axis=0) for block in parts], axis=0)
+    system = stage.system
+    if isinstance(system, ConstrainedSystem):
+        reached = _any(known, system.matrix, system.jacobian, system.right, system.wanted)
         known[_slice(system.solution)] = reached
         known[_slice(system.multipliers)] = reached
-    elif stage.system is not None:
-        matrix = known[_slice(stage.system.matrix)].any(axis=0)
-        right = known[_slice(stage.system.right)].reshape(stage.system.columns, stage.system.n, -1)
+    elif system is not None:
+        matrix = _any(known, *system.left)
+        right = known[_slice(system.right)].reshape(system.columns, system.n, -1)
         right[:] = (right.any(axis=1, keepdims=True)) | matrix
+
+
+def _any(known: Mask, *blocks: Block) -> Mask:
+    """What any number of some blocks depends on."""
+    found: Mask = np.any([known[_slice(block)].any(axis=0) for block in blocks], axis=0)
+    return found

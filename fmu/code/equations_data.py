@@ -22,7 +22,19 @@ from ...generator.variables import COUNTERS, INTEGER_SETTINGS, REAL_SETTINGS, Va
 from ..files.templates import fill
 from .model_structure import Structure
 from .stage_derivatives import StageDerivative
-from .staged import GROUPS, INPUT_ORDERS, LEVELS, Block, ConstrainedSystem, Phase, Stage, Staged, System
+from .staged import (
+    GROUPS,
+    INPUT_ORDERS,
+    LEVELS,
+    AnySystem,
+    Block,
+    ConstrainedSystem,
+    Phase,
+    Stage,
+    Staged,
+    System,
+    TreeSystem,
+)
 from .start import initial, parameter_of
 
 _OWN_BLOCKS = {"start_values"}  # of the generated part alone
@@ -122,6 +134,8 @@ def _lists(stage: Stage, derivative: StageDerivative | None) -> dict[str, str]:
     """Arrays of offsets and sizes that the structs of a stage point to, by name."""
     name = stage.function.name()
     found = {f"{name}_inputs": _offsets(stage.inputs), f"{name}_outputs": _offsets(stage.outputs)}
+    if isinstance(stage.system, TreeSystem):
+        found |= {f"{name}_{key}": _integers(getattr(stage.system, key)) for key in _PER_BODY}
     if derivative is None:
         return found
     return found | {
@@ -144,16 +158,21 @@ def _stage(stage: Stage, derivatives: Mapping[str, StageDerivative]) -> dict[str
         "n_outputs": len(stage.outputs),
         "outputs": f"{name}_outputs",
         "derivative": f"&{name}_derivative" if name in derivatives else "0",
-        **({_FIELDS[type(system)]: _system(system)} if system is not None else {}),
+        **({_FIELDS[type(system)]: _system(system, name)} if system is not None else {}),
     }
 
 
-_FIELDS = {System: "system", ConstrainedSystem: "constrained"}
+_FIELDS = {System: "system", ConstrainedSystem: "constrained", TreeSystem: "tree"}
+_PER_BODY = ("parents", "ends")  # lists of a tree
 
 
-def _system(system: System | ConstrainedSystem) -> dict[str, int]:
+def _system(system: AnySystem, stage: str) -> dict[str, Any]:
     values = {field.name: getattr(system, field.name) for field in fields(system)}
-    return {name: value.offset if isinstance(value, Block) else int(value) for name, value in values.items()}
+    values |= {key: f"{stage}_{key}" for key in _PER_BODY if key in values}
+    return {
+        name: value.offset if isinstance(value, Block) else value if isinstance(value, str) else int(value)
+        for name, value in values.items()
+    }
 
 
 def _derivative(name: str, found: StageDerivative, adjoint: bool) -> dict[str, Any]:

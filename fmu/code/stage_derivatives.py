@@ -7,12 +7,13 @@ with F − M X + Cᵀ Λ and W − C X.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import casadi as ca
 
 from .casadi_eval import SX
-from .staged import RUNNING, Block, ConstrainedSystem, Stage, Staged, System
+from .staged import RUNNING, AnySystem, Block, Stage, Staged, System, TreeSystem
 
 
 @dataclass(frozen=True)
@@ -59,19 +60,50 @@ def differentiate(stage: Stage) -> StageDerivative:
     )
 
 
-def _solve(
-    system: System | ConstrainedSystem, results: list[SX]
-) -> tuple[int, list[SX], list[SX], tuple[Block, ...]]:
+def _solve(system: AnySystem, results: list[SX]) -> tuple[int, list[SX], list[SX], tuple[Block, ...]]:
     """Number of matrices among the results, residuals in place of right-hand sides, unknowns, their blocks."""
     X = ca.SX.sym("solution", system.n, system.columns)
     if isinstance(system, System):
         A, B = ca.reshape(results[0], system.n, system.n), ca.reshape(results[1], *X.shape)
         return 1, [ca.vec(B - ca.mtimes(A, X))], [X], (system.right,)
+    if isinstance(system, TreeSystem):
+        columns = [_inertia_forces(system, results[:4], x) for x in ca.horzsplit(X)]
+        return 4, [ca.vec(results[4]) - ca.vertcat(*columns)], [X], (system.right,)
     L = ca.SX.sym("multipliers", system.m, system.columns)
     M, C = ca.reshape(results[0], system.n, system.n), ca.reshape(results[1], system.m, system.n)
     F, W = ca.reshape(results[2], *X.shape), ca.reshape(results[3], *L.shape)
     residuals = [ca.vec(F - ca.mtimes(M, X) + ca.mtimes(C.T, L)), ca.vec(W - ca.mtimes(C, X))]
     return 2, residuals, [X, L], (system.solution, system.multipliers)
+
+
+def _inertia_forces(system: TreeSystem, blocks: Sequence[SX], x: SX) -> SX:
+    """M x by accelerations outward and wrenches inward, shape (n,); blocks: axes, inertias, arms, armatures."""
+    axes, inertias, arms = (ca.vertsplit(b, size) for b, size in zip(blocks[:3], (6, 10, 3), strict=True))
+    firsts = [0, *system.ends[:-1]]
+    moving: list[tuple[SX, SX]] = []  # per body: angular acceleration, its origin's
+    wrenches: list[tuple[SX, SX]] = []  # moment about its origin, force
+    for b, parent in enumerate(system.parents):
+        w, a = moving[parent] if parent >= 0 else (ca.SX(3, 1), ca.SX(3, 1))
+        a = a + ca.cross(w, arms[b])
+        for k in range(firsts[b], system.ends[b]):
+            w, a = w + axes[k][:3] * x[k], a + axes[k][3:] * x[k]
+        moving.append((w, a))
+        m, s, J = inertias[b][0], inertias[b][1:4], _symmetric(inertias[b][4:])
+        wrenches.append((ca.mtimes(J, w) + ca.cross(s, a), m * a + ca.cross(w, s)))
+    forces = [ca.SX(0)] * system.n
+    for b in reversed(range(system.bodies)):
+        N, F = wrenches[b]
+        for k in range(firsts[b], system.ends[b]):
+            forces[k] = ca.dot(axes[k][:3], N) + ca.dot(axes[k][3:], F) + blocks[3][k] * x[k]
+        if (parent := system.parents[b]) >= 0:
+            wrenches[parent] = wrenches[parent][0] + N + ca.cross(arms[b], F), wrenches[parent][1] + F
+    return ca.vertcat(*forces)
+
+
+def _symmetric(upper: SX) -> SX:
+    """Shape (3, 3), of xx, xy, xz, yy, yz, zz."""
+    xx, xy, xz, yy, yz, zz = ca.vertsplit(upper)
+    return ca.blockcat([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
 def _derivative(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import casadi as ca
 
@@ -36,6 +37,36 @@ class System:
     partition: bool
     ratios: int
 
+    @property
+    def left(self) -> tuple[Block, ...]:
+        """What the left-hand side is made of."""
+        return (self.matrix,)
+
+
+@dataclass(frozen=True)
+class TreeSystem:
+    """M X = F with the mass matrix of a tree of bodies, see sources/algebra/tree_solve.h; X is in the place of F.
+
+    parents, ends  see `generator.program.tree`
+    """
+
+    n: int
+    columns: int
+    bodies: int
+    axes: Block
+    inertias: Block
+    arms: Block
+    armatures: Block
+    right: Block
+    factors: Block
+    parents: tuple[int, ...]
+    ends: tuple[int, ...]
+
+    @property
+    def left(self) -> tuple[Block, ...]:
+        """What the left-hand side is made of."""
+        return self.axes, self.inertias, self.arms, self.armatures
+
 
 @dataclass(frozen=True)
 class ConstrainedSystem:
@@ -56,6 +87,9 @@ class ConstrainedSystem:
     work: Block
 
 
+AnySystem: TypeAlias = System | TreeSystem | ConstrainedSystem
+
+
 @dataclass(frozen=True)
 class Stage:
     """One function of the model, its argument and result blocks, and the solve that follows it.
@@ -69,7 +103,7 @@ class Stage:
     function: ca.Function
     inputs: tuple[Block, ...]
     outputs: tuple[Block, ...]
-    system: System | ConstrainedSystem | None
+    system: AnySystem | None
     vanishes: bool = False
 
 

@@ -12,18 +12,31 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, product
+from typing import TypeAlias
 
 import casadi as ca
 
 from ...generator.language import ir
 from ...generator.language.ir import Expr, Shape
 from ...generator.language.piecewise import PIECE
-from ...generator.program.items import ConstrainedSolve, Definition, Item, LinearSolve, given, used
+from ...generator.program.items import ConstrainedSolve, Definition, Item, LinearSolve, TreeSolve, given, used
 from ...generator.program.program import Program
 from .casadi_eval import SX, Evaluator, needed
-from .staged import GROUPS, INPUT_ORDERS, LEVELS, Block, ConstrainedSystem, Stage, Staged, System
+from .staged import (
+    GROUPS,
+    INPUT_ORDERS,
+    LEVELS,
+    AnySystem,
+    Block,
+    ConstrainedSystem,
+    Stage,
+    Staged,
+    System,
+    TreeSystem,
+)
 from .start import StartStages
 
+_TREE_FACTORS = 7  # doubles per coordinate, of sources/algebra/tree_solve.h
 # Groups that use what is computed in those before them; those of one chain know nothing of the others'.
 _CHAINS = (("dynamics", "outputs"), ("violations",), ("project_position",), ("project_velocity",), ("checks",))
 
@@ -31,6 +44,9 @@ _CHAINS = (("dynamics", "outputs"), ("violations",), ("project_position",), ("pr
 def stage(program: Program) -> Staged:
     """Cut a program into stages."""
     return _Cutter(program).staged()
+
+
+Solve: TypeAlias = LinearSolve | TreeSolve | ConstrainedSolve
 
 
 @dataclass(frozen=True)
@@ -42,9 +58,9 @@ class _Plan:
     results: Mapping[str, Sequence[Expr]]
 
     @property
-    def solve(self) -> LinearSolve | ConstrainedSolve | None:
+    def solve(self) -> Solve | None:
         last = self.items[-1] if self.items else None
-        return last if isinstance(last, LinearSolve | ConstrainedSolve) else None
+        return last if isinstance(last, Solve) else None
 
     def uses(self) -> set[str]:
         """Names that the stage's expressions use."""
@@ -243,7 +259,7 @@ class _Cutter:
 
     def _solve_or_results(self, plan: _Plan, evaluate: Evaluator) -> tuple[list[SX], list[Block]]:
         if plan.solve is not None:
-            values = [evaluate(expr) for expr in plan.solve.exprs]
+            values = _values(plan.solve, evaluate)
             return values, [self.result.allocate(value.numel()) for value in values]
         names = [name for name, exprs in plan.results.items() if exprs]
         values = [ca.vertcat(*[evaluate(expr) for expr in plan.results[name]]) for name in names]
@@ -279,10 +295,13 @@ class _Cutter:
             self.arguments.append((symbol, self.result.allocate(len(nodes))))
         return list(nodes.values())
 
-    def _add_solution(
-        self, solve: LinearSolve | ConstrainedSolve, places: list[Block]
-    ) -> System | ConstrainedSystem:
+    def _add_solution(self, solve: Solve, places: list[Block]) -> AnySystem:
         n, columns = solve.shape[0], (*solve.shape, 1)[1]
+        if isinstance(solve, TreeSolve):
+            tree, (axes, inertias, arms, armatures, right) = solve.tree, places[:5]
+            self._add_unknown(solve.name, n, columns, right)
+            blocks = (axes, inertias, arms, armatures, right, self.result.allocate(_TREE_FACTORS * n))
+            return TreeSystem(n, columns, len(tree.links), *blocks, tree.parents, tree.ends)
         if isinstance(solve, LinearSolve):
             solution = self._add_unknown(solve.name, n, columns, places[1])
             pivots, partition = self.result.allocate(n), solve.ratios is not None
@@ -301,6 +320,13 @@ class _Cutter:
         self.arguments.append((symbol, block))
         self.known[name] = ca.reshape(symbol, rows, columns)
         return block
+
+
+def _values(solve: Solve, evaluate: Evaluator) -> list[SX]:
+    """What the C layer solves with: matrices and right-hand sides, or the blocks of a tree and these."""
+    if not isinstance(solve, TreeSolve):
+        return [evaluate(expr) for expr in solve.exprs]
+    return [*(ca.vertcat(*map(evaluate, block)) for block in solve.tree.blocks), evaluate(solve.right)]
 
 
 def _work_size(n: int, m: int, columns: int) -> int:

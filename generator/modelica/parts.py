@@ -7,7 +7,7 @@ from typing import TypeGuard
 
 from ..language import ir
 from ..language.ir import Expr, Shape
-from ..program.items import ConstrainedSolve, Definition, ImplicitSystem, Item, LinearSolve
+from ..program.items import ConstrainedSolve, Definition, ImplicitSystem, Item, LinearSolve, TreeSolve
 from ..program.program import START_VALUES, Event, Output, Program
 from ..types.bounds import Bounds
 from ..types.origin import Origin
@@ -309,6 +309,9 @@ def item_equations(item: Item) -> Iterator[str]:
     """Equations of one definition or linear system, without the semicolon."""
     if isinstance(item, LinearSolve):
         yield f"{_factor(mo.text(item.matrix))}*{item.name} = {mo.text(item.right)}"
+        return
+    if isinstance(item, TreeSolve):
+        yield f"{item.name} = recursion({mo.text(item.matrix)}, {mo.text(item.right)})"
         return
     if isinstance(item, ImplicitSystem):
         yield from (f"{mo.text(left)} = {mo.text(right)}" for left, right in item.equations)

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from ..language import ir
 from ..language.ir import Expr, Index, Shape
 from ..types.origin import Origin
+from .tree import Tree
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class LinearSolve:
     about   what is solved and by which coordinates, for messages
     ratios  of a fixed choice of dependent coordinates, whose matrix has to be regular all the way of a run: how
             many of the unknown's first columns are dependent velocities per independent one
+    tree    whose mass matrix the matrix is, if it is one
     """
 
     name: str
@@ -60,11 +62,32 @@ class LinearSolve:
     about: str
     origin: Origin
     ratios: int | None = None
+    tree: Tree | None = None
 
     @property
     def exprs(self) -> tuple[Expr, ...]:
         """Matrix and right-hand side."""
         return self.matrix, self.right
+
+
+@dataclass(frozen=True)
+class TreeSolve:
+    """`matrix · name = right` with the mass matrix of a tree, which is not formed; about: as of `LinearSolve`."""
+
+    name: str
+    shape: Shape
+    unit: str | None
+    description: str
+    matrix: Expr
+    tree: Tree
+    right: Expr
+    about: str
+    origin: Origin
+
+    @property
+    def exprs(self) -> tuple[Expr, ...]:
+        """What the tree is made of, and the right-hand side."""
+        return (*(expr for block in self.tree.blocks for expr in block), self.right)
 
 
 @dataclass(frozen=True)
@@ -127,7 +150,7 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names if len(names) <= 8 else [*names[:4], "…", *names[-3:]])
 
 
-Item: TypeAlias = Definition | LinearSolve | ConstrainedSolve | ImplicitSystem
+Item: TypeAlias = Definition | LinearSolve | TreeSolve | ConstrainedSolve | ImplicitSystem
 
 
 def used(item: Item) -> set[str]:

@@ -19,6 +19,7 @@ from ..types.bounds import ANY, Bounds
 from ..types.following import Following
 from ..types.origin import Origin, Signal
 from .items import ConstrainedSolve, Definition, Item, LinearSolve, given, used
+from .tree import Tree
 
 GENERAL = Origin("general")
 START_VALUES = Origin("start values of the states")
@@ -328,10 +329,12 @@ class Program:
         about: str,
         *,
         ratios: int | None = None,
+        tree: Tree | None = None,
     ) -> Expr:
         """The unknown of a linear system; returns its symbol. See `LinearSolve`."""
         name = self.fresh(name)
-        solve = LinearSolve(name, right.shape, unit, description, matrix, right, about, self._origin, ratios)
+        system = (matrix, right, about, self._origin, ratios, tree)
+        solve = LinearSolve(name, right.shape, unit, description, *system)
         self.items.append(solve)
         return ir.symbol(name, right.shape)
 

@@ -148,15 +148,15 @@ static const StageDerivative OUTPUT_DERIVATIVE = {outputs_forward, outputs_rever
 
 static const Stage PREPARE_STAGES[] = {
     {"start values", "", prepare, 1, 1, 0, 0, 1, PREPARE_INPUTS, 1, PREPARE_OUTPUTS, {0, 0, 0, 0, 0, 0, 0},
-     &PREPARE_DERIVATIVE, {0}}};
+     &PREPARE_DERIVATIVE, {0}, {0}}};
 static const Stage DYNAMICS_STAGES[] = {
     {"partition", "boom, 100% rope", partition, 3, 2, 0, 0, 3, PARTITION_INPUTS, 2, PARTITION_OUTPUTS,
-     {2, 2, A, Y, PIVOTS, 0, 0}, &PARTITION_DERIVATIVE, {0}},
+     {2, 2, A, Y, PIVOTS, 0, 0}, &PARTITION_DERIVATIVE, {0}, {0}},
     {"slopes", "", slopes, 1, 1, 0, 0, 1, SLOPE_INPUTS, 1, SLOPE_OUTPUTS, {0, 0, 0, 0, 0, 0, 0},
-     &SLOPES_DERIVATIVE, {0}}};
+     &SLOPES_DERIVATIVE, {0}, {0}}};
 static const Stage OUTPUT_STAGES[] = {
     {"outputs", "", outputs, 2, 2, 0, 0, 2, OUTPUT_INPUTS, 2, OUTPUT_OUTPUTS, {0, 0, 0, 0, 0, 0, 0},
-     &OUTPUT_DERIVATIVE, {0}}};
+     &OUTPUT_DERIVATIVE, {0}, {0}}};
 
 static const Variable VARIABLES[] = {
     {"x1", VARIABLE_STATE, 0, 1, 0},

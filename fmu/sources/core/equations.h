@@ -8,6 +8,7 @@
    Fixed, the same for every model, in rooms of which each uses those before it:
      algebra    linear_solve        dense A X = B by LU with equilibration and partial pivoting
                 constrained_solve   constrained equations of motion, dependent unknowns chosen by complete pivoting
+                tree_solve          equations of motion of a tree of bodies, without their matrix
                 stage_matrix        systems of implicit methods, positions eliminated
                 lookup              which piece of a table a number is in
      core       equations.h         this contract
@@ -75,8 +76,24 @@ typedef struct {
     int work;        /* offset of what constrained_solve.h asks for; holds the factors afterwards */
 } ConstrainedSystem;
 
-/* The derivative of a stage before its solve. With a system it is that of B - A X for constant X, so that the change
-   of the solution is the inverse of A times it; with a constrained one that of F - M X + C' L and of W - C X, in the
+/* M X = F, where M is that of a tree of bodies; solved in place after the stage's function has returned. What the
+   blocks hold is said in tree_solve.h. */
+typedef struct {
+    int n;              /* coordinates; 0: nothing to solve */
+    int columns;        /* of F and X */
+    int bodies;
+    int axes;           /* offset, 6 n */
+    int inertias;       /* offset, 10 per body */
+    int arms;           /* offset, 3 per body */
+    int armatures;      /* offset, n */
+    int right;          /* offset of F (n x columns); holds X afterwards */
+    int factors;        /* offset, TREE_FACTORS n */
+    const int *parents; /* per body */
+    const int *ends;    /* per body */
+} TreeSystem;
+
+/* The derivative of a stage before its solve. With a system, or a tree's, it is that of B - A X for constant X, so that
+   the change of the solution is the inverse of A times it; with a constrained one that of F - M X + C' L and of W - C X, in the
    places of F and W; of what else the stage computes as it stands.
    Arguments of `forward`: values, then the changes of the blocks `from`; its results: changes of the blocks `to`.
    Arguments of `reverse`: values, then what each number of `to` is worth (an adjoint); its results: what those of
@@ -106,7 +123,8 @@ typedef struct {
                                         No output block of a stage may overlap one of its input blocks. */
     LinearSystem system;
     const StageDerivative *derivative; /* NULL in groups that no derivative runs through */
-    ConstrainedSystem constrained;     /* at most one of the two systems has n > 0 */
+    ConstrainedSystem constrained;
+    TreeSystem tree;                   /* at most one of the three systems has n > 0 */
 } Stage;
 
 /* The first four are run in this order, each only when something it depends on has changed, and none twice. The

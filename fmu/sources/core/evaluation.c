@@ -83,6 +83,25 @@ static bool solve_constrained(Model *model, const Stage *stage) {
                       stage->coordinates);
 }
 
+Tree model_tree(const TreeSystem *system, double *workspace, double *vectors) {
+    return (Tree){.n = system->n, .columns = system->columns, .bodies = system->bodies, .parents = system->parents,
+                  .ends = system->ends, .axes = workspace + system->axes, .inertias = workspace + system->inertias,
+                  .arms = workspace + system->arms, .armatures = workspace + system->armatures,
+                  .factors = workspace + system->factors, .X = vectors + system->right};
+}
+
+static bool solve_tree(Model *model, const Stage *stage) {
+    const Tree tree = model_tree(&stage->tree, model->workspace, model->workspace);
+    const int code = tree_factorise(&tree, model->w);
+    if (code == LINEAR_SOLVE_OK) tree_solve(&tree, model->w);
+    if (code == LINEAR_SOLVE_NOT_FINITE || (code == LINEAR_SOLVE_OK && !tree_is_finite(&tree)))
+        return model_fail(model, "the %s are not finite at t = %.15g s (coordinates: %s)", stage->name,
+                          time_of(model), stage->coordinates);
+    if (code == LINEAR_SOLVE_OK) return true;
+    return model_fail(model, "no inertia resists the motion of coordinate %d of %d at t = %.15g s (coordinates: %s)",
+                      code, tree.n, time_of(model), stage->coordinates);
+}
+
 static bool compute(Model *model, const Stage *stage) {
     for (int i = 0; i < stage->n_inputs; i++) model->arg[i] = block_or_null(model, stage->inputs[i]);
     for (int i = 0; i < stage->n_outputs; i++) model->res[i] = block_or_null(model, stage->outputs[i]);
@@ -95,6 +114,7 @@ static bool compute(Model *model, const Stage *stage) {
 static bool run_stage(Model *model, const Stage *stage) {
     if (!compute(model, stage)) return false;
     if (stage->constrained.n > 0) return solve_constrained(model, stage);
+    if (stage->tree.n > 0) return solve_tree(model, stage);
     return stage->system.n == 0 || solve(model, stage);
 }
 

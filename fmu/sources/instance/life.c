@@ -35,6 +35,7 @@ static Sizes scratch_sizes(void) {
         for (int i = 0; i < equations.groups[group].n_stages; i++) {
             const Stage *stage = &equations.groups[group].stages[i];
             sizes.w = larger(sizes.w, larger(stage->sz_w, stage->system.n)); /* function, then solve */
+            sizes.w = larger(sizes.w, TREE_SCRATCH * stage->tree.bodies);
             sizes.iw = larger(sizes.iw, stage->sz_iw);
             sizes.arg = larger(sizes.arg, stage->sz_arg);
             sizes.res = larger(sizes.res, stage->sz_res);

@@ -63,6 +63,9 @@ class Simulation(Part):
     """Of the solvers, relative, dimensionless; runs are compared at 100 times as much, but to 1e-6 at best."""
     start: Literal["statics", "description"] = "statics"
     """`statics`: from the equilibrium; `description`: from the values given, which may violate constraints."""
+    accelerations: Literal["auto", "dense", "recursion"] = "auto"
+    """How the native FMU solves for them: `dense`, with the mass matrix; `recursion` over the bodies, as far as
+    there are no constraint rows; `auto`: by what takes fewer operations."""
     violation: PlainPositive = 1e-6
     """Constraint violation up to which a run holds, m or rad, beyond what is left of the start's."""
     starts_violated: tuple[str, ...] = ()

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from ...language import ir
 from ...language.ir import Expr, Index
-from ...mechanism import Mechanism
+from ...mechanism import GROUND, Mechanism
 from ...program.program import Program
+from ...program.tree import Freedom, Link, Tree
 from .kinematics import Kinematics, of_body
 
 
@@ -50,12 +51,14 @@ class Dynamics:
     """M, shape (n, n), and h, shape (n,), with gravity in h; units follow the coordinates'.
 
     subtrees  sums over each body and all bodies behind it
+    tree      what M is made of
     momenta   (coordinate, body that it moves or that carries this one) → inertia wrench about that body's origin
     """
 
     M: Expr
     h: Expr
     subtrees: tuple[Inertia, ...]
+    tree: Tree
     momenta: dict[tuple[int, int], Momentum]
 
 
@@ -78,7 +81,26 @@ def derive(program: Program, mechanism: Mechanism, kinematics: Kinematics) -> Dy
     ]
     text = "inertia forces for zero accelerations and gravity; N or N.m"
     h = program.assemble("h", (mechanism.n,), parts, None, text)
-    return Dynamics(M, h, tuple(subtrees), momenta)
+    return Dynamics(M, h, tuple(subtrees), _tree(kinematics, own), momenta)
+
+
+def _tree(kinematics: Kinematics, own: Sequence[Inertia]) -> Tree:
+    """Of all bodies that have mass or coordinates, and of those that carry them."""
+    mechanism, places = kinematics.mechanism, {GROUND: GROUND}
+    kept = {b for b, body in enumerate(mechanism.bodies) if body.coordinates or own[b] is not _NONE}
+    for b in reversed(range(len(own))):
+        kept |= {mechanism.bodies[b].parent} if b in kept else set()
+    links: list[Link] = []
+    for b in sorted(kept - {GROUND}):
+        places[b] = len(links)
+        carrier, inertia = mechanism.bodies[b].parent, own[b]
+        links.append(Link(places[carrier], inertia.m, inertia.s, inertia.J, kinematics.motions[b].arm))
+    none = ir.constant(0.0)
+    freedoms = [
+        Freedom(places[b], axis.e, axis.u, none if coordinate.armature is None else ir.lift(coordinate.armature))
+        for b, axis, coordinate in zip(kinematics.owners, kinematics.axes, mechanism.coordinates, strict=True)
+    ]
+    return Tree(tuple(links), tuple(freedoms))
 
 
 def _own_inertia(program: Program, kinematics: Kinematics, b: int) -> Inertia:

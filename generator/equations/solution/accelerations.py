@@ -84,7 +84,7 @@ def _answers(
     ratios: tuple[Expr, Expr | None] | None,
 ) -> Answers:
     if constraints is None:
-        free = system.EquationsOfMotion(dynamics.M, F)
+        free = system.EquationsOfMotion(dynamics.M, F, dynamics.tree)
         return Answers(system.solve(program, mechanism, free, active, None)[0], None, None)
     equations = system.equations_of_motion(program, mechanism, dynamics, constraints, active, F)
     wanted = bool(constraints.reactions) and mechanism.actuated is None

@@ -15,6 +15,7 @@ from ...language.ir import Expr, Index
 from ...mechanism import Mechanism
 from ...program.items import listed
 from ...program.program import Program
+from ...program.tree import Tree
 from ..bodies.dynamics import Dynamics
 from ..constraints.constraints import Constraints
 
@@ -101,10 +102,14 @@ def stabilised(mechanism: Mechanism, constraints: Constraints) -> Expr:
 
 @dataclass(frozen=True)
 class EquationsOfMotion:
-    """The system M X − Cᵀ Λ = F, C X = W of the free coordinates; `held`: accelerations of the others, or None."""
+    """The system M X − Cᵀ Λ = F, C X = W of the free coordinates; `held`: accelerations of the others, or None.
+
+    tree  what M is made of
+    """
 
     M: Expr
     F: Expr
+    tree: Tree
     held: Expr | None = None
     C: Expr | None = None
     W: Expr | None = None
@@ -150,7 +155,7 @@ def equations_of_motion(
         W = _columns(
             program, "W", [W, *[zero] * (F.shape[1] - 1)], "stabilised accelerations, one column per column of F"
         )
-    return EquationsOfMotion(M, F, held, C, W)
+    return EquationsOfMotion(M, F, dynamics.tree.of(active.free), held, C, W)
 
 
 def solve(
@@ -169,7 +174,7 @@ def solve(
     names = [mechanism.coordinates[k].name for k in active.free]
     own, Lambda = f"{name}_free" if active.held else name, None
     if equations.C is None or equations.W is None:
-        X = program.solve(own, equations.M, equations.F, None, text, listed(names))
+        X = program.solve(own, equations.M, equations.F, None, text, listed(names), tree=equations.tree)
     else:
         matrices = (equations.M, equations.C, equations.F, equations.W)
         unknowns = (own, "Lambda" if multipliers else None)

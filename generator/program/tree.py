@@ -1,0 +1,99 @@
+"""A tree of bodies as what the mass matrix of its coordinates is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from ..language.ir import Expr
+
+_INERTIA = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+
+
+@dataclass(frozen=True)
+class Link:
+    """A body about the origin of its own frame, in world axes.
+
+    parent  index of the one that carries it, smaller than its own; -1: the ground
+    mass, moment, inertia  kg, kg·m of shape (3,), kg·m² of shape (3, 3)
+    arm     shape (3,), m: from the origin of the one that carries it
+    """
+
+    parent: int
+    mass: Expr
+    moment: Expr
+    inertia: Expr
+    arm: Expr
+
+
+@dataclass(frozen=True)
+class Freedom:
+    """A coordinate: the body that it moves, how, and its armature.
+
+    e, u  shape (3,), world axes: angular velocity and velocity of the body's origin, per rate
+    """
+
+    body: int
+    e: Expr
+    u: Expr
+    armature: Expr
+
+
+@dataclass(frozen=True)
+class Tree:
+    """M = Σ Jᵀ I J over the bodies, and armatures on its diagonal; freedoms in the order of their bodies."""
+
+    links: tuple[Link, ...]
+    freedoms: tuple[Freedom, ...]
+
+    def of(self, coordinates: Sequence[int]) -> Tree:
+        """With some of the coordinates alone: the others rest."""
+        return Tree(self.links, tuple(self.freedoms[k] for k in coordinates))
+
+    @property
+    def blocks(self) -> tuple[list[Expr], ...]:
+        """Numbers of axes, inertias, arms and armatures, in the order of sources/algebra/tree_solve.h."""
+        inertias = [x for b in self.links for x in (b.mass, b.moment, *(b.inertia[i, j] for i, j in _INERTIA))]
+        axes = [x for k in self.freedoms for x in (k.e, k.u)]
+        return axes, inertias, [b.arm for b in self.links], [k.armature for k in self.freedoms]
+
+    @property
+    def parents(self) -> tuple[int, ...]:
+        """Per body."""
+        return tuple(b.parent for b in self.links)
+
+    @property
+    def ends(self) -> tuple[int, ...]:
+        """Per body: how many coordinates move it or one before it."""
+        own = [k.body for k in self.freedoms]
+        return tuple(accumulate(own.count(b) for b in range(len(self.links))))
+
+    def recursion(self, columns: int) -> int:
+        """Operations of a solution by recursion over the bodies, in sources/algebra/tree_solve.c."""
+        n, bodies = len(self.freedoms), len(self.links)
+        return n * (_ELIMINATED + columns * _SOLVED) + bodies * (_MOVED + columns * _PASSED)
+
+    def dense(self, columns: int) -> int:
+        """Operations of M and of its factors, and of a solution by them."""
+        n, found = len(self.freedoms), 0
+        depths, above = self._carried()
+        for freedom in self.freedoms:
+            found += _MOMENTUM + _TAKEN * depths[freedom.body] + _ENTRY * above[freedom.body]
+        return found + _SUMMED * len(self.links) + 2 * n**3 // 3 + 2 * n**2 * columns
+
+    def _carried(self) -> tuple[list[int], list[int]]:
+        """Per body: how many bodies carry it, and how many coordinates move it."""
+        own = [k.body for k in self.freedoms]
+        depths: list[int] = []
+        above: list[int] = []
+        for b, link in enumerate(self.links):
+            carried = link.parent >= 0
+            depths.append(depths[link.parent] + 1 if carried else 0)
+            above.append(own.count(b) + (above[link.parent] if carried else 0))
+        return depths, above
+
+
+# Additions and multiplications, counted in the texts that do them.
+_ELIMINATED, _SOLVED, _MOVED, _PASSED = 140, 50, 150, 40
+_MOMENTUM, _TAKEN, _ENTRY, _SUMMED = 25, 12, 5, 50

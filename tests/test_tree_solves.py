@@ -1,0 +1,89 @@
+"""Accelerations by recursion over the bodies: against the mass matrix and the reference, and when it is taken."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from helpers_backends import CompileModel, pendulum, random_states
+from helpers_random import branched, random_chain
+from helpers_stages import StagedModel
+
+from gpmelica import reference
+from gpmelica.commands.check import facts
+from gpmelica.errors import SolveError
+from gpmelica.fmu.runs.instance import Instance
+from gpmelica.generator.description.load import from_data
+from gpmelica.generator.equations.solution.tree_solves import with_tree_solves
+from gpmelica.generator.program.items import LinearSolve, TreeSolve
+from gpmelica.prepared import Prepared, prepare
+
+EXACT = 1e-9
+
+
+def _solves(model: Prepared) -> list[type]:
+    """Kinds of what gives the accelerations."""
+    items = model.native_program.items
+    return [type(item) for item in items if isinstance(item, TreeSolve | LinearSolve) and item.tree is not None]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_tree_is_its_mass_matrix(seed: int) -> None:
+    """Axes, inertias, arms and armatures of random trees give the accelerations of M, and of the reference."""
+    rng = np.random.default_rng(seed)
+    data = random_chain(rng, base=(None, "flexible")[seed % 2]) | {"simulation": {"start": "description"}}
+    model = prepare(from_data(data))
+    q, qd = (x + 0.1 * rng.normal(size=model.mechanism.n) for x in model.start)
+    expected = reference.evaluate(model.mechanism, 0.0, q, qd, start=model.start).qdd
+    size = np.abs(expected).max()
+    for way in ("dense", "recursion"):
+        program = with_tree_solves(model.program, way)
+        assert any(isinstance(item, TreeSolve) for item in program.items) == (way == "recursion")
+        assert np.abs(StagedModel(model, program)(0.0, q, qd).qdd - expected).max() < EXACT * size
+
+
+def test_native_recursion_is_the_mass_matrix(compile_model: CompileModel) -> None:
+    """A tree of all kinds of joints with what may stand on them, parameters set or not, in C."""
+    model = prepare(from_data(branched()))
+    assert _solves(model) == [TreeSolve]
+    names = [f"{c.symbol}_ddot" for c in model.mechanism.coordinates]
+    for settings in ({}, {"payload": 4.0, "reach": 0.9, "inertia": 0.1}):
+        rng, changed = np.random.default_rng(1), prepare(from_data(branched(**settings)))
+        staged = StagedModel(changed, with_tree_solves(changed.program, "dense"))
+        with Instance(compile_model(model, "3.0").fmu, settings) as fmu:
+            for state in random_states(model, rng, 5):
+                found = fmu.values(names, 0.0, np.concatenate([state.q, state.qd, state.z]))
+                expected = staged(0.0, state.q, state.qd, z=state.z).qdd
+                assert np.abs(found - expected).max() < EXACT * np.abs(expected).max()
+
+
+def test_what_has_no_inertia_is_an_error(compile_model: CompileModel) -> None:
+    """Where two axes of a spherical joint meet: which coordinate, when, and among which ones."""
+    model = prepare(from_data(branched()))
+    symbols = [c.symbol for c in model.mechanism.coordinates]
+    states, n = np.zeros(len(model.native_program.states)), len(symbols)
+    hand = [k for k, symbol in enumerate(symbols) if symbol.startswith("hand")]
+    states[hand[1]] = np.pi / 2
+    said = rf"no inertia resists the motion of coordinate {hand[0] + 1} of {n} at t = 0 s \(coordinates: .*turret"
+    with Instance(compile_model(model, "3.0").fmu) as fmu, pytest.raises(SolveError, match=said):
+        fmu.derivatives(0.0, states)
+
+
+def test_the_one_with_fewer_operations_is_taken() -> None:
+    """Short chains have matrices, long ones recursion; the description may say which, and `check` says it."""
+    short, long = pendulum(), pendulum()
+    first = long["links"][0]
+    names = [first["name"], *(f"link{k}" for k in range(29))]
+    long["links"] += [first | {"name": name, "parent": carrier} for carrier, name in pairwise(names)]
+    for data, way, expected in (
+        (short, "auto", LinearSolve),
+        (short, "recursion", TreeSolve),
+        (long, "auto", TreeSolve),
+        (long, "dense", LinearSolve),
+    ):
+        settings = {"start": "description", "accelerations": way}
+        model = prepare(from_data(data | {"simulation": settings}))
+        assert _solves(model) == [expected], (way, expected)
+        said = "by recursion, " if expected is TreeSolve else "with the mass matrix, "
+        assert facts(model)["accelerations"].startswith(said)
