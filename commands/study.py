@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
-from concurrent.futures import as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,12 +13,13 @@ from rich.table import Table
 
 from ..errors import GpmelicaError, MissingToolError
 from ..fmu.compare.result import result
+from ..fmu.compilers.kept import kept_objects
 from ..fmu.report.cases.report import CaseFailure, CaseRun, Outcome, cases_data, write_case_report
 from ..fmu.report.cases.tables import largest_error, remark, verdict
 from ..fmu.report.plots.number_text import NOTHING
 from ..generator.description import Chain, load
 from ..prepared import prepare
-from ..workers import worker_processes
+from ..sweeps.pools import Died, Processes, results
 from .run import Options, run
 
 Progress = Callable[[str, float], None]
@@ -101,16 +100,15 @@ def study_cases(file: Path, out: Path | None, progress: Progress, rumoca: bool =
 
 
 def _run_all(jobs: Sequence[_Job], progress: Progress) -> tuple[Outcome, ...]:
+    """Each case in a process; what their FMUs have in common is compiled once."""
     done: dict[str, Outcome] = {}
     progress("cases", 0.0)
-    with worker_processes(len(jobs)) as pool:
-        waiting = {pool.submit(_run_case, job): job for job in jobs}
-        for future in as_completed(waiting):
-            job = waiting[future]
-            try:
-                done[job.name] = future.result()
-            except BrokenProcessPool:
-                done[job.name] = CaseFailure(job.name, f"a process of the study died; try {job.command}")
+    with kept_objects():
+        for job, came in results(Processes(most=len(jobs)), _run_case, jobs):
+            if isinstance(came, Died):
+                done[job.name] = CaseFailure(job.name, f"{came.reason}; try {job.command}")
+            else:
+                done[job.name] = came
             progress("cases", len(done) / len(jobs))
     return tuple(done[job.name] for job in jobs)
 

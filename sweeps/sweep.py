@@ -14,6 +14,7 @@ import numpy as np
 
 from .._version import __version__
 from ..errors import DescriptionError, MissingToolError, Problem
+from ..fmu.compilers.kept import kept_objects
 from ..generator.description import Chain
 from ..generator.language.suggest import alternatives
 from .objectives import Objective, objectives
@@ -146,9 +147,10 @@ def job_of(
 ) -> Job:
     """What workers get: FMUs, compiled unless they are in the folder."""
     setups = []
-    for number, structure in enumerate(found):
-        progress("compiling", number / len(found))
-        setups.append(setup(structure, build(structure, out / "fmu")))
+    with kept_objects():
+        for number, structure in enumerate(found):
+            progress("compiling", number / len(found))
+            setups.append(setup(structure, build(structure, out / "fmu")))
     progress("compiling", 1.0)
     key = hashlib.sha256(repr((setups, asked, kept)).encode()).hexdigest()[:16]
     return Job(key, tuple(setups), tuple(asked), kept)

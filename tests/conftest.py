@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
-import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +17,11 @@ from helpers_cli import ARM, Answer, Command
 
 from gpmelica import cli
 from gpmelica.fmu.backends.backend import build_native
-from gpmelica.fmu.compilers import compiler
+from gpmelica.fmu.compilers.kept import kept_objects
 from gpmelica.generator.description.load import from_data
 from gpmelica.prepared import Prepared, prepare
 
 _LONGEST = 300.0  # s, that a worker waits for another one's build
-_INCLUDE = re.compile(r'^ *# *include "(.+?)"', re.MULTILINE)
 
 
 @pytest.fixture(scope="session")
@@ -64,53 +60,17 @@ def _first_builds(folder: Path, build: Callable[[Path], None]) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _objects(shared: Path) -> Iterator[Callable[..., None]]:
-    """Compiles a C file once in a run: the fixed sources are the same in every FMU. Gives the compiler itself."""
+def _objects(shared: Path) -> Iterator[None]:
+    """Compiles a C file once in a run: the fixed sources are the same in every FMU."""
     (shared / "objects").mkdir(exist_ok=True)
-    really = compiler.compile_object
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compiler, "compile_object", partial(_compile_once, really, shared / "objects"))
-        yield really
-
-
-def _compile_once(
-    really: Callable[..., None],
-    kept: Path,
-    by: compiler.Compiler,
-    source: str,
-    object_file: str,
-    flags: Sequence[str],
-    *,
-    folder: Path,
-) -> None:
-    """An object file is another one's copy where compiler, flags, source and its headers are the same."""
-    key = hashlib.sha256(repr((by, source, flags)).encode())
-    for path in _with_headers(folder, source):
-        key.update((folder / path).read_bytes())
-    copy, target = kept / f"{key.hexdigest()}.o", folder / object_file
-    if copy.exists():
-        shutil.copy(copy, target)
-        return
-    really(by, source, object_file, flags, folder=folder)
-    whole = copy.with_suffix(f".{os.getpid()}")
-    shutil.copy(target, whole)
-    whole.replace(copy)
-
-
-def _with_headers(folder: Path, source: str) -> list[str]:
-    """A C file and all headers below the folder that it reaches, so that both versions of FMI share the rest."""
-    found = [source]
-    for path in found:  # which grows
-        for name in _INCLUDE.findall((folder / path).read_text(encoding="utf-8")):
-            places = (place for place in (name, f"include/{name}") if (folder / place).is_file())
-            found += [place for place in places if place not in found]
-    return found
+    with kept_objects(shared / "objects"):
+        yield
 
 
 @pytest.fixture
-def compiled_anew(monkeypatch: pytest.MonkeyPatch, _objects: Callable[..., None]) -> None:
+def compiled_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every C file of the test is compiled, wherever it was compiled before."""
-    monkeypatch.setattr(compiler, "compile_object", _objects)
+    monkeypatch.delenv("GPMELICA_OBJECTS")
 
 
 @pytest.fixture(scope="session")

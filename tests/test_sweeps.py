@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import shutil
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from helpers_sweeps import dies_once
 
 import gpmelica as gp
 from gpmelica.errors import DescriptionError, SolveError
+from gpmelica.fmu.compilers import compiler, kept
 from gpmelica.fmu.runs.repeated import Repeated, Span
 from gpmelica.fmu.runs.simulate import simulate
 from gpmelica.generator.description.load import from_data
@@ -352,6 +355,35 @@ def test_a_worker_that_dies_costs_nothing(tmp_path: Path) -> None:
     died = dict(found).pop(5)
     assert isinstance(died, Died) and "died 3 times" in died.reason
     assert all(came == 2 * number for number, came in found if number != 5)
+
+
+def test_object_files_are_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By several at once the same bytes, gone at the end; a folder that is not there is no harm."""
+    by, really, made = compiler.find(), compiler.compile_object, list[str]()
+
+    def counted(by: compiler.Compiler, source: str, *rest: Any, folder: Path) -> None:
+        made.append(source)
+        really(by, source, *rest, folder=folder)
+
+    def built(name: str) -> bytes:
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "a.c").write_text("int f(void);\nint f(void) { return 3; }\n", encoding="utf-8")
+        kept.compile_object(by, "a.c", "a.o", ["-O1"], folder=folder)
+        return (folder / "a.o").read_bytes()
+
+    monkeypatch.setattr(compiler, "compile_object", counted)
+    monkeypatch.delenv("GPMELICA_OBJECTS")
+    with kept.kept_objects():
+        place = Path(os.environ["GPMELICA_OBJECTS"])
+        with ThreadPoolExecutor(4) as pool:
+            assert len(set(pool.map(built, "abcd"))) == 1
+        before = len(made)
+        assert built("e") == built("f") and len(made) == before
+    assert not place.exists() and "GPMELICA_OBJECTS" not in os.environ
+    monkeypatch.setenv("GPMELICA_OBJECTS", str(tmp_path / "missing" / "folder"))
+    with kept.kept_objects():
+        assert built("g") == built("h")
 
 
 def test_dask_gives_the_same(finished: gp.Sweep, swing: Path, monkeypatch: pytest.MonkeyPatch) -> None:

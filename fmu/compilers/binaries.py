@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from ...errors import MissingToolError
 from ...workers import cores
 from . import compiler
+from .kept import compile_object
 from .platforms import TARGETS, Platform, here
 from .universal import universal
 
@@ -106,7 +107,7 @@ class _Slice:
         # Windows knows only code that is position independent, and clang warns of the flag
         position = () if self.platform.suffix == ".dll" else ("-fPIC",)
         flags = (*FLAGS, *position, *flags)
-        compiler.compile_object(self.compiler, source, f"{self.objects}/{source}.o", flags, folder=self.folder)
+        compile_object(self.compiler, source, f"{self.objects}/{source}.o", flags, folder=self.folder)
         return f"{source} for {self.platform.name}"
 
     def link(self, sources: Sequence[str]) -> bytes:
