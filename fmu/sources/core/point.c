@@ -125,10 +125,13 @@ double switches_next_time(const Model *model) {
 
 /* ---- Relations -------------------------------------------------------------------------------------------------- */
 
-static bool is_beyond(const Model *model, int k) {
-    const double indicator = model->workspace[equations.blocks.indicators + k];
-    return relations_of(model)[k] != 0.0 ? indicator < 0.0 : indicator > 0.0;
+double relation_side(const Model *model, int relation) { return relations_of(model)[relation] != 0.0 ? 1.0 : -1.0; }
+
+double relation_distance(const Model *model, int relation) {
+    return relation_side(model, relation) * model->workspace[equations.blocks.indicators + relation];
 }
+
+static bool is_beyond(const Model *model, int k) { return relation_distance(model, k) < 0.0; }
 
 bool switches_are_due(const Model *model) {
     for (int k = 0; k < n_times(); k++)

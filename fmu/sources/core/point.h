@@ -18,6 +18,8 @@ double switches_next_time(const Model *model); /* s, of the next time event; INF
 /* For relations the model must stand evaluated. */
 bool switches_are_due(const Model *model);  /* one ought to be another */
 bool relations_are_due(const Model *model); /* one of a relation */
+double relation_side(const Model *model, int relation);     /* 1 where it holds, else -1 */
+double relation_distance(const Model *model, int relation); /* its indicator times its side: below 0 it is due */
 /* Makes all relations what their indicators say. Number of one that has changed; -1: none has. */
 int switches_follow_states(Model *model);
 

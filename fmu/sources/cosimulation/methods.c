@@ -2,6 +2,7 @@
 
 #include "methods.h"
 
+#include "grazing.h"
 #include "solver_choice.h"
 
 static const Integrator *const INTEGRATORS[N_METHODS] = {
@@ -35,5 +36,5 @@ size_t integrator_memory(void) {
         const size_t needed = INTEGRATORS[i]->memory != NULL ? INTEGRATORS[i]->memory() : 0;
         if (needed > most) most = needed;
     }
-    return most;
+    return most + grazing_memory();
 }

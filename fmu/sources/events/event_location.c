@@ -5,6 +5,7 @@
 #include "event_location.h"
 
 #include "events.h"
+#include "grazing.h"
 #include "point.h"
 
 #include <math.h>
@@ -57,16 +58,20 @@ bool locate_event(Model *model, double begin, StepTo step_to, const void *step) 
     bool is_beyond;
     if (equations.n_relations == 0) return true;
     if (!model_expect_change(model, &is_beyond)) return false;
-    if (!is_beyond) return true;
-    Bracket bracket = {begin, model->workspace[equations.blocks.time], model->indicators,
-                       model->indicators + equations.n_relations};
-    switches_indicators(model, bracket.after);
-    return narrow(model, &bracket, step_to, step);
+    for (;;) {
+        Bracket bracket = {begin, model->workspace[equations.blocks.time], model->indicators,
+                           model->indicators + equations.n_relations};
+        switches_indicators(model, bracket.after);
+        if (is_beyond && !narrow(model, &bracket, step_to, step)) return false;
+        if (!grazing_find(model, begin, step_to, step, &is_beyond)) return false;
+        if (!is_beyond) return true;
+    }
 }
 
 bool note_indicators(Model *model) {
     if (equations.n_relations == 0) return true;
     if (!model_expect_change(model, &model->event_is_due)) return false;
+    if (model->event_is_due) grazing_forget(model);
     switches_indicators(model, model->indicators);
     return true;
 }

@@ -1,0 +1,18 @@
+/* Relations that change and change back within one step of an inner solver: what both ends of it do not show. */
+
+#ifndef GRAZING_H
+#define GRAZING_H
+
+#include "event_location.h"
+
+#include <stddef.h>
+
+size_t grazing_memory(void); /* numbers at the end of model->memory */
+
+/* After a step from `begin` to where the model stands, both under the same switches. *found: whether at some time between
+   a relation is beyond that is not so at the end. There the model stands then, else where it stood. */
+bool grazing_find(Model *model, double begin, StepTo step_to, const void *step, bool *found);
+
+void grazing_forget(Model *model); /* in an event: indicators go on with other slopes */
+
+#endif
