@@ -81,4 +81,4 @@ class Balance:
             at = interpolant()
             return lambda t: at(t)[:-2]
 
-        return self._events.first(segment, before, after, y[:-2], motion)
+        return self._events.first(segment, before, after, motion)

@@ -27,6 +27,7 @@ from .watch import Watch
 
 Array = NDArray[np.float64]
 Progress = Callable[[float], None]
+_LOOKS = 1000  # of a run, at least, at what changes at events
 
 
 def simulate(
@@ -100,7 +101,7 @@ class _Run:
     def __init__(self, motion: Motion, times: Array, progress: Progress | None) -> None:
         self.motion, self.times = motion, times
         self.watch = Watch(motion, float(np.diff(times).max(initial=0.0)), float(times[-1]))
-        self.events = Events(motion)
+        self.events = Events(motion, float(times[-1]) / _LOOKS)
         self.steps = 0
         end = float(times[-1])
         begins = np.array([0.0, *motion.model.stops(end)])
@@ -145,7 +146,7 @@ class _Run:
     ) -> float | None:
         """Of a step; when an event ends it."""
         self.steps += 1
-        event = self.events.first(segment, before, after, y, interpolant)
+        event = self.events.first(segment, before, after, interpolant)
         if event is not None:
             after, y = event, interpolant()(event)
         self.watch.step(segment, before, after, y, interpolant)

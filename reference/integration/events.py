@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,26 +11,29 @@ from scipy.optimize import brentq
 
 from ...errors import SolveError
 from ...trajectory import Event
-from ..kinematics.quantities import Relation
+from ..kinematics.jet import Number
+from ..kinematics.quantities import Relation, State
 from ..kinematics.segment import Segment
-from .grazing import lowest, suspected
+from .grazing import instants, is_resolved, lowest, suspected
 from .integrators import Interpolant
 from .motion import Motion
 
 Array = NDArray[np.float64]
 _MOST = 1000  # changes within a second
 _NEAR = 1e-13  # s, and relative to the time: how exactly events are located
+_INSTANTS, _MOST_INSTANTS = 16, 256  # of a step, where relations are looked at
 
 
 class Events:
     """Of one run.
 
-    found   in the order of time
+    longest  s, between two looks at the relations
+    found    in the order of time
     """
 
-    def __init__(self, motion: Motion) -> None:
-        self._motion, self._relations = motion, motion.model.relations()
-        self._past: list[tuple[float, Array]] = []  # ends of the last two steps with the distances there
+    def __init__(self, motion: Motion, longest: float = np.inf) -> None:
+        self._motion, self._relations, self._longest = motion, motion.model.relations(), longest
+        self._greatest = np.zeros(len(self._relations))  # distances so far
         self.found: list[Event] = []
 
     def segment(self, t: float, y: Array, begin: float, last: Segment | None = None) -> Segment:
@@ -42,56 +46,50 @@ class Events:
         sides = {relation.key: last is not None and last.sides[relation.key] for relation in self._relations}
         for _ in range(len(sides) + 1):
             segment = Segment(begin, dict(sides))
-            distances = self._distances(t, y, segment)
-            changed = self._beyond(distances)
+            changed = self._changed(t, y, segment)
             if not changed:
-                if last is None or last.sides != segment.sides:
-                    self._past = [(t, distances)]
                 return segment
             for relation in changed:
                 self._change(relation, t, sides, last is not None)
         raise SolveError(f"the conditions of {changed[-1].label} contradict each other at t = {t:.9g} s")
 
     def first(
-        self, segment: Segment, before: float, after: float, y: Array, interpolant: Callable[[], Interpolant]
+        self, segment: Segment, before: float, after: float, interpolant: Callable[[], Interpolant]
     ) -> float | None:
-        """When the first relation changes in a step from `before` to `after`, s, with the end y; None: never."""
+        """When the first relation changes in a step from `before` to `after`, s; None: never."""
         if not self._relations:
             return None
-        event, end, distances = None, after, self._distances(after, y, segment)
-        located: set[Hashable] = set()
-        while True:
-            # where one changes first, others may be beyond that are back at the step's end
-            changed = [relation for relation in self._beyond(distances) if relation.key not in located]
-            located |= {relation.key for relation in changed}
-            if changed:
-                at = interpolant()
-                event = earlier = min(self._located(relation, segment, before, end, at) for relation in changed)
-            else:
-                earlier = self._grazed(segment, before, (end, distances), interpolant)
-            if earlier is None:
-                break
-            end, distances = earlier, self._distances(earlier, interpolant()(earlier), segment)
-        self._past = [self._past[-1], (end, distances)]
+        at = interpolant()
+        times, distances = self._course(segment, before, after, at)
+        event, last = None, len(times) - 1
+        beyond = np.flatnonzero((distances < 0.0).any(axis=1))
+        if len(beyond):
+            last = int(beyond[0])
+            span = (float(times[max(last - 1, 0)]), float(times[last]))
+            event = min(
+                self._located(k, segment, span, at) for k in np.flatnonzero(distances[last] < 0.0).tolist()
+            )
+        for i, k in suspected(times[: last + 1], distances[: last + 1]):
+            near = slice(i - 1, i + 2)
+            along = partial(self._distance, k, segment, at)
+            time = lowest(along, times[near].tolist(), distances[near, k].tolist())
+            if time is not None:
+                begins = [t for t in times[near].tolist() if t < time]
+                grazed = self._located(k, segment, (begins[-1], time), at)
+                event = grazed if event is None else min(event, grazed)
         return event
 
-    def _grazed(
-        self, segment: Segment, before: float, end: tuple[float, Array], interpolant: Callable[[], Interpolant]
-    ) -> float | None:
-        """A time before the end at which a relation is beyond that is not so there; None: there is none."""
-        past = self._past
-        if len(past) < 2:  # the first step after an event: its middle is the third place
-            middle = 0.5 * (before + end[0])
-            past = [past[-1], (middle, self._distances(middle, interpolant()(middle), segment))]
-        for k in suspected([*past, end], before):
-            time = lowest(self._along(k, segment, interpolant()), before, end[0])
-            if time is not None:
-                return time
-        return None
-
-    def _along(self, k: int, segment: Segment, at: Interpolant) -> Callable[[float], float]:
-        """Distance of relation k from its change, as a function of time within a step."""
-        return lambda t: float(self._distances(t, at(t), segment, [self._relations[k]])[0])
+    def _course(self, segment: Segment, before: float, after: float, at: Interpolant) -> tuple[Array, Array]:
+        """Times in a step, shape (N,), and distances there, (N, m), that tell what they are between."""
+        count = max(_INSTANTS, int(np.ceil(0.5 * np.pi * (after - before) / self._longest)))
+        while True:
+            times = instants(before, after, count)
+            distances = self._distances(times, np.array([at(t) for t in times.tolist()]), segment)
+            with np.errstate(invalid="ignore"):
+                self._greatest = np.fmax(self._greatest, np.abs(distances).max(axis=0))
+            if count >= _MOST_INSTANTS or is_resolved(distances, self._greatest):
+                return times, distances
+            count *= 2
 
     def _change(self, relation: Relation, t: float, sides: dict[Hashable, bool], running: bool) -> None:
         sides[relation.key] = not sides[relation.key]
@@ -105,33 +103,33 @@ class Events:
                 f" {relation.label}; make it softer, give it damping, or write noevent(...) around it"
             )
 
-    def _distances(self, t: float, y: Array, segment: Segment, relations: list[Relation] | None = None) -> Array:
-        """Margins of relations, of all by default, above 0 on the sides of the segment."""
-        relations = self._relations if relations is None else relations
-        if not relations:
-            return np.zeros(0)
+    def _changed(self, t: float, y: Array, segment: Segment) -> list[Relation]:
+        if not self._relations:
+            return []
         state, _ = self._motion.moment(t, y, segment)
-        return np.array([r.margin(state) if segment.sides[r.key] else -r.margin(state) for r in relations])
+        return [relation for relation in self._relations if self._signed(relation, state) < 0.0]
 
-    def _beyond(self, distances: Array) -> list[Relation]:
-        return [self._relations[k] for k in np.flatnonzero(distances < 0.0)]
+    def _distances(self, times: Array, states: Array, segment: Segment) -> Array:
+        """Margins of all relations, shape (N, m), above 0 on the sides of the segment, at y of shape (N, size)."""
+        state, _ = self._motion.moment(times, states, segment)
+        return np.stack([self._signed(relation, state) for relation in self._relations], axis=-1)
 
-    def _located(
-        self, relation: Relation, segment: Segment, before: float, after: float, at: Interpolant
-    ) -> float:
-        """The first instant, but for rounding, at which the relation has changed."""
+    def _distance(self, k: int, segment: Segment, at: Interpolant, t: float) -> float:
+        """That of relation k at a time in a step, s."""
+        return float(self._signed(self._relations[k], self._motion.moment(t, at(t), segment)[0]))
 
-        def margin(t: float) -> float:
-            return relation.margin(self._motion.moment(t, at(t), segment)[0])
+    def _signed(self, relation: Relation, state: State) -> Number:
+        margin = relation.margin(state)
+        return margin if state.segment.sides[relation.key] else -margin
 
-        if _is_beyond(relation, margin(before), segment):
+    def _located(self, k: int, segment: Segment, span: tuple[float, float], at: Interpolant) -> float:
+        """The first instant, but for rounding, at which relation k has changed, between two times, s."""
+        before, after = span
+        distance = partial(self._distance, k, segment, at)
+        if before == after or distance(before) < 0.0:
             return before
         near = _NEAR * max(1.0, abs(after))
-        t = float(brentq(margin, before, after, xtol=near))
-        while t < after and not _is_beyond(relation, margin(t), segment):
+        t = float(brentq(distance, before, after, xtol=near))
+        while t < after and distance(t) >= 0.0:
             t, near = min(t + near, after), 2.0 * near
         return t
-
-
-def _is_beyond(relation: Relation, margin: float, segment: Segment) -> bool:
-    return margin < 0.0 if segment.sides[relation.key] else margin > 0.0

@@ -18,7 +18,7 @@ import numpy as np
 from ...errors import SolveError
 from ...generator.language.ir import Expr
 from .curve import Curve
-from .jet import OPERATIONS, Value, plain
+from .jet import OPERATIONS, Number, Value, plain
 from .segment import Apart, Segment, holds_in_all
 
 T = TypeVar("T")
@@ -155,13 +155,16 @@ class Related(_Branch):
             return super().chosen(at)
         return self.children[2 if at.segment.sides[self] else 3]
 
-    def margin(self, at: Instant) -> float:
-        """Positive where it holds; nan where its operands have no value."""
+    def margin(self, at: Instant) -> Number:
+        """Positive where it holds; nan where its operands have no value.
+
+        Raises Apart where many states have to be evaluated one by one.
+        """
         try:
             left, right = (plain(child.value(at)) for child in self.children[:2])
         except NoValue:
             return math.nan
-        return float(left - right if self.comparison in (">", ">=") else right - left)
+        return left - right if self.comparison in (">", ">=") else right - left
 
 
 @dataclass(frozen=True)

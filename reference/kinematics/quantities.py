@@ -99,13 +99,14 @@ class Relation:
 
     key      that of the segment's sides
     label    what it belongs to, for messages
-    margin   of a state: positive where the relation holds, negative where it does not; nan where it has no value
+    margin   of a state, or of many, shape (N,): positive where the relation holds, negative where it does not; nan
+             where it has no value
     words    what happens where it begins to hold, and where it ends
     """
 
     key: Hashable
     label: str
-    margin: Callable[[State], float]
+    margin: Callable[[State], Number]
     words: tuple[str, str] = ("meets its condition", "leaves its condition")
 
 
@@ -226,12 +227,17 @@ class Reading:
 
     def number(self, state: State) -> Number:
         """Its value, shape (…)."""
+        return self._numbers(state, lambda one: plain(self._value(one, self._values(one))))
+
+    def _numbers(self, state: State, of: Callable[[State], Number]) -> Number:
+        """What it is of a state, or of many: one by one where no formula fits all, or one has no value."""
         if not state.is_many:
-            return plain(self._value(state, self._values(state)))
+            return of(state)
         try:
-            return np.broadcast_to(plain(self._of_many(state, self._values(state))), state.t.shape)
-        except Apart:
-            return np.array([self.number(one) for one in state.each()])
+            with np.errstate(divide="raise", over="raise", invalid="raise"):
+                return np.broadcast_to(of(state), state.t.shape)
+        except (Apart, FloatingPointError):
+            return np.array([of(one) for one in state.each()])
 
     def jet(self, state: State) -> Jet:
         """Its derivatives by t, positions, velocities, accelerations and forces, (…, k), and along the motion.
@@ -271,8 +277,8 @@ class Reading:
         """What of it changes at events."""
         return [Relation(node, self.label, self._margin_of(node)) for node in dict.fromkeys(related(self.node))]
 
-    def _margin_of(self, node: Related) -> Callable[[State], float]:
-        return lambda state: node.margin(self._instant(state))
+    def _margin_of(self, node: Related) -> Callable[[State], Number]:
+        return lambda state: self._numbers(state, lambda one: node.margin(self._instant(one)))
 
     def _instant(self, state: State) -> Instant:
         return Instant(dict(zip(self.names, self._values(state), strict=True)), state.segment)

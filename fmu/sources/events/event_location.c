@@ -5,7 +5,6 @@
 #include "event_location.h"
 
 #include "events.h"
-#include "grazing.h"
 #include "point.h"
 
 #include <math.h>

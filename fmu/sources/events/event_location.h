@@ -3,10 +3,7 @@
 #ifndef EVENT_LOCATION_H
 #define EVENT_LOCATION_H
 
-#include "model.h"
-
-/* Takes a step of a solver again, from its begin to `end`, where the model stands afterwards. */
-typedef bool (*StepTo)(Model *model, double end, const void *step);
+#include "grazing.h"
 
 /* After a step from `begin` to where the model stands, both under the same switches: goes back to just after the first
    change of a relation, if there is one. model->indicators are those at the begin. */

@@ -1,6 +1,7 @@
-/* The parabola through an indicator's values at the ends of this step and the one before, or at the ends and in the middle
-   of the first one after an event, says where it may come nearest to zero; that place is looked at, and parabolas through what has been found there go on from it (successive parabolic
-   interpolation: Brent, Algorithms for Minimization without Derivatives, 1973, chapter 5).
+/* The parabola through an indicator's values at the ends of this step and the one before, or at the ends and in the
+   middle of the first one after an event, says where it may come nearest to zero; that place is looked at, and
+   parabolas through what has been found there go on from it (successive parabolic interpolation: Brent, Algorithms for
+   Minimization without Derivatives, 1973, chapter 5).
 
    Its memory: the begin of the step before, 1 if that is known, and the indicators there. */
 

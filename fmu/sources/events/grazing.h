@@ -3,9 +3,12 @@
 #ifndef GRAZING_H
 #define GRAZING_H
 
-#include "event_location.h"
+#include "model.h"
 
 #include <stddef.h>
+
+/* Takes a step of a solver again, from its begin to `end`, where the model stands afterwards. */
+typedef bool (*StepTo)(Model *model, double end, const void *step);
 
 size_t grazing_memory(void); /* numbers at the end of model->memory */
 
