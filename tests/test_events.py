@@ -201,6 +201,38 @@ def test_a_start_at_the_edge(compile_data: CompileData) -> None:
         assert signals["cart_position"] == pytest.approx(ASIDE + 2.1 / MASS * t**2 / 2, abs=1e-9)
 
 
+def _on_kinks() -> dict[str, Any]:
+    """Sliders pushed from rest exactly at a stop, a wall, the length of a rope, and where conditions change."""
+    links = [_link(name, [1.0, 0.0, 0.0], ASIDE) for name in ("stopped", "touching", "tied", "closed", "open")]
+    links[0]["joint"]["limits"] = {"upper": ASIDE, "stiffness": STIFFNESS}
+    wall = {"name": "wall", "link": "touching", "stiffness": STIFFNESS}
+    wall["plane"] = {"point": [ASIDE, 0.0, 0.0], "normal": [-1.0, 0.0, 0.0]}
+    rope = {"name": "rope", "a": {"link": "ground"}, "b": {"link": "tied"}, "rest": ASIDE, "stiffness": STIFFNESS}
+    efforts = {name: str(PUSH) for name in ("stopped", "touching", "tied")}
+    efforts |= {
+        x: f"{PUSH} if {x}.position {sign} {ASIDE} else 0" for x, sign in (("closed", ">="), ("open", ">"))
+    }
+    forces = [{"name": f"push_{x}", "joint": x, "effort": effort} for x, effort in efforts.items()]
+    return {
+        **{"schema": 1, "name": "OnKinks", "gravity": [0.0, 0.0, 0.0], "links": links, "forces": forces},
+        **{"contacts": [wall], "lines": [rope | {"tension_only": True}]},
+    }
+
+
+def test_a_start_on_kinks(compile_data: CompileData) -> None:
+    """Conditions are what is written, `>=` holds; what is only touched acts from where it is passed."""
+    machine, options = _on_kinks(), {"stop": 0.1, "output_step": 0.01, "tolerance": 1e-11}
+    names = [f"{link['name']}_position" for link in machine["links"]]
+    found = [simulate(mechanism_of(machine), **options)]
+    found += [runs.simulate(compile_data(machine).fmu, mode, names, name=mode, **options) for mode in ("cs", "me")]
+    t = found[0].time
+    sprung = ASIDE + PUSH / STIFFNESS * (1.0 - np.cos(math.sqrt(STIFFNESS / MASS) * t))
+    expected = [sprung] * 3 + [ASIDE + PUSH / MASS * t**2 / 2, np.full(len(t), ASIDE)]
+    for run in found:
+        for name, exact in zip(names, expected, strict=True):
+            assert run.signals[name] == pytest.approx(exact, abs=1e-8), (run.name, name)
+
+
 CHATTERING = _machine("0", "-5*sign(cart.position + cart.position_dot)")
 
 

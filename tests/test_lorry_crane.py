@@ -66,9 +66,16 @@ def test_model_exchange_and_co_simulation_agree(crane: Compiled) -> None:
     assert np.all(np.array([cs.signals[leg] for leg in LEGS]) >= 0.0)
 
 
-@pytest.mark.parametrize("values", [{"payload": 1500.0, "rope": 3.15}, {"payload": 300.0, "rope": 1.5}])
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"payload": 1500.0, "rope": 3.15},
+        {"payload": 300.0, "rope": 1.5},
+        {"payload": 800.0, "rope": 5.0},  # it lies where the description has it
+    ],
+)
 def test_the_start_where_the_rope_goes_slack(crane: Compiled, values: dict[str, float]) -> None:
-    """The load hangs on a longer, or a shorter rope, as in a description with these numbers."""
+    """The load hangs on a longer or a shorter rope, or lies, as in a description with these numbers."""
     model = described(values)
     with Fmu(crane, "2.0", "cs") as fmu:
         found = fmu.start(values).read(motion_signals(model)[0])

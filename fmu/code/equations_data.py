@@ -35,7 +35,7 @@ from .staged import (
     System,
     TreeSystem,
 )
-from .start import initial, parameter_of
+from .start import at_defaults, initial, parameter_of
 
 _OWN_BLOCKS = {"start_values"}  # of the generated part alone
 _COUNTED = ("states", "inputs", "switches", "parameters", "outputs", "checks", "calculated", "requirements")
@@ -216,7 +216,7 @@ def _phase(program: Program, phase: Phase) -> dict[str, Any]:
     start, places = program.start, _parameter_places(program)
     assert start is not None
     moved = [places.get(name, -1) for name in parameter_of(start, phase.name)]
-    numbers = initial(start, phase.name)
+    numbers, found = initial(start, phase.name), at_defaults(start, phase.name)
     own = [x if i >= len(moved) or moved[i] >= 0 else 0.0 for i, x in enumerate(numbers)]
     return {
         "what": _string(_FOUND[phase.name]),
@@ -232,6 +232,7 @@ def _phase(program: Program, phase: Phase) -> dict[str, Any]:
         "tried": phase.tried.offset if phase.tried else -1,
         "names": f"(const char *const[]){{ {', '.join(map(_string, phase.names))} }}",
         "initial": f"(const double[]){{ {_numbers(own)} }}",
+        "defaults": f"(const double[]){{ {_numbers(found)} }}" if found else "0",
         "parameters": f"(const int[]){{ {_integers(moved)} }}",
     }
 

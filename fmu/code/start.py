@@ -142,13 +142,23 @@ def initial(start: Start, phase: str) -> list[float]:
     """What a phase begins with where its coordinates' start parameters have not been changed.
 
     Changes of the moving coordinates or velocities from their defaults to what the description has; of the
-    equilibrium the settled coordinates' defaults, no changes of the others, and no multipliers.
+    equilibrium the settled coordinates in the description, no changes of the others, and no multipliers. So a
+    coordinate that nothing moves stays where a description with the changed parameters has it.
     """
     if phase == "equilibrium":
-        values = [start.defaults[0][k] if k in start.settled else 0.0 for k in start.free]
-        return [*values, *(0.0 for _ in start.equilibrium)]
+        return _equilibrium(start, start.described[0])
     level = 0 if phase == "assembly" else 1
     return [start.described[level][k] - start.defaults[level][k] for k in start.moving]
+
+
+def at_defaults(start: Start, phase: str) -> list[float]:
+    """The same where no parameter has been changed, of what is not changes: found already, but for multipliers."""
+    return _equilibrium(start, start.defaults[0]) if phase == "equilibrium" else []
+
+
+def _equilibrium(start: Start, positions: Sequence[float]) -> list[float]:
+    values = [positions[k] if k in start.settled else 0.0 for k in start.free]
+    return [*values, *(0.0 for _ in start.equilibrium)]
 
 
 def parameter_of(start: Start, phase: str) -> list[str]:

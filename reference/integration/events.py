@@ -43,7 +43,7 @@ class Events:
         last    the segment that ends there; None: the run begins
         Raises SolveError where the conditions contradict each other, and where events do not end.
         """
-        sides = {relation.key: last is not None and last.sides[relation.key] for relation in self._relations}
+        sides = {r.key: r.closed if last is None else last.sides[r.key] for r in self._relations}
         for _ in range(len(sides) + 1):
             segment = Segment(begin, dict(sides))
             changed = self._changed(t, y, segment)

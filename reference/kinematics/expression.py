@@ -155,6 +155,11 @@ class Related(_Branch):
             return super().chosen(at)
         return self.children[2 if at.segment.sides[self] else 3]
 
+    @property
+    def closed(self) -> bool:
+        """Whether it holds where its operands are equal."""
+        return self.comparison in ("<=", ">=")
+
     def margin(self, at: Instant) -> Number:
         """Positive where it holds; nan where its operands have no value.
 

@@ -102,12 +102,14 @@ class Relation:
     margin   of a state, or of many, shape (N,): positive where the relation holds, negative where it does not; nan
              where it has no value
     words    what happens where it begins to hold, and where it ends
+    closed   whether it holds where a run starts with a margin of 0
     """
 
     key: Hashable
     label: str
     margin: Callable[[State], Number]
     words: tuple[str, str] = ("meets its condition", "leaves its condition")
+    closed: bool = False
 
 
 Forces: TypeAlias = dict[str, Callable[[State], float]]
@@ -275,7 +277,10 @@ class Reading:
 
     def relations(self) -> list[Relation]:
         """What of it changes at events."""
-        return [Relation(node, self.label, self._margin_of(node)) for node in dict.fromkeys(related(self.node))]
+        return [
+            Relation(node, self.label, self._margin_of(node), closed=node.closed)
+            for node in dict.fromkeys(related(self.node))
+        ]
 
     def _margin_of(self, node: Related) -> Callable[[State], Number]:
         return lambda state: self._numbers(state, lambda one: node.margin(self._instant(one)))

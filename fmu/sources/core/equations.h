@@ -286,6 +286,7 @@ typedef struct {
     int tried;                /* offset of a step, n_found numbers, that is tried; -1: none */
     const char *const *names; /* n_left: of these */
     const double *initial;    /* of the block at `begin`, or else of what is found, which begins with 0 otherwise */
+    const double *defaults;   /* the same where no parameter has been set: what is found there; NULL: 0 */
     const int *parameters;    /* n_moved: index of the start parameter of each; -1: none. Where it has been set, its
                                  change at `begin` is 0 */
 } Phase;

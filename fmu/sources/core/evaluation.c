@@ -156,9 +156,10 @@ static StartMode start_mode(const Model *model) {
 
 static void begin_phase(Model *model, const Phase *phase) {
     const bool changes = phase->begin >= 0, none = model->run.start == START_DEFAULT;
+    const double *found = none ? phase->defaults : phase->initial;
     for (int i = 0; changes && i < phase->n_moved; i++)
         model->workspace[phase->begin + i] = none || is_set(model, phase->parameters[i]) ? 0.0 : phase->initial[i];
-    for (int i = 0; i < phase->n_found; i++) model->workspace[phase->found + i] = changes ? 0.0 : phase->initial[i];
+    for (int i = 0; i < phase->n_found; i++) model->workspace[phase->found + i] = changes ? 0.0 : found[i];
 }
 
 static double largest(int n, const double *values, int *place) {
