@@ -123,7 +123,7 @@ def test_defaults() -> None:
     assert chain.gravity == (0.0, 0.0, -9.81)
     assert chain.base is None
     assert (chain.constraints.formulation, chain.constraints.dependent) == ("gpme", "auto")
-    assert (chain.simulation.start, chain.simulation.method) == ("statics", "DOP853")
+    assert (chain.simulation.start, chain.simulation.method) == ("statics", "Radau")
     joint = chain.links[0].joint
     assert (joint.velocity, joint.stiffness, joint.rest, joint.damping) == (0.0, 0.0, 0.0, 0.0)
     assert np.array_equal(chain.links[0].frame.rotation, np.eye(3))

@@ -29,6 +29,7 @@ _LONGER, _SHORTER = 5.0, 0.2  # of a step, for the next one
 _SAME = 1.2  # the same: less is not worth new factors
 _SAFETY = 0.9
 _FAILED = 0.25  # of a step, where Newton's method failed
+_FIRST = 1e-6  # of the span: no first step is shorter, for a start from rest says nothing of the motion's size
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class _Scheme:
     eigenvalues   shape (e,), of each conjugate pair one
     into, back    shape (e, s) and (s, e): T⁻¹, and T with pairs counted twice
     series        shape (s + 1, s): the coefficients of Legendre's polynomials in the step from Z
+    begin         shape (s + 1,): the slope at the step's begin, times h, from these coefficients
     """
 
     nodes: Array
@@ -48,6 +50,7 @@ class _Scheme:
     into: NDArray[np.complex128]
     back: NDArray[np.complex128]
     series: Array
+    begin: Array
 
 
 def _scheme(s: int) -> _Scheme:
@@ -57,9 +60,12 @@ def _scheme(s: int) -> _Scheme:
     # the polynomial's derivative at the nodes: A⁻¹ Z/h = F
     inverse = np.asarray(legendre.legvander(at[1:], s - 1) @ (2.0 * legendre.legder(series)), dtype=np.float64)
     eigenvalues, T = np.linalg.eig(inverse)
-    into, kept = np.linalg.inv(T), eigenvalues.imag >= 0.0
+    into = np.linalg.inv(T)
     twice = np.where(eigenvalues.imag > 0.0, 2.0, 1.0)
-    return _Scheme(nodes, inverse, eigenvalues[kept], into[kept], (T * twice)[:, kept], series)
+    begin = 2.0 * np.asarray(legendre.legval(-1.0, legendre.legder(np.eye(s + 1))), dtype=np.float64)
+    # the real one comes first
+    kept = sorted(np.flatnonzero(eigenvalues.imag >= 0.0), key=lambda k: eigenvalues[k].imag)
+    return _Scheme(nodes, inverse, eigenvalues[kept], into[kept], (T * twice)[:, kept], series, begin)
 
 
 _SCHEME = _scheme(STAGES)
@@ -75,6 +81,8 @@ class _Polynomial:
     series: Array
 
     def __call__(self, t: float) -> Array:
+        if t == self.t:
+            return self.y  # without rounding
         return np.asarray(self.y + self.increments(np.array([t]))[0])
 
     def increments(self, t: Array) -> Array:
@@ -103,7 +111,8 @@ class Radau:
         self.t, self.y, self.status = t, np.asarray(y, dtype=float), "running"
         self._rate, self._end, self._longest = rate, end, max_step
         self._rtol, self._atol = rtol, atol
-        self._h = self._first(rate(t, self.y))
+        self._slope = np.asarray(rate(t, self.y))
+        self._h = self._first()
         self._last: _Polynomial | None = None
         self._by_y: Array | None = None  # ∂f/∂y
         self._factors = (np.nan, np.zeros(0, dtype=complex))  # h, and (λ/h − ∂f/∂y)⁻¹
@@ -135,12 +144,13 @@ class Radau:
                     self._by_y = None
                 self._last = None if fresh else self._last
                 continue
-            step, error, contraction = found
+            step, slope, error, contraction = found
             factor = float(np.clip(_SAFETY * max(error, 1e-16) ** (-1.0 / STAGES), _SHORTER, _LONGER))
             if error > 1.0:
                 self._h = factor * h
                 continue
             self._take(step, h, factor, contraction)
+            self._slope = slope
             return None
 
     def dense_output(self) -> Callable[[float], Array]:
@@ -159,8 +169,8 @@ class Radau:
         if self.t >= self._end:
             self.status = "finished"
 
-    def _solved(self, h: float) -> tuple[_Polynomial, float, float] | None:
-        """The step's polynomial, its error by the tolerance, and Newton's contraction; None where that fails."""
+    def _solved(self, h: float) -> tuple[_Polynomial, Array, float, float] | None:
+        """The step's polynomial, f at its end, error by the tolerance, Newton's contraction; None: that fails."""
         times, size = self.t + h * _SCHEME.nodes, self._atol + self._rtol * np.abs(self.y)
         Z = self._guess(times)
         previous, contraction = np.inf, 0.0
@@ -178,11 +188,18 @@ class Radau:
             left = norm * contraction / max(1.0 - contraction, 1e-3) if np.isfinite(previous) else 0.1 * norm
             if left < _CONVERGED:
                 series = _SCHEME.series @ Z
-                return _Polynomial(self.t, h, self.y, series), _norm(series[-1] / size), contraction
+                error = max(_error(series / size), self._error_at_begin(h, series, size))
+                return _Polynomial(self.t, h, self.y, series), _SCHEME.inverse[-1] @ Z / h, error, contraction
             if contraction > _SLOW:
                 return None
             previous = norm
         return None
+
+    def _error_at_begin(self, h: float, series: Array, size: Array) -> float:
+        """Of what no node has seen: f may jump between the begin and the first node. Stiff parts are damped."""
+        missed = self._slope - _SCHEME.begin @ series / h
+        damped = (self._inverses(h)[0] @ missed).real * _SCHEME.eigenvalues[0].real
+        return _norm(_SCHEME.nodes[0] * damped / size)
 
     def _guess(self, times: Array) -> Array:
         """By the last step's polynomial."""
@@ -205,11 +222,17 @@ class Radau:
         rates = self._rate(np.full(len(states), self.t), states)
         return np.asarray(((rates[1:] - rates[0]) / moved[:, None]).T)
 
-    def _first(self, rate: Array) -> float:
+    def _first(self) -> float:
         """Length of the first step, s: in it an explicit one would change y by a hundredth of its size."""
         size = self._atol + self._rtol * np.abs(self.y)
-        slope = _norm(rate / size)
-        return min(0.01 * max(_norm(self.y / size), 1.0) / max(slope, 1e-300), self._end - self.t)
+        slope, span = _norm(self._slope / size), self._end - self.t
+        return min(max(0.01 * max(_norm(self.y / size), 1.0) / max(slope, 1e-300), _FIRST * span), span)
+
+
+def _error(series: Array) -> float:
+    """Size of the last coefficient, and as the two before it foretell it: at a jump one may vanish by chance."""
+    before, last, final = (_norm(row) for row in series[-3:])
+    return max(final, last * min(1.0, last / max(before, 1e-300)))
 
 
 def _norm(values: Array) -> float:

@@ -56,7 +56,7 @@ class Simulation(Part):
     """Between two points of the results, s."""
     step: PlainPositive = 1e-4
     """Of the method RK4, s; others choose theirs."""
-    method: Literal["RK4", "DOP853", "Radau", "BDF", "LSODA"] = "DOP853"
+    method: Literal["RK4", "DOP853", "Radau", "BDF", "LSODA"] = "Radau"
     """Of the reference solver; the FMU has its own."""
     # below 1e-12 solvers meet the rounding of doubles
     tolerance: Annotated[float, Field(strict=True, ge=1e-12, le=0.1)] = 1e-9
