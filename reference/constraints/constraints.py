@@ -82,6 +82,8 @@ class Constraints:
 
     def contact_wrenches(self, posture: Posture) -> Array:
         """Wrench of each of `contact_rows` with multiplier 1 on each slot; see `Conditions.wrenches`."""
+        if posture.S.ndim > 2:
+            return np.array([self.contact_wrenches(posture[k]) for k in range(len(posture.S))])
         return np.concatenate([self.edges.wrenches(posture), self.loops.wrenches(posture)])
 
     def __call__(self, state: State) -> Rows:

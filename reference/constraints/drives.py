@@ -25,9 +25,9 @@ class AllJoints:
         self._contacts = constraints.contact_rows
 
     def contacts(self, C: Array, effort: Array, multipliers: Array) -> Array:
-        """λ of knife edges and closures, shape (k, …), from λ of all rows, shape (m, …)."""
+        """λ of knife edges and closures, shape (…, k, c), from λ of all rows, shape (…, m, c)."""
         del C, effort
-        return multipliers[self._contacts]
+        return multipliers[..., self._contacts, :]
 
 
 class Actuated:
@@ -68,8 +68,10 @@ class Actuated:
         self._check(mechanism, constraints, C)
 
     def contacts(self, C: Array, effort: Array, multipliers: Array) -> Array:
-        """λ of knife edges and closures, shape (k, …), from M q̈ + h − Q, shape (n, …)."""
-        del multipliers
+        """λ of knife edges and closures, shape (…, k, c), from M q̈ + h − Q, shape (…, n, c)."""
+        if C.ndim > 2:
+            parts = zip(C, effort, multipliers, strict=True)
+            return np.array([self.contacts(*part) for part in parts])
         others = C[self._others]
         basis = self._basis(others)
         unknown = np.linalg.lstsq(self._system(basis @ others), effort, rcond=None)[0]

@@ -50,11 +50,6 @@ def stack(parts: Sequence[Rows], many: tuple[int, ...] = ()) -> Rows:
     return Rows(Phi, Phi_dot, C, gamma)
 
 
-def each_of(rows: Rows) -> list[Rows]:
-    """Of rows in many states those in each."""
-    return [Rows(*parts) for parts in zip(rows.Phi, rows.Phi_dot, rows.C, rows.gamma, strict=True)]
-
-
 def of_each(rows: Sequence[Rows]) -> Rows:
     """The same rows in many states, from those in each."""
     names = ("Phi", "Phi_dot", "C", "gamma")

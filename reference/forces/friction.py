@@ -6,7 +6,6 @@ and these on the friction; all are affine in the friction efforts τ, so the loo
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -26,7 +25,7 @@ _SMOOTH = 1e-12  # N², under the root of the normal force
 
 @dataclass(frozen=True)
 class Bristles:
-    """Rate of the friction states and friction coefficients, each of shape (f,)."""
+    """Rate of the friction states and friction coefficients, each of shape (…, f)."""
 
     z_dot: Array
     mu: Array
@@ -34,37 +33,37 @@ class Bristles:
 
 @dataclass(frozen=True)
 class FrictionEfforts:
-    """Friction efforts τ against the motion, shape (f,), N·m or N, and |τ − μ·arm·f_n(τ)|/|τ| that is left."""
+    """Friction efforts τ against the motion, (…, f), N·m or N, and |τ − μ·arm·f_n(τ)|/|τ| that is left, (…)."""
 
     tau: Array
-    residual: float
+    residual: Array
 
 
-_Bristle: TypeAlias = tuple[float, float, float]  # ż, μ and μ's slope by q̇ while z is held
+_Bristle: TypeAlias = tuple[Array, Array, Array]  # ż, μ and μ's slope by q̇ while z is held; shape (…) each
 
 
-def _lugre(friction: Friction, rate: float, z: float) -> _Bristle:
+def _lugre(friction: Friction, rate: Array, z: Array) -> _Bristle:
     """Canudas de Wit et al., 1995."""
     ratio, drop = rate / friction.v_s, friction.mu_s - friction.mu_k
-    peak = drop * math.exp(-ratio * ratio)  # ** might raise
+    peak = drop * np.exp(-ratio * ratio)
     steady = friction.mu_k + peak
     z_dot = rate - friction.sigma0 * abs(rate) * z / steady
     falling = 2.0 * ratio / friction.v_s * peak / steady  # −(d steady/d rate)/steady
     by_rate = 1.0 - friction.sigma0 * z * (np.sign(rate) + abs(rate) * falling) / steady
     mu = friction.sigma0 * z + friction.sigma1 * z_dot + friction.sigma2 * rate
-    return z_dot, mu, float(friction.sigma1 * by_rate + friction.sigma2)
+    return z_dot, mu, friction.sigma1 * by_rate + friction.sigma2
 
 
-def _dahl(friction: Friction, rate: float, z: float) -> _Bristle:
+def _dahl(friction: Friction, rate: Array, z: Array) -> _Bristle:
     """Dahl, 1968."""
     free = 1.0 - friction.sigma0 * z * np.sign(rate) / friction.mu_s
-    return float(rate * abs(free) ** friction.gamma * np.sign(free)), friction.sigma0 * z, 0.0
+    return rate * abs(free) ** friction.gamma * np.sign(free), friction.sigma0 * z, np.zeros_like(rate)
 
 
-_MODELS: dict[str, Callable[[Friction, float, float], _Bristle]] = {"lugre": _lugre, "dahl": _dahl}
+_MODELS: dict[str, Callable[[Friction, Array, Array], _Bristle]] = {"lugre": _lugre, "dahl": _dahl}
 
 
-def _coefficient(mechanism: Mechanism, friction: Friction, rate: float, z: float) -> tuple[float, float]:
+def _coefficient(mechanism: Mechanism, friction: Friction, rate: Array, z: Array) -> tuple[Array, Array]:
     """Bristle rate and friction coefficient; as printed μ + q̇ ∂μ/∂q̇, for ΔQ of P0 (26) has friction, too."""
     z_dot, mu, slope = _MODELS[friction.model](friction, rate, z)
     return z_dot, mu + rate * slope if mechanism.velocity_forces == "as_printed" else mu
@@ -95,12 +94,10 @@ class FrictionModel:
         ]
 
     def bristles(self, qd: Array, z: Array) -> Bristles:
-        """Rates and coefficients at q̇, shape (n,), and z, shape (f,)."""
-        pairs = [
-            _coefficient(self._mechanism, friction, float(qd[k]), float(deflection))
-            for friction, k, deflection in zip(self._friction, self.coordinates, z, strict=True)
-        ]
-        z_dot, mu = np.array(pairs, dtype=float).reshape(-1, 2).T
+        """Rates and coefficients at q̇, shape (…, n), and z, shape (…, f)."""
+        z_dot, mu = np.zeros((2, *z.shape))
+        for i, (friction, k) in enumerate(zip(self._friction, self.coordinates, strict=True)):
+            z_dot[..., i], mu[..., i] = _coefficient(self._mechanism, friction, qd[..., k], z[..., i])
         return Bristles(z_dot, mu)
 
     def efforts(
@@ -111,35 +108,37 @@ class FrictionModel:
         A fixed point would not do: where friction locks a mechanism, f_n grows faster than τ.
 
         loads         of the joints of `loaded`
-        qdd           shape (n, 1 + f): q̈ without friction, and its change per τ of each joint
-        multipliers   shape (rows, 1 + f), of the closures, likewise
+        qdd           shape (…, n, 1 + f): q̈ without friction, and its change per τ of each joint
+        multipliers   shape (…, rows, 1 + f), of the closures, likewise
         """
         normal_force = self._normal_force(posture, loads, qdd, multipliers)
         lever = mu * self._arm
-        tau = lever * normal_force(np.zeros(len(lever)))[0]
+        tau = lever * normal_force(np.zeros_like(lever))[0]
         for _ in range(FRICTION_SWEEPS if self._loaded else 0):
             found, slope = normal_force(tau)
-            tau = tau - np.linalg.solve(np.eye(len(lever)) - lever[:, None] * slope, tau - lever * found)
-        left, size = np.linalg.norm(tau - lever * normal_force(tau)[0]), np.linalg.norm(tau)
-        return FrictionEfforts(tau, float(left / size) if size > 0 else 0.0)
+            system = np.eye(lever.shape[-1]) - lever[..., None] * slope
+            tau = tau - np.linalg.solve(system, (tau - lever * found)[..., None])[..., 0]
+        left, size = (np.linalg.norm(x, axis=-1) for x in (tau - lever * normal_force(tau)[0], tau))
+        return FrictionEfforts(tau, np.asarray(left / np.where(size > 0, size, 1.0)))
 
     def _normal_force(
         self, posture: Posture, loads: AffineLoads, qdd: Array, multipliers: Array
     ) -> Callable[[Array], tuple[Array, Array]]:
-        """Normal forces, shape (f,), N, and their slopes by τ, shape (f, f), as a function of τ."""
-        R = posture.T[:3, np.array(self._bodies, dtype=int) + 1, :3].transpose(1, 0, 2)
-        e = np.einsum("jxy,jy->jx", R, self._axes)
-        across = np.eye(3) - e[:, :, None] * e[:, None, :]
-        force = loads.change(qdd, multipliers)[:, :3]
-        force[:, :, 0] += loads.constant[:, :3]
+        """Normal forces, shape (…, f), N, and their slopes by τ, shape (…, f, f), as a function of τ."""
+        R = posture.T[..., :3, np.array(self._bodies, dtype=int) + 1, :3].swapaxes(-3, -2)
+        e = (R @ self._axes[..., None])[..., 0]
+        across = np.eye(3) - e[..., :, None] * e[..., None, :]
+        force = loads.change(qdd, multipliers)[..., :3, :]
+        force[..., 0] += loads.constant[..., :3]
         force = across @ force
 
         def normal_force(tau: Array) -> tuple[Array, Array]:
-            found, slope = self._given.copy(), np.zeros((len(tau), len(tau)))
-            at_tau = force[:, :, 0] + force[:, :, 1:] @ tau
-            length = np.sqrt(_SMOOTH + np.sum(at_tau**2, axis=1))
-            found[self._loaded] = length
-            slope[self._loaded] = np.einsum("jx,jxk->jk", at_tau / length[:, None], force[:, :, 1:])
+            found, slope = np.zeros_like(tau), np.zeros((*tau.shape, tau.shape[-1]))
+            at_tau = force[..., 0] + (force[..., 1:] @ tau[..., None, :, None])[..., 0]
+            length = np.sqrt(_SMOOTH + np.sum(at_tau**2, axis=-1))
+            found[:] = self._given
+            found[..., self._loaded] = length
+            slope[..., self._loaded, :] = np.sum((at_tau / length[..., None])[..., None] * force[..., 1:], axis=-2)
             return found, slope
 
         return normal_force
@@ -159,7 +158,7 @@ def friction_efforts(mechanism: Mechanism, run: Trajectory) -> dict[str, Array]:
             continue
         if friction.normal_force is not None or load in run.signals:
             normal_force = run.signals[load] if friction.normal_force is None else friction.normal_force
-            pairs = run.columns([coordinate.signal("velocity").name, z]).tolist()
-            mu = np.array([_coefficient(mechanism, friction, rate, bristle)[1] for rate, bristle in pairs])
+            rate, bristle = run.columns([coordinate.signal("velocity").name, z]).T
+            mu = _coefficient(mechanism, friction, rate, bristle)[1]
             found[coordinate.symbol] = np.asarray(mu * friction.arm * normal_force, dtype=float)
     return found

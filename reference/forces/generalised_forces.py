@@ -142,8 +142,10 @@ class ForceModel:
     def wrenches(self, state: State) -> Array:
         """What point forces and spring-damper closures do to each slot, shape (B, 6).
 
-        Force, then moment about the posture's datum; world axes, N and N·m.
+        Force, then moment about the posture's datum; world axes, N and N·m; of many states (…, B, 6).
         """
+        if state.is_many:
+            return np.array([self.wrenches(one) for one in state.each()])
         none = np.zeros((state.posture.T.shape[1], 6))
         return _sum((element.wrenches(state) for element in self._elements), none)
 

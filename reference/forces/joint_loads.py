@@ -29,9 +29,9 @@ class AffineLoads:
 
     Wrenches are force, then moment about the posture's datum; world axes, N and N·m.
 
-    constant        shape (J, 6)
-    by_qdd          shape (n, J, 6)
-    by_multiplier   shape (rows, J, 6)
+    constant        shape (…, J, 6)
+    by_qdd          shape (…, n, J, 6)
+    by_multiplier   shape (…, rows, J, 6)
     """
 
     constant: Array
@@ -39,14 +39,13 @@ class AffineLoads:
     by_multiplier: Array
 
     def change(self, qdd: Array, multipliers: Array) -> Array:
-        """Its linear part for q̈ of shape (n, …) and λ of shape (rows, …): shape (J, 6, …)."""
-        return np.asarray(
-            np.tensordot(self.by_qdd, qdd, (0, 0)) + np.tensordot(self.by_multiplier, multipliers, (0, 0))
-        )
+        """Its linear part for q̈ of shape (…, n, c) and λ of shape (…, rows, c): shape (…, J, 6, c)."""
+        parts = ((self.by_qdd, qdd), (self.by_multiplier, multipliers))
+        return np.asarray(sum(_combined(loads, factors) for loads, factors in parts))
 
     def at(self, qdd: Array, multipliers: Array) -> Array:
-        """The loads, shape (J, 6), for q̈ of shape (n,) and λ of shape (rows,)."""
-        return self.constant + self.change(qdd, multipliers)
+        """The loads, shape (…, J, 6), for q̈ of shape (…, n) and λ of shape (…, rows)."""
+        return self.constant + self.change(qdd[..., None], multipliers[..., None])[..., 0]
 
 
 class JointLoads:
@@ -76,10 +75,12 @@ class JointLoads:
     def affine(self, posture: Posture, external: Array) -> AffineLoads:
         """The loads as functions of q̈ and the multipliers of knife edges and closures.
 
-        external   shape (B, 6), wrenches of point forces and spring-damper closures on the slots
+        external   shape (…, B, 6), wrenches of point forces and spring-damper closures on the slots
         """
-        HT = self._inertia @ posture.T.transpose(1, 2, 0)
-        fixed = _rate_of_momentum((posture.T_bias - self._gravity)[None], HT)[0] - external
+        HT = self._inertia @ np.moveaxis(posture.T, -3, -1)
+        fixed = (
+            _rate_of_momentum((posture.T_bias - self._gravity)[..., None, :, :, :], HT)[..., 0, :, :] - external
+        )
         return AffineLoads(
             constant=self._carried @ fixed,
             by_qdd=self._carried @ _rate_of_momentum(posture.T_q, HT),
@@ -119,14 +120,22 @@ def _subtree(mechanism: Mechanism, root: int) -> list[float]:
 
 
 def _rate_of_momentum(T_ddot: Array, HT: Array) -> Array:
-    """∫ r̈ dm and ∫ r × r̈ dm of each slot, shape (c, B, 6), for c parts of T̈, shape (c, 4, B, 4).
+    """∫ r̈ dm and ∫ r × r̈ dm of each slot, shape (…, c, B, 6), for c parts of T̈, shape (…, c, 4, B, 4).
 
-    HT   shape (B, 4, 4), H Tᵀ
+    HT   shape (…, B, 4, 4), H Tᵀ
     """
-    count, _, slots, _ = T_ddot.shape
-    P = (T_ddot.transpose(2, 0, 1, 3).reshape(slots, -1, 4) @ HT).reshape(slots, count, 4, 4).transpose(1, 0, 2, 3)
+    *many, count, _, slots, _ = T_ddot.shape
+    P = np.moveaxis(T_ddot, -2, -4).reshape(*many, slots, -1, 4) @ HT
+    P = P.reshape(*many, slots, count, 4, 4).swapaxes(-4, -3)
     moment = P[..., [2, 0, 1], [1, 2, 0]] - P[..., [1, 2, 0], [2, 0, 1]]
     return np.concatenate([P[..., :3, 3], moment], axis=-1)
+
+
+def _combined(loads: Array, factors: Array) -> Array:
+    """Σ_i loads[…, i, :, :] factors[…, i, c], shape (…, J, 6, c)."""
+    *many, count, J, _ = loads.shape
+    flat = loads.reshape(*many, count, J * 6).swapaxes(-2, -1)
+    return np.asarray((flat @ factors).reshape(*many, J, 6, factors.shape[-1]))
 
 
 def axial_and_normal(load: Array, axis: Array) -> tuple[float, float]:

@@ -90,13 +90,13 @@ class Gpme:
         return self._motion(system, *self._independent(system)[1:])[0]
 
     def solve(self, system: System) -> tuple[Array, Array]:
-        """q̈, shape (n, c), and λ, shape (m, c), of one state.
+        """q̈, shape (…, n, c), and λ, shape (…, m, c).
 
         Raises SolveError where C_d or the equations are singular, or if the motion has diverged.
         """
         basis, rows, wanted = self._independent(system)
         qdd, partition = self._motion(system, rows, wanted)
-        return qdd, basis.T @ partition.multipliers(rows, system.M @ qdd - system.force)
+        return qdd, basis.swapaxes(-2, -1) @ partition.multipliers(rows, system.M @ qdd - system.force)
 
     def _independent(self, system: System) -> tuple[Array, Array, Array]:
         """E, and of the independent rows, shape (…, r, n), C and what is wanted of C q̈."""

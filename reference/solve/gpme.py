@@ -170,13 +170,14 @@ class Partition:
         return scale[..., None] * solve_scaled(t, A * scale[..., None, :], b, self._coordinates)
 
     def multipliers(self, C: Array, effort: Array) -> Array:
-        """λ, shape (m, c), from C_dᵀ λ = effort_d, effort = M q̈ + h − Q of shape (n, c).
+        """λ, shape (…, m, c), from C_dᵀ λ = effort_d, effort = M q̈ + h − Q of shape (…, n, c).
 
         With C q̈ = wanted and the independent equations fulfilled, effort = Cᵀ λ holds for all coordinates.
         """
-        if not len(C):
-            return np.zeros((0, *effort.shape[1:]))
-        return np.asarray(np.linalg.solve(C[:, self.dependent].T, effort[self.dependent]), dtype=np.float64)
+        if not C.shape[-2]:
+            return effort[..., :0, :]
+        turned = C[..., self.dependent].swapaxes(-2, -1)
+        return np.asarray(np.linalg.solve(turned, effort[..., self.dependent, :]), dtype=np.float64)
 
 
 def solve_scaled(t: Number, A: Array, b: Array, names: Sequence[str]) -> Array:

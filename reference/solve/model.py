@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...generator.mechanism import Body, Mechanism
 from ..constraints.constraints import Constraints
-from ..constraints.rows import Rows, each_of
+from ..constraints.rows import Rows
 from ..forces.element import Input, Mark
 from ..forces.filters import Filters
 from ..forces.friction import FrictionModel
@@ -96,11 +96,6 @@ class _Equations:
     def system(self, t: Number) -> System:
         """The same, without a part of friction."""
         return System(t, self.M, (self.Q - self.h)[..., None], self.rows.C, self.wanted[..., None])
-
-    def each(self) -> list[_Equations]:
-        """Those of many states one by one."""
-        parts = zip(self.M, self.h, self.Q, each_of(self.rows), self.wanted, strict=True)
-        return [_Equations(*part) for part in parts]
 
 
 @dataclass(frozen=True)
@@ -211,11 +206,6 @@ class Model:
         if not self._friction.coordinates:
             qdd = form.accelerations(given.system(state.t))[..., 0]
             return Rates(qdd, np.zeros_like(qdd[..., :0]), given.rows.C)
-        if state.is_many:
-            parts = zip(state.each(), given.each(), _each(z, len(state.q)), strict=True)
-            solutions = [self._solution_with_friction(one, form, at, own) for one, own, at in parts]
-            qdd, z_dot = (np.array([getattr(x, key) for x in solutions]) for key in ("qdd", "z_dot"))
-            return Rates(qdd, z_dot, given.rows.C)
         solution = self._solution_with_friction(state, form, z, given)
         return Rates(solution.qdd, solution.z_dot, given.rows.C)
 
@@ -228,7 +218,7 @@ class Model:
         given, solution = self._solve(state, form, z)
         Q, C = given.Q + solution.friction, given.rows.C
         effort = given.M @ solution.qdd + given.h - Q
-        contacts = form.choice.drives.contacts(C, effort, solution.multipliers)
+        contacts = form.choice.drives.contacts(C, effort[:, None], solution.multipliers[:, None])[:, 0]
         return Evaluation(
             M=given.M,
             h=given.h,
@@ -305,16 +295,18 @@ class Model:
 
     def _solution_with_friction(self, state: State, form: Gpme, z: Array | None, given: _Equations) -> _Solution:
         """q̈ and λ are affine in the friction efforts; so the loop of these with the joint loads is a small one."""
-        M, C, units = given.M, given.rows.C, self._friction.units
-        force = np.column_stack([given.Q - given.h, units])
-        wanted = np.column_stack([given.wanted, np.zeros((len(C), units.shape[1]))])
+        M, C, units, many = given.M, given.rows.C, self._friction.units, state.q.shape[:-1]
+        force = np.zeros((*state.q.shape, 1 + units.shape[1]))
+        force[..., 0], force[..., 1:] = given.Q - given.h, units
+        wanted = np.zeros((*given.wanted.shape, 1 + units.shape[1]))
+        wanted[..., 0] = given.wanted
         qdd, multipliers = form.solve(System(state.t, M, force, C, wanted))
         contacts = form.choice.drives.contacts(C, M @ qdd - force, multipliers)
-        bristles = self._friction.bristles(state.qd, np.zeros(units.shape[1]) if z is None else z)
+        bristles = self._friction.bristles(state.qd, np.zeros((*many, units.shape[1])) if z is None else z)
         loads = self._friction_loads.affine(state.posture, self._forces.wrenches(state))
         found = self._friction.efforts(state.posture, bristles.mu, loads, qdd, contacts)
-        qdd, multipliers = (x[:, 0] + x[:, 1:] @ found.tau for x in (qdd, multipliers))
-        return _Solution(qdd, multipliers, units @ found.tau, bristles.z_dot, found.residual)
+        qdd, multipliers = (x[..., 0] + (x[..., 1:] @ found.tau[..., None])[..., 0] for x in (qdd, multipliers))
+        return _Solution(qdd, multipliers, found.tau @ units.T, bristles.z_dot, float(found.residual.max()))
 
     def relations(self) -> list[Relation]:
         """What changes at events whose times are not known before, in an order of its own."""
@@ -338,10 +330,6 @@ class Model:
                 separate.pop()
             separate.append(time)
         return separate
-
-
-def _each(z: Array | None, count: int) -> Sequence[Array | None]:
-    return [None] * count if z is None else list(z)
 
 
 def _outputs(mechanism: Mechanism, reader: Reader) -> dict[str, Reading]:
