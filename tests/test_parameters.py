@@ -196,3 +196,44 @@ def test_changes_of_a_parameter_keep_its_unit_and_bounds() -> None:
     assert (changed.value, changed.unit, changed.max) == (150.0, "kg", 400.0)
     with pytest.raises(DescriptionError, match=r"parameters\.payload\.value: expected at most 400, got 500"):
         from_data(loader(), changes={"parameters.payload": 500.0})
+
+
+def resting(**changes: float) -> Data:
+    """A load on the ground, and the rope that could lift it, slack by default; a lever beside."""
+    values = {"payload": 50.0, "rope": 2.5, "lever": 8.0} | changes
+    links: list[Data] = [
+        {"name": "load_x", "parent": "ground", "joint": {"type": "prismatic", "axis": [1.0, 0.0, 0.0]}},
+        {"name": "load", "parent": "load_x", "joint": {"type": "prismatic", "axis": [0.0, 0.0, 1.0]}},
+        {"name": "lever", "parent": "ground", "joint": {"type": "revolute", "axis": [0.0, 1.0, 0.0]}},
+    ]
+    links[0]["joint"]["position"], links[1]["joint"]["position"] = 0.2, 0.1
+    links[1] |= {"mass": "payload", "inertia": [0.0, 0.0, 0.0]}
+    links[2] |= {"mass": "lever", "com": [0.5, 0.0, 0.0], "inertia": [0.1, 0.1, 0.1]}
+    links[2]["joint"]["stiffness"] = 300.0
+    rope = {
+        "name": "rope",
+        "a": {"link": "ground", "point": [0.0, 0.0, 2.0]},
+        "b": {"link": "load"},
+        "rest": "rope",
+    }
+    ground = {
+        "name": "earth",
+        "link": "load",
+        "plane": {"point": [0.0, 0.0, 0.0]},
+        "stiffness": 1e5,
+        "damping": 1e3,
+    }
+    return {
+        **{"schema": 1, "name": "Resting", "parameters": values, "links": links, "contacts": [ground]},
+        **{"lines": [rope | {"stiffness": 1e4, "damping": 10.0, "tension_only": True}], "statics": {"locked": []}},
+    }
+
+
+def test_start_of_what_is_indifferent(compile_data: CompileData) -> None:
+    """A load on the ground lies where the description has it, and is found anew: deeper, or lifted by its rope."""
+    with Fmu(compile_data(resting()), "2.0", "cs") as fmu:
+        for changes in ({"payload": 80.0}, {"lever": 5.0}, {"rope": 1.5}, {"rope": 1.5, "payload": 20.0}):
+            model = prepare(from_data(resting(**changes)))
+            found = fmu.start(changes).read(motion_signals(model)[0])
+            assert found == pytest.approx(model.start[0], abs=1e-9), changes
+            assert abs(model.start[0][0]) < 1e-9 if "rope" in changes else found[0] == 0.2

@@ -1,6 +1,7 @@
 """Initial equations of the Modelica text: the start's equilibrium, where numbers follow parameters.
 
-Only where they are enough: a mechanism at rest, whose loops leave no joint that these equations would not find.
+Only where they are enough: a mechanism at rest that resists every motion, whose loops leave no joint that these
+equations would not find.
 Else, and in descriptions without expressions of parameters, the states start where the start parameters say.
 """
 
@@ -22,7 +23,7 @@ def found(program: Program) -> frozenset[str]:
     start = program.start
     if start is None or not program.calculated or any(start.described[1]) or any(start.defaults[1]):
         return frozenset()
-    if start.assembly and not set(start.moving) <= set(start.free):
+    if start.is_indifferent or (start.assembly and not set(start.moving) <= set(start.free)):
         return frozenset()
     return frozenset(start.coordinates[k] for k in start.free)
 

@@ -18,6 +18,7 @@ class Following:
     settled       of these, such as no loop moves, or on springs: set start parameters of theirs are the start
     equilibrium   rows that tie them together
     velocities    rows that the velocities obey
+    is_indifferent whether the start's equilibrium does not resist some motion
     """
 
     described: tuple[Numbers, Numbers]
@@ -27,6 +28,7 @@ class Following:
     settled: tuple[int, ...]
     equilibrium: tuple[int, ...]
     velocities: tuple[int, ...]
+    is_indifferent: bool
 
     @property
     def is_none(self) -> bool:

@@ -30,6 +30,7 @@ _SOFTEST = 1e-3  # springs of the first step, by those that let all force move t
 _MOST_SPRINGS = 40
 _TINY = 1e-300
 _SMALLEST = 1e-12  # stiffness relative to the largest, force relative to those that act: below it is rounding
+_INDIFFERENT = 1e-9  # the same: what differences make of none
 _RANK = 1e-9  # of the closures' conditions
 
 
@@ -117,11 +118,14 @@ def equilibrium(mechanism: Mechanism) -> Array:
     return q
 
 
-def is_stable(mechanism: Mechanism, q: Array) -> bool:
-    """Whether the free coordinates' equilibrium at q, shape (n,), resists every motion that loops allow."""
+def resistance(mechanism: Mechanism, q: Array) -> float:
+    """Least stiffness, by the largest, of all motions that loops allow, in the free coordinates' equilibrium q.
+
+    Above 0 it is stable, but for rounding; without such motions it is 1.
+    """
     balance = _Balance(mechanism, q)
     values = np.linalg.eigvalsh(balance.stiffness_along(q))
-    return not len(values) or bool(values[0] > _SMALLEST * np.abs(values).max())
+    return float(values[0] / max(np.abs(values).max(), _TINY)) if len(values) else 1.0
 
 
 class _Balance:
@@ -243,11 +247,12 @@ def _downhill(stiffness: Array, left: Array, acting: float) -> Iterator[Array]:
 def following(mechanism: Mechanism, start: Start) -> Following:
     """How the start of a mechanism follows other numbers; start: q and q̇ with its own, shape (n,) each.
 
-    An equilibrium that is not stable, or indifferent, does not follow.
+    An equilibrium that is not stable does not follow.
     """
     described, rests = described_state(mechanism), mechanism.chain.simulation.start == "statics"
     free = list(free_coordinates(mechanism, assemble(mechanism, described[0]))) if rests else []
-    if free and not is_stable(mechanism, start[0]):
+    resists = resistance(mechanism, start[0]) if free else 1.0
+    if resists < -_INDIFFERENT:
         free = []
     model = Model(mechanism, start=start)
     state, constraints = model.state(0.0, *start), model.constraints
@@ -265,6 +270,7 @@ def following(mechanism: Mechanism, start: Start) -> Following:
         settled=tuple(k for k in free if _settles(mechanism, k) or not C[loops, k].any()),
         equilibrium=_independent(C, loops, free),
         velocities=_independent(C, by_rates, closing),
+        is_indifferent=bool(free) and resists <= _SMALLEST,
     )
 
 

@@ -137,6 +137,8 @@ static const double STIFFER = 4.0;
 static const double SOFTEST = 1e-3;  /* of the first one: of what lets the largest force move the longest step */
 static const double ROUNDING = 1e-12; /* of a pivot, by what it is the difference of */
 static const double INDIFFERENT = 1e-9; /* stiffness, by the largest */
+static const double UNMOVED = 1e-14;    /* m or rad: what rounding makes of a position, and the stiffest spring of that a
+                                           force, which would move what nothing else holds */
 
 static bool is_set(const Model *model, int parameter) {
     return parameter >= 0 &&
@@ -229,6 +231,14 @@ static bool advance(Model *model, const Phase *phase, const Stage *stage, bool *
     return true;
 }
 
+/* Loops are closed, and forces are no more than so much. */
+static bool is_balanced(const Model *model, const Phase *phase, double force) {
+    const double *left = model->workspace + phase->left;
+    const int n = phase->n_stiffness;
+    int place = 0;
+    return largest(n, left, &place) < force && largest(phase->n_left - n, left + n, &place) < SMALLEST;
+}
+
 /* A step of an equilibrium: Newton's, or, where the stiffness is not positive definite, the step is long or forces come
    to oppose it, as with a rope that is slack, one downhill with springs just stiff enough (Levenberg 1944). */
 static bool settle(Model *model, const Phase *phase, const Stage *stage, double *size) {
@@ -239,6 +249,7 @@ static bool settle(Model *model, const Phase *phase, const Stage *stage, double 
         if (!compute(model, stage)) return false;
         const double softest = SOFTEST / LONGEST * largest(phase->n_stiffness, b, &place);
         const double stiffest = largest(phase->n_stiffness * phase->n_stiffness, stiffness, &place);
+        const bool balanced = is_balanced(model, phase, UNMOVED * stiffest);
         if (!isfinite(softest)) return solve(model, stage);
         hold(model, phase, system, spring);
         if (is_positive_definite(phase->n_stiffness, stiffness) &&
@@ -246,6 +257,7 @@ static bool settle(Model *model, const Phase *phase, const Stage *stage, double 
                 LINEAR_SOLVE_OK) {
             bool opposed = false;
             *size = largest(phase->n_moved, b, &place);
+            if (spring > 0.0 && balanced) *size = 0.0;
             if (*size < SMALLEST) return spring <= INDIFFERENT * stiffest || fail_stability(model, phase);
             if (*size <= LONGEST && !advance(model, phase, stage, &opposed)) return false;
             if (*size <= LONGEST && !opposed) return true;
