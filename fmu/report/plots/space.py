@@ -92,14 +92,14 @@ def _equal_scale(axes: Axes3D, points: Array, least: float) -> None:
     half[np.argmax(half)] = max(half.max(), 0.55 * size)
     middle = (low + high) / 2
     axes.set(**{f"{name}lim": (c - h, c + h) for name, c, h in zip("xyz", middle, half, strict=True)})
-    axes.set_box_aspect(half.tolist(), zoom=0.87)
+    short = half < half.max() / 2
+    axes.set_box_aspect(half.tolist(), zoom=0.87 if short.any() else 0.92)
     step = _tick_step(2 * float(half.max()))
-    for axis, length in zip((axes.xaxis, axes.yaxis, axes.zaxis), half, strict=True):
+    for axis, is_short in zip((axes.xaxis, axes.yaxis, axes.zaxis), short, strict=True):
         axis.set_major_locator(MultipleLocator(step))
-        if (
-            length < half.max() / 2
-        ):  # a slanting label is longer than the axis: it lies on numbers or leaves the page
+        if is_short:  # a slanting label would be longer than the axis: it lay on numbers and left the picture
             axis.set_rotate_label(False)
+            axis.labelpad = 8
 
 
 def write_at(axes: Axes3D, place: Array, text: str) -> None:
