@@ -4,6 +4,7 @@ variations     what is varied, and by which distributions
 points         the values of every run: grids and samples
 structures     what has to be compiled, and which parameters of it are set
 objectives     what is asked of a run
+gathered       what is wrong with the arguments, all at once
 runs           a worker's part: runs in an instance that is used again
 pools          processes of this machine, or a Dask cluster
 parts          results on disk, as they come

@@ -15,11 +15,11 @@ from scipy.optimize import differential_evolution, minimize
 from ..errors import DescriptionError, Problem, SolveError
 from ..generator.description import Chain
 from ..trajectory import Array
+from .gathered import Gathered
 from .objectives import Objective, objectives
 from .pools import Crew, Died, results
 from .runs import Asked, Part, work
-from .structures import structures
-from .sweep import check_signals, crew_of, job_of
+from .sweep import check_scheduler, check_signals, crew_of, job_of, known_structures
 from .variations import Distribution, Variation, variations
 
 METHODS = ("evolution", "simplex")
@@ -114,7 +114,11 @@ def limits(texts: Sequence[str]) -> tuple[Limit, ...]:
         if match is None or not np.isfinite(number):
             problems.append(Problem(f"--constraint {text!r}", "expected expression <= number, or >="))
             continue
-        (objective,) = objectives([f"constraint{len(found) + 1}={match[1].strip()}"])
+        try:
+            (objective,) = objectives([f"constraint{len(found) + 1}={match[1].strip()}"])
+        except DescriptionError as error:
+            problems += [Problem(f"--constraint {text!r}", problem.message) for problem in error.problems]
+            continue
         found.append(Limit(objective, 1 if match[2][0] == "<" else -1, number))
     if problems:
         raise DescriptionError("optimize", problems)
@@ -126,11 +130,14 @@ def optimize(chain: Chain, source: str, search: Search, progress: Progress) -> O
 
     Raises DescriptionError for what is wrong with the search, SolveError where every run fails.
     """
-    varied, held = variations(search.settings), limits(search.constraints)
-    (asked,) = objectives([search.objective])
-    bounds = _bounds(varied, search)
-    found = structures(chain, source, varied, progress)
-    wanted = (asked, *(limit.objective for limit in held))
+    given = Gathered("optimize")
+    varied, held = given(variations, search.settings), given(limits, search.constraints)
+    asked = given(objectives, [search.objective])
+    bounds = given(_bounds, varied, search)
+    given(check_scheduler, search.scheduler)
+    given.all_well()
+    wanted = (*asked, *(limit.objective for limit in held))
+    found = known_structures(chain, source, varied, (wanted, ()), progress)
     check_signals(source, found, wanted, ())
     job = job_of(found, search.out, wanted, (), progress)
     crew = crew_of(search.scheduler, job)

@@ -27,11 +27,12 @@ class Parts:
     Parameters:
         folder  of the sweep
         place   of each run: number of its part's file and row in it, −1 where it is still to be done
+        done    how many runs are
     """
 
     def __init__(self, folder: Path, runs: int) -> None:
         self.folder, self._files = folder / "parts", list[Path]()
-        self.place = np.full((runs, 2), -1, dtype=np.int64)
+        self.place, self.done = np.full((runs, 2), -1, dtype=np.int64), 0
         for path in sorted(self.folder.glob("*.npz")):
             self._take(path)
         self._read = lru_cache(maxsize=16)(_read)
@@ -68,7 +69,8 @@ class Parts:
         try:
             with path.open("rb") as file, np.load(file) as data:
                 numbers = data["numbers"]
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+                self.place[numbers]  # of this sweep
+        except (OSError, ValueError, LookupError, EOFError, zipfile.BadZipFile):
             path.unlink(missing_ok=True)
             return
         self._enter(path, numbers)
@@ -76,6 +78,7 @@ class Parts:
     def _enter(self, path: Path, numbers: Numbers) -> None:
         rows = np.flatnonzero(self.place[numbers, 0] < 0)  # the first one counts
         self.place[numbers[rows]] = np.column_stack([np.full(len(rows), len(self._files)), rows])
+        self.done += len(rows)
         self._files.append(path)
 
 

@@ -60,15 +60,17 @@ def points(variations: Sequence[Variation], samples: int | None, sampler: str, s
     """
     axes = tuple(v for v in variations if isinstance(v, Values))
     drawn = tuple(v for v in variations if isinstance(v, Distribution))
-    _check(drawn, samples, sampler, math.prod(len(axis.values) for axis in axes))
+    _check(drawn, samples, sampler, seed, math.prod(len(axis.values) for axis in axes))
     quantiles = SAMPLERS[sampler](samples or 1, len(drawn), seed) if drawn else np.empty((1, 0))
     found = Points(axes, drawn, quantiles)
     _few_enough(len(found))
     return found
 
 
-def _check(drawn: Sequence[Distribution], samples: int | None, sampler: str, grid: int) -> None:
+def _check(drawn: Sequence[Distribution], samples: int | None, sampler: str, seed: int, grid: int) -> None:
     problems = []
+    if seed < 0:
+        problems.append(Problem("--seed", f"expected 0 or more, got {seed}"))
     if sampler not in SAMPLERS:
         problems.append(Problem("--sampler", f"expected one of {', '.join(SAMPLERS)}, got {sampler!r}"))
     if drawn and samples is None:

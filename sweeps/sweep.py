@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from ..errors import DescriptionError, MissingToolError, Problem
 from ..fmu.compilers.kept import kept_objects
 from ..generator.description import Chain
 from ..generator.language.suggest import alternatives
+from .gathered import Gathered
 from .objectives import Objective, objectives
 from .parts import Parts, settle
 from .points import Points, points
@@ -24,7 +27,7 @@ from .pools import Crew, Died, Here, Processes, results
 from .results import Sweep, check_tools, write_signals, write_table
 from .runs import FIGURES, Asked, Job, Part, forget, receive, work
 from .structures import Structure, build, setup, structures, tables_of
-from .variations import variations
+from .variations import Variation, variations
 
 Progress = Callable[[str, float], None]
 _CHUNK = 1.0  # s of work that a worker takes at a time
@@ -64,15 +67,19 @@ def sweep(chain: Chain, source: str, order: Order, progress: Progress) -> Sweep:
     MissingToolError without a compiler or what writes the results. Runs that fail are rows with their reason.
     """
     check_tools()
-    varied, asked = variations(order.settings), objectives(order.objectives)
-    where = points(varied, order.samples, order.sampler, order.seed)
-    _check_names(order, asked)
-    found = structures(chain, source, varied, progress)
+    given = Gathered("sweep")
+    varied = given(variations, order.settings)
+    asked = given(objectives, order.objectives)
+    where = given(points, varied, order.samples, order.sampler, order.seed)
+    given(_check_names, order, asked)
+    given(check_scheduler, order.scheduler)
+    given.all_well()
+    found = known_structures(chain, source, varied, (asked, order.signals or ()), progress)
     kept = tuple(_kept(order, asked, found[0].constants))
     check_signals(source, found, asked, kept)
     settle(order.out, _plan(chain, order, where, asked, kept))
     parts = Parts(order.out, len(where))
-    if len(parts.missing()):
+    if parts.done < len(where):
         job = job_of(found, order.out, asked, kept, progress)
         _run(crew_of(order.scheduler, job), job, where, found, parts, progress)
     progress("writing the results", 0.0)
@@ -99,6 +106,25 @@ def _kept(order: Order, asked: Sequence[Objective], constants: Sequence[str]) ->
     else:
         names = dict.fromkeys(name for objective in asked for name in objective.signals)
         yield from (name for name in names if name not in constants)
+
+
+def known_structures(
+    chain: Chain,
+    source: str,
+    varied: Sequence[Variation],
+    wanted: tuple[Sequence[Objective], Sequence[str]],
+    progress: Progress,
+) -> tuple[Structure, ...]:
+    """Of what is varied; where that is wrong, the error says as well which wanted signals there are not anyway."""
+    try:
+        return structures(chain, source, varied, progress)
+    except DescriptionError as error:
+        found, problems = structures(chain, source, (), progress), list(error.problems)
+        try:
+            check_signals(source, found, *wanted)
+        except DescriptionError as other:
+            problems += [problem for problem in other.problems if "'set_" not in problem.message]
+        raise DescriptionError(source, problems) from None
 
 
 def check_signals(
@@ -156,23 +182,29 @@ def job_of(
     return Job(key, tuple(setups), tuple(asked), kept)
 
 
+def check_scheduler(name: str) -> None:
+    """Raise DescriptionError, MissingToolError for one that there is not."""
+    if name not in ("auto", "processes", "dask", "here") and not re.fullmatch(r"\w+://.+", name):
+        text = f"expected auto, processes, dask, here or an address such as tcp://host:8786, got {name!r}"
+        raise DescriptionError("sweep", [Problem("--scheduler", text)])
+    if (name == "dask" or "://" in name) and not has_dask():
+        raise MissingToolError(f"--scheduler {name} needs Dask: pip install 'gpmelica[sweep]', or take processes")
+
+
+def has_dask() -> bool:
+    """Whether the package distributed is installed."""
+    return find_spec("distributed") is not None
+
+
 def crew_of(scheduler: str, job: Job) -> Crew:
-    """Who is asked for; raises DescriptionError, MissingToolError."""
+    """Who is asked for, of those that `check_scheduler` takes."""
     if scheduler == "here":
         return Here(partial(receive, job), forget)
-    if scheduler in ("auto", "dask") or "://" in scheduler:
-        try:
-            from .cluster import Dask
-        except ImportError:
-            if scheduler != "auto":
-                text = f"--scheduler {scheduler} needs Dask: pip install 'gpmelica[sweep]', or take processes"
-                raise MissingToolError(text) from None
-        else:
-            return Dask(job, scheduler if "://" in scheduler else None)
-    elif scheduler != "processes":
-        text = f"expected auto, processes, dask, here or an address such as tcp://host:8786, got {scheduler!r}"
-        raise DescriptionError("sweep", [Problem("--scheduler", text)])
-    return Processes(partial(receive, job))
+    if scheduler == "processes" or not has_dask():
+        return Processes(partial(receive, job))
+    from .cluster import Dask
+
+    return Dask(job, scheduler if "://" in scheduler else None)
 
 
 @dataclass
@@ -208,7 +240,7 @@ def _run(
             begin = end
 
     def tell() -> None:
-        progress("runs", 1.0 - len(parts.missing()) / len(where))
+        progress("runs", parts.done / len(where))
 
     tell()
     for task, came in _each(crew, tasks()):

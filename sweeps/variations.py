@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from scipy import stats
+from scipy.special import ndtri
 
 from ..errors import DescriptionError, Problem
 from ..trajectory import Array
@@ -53,7 +53,7 @@ class Distribution:
     def values(self, quantiles: Array) -> Array:
         """Values at quantiles between 0 and 1; arrays of one shape."""
         if self.kind == "normal":
-            return np.asarray(stats.norm.ppf(quantiles, self.first, self.second))
+            return np.asarray(self.first + self.second * ndtri(quantiles))
         return self.first + (self.second - self.first) * quantiles
 
     def data(self) -> dict[str, Any]:
@@ -134,7 +134,7 @@ def _range(first: str, last: str, count: str) -> list[float]:
     ends = _number(first), _number(last)
     if not re.fullmatch(r"\s*\d+\s*", count) or not 1 <= int(count) <= MOST_RUNS:
         raise ValueError(
-            f"the range has {count.strip() or 'no'} values; expected a count of 1 or more after the last value"
+            f"the range has {count.strip() or 'no'} values; expected a count, 1 to {MOST_RUNS}, as third"
         )
     if int(count) == 1 and ends[0] != ends[1]:
         raise ValueError(f"a range from {ends[0]:g} to {ends[1]:g} has at least 2 values, got a count of 1")

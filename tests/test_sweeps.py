@@ -336,6 +336,28 @@ def test_wrong_sweeps(swing: Path, settings: list[str], asked: list[str], said: 
     assert not (swing.parent / "wrong").exists()
 
 
+def test_everything_wrong_is_said_at_once(swing: Path) -> None:
+    """Arguments by themselves; then keys and signals, which need the model."""
+    wrong = {"samples": 0, "sampler": "halton", "seed": -1, "scheduler": "farm"}
+    with pytest.raises(DescriptionError) as caught:
+        gp.sweep(gp.load(swing), ["load=uniform(1,2)"], ["peek(E_z)", "top=max(E_z"], swing.parent / "no", **wrong)
+    where = [problem.where for problem in caught.value.problems]
+    assert where == [
+        "--objective 'peek(E_z)'", "--objective 'top=max(E_z'", "--seed", "--sampler", "--samples", "--scheduler",
+    ]  # fmt: skip
+    with pytest.raises(DescriptionError) as caught:
+        gp.sweep(
+            gp.load(swing), ["laod=1", "links.rod.mess=2"], ["peak(E_zz)"], swing.parent / "no", signals=["E_w"]
+        )
+    assert len(caught.value.problems) == 4 and "did you mean 'E_z'?" in str(caught.value)
+    with pytest.raises(DescriptionError) as caught:
+        gp.optimize(
+            gp.load(swing), ["load=1"], "peek(E_z)", swing.parent / "no", constraints=["a <", "peek(E_z) < 1"]
+        )
+    assert len(caught.value.problems) == 4
+    assert not (swing.parent / "no").exists()
+
+
 def test_descriptions_give_their_tables_back() -> None:
     """A sweep changes a description by its tables, which no file keeps."""
     chain = from_data(pendulum(cases=[{"name": "a", "set": {"links.rod.mass": 2.0}}]))
