@@ -201,6 +201,15 @@ def test_a_start_at_the_edge(compile_data: CompileData) -> None:
         assert signals["cart_position"] == pytest.approx(ASIDE + 2.1 / MASS * t**2 / 2, abs=1e-9)
 
 
+def test_one_condition_in_two_places() -> None:
+    """Of two components of a force, say: one event at the time that theory has."""
+    push = f"{PUSH} if cart.position < 0.5 else -{PUSH}"
+    machine = _machine("0", "0") | {"forces": [{"name": "push", "link": "cart", "force": [push, push, 0.0]}]}
+    found = simulate(mechanism_of(machine), tolerance=1e-11, stop=1.0, output_step=0.1)
+    assert [event.label for event in found.events] == ["force push"]
+    assert found.events[0].t == pytest.approx(math.sqrt(2 * (0.5 - ASIDE) * MASS / PUSH), abs=1e-9)
+
+
 def _on_kinks() -> dict[str, Any]:
     """Sliders pushed from rest exactly at a stop, a wall, the length of a rope, and where conditions change."""
     links = [_link(name, [1.0, 0.0, 0.0], ASIDE) for name in ("stopped", "touching", "tied", "closed", "open")]

@@ -309,9 +309,13 @@ class Model:
         return _Solution(qdd, multipliers, found.tau @ units.T, bristles.z_dot, float(found.residual.max()))
 
     def relations(self) -> list[Relation]:
-        """What changes at events whose times are not known before, in an order of its own."""
+        """What changes at events whose times are not known before, in an order of its own; each once.
+
+        The same condition may stand in more than one expression.
+        """
         readings = [*self.constraints.readings, *self._forces.readings]
-        return [relation for reading in readings for relation in reading.relations()] + self._forces.relations()
+        found = [relation for reading in readings for relation in reading.relations()] + self._forces.relations()
+        return list({relation.key: relation for relation in found}.values())
 
     def nearest_end(self, state: State) -> str:
         """The function that is next to the end of its domain, and where it stands; empty if none is near."""
