@@ -26,6 +26,7 @@ from .options import (
     Fmi,
     Input,
     Json,
+    March,
     OmcPath,
     Out,
     Platforms,
@@ -150,6 +151,7 @@ def build(
     compiler: CompilerName = "auto",
     fmi: Fmi = "2.0",
     platforms: Platforms = None,
+    march: March = "",
     reference_results: ReferenceResults = False,
     inputs: Input = None,
     omc: OmcPath = None,
@@ -161,7 +163,16 @@ def build(
     folder = model.folder(out)
     systems = () if platforms is None else [name.strip() for name in platforms.split(",")]
     with progress_bars() as progress:
-        fmu = model.build(out, compiler, fmi, platforms=systems, omc=omc, timeout=timeout, progress=progress)
+        fmu = model.build(
+            out,
+            compiler,
+            fmi,
+            platforms=systems,
+            march=march,
+            omc=omc,
+            timeout=timeout,
+            progress=progress,
+        )
         results = _reference_results(model, folder, fmi, inputs, progress) if reference_results else []
     wrote([folder / f"{model.name}.mo", folder / f"{model.name}.mos", fmu.path, *results], as_json)
     if not as_json:
@@ -179,6 +190,7 @@ def ssp(
         Path | None, typer.Option(help="FMU to connect with the plant by the names of its variables")
     ] = None,
     fmi: Fmi = "2.0",
+    march: March = "",
     as_json: Json = False,
 ) -> None:
     """Write Name.ssp: the plant's FMU and parameter values, and a controller or a place for one."""
@@ -193,7 +205,9 @@ def ssp(
     model = _load(file, case)
     folder = model.folder(out)
     with progress_bars() as progress:
-        fmu = build_native(model.prepared, folder, lambda what: progress(f"compiling: {what}", 0.0), fmi)
+        fmu = build_native(
+            model.prepared, folder, lambda what: progress(f"compiling: {what}", 0.0), fmi, march=march
+        )
     wrote([fmu.path, write_ssp(fmu.path, folder, controller)], as_json)
 
 
@@ -213,6 +227,7 @@ def run(
     rumoca: Annotated[bool, typer.Option(help="run the Modelica text in rumoca too")] = True,
     compiler: CompilerName = "auto",
     fmi: Fmi = "2.0",
+    march: March = "",
     omc: OmcPath = None,
     timeout: Timeout = 600.0,
     as_json: Json = False,
@@ -230,6 +245,7 @@ def run(
             rumoca=rumoca,
             compiler=compiler,
             fmi=fmi,
+            march=march,
             omc=omc,
             timeout=timeout,
             command=command_line(context),

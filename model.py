@@ -122,6 +122,7 @@ class Model:
         fmi: str = "2.0",
         *,
         platforms: Sequence[str] = (),
+        march: str = "",
         omc: str | None = None,
         timeout: float = 600.0,
         progress: Progress = _silent,
@@ -133,6 +134,7 @@ class Model:
             compiler   openmodelica, native, or auto: the former where there is an omc
             fmi        2.0 or 3.0
             platforms  systems to build for, such as linux64 and win64; default this machine
+            march      processors to build for: native (this one) or x86-64-v3; default all
             omc        path of the omc to use, or docker:IMAGE
             timeout    of omc, s
 
@@ -141,10 +143,12 @@ class Model:
         from .fmu.backends.backend import build as build_fmu
 
         systems = _systems(platforms, fmi)
-        compilers = _compilers("native" if platforms and compiler == "auto" else compiler, omc, timeout)
+        own = platforms or march
+        compilers = _compilers("native" if own and compiler == "auto" else compiler, omc, timeout)
         if systems and not compilers.backends[0].cross:
             wanted = f"{compilers.backends[0].name} builds for this machine alone; take the compiler native"
             raise DescriptionError("platforms", [Problem("", wanted)])
+        _check_march(march, compilers, fmi, systems)
         return build_fmu(
             self.prepared,
             self.folder(out),
@@ -152,6 +156,7 @@ class Model:
             fmi,
             lambda what: progress(f"compiling: {what}", 0.0),
             systems,
+            march,
         )
 
     def simulate(self, inputs: Inputs | None = None, progress: Progress = _silent) -> Run:
@@ -191,6 +196,7 @@ class Model:
         rumoca: bool = True,
         compiler: str = "auto",
         fmi: str = "2.0",
+        march: str = "",
         omc: str | None = None,
         timeout: float = 600.0,
         command: str = "",
@@ -206,6 +212,7 @@ class Model:
             rumoca     whether to run the Modelica text in rumoca, too
             compiler   openmodelica, native, or auto: both where there is an omc
             fmi        2.0 or 3.0
+            march      processors to build the native FMU for: native (this one) or x86-64-v3; default all
             omc        path of the omc to use, or docker:IMAGE
             timeout    of omc and of rumoca's run, s
             command    line that repeats the run, for the report
@@ -216,15 +223,18 @@ class Model:
         from .commands import run
 
         one_of("fmi", fmi, FMI_VERSIONS)
+        compilers = _compilers(compiler, omc, timeout)
+        _check_march(march, compilers, fmi)
         options = run.Options(
             self.folder(out),
             self.case or "",
             command,
             tolerance,
             rumoca,
-            _compilers(compiler, omc, timeout),
+            compilers,
             self.inputs(inputs),
             fmi,
+            march,
         )
         return run.run(self.prepared, options, progress)
 
@@ -386,6 +396,16 @@ def _compilers(choice: str, omc: str | None, timeout: float) -> Compilers:
 
     one_of("compiler", choice, CHOICES)
     return choose(choice, omc, timeout)
+
+
+def _check_march(march: str, compilers: Compilers, fmi: str, systems: Sequence[Platform] = ()) -> None:
+    from .fmu.compilers.binaries import toolchains
+
+    if march and not any(backend.cross for backend in compilers.backends):
+        wanted = f"{compilers.backends[0].name} does not choose processors; take the compiler native"
+        raise DescriptionError("march", [Problem("", wanted)])
+    if march:
+        toolchains(fmi, systems, march)
 
 
 def _systems(platforms: Sequence[str], fmi: str) -> tuple[Platform, ...]:

@@ -18,6 +18,13 @@ Platforms = Annotated[
     str | None,
     typer.Option(help="systems to build for, such as linux64,win64,darwin64 (default: this machine's)"),
 ]
+March = Annotated[
+    str,
+    typer.Option(
+        help="processors to build for: native, this one | x86-64-v3, with AVX2 and FMA (default: all)",
+        show_default=False,
+    ),
+]
 ReferenceResults = Annotated[
     bool, typer.Option("--reference-results", help="write Name_ref.csv, Name_ref.opt and so on beside the FMU")
 ]

@@ -56,6 +56,7 @@ class Options:
         compilers  what makes the FMUs
         inputs     of the FMU over time; zero without it
         fmi        version of the standard that the FMUs follow, 2.0 or 3.0
+        march      processors that the native FMU is built for, see `Order`
     """
 
     out: Path
@@ -66,6 +67,7 @@ class Options:
     compilers: Compilers = field(default_factory=Compilers)
     inputs: InputTable | None = None
     fmi: str = "2.0"
+    march: str = ""
 
 
 def granted(model: Prepared, options: Options) -> float:
@@ -145,7 +147,8 @@ def _fmus(model: Prepared, options: Options, progress: Progress) -> list[Fmu]:
             progress(f"FMU by {name}: {what}", 0.0)
 
         folder = options.out / backend.name if made else options.out
-        made.append(backend.build(Order(model, folder, options.fmi, progress=tell)))
+        march = options.march if backend.cross else ""
+        made.append(backend.build(Order(model, folder, options.fmi, march=march, progress=tell)))
     return made
 
 

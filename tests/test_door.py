@@ -54,7 +54,8 @@ PUBLIC = {
     "to_urdf": "(model) -> Exported",
 }
 METHODS = {
-    "build": "(out=None, compiler='auto', fmi='2.0', *, platforms=(), omc=None, timeout=600.0, progress) -> Fmu",
+    "build": "(out=None, compiler='auto', fmi='2.0', *, platforms=(), march='', omc=None, timeout=600.0,"
+    " progress) -> Fmu",
     "check": "() -> Summary",
     "linearize": "(*, time=None, state=None, equilibrium=False, trim=False, inputs=None, outputs=None,"
     " full=False, progress) -> StateSpace",
@@ -64,8 +65,8 @@ METHODS = {
     "modes_along": "(key, values, *, time=None, state=None, equilibrium=False, trim=False, inputs=None, progress)"
     " -> ModeTracks",
     "reactions": "() -> reference.Reactions",
-    "run": "(out=None, *, inputs=None, tolerance=None, rumoca=True, compiler='auto', fmi='2.0', omc=None,"
-    " timeout=600.0, command='', progress) -> RunReport",
+    "run": "(out=None, *, inputs=None, tolerance=None, rumoca=True, compiler='auto', fmi='2.0', march='',"
+    " omc=None, timeout=600.0, command='', progress) -> RunReport",
     "simulate": "(inputs=None, progress) -> Run",
     "statics": "() -> dict[str, float]",
 }

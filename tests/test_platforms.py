@@ -17,11 +17,13 @@ from helpers_binaries import libraries, standard_functions
 from helpers_c_layer import HEADERS, zig
 
 from gpmelica.errors import DescriptionError, MissingToolError
+from gpmelica.fmu.backends import openmodelica
 from gpmelica.fmu.backends.backend import build_native
 from gpmelica.fmu.compilers import compiler
-from gpmelica.fmu.compilers.binaries import toolchains
+from gpmelica.fmu.compilers.binaries import FLAGS, toolchains
 from gpmelica.fmu.compilers.platforms import TARGETS, Platform, here, named
 from gpmelica.generator.description.load import from_data
+from gpmelica.model import Model
 from gpmelica.prepared import prepare
 
 NAMES = {"2.0": ["linux64", "win64", "darwin64"], "3.0": ["aarch64-linux", "x86_64-windows", "aarch64-darwin"]}
@@ -183,3 +185,50 @@ def test_own_platform_is_as_fmpy_has_it() -> None:
     """The folder of this machine's library is where FMPy looks for it."""
     assert here("2.0") == Platform(fmpy.platform, (fmpy.platform_tuple,))
     assert here("3.0") == Platform(fmpy.platform_tuple, (fmpy.platform_tuple,))
+
+
+# ---- Processors that are asked for ------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not here("3.0").name.startswith("x86_64-"), reason="the processor is another one")
+def test_code_for_a_processor(tmp_path: Path) -> None:
+    """It has that processor's instructions, says so, and gives the reference's accelerations as well."""
+    (made_by,) = toolchains("2.0", march="x86-64-v3")
+    assert made_by.flags[: len(FLAGS)] == FLAGS == toolchains("2.0")[0].flags
+    fmu = build_native(prepare(from_data(pendulum())), tmp_path, march="native").path
+    assert native_error(prepare(from_data(pendulum())), fmu, seed=31, count=20) <= 1e-9
+    with zipfile.ZipFile(fmu) as archive:
+        page = archive.read("documentation/index.html").decode()
+    assert "on processors like the one that it was built on" in page
+    assert "-march=native" in page
+
+
+@pytest.mark.parametrize(
+    ("march", "options", "message"),
+    [
+        ("haswell", {}, r"march: expected one of native, x86-64-v3, got 'haswell'. No FMU was written"),
+        (
+            "native",
+            {"platforms": ["win64"]},
+            r"march: native is of binaries for this machine alone; leave the plat",
+        ),
+        ("native", {"compiler": "openmodelica"}, r"march: openmodelica does not choose processors"),
+        ("x86-64-v3", {}, r"march: the compiler \(a compiler of 1999, for .*\) does not know x86-64-v3"),
+    ],
+)
+def test_processors_that_cannot_be(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, march: str, options: dict[str, list[str]], message: str
+) -> None:
+    """Nothing is written, and the reason is said: no such processor, another system, an old compiler."""
+    old = tmp_path / "cc"
+    script = ['case "$*" in *--version*) echo a compiler of 1999; exit;; *-march=*) exit 1;; esac']
+    script += ['for target; do :; done; : > "$target"']
+    old.write_text("\n".join(["#!/bin/sh", *script]))
+    old.chmod(0o755)
+    monkeypatch.setenv("CC", str(old))
+    machine = Model(from_data(pendulum()))
+    monkeypatch.setattr(openmodelica, "find", lambda omc: None)
+    for make in (machine.build, machine.run) if not options else (machine.build,):
+        with pytest.raises(DescriptionError, match=message):
+            make(tmp_path / "out", **({"compiler": "native"} | options), march=march)
+    assert not (tmp_path / "out").exists()

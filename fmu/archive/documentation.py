@@ -62,7 +62,12 @@ def page(model: Prepared, fmi: str, made_by: Sequence[Toolchain], picture: Pictu
 
 def _sentence(made_by: Sequence[Toolchain]) -> str:
     names = ", ".join(toolchain.platform.name for toolchain in made_by)
-    return f"Model exchange and co-simulation, for {names}; needs nothing but the system's C library."
+    processors = {
+        "": "",
+        "native": " on processors like the one that it was built on",
+        "x86-64-v3": " on processors with AVX2 and FMA (x86-64-v3)",
+    }[made_by[0].march]
+    return f"Model exchange and co-simulation, for {names}{processors}; needs nothing but the system's C library."
 
 
 def _numbers(model: Prepared, variables: dict[str, list[Variable]]) -> list[tuple[str, str]]:
@@ -110,9 +115,10 @@ def _toolchains(made_by: Sequence[Toolchain]) -> Table:
 def _commands(name: str, made_by: Sequence[Toolchain]) -> dict[str, str]:
     """What rebuilds the library, in the folder `sources`: here on the system it is for, elsewhere by ziglang."""
     target, flags = made_by[0].platform, f"-std=c99 {' '.join(FLAGS)} -shared"
+    own = f"-std=c99 {' '.join(made_by[0].flags)} -shared"
     library = f"../binaries/{target.name}/{name}{target.suffix}"
     cross = "python -m ziglang cc -target x86_64-windows-gnu -mcpu=baseline"
     return {
-        "here": f"cc {flags} -fPIC *.c -o {library} -lm",
+        "here": f"cc {own} -fPIC *.c -o {library} -lm",
         "elsewhere": f"{cross} {flags} -s *.c -o {name}.dll",
     }

@@ -66,9 +66,10 @@ def build_native(
     progress: Progress | None = None,
     fmi: str = "2.0",
     platforms: Sequence[Platform] = (),
+    march: str = "",
 ) -> Fmu:
     """Write `Name.fmu` by the native backend; see `Order`."""
-    return Native().build(Order(model, out, fmi, platforms, progress))
+    return Native().build(Order(model, out, fmi, platforms, march, progress))
 
 
 def build(
@@ -78,7 +79,8 @@ def build(
     fmi: str = "2.0",
     progress: Progress | None = None,
     platforms: Sequence[Platform] = (),
+    march: str = "",
 ) -> Fmu:
     """Write the Modelica text, its script and one FMU, by the preferred backend."""
     write_modelica(model, out)
-    return compilers.backends[0].build(Order(model, out, fmi, platforms, progress))
+    return compilers.backends[0].build(Order(model, out, fmi, platforms, march, progress))

@@ -21,6 +21,7 @@ class Order:
         out        folder of `Name.fmu`
         fmi        version of the standard, 2.0 or 3.0
         platforms  to build for; none means this machine
+        march      one of `binaries.MARCHES`: processors whose instructions it may use; "": all of the platform's
         progress   told what is going on
     """
 
@@ -28,6 +29,7 @@ class Order:
     out: Path
     fmi: str = "2.0"
     platforms: Sequence[Platform] = ()
+    march: str = ""
     progress: Progress | None = None
 
     @property
@@ -66,7 +68,7 @@ class Backend(Protocol):
 
     @property
     def cross(self) -> bool:
-        """Whether it builds for other systems."""
+        """Whether it builds for other systems, and for processors that are asked for."""
         ...
 
     def build(self, order: Order) -> Fmu:

@@ -24,6 +24,7 @@ from ..code.stage_derivatives import differentiated
 from ..code.stages import stage
 from ..compilers import binaries
 from ..compilers.binaries import Toolchain
+from ..compilers.compiler import STRICT
 from ..files.archive import pack
 from ..files.files import write_atomically
 from ..runs.validation import validate
@@ -109,9 +110,17 @@ def build(
 
     Raises BuildError if a compiler refuses the sources.
     """
-    libraries = binaries.build(sources.name, sources.files, _FLAGS, made_by, progress)
+    flags = _contracted() if any(toolchain.march for toolchain in made_by) else _FLAGS
+    libraries = binaries.build(sources.name, sources.files, flags, made_by, progress)
     texts = {f"sources/{path}": text for path, text in sources.files.items()}
     write_atomically(fmu, pack({"modelDescription.xml": sources.description, **libraries, **texts, **contents}))
+
+
+def _contracted() -> dict[str, tuple[str, ...]]:
+    """Of equations and algebra, where a processor's own instructions are wanted: a*b + c in one of them."""
+    algebra = (f.name for f in (files("gpmelica.fmu") / "sources" / "algebra").iterdir() if f.name.endswith(".c"))
+    flags = dict.fromkeys(algebra, STRICT) | _FLAGS
+    return {name: (*own, "-ffp-contract=fast") for name, own in flags.items()}
 
 
 def build_bare(model: Prepared, out: Path, fmi: str = "2.0") -> Path:
@@ -144,7 +153,7 @@ class Native:
     def build(self, order: Order) -> Fmu:
         """Write `Name.fmu`; raises MissingToolError if there is no compiler for a platform."""
         begin, model = time.perf_counter(), order.model
-        made_by = binaries.toolchains(order.fmi, order.platforms)
+        made_by = binaries.toolchains(order.fmi, order.platforms, order.march)
         sources = generate(model.native_program, model.chain, order.fmi)
         build(sources, order.path, made_by, contents(model, order.fmi, made_by), order.progress)
         return Fmu(

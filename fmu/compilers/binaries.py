@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ...errors import MissingToolError
+from ...errors import DescriptionError, MissingToolError, Problem
 from ...workers import cores
 from . import compiler
 from .kept import compile_object
@@ -16,21 +16,50 @@ from .platforms import TARGETS, Platform, here
 from .universal import universal
 
 FLAGS = ("-O2", "-fvisibility=hidden", "-Iinclude")
+MARCHES = ("native", "x86-64-v3")  # processors that code can be made for: this one, those with AVX2 and FMA
 
 
 @dataclass(frozen=True)
 class Toolchain:
-    """What makes the library of one platform: a compiler for each of its processors."""
+    """What makes the library of one platform: a compiler for each of its processors.
+
+    march  one of `MARCHES`: the least processor that it runs on; "": any of the platform
+    """
 
     platform: Platform
     compilers: tuple[compiler.Compiler, ...]
+    march: str = ""
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """Of all sources."""
+        return (*FLAGS, *(self.compilers[0].march(self.march) if self.march else ()))
 
 
-def toolchains(fmi: str, platforms: Sequence[Platform] = ()) -> list[Toolchain]:
+def toolchains(fmi: str, platforms: Sequence[Platform] = (), march: str = "") -> list[Toolchain]:
     """For the platforms, by ziglang; for none of them, this machine's own by whatever compiler there is.
 
-    Raises MissingToolError if a platform is not this machine's and ziglang is not installed.
+    Raises MissingToolError if a platform is not this machine's and ziglang is not installed; DescriptionError if
+    there is no such `march`, the compiler does not know it, or platforms are named beside it.
     """
+    if not march:
+        return _toolchains(fmi, platforms)
+    if march not in MARCHES:
+        raise _refused(f"expected one of {', '.join(MARCHES)}, got {march!r}")
+    if platforms:
+        raise _refused(f"{march} is of binaries for this machine alone; leave the platforms out, or march")
+    own = replace(_toolchains(fmi, ())[0], march=march)
+    cc = own.compilers[0]
+    if not cc.knows(own.flags) and cc.knows(FLAGS):
+        raise _refused(f"the compiler ({cc.version}, for {own.platform.systems[0]}) does not know {march}")
+    return [own]
+
+
+def _refused(why: str) -> DescriptionError:
+    return DescriptionError("march", [Problem("", f"{why}. No FMU was written.")])
+
+
+def _toolchains(fmi: str, platforms: Sequence[Platform]) -> list[Toolchain]:
     own = here(fmi)
     foreign = [platform.name for platform in platforms if platform != own]
     if foreign and not compiler.has_zig():
@@ -67,14 +96,14 @@ def build(
         for path, text in files.items():
             (folder / path).parent.mkdir(exist_ok=True)
             (folder / path).write_text(text, encoding="utf-8")
-        slices = [_Slice(name, folder, t.platform, k, c) for t in made_by for k, c in enumerate(t.compilers)]
+        slices = [_Slice(name, folder, t, k, c) for t in made_by for k, c in enumerate(t.compilers)]
         jobs = [(part, source, flags.get(source, compiler.STRICT)) for part in slices for source in sources]
         for what in pool.map(lambda job: job[0].compile(*job[1:]), jobs):
             if progress is not None:
                 progress(what)
         return {
             f"binaries/{t.platform.name}/{name}{t.platform.suffix}": universal(
-                [part.link(sources) for part in slices if part.platform == t.platform]
+                [part.link(sources) for part in slices if part.made_by == t]
             )
             for t in made_by
         }
@@ -92,26 +121,26 @@ class _Slice:
 
     name: str
     folder: Path
-    platform: Platform
+    made_by: Toolchain
     number: int
     compiler: compiler.Compiler
 
     @property
     def objects(self) -> str:
         """Folder of the object files and the library, below that of the sources."""
-        return f"{self.platform.name}_{self.number}"
+        return f"{self.made_by.platform.name}_{self.number}"
 
     def compile(self, source: str, flags: Sequence[str]) -> str:
         """One source; returns what was done."""
         (self.folder / self.objects).mkdir(exist_ok=True)
         # Windows knows only code that is position independent, and clang warns of the flag
-        position = () if self.platform.suffix == ".dll" else ("-fPIC",)
-        flags = (*FLAGS, *position, *flags)
+        position = () if self.made_by.platform.suffix == ".dll" else ("-fPIC",)
+        flags = (*self.made_by.flags, *position, *flags)
         compile_object(self.compiler, source, f"{self.objects}/{source}.o", flags, folder=self.folder)
-        return f"{source} for {self.platform.name}"
+        return f"{source} for {self.made_by.platform.name}"
 
     def link(self, sources: Sequence[str]) -> bytes:
         """The library; all sources must have been compiled."""
-        folder, library = self.folder / self.objects, f"{self.name}{self.platform.suffix}"
+        folder, library = self.folder / self.objects, f"{self.name}{self.made_by.platform.suffix}"
         compiler.link(self.compiler, [f"{source}.o" for source in sources], library, folder=folder)
         return (folder / library).read_bytes()

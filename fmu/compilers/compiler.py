@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from ...errors import BuildError, MissingToolError
 
@@ -29,6 +30,21 @@ class Compiler:
     command: tuple[str, ...]
     version: str
     is_zig: bool = False
+
+    def march(self, name: str) -> tuple[str, ...]:
+        """What makes it use the instructions of a processor, by gcc's name of it."""
+        # zig has names of its own, and what stands last holds
+        return (f"-mcpu={name.replace('-', '_')}",) if self.is_zig else (f"-march={name}",)
+
+    def knows(self, flags: Sequence[str]) -> bool:
+        """Whether it takes these flags, on this machine."""
+        with TemporaryDirectory() as temporary:
+            (Path(temporary) / "probe.c").write_text("int probe;\n", encoding="utf-8")
+            try:
+                compile_object(self, "probe.c", "probe.o", flags, folder=Path(temporary))
+            except BuildError:
+                return False
+        return True
 
 
 def find() -> Compiler:
