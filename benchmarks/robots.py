@@ -1,13 +1,14 @@
 """Every robot that example-robot-data ships, imported and held against Pinocchio's own reader of URDF.
 
     pip install -e '.[test]'
-    python benchmarks/robots.py [--base fixed|floating] [--only NAME …] [--fmu] [--out FILE]
+    python benchmarks/robots.py [--base fixed|floating] [--only NAME …] [--above N] [--fmu] [--out FILE]
 
 M, h and forward dynamics of the generated equations at 20 random states and of the reference at one, relative to
 the largest number; with --fmu those of the native FMU, what its build costs, and its evaluation beside that of
 Pinocchio's ABA. The condition of the states' mass matrix is up to 1e6: iCub's head and neck have next to no
-inertia about one axis, and at 4e6 Pinocchio's ABA leaves the larger residual. With --out each robot is a line of
-that file, and those in it already are not tried again. Ends with exit status 1 where an error is above 1e-9.
+inertia about one axis, and at 4e6 Pinocchio's ABA leaves the larger residual. With --above those robots alone that
+have more coordinates; with --out each robot is a line of that file, and those in it already are not tried again.
+Ends with exit status 1 where an error is above 1e-9.
 """
 
 from __future__ import annotations
@@ -61,6 +62,8 @@ def main() -> int:
             continue
         key = (path.parent.parent.name, path.name, options.base)
         row = known.get(key) or _row(path, options)
+        if row is None:
+            continue
         found.append(row)
         print(json.dumps(row), file=sys.stderr)
         if options.out is not None and key not in known:
@@ -73,6 +76,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--base", choices=("fixed", "floating"), default="fixed")
     parser.add_argument("--only", nargs="*", default=(), help="names of files")
+    parser.add_argument("--above", type=int, default=0, help="number of coordinates")
     parser.add_argument("--fmu", action="store_true", help="build the native FMU, too")
     parser.add_argument("--out", type=Path, default=None)
     return parser.parse_args()
@@ -83,13 +87,16 @@ def _known(out: Path | None) -> dict[tuple[str, str, str], dict[str, Any]]:
     return {(row["folder"], row["robot"], row["base"]): row for row in map(json.loads, lines)}
 
 
-def _row(path: Path, options: argparse.Namespace) -> dict[str, Any]:
+def _row(path: Path, options: argparse.Namespace) -> dict[str, Any] | None:
+    """What was found; None of a robot that is too small."""
     row: dict[str, Any] = {"robot": path.name, "folder": path.parent.parent.name, "base": options.base}
     begin = time.process_time()
     try:
         model = _prepared(convert_urdf(path, options.base))
     except DescriptionError as error:
         return row | {"refused": "; ".join(problem.message for problem in error.problems)[:300]}
+    if model.mechanism.n <= options.above:
+        return None
     row |= {"n": model.mechanism.n, "links": len(model.mechanism.bodies), "prepare s": time.process_time() - begin}
     floating = options.base == "floating"
     truth = PinocchioRobot(path, model, floating)
@@ -149,7 +156,8 @@ def _fmu(
 
 
 def _children() -> float:
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 class _Loop:
