@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Literal
 
@@ -120,14 +121,28 @@ class _Run:
             while t < end:
                 segment = self.events.segment(t, y, begin, segment)
                 self._enter(segment, t)
-                try:
-                    t, y = integrator.integrate(
-                        self.motion.rate(segment), (t, end), y, partial(self._record, segment)
-                    )
-                except Stalled as error:
-                    raise SolveError(f"{self.watch.explained(segment, error.t, error.y)} ({error})") from None
+                t, y = self._integrated(integrator, segment, (t, end), y)
         self._values[self._done :] = y
         self._enter(self.events.segment(t, y, self._last_stop, segment), t)
+
+    def _integrated(
+        self, integrator: Integrator, segment: Segment, span: tuple[float, float], y: Array
+    ) -> tuple[float, Array]:
+        """To the end of the span, or to the next event; implicit steps that do not get there are taken back.
+
+        Explicit ones may get over a position where rows are singular for an instant, since their stages are few.
+        """
+        done = self._done
+        try:
+            return integrator.integrate(self.motion.rate(segment), span, y, partial(self._record, segment))
+        except SolveError as error:
+            if integrator.method == "Radau":
+                self._done = done
+                self.watch.back()
+                return self._integrated(replace(integrator, method="DOP853"), segment, span, y)
+            if isinstance(error, Stalled):
+                raise SolveError(f"{self.watch.explained(segment, error.t, error.y)} ({error})") from None
+            raise
 
     def _enter(self, segment: Segment, t: float) -> None:
         """An output time that is that of an event, but for rounding, belongs to the segment after it."""

@@ -87,6 +87,11 @@ class Watch:
                 raise SolveError(self.explained(segment, after, y))
             self._recent.clear()
 
+    def back(self) -> None:
+        """The run goes on from an earlier time, by steps of another method."""
+        self._recent.clear()
+        self._passed, self._step = [], 0.0
+
     def explained(self, segment: Segment, t: float, y: Array) -> str:
         """Why a run ends at the state y, shape (size,), at t, s: rows become singular, or what has no bound."""
         state, z = self._motion.moment(t, y, segment)

@@ -45,7 +45,10 @@ class Curve:
         """Its value; raises ValueError outside of a table that no run may leave."""
         at, margin = plain(x), _MARGIN * (self.last - self.first)
         if self.is_free and not holds_in_all((self.first - margin <= at) & (at <= self.last + margin)):
-            raise ValueError(f"the table goes from {self.first:.9g} to {self.last:.9g} s, got {at:.9g} s")
+            farthest = float(
+                np.asarray(at).flat[np.argmax(np.abs(np.asarray(at) - 0.5 * (self.first + self.last)))]
+            )
+            raise ValueError(f"the table goes from {self.first:.9g} to {self.last:.9g} s, got {farthest:.9g} s")
         if self._holds:
             many = isinstance(at, np.ndarray)
             at = np.clip(at, self.first, self.last) if many else min(max(at, self.first), self.last)
