@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import multiprocessing
 import os
+import shutil
 import signal
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -64,5 +66,15 @@ def _begin(scratch: str, share: int, ready: Callable[[], object] | None) -> None
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the first one decides
     tempfile.tempdir = scratch
     os.environ["TMPDIR"] = scratch  # for compilers
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     if ready is not None:
         ready()
+
+
+def _end_with_parent() -> None:
+    """A process that is killed cannot end its workers, which would wait for tasks for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        shutil.rmtree(tempfile.gettempdir(), ignore_errors=True)
+        os._exit(1)

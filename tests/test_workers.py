@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -30,3 +32,23 @@ def test_workers_share_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     with workers.worker_processes(7) as pool:
         assert pool.submit(workers.cores).result(60) == 1
         assert pool._max_workers == 2  # type: ignore[attr-defined]
+
+
+KILLED = """
+import os, signal, tempfile, time
+from gpmelica.workers import worker_processes
+if __name__ == "__main__":
+    with worker_processes(2) as pool:
+        print(pool.submit(tempfile.gettempdir).result(), flush=True)
+        pool.submit(time.sleep, 600)
+        os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
+"""
+
+
+def test_workers_end_with_a_process_that_is_killed(tmp_path: Path) -> None:
+    """Its output is at an end when nobody holds it any more; temporary files are gone, too."""
+    script = tmp_path / "killed.py"
+    script.write_text(KILLED, encoding="utf-8")
+    killed = subprocess.run([sys.executable, script], check=False, capture_output=True, text=True, timeout=120)
+    assert killed.returncode != 0
+    assert Path(killed.stdout.strip()).is_absolute() and not Path(killed.stdout.strip()).exists()
