@@ -68,7 +68,6 @@ beta = 60.0
 stop = 0.4
 starts_violated = ["height"]  # off its task, to see how the violation dies
 output_step = 0.005
-method = "LSODA"
 tolerance = 1e-9
 [statics]
 locked = ["arm", "forearm"]

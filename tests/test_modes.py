@@ -166,7 +166,7 @@ def test_stiff_replacement_joint_at_long_communication_steps(compile_model: Comp
     fmu = compile_model(model).fmu
     mechanism, start = model.mechanism, model.start
     longest = modes(mechanism, start=start)[0].longest_rk4_step
-    truth = simulate(mechanism, start=start, method="DOP853", tolerance=1e-8, output_step=1e-2)
+    truth = simulate(mechanism, start=start, tolerance=1e-8, output_step=1e-2)
 
     def run(**parameters: float) -> Any:
         settings = {"stop": 0.1, "output_step": 1e-2, "tolerance": 1e-8, "parameters": parameters}

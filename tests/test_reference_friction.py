@@ -196,7 +196,7 @@ def _driven(friction: dict[str, Any], amplitude: float, stop: float) -> Trajecto
     program = [{"name": "swing", "expression": f"mass.position - {amplitude}*sin(t)"}]
     data = _slider(friction, programmed=program)
     data["links"][0]["joint"]["velocity"] = amplitude
-    data["simulation"] = {"stop": stop, "output_step": 2 * np.pi / 200, "method": "DOP853", "tolerance": 1e-8}
+    data["simulation"] = {"stop": stop, "output_step": 2 * np.pi / 200, "tolerance": 1e-8}
     return simulate(mechanism_of(data))
 
 
