@@ -195,7 +195,7 @@ def ssp(
 ) -> None:
     """Write Name.ssp: the plant's FMU and parameter values, and a controller or a place for one."""
     from .fmu.backends.backend import build_native
-    from .fmu.runs.simulate import read_fmu
+    from .fmu.runs.opening import read_fmu
     from .fmu.runs.ssp import write_ssp
     from .model import FMI_VERSIONS, one_of
 

@@ -1,7 +1,6 @@
 """Sweeps of the rigid crane: what they cost beside the FMU's own steps, and what they survive.
 
     python benchmarks/sweeps.py share [RUNS] [SCHEDULER]  processor time in the FMU, beside it, against FMPy's loop
-    python benchmarks/sweeps.py distances [RUNS]  time and bytes per run of what is done besides the runs
     python benchmarks/sweeps.py memory [RUNS]     memory of all processes over many short runs
     python benchmarks/sweeps.py killed [RUNS]     workers killed by their id, the command killed and given again
     python benchmarks/sweeps.py scheduler [RUNS]  a Dask cluster whose worker and scheduler are killed and started
@@ -12,7 +11,6 @@ All by processor time (`psutil`), so that other work on the machine does not cou
 from __future__ import annotations
 
 import ctypes
-import pickle
 import random
 import socket
 import subprocess
@@ -32,11 +30,6 @@ import psutil
 
 import gpmelica as gp
 from gpmelica.fmu.runs.repeated import Repeated, Span
-from gpmelica.sweeps.parts import Parts
-from gpmelica.sweeps.points import points
-from gpmelica.sweeps.results import write_signals, write_table
-from gpmelica.sweeps.runs import Part
-from gpmelica.sweeps.variations import variations
 
 EXAMPLE = "examples/crane.toml"
 SETTINGS = {"links.column.mass": "normal(800, 20)", "torque": "uniform(-4500, -3500)"}
@@ -189,37 +182,6 @@ def memory(folder: Path, runs: int) -> None:
     print("  " + "  ".join(f"{mark.max():.0f}" if len(mark) else "–" for mark in marks))
 
 
-def distances(folder: Path, runs: int) -> None:
-    """What the process that shares out runs does besides, and what it keeps: all but the runs themselves."""
-    varied = points(variations({"a": "normal(5, 1)", "b": "uniform(0, 1)"}), runs, "sobol", 0)
-    chance, size = np.random.default_rng(0), 20  # runs in a part: a second of the crane's
-    times = SPAN.grid()
-    spent: dict[str, float] = {}
-
-    def take(what: str, action: Any) -> None:
-        spent[what] = spent.get(what, 0.0) + _timed(action)
-
-    parts = Parts(folder, runs)
-    for begin in range(0, runs, size):
-        numbers = np.arange(begin, min(begin + size, runs))
-        take("values of a run", lambda numbers=numbers: pickle.dumps([varied.at(int(n)) for n in numbers]))
-        figures = chance.normal(size=(len(numbers), 4))
-        signals = chance.normal(size=(len(numbers), len(times), 1)).cumsum(axis=1)
-        part = Part(numbers, ("",) * len(numbers), figures, signals)
-        take("its part", lambda part=part: parts.add(part))
-    take("parts read again", lambda: Parts(folder, runs))
-    take("table", lambda: write_table(folder, varied, parts, ["top"]))
-    take("array file", lambda: write_signals(folder, varied, parts, times, ["E_z"], {"E_z": "m"}))
-    print(f"{runs} runs in {len(list(parts.folder.iterdir()))} parts; processor time for each run, µs:")
-    print("  " + ", ".join(f"{what} {seconds / runs * 1e6:.0f}" for what, seconds in spent.items()))
-    kept = {"parts": parts.folder, "table": folder / "table.parquet", "array file": folder / "signals.zarr"}
-    print("  bytes for each run: " + ", ".join(f"{what} {_size(path) / runs:.0f}" for what, path in kept.items()))
-
-
-def _size(path: Path) -> int:
-    return sum(one.stat().st_size for one in [path, *path.rglob("*")] if one.is_file())
-
-
 def _checked(found: gp.Sweep, runs: int) -> None:
     table = found.table
     assert sorted(table["run"]) == list(range(runs)) and not (table["failed"] != "").any()
@@ -295,7 +257,6 @@ def scheduler(folder: Path, runs: int) -> None:
 PARTS = {
     "share": (share, 1000),
     "memory": (memory, 10_000),
-    "distances": (distances, 100_000),
     "killed": (killed, 1000),
     "scheduler": (scheduler, 1000),
 }

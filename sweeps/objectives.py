@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.integrate import trapezoid
 
 from ..errors import DescriptionError, Problem
 from ..generator.language.suggest import alternatives
@@ -21,7 +20,7 @@ _NAME = r"[A-Za-z_]\w*"
 
 
 def _mean(time: Array, x: Array) -> float:
-    return float(trapezoid(x, time) / (time[-1] - time[0]))
+    return float(np.trapezoid(x, time) / (time[-1] - time[0]))
 
 
 def _settling(time: Array, x: Array, band: Any) -> float:
@@ -44,7 +43,7 @@ OVER_TIME: dict[str, tuple[int, Callable[..., Any], str]] = {
     "at": (2, lambda t, x, when: np.interp(when, t, x), "at(x, t): value at a time, s"),
     "mean": (1, _mean, "mean over time"),
     "rms": (1, lambda t, x: np.sqrt(_mean(t, x * x)), "root mean square over time"),
-    "integral": (1, lambda t, x: trapezoid(x, t), "integral over time"),
+    "integral": (1, lambda t, x: np.trapezoid(x, t), "integral over time"),
     "settling": (2, _settling, "settling(x, band): from when on x stays within the band about its last value, s"),
 }
 _AT_EACH_TIME: dict[tuple[str, int], Callable[..., Any]] = {

@@ -6,6 +6,7 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from ..fmu.files.files import write_atomically
 from .runs import Part
 
 Numbers = NDArray[np.int64]
-_PLAN = "sweep.json"
+_PLAN, _LOCK = "sweep.json", ".sweep.lock"
 
 
 class Parts:
@@ -85,6 +86,27 @@ class Parts:
 def _read(path: Path) -> Part:
     with np.load(path) as data:
         return Part(data["numbers"], tuple(data["reasons"]), data["figures"], data["signals"])
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """The folder is this process's alone until the end of the `with` block, however that ends.
+
+    Raises DescriptionError where another one holds it.
+    """
+    from filelock import FileLock, Timeout
+
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / _LOCK)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        text = "another process is at work there; wait until it ends, or take another --out"
+        raise DescriptionError(str(folder), [Problem("", text)]) from None
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def settle(folder: Path, plan: Mapping[str, Any]) -> None:

@@ -78,10 +78,10 @@ class Sweep:
 
 def check_tools() -> None:
     """Raise MissingToolError without what writes the results."""
-    missing = [name for name in ("pandas", "pyarrow", "xarray", "zarr") if not _is_there(name)]
+    missing = [name for name in ("filelock", "pandas", "pyarrow", "xarray", "zarr") if not _is_there(name)]
     if missing:
         raise MissingToolError(
-            f"a sweep's table and array file need {', '.join(missing)}: pip install 'gpmelica[sweep]'"
+            f"a sweep's folder, table and array file need {', '.join(missing)}: pip install 'gpmelica[sweep]'"
         )
 
 

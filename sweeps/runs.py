@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from ..errors import GpmelicaError
 from ..fmu.runs.repeated import Repeated, Span
 from ..trajectory import Array
-from .checks import wrong_numbers
 from .objectives import Objective
 
 VIOLATION = "violation_position"
@@ -126,9 +125,7 @@ class Bench:
         """Figures and kept signals of one run, see `Part`; raises GpmelicaError with why there are none."""
         begin, setup, repeated = time.thread_time(), self.job.setups[structure], self._repeated(structure)
         parameters = {setup.parameters[key]: value for key, value in values.items()}
-        wrong = wrong_numbers(setup.tables, setup.checked, parameters) if len(setup.checked) > 3 else ""
-        if wrong:
-            raise GpmelicaError(wrong)
+        _check(setup, parameters)
         recorded = repeated.run(parameters)
         columns = zip(repeated.names, recorded.T, strict=True)
         signals = {name: column[0] if name in setup.constants else column for name, column in columns}
@@ -152,6 +149,16 @@ class Bench:
             made = Repeated(fmu, list(dict.fromkeys(names)), setup.span)
             self._made[structure] = self._stack.enter_context(made)
         return self._made[structure]
+
+
+def _check(setup: Setup, parameters: Mapping[str, float]) -> None:
+    """Raise GpmelicaError where the description would not take them; its schema is long to import."""
+    if len(setup.checked) > 3:
+        from .checks import wrong_numbers
+
+        wrong = wrong_numbers(setup.tables, setup.checked, parameters)
+        if wrong:
+            raise GpmelicaError(wrong)
 
 
 # of this process: the sweep that it works for, and each thread's instances

@@ -20,8 +20,8 @@ from typing import Any
 from ..errors import DescriptionError, GpmelicaError, Problem
 from ..fmu.backends.attempts import solver_tolerance
 from ..fmu.backends.native import build_bare
+from ..fmu.runs.opening import read_fmu
 from ..fmu.runs.repeated import Span
-from ..fmu.runs.simulate import read_fmu
 from ..generator import variables
 from ..generator.description import Chain
 from ..generator.description.load import from_data

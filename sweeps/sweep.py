@@ -21,7 +21,7 @@ from ..generator.description import Chain
 from ..generator.language.suggest import alternatives
 from .gathered import Gathered
 from .objectives import Objective, objectives
-from .parts import Parts, settle
+from .parts import Parts, held, settle
 from .points import Points, points
 from .pools import Crew, Died, Here, Processes, results
 from .results import Sweep, check_tools, write_signals, write_table
@@ -77,15 +77,16 @@ def sweep(chain: Chain, source: str, order: Order, progress: Progress) -> Sweep:
     found = known_structures(chain, source, varied, (asked, order.signals or ()), progress)
     kept = tuple(_kept(order, asked, found[0].constants))
     check_signals(source, found, asked, kept)
-    settle(order.out, _plan(chain, order, where, asked, kept))
-    parts = Parts(order.out, len(where))
-    if parts.done < len(where):
-        job = job_of(found, order.out, asked, kept, progress)
-        _run(crew_of(order.scheduler, job), job, where, found, parts, progress)
-    progress("writing the results", 0.0)
-    write_table(order.out, where, parts, [objective.name for objective in asked])
-    grid = max((structure.run.grid() for structure in found), key=len)
-    write_signals(order.out, where, parts, grid, kept, found[0].outputs)
+    with held(order.out):
+        settle(order.out, _plan(chain, order, where, asked, kept))
+        parts = Parts(order.out, len(where))
+        if parts.done < len(where):
+            job = job_of(found, order.out, asked, kept, progress)
+            _run(crew_of(order.scheduler, job), job, where, found, parts, progress)
+        progress("writing the results", 0.0)
+        write_table(order.out, where, parts, [objective.name for objective in asked])
+        grid = max((structure.run.grid() for structure in found), key=len)
+        write_signals(order.out, where, parts, grid, kept, found[0].outputs)
     return _summary(order, where, parts, asked, chain)
 
 

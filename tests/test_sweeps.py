@@ -6,6 +6,7 @@ import json
 import math
 import os
 import shutil
+import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -25,6 +26,7 @@ from gpmelica.fmu.runs.simulate import simulate
 from gpmelica.generator.description.load import from_data
 from gpmelica.model import Model
 from gpmelica.sweeps.objectives import objectives
+from gpmelica.sweeps.parts import held
 from gpmelica.sweeps.points import points
 from gpmelica.sweeps.pools import Died, Processes, results
 from gpmelica.sweeps.sensitivities import Sensitivities, sensitivities
@@ -273,6 +275,23 @@ def test_another_sweep_does_not_take_the_folder(finished: gp.Sweep, swing: Path)
     with pytest.raises(DescriptionError, match="holds another sweep, with other objectives, signals"):
         gp.sweep(gp.load(swing), SETTINGS, ["rms(E_x)"], finished.folder, samples=8, scheduler="here")
     assert (finished.folder / "sweep.json").read_bytes() == before
+
+
+def test_two_at_once_do_not_share_a_folder(finished: gp.Sweep, swing: Path) -> None:
+    """The second one is told so; when the first is over, or was killed, the folder is free."""
+    with held(finished.folder), pytest.raises(DescriptionError, match="another process is at work there"):
+        gp.sweep(gp.load(swing), SETTINGS, ASKED, finished.folder, samples=8, scheduler="here")
+    with held(finished.folder):
+        pass
+
+
+def test_workers_import_little() -> None:
+    """What a worker of a sweep begins with has neither the reference nor the description's schema in it."""
+    code = "import sys, gpmelica.sweeps.runs; print(*(name for name in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    known = set(done.stdout.split())
+    assert "gpmelica.sweeps.runs" in known
+    assert not known & {"pydantic", "scipy", "matplotlib", "casadi", "gpmelica.reference"}
 
 
 def test_page_of_a_sweep(finished: gp.Sweep) -> None:

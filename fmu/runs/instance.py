@@ -15,7 +15,7 @@ from fmpy.fmi1 import FMICallException
 from numpy.typing import NDArray
 
 from ...errors import SolveError
-from .simulate import logger
+from .opening import logger
 
 Array = NDArray[np.float64]
 _OFF = ("projection", "solver_finds_start")

@@ -23,7 +23,7 @@ import numpy as np
 from ...errors import SolveError, UnknownNameError
 from ...generator.language.suggest import unknown
 from ...trajectory import Array, output_grid
-from .simulate import logger, read_fmu
+from .opening import logger, read_fmu
 
 _DOUBLES = ctypes.POINTER(ctypes.c_double)
 _WARNING = 1  # fmi2Status: OK, Warning, Discard, Error, …

@@ -22,6 +22,7 @@ from ..files.csv_file import read_csv
 from .chatter import captured
 from .feeding import feeding, interpolates
 from .inputs import InputTable
+from .opening import logger, read_fmu
 
 Mode = Literal["me", "cs"]
 _MODES = {"me": "ModelExchange", "cs": "CoSimulation"}
@@ -143,17 +144,6 @@ def _start_values(description: Any, values: Mapping[str, float]) -> dict[str, An
     return found
 
 
-def logger(messages: list[str]) -> Callable[..., None]:
-    """What keeps an FMU's messages of failures, for FMPy."""
-
-    def log(*arguments: Any) -> None:  # FMI 2.0 names the instance before these
-        status, _, message = arguments[-3:]
-        if status >= fmpy.fmi2.fmi2Discard:
-            messages.append(message.decode("utf-8", "replace"))
-
-    return log
-
-
 def _reporter(progress: Callable[[float], None] | None, stop: float) -> Callable[[float, Any], bool]:
     def report(time_reached: float, recorder: Any) -> bool:
         if progress is not None:
@@ -180,14 +170,6 @@ def _trajectory(
         steps=int(counts.get("solver_steps", 0)),
         extra=counts,
     )
-
-
-def read_fmu(fmu: Path) -> Any:
-    """Description of an FMU by FMPy; raises DescriptionError if there is none."""
-    try:
-        return fmpy.read_model_description(str(fmu))
-    except Exception as error:  # FMPy raises bare exceptions
-        raise DescriptionError(str(fmu), [Problem("", f"is not an FMU that FMPy can read: {error}")]) from None
 
 
 def read_or_simulate(path: Path) -> tuple[Trajectory, dict[str, str]]:

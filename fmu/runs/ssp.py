@@ -18,7 +18,7 @@ from ...errors import DescriptionError, Problem
 from ..files.archive import pack
 from ..files.files import write_atomically
 from ..files.templates import fill
-from .simulate import read_fmu
+from .opening import read_fmu
 
 # FMI 2.0 and 3.0 types → SSP types
 _TYPES = {"Real": "Real", "Float32": "Real", "Float64": "Real", "Boolean": "Boolean", "String": "String"}

@@ -1,0 +1,30 @@
+"""What every run of an FMU by FMPy begins with; importing it is quick, so that workers are soon at work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import fmpy
+
+from ...errors import DescriptionError, Problem
+
+
+def read_fmu(fmu: Path) -> Any:
+    """Description of an FMU by FMPy; raises DescriptionError if there is none."""
+    try:
+        return fmpy.read_model_description(str(fmu))
+    except Exception as error:  # FMPy raises bare exceptions
+        raise DescriptionError(str(fmu), [Problem("", f"is not an FMU that FMPy can read: {error}")]) from None
+
+
+def logger(messages: list[str]) -> Callable[..., None]:
+    """What keeps an FMU's messages of failures, for FMPy."""
+
+    def log(*arguments: Any) -> None:  # FMI 2.0 names the instance before these
+        status, _, message = arguments[-3:]
+        if status >= fmpy.fmi2.fmi2Discard:
+            messages.append(message.decode("utf-8", "replace"))
+
+    return log
