@@ -196,7 +196,7 @@ def ssp(
     """Write Name.ssp: the plant's FMU and parameter values, and a controller or a place for one."""
     from .fmu.backends.backend import build_native
     from .fmu.runs.opening import read_fmu
-    from .fmu.runs.ssp import write_ssp
+    from .fmu.ssp.system import write_ssp
     from .model import FMI_VERSIONS, one_of
 
     one_of("fmi", fmi, FMI_VERSIONS)

@@ -24,7 +24,7 @@ from helpers_masters import SLEWING, controller, masters
 from gpmelica.fmu.backends.backend import build_native
 from gpmelica.fmu.report.plots import style
 from gpmelica.fmu.runs import simulate as runs
-from gpmelica.fmu.runs.ssp import write_ssp
+from gpmelica.fmu.ssp.system import write_ssp
 from gpmelica.generator.description import load
 from gpmelica.prepared import prepare
 from gpmelica.trajectory import Trajectory

@@ -16,7 +16,7 @@ from gpmelica.fmu.backends.backend import write_modelica
 from gpmelica.fmu.backends.openmodelica import Omc
 from gpmelica.fmu.backends.openmodelica.build import Request, compile_text
 from gpmelica.fmu.runs import simulate as runs
-from gpmelica.fmu.runs.ssp import write_ssp
+from gpmelica.fmu.ssp.system import write_ssp
 from gpmelica.generator.description.load import from_data
 from gpmelica.prepared import prepare
 from gpmelica.trajectory import Trajectory

@@ -13,7 +13,7 @@ from helpers_masters import PACKAGES, alone, controller, need_master, plant, run
 from gpmelica import reference
 from gpmelica.fmu.backends import openmodelica
 from gpmelica.fmu.backends.openmodelica import Omc
-from gpmelica.fmu.runs.ssp import write_ssp
+from gpmelica.fmu.ssp.system import write_ssp
 from gpmelica.prepared import prepare
 from gpmelica.trajectory import Trajectory
 

@@ -45,6 +45,7 @@ scene
 prepared
 fmu.files fmu.compilers
 fmu.code fmu.compare fmu.runs
+fmu.ssp
 fmu.report.plots
 fmu.report.player
 fmu.report

@@ -17,7 +17,7 @@ from helpers_masters import plant as slewing_plant
 from lxml import etree
 
 from gpmelica.errors import DescriptionError
-from gpmelica.fmu.runs.ssp import write_ssp
+from gpmelica.fmu.ssp.system import write_ssp
 
 
 @pytest.fixture(scope="module")

@@ -1,1 +1,1 @@
-"""Runs of FMUs: with inputs, at single states, in systems."""
+"""Runs of FMUs: with inputs, at single states, again and again, apart."""

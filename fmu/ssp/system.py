@@ -18,7 +18,7 @@ from ...errors import DescriptionError, Problem
 from ..files.archive import pack
 from ..files.files import write_atomically
 from ..files.templates import fill
-from .opening import read_fmu
+from ..runs.opening import read_fmu
 
 # FMI 2.0 and 3.0 types → SSP types
 _TYPES = {"Real": "Real", "Float32": "Real", "Float64": "Real", "Boolean": "Boolean", "String": "String"}
@@ -175,7 +175,7 @@ class _Texts:
         """SystemStructure.ssd."""
         connectors = [*system.connectors, *(c for element in system.elements for c in element.connectors)]
         return self._render(
-            "runs/structure.ssd.jinja",
+            "ssp/structure.ssd.jinja",
             connectors,
             system=system,
             start=self._experiment.startTime,
@@ -185,7 +185,7 @@ class _Texts:
     def parameters(self) -> str:
         """Plant.ssv: the start values of all parameters, those of its solver included."""
         return self._render(
-            "runs/parameters.ssv.jinja",
+            "ssp/parameters.ssv.jinja",
             self._parameters,
             parameters=[(p, _TYPES[p.type]) for p in self._parameters],
         )

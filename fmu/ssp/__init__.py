@@ -1,0 +1,1 @@
+"""Systems of FMUs as SSP archives."""
