@@ -42,6 +42,10 @@ class DescriptionError(GpmelicaError):
         self.problems = tuple(problems)
         super().__init__("\n".join(f"{source}: {problem}" for problem in self.problems))
 
+    def __reduce__(self) -> tuple[type[DescriptionError], tuple[str, tuple[Problem, ...]]]:
+        """What other processes make it from."""
+        return type(self), (self.source, self.problems)
+
 
 class MissingToolError(GpmelicaError):
     """A tool that the command needs is not there; the text says how to get it."""

@@ -7,11 +7,14 @@ import multiprocessing
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")  # of a container: microseconds of how many
@@ -58,6 +61,37 @@ def worker_processes(count: int, ready: Callable[[], object] | None = None) -> I
                 worker.join()
             raise
         pool.shutdown()
+
+
+def alone(
+    module: str, folder: Path, limit: float = math.inf, meanwhile: Callable[[], object] = lambda: None
+) -> int | None:
+    """What `python -m module folder` ends with, minus the signal's number if by one; None if its time was over.
+
+    limit      time by the clock, s, at most
+    meanwhile  done ten times a second
+    An exception here, Ctrl-C included, ends it at once. Its temporary files are in the folder.
+    """
+    # whatever this process imports gpmelica from, the other one does, too
+    surroundings = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "TMPDIR": str(folder)}
+    process = subprocess.Popen(
+        [sys.executable, "-m", module, str(folder)],
+        env=os.environ | surroundings,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,  # Ctrl-C comes to the first process alone
+    )
+    over = time.monotonic() + limit
+    try:
+        while time.monotonic() < over:
+            with suppress(subprocess.TimeoutExpired):
+                return process.wait(min(0.1, max(over - time.monotonic(), 0.0)))
+            meanwhile()
+        return None
+    finally:
+        process.kill()
+        process.wait()
 
 
 def _begin(scratch: str, share: int, ready: Callable[[], object] | None) -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from helpers_backends import Compiled
+from helpers_cli import Command
 
 from gpmelica.errors import DescriptionError, GpmelicaError, SolveError
+from gpmelica.fmu.backends import native
+from gpmelica.fmu.compilers import binaries
 from gpmelica.fmu.runs.simulate import read_or_simulate
 
 Change = Callable[[str, bytes], bytes | None]
@@ -51,3 +55,16 @@ def test_what_is_wrong_is_said(
 ) -> None:
     with pytest.raises(kind, match=match):
         read_or_simulate(_changed(hanging.fmu, tmp_path, change))
+
+
+def test_one_that_crashes_takes_nothing_with_it(hanging: Compiled, tmp_path: Path, gpmelica: Command) -> None:
+    """A null pointer in the FMU's step: a message, exit status 1, and no temporary file."""
+    sources = native.generate(hanging.model.native_program, hanging.model.chain, "2.0")
+    step = sources.files["cosimulation.c"].replace("inputs_begin_step(model);", "*(volatile int *)0 = 0;")
+    assert step != sources.files["cosimulation.c"]
+    crashing = replace(sources, files={**sources.files, "cosimulation.c": step})
+    fmu = tmp_path / "crashing.fmu"
+    native.build(crashing, fmu, binaries.toolchains("2.0"), {})
+    done = gpmelica("compare", hanging.fmu, fmu)
+    assert done.status == 1 and "Traceback" not in done.err
+    assert "crashing.fmu: the FMU took the process that it ran in with it" in done.err

@@ -13,6 +13,7 @@ from ...prepared import Prepared
 from ...trajectory import Trajectory
 from ..compare.scales import scales
 from ..runs import simulate as runs
+from ..runs.apart import apart
 from ..runs.inputs import InputTable
 from . import rumoca, rumoca_process
 from .fmu import Fmu
@@ -81,7 +82,8 @@ def fmu_run(
     every = max(round(simulation.output_step / longest), 1) if longest else 1
     tolerance = solver_tolerance(simulation.tolerance, mode)
     restarts = model.program.projections and mode == "me" and backend.projects
-    trajectory = runs.simulate(
+    run = partial(
+        runs.simulate,
         fmu.path,
         mode,
         list(model.units),
@@ -92,10 +94,13 @@ def fmu_run(
         parameters={"projection_tolerance": RESTART_MARGIN * tolerance} if restarts else None,
         nominals={f"{signal}{STATE}": size for signal, size in magnitudes.items()},
         inputs=inputs,
-        progress=lambda fraction: progress(f"FMPy, {name}", fraction),
         log_file=fmu.log,
     )
-    return _thinned(trajectory, every)
+
+    def report(fraction: float) -> None:
+        progress(f"FMPy, {name}", fraction)
+
+    return _thinned(apart(name, run, report) if backend.foreign else run(progress=report), every)
 
 
 def rumoca_attempt(model: Prepared, tolerance: float, limit: float) -> Attempt:

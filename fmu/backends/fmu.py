@@ -67,6 +67,11 @@ class Backend(Protocol):
         ...
 
     @property
+    def foreign(self) -> bool:
+        """Whether its FMUs have code that is not ours, so that they run in a process of their own."""
+        ...
+
+    @property
     def cross(self) -> bool:
         """Whether it builds for other systems, and for processors that are asked for."""
         ...

@@ -148,6 +148,7 @@ class Native:
     tolerance: float = 0.0
     communication_step: float | None = None
     projects: bool = True
+    foreign: bool = False
     cross: bool = True
 
     def build(self, order: Order) -> Fmu:

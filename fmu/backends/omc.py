@@ -33,6 +33,7 @@ class OpenModelica:
     tolerance: float = 1e-4
     communication_step: float | None = 1e-3
     projects: bool = False
+    foreign: bool = True
     cross: bool = False
 
     def build(self, order: Order) -> Fmu:

@@ -10,7 +10,6 @@ import json
 import math
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -22,6 +21,7 @@ import numpy as np
 
 from ...errors import BuildError, SolveError
 from ...trajectory import Trajectory
+from ...workers import alone
 from .rumoca import CompiledModel
 
 NAME = "modelica-rumoca"
@@ -54,30 +54,10 @@ def simulate(
         job = {"text": text, "model": model, "names": list(names), "stop": stop, "output_step": output_step}
         job |= {"tolerance": tolerance, "effort": effort, "limit": limit}
         (folder / _JOB).write_text(json.dumps(job), "utf-8")
-        _wait(folder, limit if _COUNTED else min(effort, limit))
+        status = alone(__name__, folder, limit if _COUNTED else min(effort, limit))
+        if status and not (_COUNTED and status == -signal.SIGXCPU):
+            raise SolveError(f"{NAME}: its process died with status {status}")
         return _result(folder, stop)
-
-
-def _wait(folder: Path, limit: float) -> None:
-    """Until the process ends or its time is over; an exception here, Ctrl-C included, ends it at once, too."""
-    # whatever this process imports gpmelica from, the other one does, too
-    paths = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    process = subprocess.Popen(
-        [sys.executable, "-m", __name__, str(folder)],
-        env=os.environ | paths,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,  # Ctrl-C comes to the first process alone
-    )
-    try:
-        if process.wait(limit) and not (_COUNTED and process.returncode == -signal.SIGXCPU):
-            raise SolveError(f"{NAME}: its process died with status {process.returncode}")
-    except subprocess.TimeoutExpired:
-        pass
-    finally:
-        process.kill()
-        process.wait()
 
 
 def _result(folder: Path, stop: float) -> Trajectory | None:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,6 +20,7 @@ from ...errors import DescriptionError, GpmelicaError, Problem, SolveError
 from ...generator.description.tables.settings import MOST_POINTS
 from ...trajectory import Trajectory, output_grid
 from ..files.csv_file import read_csv
+from .apart import apart
 from .chatter import captured
 from .feeding import feeding, interpolates
 from .inputs import InputTable
@@ -185,15 +187,10 @@ def read_or_simulate(path: Path) -> tuple[Trajectory, dict[str, str]]:
     if stop / step > MOST_POINTS:
         text = f"is {stop:g} s, with steps of {step:g} s; expected at most {MOST_POINTS} steps"
         raise DescriptionError(str(path), [Problem("DefaultExperiment.stopTime", text)])
-    trajectory = simulate(
-        path,
-        "cs" if description.coSimulation is not None else "me",
-        [v.name for v in outputs],
-        name=str(path),
-        stop=stop,
-        output_step=step,
-        tolerance=_setting(path, experiment, "tolerance", 1e-6),
-    )
+    mode: Mode = "cs" if description.coSimulation is not None else "me"
+    names, tolerance = [v.name for v in outputs], _setting(path, experiment, "tolerance", 1e-6)
+    run = partial(simulate, path, mode, names, name=str(path), stop=stop, output_step=step, tolerance=tolerance)
+    trajectory = apart(str(path), run)
     return trajectory, {v.name: v.unit for v in outputs if v.unit}
 
 
