@@ -199,4 +199,14 @@ def branched(**parameters: float) -> dict[str, Any]:
     return {"schema": 1, "name": "Branched", "parameters": parameters, "links": links, "simulation": settings}
 
 
+def tied(**parameters: float) -> dict[str, Any]:
+    """The same with rows: a joint that follows others, a rod that joints with friction bear, a held joint."""
+    data = branched(**parameters)
+    follow = "tip.angle - 0.4*side.psi + 0.2*arm.position^2 - 0.1*sin(t)"
+    rows = [{"name": "follow", "expression": follow}, {"name": "hold", "expression": "rotor.angle - 0.3*t"}]
+    ends = {"a": {"link": "hand", "xyz": [0.1, 0.0, 0.2]}, "b": {"link": "side", "xyz": [0.0, 0.3, 0.0]}}
+    rod = {"name": "rod", "type": "distance", "length": 0.31389602909918896} | ends  # closed as it stands
+    return data | {"name": "Tied", "programmed": rows, "closures": [rod]}
+
+
 _RUBBING = {"model": "dahl", "sigma0": 40.0, "mu_s": 0.2, "gamma": 1.5, "diameter": 0.1}

@@ -108,32 +108,23 @@ class StagedModel:
             self._block(step.system.right)[:] = np.linalg.solve(A, B).ravel(order="F")
 
     def _solve_tree(self, system: TreeSystem) -> None:
-        """By the mass matrix: the sum of Jᵀ I J over the bodies."""
-        axes, inertias, arms = (
-            self._block(block).reshape(-1, size)
-            for block, size in ((system.axes, 6), (system.inertias, 10), (system.arms, 3))
-        )
-        M, motions = np.diag(self._block(system.armatures)), []
-        for b, parent in enumerate(system.parents):
-            J = motions[parent].copy() if parent >= 0 else np.zeros((6, system.n))
-            J[3:] -= _skew(arms[b]) @ J[:3]
-            for k in range(system.ends[b - 1] if b else 0, system.ends[b]):
-                J[:, k] += axes[k]
-            motions.append(J)
-            m, s, xx, xy, xz, yy, yz, zz = inertias[b][0], inertias[b][1:4], *inertias[b][4:]
-            own = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-            M = M + J.T @ np.block([[own, _skew(s)], [-_skew(s), m * np.eye(3)]]) @ J
-        F = self._matrix(system.right, system.n)
-        F[:] = np.linalg.solve(M, F)
+        """By the mass matrix."""
+        blocks = (self._block(b) for b in (system.axes, system.inertias, system.arms, system.armatures))
+        M = mass_matrix(system.parents, system.ends, *blocks)
+        self._solve_with(M, system, system.right, system.wanted)
 
     def _solve_constrained(self, system: ConstrainedSystem) -> None:
-        n, m, columns = system.n, system.m, system.columns
-        M, C = self._matrix(system.matrix, n), self._matrix(system.jacobian, m)
-        F, W = self._matrix(system.right, n), self._matrix(system.wanted, m)
+        self._solve_with(self._matrix(system.matrix, system.n), system, system.solution, system.multipliers)
+
+    def _solve_with(
+        self, M: Array, system: ConstrainedSystem | TreeSystem, solution: Block, multipliers: Block
+    ) -> None:
+        n, m, F = system.n, system.m, self._matrix(system.right, system.n)
+        C, W = self._block(system.jacobian).reshape(m, n, order="F"), self._block(system.wanted)
+        W = W.reshape(m, system.columns, order="F")
         unknown = np.linalg.solve(np.block([[M, -C.T], [C, np.zeros((m, m))]]), np.vstack([F, W]))
-        self._matrix(system.solution, n)[:] = unknown[:n]
-        self._matrix(system.multipliers, m)[:] = unknown[n:]
-        assert columns == F.shape[1]
+        self._block(solution)[:] = unknown[:n].ravel(order="F")
+        self._block(multipliers)[:] = unknown[n:].ravel(order="F")
 
     def _matrix(self, block: Block, rows: int) -> Array:
         return self._block(block).reshape(rows, -1, order="F")
@@ -146,6 +137,23 @@ class StagedModel:
 
     def _get(self, name: str) -> Array:
         return self._block(self.staged.blocks[name]).copy()
+
+
+def mass_matrix(
+    parents: Sequence[int], ends: Sequence[int], axes: Array, inertias: Array, arms: Array, armatures: Array
+) -> Array:
+    """The sum of Jᵀ I J over the bodies of a tree, shape (n, n); blocks as in sources/algebra/tree_solve.h."""
+    M, motions, n = np.diag(armatures), [], len(armatures)
+    for b, (parent, own) in enumerate(zip(parents, inertias.reshape(-1, 10), strict=True)):
+        J = motions[parent].copy() if parent >= 0 else np.zeros((6, n))
+        J[3:] -= _skew(arms[3 * b : 3 * b + 3]) @ J[:3]
+        for k in range(ends[b - 1] if b else 0, ends[b]):
+            J[:, k] += axes[6 * k : 6 * k + 6]
+        motions.append(J)
+        m, s, xx, xy, xz, yy, yz, zz = own[0], own[1:4], *own[4:]
+        turning = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        M = M + J.T @ np.block([[turning, _skew(s)], [-_skew(s), m * np.eye(3)]]) @ J
+    return M
 
 
 def _skew(a: Array) -> Array:

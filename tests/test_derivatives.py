@@ -11,7 +11,7 @@ from helpers_examples import changed
 from helpers_force_elements import measuring_hoist
 from helpers_friction import DAHL
 from helpers_motions import drives
-from helpers_random import branched
+from helpers_random import branched, tied
 from helpers_replacement import model_of
 
 from gpmelica.generator.description.load import from_data
@@ -50,6 +50,7 @@ MODELS: dict[str, Callable[[], Prepared]] = {
     ),
     "inputs through filters, tables": lambda: prepare(from_data(drives())),
     "by recursion": lambda: prepare(from_data(branched() | {"outputs": {"loads": ["tip"]}})),
+    "by recursion, rows": lambda: prepare(from_data(tied() | {"outputs": {"loads": ["tip"]}})),
     "closed loop": lambda: model_of("cut_joint"),
     "replacement joint": lambda: model_of("spherical_replacement", 1e8),
     **{f"{name}, {form}": _formulated(name, form) for name, form in REDUNDANT},

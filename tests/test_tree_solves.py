@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 from helpers_backends import CompileModel, pendulum, random_states
-from helpers_random import branched, random_chain
+from helpers_loops import CLOSURES, random_loop
+from helpers_random import branched, random_chain, tied
 from helpers_stages import StagedModel
 
 from gpmelica import reference
@@ -15,8 +18,10 @@ from gpmelica.commands.check import facts
 from gpmelica.errors import SolveError
 from gpmelica.fmu.runs.instance import Instance
 from gpmelica.generator.description.load import from_data
+from gpmelica.generator.description.tables.settings import Outputs
+from gpmelica.generator.description.tables.task import Programmed
 from gpmelica.generator.equations.solution.tree_solves import with_tree_solves
-from gpmelica.generator.program.items import LinearSolve, TreeSolve
+from gpmelica.generator.program.items import ConstrainedSolve, LinearSolve, TreeSolve
 from gpmelica.prepared import Prepared, prepare
 
 EXACT = 1e-9
@@ -25,7 +30,8 @@ EXACT = 1e-9
 def _solves(model: Prepared) -> list[type]:
     """Kinds of what gives the accelerations."""
     items = model.native_program.items
-    return [type(item) for item in items if isinstance(item, TreeSolve | LinearSolve) and item.tree is not None]
+    kinds = TreeSolve | LinearSolve | ConstrainedSolve
+    return [type(item) for item in items if isinstance(item, kinds) and item.tree is not None]
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -43,19 +49,49 @@ def test_a_tree_is_its_mass_matrix(seed: int) -> None:
         assert np.abs(StagedModel(model, program)(0.0, q, qd).qdd - expected).max() < EXACT * size
 
 
-def test_native_recursion_is_the_mass_matrix(compile_model: CompileModel) -> None:
+@pytest.mark.parametrize("kind", CLOSURES)
+@pytest.mark.parametrize("redundant", ["auto", "minimum_norm"])
+def test_rows_on_a_tree(kind: str, redundant: str) -> None:
+    """Random loops with a programmed row: q̈, efforts of drives and joint loads are those of the dense system."""
+    mechanism, q, qd, _ = random_loop(2, kind)
+    chain = mechanism.chain
+    first = next(c.name for c in mechanism.coordinates if c.role == "joint")
+    changes = {
+        "constraints": chain.constraints.model_copy(update={"redundant": redundant}),
+        "outputs": Outputs(loads="all"),
+        "programmed": (Programmed(name="row", expression=f"{first} - 0.3*sin(t)"),),
+    }
+    found = []
+    for way in ("dense", "recursion"):
+        settings = chain.simulation.model_copy(update={"start": "description", "accelerations": way})
+        model = prepare(chain.model_copy(update=changes | {"simulation": settings}))
+        assert _solves(model) == [TreeSolve if way == "recursion" else ConstrainedSolve]
+        values = StagedModel(model)(0.2, q, qd)
+        found.append(np.concatenate([values.qdd, list(values.outputs.values())]))
+    assert np.abs(found[0] - found[1]).max() <= EXACT * np.abs(found[0]).max()
+
+
+@pytest.mark.parametrize("data", [branched, tied])
+def test_native_recursion_is_the_mass_matrix(
+    compile_model: CompileModel, data: Callable[..., dict[str, Any]]
+) -> None:
     """A tree of all kinds of joints with what may stand on them, parameters set or not, in C."""
-    model = prepare(from_data(branched()))
+    model = prepare(from_data(data()))
     assert _solves(model) == [TreeSolve]
-    names = [f"{c.symbol}_ddot" for c in model.mechanism.coordinates]
+    names = [o.name for o in model.native_program.outputs]
     for settings in ({}, {"payload": 4.0, "reach": 0.9, "inertia": 0.1}):
-        rng, changed = np.random.default_rng(1), prepare(from_data(branched(**settings)))
-        staged = StagedModel(changed, with_tree_solves(changed.program, "dense"))
+        rng, changed = np.random.default_rng(1), prepare(from_data(_dense(data(**settings))))
+        staged = StagedModel(changed)
         with Instance(compile_model(model, "3.0").fmu, settings) as fmu:
             for state in random_states(model, rng, 5):
                 found = fmu.values(names, 0.0, np.concatenate([state.q, state.qd, state.z]))
-                expected = staged(0.0, state.q, state.qd, z=state.z).qdd
+                values = staged(0.0, state.q, state.qd, z=state.z).outputs
+                expected = np.array([values[name] for name in names])
                 assert np.abs(found - expected).max() < EXACT * np.abs(expected).max()
+
+
+def _dense(data: dict[str, Any]) -> dict[str, Any]:
+    return data | {"simulation": data["simulation"] | {"accelerations": "dense"}}
 
 
 def test_what_has_no_inertia_is_an_error(compile_model: CompileModel) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from ..._version import __version__
 from ...generator import variables
-from ...generator.program.items import ConstrainedSolve
+from ...generator.program.items import ConstrainedSolve, TreeSolve
 from ...generator.variables import Variable
 from ...prepared import Prepared
 from ..compilers.binaries import FLAGS, Toolchain
@@ -44,7 +44,7 @@ def page(model: Prepared, fmi: str, made_by: Sequence[Toolchain], picture: Pictu
             "simulation": model.chain.simulation,
             "rows": model.rows,
             "formulation": model.chain.constraints.formulation,
-            "chooses": any(isinstance(item, ConstrainedSolve) for item in model.native_program.items),
+            "choice": _choice(model),
             "projection": bool(program.projections),
             "friction": any(c.friction is not None for c in mechanism.coordinates),
             "bodies": tables.bodies(mechanism),
@@ -58,6 +58,16 @@ def page(model: Prepared, fmi: str, made_by: Sequence[Toolchain], picture: Pictu
             "version": __version__,
         },
     )
+
+
+def _choice(model: Prepared) -> str:
+    """Of dependent coordinates, as the native FMU makes it."""
+    items = model.native_program.items
+    if any(isinstance(item, TreeSolve) for item in items):
+        return ", which the recursion over the bodies needs not; those of the start are below"
+    if any(isinstance(item, ConstrainedSolve) for item in items):
+        return ", anew at every evaluation; those of the start are below"
+    return ""
 
 
 def _sentence(made_by: Sequence[Toolchain]) -> str:

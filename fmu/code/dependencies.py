@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from .staged import RUNNING, Block, ConstrainedSystem, Stage, Staged
+from .staged import RUNNING, Block, ConstrainedSystem, Stage, Staged, TreeSystem
 
 Mask = NDArray[np.bool_]
 _KNOWN = ("states", "inputs", "time", "parameters")  # blocks, in the order of a mask's columns
@@ -65,6 +65,10 @@ def _propagate(stage: Stage, known: Mask) -> None:
         reached = _any(known, system.matrix, system.jacobian, system.right, system.wanted)
         known[_slice(system.solution)] = reached
         known[_slice(system.multipliers)] = reached
+    elif isinstance(system, TreeSystem) and system.m:
+        reached = _any(known, *system.left, system.right, system.wanted)
+        known[_slice(system.right)] = reached
+        known[_slice(system.wanted)] = reached
     elif system is not None:
         matrix = _any(known, *system.left)
         right = known[_slice(system.right)].reshape(system.columns, system.n, -1)

@@ -2,7 +2,7 @@
 
 A solve A X = B after a stage is not differentiated: for constant X the stage's functions give the change of
 B − A X, and the C layer gets dX = A⁻¹ (dB − dA X) from the factors that it has kept. A constrained solve likewise
-with F − M X + Cᵀ Λ and W − C X.
+with F − M X + Cᵀ Λ and W − C X, where M X comes by accelerations outward and wrenches inward if M is a tree's.
 """
 
 from __future__ import annotations
@@ -67,13 +67,18 @@ def _solve(system: AnySystem, results: list[SX]) -> tuple[int, list[SX], list[SX
         A, B = ca.reshape(results[0], system.n, system.n), ca.reshape(results[1], *X.shape)
         return 1, [ca.vec(B - ca.mtimes(A, X))], [X], (system.right,)
     if isinstance(system, TreeSystem):
-        columns = [_inertia_forces(system, results[:4], x) for x in ca.horzsplit(X)]
-        return 4, [ca.vec(results[4]) - ca.vertcat(*columns)], [X], (system.right,)
+        skipped, unknowns = 4, (system.right, system.wanted)
+        MX = ca.horzcat(*(_inertia_forces(system, results[:4], x) for x in ca.horzsplit(X)))
+        if system.m == 0:
+            return skipped, [ca.vec(ca.reshape(results[4], *X.shape) - MX)], [X], unknowns[:1]
+    else:
+        skipped, unknowns = 1, (system.solution, system.multipliers)
+        MX = ca.mtimes(ca.reshape(results[0], system.n, system.n), X)
     L = ca.SX.sym("multipliers", system.m, system.columns)
-    M, C = ca.reshape(results[0], system.n, system.n), ca.reshape(results[1], system.m, system.n)
-    F, W = ca.reshape(results[2], *X.shape), ca.reshape(results[3], *L.shape)
-    residuals = [ca.vec(F - ca.mtimes(M, X) + ca.mtimes(C.T, L)), ca.vec(W - ca.mtimes(C, X))]
-    return 2, residuals, [X, L], (system.solution, system.multipliers)
+    C, F = ca.reshape(results[skipped], system.m, system.n), ca.reshape(results[skipped + 1], *X.shape)
+    W = ca.reshape(results[skipped + 2], *L.shape)
+    residuals = [ca.vec(F - MX + ca.mtimes(C.T, L)), ca.vec(W - ca.mtimes(C, X))]
+    return skipped + 1, residuals, [X, L], unknowns
 
 
 def _inertia_forces(system: TreeSystem, blocks: Sequence[SX], x: SX) -> SX:

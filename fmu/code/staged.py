@@ -45,27 +45,33 @@ class System:
 
 @dataclass(frozen=True)
 class TreeSystem:
-    """M X = F with the mass matrix of a tree of bodies, see sources/algebra/tree_solve.h; X is in the place of F.
+    """M X − Cᵀ Λ = F and C X = W with the mass matrix of a tree of bodies, see sources/algebra/tree_rows.h.
 
+    right, wanted  F and W, and X and Λ in their places
+    work           the rows' factors
     parents, ends  see `generator.program.tree`
     """
 
     n: int
+    m: int
     columns: int
     bodies: int
     axes: Block
     inertias: Block
     arms: Block
     armatures: Block
+    jacobian: Block
     right: Block
+    wanted: Block
     factors: Block
+    work: Block
     parents: tuple[int, ...]
     ends: tuple[int, ...]
 
     @property
     def left(self) -> tuple[Block, ...]:
         """What the left-hand side is made of."""
-        return self.axes, self.inertias, self.arms, self.armatures
+        return self.axes, self.inertias, self.arms, self.armatures, self.jacobian
 
 
 @dataclass(frozen=True)

@@ -298,10 +298,7 @@ class _Cutter:
     def _add_solution(self, solve: Solve, places: list[Block]) -> AnySystem:
         n, columns = solve.shape[0], (*solve.shape, 1)[1]
         if isinstance(solve, TreeSolve):
-            tree, (axes, inertias, arms, armatures, right) = solve.tree, places[:5]
-            self._add_unknown(solve.name, n, columns, right)
-            blocks = (axes, inertias, arms, armatures, right, self.result.allocate(_TREE_FACTORS * n))
-            return TreeSystem(n, columns, len(tree.links), *blocks, tree.parents, tree.ends)
+            return self._add_tree(solve, n, columns, places)
         if isinstance(solve, LinearSolve):
             solution = self._add_unknown(solve.name, n, columns, places[1])
             pivots, partition = self.result.allocate(n), solve.ratios is not None
@@ -315,6 +312,21 @@ class _Cutter:
         work = self.result.allocate(_work_size(n, m, columns))
         return ConstrainedSystem(n, m, columns, matrix, jacobian, right, wanted, solution, multipliers, work)
 
+    def _add_tree(self, solve: TreeSolve, n: int, columns: int, places: list[Block]) -> TreeSystem:
+        tree, system = solve.tree, solve.system
+        jacobian, right, wanted = Block(0, 0), places[4], Block(0, 0)
+        if isinstance(system, ConstrainedSolve):
+            jacobian, right, wanted = places[4:7]
+        m = wanted.size // columns
+        self._add_unknown(system.name, n, columns, right)
+        if isinstance(system, ConstrainedSolve) and system.multipliers is not None:
+            self._add_unknown(system.multipliers, m, columns, wanted)
+        axes, inertias, arms, armatures = places[:4]
+        factors, work = (self.result.allocate(size) for size in (_TREE_FACTORS * n, m and n * (m + 1) + 2 * m))
+        of_rows = (jacobian, right, wanted, factors, work)
+        shape = (n, m, columns, len(tree.links))
+        return TreeSystem(*shape, axes, inertias, arms, armatures, *of_rows, tree.parents, tree.ends)
+
     def _add_unknown(self, name: str, rows: int, columns: int, block: Block) -> Block:
         symbol = ca.SX.sym(name, rows * columns)
         self.arguments.append((symbol, block))
@@ -323,10 +335,11 @@ class _Cutter:
 
 
 def _values(solve: Solve, evaluate: Evaluator) -> list[SX]:
-    """What the C layer solves with: matrices and right-hand sides, or the blocks of a tree and these."""
+    """What the C layer solves with: matrices and right-hand sides; in place of the first the blocks of a tree."""
     if not isinstance(solve, TreeSolve):
         return [evaluate(expr) for expr in solve.exprs]
-    return [*(ca.vertcat(*map(evaluate, block)) for block in solve.tree.blocks), evaluate(solve.right)]
+    blocks = [ca.vertcat(*map(evaluate, block)) for block in solve.tree.blocks]
+    return blocks + [evaluate(expr) for expr in solve.system.exprs[1:]]
 
 
 def _work_size(n: int, m: int, columns: int) -> int:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..language import ir
-from ..language.ir import Expr
+from ..language.ir import Expr, Index
 from ..mechanism import Coordinate, Mechanism
 from ..program.program import START_VALUES, STATE, Output, Parameter, Program, State
+from ..program.tree import Inertial
 from ..types.origin import Signal, of_point, row_force, violation
 from . import requested
 from .bodies.dynamics import Dynamics
@@ -137,8 +139,8 @@ def _efforts(
     if mechanism.driven == mechanism.actuated and solution.drives is not None:
         return {k: solution.drives[j] for j, k in enumerate(mechanism.driven)}
     efforts = {}
-    for k in mechanism.driven:
-        effort = inertia.M[k, :] @ solution.qdd + inertia.h[k] - Q[k]
+    for k, taken in zip(mechanism.driven, _taken(program, mechanism, inertia, solution.qdd), strict=True):
+        effort = taken + inertia.h[k] - Q[k]
         if solution.friction is not None:
             effort = effort + solution.friction[k]
         # what contacts exert is no drive's business
@@ -147,3 +149,14 @@ def _efforts(
             effort = effort - solution.multipliers[reaction.row] * rows.C[reaction.row, k]
         efforts[k] = effort
     return efforts
+
+
+def _taken(program: Program, mechanism: Mechanism, inertia: Dynamics, qdd: Expr) -> Sequence[Expr]:
+    """What the accelerations take of each coordinate whose effort is an output: rows of M q̈."""
+    driven = mechanism.driven
+    if not driven:
+        return ()
+    rows: list[tuple[Index, Expr]] = [((i,), inertia.M[k, :] @ qdd) for i, k in enumerate(driven)]
+    text = "forces that the accelerations of these coordinates take; N or N.m"
+    inertial = Inertial(inertia.tree, qdd, driven)
+    return tuple(program.assemble("inertial", (len(driven),), rows, None, text, inertial=inertial))

@@ -311,7 +311,7 @@ def item_equations(item: Item) -> Iterator[str]:
         yield f"{_factor(mo.text(item.matrix))}*{item.name} = {mo.text(item.right)}"
         return
     if isinstance(item, TreeSolve):
-        yield f"{item.name} = recursion({mo.text(item.matrix)}, {mo.text(item.right)})"
+        yield from item_equations(item.system)
         return
     if isinstance(item, ImplicitSystem):
         yield from (f"{mo.text(left)} = {mo.text(right)}" for left, right in item.equations)

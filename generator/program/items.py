@@ -9,7 +9,7 @@ from typing import TypeAlias
 from ..language import ir
 from ..language.ir import Expr, Index, Shape
 from ..types.origin import Origin
-from .tree import Tree
+from .tree import Inertial, Tree
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,7 @@ class Definition:
     constant     depends on parameters only
     symmetric    the parts are the upper triangle of a symmetric matrix
     calculated   a parameter of the FMU that follows from others
+    inertial     the product with a mass matrix that it is, if it is one
     replaceable  the value of an applied force: an input may stand in its place
     by_row       its i-th part belongs to the i-th constraint row
     """
@@ -36,6 +37,7 @@ class Definition:
     replaceable: bool = False
     by_row: bool = False
     calculated: bool = False
+    inertial: Inertial | None = None
 
     @property
     def exprs(self) -> tuple[Expr, ...]:
@@ -71,26 +73,6 @@ class LinearSolve:
 
 
 @dataclass(frozen=True)
-class TreeSolve:
-    """`matrix · name = right` with the mass matrix of a tree, which is not formed; about: as of `LinearSolve`."""
-
-    name: str
-    shape: Shape
-    unit: str | None
-    description: str
-    matrix: Expr
-    tree: Tree
-    right: Expr
-    about: str
-    origin: Origin
-
-    @property
-    def exprs(self) -> tuple[Expr, ...]:
-        """What the tree is made of, and the right-hand side."""
-        return (*(expr for block in self.tree.blocks for expr in block), self.right)
-
-
-@dataclass(frozen=True)
 class ConstrainedSolve:
     """`matrix·X − jacobianᵀ·Λ = right` and `jacobian·X = wanted`: X is `name`, Λ is `multipliers` (None: unused).
 
@@ -101,6 +83,7 @@ class ConstrainedSolve:
     coordinates  names of the n coordinates
     dependent    indices of m of them whose columns of C are regular at the start
     ratios       these columns and ∂X_d/∂X_i, where the program has them already
+    tree         whose mass matrix M is
     """
 
     name: str
@@ -115,6 +98,7 @@ class ConstrainedSolve:
     dependent: tuple[int, ...]
     origin: Origin
     ratios: tuple[Expr, Expr | None] | None = None
+    tree: Tree | None = None
     unit: str | None = None
 
     @property
@@ -126,6 +110,54 @@ class ConstrainedSolve:
     def about(self) -> str:
         """Names of the coordinates, for messages."""
         return listed(self.coordinates)
+
+
+@dataclass(frozen=True)
+class TreeSolve:
+    """A solve with the mass matrix of a tree, which is not formed; system: the same with that matrix."""
+
+    system: LinearSolve | ConstrainedSolve
+
+    @property
+    def name(self) -> str:
+        """The unknown."""
+        return self.system.name
+
+    @property
+    def shape(self) -> Shape:
+        """Of the unknown."""
+        return self.system.shape
+
+    @property
+    def unit(self) -> str | None:
+        """Of the unknown."""
+        return self.system.unit
+
+    @property
+    def description(self) -> str:
+        """Of the unknown."""
+        return self.system.description
+
+    @property
+    def about(self) -> str:
+        """Names of the coordinates, for messages."""
+        return self.system.about
+
+    @property
+    def origin(self) -> Origin:
+        """Of the system."""
+        return self.system.origin
+
+    @property
+    def tree(self) -> Tree:
+        """Whose mass matrix it is."""
+        assert self.system.tree is not None
+        return self.system.tree
+
+    @property
+    def exprs(self) -> tuple[Expr, ...]:
+        """What the tree is made of, and what else than the matrix the system is."""
+        return (*(expr for block in self.tree.blocks for expr in block), *self.system.exprs[1:])
 
 
 @dataclass(frozen=True)
@@ -160,6 +192,7 @@ def used(item: Item) -> set[str]:
 
 def given(item: Item) -> tuple[str, ...]:
     """Names that an item gives values to."""
-    if isinstance(item, ConstrainedSolve) and item.multipliers is not None:
-        return item.name, item.multipliers
-    return (item.name,)
+    solved = item.system if isinstance(item, TreeSolve) else item
+    if isinstance(solved, ConstrainedSolve) and solved.multipliers is not None:
+        return solved.name, solved.multipliers
+    return (solved.name,)

@@ -19,7 +19,7 @@ from ..types.bounds import ANY, Bounds
 from ..types.following import Following
 from ..types.origin import Origin, Signal
 from .items import ConstrainedSolve, Definition, Item, LinearSolve, given, used
-from .tree import Tree
+from .tree import Inertial, Tree
 
 GENERAL = Origin("general")
 START_VALUES = Origin("start values of the states")
@@ -309,13 +309,14 @@ class Program:
         symmetric: bool = False,
         replaceable: bool = False,
         by_row: bool = False,
+        inertial: Inertial | None = None,
     ) -> Expr:
-        """A definition block by block; returns the symbol. `replaceable`, `by_row`: see `Definition`."""
+        """A definition block by block; returns the symbol. flags and `inertial`: see `Definition`."""
         name = self.fresh(name)
         # Modelica gives a parameter its value where it is declared, so as a whole
         whole = all(index == () for index, _ in parts)
         constant = whole and not replaceable and all(self.is_constant(expr) for _, expr in parts)
-        flags = (constant, symmetric, replaceable, by_row)
+        flags = (constant, symmetric, replaceable, by_row, False, inertial)
         self.items.append(Definition(name, shape, unit, description, tuple(parts), self._origin, *flags))
         return ir.symbol(name, shape)
 
@@ -346,6 +347,7 @@ class Program:
         coordinates: Sequence[str],
         dependent: Sequence[int],
         ratios: tuple[Expr, Expr | None] | None,
+        tree: Tree,
     ) -> tuple[Expr, Expr | None]:
         """Symbols of X and Λ of `names`; system: M, C, F, W; see `ConstrainedSolve`."""
         X, Lambda = (name if name is None else self.fresh(name) for name in names)
@@ -353,7 +355,7 @@ class Program:
         _, _, right, wanted = system
         chosen = (tuple(coordinates), tuple(dependent))
         self.items.append(
-            ConstrainedSolve(X, right.shape, Lambda, description, *system, *chosen, self._origin, ratios)
+            ConstrainedSolve(X, right.shape, Lambda, description, *system, *chosen, self._origin, ratios, tree)
         )
         return ir.symbol(X, right.shape), None if Lambda is None else ir.symbol(Lambda, wanted.shape)
 

@@ -69,18 +69,22 @@ class Tree:
         own = [k.body for k in self.freedoms]
         return tuple(accumulate(own.count(b) for b in range(len(self.links))))
 
-    def recursion(self, columns: int) -> int:
-        """Operations of a solution by recursion over the bodies, in sources/algebra/tree_solve.c."""
+    def recursion(self, columns: int, rows: int = 0) -> int:
+        """Operations of a solution by recursion over the bodies, in sources/algebra/tree_rows.c."""
         n, bodies = len(self.freedoms), len(self.links)
-        return n * (_ELIMINATED + columns * _SOLVED) + bodies * (_MOVED + columns * _PASSED)
+        each = n * (_ELIMINATED + columns * _SOLVED) + bodies * (_MOVED + columns * _PASSED)
+        inward = rows * (n * _SOLVED + bodies * _PASSED) // 2
+        return each + inward + 2 * n * rows**2 + columns * rows * (4 * n + 2 * rows)
 
-    def dense(self, columns: int) -> int:
+    def dense(self, columns: int, rows: int = 0) -> int:
         """Operations of M and of its factors, and of a solution by them."""
         n, found = len(self.freedoms), 0
         depths, above = self._carried()
         for freedom in self.freedoms:
             found += _MOMENTUM + _TAKEN * depths[freedom.body] + _ENTRY * above[freedom.body]
-        return found + _SUMMED * len(self.links) + 2 * n**3 // 3 + 2 * n**2 * columns
+        free = n - rows
+        eliminated = 2 * rows**2 * (n + rows) + free * rows * (2 * n + free) + 4 * columns * rows * n
+        return found + _SUMMED * len(self.links) + eliminated + 2 * free**3 // 3 + 2 * free**2 * columns
 
     def _carried(self) -> tuple[list[int], list[int]]:
         """Per body: how many bodies carry it, and how many coordinates move it."""
@@ -92,6 +96,15 @@ class Tree:
             depths.append(depths[link.parent] + 1 if carried else 0)
             above.append(own.count(b) + (above[link.parent] if carried else 0))
         return depths, above
+
+
+@dataclass(frozen=True)
+class Inertial:
+    """Some rows of M x, where M is a tree's: forces that accelerations x, shape (n,), take."""
+
+    tree: Tree
+    x: Expr
+    rows: tuple[int, ...]
 
 
 # Additions and multiplications, counted in the texts that do them.

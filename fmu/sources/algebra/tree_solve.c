@@ -128,26 +128,40 @@ int tree_factorise(const Tree *tree, double *scratch) {
     return LINEAR_SOLVE_OK;
 }
 
-/* Forces on the coordinates less what is taken behind them; p: wrench that each body takes for that, 6 per body. */
-static void inward(const Tree *tree, double *x, double *p) {
-    for (int i = 0; i < 6 * tree->bodies; i++) p[i] = 0.0;
-    for (int b = tree->bodies - 1; b >= 0; b--) {
-        double *own = p + 6 * b;
-        for (int k = tree->ends[b] - 1; k >= first(tree, b); k--) {
-            const double *S = tree->axes + 6 * k, *U = tree->factors + TREE_FACTORS * k;
-            x[k] -= dot(S, own) + dot(S + 3, own + 3);
-            const double rate = x[k] * U[6];
-            for (int i = 0; i < 6; i++) own[i] += U[i] * rate;
-        }
-        if (tree->parents[b] < 0) continue;
-        double *carrier = p + 6 * tree->parents[b];
-        add_cross(tree->arms + 3 * b, own + 3, carrier);
-        for (int i = 0; i < 6; i++) carrier[i] += own[i];
+static int is_moved(const Tree *tree, const double *x, int body) {
+    for (int k = first(tree, body); k < tree->ends[body]; k++)
+        if (x[k] != 0.0) return 1;
+    return 0;
+}
+
+/* What coordinates of a body leave of the wrench that it takes: its carrier's share. */
+static void pass(const Tree *tree, int body, double *x, double *own) {
+    for (int k = tree->ends[body] - 1; k >= first(tree, body); k--) {
+        const double *S = tree->axes + 6 * k, *U = tree->factors + TREE_FACTORS * k;
+        x[k] -= dot(S, own) + dot(S + 3, own + 3);
+        const double rate = x[k] * U[6];
+        for (int i = 0; i < 6; i++) own[i] += U[i] * rate;
     }
 }
 
-/* Accelerations, from the ground outward; a: of each body, 6. */
-static void outward(const Tree *tree, double *x, double *a) {
+void tree_inward(const Tree *tree, double *x, double *scratch) {
+    double *p = scratch, *reached = scratch + 6 * tree->bodies; /* p: wrench that each body takes, 6 */
+    for (int i = 0; i < 7 * tree->bodies; i++) p[i] = 0.0;
+    for (int b = tree->bodies - 1; b >= 0; b--) {
+        const int parent = tree->parents[b];
+        double *own = p + 6 * b;
+        if (reached[b] == 0.0 && !is_moved(tree, x, b)) continue; /* no force on it, or behind it */
+        pass(tree, b, x, own);
+        if (parent < 0) continue;
+        double *carrier = p + 6 * parent;
+        add_cross(tree->arms + 3 * b, own + 3, carrier);
+        for (int i = 0; i < 6; i++) carrier[i] += own[i];
+        reached[parent] = 1.0;
+    }
+}
+
+void tree_outward(const Tree *tree, double *x, double *scratch) {
+    double *a = scratch; /* acceleration of each body, 6 */
     for (int b = 0; b < tree->bodies; b++) {
         const int parent = tree->parents[b];
         double *own = a + 6 * b;
@@ -164,8 +178,8 @@ static void outward(const Tree *tree, double *x, double *a) {
 void tree_solve(const Tree *tree, double *scratch) {
     for (int j = 0; j < tree->columns; j++) {
         double *x = tree->X + (size_t)j * (size_t)tree->n;
-        inward(tree, x, scratch);
-        outward(tree, x, scratch);
+        tree_inward(tree, x, scratch);
+        tree_outward(tree, x, scratch);
     }
 }
 

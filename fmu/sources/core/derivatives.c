@@ -48,10 +48,18 @@ static void constrained_backward(Model *model, const ConstrainedSystem *system) 
     negate(wanted, system->m * system->columns);
 }
 
-/* B - M X has changed by, or X is worth, what the right-hand side's block says: M is symmetric. */
-static void solve_tree(Model *model, const TreeSystem *system) {
-    const Tree tree = model_tree(system, model->workspace, model->changes);
-    tree_solve(&tree, model->w);
+/* F - M X + C' L and W - C X have changed by what their blocks say. */
+static void tree_forward(Model *model, const TreeSystem *system) {
+    const TreeRows blocks = model_tree(system, model->workspace, model->changes);
+    tree_rows_solve(&blocks, model->w);
+}
+
+/* As constrained_backward; the blocks of F and W are those of X and L, too. */
+static void tree_backward(Model *model, const TreeSystem *system) {
+    double *multipliers = model->changes + system->wanted;
+    negate(multipliers, system->m * system->columns);
+    tree_forward(model, system);
+    negate(multipliers, system->m * system->columns);
 }
 
 /* ---- One stage ------------------------------------------------------------------------------------------------ */
@@ -75,7 +83,7 @@ static bool forward_stage(Model *model, const Stage *stage) {
     if (!call(model, stage, derivative->forward)) return false;
     if (stage->system.n > 0) solve_forward(model, &stage->system);
     if (stage->constrained.n > 0) constrained_forward(model, &stage->constrained);
-    if (stage->tree.n > 0) solve_tree(model, &stage->tree);
+    if (stage->tree.n > 0) tree_forward(model, &stage->tree);
     return true;
 }
 
@@ -87,7 +95,7 @@ static bool backward_stage(Model *model, const Stage *stage) {
     const StageDerivative *derivative = stage->derivative;
     if (stage->system.n > 0) solve_backward(model, &stage->system);
     if (stage->constrained.n > 0) constrained_backward(model, &stage->constrained);
-    if (stage->tree.n > 0) solve_tree(model, &stage->tree);
+    if (stage->tree.n > 0) tree_backward(model, &stage->tree);
     const int n = put_values(model, derivative);
     for (int i = 0; i < derivative->n_to; i++) model->arg[n + i] = model->changes + derivative->to[i];
     double *share = model->shares;

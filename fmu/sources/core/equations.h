@@ -9,6 +9,7 @@
      algebra    linear_solve        dense A X = B by LU with equilibration and partial pivoting
                 constrained_solve   constrained equations of motion, dependent unknowns chosen by complete pivoting
                 tree_solve          equations of motion of a tree of bodies, without their matrix
+                tree_rows           the same with constraint rows
                 stage_matrix        systems of implicit methods, positions eliminated
                 lookup              which piece of a table a number is in
      core       equations.h         this contract
@@ -76,25 +77,29 @@ typedef struct {
     int work;        /* offset of what constrained_solve.h asks for; holds the factors afterwards */
 } ConstrainedSystem;
 
-/* M X = F, where M is that of a tree of bodies; solved in place after the stage's function has returned. What the
-   blocks hold is said in tree_solve.h. */
+/* M X - C' L = F and C X = W, where M is that of a tree of bodies; solved in place after the stage's function has
+   returned. What the blocks hold is said in tree_solve.h and tree_rows.h. */
 typedef struct {
     int n;              /* coordinates; 0: nothing to solve */
-    int columns;        /* of F and X */
+    int m;              /* rows of C; 0: M X = F */
+    int columns;        /* of F, W, X and L */
     int bodies;
     int axes;           /* offset, 6 n */
     int inertias;       /* offset, 10 per body */
     int arms;           /* offset, 3 per body */
     int armatures;      /* offset, n */
+    int jacobian;       /* offset of C (m x n) */
     int right;          /* offset of F (n x columns); holds X afterwards */
+    int wanted;         /* offset of W (m x columns); holds L afterwards */
     int factors;        /* offset, TREE_FACTORS n */
+    int work;           /* offset of what tree_rows.h asks for; holds the rows' factors afterwards */
     const int *parents; /* per body */
     const int *ends;    /* per body */
 } TreeSystem;
 
-/* The derivative of a stage before its solve. With a system, or a tree's, it is that of B - A X for constant X, so that
-   the change of the solution is the inverse of A times it; with a constrained one that of F - M X + C' L and of W - C X, in the
-   places of F and W; of what else the stage computes as it stands.
+/* The derivative of a stage before its solve. With a system it is that of B - A X for constant X, so that the change of
+   the solution is the inverse of A times it; with a constrained one, or a tree's, that of F - M X + C' L and of W - C X, in
+   the places of F and W; of what else the stage computes as it stands.
    Arguments of `forward`: values, then the changes of the blocks `from`; its results: changes of the blocks `to`.
    Arguments of `reverse`: values, then what each number of `to` is worth (an adjoint); its results: what those of
    `from` are worth through this stage. */

@@ -66,6 +66,12 @@ Constrained model_constrained(const ConstrainedSystem *system, double *workspace
                          .work = workspace + system->work};
 }
 
+static bool fail_dependent(Model *model, const Stage *stage, int m) {
+    return model_fail(model, "the %d constraints that the %s are solved with depend on each other at t = %.15g s: "
+                      "no choice of dependent coordinates is regular (coordinates: %s)", m, stage->name,
+                      time_of(model), stage->coordinates);
+}
+
 static bool solve_constrained(Model *model, const Stage *stage) {
     const ConstrainedSystem *system = &stage->constrained;
     const Constrained blocks = model_constrained(system, model->workspace, model->workspace);
@@ -74,32 +80,35 @@ static bool solve_constrained(Model *model, const Stage *stage) {
     if (code == LINEAR_SOLVE_NOT_FINITE)
         return model_fail(model, "the %s are not finite at t = %.15g s (coordinates: %s)", stage->name,
                           time_of(model), stage->coordinates);
-    if (code == CONSTRAINED_SOLVE_DEPENDENT)
-        return model_fail(model, "the %d constraints that the %s are solved with depend on each other at t = %.15g s: "
-                          "no choice of dependent coordinates is regular (coordinates: %s)", system->m, stage->name,
-                          time_of(model), stage->coordinates);
+    if (code == CONSTRAINED_SOLVE_DEPENDENT) return fail_dependent(model, stage, system->m);
     return model_fail(model, "the linear system of the %s is singular at t = %.15g s: pivot %d of %d vanishes "
                       "(coordinates: %s)", stage->name, time_of(model), code, system->n - system->m,
                       stage->coordinates);
 }
 
-Tree model_tree(const TreeSystem *system, double *workspace, double *vectors) {
-    return (Tree){.n = system->n, .columns = system->columns, .bodies = system->bodies, .parents = system->parents,
-                  .ends = system->ends, .axes = workspace + system->axes, .inertias = workspace + system->inertias,
-                  .arms = workspace + system->arms, .armatures = workspace + system->armatures,
-                  .factors = workspace + system->factors, .X = vectors + system->right};
+TreeRows model_tree(const TreeSystem *system, double *workspace, double *vectors) {
+    const Tree tree = {.n = system->n, .columns = system->columns, .bodies = system->bodies,
+                       .parents = system->parents, .ends = system->ends, .axes = workspace + system->axes,
+                       .inertias = workspace + system->inertias, .arms = workspace + system->arms,
+                       .armatures = workspace + system->armatures, .factors = workspace + system->factors,
+                       .X = vectors + system->right};
+    return (TreeRows){.tree = tree, .m = system->m, .C = workspace + system->jacobian,
+                      .L = vectors + system->wanted, .work = workspace + system->work};
 }
 
 static bool solve_tree(Model *model, const Stage *stage) {
-    const Tree tree = model_tree(&stage->tree, model->workspace, model->workspace);
-    const int code = tree_factorise(&tree, model->w);
-    if (code == LINEAR_SOLVE_OK) tree_solve(&tree, model->w);
-    if (code == LINEAR_SOLVE_NOT_FINITE || (code == LINEAR_SOLVE_OK && !tree_is_finite(&tree)))
+    const TreeRows blocks = model_tree(&stage->tree, model->workspace, model->workspace);
+    const int code = tree_rows_factorise(&blocks, model->w);
+    if (code == LINEAR_SOLVE_OK) tree_rows_solve(&blocks, model->w);
+    if (code == LINEAR_SOLVE_NOT_FINITE || (code == LINEAR_SOLVE_OK && !tree_is_finite(&blocks.tree)))
         return model_fail(model, "the %s are not finite at t = %.15g s (coordinates: %s)", stage->name,
                           time_of(model), stage->coordinates);
     if (code == LINEAR_SOLVE_OK) return true;
-    return model_fail(model, "no inertia resists the motion of coordinate %d of %d at t = %.15g s (coordinates: %s)",
-                      code, tree.n, time_of(model), stage->coordinates);
+    if (code == CONSTRAINED_SOLVE_DEPENDENT) return fail_dependent(model, stage, blocks.m);
+    return model_fail(model, "no inertia resists the motion of coordinate %d of %d at t = %.15g s%s (coordinates: %s)",
+                      code, blocks.tree.n, time_of(model),
+                      blocks.m > 0 ? "; where constraints hold it, accelerations = \"dense\" solves that" : "",
+                      stage->coordinates);
 }
 
 static bool compute(Model *model, const Stage *stage) {

@@ -5,7 +5,7 @@
 
 #include "constrained_solve.h"
 #include "model.h"
-#include "tree_solve.h"
+#include "tree_rows.h"
 
 bool model_evaluate(Model *model, Group last);         /* runs the dirty groups up to and including `last` */
 bool model_evaluate_beside(Model *model, Group group); /* runs one of the groups after OUTPUTS */
@@ -16,6 +16,6 @@ bool model_are_indices(double *workspace);
 
 /* The matrices of a stage's system in the workspace, F, W, X and L in an array with the same layout. */
 Constrained model_constrained(const ConstrainedSystem *system, double *workspace, double *vectors);
-Tree model_tree(const TreeSystem *system, double *workspace, double *vectors); /* F and X likewise */
+TreeRows model_tree(const TreeSystem *system, double *workspace, double *vectors); /* the same */
 
 #endif

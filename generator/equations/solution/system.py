@@ -177,8 +177,8 @@ def solve(
         X = program.solve(own, equations.M, equations.F, None, text, listed(names), tree=equations.tree)
     else:
         matrices = (equations.M, equations.C, equations.F, equations.W)
-        unknowns = (own, "Lambda" if multipliers else None)
-        X, Lambda = program.constrained_solve(unknowns, matrices, text, names, active.dependent, ratios)
+        unknowns, chosen = (own, "Lambda" if multipliers else None), (names, active.dependent, ratios)
+        X, Lambda = program.constrained_solve(unknowns, matrices, text, *chosen, tree=equations.tree)
     if equations.held is None:
         return X, Lambda
     return _complete(program, name, mechanism.n, active, X, equations.held, text), Lambda

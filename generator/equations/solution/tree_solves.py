@@ -5,37 +5,51 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
-from ...program.items import Item, LinearSolve, TreeSolve
+from ...program.items import ConstrainedSolve, Definition, Item, LinearSolve, TreeSolve
 from ...program.program import Program
+from .inertia_forces import by_recursion
 
 Way: TypeAlias = Literal["auto", "dense", "recursion"]
 
 
 def with_tree_solves(program: Program, way: Way) -> Program:
-    """The program with solves of trees in place of those linear ones for which it pays, or of all, or of none."""
+    """The program with solves of trees in place of those dense ones for which it pays, or of all, or of none.
+
+    With one of them, all that is not asked for M itself goes without it.
+    """
     items = [_chosen(item, way) for item in program.items]
-    return replace(program, items=items) if any(isinstance(item, TreeSolve) for item in items) else program
+    if not any(isinstance(item, TreeSolve) for item in items):
+        return program
+    found = replace(program, items=[], reserved=set(program.reserved))
+    for item in items:
+        if isinstance(item, Definition) and item.inertial is not None:
+            by_recursion(found, item, item.inertial)
+        else:
+            found.items.append(item)
+    return found
 
 
 def _chosen(item: Item, way: Way) -> Item:
-    if not isinstance(item, LinearSolve) or item.tree is None or not _is_better(item, way):
+    if not isinstance(item, LinearSolve | ConstrainedSolve) or item.tree is None:
         return item
-    system = (item.matrix, item.tree, item.right, item.about, item.origin)
-    return TreeSolve(item.name, item.shape, item.unit, item.description, *system)
+    recursion, dense = _operations(item)
+    return TreeSolve(item) if way == "recursion" or (way == "auto" and recursion < dense) else item
 
 
-def _is_better(item: LinearSolve, way: Way) -> bool:
+def _operations(item: LinearSolve | ConstrainedSolve) -> tuple[int, int]:
+    """By recursion, and with the mass matrix."""
     assert item.tree is not None
+    rows = item.wanted.shape[0] if isinstance(item, ConstrainedSolve) else 0
     columns = (*item.shape, 1)[1]
-    return way == "recursion" or (way == "auto" and item.tree.recursion(columns) < item.tree.dense(columns))
+    return item.tree.recursion(columns, rows), item.tree.dense(columns, rows)
 
 
 def words(program: Program) -> str:
     """Which way was taken, by how many operations; "" where there is no choice."""
     for item in program.items:
-        if isinstance(item, TreeSolve | LinearSolve) and item.tree is not None:
-            tree, columns = item.tree, (*item.shape, 1)[1]
-            recursion, dense = f"{tree.recursion(columns):,}", f"{tree.dense(columns):,}"
+        system = item.system if isinstance(item, TreeSolve) else item
+        if isinstance(system, LinearSolve | ConstrainedSolve) and system.tree is not None:
+            recursion, dense = (f"{count:,}" for count in _operations(system))
             if isinstance(item, TreeSolve):
                 return f"by recursion, {recursion} operations; the mass matrix would take {dense}"
             return f"with the mass matrix, {dense} operations; recursion over the bodies would take {recursion}"

@@ -1,0 +1,145 @@
+/* With the tree's M = L D L', y = D^1/2 L' X, z = D^-1/2 L^-1 F and Z = D^-1/2 L^-1 C' the system is
+
+       y - Z L = z,  Z' y = W.
+
+   Householder's reflections turn Z into R: they turn z into what W says, R' y_1 = W, and what C leaves free, y_2 = z_2
+   (Golub and Van Loan, Matrix Computations, 4th ed., 5.2). C M^-1 C' is never formed, whose condition is R's squared. */
+
+#include "tree_rows.h"
+
+#include "constrained_solve.h"
+
+#include <math.h>
+#include <stddef.h>
+
+/* What others leave of a row, by its own length: below this it is rounding. Lengths are those of Z's columns. */
+static const double DEPENDENT = 1e-10;
+
+/* As in linear_solve.c. */
+enum { LANES = 2 };
+
+typedef struct {
+    const TreeRows *system;
+    int n, m;
+    double *Z;        /* n x m: reflections from the diagonal down, above it R */
+    double *diagonal; /* of R, m */
+    double *factors;  /* 2 / v'v of each reflection v, m */
+    double *roots;    /* of the inverse of D, n */
+} Work;
+
+static Work lay_out(const TreeRows *s) {
+    Work w = {.system = s, .n = s->tree.n, .m = s->m};
+    w.Z = s->work;
+    w.diagonal = w.Z + w.n * w.m;
+    w.factors = w.diagonal + w.m;
+    w.roots = w.factors + w.m;
+    return w;
+}
+
+static double *column(const Work *w, int k) { return w->Z + (size_t)k * (size_t)w->n; }
+
+static double dot(int n, const double *restrict a, const double *restrict b) {
+    double sum[LANES] = {0.0};
+    int i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int lane = 0; lane < LANES; lane++) sum[lane] += a[i + lane] * b[i + lane];
+    for (; i < n; i++) sum[0] += a[i] * b[i];
+    return sum[0] + sum[1];
+}
+
+/* y -= v factor */
+static void subtract(int n, const double *restrict v, double factor, double *restrict y) {
+    int i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int lane = 0; lane < LANES; lane++) y[i + lane] -= v[i + lane] * factor;
+    for (; i < n; i++) y[i] -= v[i] * factor;
+}
+
+static void reflect(const Work *w, int k, double *y) {
+    const double *v = column(w, k) + k, along = dot(w->n - k, v, y + k);
+    if (along != 0.0) subtract(w->n - k, v, along * w->factors[k], y + k);
+}
+
+static void scale(const Work *w, double *x) {
+    for (int i = 0; i < w->n; i++) x[i] *= w->roots[i];
+}
+
+/* The column of Z of a row of C. */
+static void fill(const Work *w, int row, double *scratch) {
+    double *z = column(w, row);
+    for (int j = 0; j < w->n; j++) z[j] = w->system->C[(size_t)j * (size_t)w->m + (size_t)row];
+    tree_inward(&w->system->tree, z, scratch);
+    scale(w, z);
+}
+
+/* The k-th reflection, after those before it, which makes of the column its part of R. */
+static int eliminate(const Work *w, int k) {
+    double *z = column(w, k);
+    const double length = sqrt(dot(w->n, z, z));
+    if (!isfinite(length)) return LINEAR_SOLVE_NOT_FINITE;
+    for (int i = 0; i < k; i++) reflect(w, i, z);
+    const double left = sqrt(dot(w->n - k, z + k, z + k));
+    if (!(left > DEPENDENT * length)) return CONSTRAINED_SOLVE_DEPENDENT;
+    w->diagonal[k] = z[k] > 0.0 ? -left : left;
+    w->factors[k] = 1.0 / (left * (left + fabs(z[k])));
+    z[k] -= w->diagonal[k];
+    return LINEAR_SOLVE_OK;
+}
+
+int tree_rows_factorise(const TreeRows *system, double *scratch) {
+    const Work w = lay_out(system);
+    int code = tree_factorise(&system->tree, scratch);
+    if (w.m == 0 || code != LINEAR_SOLVE_OK) return code;
+    for (int k = 0; k < w.n; k++) {
+        const double inverse = system->tree.factors[TREE_FACTORS * k + TREE_FACTORS - 1];
+        if (inverse < 0.0) return k + 1;
+        w.roots[k] = sqrt(inverse);
+    }
+    for (int k = 0; k < w.m && code == LINEAR_SOLVE_OK; k++) {
+        fill(&w, k, scratch);
+        code = eliminate(&w, k);
+    }
+    return code;
+}
+
+/* R' y = l in place. */
+static void substitute(const Work *w, double *l) {
+    for (int k = 0; k < w->m; k++) l[k] = (l[k] - dot(k, column(w, k), l)) / w->diagonal[k];
+}
+
+/* R x = l in place. */
+static void substitute_back(const Work *w, double *l) {
+    for (int k = w->m - 1; k >= 0; k--) {
+        l[k] /= w->diagonal[k];
+        subtract(k, column(w, k), l[k], l);
+    }
+}
+
+/* z becomes y, and l, from W, the multipliers. */
+static void constrain(const Work *w, double *z, double *l) {
+    for (int k = 0; k < w->m; k++) reflect(w, k, z);
+    substitute(w, l);
+    for (int k = 0; k < w->m; k++) {
+        const double wanted = l[k];
+        l[k] = wanted - z[k];
+        z[k] = wanted;
+    }
+    substitute_back(w, l);
+    for (int k = w->m - 1; k >= 0; k--) reflect(w, k, z);
+}
+
+void tree_rows_solve(const TreeRows *system, double *scratch) {
+    const Work w = lay_out(system);
+    if (w.m == 0) {
+        tree_solve(&system->tree, scratch);
+        return;
+    }
+    for (int j = 0; j < system->tree.columns; j++) {
+        double *x = system->tree.X + (size_t)j * (size_t)w.n;
+        tree_inward(&system->tree, x, scratch);
+        scale(&w, x);
+        constrain(&w, x, system->L + (size_t)j * (size_t)w.m);
+        for (int i = 0; i < w.n; i++) x[i] /= w.roots[i];
+        tree_outward(&system->tree, x, scratch);
+    }
+}
