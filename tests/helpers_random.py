@@ -170,7 +170,7 @@ def _rotation(rng: np.random.Generator) -> np.ndarray[Any, Any]:
 
 
 def branched(**parameters: float) -> dict[str, Any]:
-    """By recursion: most kinds of joints, frames without mass, armatures, friction by the load, parameters."""
+    """By recursion: most kinds of joints, fixed bodies with mass and without, armatures, friction by the load."""
     rng = np.random.default_rng(3)
     parameters = {"payload": 1.3, "reach": 0.4, "inertia": 0.4} | parameters
     joints = {
@@ -182,6 +182,9 @@ def branched(**parameters: float) -> dict[str, Any]:
         "tip": ("side", {"type": "revolute", "axis": [0.0, 1.0, 0.0]}),
         "mount": ("ground", {"type": "fixed"}),
         "rotor": ("mount", {"type": "revolute", "axis": [0.0, 0.0, 1.0], "armature": "inertia"}),
+        "camera": ("flange", {"type": "fixed"}),
+        "lens": ("camera", {"type": "fixed"}),
+        "foot": ("ground", {"type": "fixed"}),
     }
     links = [
         {"name": name, "parent": parent, "frame": random_frame(rng), "joint": joint}
@@ -195,6 +198,7 @@ def branched(**parameters: float) -> dict[str, Any]:
         "com": ["reach/2", 0.0, 0.1],
         "inertia": ["0.3*payload", "0.3*payload", "0.4*payload"],
     }
+    links[9] |= {"mass": "0.3*payload", "frame": {"xyz": ["0.2*reach", 0.0, 0.1], "rpy": [0.3, -0.2, 0.5]}}
     settings = {"start": "description", "accelerations": "recursion"}
     return {"schema": 1, "name": "Branched", "parameters": parameters, "links": links, "simulation": settings}
 

@@ -158,5 +158,5 @@ def _taken(program: Program, mechanism: Mechanism, inertia: Dynamics, qdd: Expr)
         return ()
     rows: list[tuple[Index, Expr]] = [((i,), inertia.M[k, :] @ qdd) for i, k in enumerate(driven)]
     text = "forces that the accelerations of these coordinates take; N or N.m"
-    inertial = Inertial(inertia.tree, qdd, driven)
+    inertial = Inertial(inertia.tree, driven, qdd)
     return tuple(program.assemble("inertial", (len(driven),), rows, None, text, inertial=inertial))

@@ -117,6 +117,7 @@ class TreeSolve:
     """A solve with the mass matrix of a tree, which is not formed; system: the same with that matrix."""
 
     system: LinearSolve | ConstrainedSolve
+    tree: Tree
 
     @property
     def name(self) -> str:
@@ -147,12 +148,6 @@ class TreeSolve:
     def origin(self) -> Origin:
         """Of the system."""
         return self.system.origin
-
-    @property
-    def tree(self) -> Tree:
-        """Whose mass matrix it is."""
-        assert self.system.tree is not None
-        return self.system.tree
 
     @property
     def exprs(self) -> tuple[Expr, ...]:

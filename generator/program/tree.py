@@ -12,19 +12,40 @@ _INERTIA = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
 @dataclass(frozen=True)
+class Motion:
+    """Of a body for q̈ = 0, world axes; w, dw, dv as of the kinematics.
+
+    R           shape (3, 3): the body's axes
+    w, dw, dv   shape (3,), rad/s, rad/s² and m/s², gravity included
+    """
+
+    R: Expr
+    w: Expr
+    dw: Expr
+    dv: Expr
+
+
+@dataclass(frozen=True)
 class Link:
     """A body about the origin of its own frame, in world axes.
 
+    name    for definitions
     parent  index of the one that carries it, smaller than its own; -1: the ground
     mass, moment, inertia  kg, kg·m of shape (3,), kg·m² of shape (3, 3)
     arm     shape (3,), m: from the origin of the one that carries it
+    own     moment and inertia in the body's own axes
+    fixed   axes and origin in the frame of the one that carries it, if it cannot move there
     """
 
+    name: str
     parent: int
     mass: Expr
     moment: Expr
     inertia: Expr
     arm: Expr
+    motion: Motion
+    own: tuple[Expr, Expr]
+    fixed: tuple[Expr, Expr] | None
 
 
 @dataclass(frozen=True)
@@ -70,8 +91,8 @@ class Tree:
         return tuple(accumulate(own.count(b) for b in range(len(self.links))))
 
     def recursion(self, columns: int, rows: int = 0) -> int:
-        """Operations of a solution by recursion over the bodies, in sources/algebra/tree_rows.c."""
-        n, bodies = len(self.freedoms), len(self.links)
+        """Operations of a solution by recursion over the bodies that move, in sources/algebra/tree_rows.c."""
+        n, bodies = len(self.freedoms), sum(link.fixed is None for link in self.links)
         each = n * (_ELIMINATED + columns * _SOLVED) + bodies * (_MOVED + columns * _PASSED)
         inward = rows * (n * _SOLVED + bodies * _PASSED) // 2
         return each + inward + 2 * n * rows**2 + columns * rows * (4 * n + 2 * rows)
@@ -100,11 +121,11 @@ class Tree:
 
 @dataclass(frozen=True)
 class Inertial:
-    """Some rows of M x, where M is a tree's: forces that accelerations x, shape (n,), take."""
+    """Some rows of M x, where M is a tree's: forces that accelerations x, shape (n,), take; None: rows of h."""
 
     tree: Tree
-    x: Expr
     rows: tuple[int, ...]
+    x: Expr | None
 
 
 # Additions and multiplications, counted in the texts that do them.

@@ -14,7 +14,7 @@ from ...language import ir
 from ...language.ir import Expr, Index
 from ...mechanism import GROUND, Mechanism
 from ...program.program import Program
-from ...program.tree import Freedom, Link, Tree
+from ...program.tree import Freedom, Inertial, Link, Motion, Tree
 from .kinematics import Kinematics, of_body
 
 
@@ -64,7 +64,9 @@ class Dynamics:
 
 def derive(program: Program, mechanism: Mechanism, kinematics: Kinematics) -> Dynamics:
     """Define inertia, subtree sums, M and h."""
-    own = [_own_inertia(program, kinematics, b) for b in range(len(mechanism.bodies))]
+    bodies = range(len(mechanism.bodies))
+    own, parts = zip(*(_own_inertia(program, kinematics, b) for b in bodies), strict=True)
+    tree = _tree(kinematics, own, parts)
     subtrees = _subtree_sums(program, kinematics, own)
     momenta = _momenta(program, kinematics, subtrees)
     program.section("mass matrix and inertia forces")
@@ -76,16 +78,17 @@ def derive(program: Program, mechanism: Mechanism, kinematics: Kinematics) -> Dy
         "mass matrix; kg, kg.m or kg.m2 as its row and column are lengths or angles",
         symmetric=True,
     )
-    parts: list[tuple[Index, Expr]] = [
+    rows: list[tuple[Index, Expr]] = [
         ((k,), kinematics.power(k, subtrees[b].N, subtrees[b].F)) for k, b in enumerate(kinematics.owners)
     ]
     text = "inertia forces for zero accelerations and gravity; N or N.m"
-    h = program.assemble("h", (mechanism.n,), parts, None, text)
-    return Dynamics(M, h, tuple(subtrees), _tree(kinematics, own), momenta)
+    inertial = Inertial(tree, tuple(range(mechanism.n)), None)
+    h = program.assemble("h", (mechanism.n,), rows, None, text, inertial=inertial)
+    return Dynamics(M, h, tuple(subtrees), tree, momenta)
 
 
-def _tree(kinematics: Kinematics, own: Sequence[Inertia]) -> Tree:
-    """Of all bodies that have mass or coordinates, and of those that carry them."""
+def _tree(kinematics: Kinematics, own: Sequence[Inertia], parts: Sequence[tuple[Expr, Expr]]) -> Tree:
+    """Of all bodies that have mass or coordinates, and of those that carry them; parts: moments and inertias."""
     mechanism, places = kinematics.mechanism, {GROUND: GROUND}
     kept = {b for b, body in enumerate(mechanism.bodies) if body.coordinates or own[b] is not _NONE}
     for b in reversed(range(len(own))):
@@ -93,8 +96,11 @@ def _tree(kinematics: Kinematics, own: Sequence[Inertia]) -> Tree:
     links: list[Link] = []
     for b in sorted(kept - {GROUND}):
         places[b] = len(links)
-        carrier, inertia = mechanism.bodies[b].parent, own[b]
-        links.append(Link(places[carrier], inertia.m, inertia.s, inertia.J, kinematics.motions[b].arm))
+        body, inertia, motion = mechanism.bodies[b], own[b], kinematics.motions[b]
+        moves = Motion(motion.R, motion.w, motion.dw, motion.dv)
+        fixed = None if body.coordinates else (ir.lift(body.rotation), ir.lift(body.offset))
+        about = (inertia.m, inertia.s, inertia.J, motion.arm)
+        links.append(Link(body.name, places[body.parent], *about, moves, parts[b], fixed))
     none = ir.constant(0.0)
     freedoms = [
         Freedom(places[b], axis.e, axis.u, none if coordinate.armature is None else ir.lift(coordinate.armature))
@@ -103,10 +109,11 @@ def _tree(kinematics: Kinematics, own: Sequence[Inertia]) -> Tree:
     return Tree(tuple(links), tuple(freedoms))
 
 
-def _own_inertia(program: Program, kinematics: Kinematics, b: int) -> Inertia:
+def _own_inertia(program: Program, kinematics: Kinematics, b: int) -> tuple[Inertia, tuple[Expr, Expr]]:
+    """Of a body in world axes, and its static moment and inertia in its own."""
     body, motion = kinematics.mechanism.bodies[b], kinematics.motions[b]
     if ir.is_zero(ir.lift(body.mass)):  # a mere frame
-        return _NONE
+        return _NONE, (_NONE.s, _NONE.J)
     name = body.name
     program.section(*of_body(body))
     mass = program.define(f"{name}_mass", body.mass, "kg", f"mass of {name}")
@@ -114,18 +121,19 @@ def _own_inertia(program: Program, kinematics: Kinematics, b: int) -> Inertia:
     inertia = ir.lift(body.inertia) + mass * steiner(com, ir.zeros(3), com)
     inertia = program.define(f"Io_{name}", inertia, "kg.m2", f"inertia of {name} about its origin, its axes")
     s = program.define(f"s_{name}", mass * (motion.R @ com), "kg.m", f"static moment of {name}")
-    J = _turned(program, f"J_{name}", motion.R, inertia, f"inertia of {name} about its origin")
+    J = turned(program, f"J_{name}", motion.R, inertia, f"inertia of {name} about its origin")
     w, dw, dv = motion.w, motion.dw, motion.dv
     F = mass * dv + ir.cross(dw, s) + ir.cross(w, ir.cross(w, s))
     N = J @ dw + ir.cross(s, dv) + ir.cross(w, J @ w)
     if _children(kinematics.mechanism, b):  # part of the subtree's sum, no more
-        return Inertia(mass, s, J, N, F)
+        return Inertia(mass, s, J, N, F), (mass * com, inertia)
     N = program.define(f"N_{name}", N, "N.m", f"inertia moment of {name} about its origin")
-    return Inertia(mass, s, J, N, program.define(f"F_{name}", F, "N", f"inertia force of {name}"))
+    F = program.define(f"F_{name}", F, "N", f"inertia force of {name}")
+    return Inertia(mass, s, J, N, F), (mass * com, inertia)
 
 
-def _turned(program: Program, name: str, R: Expr, inertia: Expr, text: str) -> Expr:
-    """R I Rᵀ."""
+def turned(program: Program, name: str, R: Expr, inertia: Expr, text: str) -> Expr:
+    """R I Rᵀ by a definition."""
     if R.op == "constant":
         return program.define(name, R @ inertia @ R.T, "kg.m2", text)
     left = [R[i, :] @ inertia for i in range(3)]
@@ -156,7 +164,7 @@ def _children(mechanism: Mechanism, b: int) -> list[int]:
     return [c for c in own if not ir.is_zero(ir.lift(mechanism.bodies[c].mass)) or _children(mechanism, c)]
 
 
-def _subtree_sums(program: Program, kinematics: Kinematics, own: list[Inertia]) -> list[Inertia]:
+def _subtree_sums(program: Program, kinematics: Kinematics, own: Sequence[Inertia]) -> list[Inertia]:
     program.section("sums over subtrees")
     sums, bodies = list(own), kinematics.mechanism.bodies
     for b in reversed(range(len(own))):

@@ -1,31 +1,50 @@
-"""Forces M x that accelerations x take, by recursion over the bodies: accelerations outward, wrenches inward."""
+"""Forces M x that accelerations x take, and h, by recursion over the bodies: wrenches inward."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from ...language import ir
-from ...language.ir import Expr
+from ...language.ir import Expr, Index
 from ...program.items import Definition
 from ...program.program import Program
-from ...program.tree import Inertial, Tree
+from ...program.tree import Inertial, Link, Tree
 
 _Pair = tuple[Expr, Expr]
 
 
-def by_recursion(program: Program, item: Definition, inertial: Inertial) -> None:
-    """Add the definition of some rows of M x to the program, without M, and those that it needs."""
-    tree, x = inertial.tree, inertial.x
+def by_recursion(program: Program, item: Definition, inertial: Inertial, tree: Tree) -> None:
+    """Add a definition of forces on coordinates to the program, by the bodies of a tree, and what it needs."""
     program.section(item.origin.kind, item.origin.name, item.origin.element)
-    wrenches = _wrenches(program, tree, _accelerations(program, tree, x))
-    parts = []
+    x, name = inertial.x, item.name
+    own = [_own(link) for link in tree.links] if x is None else _per_acceleration(program, tree, x, name)
+    wrenches = _sums(program, tree, own, name)
+    parts: list[tuple[Index, Expr]] = []
     for i, k in enumerate(inertial.rows):
         freedom, (N, F) = tree.freedoms[k], wrenches[tree.freedoms[k].body]
-        parts.append(((i,), freedom.e @ N + freedom.u @ F + freedom.armature * x[k]))
+        force = freedom.e @ N + freedom.u @ F
+        parts.append(((i,), force if x is None else force + freedom.armature * x[k]))
     program.items.append(replace(item, parts=tuple(parts), inertial=None))
 
 
-def _accelerations(program: Program, tree: Tree, x: Expr) -> list[_Pair]:
+def _own(link: Link) -> _Pair:
+    """Inertia wrench of a body for q̈ = 0, gravity included: moment about its origin and force, N·m and N."""
+    m, s, J = link.mass, link.moment, link.inertia
+    w, dw, dv = link.motion.w, link.motion.dw, link.motion.dv
+    F = m * dv + ir.cross(dw, s) + ir.cross(w, ir.cross(w, s))
+    return J @ dw + ir.cross(s, dv) + ir.cross(w, J @ w), F
+
+
+def _per_acceleration(program: Program, tree: Tree, x: Expr, name: str) -> list[_Pair]:
+    """What accelerations x of the coordinates add to it."""
+    found: list[_Pair] = []
+    for link, (alpha, a) in zip(tree.links, _accelerations(program, tree, x, name), strict=True):
+        moment = link.inertia @ alpha + ir.cross(link.moment, a)
+        found.append((moment, link.mass * a + ir.cross(alpha, link.moment)))
+    return found
+
+
+def _accelerations(program: Program, tree: Tree, x: Expr, name: str) -> list[_Pair]:
     """Of each body: its angular acceleration and that of its origin, rad/s² and m/s²."""
     found: list[_Pair] = []
     for b, link in enumerate(tree.links):
@@ -34,22 +53,19 @@ def _accelerations(program: Program, tree: Tree, x: Expr) -> list[_Pair]:
         for k, freedom in enumerate(tree.freedoms):
             if freedom.body == b:
                 alpha, a = alpha + x[k] * freedom.e, a + x[k] * freedom.u
-        text = f"of body {b + 1} of the tree"
-        alpha = program.define(f"alpha_{b + 1}", alpha, "rad/s2", f"angular acceleration {text}")
-        found.append((alpha, program.define(f"a_{b + 1}", a, "m/s2", f"acceleration {text}")))
+        text = f"acceleration of {link.name} from those of the coordinates"
+        alpha = program.define(f"alpha_{link.name}_{name}", alpha, "rad/s2", f"angular {text}")
+        found.append((alpha, program.define(f"a_{link.name}_{name}", a, "m/s2", text)))
     return found
 
 
-def _wrenches(program: Program, tree: Tree, accelerations: list[_Pair]) -> list[_Pair]:
-    """What each body and all behind it take: moment about its origin and force, N·m and N."""
-    found = [
-        (link.inertia @ alpha + ir.cross(link.moment, a), link.mass * a + ir.cross(alpha, link.moment))
-        for link, (alpha, a) in zip(tree.links, accelerations, strict=True)
-    ]
+def _sums(program: Program, tree: Tree, own: list[_Pair], name: str) -> list[_Pair]:
+    """Of each body and all behind it."""
+    found = list(own)
     for b, link in reversed(list(enumerate(tree.links))):
-        text = f"that body {b + 1} of the tree and all behind it take"
-        N = program.define(f"taken_N_{b + 1}", found[b][0], "N.m", f"moment {text}")
-        F = program.define(f"taken_F_{b + 1}", found[b][1], "N", f"force {text}")
+        text = f"of {link.name} and all behind it"
+        N = program.define(f"N_{link.name}_{name}", found[b][0], "N.m", f"inertia moment {text}")
+        F = program.define(f"F_{link.name}_{name}", found[b][1], "N", f"inertia force {text}")
         found[b] = N, F
         if link.parent >= 0:
             moment, force = found[link.parent]

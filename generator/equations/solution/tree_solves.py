@@ -7,7 +7,9 @@ from typing import Literal, TypeAlias
 
 from ...program.items import ConstrainedSolve, Definition, Item, LinearSolve, TreeSolve
 from ...program.program import Program
+from ...program.tree import Tree
 from .inertia_forces import by_recursion
+from .lumps import Lumps
 
 Way: TypeAlias = Literal["auto", "dense", "recursion"]
 
@@ -17,23 +19,36 @@ def with_tree_solves(program: Program, way: Way) -> Program:
 
     With one of them, all that is not asked for M itself goes without it.
     """
-    items = [_chosen(item, way) for item in program.items]
-    if not any(isinstance(item, TreeSolve) for item in items):
+    chosen = [item for item in program.items if _is_chosen(item, way)]
+    if not chosen:
         return program
     found = replace(program, items=[], reserved=set(program.reserved))
-    for item in items:
-        if isinstance(item, Definition) and item.inertial is not None:
-            by_recursion(found, item, item.inertial)
-        else:
+    lumps: Lumps | None = None
+    for item in program.items:
+        tree = _tree(item)
+        if tree is None or (isinstance(item, LinearSolve | ConstrainedSolve) and item not in chosen):
             found.items.append(item)
+            continue
+        lumps = lumps or Lumps(found, tree.links)
+        if isinstance(item, Definition) and item.inertial is not None:
+            by_recursion(found, item, item.inertial, lumps(tree))
+        elif isinstance(item, LinearSolve | ConstrainedSolve):
+            found.items.append(TreeSolve(item, lumps(tree)))
     return found
 
 
-def _chosen(item: Item, way: Way) -> Item:
+def _tree(item: Item) -> Tree | None:
+    """Whose inertia an item is about."""
+    if isinstance(item, Definition):
+        return None if item.inertial is None else item.inertial.tree
+    return item.tree if isinstance(item, LinearSolve | ConstrainedSolve) else None
+
+
+def _is_chosen(item: Item, way: Way) -> bool:
     if not isinstance(item, LinearSolve | ConstrainedSolve) or item.tree is None:
-        return item
+        return False
     recursion, dense = _operations(item)
-    return TreeSolve(item) if way == "recursion" or (way == "auto" and recursion < dense) else item
+    return way == "recursion" or (way == "auto" and recursion < dense)
 
 
 def _operations(item: LinearSolve | ConstrainedSolve) -> tuple[int, int]:

@@ -1,0 +1,80 @@
+"""A tree whose bodies move: what is fixed to a body is a part of it, what is fixed to the ground is none.
+
+Sums of parts are in the axes of the body, so that they depend on parameters only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...language import ir
+from ...language.ir import Expr
+from ...program.program import Program
+from ...program.tree import Link, Tree
+from ..bodies.dynamics import steiner, turned
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Of a link in the frame of the body that it is a part of: axes and origin; arm: the same in world axes."""
+
+    body: int
+    R: Expr
+    r: Expr
+    arm: Expr
+
+
+_ORIGIN = (ir.constant(np.eye(3)), ir.zeros(3), ir.zeros(3))
+
+
+class Lumps:
+    """Trees of the same links, what is fixed lumped; defined in the program."""
+
+    def __init__(self, program: Program, links: Sequence[Link]) -> None:
+        self._program = program
+        self._places: list[_Place] = []
+        moving: list[Link] = []
+        for link in links:
+            carrier = self._places[link.parent] if link.parent >= 0 else _Place(-1, *_ORIGIN)
+            if link.fixed is not None:
+                self._places.append(self._fixed(link, carrier))
+                continue
+            self._places.append(_Place(len(moving), *_ORIGIN))
+            moving.append(replace(link, parent=carrier.body, arm=carrier.arm + link.arm))
+        parts = [[(link, p) for link, p in zip(links, self._places, strict=True) if p.body == b]
+                 for b in range(len(moving))]  # fmt: skip
+        self._links = tuple(self._lumped(link, own) for link, own in zip(moving, parts, strict=True))
+
+    def __call__(self, tree: Tree) -> Tree:
+        """The tree of these links."""
+        return Tree(self._links, tuple(replace(k, body=self._places[k.body].body) for k in tree.freedoms))
+
+    def _fixed(self, link: Link, carrier: _Place) -> _Place:
+        assert link.fixed is not None
+        rotation, offset = link.fixed
+        text = f"of {link.name} in the frame of the body that it is fixed to"
+        R = self._program.define(f"R_{link.name}_fixed", carrier.R @ rotation, "1", f"axes {text}")
+        r = self._program.define(f"r_{link.name}_fixed", carrier.r + carrier.R @ offset, "m", f"origin {text}")
+        return _Place(carrier.body, R, r, carrier.arm + link.arm)
+
+    def _lumped(self, link: Link, parts: Sequence[tuple[Link, _Place]]) -> Link:
+        parts = [(part, place) for part, place in parts if not ir.is_zero(part.mass)]
+        if len(parts) < 2:
+            return link
+        name, what = link.name, f"of {link.name} with what is fixed to it"
+        mass, moment, inertia = ir.constant(0.0), ir.zeros(3), ir.zeros(3, 3)
+        for part, place in parts:
+            own = place.R @ part.own[0]
+            moved = own + part.mass * place.r
+            mass, moment = mass + part.mass, moment + moved
+            inertia = inertia + place.R @ part.own[1] @ place.R.T + steiner(place.r, own, moved)
+        define = self._program.define
+        mass = define(f"m_{name}_lump", mass, "kg", f"mass {what}")
+        moment = define(f"c_{name}_lump", moment, "kg.m", f"static moment {what}, its frame")
+        inertia = define(f"I_{name}_lump", inertia, "kg.m2", f"inertia {what} about its origin, its axes")
+        s = define(f"s_{name}_lump", link.motion.R @ moment, "kg.m", f"static moment {what}")
+        J = turned(self._program, f"J_{name}_lump", link.motion.R, inertia, f"inertia {what} about its origin")
+        return replace(link, mass=mass, moment=s, inertia=J)
