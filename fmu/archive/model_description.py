@@ -49,6 +49,7 @@ def render(
             "arrays": [(i, v, variables[i : i + v.elements]) for i, v in enumerate(variables) if v.elements],
             "units": [unit(name) for name in sorted({v.unit for v in variables if v.unit})],
             "structure": structure,
+            "lists": _lists(structure, 1 if fmi == "2.0" else 0),
             "indicators": [i for i, v in enumerate(variables) if v.kind == "indicator"],
             "token": token,
             "version": version,
@@ -56,6 +57,13 @@ def render(
             "sources": sources,
         },
     )
+
+
+def _lists(structure: Structure, first: int) -> dict[tuple[int, ...], str]:
+    """Texts of the lists of dependencies, which many unknowns share; first: what the first variable counts as."""
+    unknowns = (*structure.outputs, *structure.derivatives, *structure.initial)
+    lists = {unknown.dependencies for unknown in unknowns}
+    return {references: " ".join(str(k + first) for k in references) for references in lists}
 
 
 def build_description(identifier: str, sources: Sequence[str]) -> str:

@@ -48,6 +48,12 @@ _FLAGS: dict[str, tuple[str, ...]] = {
     "equations_outputs_forward.c": ("-w", "-O1"),
     "equations_outputs_reverse.c": ("-w", "-O1"),
 }
+# Where this code is so long, in characters, more effort of the compiler makes none that is faster (n = 36 to 50).
+_LONG: dict[str, tuple[int, str]] = {
+    "equations_dynamics.c": (400_000, "-O1"),
+    "equations_dynamics_forward.c": (1_000_000, "-Og"),
+    "equations_dynamics_reverse.c": (1_000_000, "-Og"),
+}
 
 
 @dataclass(frozen=True)
@@ -110,17 +116,28 @@ def build(
 
     Raises BuildError if a compiler refuses the sources.
     """
-    flags = _contracted() if any(toolchain.march for toolchain in made_by) else _FLAGS
+    flags = _flags(sources.files)
+    if any(toolchain.march for toolchain in made_by):
+        flags = _contracted(flags)
     libraries = binaries.build(sources.name, sources.files, flags, made_by, progress)
     texts = {f"sources/{path}": text for path, text in sources.files.items()}
     write_atomically(fmu, pack({"modelDescription.xml": sources.description, **libraries, **texts, **contents}))
 
 
-def _contracted() -> dict[str, tuple[str, ...]]:
+def _flags(texts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Of sources that are not compiled as the others."""
+    found = dict(_FLAGS)
+    for name, (most, effort) in _LONG.items():
+        if len(texts.get(name, "")) > most:
+            found[name] = ("-w", effort)
+    return found
+
+
+def _contracted(flags: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     """Of equations and algebra, where a processor's own instructions are wanted: a*b + c in one of them."""
     algebra = (f.name for f in (files("gpmelica.fmu") / "sources" / "algebra").iterdir() if f.name.endswith(".c"))
-    flags = dict.fromkeys(algebra, STRICT) | _FLAGS
-    return {name: (*own, "-ffp-contract=fast") for name, own in flags.items()}
+    every: dict[str, tuple[str, ...]] = {**dict.fromkeys(algebra, STRICT), **flags}
+    return {name: (*own, "-ffp-contract=fast") for name, own in every.items()}
 
 
 def build_bare(model: Prepared, out: Path, fmi: str = "2.0") -> Path:

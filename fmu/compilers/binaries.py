@@ -97,7 +97,8 @@ def build(
             (folder / path).parent.mkdir(exist_ok=True)
             (folder / path).write_text(text, encoding="utf-8")
         slices = [_Slice(name, folder, t, k, c) for t in made_by for k, c in enumerate(t.compilers)]
-        jobs = [(part, source, flags.get(source, compiler.STRICT)) for part in slices for source in sources]
+        longest_first = sorted(sources, key=lambda source: -len(files[source]))  # so that none is waited for alone
+        jobs = [(part, source, flags.get(source, compiler.STRICT)) for source in longest_first for part in slices]
         for what in pool.map(lambda job: job[0].compile(*job[1:]), jobs):
             if progress is not None:
                 progress(what)

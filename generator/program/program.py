@@ -259,6 +259,8 @@ class Program:
     info: dict[str, str] = field(default_factory=dict)
     reserved: set[str] = field(default_factory=set)
     _origin: Origin = GENERAL
+    _fixed: set[str] = field(default_factory=set, init=False)
+    _seen: int = field(default=0, init=False)  # how many of the items are looked through for constants
 
     @property
     def headline(self) -> str:
@@ -396,7 +398,14 @@ class Program:
 
     def is_constant(self, expr: Expr) -> bool:
         """Whether an expression depends on parameters only."""
-        fixed = {parameter.name for parameter in self.parameters}
-        fixed |= {item.name for item in self.items if isinstance(item, Definition) and item.constant}
-        fixed |= {value.name for value in self.start_values}
-        return ir.symbols(expr) <= fixed
+        others = ir.symbols(expr) - self._constants()
+        if not others:
+            return True
+        return others <= {entry.name for entries in (self.parameters, self.start_values) for entry in entries}
+
+    def _constants(self) -> set[str]:
+        """Names of definitions that are constant; items are only added, or sorted."""
+        new = self.items[self._seen :]
+        self._fixed |= {item.name for item in new if isinstance(item, Definition) and item.constant}
+        self._seen = len(self.items)
+        return self._fixed
