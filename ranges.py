@@ -20,7 +20,7 @@ def numbers_of(text: str, most: int) -> list[float]:
     ends = finite(first), finite(last)
     if not re.fullmatch(r"\d+", count) or not 1 <= int(count) <= most:
         raise ValueError(
-            f"the range {text.strip()!r} has {count or 'no'} values; expected a count of 1 to {most} at its end"
+            f"the range has {count or 'no'} values, {text.strip()!r}; expected a count, 1 to {most}, as third"
         )
     if int(count) == 1 and ends[0] != ends[1]:
         raise ValueError(f"a range from {ends[0]:g} to {ends[1]:g} has at least 2 values, got a count of 1")

@@ -237,3 +237,8 @@ def token(program: Program, table: tuple[Variable, ...]) -> str:
     kept = [(required.message, required.bounds) for required in program.requirements]
     h = hashlib.sha256((digest(program) + repr(table) + repr(kept)).encode()).hexdigest()
     return f"{{{h[:8]}-{h[8:12]}-{h[12:16]}-{h[16:20]}-{h[20:32]}}}"
+
+
+def parameters(program: Program) -> dict[str, float]:
+    """FMU parameter → its start value, in its unit."""
+    return {v.name: float(v.start or 0.0) for v in table(program) if v.kind == "parameter"}

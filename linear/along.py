@@ -117,7 +117,7 @@ class _Machines:
 
     def of(self, model: Prepared) -> tuple[Path, dict[str, float]]:
         """An FMU with the model's equations, and the parameters to set so that it has its numbers, too."""
-        program, own = model.native_program, _parameters(model)
+        program, own = model.native_program, variables.parameters(model.native_program)
         numberless = [replace(p, value=np.zeros_like(p.value)) for p in program.parameters]
         structure = digest(replace(program, parameters=numberless))
         if structure not in self.built:
@@ -127,11 +127,6 @@ class _Machines:
             self.built[structure] = (native.build_bare(model, folder), own)
         fmu, known = self.built[structure]
         return fmu, {name: value for name, value in own.items() if value != known[name]}
-
-
-def _parameters(model: Prepared) -> dict[str, float]:
-    """FMU parameter → value."""
-    return {v.name: float(v.start or 0.0) for v in variables.table(model.native_program) if v.kind == "parameter"}
 
 
 def _check(key: str, values: Sequence[float], where: Where, chain: Chain) -> None:

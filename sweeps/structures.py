@@ -63,7 +63,7 @@ class Structure:
     @property
     def constants(self) -> list[str]:
         """Names of parameters, which objectives may use, too."""
-        return list(_parameters(self.prepared))
+        return list(variables.parameters(self.prepared.native_program))
 
 
 def tables_of(chain: Chain) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def setup(structure: Structure, fmu: Path) -> Setup:
         structure.tables,
         structure.checked,
         structure.run,
-        frozenset(_parameters(structure.prepared)),
+        frozenset(variables.parameters(structure.prepared.native_program)),
         VIOLATION in structure.outputs,
     )
 
@@ -135,7 +135,7 @@ def _kind(variation: Variation, tables: dict[str, Any], base: Prepared) -> _Key 
     """What a key is: one of a parameter, None for structure, or what is wrong with it or its values."""
     key = variation.key
     name = re.sub(r"^parameters\.(\w+)(\.value)?$", r"\1", key)
-    if name in _parameters(base):
+    if name in variables.parameters(base.native_program):
         return _wrong_numbers(variation) or _Key(key, name)
     wrong = _wrong_values(variation, tables, base)
     if wrong and not (isinstance(variation, Distribution) and _is_key(key, tables)):
@@ -178,12 +178,6 @@ def _start_of(key: str, base: Prepared) -> str:
     return f", or set {' or '.join(f'{name}{dot}_start' for name in names)}" if names else ""
 
 
-def _parameters(model: Prepared) -> dict[str, float]:
-    """FMU parameter → start value."""
-    table = variables.table(model.native_program)
-    return {v.name: float(v.start or 0.0) for v in table if v.kind == "parameter"}
-
-
 def _some(variation: Variation) -> Any:
     """A value of the key that the description ought to take."""
     return variation.values[0] if isinstance(variation, Values) else variation.middle
@@ -215,7 +209,9 @@ def _said(key: str, found: Sequence[Problem], tables: Mapping[str, Any], base: P
         return [Problem(f"--set {key}", _led(problem)) for problem in found]
     if "." in key:
         return [Problem(f"--set {key}", found[0].message)]
-    known = list(dict.fromkeys([*tables.get("parameters", {}), *tables, *_parameters(base)]))
+    known = list(
+        dict.fromkeys([*tables.get("parameters", {}), *tables, *variables.parameters(base.native_program)])
+    )
     text = f"there is no parameter and no key {key!r}; {alternatives(key, known)}"
     return [Problem(f"--set {key}", text)]
 
@@ -255,8 +251,8 @@ def _structure(tables: dict[str, Any], source: str, values: Mapping[str, Any], k
     made = tables_of(chain)
     name = hashlib.sha256(json.dumps(made, sort_keys=True).encode()).hexdigest()[:12]
     run = Span(simulation.stop, simulation.output_step, solver_tolerance(simulation.tolerance, "cs"))
-    parameters = {key.key: key.parameter for key in keys}
-    missing = [key for key, parameter in parameters.items() if parameter not in _parameters(prepared)]
+    parameters, known = {key.key: key.parameter for key in keys}, variables.parameters(prepared.native_program)
+    missing = [key for key, parameter in parameters.items() if parameter not in known]
     if missing:
         text = f"the FMU has no parameter {parameters[missing[0]]}{_told(values)}; nothing depends on it there"
         raise DescriptionError(source, [Problem(f"--set {missing[0]}", text)])

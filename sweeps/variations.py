@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from ..errors import DescriptionError, Problem
+from ..ranges import finite, numbers_of
 from ..trajectory import Array
 
 MOST_RUNS = 10_000_000
@@ -107,18 +108,18 @@ def _variation(key: str, given: Any) -> Variation:
 
 
 def _read(key: str, text: str) -> Variation:
-    call, parts = _CALL.fullmatch(text), text.split(":")
+    call = _CALL.fullmatch(text)
     if call:
         return _distribution(key, call[1], call[2])
-    if len(parts) == 3:
-        return _values(key, _range(*parts))
+    if text.count(":") == 2:
+        return _values(key, numbers_of(text, MOST_RUNS))
     return _values(key, _listed(text))
 
 
 def _distribution(key: str, kind: str, text: str) -> Distribution:
     if kind not in ("normal", "uniform"):
         raise ValueError(f"unknown distribution {kind!r}; known are: normal, uniform")
-    numbers = [_number(part) for part in text.split(",")]
+    numbers = [finite(part) for part in text.split(",")]
     names = {"normal": "mean and standard deviation", "uniform": "least and most"}[kind]
     if len(numbers) != 2:
         raise ValueError(f"{kind} takes two numbers, {names}, got {len(numbers)}")
@@ -128,17 +129,6 @@ def _distribution(key: str, kind: str, text: str) -> Distribution:
     if kind == "uniform" and second <= first:
         raise ValueError(f"expected least below most, got {first:g} and {second:g}")
     return Distribution(key, kind, first, second)
-
-
-def _range(first: str, last: str, count: str) -> list[float]:
-    ends = _number(first), _number(last)
-    if not re.fullmatch(r"\s*\d+\s*", count) or not 1 <= int(count) <= MOST_RUNS:
-        raise ValueError(
-            f"the range has {count.strip() or 'no'} values; expected a count, 1 to {MOST_RUNS}, as third"
-        )
-    if int(count) == 1 and ends[0] != ends[1]:
-        raise ValueError(f"a range from {ends[0]:g} to {ends[1]:g} has at least 2 values, got a count of 1")
-    return [float(x) for x in np.linspace(*ends, int(count))]
 
 
 def _listed(text: str) -> list[Any]:
@@ -167,13 +157,3 @@ def _values(key: str, values: Sequence[Any]) -> Values:
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"expected finite numbers, got {value}")
     return Values(key, tuple(values))
-
-
-def _number(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise ValueError(f"expected a finite number, got {text.strip()[:40]!r}; {_FORMS}")
-    return value
