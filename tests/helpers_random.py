@@ -200,7 +200,8 @@ def branched(**parameters: float) -> dict[str, Any]:
     }
     links[9] |= {"mass": "0.3*payload", "frame": {"xyz": ["0.2*reach", 0.0, 0.1], "rpy": [0.3, -0.2, 0.5]}}
     settings = {"start": "description", "accelerations": "recursion"}
-    return {"schema": 1, "name": "Branched", "parameters": parameters, "links": links, "simulation": settings}
+    tables = {"parameters": parameters, "links": links, "simulation": settings}
+    return {"schema": 1, "name": "Branched", "outputs": {"loads": ["tip"]}} | tables
 
 
 def tied(**parameters: float) -> dict[str, Any]:

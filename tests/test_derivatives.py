@@ -49,8 +49,8 @@ MODELS: dict[str, Callable[[], Prepared]] = {
         from_data(measuring_hoist(programmed=[], points=POINTS, outputs=OUTPUTS))
     ),
     "inputs through filters, tables": lambda: prepare(from_data(drives())),
-    "by recursion": lambda: prepare(from_data(branched() | {"outputs": {"loads": ["tip"]}})),
-    "by recursion, rows": lambda: prepare(from_data(tied() | {"outputs": {"loads": ["tip"]}})),
+    "by recursion": lambda: prepare(from_data(branched())),
+    "by recursion, rows": lambda: prepare(from_data(tied())),
     "closed loop": lambda: model_of("cut_joint"),
     "replacement joint": lambda: model_of("spherical_replacement", 1e8),
     **{f"{name}, {form}": _formulated(name, form) for name, form in REDUNDANT},

@@ -94,8 +94,11 @@ class Tree:
         """Operations of a solution by recursion over the bodies that move, in sources/algebra/tree_rows.c."""
         n, bodies = len(self.freedoms), sum(link.fixed is None for link in self.links)
         each = n * (_ELIMINATED + columns * _SOLVED) + bodies * (_MOVED + columns * _PASSED)
-        inward = rows * (n * _SOLVED + bodies * _PASSED) // 2
-        return each + inward + 2 * n * rows**2 + columns * rows * (4 * n + 2 * rows)
+        depths, above = self._carried()
+        # a row is about what carries two bodies, at most
+        reached, passed = min(n, 2 * max(above)), min(bodies, 2 * max(depths) + 2)
+        inward = rows * (reached * _SOLVED + passed * _PASSED) // 2
+        return each + inward + 2 * rows**2 * (n - rows // 3) + 4 * columns * rows * n
 
     def dense(self, columns: int, rows: int = 0) -> int:
         """Operations of M and of its factors, and of a solution by them."""

@@ -144,19 +144,25 @@ static void pass(const Tree *tree, int body, double *x, double *own) {
     }
 }
 
+/* The wrench of a body begins with none. */
+static void reach(int body, double *p, double *reached) {
+    if (reached[body] != 0.0) return;
+    for (int i = 0; i < 6; i++) p[6 * body + i] = 0.0;
+    reached[body] = 1.0;
+}
+
 void tree_inward(const Tree *tree, double *x, double *scratch) {
     double *p = scratch, *reached = scratch + 6 * tree->bodies; /* p: wrench that each body takes, 6 */
-    for (int i = 0; i < 7 * tree->bodies; i++) p[i] = 0.0;
+    for (int b = 0; b < tree->bodies; b++) reached[b] = 0.0;
     for (int b = tree->bodies - 1; b >= 0; b--) {
-        const int parent = tree->parents[b];
-        double *own = p + 6 * b;
         if (reached[b] == 0.0 && !is_moved(tree, x, b)) continue; /* no force on it, or behind it */
-        pass(tree, b, x, own);
-        if (parent < 0) continue;
-        double *carrier = p + 6 * parent;
+        reach(b, p, reached);
+        pass(tree, b, x, p + 6 * b);
+        if (tree->parents[b] < 0) continue;
+        double *own = p + 6 * b, *carrier = p + 6 * tree->parents[b];
+        reach(tree->parents[b], p, reached);
         add_cross(tree->arms + 3 * b, own + 3, carrier);
         for (int i = 0; i < 6; i++) carrier[i] += own[i];
-        reached[parent] = 1.0;
     }
 }
 
