@@ -105,7 +105,27 @@ class Prepared:
 
     def modelica_source(self, start_values: Mapping[str, float] | None = None) -> Source:
         """The same, and which part of the description each line comes from."""
-        return modelica.render(self.program, self.chain, __version__, start_values)
+        return modelica.render(self.program, self.chain, __version__, start_values, self._lines_at_start())
+
+    def _lines_at_start(self) -> dict[str, Array]:
+        """Lengths, m, and directions of all lines at the start, rounded, by their names in the program."""
+        frames = reference.poses(self.mechanism, self.start[0])
+        found: dict[str, Array] = {}
+        for line in self.mechanism.lines:
+            d = _world(line.b, frames) - _world(line.a, frames)
+            length = np.asarray(np.linalg.norm(d))
+            found |= {line.signals["length"].signal.name: length.round(6), line.direction: (d / length).round(6)}
+        return found
+
+
+def _world(place: mechanism.Place, frames: Array) -> Array:
+    """Position, world, m; frames of all bodies, shape (bodies, 4, 4), m."""
+    position = np.array(place.position, dtype=float)
+    return (
+        position
+        if place.body == mechanism.GROUND
+        else frames[place.body, :3, :3] @ position + frames[place.body, :3, 3]
+    )
 
 
 def prepare(chain: Chain, source: str = "description") -> Prepared:

@@ -15,6 +15,7 @@ from helpers_modelica import Declaration, class_text, declarations, equations
 from helpers_openmodelica import holding, holding_from, pendulum, slider
 from helpers_trees import value
 
+import gpmelica as gp
 from gpmelica.fmu.backends.rumoca import CompiledModel
 from gpmelica.generator import modelica, variables
 from gpmelica.generator.language import ir
@@ -379,3 +380,19 @@ def test_layout_of_a_statement() -> None:
     assert len(wrapped) == 3
     assert max(map(len, wrapped)) <= WIDTH
     assert all(re.match(r" {6}\S", line) for line in wrapped[1:])
+
+
+def test_equilibria_are_searched_from_where_lines_have_a_length() -> None:
+    """A line of length zero has no direction, and that is where solvers would begin."""
+    model = gp.load(EXAMPLES / "lorry_crane.toml", simulation={"stop": 0.01})
+    text, at_start = str(model.modelica()), model.simulate()
+    for line in model.prepared.mechanism.lines:
+        length, direction = (
+            re.search(rf"Real {name}.*?\(start = ([^=]*), (?:each )?unit", text)
+            for name in (f"{line.name}_length", line.direction)
+        )
+        assert length is not None and direction is not None
+        assert float(length[1]) == pytest.approx(at_start[f"{line.name}_length"][0], abs=1e-6)
+        assert np.linalg.norm([float(x) for x in direction[1].strip("{}").split(",")]) == pytest.approx(
+            1.0, abs=1e-5
+        )

@@ -287,6 +287,11 @@ class Line:
         """Length, its rate, and force."""
         return measures("line", self.name)
 
+    @property
+    def direction(self) -> str:
+        """What the equations call the unit vector from a to b."""
+        return f"u_{self.name}"
+
 
 @dataclass(frozen=True)
 class Contact:

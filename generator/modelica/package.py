@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from html import escape
+from types import MappingProxyType
 
 from jinja2 import Environment
 
@@ -19,6 +20,7 @@ from ..program.program import Program
 from . import linear_systems, lookups, parts, start
 from . import text as mo
 from .origin import Source
+from .parts import Array
 from .writer import Writer
 
 
@@ -28,16 +30,23 @@ def experiment(name: str) -> str:
 
 
 def render(
-    program: Program, chain: Chain, version: str, start_values: Mapping[str, float] | None = None
+    program: Program,
+    chain: Chain,
+    version: str,
+    start_values: Mapping[str, float] | None = None,
+    guesses: Mapping[str, Array] = MappingProxyType({}),
 ) -> Source:
     """Modelica source of a package, self-contained (no library needed); simulate its `experiment`.
 
     start_values  given numbers for what `start(x)` stands for. The model's inputs are then parameters: it can be
                   evaluated at any state.
+    guesses       what variables are near at the start, of their shapes and units, where a solver that began its
+                  search with zeros would divide by them
     """
     identity = digest(program)
     program, writer = linear_systems.for_compilers(program), Writer()
     free = start.found(program) if start_values is None else frozenset()
+    guesses = guesses if free else {}
     text = (
         _templates(writer)
         .get_template("package.mo.jinja")
@@ -49,12 +58,12 @@ def render(
             starts=[*parts.start_parameters(program, start_values), *(start.multipliers(program) if free else [])],
             inputs=parts.inputs(program, at_any_state=start_values is not None),
             states=parts.states(program, free),
-            outputs=parts.outputs(program),
+            outputs=parts.outputs(program, guesses),
             switchings=parts.switchings(program),
             hidden=[
                 *parts.derived_parameters(program),
                 *lookups.declarations(program),
-                *parts.variables(program),
+                *parts.variables(program, guesses),
             ],
             switched_at_start=[*parts.switched_at_start(program), *lookups.initial_equations(program)],
             start_equations=[*parts.start_equations(program), *start.equations(program)]

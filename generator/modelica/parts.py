@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import TypeGuard
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..language import ir
 from ..language.ir import Expr, Shape
 from ..program.items import ConstrainedSolve, Definition, ImplicitSystem, Item, LinearSolve, TreeSolve
@@ -14,6 +17,7 @@ from ..types.origin import Origin
 from . import text as mo
 from .writer import Declaration, Equation, Group, Member
 
+Array = NDArray[np.float64]
 _MARGIN = " " * 4  # of everything inside a model of the package
 _AT_START = Origin("values at the start")
 _SWITCHING = Origin("switching times, less a rounding error, at which solvers stop")
@@ -182,10 +186,11 @@ def states(program: Program, found: Container[str]) -> list[Declaration]:
     return declarations
 
 
-def outputs(program: Program) -> list[Declaration]:
-    """What a user reads."""
+def outputs(program: Program, guesses: Mapping[str, Array]) -> list[Declaration]:
+    """What a user reads; guesses: see `package.render`."""
+    modifiers = {o.name: _modifiers((), o.unit, *_start(guesses.get(o.name))) for o in program.outputs}
     return [
-        Declaration(o.signal.origin, "output Real ", o.name, "", _modifiers((), o.unit), "", o.description)
+        Declaration(o.signal.origin, "output Real ", o.name, "", modifiers[o.name], "", o.description)
         for o in program.outputs
     ]
 
@@ -236,11 +241,11 @@ def _spread(program: Program) -> dict[str, tuple[Output, ...]]:
     }
 
 
-def variables(program: Program) -> list[Group]:
-    """Everything in between, section by section."""
+def variables(program: Program, guesses: Mapping[str, Array]) -> list[Group]:
+    """Everything in between, section by section; guesses: see `package.render`."""
     published = program.published
     return _grouped(
-        (str(item.origin), _declaration("Real ", item))
+        (str(item.origin), _declaration("Real ", item, guess=guesses.get(item.name)))
         for item in program.items
         if (_is_replaceable(item) or not _is_constant(item)) and item.name not in published
     )
@@ -340,12 +345,16 @@ def _grouped(members: Iterable[tuple[str, Member]]) -> list[Group]:
     return [Group(title, tuple(group)) for title, group in found.items()]
 
 
-def _declaration(prefix: str, item: Item, binding: str = "") -> Declaration:
+def _declaration(prefix: str, item: Item, binding: str = "", guess: Array | None = None) -> Declaration:
     text = item.description
     if item.unit is None and ";" not in text:
         text += "; units differ by element"
-    dimensions, modifiers = _dimensions(item.shape), _modifiers(item.shape, item.unit)
+    dimensions, modifiers = _dimensions(item.shape), _modifiers(item.shape, item.unit, *_start(guess))
     return Declaration(item.origin, prefix, item.name, dimensions, modifiers, binding, text)
+
+
+def _start(guess: Array | None) -> list[str]:
+    return [] if guess is None else [f"start = {mo.constant(guess)}"]
 
 
 def _input(

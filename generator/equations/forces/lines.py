@@ -31,7 +31,7 @@ class LineForce:
         (a, at_a), (b, at_b) = self._end(forces, line.a, "a"), self._end(forces, line.b, "b")
         d = define(f"d_{name}", kinematics.between(a, at_a, b, at_b), "m", f"{name}, from end a to end b")
         length = forces.publish(line.signals["length"], ir.call("sqrt", d @ d))
-        u = define(f"u_{name}", d / length, "1", f"direction of {name}, from end a to end b")
+        u = define(line.direction, d / length, "1", f"direction of {name}, from end a to end b")
         v = kinematics.velocity(b, at_b) - kinematics.velocity(a, at_a)
         rate = forces.publish(line.signals["rate"], u @ v)
         ends, turning = (End(a, at_a, -1.0), End(b, at_b)), (v @ v - rate * rate) / length
