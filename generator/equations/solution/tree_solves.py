@@ -5,67 +5,93 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
-from ...program.items import ConstrainedSolve, Definition, Item, LinearSolve, TreeSolve
+from ...language import ir
+from ...program.items import ConstrainedSolve, Definition, LinearSolve, TreeSolve
 from ...program.program import Program
-from ...program.tree import Tree
+from ...program.tree import Inertial, Tree
 from .inertia_forces import by_recursion
 from .lumps import Lumps
 
 Way: TypeAlias = Literal["auto", "dense", "recursion"]
+System: TypeAlias = LinearSolve | ConstrainedSolve
 
 
 def with_tree_solves(program: Program, way: Way) -> Program:
-    """The program with solves of trees in place of those dense ones for which it pays, or of all, or of none.
+    """The program with the solve of a tree in place of the dense one for the accelerations, if it pays, or anyway.
 
-    With one of them, all that is not asked for M itself goes without it.
+    What else is made of M, and not M itself, goes without it then.
     """
-    chosen = [item for item in program.items if _is_chosen(item, way)]
-    if not chosen:
+    system = _of_accelerations(program)
+    if system is None or not _is_better(system, way):
         return program
     found = replace(program, items=[], reserved=set(program.reserved))
-    lumps: Lumps | None = None
+    solved, lumps = _with_multipliers(found, system), None
     for item in program.items:
-        tree = _tree(item)
-        if tree is None or (isinstance(item, LinearSolve | ConstrainedSolve) and item not in chosen):
+        inertial = item.inertial if isinstance(item, Definition) else None
+        if item is not system and inertial is None:
             found.items.append(item)
             continue
-        lumps = lumps or Lumps(found, tree.links)
-        if isinstance(item, Definition) and item.inertial is not None:
-            by_recursion(found, item, item.inertial, lumps(tree))
-        elif isinstance(item, LinearSolve | ConstrainedSolve):
-            found.items.append(TreeSolve(item, lumps(tree)))
+        lumps = lumps or Lumps(found, inertial.tree.links if inertial else _tree(system).links)
+        if item is system:
+            found.items.append(TreeSolve(solved, lumps(_tree(system))))
+        elif isinstance(item, Definition) and inertial is not None:
+            if isinstance(solved, ConstrainedSolve) and _is_solved_for(inertial, solved):
+                found.items.append(_by_multipliers(item, inertial, solved))
+            else:
+                by_recursion(found, item, inertial, lumps(inertial.tree))
     return found
 
 
-def _tree(item: Item) -> Tree | None:
-    """Whose inertia an item is about."""
-    if isinstance(item, Definition):
-        return None if item.inertial is None else item.inertial.tree
-    return item.tree if isinstance(item, LinearSolve | ConstrainedSolve) else None
+def _of_accelerations(program: Program) -> System | None:
+    solves = (item for item in program.items if isinstance(item, LinearSolve | ConstrainedSolve))
+    return next((item for item in solves if item.tree is not None), None)
 
 
-def _is_chosen(item: Item, way: Way) -> bool:
-    if not isinstance(item, LinearSolve | ConstrainedSolve) or item.tree is None:
-        return False
-    recursion, dense = _operations(item)
+def _tree(system: System) -> Tree:
+    assert system.tree is not None
+    return system.tree
+
+
+def _is_better(system: System, way: Way) -> bool:
+    recursion, dense = _operations(system)
     return way == "recursion" or (way == "auto" and recursion < dense)
 
 
-def _operations(item: LinearSolve | ConstrainedSolve) -> tuple[int, int]:
+def _with_multipliers(program: Program, system: System) -> System:
+    """The system, with a name for its multipliers where it has some."""
+    if isinstance(system, LinearSolve) or system.multipliers is not None:
+        return system
+    return replace(system, multipliers=program.fresh("Lambda"))
+
+
+def _is_solved_for(inertial: Inertial, system: ConstrainedSolve) -> bool:
+    """Whether the accelerations are the unknowns themselves: none is held, and there are no friction efforts."""
+    x = inertial.x
+    return x is not None and x.op == "symbol" and x.data == system.name and len(system.shape) == 1
+
+
+def _by_multipliers(item: Definition, inertial: Inertial, system: ConstrainedSolve) -> Definition:
+    """Rows of M q̈ = F + Cᵀ Λ."""
+    assert system.multipliers is not None
+    Lambda = ir.symbol(system.multipliers, system.wanted.shape)
+    parts = [((i,), system.right[k] + system.jacobian[:, k] @ Lambda) for i, k in enumerate(inertial.rows)]
+    return replace(item, parts=tuple(parts), inertial=None)
+
+
+def _operations(system: System) -> tuple[int, int]:
     """By recursion, and with the mass matrix."""
-    assert item.tree is not None
-    rows = item.wanted.shape[0] if isinstance(item, ConstrainedSolve) else 0
-    columns = (*item.shape, 1)[1]
-    return item.tree.recursion(columns, rows), item.tree.dense(columns, rows)
+    tree, columns = _tree(system), (*system.shape, 1)[1]
+    rows = system.wanted.shape[0] if isinstance(system, ConstrainedSolve) else 0
+    return tree.recursion(columns, rows), tree.dense(columns, rows)
 
 
 def words(program: Program) -> str:
     """Which way was taken, by how many operations; "" where there is no choice."""
-    for item in program.items:
-        system = item.system if isinstance(item, TreeSolve) else item
-        if isinstance(system, LinearSolve | ConstrainedSolve) and system.tree is not None:
-            recursion, dense = (f"{count:,}" for count in _operations(system))
-            if isinstance(item, TreeSolve):
-                return f"by recursion, {recursion} operations; the mass matrix would take {dense}"
-            return f"with the mass matrix, {dense} operations; recursion over the bodies would take {recursion}"
-    return ""
+    taken = next((item.system for item in program.items if isinstance(item, TreeSolve)), None)
+    system = taken or _of_accelerations(program)
+    if system is None:
+        return ""
+    recursion, dense = (f"{count:,}" for count in _operations(system))
+    if taken is not None:
+        return f"by recursion, {recursion} operations; the mass matrix would take {dense}"
+    return f"with the mass matrix, {dense} operations; recursion over the bodies would take {recursion}"
