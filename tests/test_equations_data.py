@@ -81,6 +81,17 @@ def test_a_contract_that_differs_does_not_compile(tables: list[str], tmp_path: P
     assert codes[1] != 0
 
 
+def test_flags_are_of_files_that_there_are() -> None:
+    """What is compiled with other flags is named as it is written; where it is long, with less effort."""
+    model = prepare(from_data(driven()))
+    files = native.generate(model.native_program, model.chain, "3.0").files
+    flags = native.flags(files)
+    assert {name for name in files if re.fullmatch(r"equations_.*\.c", name)} == {*flags, native.DATA}
+    long = native.flags({name: text + " " * 1_000_000 for name, text in files.items()})
+    parts = ("", "_forward", "_reverse")
+    assert {name for name in long if long[name] != flags[name]} == {f"equations_dynamics{p}.c" for p in parts}
+
+
 def test_casadi_that_writes_otherwise_is_refused() -> None:
     """Its null checks are taken out by their look: one that looks different is an error with CasADi's version."""
     x = ca.SX.sym("x", 2)

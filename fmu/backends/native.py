@@ -30,7 +30,7 @@ from ..files.files import write_atomically
 from ..runs.validation import validate
 from .fmu import Fmu, Order
 
-_DATA = "equations_data.c"
+DATA = "equations_data.c"
 # Of the C layer, besides one per FMI version.
 _ROOMS = ("algebra", "core", "events", "constraints", "solvers", "cosimulation", "instance")
 # CasADi's code is not ours to keep free of warnings. What only a start needs is run a few times, and compiled in
@@ -80,7 +80,7 @@ def generate(program: Program, chain: Chain, fmi: str = "2.0") -> Sources:
     derivatives, adjoint = differentiated(staged), fmi != "2.0"
     texts = _fixed_sources(fmi) | {
         **casadi_code.functions(staged, derivatives, adjoint=adjoint),
-        _DATA: equations_data.data(
+        DATA: equations_data.data(
             program,
             staged,
             derivatives,
@@ -116,15 +116,15 @@ def build(
 
     Raises BuildError if a compiler refuses the sources.
     """
-    flags = _flags(sources.files)
+    own = flags(sources.files)
     if any(toolchain.march for toolchain in made_by):
-        flags = _contracted(flags)
-    libraries = binaries.build(sources.name, sources.files, flags, made_by, progress)
+        own = _contracted(own)
+    libraries = binaries.build(sources.name, sources.files, own, made_by, progress)
     texts = {f"sources/{path}": text for path, text in sources.files.items()}
     write_atomically(fmu, pack({"modelDescription.xml": sources.description, **libraries, **texts, **contents}))
 
 
-def _flags(texts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+def flags(texts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     """Of sources that are not compiled as the others."""
     found = dict(_FLAGS)
     for name, (most, effort) in _LONG.items():
@@ -133,10 +133,10 @@ def _flags(texts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _contracted(flags: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+def _contracted(special: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     """Of equations and algebra, where a processor's own instructions are wanted: a*b + c in one of them."""
     algebra = (f.name for f in (files("gpmelica.fmu") / "sources" / "algebra").iterdir() if f.name.endswith(".c"))
-    every: dict[str, tuple[str, ...]] = {**dict.fromkeys(algebra, STRICT), **flags}
+    every: dict[str, tuple[str, ...]] = {**dict.fromkeys(algebra, STRICT), **special}
     return {name: (*own, "-ffp-contract=fast") for name, own in every.items()}
 
 
