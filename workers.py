@@ -12,12 +12,13 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")  # of a container: microseconds of how many
+_CAN_FORK = sys.platform == "linux"  # from a process that has nothing but modules
 _SHARE = "GPMELICA_CORES"  # of a worker: how many of the cores are its own
 
 
@@ -34,22 +35,39 @@ def cores() -> int:
     return max(counted, 1)
 
 
+def call_ahead(*modules: str) -> None:
+    """Let a process begin to import what `worker_processes` need: forked from it, they work at once.
+
+    Where processes cannot be forked from another one, workers import their modules themselves.
+    """
+    if _CAN_FORK:
+        from multiprocessing import forkserver  # noqa: PLC0415 - of Unix alone
+
+        multiprocessing.set_forkserver_preload(list(modules))
+        forkserver.ensure_running()
+
+
 @contextmanager
-def worker_processes(count: int, ready: Callable[[], object] | None = None) -> Iterator[ProcessPoolExecutor]:
+def worker_processes(
+    count: int, ready: Callable[[], object] | None = None, ahead: bool = False
+) -> Iterator[ProcessPoolExecutor]:
     """At most so many fresh processes, and no more than `cores`, which they share.
 
     ready   what each of them does before all else; it goes there pickled, once
+    ahead   whether `call_ahead` has been called
     An exception in the `with` block, Ctrl-C included, ends them at once.
 
-    Fresh ones, since a fork of a process with threads, such as a progress bar's, may hang. So scripts that come
-    here need the usual `if __name__ == "__main__":`.
+    No forks of this one, since that of a process with threads, such as a progress bar's, may hang. So scripts that
+    come here need the usual `if __name__ == "__main__":`.
     """
     others = set(multiprocessing.active_children())
     # Workers that are killed cannot tidy up after themselves; their temporary files go with this folder.
     with tempfile.TemporaryDirectory(prefix="gpmelica-", ignore_cleanup_errors=True) as scratch:
-        context = multiprocessing.get_context("spawn")
+        context = multiprocessing.get_context("forkserver" if ahead and _CAN_FORK else "spawn")
         count = max(min(count, cores()), 1)
-        pool = ProcessPoolExecutor(count, context, initializer=_begin, initargs=(scratch, cores() // count, ready))
+        own = {_SHARE: str(cores() // count), "TMPDIR": scratch}  # TMPDIR: for compilers
+        surroundings = dict(os.environ) | own
+        pool = ProcessPoolExecutor(count, context, initializer=_begin, initargs=(surroundings, ready))
         try:
             yield pool
         except BaseException:
@@ -94,12 +112,12 @@ def alone(
         process.wait()
 
 
-def _begin(scratch: str, share: int, ready: Callable[[], object] | None) -> None:
+def _begin(surroundings: Mapping[str, str], ready: Callable[[], object] | None) -> None:
     """What each worker does first."""
-    os.environ[_SHARE] = str(share)
+    os.environ.clear()  # those of the process that it was forked from may be older
+    os.environ.update(surroundings)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the first one decides
-    tempfile.tempdir = scratch
-    os.environ["TMPDIR"] = scratch  # for compilers
+    tempfile.tempdir = surroundings["TMPDIR"]
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if ready is not None:
         ready()

@@ -202,7 +202,7 @@ def killed(folder: Path, runs: int) -> None:
         command = subprocess.Popen([sys.executable, str(script)])
         while len(list(parts.glob("*.npz"))) == 0 or _done(parts) < goal * runs:
             time.sleep(0.05)
-        workers = [p for p in psutil.Process(command.pid).children() if "spawn_main" in " ".join(p.cmdline())]
+        workers = _workers(command.pid)
         victim = command.pid if what == "command" or not workers else chance.choice(workers).pid
         psutil.Process(victim).kill()
         print(f"  killed a {what}, {victim}, at {_done(parts)} of {runs} runs")
@@ -211,6 +211,13 @@ def killed(folder: Path, runs: int) -> None:
             command.kill()
         command.wait()
     _checked(sweep(folder / "out", runs, 0.3), runs)
+
+
+def _workers(command: int) -> list[psutil.Process]:
+    """Forks of the process that imports for them; where there is none, those that begin by themselves."""
+    below = psutil.Process(command).children(recursive=True)
+    forks = [p for p in below if p.ppid() != command and "forkserver" in " ".join(p.cmdline())]
+    return forks or [p for p in below if "spawn_main" in " ".join(p.cmdline())]
 
 
 def _done(parts: Path) -> int:

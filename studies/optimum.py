@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..model import Model, load
+from ..workers import call_ahead
 
 if TYPE_CHECKING:
     from ..fmu.compare.context import RunReport
@@ -49,6 +50,7 @@ def optimize(
     Raises DescriptionError for what is wrong with the arguments, SolveError where every run fails,
     MissingToolError without a compiler.
     """
+    call_ahead("gpmelica.sweeps.runs", "gpmelica.sweeps.checks")
     from ..sweeps.optimize import Search
     from ..sweeps.optimize import optimize as search_for
 

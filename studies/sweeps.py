@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..model import Model
+from ..workers import call_ahead
 
 if TYPE_CHECKING:
     from ..sweeps.results import Sweep
@@ -54,6 +55,7 @@ def sweep(
     Raises DescriptionError for what is wrong with the arguments, MissingToolError without a compiler or the extra
     `sweep`. Runs that fail are rows of the table with their reason.
     """
+    call_ahead("gpmelica.sweeps.runs", "gpmelica.sweeps.checks")
     from ..commands.sweep import run_sweep
     from ..sweeps.sweep import Order
 

@@ -47,10 +47,11 @@ class Crew(Protocol):
 
 @dataclass(frozen=True)
 class Processes:
-    """Processes of this machine, one per core; `ready` is what each of them does first."""
+    """Processes of this machine, one per core; `ready` and `ahead` as in `worker_processes`."""
 
     ready: Callable[[], object] | None = None
     most: int | None = None
+    ahead: bool = False
 
     @property
     def size(self) -> int:
@@ -59,7 +60,7 @@ class Processes:
 
     def opened(self, most: int | None = None) -> AbstractContextManager[Executor]:
         """Fresh ones."""
-        return worker_processes(min(self.size, most or self.size), self.ready)
+        return worker_processes(min(self.size, most or self.size), self.ready, self.ahead)
 
     def died(self, error: BaseException) -> Died | None:
         """None: when one process dies, all are lost, and it cannot be told which task did it."""

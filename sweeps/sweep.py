@@ -202,7 +202,7 @@ def crew_of(scheduler: str, job: Job) -> Crew:
     if scheduler == "here":
         return Here(partial(receive, job), forget)
     if scheduler == "processes" or not has_dask():
-        return Processes(partial(receive, job))
+        return Processes(partial(receive, job), ahead=True)
     from .cluster import Dask
 
     return Dask(job, scheduler if "://" in scheduler else None)

@@ -388,10 +388,11 @@ def test_descriptions_give_their_tables_back() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kills by signal")
-def test_a_worker_that_dies_costs_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ahead", [True, False])
+def test_a_worker_that_dies_costs_nothing(tmp_path: Path, ahead: bool) -> None:
     """Each task has one result; one that kills its process each time is told, and harms no other."""
     tasks = [(str(tmp_path), number) for number in range(8)]
-    found = [(task[1], came) for task, came in results(Processes(), dies_once, tasks)]
+    found = [(task[1], came) for task, came in results(Processes(ahead=ahead), dies_once, tasks)]
     assert sorted(number for number, _ in found) == list(range(8))
     died = dict(found).pop(5)
     assert isinstance(died, Died) and "died 3 times" in died.reason
