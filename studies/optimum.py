@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..model import Model, load
+from ..sweeps.pools import by_processes
 from ..workers import call_ahead
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ def optimize(
     Raises DescriptionError for what is wrong with the arguments, SolveError where every run fails,
     MissingToolError without a compiler.
     """
-    call_ahead("gpmelica.sweeps.runs", "gpmelica.sweeps.checks")
+    if by_processes(scheduler):
+        call_ahead("gpmelica.sweeps.runs", "gpmelica.sweeps.checks")
     from ..sweeps.optimize import Search
     from ..sweeps.optimize import optimize as search_for
 

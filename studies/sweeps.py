@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..model import Model
+from ..sweeps.pools import by_processes
 from ..workers import call_ahead
 
 if TYPE_CHECKING:
@@ -55,7 +56,8 @@ def sweep(
     Raises DescriptionError for what is wrong with the arguments, MissingToolError without a compiler or the extra
     `sweep`. Runs that fail are rows of the table with their reason.
     """
-    call_ahead("gpmelica.sweeps.runs", "gpmelica.sweeps.checks")
+    if by_processes(scheduler):
+        call_ahead("gpmelica.sweeps.runs", "gpmelica.sweeps.checks")
     from ..commands.sweep import run_sweep
     from ..sweeps.sweep import Order
 

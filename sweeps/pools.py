@@ -7,6 +7,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExec
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, Protocol, TypeVar
 
 from ..workers import cores, worker_processes
@@ -15,6 +16,16 @@ T = TypeVar("T")
 R = TypeVar("R")
 _ALONE = 2  # times that a task is tried by itself whose worker has died
 _AHEAD = 2  # tasks that wait for each worker
+
+
+def has_dask() -> bool:
+    """Whether the package distributed is installed."""
+    return find_spec("distributed") is not None
+
+
+def by_processes(scheduler: str) -> bool:
+    """Whether `--scheduler` means processes of this machine; auto does without Dask."""
+    return scheduler == "processes" or (scheduler == "auto" and not has_dask())
 
 
 @dataclass(frozen=True)

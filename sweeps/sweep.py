@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from .gathered import Gathered
 from .objectives import Objective, objectives
 from .parts import Parts, held, settle
 from .points import Points, points
-from .pools import Crew, Died, Here, Processes, results
+from .pools import Crew, Died, Here, Processes, by_processes, has_dask, results
 from .results import Sweep, check_tools, write_signals, write_table
 from .runs import FIGURES, Asked, Job, Part, forget, receive, work
 from .structures import Structure, build, setup, structures, tables_of
@@ -192,16 +191,11 @@ def check_scheduler(name: str) -> None:
         raise MissingToolError(f"--scheduler {name} needs Dask: pip install 'gpmelica[sweep]', or take processes")
 
 
-def has_dask() -> bool:
-    """Whether the package distributed is installed."""
-    return find_spec("distributed") is not None
-
-
 def crew_of(scheduler: str, job: Job) -> Crew:
     """Who is asked for, of those that `check_scheduler` takes."""
     if scheduler == "here":
         return Here(partial(receive, job), forget)
-    if scheduler == "processes" or not has_dask():
+    if by_processes(scheduler):
         return Processes(partial(receive, job), ahead=True)
     from .cluster import Dask
 
