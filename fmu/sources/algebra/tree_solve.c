@@ -20,10 +20,10 @@ typedef struct {
 
 static Felt *felt(double *scratch, int body) { return (Felt *)(void *)scratch + body; }
 
-static double dot(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+static inline double dot(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 /* c += a x b */
-static void add_cross(const double *a, const double *b, double *c) {
+static inline void add_cross(const double *a, const double *b, double *c) {
     c[0] += a[1] * b[2] - a[2] * b[1];
     c[1] += a[2] * b[0] - a[0] * b[2];
     c[2] += a[0] * b[1] - a[1] * b[0];
