@@ -185,6 +185,7 @@ def branched(**parameters: float) -> dict[str, Any]:
         "camera": ("flange", {"type": "fixed"}),
         "lens": ("camera", {"type": "fixed"}),
         "foot": ("ground", {"type": "fixed"}),
+        "disc": ("rotor", {"type": "fixed"}),
     }
     links = [
         {"name": name, "parent": parent, "frame": random_frame(rng), "joint": joint}

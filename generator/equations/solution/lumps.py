@@ -62,7 +62,7 @@ class Lumps:
 
     def _lumped(self, link: Link, parts: Sequence[tuple[Link, _Place]]) -> Link:
         parts = [(part, place) for part, place in parts if not ir.is_zero(part.mass)]
-        if len(parts) < 2:
+        if all(part.fixed is None for part, _ in parts):
             return link
         name, what = link.name, f"of {link.name} with what is fixed to it"
         mass, moment, inertia = ir.constant(0.0), ir.zeros(3), ir.zeros(3, 3)
