@@ -44,9 +44,10 @@ class Lumps:
                 continue
             self._places.append(_Place(len(moving), *_ORIGIN))
             moving.append(replace(link, parent=carrier.body, arm=carrier.arm + link.arm))
-        parts = [[(link, p) for link, p in zip(links, self._places, strict=True) if p.body == b]
-                 for b in range(len(moving))]  # fmt: skip
-        self._links = tuple(self._lumped(link, own) for link, own in zip(moving, parts, strict=True))
+        parts = list(zip(links, self._places, strict=True))
+        self._links = tuple(
+            self._lumped(link, [part for part in parts if part[1].body == b]) for b, link in enumerate(moving)
+        )
 
     def __call__(self, tree: Tree) -> Tree:
         """The tree of these links."""
