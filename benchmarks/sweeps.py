@@ -29,7 +29,7 @@ import numpy as np
 import psutil
 
 import gpmelica as gp
-from gpmelica.fmu.runs.repeated import Repeated, Span
+from gpmelica.fmu.runs.repeated import Span
 
 EXAMPLE = "examples/crane.toml"
 SETTINGS = {"links.column.mass": "normal(800, 20)", "torque": "uniform(-4500, -3500)"}
@@ -91,23 +91,36 @@ def watched(every: float = 0.5) -> Iterator[list[tuple[float, float]]]:
         watcher.join()
 
 
-def own_steps(fmu: Path, values: dict[str, float], repeats: int = 10) -> tuple[float, float]:
-    """Processor time of one run inside `fmi2DoStep`, and of all of it in this process, s; the least of some."""
+def own_steps(bench: Any, values: dict[str, float], repeats: int = 2) -> tuple[float, float]:
+    """Processor time of one run inside `fmi2DoStep`, and of all of it in a worker, s; the least of some."""
     steps, wholes = [], []
-    with Repeated(fmu, ["E_z", "violation_position"], SPAN) as repeated:
-        repeated.run(values)
-        step = repeated._instance.dll["fmi2DoStep"]  # the function that the runs call
-        step.argtypes = [ctypes.c_void_p, ctypes.c_double, ctypes.c_double, ctypes.c_int]
-        for _ in range(repeats):
-            wholes.append(_timed(lambda: repeated.run(values)))
-            references = [repeated._reference(name) for name in values]
-            instance, inside = repeated._begun(references, list(values.values())), 0.0
-            for begin, end in pairwise(repeated.grid.tolist()):
-                at = time.thread_time()
-                step(instance.component, begin, end - begin, 1)
-                inside += time.thread_time() - at
-            steps.append(inside)
+    bench.run(0, values)
+    repeated, setup = bench._repeated(0), bench.job.setups[0]
+    step = repeated._instance.dll["fmi2DoStep"]  # the function that the runs call
+    step.argtypes = [ctypes.c_void_p, ctypes.c_double, ctypes.c_double, ctypes.c_int]
+    references = [repeated._reference(setup.parameters[key]) for key in values]
+    for _ in range(repeats):
+        wholes.append(_timed(lambda: bench.run(0, values)))
+        instance, inside = repeated._begun(references, list(values.values())), 0.0
+        for begin, end in pairwise(repeated.grid.tolist()):
+            at = time.thread_time()
+            step(instance.component, begin, end - begin, 1)
+            inside += time.thread_time() - at
+        steps.append(inside)
     return min(steps), min(wholes)
+
+
+def _bench(fmu: Path) -> Any:
+    """What a worker of the sweep has."""
+    # here, for workers import this file, too
+    from gpmelica.sweeps.objectives import objectives  # noqa: PLC0415
+    from gpmelica.sweeps.runs import Bench, Job  # noqa: PLC0415
+    from gpmelica.sweeps.structures import setup, structures  # noqa: PLC0415
+    from gpmelica.sweeps.variations import variations  # noqa: PLC0415
+
+    model = crane()
+    (found,) = structures(model.description, model.source, variations(SETTINGS), lambda what, fraction: None)
+    return Bench(Job("alone", (setup(found, fmu),), objectives([OBJECTIVE]), ("E_z",)))
 
 
 def _timed(action: Any) -> float:
@@ -149,21 +162,26 @@ def share(folder: Path, runs: int, scheduler: str = "processes") -> None:
         crane(), SETTINGS, [OBJECTIVE], out, samples=runs, seed=1, scheduler=scheduler, progress=tell
     ).table
     (begun, used_before), (ended, used_after) = marks[0], marks[-1]
-    values = {"torque": -4000.0, "set_links_column_mass": 800.0}
+    values, keys = (
+        {"torque": -4000.0, "set_links_column_mass": 800.0},
+        {"torque": -4000.0, "links.column.mass": 800.0},
+    )
     description = fmpy.read_model_description(str(fmu))
     # by turns, since other work on the machine changes what a processor second is worth
-    turns = [(own_steps(fmu, values, 2), _fmpy(fmu, values), _fmpy(fmu, values, description)) for _ in range(10)]
+    with _bench(fmu) as bench:
+        turns = [(own_steps(bench, keys), _fmpy(fmu, values), _fmpy(fmu, values, description)) for _ in range(10)]
     own, whole = (min(turn[0][k] for turn in turns) for k in range(2))
     plain, once = (min(turn[k] for turn in turns) for k in (1, 2))
     phase, inside = used_after - used_before, float(table["cpu_s"].sum())
     beside = (phase - inside) / runs
     lines = (
         f"{runs} runs by {scheduler}, processor time: {inside / runs * 1e3:.2f} ms a run (mean)",
-        f"  alone: steps of the FMU {own * 1e3:.2f} ms, with start and records {whole * 1e3:.2f} ms (least of 20)",
+        f"  alone: steps of the FMU {own * 1e3:.2f} ms, all that a worker does {whole * 1e3:.2f} ms (least of 20)",
         f"  all processes while runs were made, workers' start included: {phase:.1f} s, in runs {inside:.1f} s",
         f"  {inside / phase:.1%}; beside the runs {beside * 1e3:.2f} ms for each",
         f"  share of steps in a run {own / whole:.1%}, so in all {own / whole * inside / phase:.1%}",
-        f"  wall {ended - begun:.1f} s: of 2 cores {inside / (ended - begun) / 2:.1%} in runs",
+        f"  wall {ended - begun:.1f} s: of 2 cores {inside / (ended - begun) / 2:.1%} in runs,"
+        f" {own / whole * inside / (ended - begun) / 2:.1%} in steps",
         f"  FMPy's simulate_fmu {plain * 1e3:.1f} ms, {plain / whole:.2f} times a run of the sweep;",
         f"  with the description read once {once * 1e3:.1f} ms, {once / whole:.2f} times;",
         f"  so on 2 cores {2 * plain / whole:.1f} and {2 * once / whole:.1f} times its runs per second",

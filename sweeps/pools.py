@@ -138,7 +138,7 @@ def _at_once(
             task: Any = next(source, _NOTHING)
             if task is _NOTHING:
                 break
-            running[pool.submit(function, task)] = task
+            running[_submitted(pool, function, task, running)] = task
         if not running:
             return
         for future in wait(running, return_when=FIRST_COMPLETED).done:
@@ -147,6 +147,15 @@ def _at_once(
 
 
 _NOTHING = object()
+
+
+def _submitted(pool: Executor, function: Callable[[T], R], task: T, running: dict[Future[R], T]) -> Future[R]:
+    """What the pool makes of the task; if it has just lost its workers, the task counts as under way."""
+    try:
+        return pool.submit(function, task)
+    except Exception:
+        running[Future()] = task
+        raise
 
 
 def _found(crew: Crew, future: Future[R]) -> R | Died:

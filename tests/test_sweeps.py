@@ -8,7 +8,10 @@ import os
 import shutil
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -397,6 +400,34 @@ def test_a_worker_that_dies_costs_nothing(tmp_path: Path, ahead: bool) -> None:
     died = dict(found).pop(5)
     assert isinstance(died, Died) and "died 3 times" in died.reason
     assert all(came == 2 * number for number, came in found if number != 5)
+
+
+class _Breaking(ThreadPoolExecutor):
+    """It takes two tasks, and then it has lost its workers."""
+
+    def submit(self, function: Any, /, *arguments: Any, **named: Any) -> Any:
+        if self._work_queue.qsize() + len(self._threads) >= 2:
+            raise BrokenProcessPool("a worker has died")
+        return super().submit(function, *arguments, **named)
+
+
+class _Breakable(Processes):
+    """A crew whose first pool breaks at the third task."""
+
+    first = True
+
+    @contextmanager
+    def opened(self, most: int | None = None) -> Iterator[Executor]:
+        pool = _Breaking(1) if _Breakable.first else ThreadPoolExecutor(1)
+        _Breakable.first = False
+        with pool:
+            yield pool
+
+
+def test_a_task_that_finds_no_workers_is_not_lost() -> None:
+    """Workers may be gone when the next task is given to them."""
+    found = dict(results(_Breakable(), abs, iter([-1, -2, -3, -4])))
+    assert found == {-1: 1, -2: 2, -3: 3, -4: 4}
 
 
 def test_object_files_are_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
