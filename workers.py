@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")  # of a container: microseconds of how many
 _CAN_FORK = sys.platform == "linux"  # from a process that has nothing but modules
@@ -71,12 +72,15 @@ def worker_processes(
         try:
             yield pool
         except BaseException:
+            answers: Any = pool._result_queue
             pool.shutdown(wait=False, cancel_futures=True)
             workers = set(multiprocessing.active_children()) - others
             for worker in workers:
                 worker.terminate()
             for worker in workers:
                 worker.join()
+            # else the pool's thread, for which the interpreter waits, waits for the rest of an answer
+            answers._writer.close()
             raise
         pool.shutdown()
 

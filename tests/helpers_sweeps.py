@@ -17,3 +17,10 @@ def dies_once(task: tuple[str, int]) -> int:
         flag.touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return 2 * number
+
+
+def answers_at_length(flag: str) -> bytes:
+    """More than fits into a pipe by far; the flag is there when the answer is about to be sent."""
+    answer = bytes(250_000_000)
+    Path(flag).touch()
+    return answer

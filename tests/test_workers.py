@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -52,3 +53,31 @@ def test_workers_end_with_a_process_that_is_killed(tmp_path: Path) -> None:
     killed = subprocess.run([sys.executable, script], check=False, capture_output=True, text=True, timeout=120)
     assert killed.returncode != 0
     assert Path(killed.stdout.strip()).is_absolute() and not Path(killed.stdout.strip()).exists()
+
+
+CUT_OFF = """
+import sys, time
+from pathlib import Path
+from helpers_sweeps import answers_at_length
+from gpmelica.workers import worker_processes
+if __name__ == "__main__":
+    flag = Path(sys.argv[1])
+    with worker_processes(1) as pool:
+        pool.submit(answers_at_length, str(flag))
+        while not flag.exists():
+            time.sleep(0.001)
+        time.sleep(float(sys.argv[2]))
+        raise KeyboardInterrupt
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="ends by a signal")
+@pytest.mark.parametrize("late", [0.05, 0.15, 0.25])
+def test_an_interrupt_in_the_middle_of_an_answer(tmp_path: Path, late: float) -> None:
+    """The worker is ended, and nobody waits for the rest of it."""
+    script = tmp_path / "cut_off.py"
+    script.write_text(CUT_OFF, encoding="utf-8")
+    helpers = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])}
+    command = [sys.executable, script, tmp_path / "flag", str(late)]
+    ended = subprocess.run(command, check=False, capture_output=True, env=helpers, timeout=60)
+    assert ended.returncode == -signal.SIGINT
