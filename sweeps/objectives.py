@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -123,6 +124,7 @@ def _split(text: str) -> tuple[str, str]:
     return (match[1], match[2].strip()) if match else (text.strip(), text.strip())
 
 
+@lru_cache(maxsize=64)  # runs ask for the same ones again and again
 def _parsed(text: str) -> ast.expr:
     if len(text) > _LONGEST:
         raise ValueError(f"expected at most {_LONGEST} characters, got {len(text)}")

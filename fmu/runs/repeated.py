@@ -11,7 +11,7 @@ import ctypes
 import shutil
 import tempfile
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -58,9 +58,12 @@ class Repeated:
         self._recorded = (ctypes.c_uint * len(names))(*map(self._reference, names))
         self._folder = tempfile.mkdtemp(prefix="gpmelica-fmu-")
         self._tidied = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
-        fmpy.extract(str(fmu), self._folder)
+        fmpy.extract(str(fmu), self._folder, lambda name: not name.startswith("sources/"))
         self._messages: list[str] = []
         self._instance: Any = None
+        self._values = np.empty((len(self.grid), len(names)))  # of the run that is under way
+        begin, row = self._values.ctypes.data, self._values.strides[0]
+        self._rows = [ctypes.cast(begin + k * row, _DOUBLES) for k in range(len(self.grid))]
 
     def __enter__(self) -> Repeated:
         return self
@@ -79,10 +82,10 @@ class Repeated:
         """
         references = [self._reference(name) for name in parameters]
         self._messages.clear()
-        values, now = np.empty((len(self.grid), len(self.names))), 0.0
+        now = 0.0
         try:
             instance = self._begun(references, list(parameters.values()))
-            for reached in self._steps(instance, values):
+            for reached in self._steps(instance):
                 now = reached
         except BaseException as error:
             self._discard()
@@ -91,10 +94,10 @@ class Repeated:
                 where = "" if "t =" in said else f"t = {now:.9g} s: "
                 raise SolveError(f"{where}{said}") from None
             raise
-        if self._messages or not np.all(np.isfinite(values)):
+        if self._messages or not np.isfinite(self._values).all():
             self._discard()
-            raise SolveError(self._messages[0] if self._messages else self._not_finite(values))
-        return values
+            raise SolveError(self._messages[0] if self._messages else self._not_finite())
+        return self._values.copy()
 
     def _begun(self, references: list[int], values: list[float]) -> Any:
         """The instance, initialised; a new one, or the last one reset."""
@@ -114,20 +117,18 @@ class Repeated:
         instance.exitInitializationMode()
         return instance
 
-    def _steps(self, instance: Any, values: Array) -> Any:
+    def _steps(self, instance: Any) -> Iterator[float]:
         """Fill in the rows, one after the other; yields the times that are reached."""
         component, grid = instance.component, self.grid.tolist()
         step, get = instance.dll["fmi2DoStep"], instance.dll["fmi2GetReal"]
         step.argtypes = [ctypes.c_void_p, ctypes.c_double, ctypes.c_double, ctypes.c_int]
         get.argtypes = [ctypes.c_void_p, type(self._recorded), ctypes.c_size_t, _DOUBLES]
-        count, recorded = len(self.names), self._recorded
-        row = (ctypes.c_double * (count * len(grid))).from_buffer(values.data)
-        places = [ctypes.cast(ctypes.byref(row, 8 * count * k), _DOUBLES) for k in range(len(grid))]
-        _checked(get(component, recorded, count, places[0]))
+        count, recorded, rows = len(self.names), self._recorded, self._rows
+        _checked(get(component, recorded, count, rows[0]))
         for k in range(1, len(grid)):
             status = step(component, grid[k - 1], grid[k] - grid[k - 1], 1)
             if status <= _WARNING:
-                status = get(component, recorded, count, places[k])
+                status = get(component, recorded, count, rows[k])
             _checked(status)
             yield grid[k]
 
@@ -136,8 +137,8 @@ class Repeated:
             raise UnknownNameError(unknown("variable", name, self._references))
         return int(self._references[name])
 
-    def _not_finite(self, values: Array) -> str:
-        row, column = np.argwhere(~np.isfinite(values))[0]
+    def _not_finite(self) -> str:
+        row, column = np.argwhere(~np.isfinite(self._values))[0]
         return f"t = {self.grid[row]:.9g} s: {self.names[column]} is not finite"
 
     def _discard(self) -> None:
