@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..model import Model, load
-from ..sweeps.pools import by_processes
-from ..workers import call_ahead
+from ..sweeps.pools import call_workers
 
 if TYPE_CHECKING:
     from ..fmu.compare.context import RunReport
@@ -51,8 +50,7 @@ def optimize(
     Raises DescriptionError for what is wrong with the arguments, SolveError where every run fails,
     MissingToolError without a compiler.
     """
-    if by_processes(scheduler):
-        call_ahead("gpmelica.sweeps.runs", "gpmelica.sweeps.checks")
+    call_workers(scheduler)
     from ..sweeps.optimize import Search
     from ..sweeps.optimize import optimize as search_for
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..model import Model
-from ..sweeps.pools import by_processes
-from ..workers import call_ahead
+from ..sweeps.pools import call_workers
 
 if TYPE_CHECKING:
     from ..sweeps.results import Sweep
@@ -56,8 +55,7 @@ def sweep(
     Raises DescriptionError for what is wrong with the arguments, MissingToolError without a compiler or the extra
     `sweep`. Runs that fail are rows of the table with their reason.
     """
-    if by_processes(scheduler):
-        call_ahead("gpmelica.sweeps.runs", "gpmelica.sweeps.checks")
+    call_workers(scheduler)
     from ..commands.sweep import run_sweep
     from ..sweeps.sweep import Order
 

@@ -1,4 +1,7 @@
-"""Whether the description would take a run's numbers; what is out of bounds, the FMU refuses as well."""
+"""Whether the description would take a run's numbers; what is out of bounds, the FMU refuses as well.
+
+It is asked here and not by workers, who would have to import its schema before they begin.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,18 @@ from typing import Any
 
 from ..generator.description.draft import draft
 from ..generator.description.messages import named
+from .structures import Structure
 
 
-def wrong_numbers(tables: Mapping[str, Any], checked: Mapping[str, Any], values: Mapping[str, float]) -> str:
-    """What the description says against values of its parameters; nothing if it takes them.
-
-    tables, checked   of a structure: the whole description, and what there is to check of it
-    values            of its parameters, by name
-    """
-    _, problems = draft(_with_parameters(checked, values))
+def wrong_numbers(structure: Structure, values: Mapping[str, float]) -> str:
+    """What the description says against values of a structure's keys; nothing if it takes them."""
+    if not structure.checked:
+        return ""
+    parameters = {structure.parameters[key]: value for key, value in values.items()}
+    _, problems = draft(_with_parameters(structure.checked, parameters))
     if not problems:
         return ""
-    whole = _with_parameters(tables, values)
+    whole = _with_parameters(structure.tables, parameters)
     _, problems = draft(whole)
     return "; ".join(str(named(problem, whole)) for problem in problems)
 

@@ -15,10 +15,12 @@ from scipy.optimize import differential_evolution, minimize
 from ..errors import DescriptionError, Problem, SolveError
 from ..generator.description import Chain
 from ..trajectory import Array
+from .checks import wrong_numbers
 from .gathered import Gathered
 from .objectives import Objective, objectives
 from .pools import Crew, Died, results
 from .runs import Asked, Part, work
+from .structures import Structure
 from .sweep import check_scheduler, check_signals, crew_of, job_of, known_structures
 from .variations import Distribution, Variation, variations
 
@@ -142,7 +144,7 @@ def optimize(chain: Chain, source: str, search: Search, progress: Progress) -> O
     job = job_of(found, search.out, wanted, (), progress)
     crew = crew_of(search.scheduler, job)
     with crew.opened() as pool, np.errstate(over="ignore"):
-        judge = _Judge(crew, pool, job.key, bounds, held, search, progress)
+        judge = _Judge(crew, pool, job.key, found[0], bounds, held, search, progress)
         ended = _SEARCHES[search.method](judge, search)
     return judge.best(bool(ended.success))
 
@@ -171,6 +173,7 @@ class _Judge:
     crew: Crew
     pool: Executor
     key: str
+    structure: Structure
     bounds: Mapping[str, tuple[float, float]]
     held: Sequence[Limit]
     search: Search
@@ -184,7 +187,7 @@ class _Judge:
 
     def ranks(self, places: Iterable[Array]) -> list[float]:
         """Of points, shape (keys,) each."""
-        asked = [Asked(k, 0, self._values(place)) for k, place in enumerate(places)]
+        asked = [self._asked(k, place) for k, place in enumerate(places)]
         found = {int(number): part for part in self._parts(asked) for number in part.numbers}
         ranks = []
         for one in asked:
@@ -204,12 +207,13 @@ class _Judge:
             self.point, float(self.figures[0]), held, feasible, converged, self.runs, self.failures, self.reason
         )
 
-    def _values(self, place: Array) -> dict[str, float]:
+    def _asked(self, number: int, place: Array) -> Asked:
         inside = np.clip(place, 0.0, 1.0)
-        return {
+        values = {
             key: float(least + (most - least) * x)
             for (key, (least, most)), x in zip(self.bounds.items(), inside, strict=True)
         }
+        return Asked(number, 0, values, wrong_numbers(self.structure, values))
 
     def _parts(self, asked: Sequence[Asked]) -> Iterator[Part]:
         """Their runs, shared out; where workers are lost, by others."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Protocol, TypeVar
 
-from ..workers import cores, worker_processes
+from ..workers import call_ahead, cores, worker_processes
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -26,6 +26,13 @@ def has_dask() -> bool:
 def by_processes(scheduler: str) -> bool:
     """Whether `--scheduler` means processes of this machine; auto does without Dask."""
     return scheduler == "processes" or (scheduler == "auto" and not has_dask())
+
+
+def call_workers(scheduler: str) -> None:
+    """Let a process begin to import what runs need, if they are made on this machine; see `call_ahead`."""
+    if by_processes(scheduler):
+        # the last two FMPy imports no sooner than it reads an FMU
+        call_ahead("gpmelica.sweeps.runs", "lxml.etree", "fmpy.validation")
 
 
 @dataclass(frozen=True)

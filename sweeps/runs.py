@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +31,6 @@ class Setup:
     Parameters:
         fmu          the file's content
         parameters   key → parameter of the FMU
-        tables       of the description, and the part of them that the keys are in
         span         what a run goes through
         constants    parameters of the FMU
         constrained  whether there are constraints, which might be violated
@@ -40,8 +38,6 @@ class Setup:
 
     fmu: bytes
     parameters: Mapping[str, str]
-    tables: Mapping[str, Any]
-    checked: Mapping[str, Any]
     span: Span
     constants: frozenset[str]
     constrained: bool
@@ -66,11 +62,19 @@ class Job:
 
 @dataclass(frozen=True)
 class Asked:
-    """A run: its number, its structure's index in the job, and values of the structure's keys."""
+    """A run.
+
+    Parameters:
+        number     of the run
+        structure  its index in the job
+        values     of the structure's keys
+        wrong      why the description does not take them; empty where it does
+    """
 
     number: int
     structure: int
     values: Mapping[str, float]
+    wrong: str = ""
 
 
 @dataclass(frozen=True)
@@ -113,9 +117,10 @@ class Bench:
         signals = np.full((len(asked), points, len(self.job.kept)), np.nan)
         reasons = []
         for k, one in enumerate(asked):
-            reason = ""
+            reason = one.wrong
             try:
-                figures[k], signals[k] = self.run(one.structure, one.values)
+                if not reason:
+                    figures[k], signals[k] = self.run(one.structure, one.values)
             except GpmelicaError as error:
                 reason = str(error)
             reasons.append(reason)
@@ -124,9 +129,7 @@ class Bench:
     def run(self, structure: int, values: Mapping[str, float]) -> tuple[Array, Array]:
         """Figures and kept signals of one run, see `Part`; raises GpmelicaError with why there are none."""
         begin, setup, repeated = time.thread_time(), self.job.setups[structure], self._repeated(structure)
-        parameters = {setup.parameters[key]: value for key, value in values.items()}
-        _check(setup, parameters)
-        recorded = repeated.run(parameters)
+        recorded = repeated.run({setup.parameters[key]: value for key, value in values.items()})
         columns = zip(repeated.names, recorded.T, strict=True)
         signals = {name: column[0] if name in setup.constants else column for name, column in columns}
         found = [objective.of(repeated.grid, signals) for objective in self.job.objectives]
@@ -149,16 +152,6 @@ class Bench:
             made = Repeated(fmu, list(dict.fromkeys(names)), setup.span)
             self._made[structure] = self._stack.enter_context(made)
         return self._made[structure]
-
-
-def _check(setup: Setup, parameters: Mapping[str, float]) -> None:
-    """Raise GpmelicaError where the description would not take them; its schema is long to import."""
-    if len(setup.checked) > 3:
-        from .checks import wrong_numbers
-
-        wrong = wrong_numbers(setup.tables, setup.checked, parameters)
-        if wrong:
-            raise GpmelicaError(wrong)
 
 
 # of this process: the sweep that it works for, and each thread's instances

@@ -107,8 +107,6 @@ def setup(structure: Structure, fmu: Path) -> Setup:
     return Setup(
         fmu.read_bytes(),
         structure.parameters,
-        structure.tables,
-        structure.checked,
         structure.run,
         frozenset(variables.parameters(structure.prepared.native_program)),
         VIOLATION in structure.outputs,
@@ -271,8 +269,11 @@ def _told(values: Mapping[str, Any]) -> str:
 
 
 def _parts_that_use(tables: Mapping[str, Any], parameters: set[str]) -> dict[str, Any]:
-    """The entries of the description whose numbers follow from these parameters, and the parameters."""
-    kept: dict[str, Any] = {"schema": 1, "name": tables["name"], "parameters": tables.get("parameters", {})}
+    """The entries of the description whose numbers follow from these parameters, and all that they use.
+
+    Empty if there are no such entries.
+    """
+    kept: dict[str, Any] = {}
     for key in ("base", "gravity", *(key for key, value in tables.items() if isinstance(value, list))):
         entry = tables.get(key)
         if isinstance(entry, list) and key != "gravity":
@@ -283,7 +284,11 @@ def _parts_that_use(tables: Mapping[str, Any], parameters: set[str]) -> dict[str
     for key in ("points", "tables"):
         found_of = {name: item for name, item in tables.get(key, {}).items() if _mentions(item, parameters)}
         kept |= {key: found_of} if found_of else {}
-    return kept
+    if not kept:
+        return {}
+    known = tables["parameters"].items()
+    used = {name: entry for name, entry in known if name in parameters or _mentions(kept, {name})}
+    return {"schema": 1, "name": tables["name"], "parameters": used, **kept}
 
 
 def _mentions(value: Any, names: set[str]) -> bool:

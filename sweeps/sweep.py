@@ -18,6 +18,7 @@ from ..errors import DescriptionError, MissingToolError, Problem
 from ..fmu.compilers.kept import kept_objects
 from ..generator.description import Chain
 from ..generator.language.suggest import alternatives
+from .checks import wrong_numbers
 from .gathered import Gathered
 from .objectives import Objective, objectives
 from .parts import Parts, held, settle
@@ -271,7 +272,8 @@ def _asked(number: int, where: Points, found: Sequence[Structure], index: Mappin
     values = where.at(number)
     structural = found[0].values
     structure = index[_name({key: values[key] for key in structural})]
-    return Asked(number, structure, {key: float(v) for key, v in values.items() if key not in structural})
+    rest = {key: float(value) for key, value in values.items() if key not in structural}
+    return Asked(number, structure, rest, wrong_numbers(found[structure], rest))
 
 
 def _dead(asked: Sequence[Asked], died: Died, job: Job) -> Part:
