@@ -35,15 +35,15 @@ class Given(float):
     text: str
     tree: Expr
 
-    def __new__(cls, value: float, text: str) -> Given:
+    def __new__(cls, value: float, text: str, tree: Expr) -> Given:
         """The number with the parameters of the description, and the expression."""
         given = super().__new__(cls, value)
-        given.text, given.tree = text, expressions.parse(text)
+        given.text, given.tree = text, tree
         return given
 
-    def __getnewargs__(self) -> tuple[float, str]:  # type: ignore[override]
+    def __getnewargs__(self) -> tuple[float, str, Expr]:  # type: ignore[override]
         """What copies and other processes make it from."""
-        return float(self), self.text
+        return float(self), self.text, self.tree
 
     def __repr__(self) -> str:
         """For messages: 'payload - 600' = -100."""
@@ -66,21 +66,23 @@ def _read(value: Any, check: Callable[[Any], float]) -> float:
         return value
     if not isinstance(value, str):
         return check(value)
-    known = _KNOWN.get({})
-    used = _parameters_of(value, known)
-    faulty = any(known[name] is None for name in used)
-    number = Given(1.0 if faulty else _value(value, known), value)
+    known, tree = _KNOWN.get({}), _parsed(value)
+    faulty = any(known[name] is None for name in _parameters_of(value, tree, known))
+    number = Given(1.0 if faulty else _value(value, tree, known), value, tree)
     if not faulty:  # else what is wrong is reported there
         check(number)
     return number
 
 
-def _parameters_of(text: str, known: Mapping[str, float | None]) -> set[str]:
-    """Names that an expression uses; raises ValueError for others than parameters."""
+def _parsed(text: str) -> Expr:
     try:
-        tree = expressions.parse(text)
+        return expressions.parse(text)
     except ValueError as error:
         raise ValueError(f"expected a number, or an expression of [parameters]: {error}") from None
+
+
+def _parameters_of(text: str, tree: Expr, known: Mapping[str, float | None]) -> set[str]:
+    """Names that an expression uses; raises ValueError for others than parameters."""
     if next(expressions.started_names(tree), None):
         raise ValueError(f"{text!r}: start(…) is known once a run begins; expected parameters and numbers")
     if next(expressions.tables(tree), None) is not None:
@@ -95,10 +97,10 @@ def _parameters_of(text: str, known: Mapping[str, float | None]) -> set[str]:
     return used
 
 
-def _value(text: str, known: Mapping[str, float | None]) -> float:
+def _value(text: str, tree: Expr, known: Mapping[str, float | None]) -> float:
     numbers = {name: value for name, value in known.items() if value is not None}
     try:
-        return constants.value(expressions.parse(text), numbers)
+        return constants.value(tree, numbers)
     except ValueError as error:
         raise ValueError(f"{text!r} has no value: {error}") from None
 
