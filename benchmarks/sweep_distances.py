@@ -1,4 +1,4 @@
-"""Time and bytes per run of what a sweep does besides its runs: values, parts, table, array file.
+"""Time and bytes per run of what a sweep does besides its runs: values, their judgement, parts, table, array file.
 
 python benchmarks/sweep_distances.py [RUNS]
 """
@@ -14,19 +14,21 @@ from typing import Any
 
 import numpy as np
 
-from gpmelica.fmu.runs.repeated import Span
+from gpmelica.sweeps.checks import wrong_numbers
 from gpmelica.sweeps.parts import Parts
 from gpmelica.sweeps.points import points
 from gpmelica.sweeps.results import write_signals, write_table
 from gpmelica.sweeps.runs import Part
+from gpmelica.sweeps.structures import structures
 from gpmelica.sweeps.variations import variations
-
-SPAN = Span(2.0, 0.01, 1e-10)  # of the crane's runs
+from sweeps import SETTINGS, SPAN, crane
 
 
 def distances(folder: Path, runs: int) -> None:
     """What the process that shares out runs does besides, and what it keeps: all but the runs themselves."""
-    varied = points(variations({"a": "normal(5, 1)", "b": "uniform(0, 1)"}), runs, "sobol", 0)
+    keys, model = variations(SETTINGS), crane()
+    varied = points(keys, runs, "sobol", 0)
+    (structure,) = structures(model.description, model.source, keys, lambda what, fraction: None)
     chance, size = np.random.default_rng(0), 20  # runs in a part: a second of the crane's
     times = SPAN.grid()
     spent: dict[str, float] = {}
@@ -40,6 +42,8 @@ def distances(folder: Path, runs: int) -> None:
     for begin in range(0, runs, size):
         numbers = np.arange(begin, min(begin + size, runs))
         take("values of a run", lambda numbers=numbers: pickle.dumps([varied.at(int(n)) for n in numbers]))
+        values = [varied.at(int(n)) for n in numbers]
+        take("judgement", lambda values=values: [wrong_numbers(structure, value) for value in values])
         figures = chance.normal(size=(len(numbers), 4))
         signals = chance.normal(size=(len(numbers), len(times), 1)).cumsum(axis=1)
         part = Part(numbers, ("",) * len(numbers), figures, signals)
