@@ -6,17 +6,20 @@ import math
 from typing import Any
 
 import pytest
+from casadi import SX
 from helpers_reference import manipulator
 from helpers_stages import StagedModel
 from helpers_trees import SMOOTH, WITH_KINKS, expressions, value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gpmelica.fmu.code.casadi_eval import Evaluator
 from gpmelica.generator.description.load import from_data
 from gpmelica.generator.language import constants, ir
 from gpmelica.generator.language.differentiate import expand
 from gpmelica.generator.language.expressions import degree, level, names, parse, running_names
 from gpmelica.generator.language.ir import Expr, key
+from gpmelica.generator.program.program import Program
 from gpmelica.prepared import prepare
 from gpmelica.reference.kinematics.expression import Instant, compile_tree
 from gpmelica.reference.kinematics.jet import plain
@@ -246,6 +249,18 @@ def test_names_are_trees() -> None:
     pi, t, k = map(ir.symbol, ("pi", "t", "k"))
     assert key(parse("pi*t*k")) == key(pi * t * k)
     assert float(expand(parse("pi")).data) == math.pi
+
+
+def test_sums_of_many_terms() -> None:
+    """What the joints of long chains bear is a sum over all bodies; it is deeper than Python may recurse."""
+    program, x = Program("Sum", ""), ir.symbol("x")
+    total = x
+    for k in range(2000):
+        total = total + float(k) * x
+    total = program.define("total", total, None, "")
+    evaluate = Evaluator(program, {"x": SX(2.0)}, None)
+    evaluate.prepare(["total"])
+    assert float(evaluate(total)) == 2.0 + 2000 * 1999
 
 
 def test_nothing_is_simplified() -> None:

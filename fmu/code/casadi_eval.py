@@ -100,9 +100,19 @@ class Evaluator:
 
     def __call__(self, expr: Expr) -> SX:
         """SX of an expression; the node is kept, so that equal nodes are evaluated once."""
-        if id(expr) not in self._memo:
-            self._memo[id(expr)] = (expr, self._evaluate(expr))
+        for each in reversed(self._spine(expr)):
+            self._memo[id(each)] = (each, self._evaluate(each))
         return self._memo[id(expr)][1]
+
+    def _spine(self, expr: Expr) -> list[Expr]:
+        """What is not known yet of it, its first argument, that one's first …: sums are deep there."""
+        found = []
+        while id(expr) not in self._memo:
+            found.append(expr)
+            if not expr.args:
+                break
+            expr = expr.args[0]
+        return found
 
     def _define(self, name: str) -> SX:
         item = self._definitions[name]
