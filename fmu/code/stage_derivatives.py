@@ -40,12 +40,13 @@ def differentiate(stage: Stage) -> StageDerivative:
     symbols = [ca.SX.sym(f"i{i}", block.size) for i, block in enumerate(stage.inputs)]
     results = list(stage.function.call(symbols))
     to, values, arguments = stage.outputs, stage.inputs, list(symbols)
-    if stage.system is not None:
+    if stage.vanishes:  # nothing of it is used but the solution, which is zero
+        place = stage.outputs.index(stage.solution)
+        results, to = results[place : place + 1], to[place : place + 1]
+    elif stage.system is not None:
         skipped, residuals, unknowns, solved = _solve(stage.system, results)
         results = [*residuals, *results[skipped + len(residuals) :]]
         to, values = to[skipped:], (*values, *solved)
-        if stage.vanishes:  # nothing else of it is used but the solution
-            results, to = stage.function.call(symbols)[skipped : skipped + 1], to[:1]
         arguments += map(ca.vec, unknowns)
     result = ca.vertcat(*results)
     used = [i for i, symbol in enumerate(symbols) if any(ca.which_depends(result, symbol, 1, True))]

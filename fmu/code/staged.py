@@ -112,6 +112,12 @@ class Stage:
     system: AnySystem | None
     vanishes: bool = False
 
+    @property
+    def solution(self) -> Block:
+        """Of its linear system."""
+        assert isinstance(self.system, System)
+        return self.system.right
+
 
 @dataclass(frozen=True)
 class Phase:
@@ -120,7 +126,8 @@ class Phase:
     stage  its position in the group
     found  what has been found so far; begin: what it began with
     left   what should be zero, and of what: names
-    stiffness  matrix that is positive definite where what is found is stable
+    stiffness  matrix that the C layer makes of the tangent, positive definite where what is found is stable; None:
+           the system's matrix is the stage's own
     tried  the step that is tried; None: without trial
     """
 

@@ -4,7 +4,8 @@ Three phases, each a stage whose linear system gives a step (sources/core/equati
 
     assembly     the smallest change x of the joints that closes the loops: [1 C'; C 0] [x; mu] = [0; -Phi], where
                  lengths are parts of the mechanism's extent
-    equilibrium  of the free coordinates at rest: forces F + C' lambda = 0 and Phi = 0, by their exact Jacobian
+    equilibrium  of the free coordinates at rest: forces F + C' lambda = 0 and Phi = 0, by their Jacobian, whose
+                 columns are directional derivatives of this stage: as code it would grow with n squared
     velocities   the smallest change that keeps loops closed, as in the first
 
 What a phase has found so far is a block that the C layer adds the steps to. For derivatives it is a constant, and
@@ -26,7 +27,6 @@ from .staged import Block, Phase, Stage, Staged, System
 
 Known: TypeAlias = Mapping[str, SX]
 Argument: TypeAlias = tuple[SX, Block]
-_STIFF = 1e4  # of a spring in place of a loop, relative to the stiffness
 
 
 class StartStages:
@@ -55,8 +55,7 @@ class StartStages:
             guess = self._block("equilibrium_found", len(start.free) + len(start.equilibrium))
             left = finder.balance(self._freed(q, guess), guess[len(start.free) :])
             names = (*(start.coordinates[k] for k in start.free), *self._rows(start.equilibrium))
-            tangent = ca.jacobian(left, guess)
-            step = self._phase("equilibrium", tangent, -left, left, names, self._stiffness(tangent))
+            step = self._phase("equilibrium", None, -left, left, names)
             q = self._freed(q, guess + step)
         if start.velocities:
             scale = finder.scale(q)
@@ -90,26 +89,26 @@ class StartStages:
         self._arguments.append((symbol, self._blocks[name]))
         return symbol
 
-    def _stiffness(self, tangent: SX) -> SX:
-        """Positive definite where the equilibrium is stable: with a stiff spring against what opens the loops."""
-        n = len(self._start.free)
-        K, C = -tangent[:n, :n], tangent[n:, :n]
-        largest, sizes = ca.sum1(ca.fabs(ca.diag(K))), ca.sumsqr(C) if C.numel() else 1.0
-        return (K + K.T) / 2 + (_STIFF * largest / sizes) * ca.mtimes(C.T, C)
+    def _phase(self, name: str, matrix: SX | None, right: SX, left: SX, names: tuple[str, ...]) -> SX:
+        """Add its stage; returns the symbol of its step.
 
-    def _phase(self, name: str, matrix: SX, right: SX, left: SX, names: tuple[str, ...], *others: SX) -> SX:
-        """Add its stage; returns the symbol of its step. left: what should be zero, of these names."""
+        matrix  None: the C layer takes the tangent of what should be zero, column by column
+        left    what should be zero, of these names
+        """
         n, staged = right.numel(), self._staged
-        values = [ca.vec(matrix), ca.vec(right), ca.vec(left), *map(ca.vec, others)]
+        values = [*([] if matrix is None else [ca.vec(matrix)]), right, left]
         outputs = tuple(staged.allocate(value.numel()) for value in values)
-        system = System(n, 1, outputs[0], outputs[1], staged.allocate(n), False, 0)
+        right_block, left_block = outputs[-2:]
+        tangent = staged.allocate(n * n) if matrix is None else None
+        system = System(n, 1, tangent or outputs[0], right_block, staged.allocate(n), False, 0)
         found, begin = (self._blocks.get(f"{name}_{part}") for part in ("found", "begin"))
-        stiffness, tried = (outputs[3], staged.allocate(n)) if others else (None, None)
+        free = len(self._start.free)
+        stiffness, tried = (staged.allocate(free * free), staged.allocate(n)) if tangent else (None, None)
         stage = len(staged.group("start"))
-        staged.phases.append(Phase(name, stage, found, begin, outputs[2], names, stiffness, tried))
+        staged.phases.append(Phase(name, stage, found, begin, left_block, names, stiffness, tried))
         self._stage(name, values, outputs, system, vanishes=name != "velocities")
         step = ca.SX.sym(f"{name}_step", n)
-        self._arguments.append((step, outputs[1]))
+        self._arguments.append((step, right_block))
         return step
 
     def _stage(

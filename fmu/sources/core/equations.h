@@ -286,8 +286,8 @@ typedef struct {
     int found;        /* offset of these sums */
     int n_left;
     int left;                 /* offset of what has to vanish; result of the stage */
-    int stiffness, n_stiffness; /* offset and rows of a matrix that is positive definite where what is found is stable;
-                                   -1: none */
+    int stiffness, n_stiffness; /* offset and rows of a matrix that is positive definite where what is found is stable:
+                                   it and the system's are made of the stage's derivative; -1: the system's is its own */
     int tried;                /* offset of a step, n_found numbers, that is tried; -1: none */
     const char *const *names; /* n_left: of these */
     const double *initial;    /* of the block at `begin`, or else of what is found, which begins with 0 otherwise */

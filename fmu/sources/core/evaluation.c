@@ -143,6 +143,7 @@ static const double LONGEST = 0.5;   /* of one step: rad, or in m of what the co
 static const double SMALLEST = 1e-9; /* of Newton's method: what the next step would change is rounding */
 static const int MOST_SPRINGS = 60;  /* that a step is tried with, each stiffer than the one before */
 static const double STIFFER = 4.0;
+static const double STIFF = 1e4; /* of a spring in place of a loop, by the stiffness */
 static const double SOFTEST = 1e-3;  /* of the first one: of what lets the largest force move the longest step */
 static const double ROUNDING = 1e-12; /* of a pivot, by what it is the difference of */
 static const double INDIFFERENT = 1e-9; /* stiffness, by the largest */
@@ -208,6 +209,49 @@ static bool fail_stability(Model *model, const Phase *phase) {
                       "away from it", phase->what, phase->names[0]);
 }
 
+/* Column `column` of the tangent of what has to vanish, which stands in the right-hand side with the other sign. */
+static bool differentiate(Model *model, const Phase *phase, const Stage *stage, int column) {
+    const StageDerivative *derivative = stage->derivative;
+    double *rates = model->workspace + stage->system.matrix + (size_t)column * (size_t)stage->system.n;
+    for (int i = 0; i < derivative->n_values; i++) model->arg[i] = model->workspace + derivative->values[i];
+    for (int i = 0; i < derivative->n_from; i++) model->arg[derivative->n_values + i] = model->changes + derivative->from[i];
+    model->res[0] = rates;
+    model->changes[phase->found + column] = 1.0;
+    const int code = derivative->forward(model->arg, model->res, model->iw, model->w, 0);
+    model->changes[phase->found + column] = 0.0;
+    for (int i = 0; i < stage->system.n; i++) rates[i] = -rates[i];
+    return code == 0 || model_fail(model, "the derivative of the %s failed with code %d", stage->name, code);
+}
+
+/* The stiffness of forces whose tangent is [-K C'; C 0], symmetric, with stiff springs against what opens the loops. */
+static void stiffen(Model *model, const Phase *phase, const LinearSystem *system) {
+    const int n = phase->n_stiffness, all = system->n;
+    const double *A = model->workspace + system->matrix;
+    double *K = model->workspace + phase->stiffness, sum = 0.0, squares = 0.0;
+    for (int j = 0; j < n; j++) {
+        sum += fabs(A[j * all + j]);
+        for (int i = n; i < all; i++) squares += A[j * all + i] * A[j * all + i];
+    }
+    const double spring = squares > 0.0 ? STIFF * sum / squares : 0.0;
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++) {
+            double along = 0.0;
+            for (int row = n; row < all; row++) along += A[i * all + row] * A[j * all + row];
+            K[j * n + i] = -0.5 * (A[j * all + i] + A[i * all + j]) + spring * along;
+        }
+}
+
+/* What has to vanish, with its tangent where the stage itself has no matrix. */
+static bool compute_phase(Model *model, const Phase *phase, const Stage *stage) {
+    if (!compute(model, stage)) return false;
+    if (phase->stiffness < 0) return true;
+    memset(model->changes, 0, (size_t)equations.workspace_size * sizeof *model->changes);
+    for (int i = 0; i < stage->system.n; i++)
+        if (!differentiate(model, phase, stage, i)) return false;
+    stiffen(model, phase, &stage->system);
+    return true;
+}
+
 /* A spring on each coordinate that holds it where it is. */
 static void hold(Model *model, const Phase *phase, const LinearSystem *system, double spring) {
     for (int i = 0; i < phase->n_stiffness; i++) {
@@ -255,7 +299,7 @@ static bool settle(Model *model, const Phase *phase, const Stage *stage, double 
     double *a = model->workspace + system->matrix, *b = model->workspace + system->right, spring = 0.0;
     double *stiffness = model->workspace + phase->stiffness;
     for (int i = 0, place = 0; i < MOST_SPRINGS; i++) {
-        if (!compute(model, stage)) return false;
+        if (!compute_phase(model, phase, stage)) return false;
         const double softest = SOFTEST / LONGEST * largest(phase->n_stiffness, b, &place);
         const double stiffest = largest(phase->n_stiffness * phase->n_stiffness, stiffness, &place);
         const bool balanced = is_balanced(model, phase, UNMOVED * stiffest);
@@ -289,7 +333,8 @@ static bool step_newton(Model *model, const Phase *phase, const Stage *stage, do
 static bool run_phase(Model *model, const Phase *phase) {
     const Stage *stage = &equations.groups[GROUP_START].stages[phase->stage];
     begin_phase(model, phase);
-    if (phase->n_found == 0 || model->run.start == START_DEFAULT) return run_stage(model, stage);
+    if (phase->n_found == 0 || model->run.start == START_DEFAULT)
+        return compute_phase(model, phase, stage) && solve(model, stage);
     for (int k = 0; k < MOST_STEPS; k++) {
         double size = 0.0;
         if (!(phase->tried >= 0 ? settle : step_newton)(model, phase, stage, &size)) return false;
