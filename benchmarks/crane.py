@@ -6,6 +6,7 @@ import time
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +15,11 @@ from gpmelica import reference
 from gpmelica.fmu.backends import native
 from gpmelica.fmu.compilers.binaries import toolchains
 from gpmelica.generator.description import Chain
+from gpmelica.generator.program.items import TreeSolve
 from gpmelica.prepared import Prepared, prepare
 
 Array = NDArray[np.float64]
+MOST = 64  # elements of a beam
 FILE = Path(__file__).parents[1] / "examples" / "crane.toml"
 
 
@@ -36,6 +39,15 @@ class Crane:
         return self.model.mechanism.n
 
     @property
+    def way(self) -> str:
+        """How the FMU solves for the accelerations."""
+        return (
+            "recursion"
+            if any(isinstance(item, TreeSolve) for item in self.model.native_program.items)
+            else "dense"
+        )
+
+    @property
     def code_bytes(self) -> int:
         """Of the generated C code."""
         return sum(len(text) for name, text in self.sources.files.items() if name.startswith("equations_"))
@@ -52,21 +64,34 @@ class Crane:
         return reference.evaluate(model.mechanism, 0.0, q, qd, start=model.start, dependent=model.dependent)
 
 
-def build(elements: int, folder: Path, dependent: str | None = None) -> Crane:
+def _description(elements: int) -> dict[str, Any]:
+    data = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    boom, jib = (next(link for link in data["links"] if link["name"] == name) for name in ("boom", "jib"))
+    boom["beam"]["elements"] = min(elements, MOST)
+    if elements > MOST:
+        for key in ("mass", "com", "inertia"):
+            del jib[key]
+        jib["beam"] = boom["beam"] | {
+            "length": data["points"]["E"]["position"][0],
+            "elements": elements - MOST + 1,
+        }
+    return data
+
+
+def build(elements: int, folder: Path, march: str = "") -> Crane:
     """The crane with a boom of so many elements; n = 9 + 3 (elements − 1).
 
-    dependent  "auto": the dependent coordinates are chosen anew at every evaluation, not those of the example
+    With more elements than a beam can have the rest is its jib's, which is rigid otherwise.
+
+    march  processors that the FMU is for; "": any
     """
-    data = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    boom = next(link for link in data["links"] if link["name"] == "boom")
-    boom["beam"]["elements"] = elements
-    data["constraints"] |= {"dependent": dependent} if dependent else {}
+    data = _description(elements)
     times = [time.perf_counter()]
     chain = Chain.model_validate(data)
     model = prepare(chain)
     sources = native.generate(model.native_program, chain)
     times.append(time.perf_counter())
-    fmu = folder / f"{model.name}_{elements}{dependent or ''}.fmu"
-    native.build(sources, fmu, toolchains("2.0"), {})
+    fmu = folder / f"{model.name}_{elements}.fmu"
+    native.build(sources, fmu, toolchains("2.0", march=march), {})
     times.append(time.perf_counter())
     return Crane(model, sources, fmu, *np.diff(times))

@@ -1,6 +1,6 @@
-"""What one evaluation of the native FMU costs, beside Pinocchio's mass matrix and bias forces for the same tree.
+"""What one evaluation of the native FMU costs, beside Pinocchio's forward dynamics of the same tree.
 
-python benchmarks/evaluation.py [--json]
+python benchmarks/evaluation.py [--elements N …] [--march NAME] [--json]
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import argparse
 import gc
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
@@ -26,9 +26,9 @@ from rich.table import Table
 
 from gpmelica.fmu.compilers import compiler
 
-ELEMENTS = (1, 4, 10, 22)  # of the boom: n = 9, 18, 36, 72
+ELEMENTS = (1, 4, 10, 22, 46, 94)  # of the boom: n = 9, 18, 36, 72, 144, 288
 POINTS = 64
-ROUNDS = 400
+ROUNDS = 200
 TOLERANCE = 1e-9
 
 
@@ -50,79 +50,65 @@ class Time:
 class Row:
     """Everything about one crane.
 
-    fmu               fmi2SetTime, fmi2SetContinuousStates, fmi2GetDerivatives
-    solve             its linear systems alone
-    anew              the FMU whose dependent coordinates are chosen anew at every evaluation
-    pinocchio         CRBA and bias forces, joints of three coordinates
-    pinocchio_single  the same, a joint for each coordinate
-    overhead          Python's part, which has been taken off both
-    difference        largest relative difference of M, h (Pinocchio) and q̈ (FMU) from the reference solver
+    way         how the FMU solves for the accelerations: "recursion" or "dense"
+    fmu         fmi2SetTime, fmi2SetContinuousStates, fmi2GetDerivatives
+    grouped     Pinocchio's ABA, joints of three coordinates, of the tree without supports, springs and constraints
+    single      the same, a joint for each coordinate
+    rows        Pinocchio's M, bias forces and solution with the two constraint rows, which are given to it
+    overhead    Python's part, which has been taken off these three
+    differences  of the q̈ of these four from the reference solver's, relative
     """
 
     n: int
+    way: str
     fmu: Time
-    solve: Time
-    anew: Time
-    pinocchio: Time
-    pinocchio_single: Time
+    grouped: Time
+    single: Time
+    rows: Time
     overhead: Time
-    difference: float
+    differences: tuple[float, float, float, float]
     code_kB: float
     generation_s: float
     compile_s: float
     fmu_kB: float
 
     @property
-    def ratio(self) -> float:
-        """FMU's time over Pinocchio's; minima, because what other processes do only adds."""
-        return self.fmu.min / self.pinocchio.min
+    def to_aba(self) -> float:
+        """FMU's time over that of the faster ABA; minima, because what other processes do only adds."""
+        return self.fmu.min / min(self.grouped.min, self.single.min)
+
+    @property
+    def to_rows(self) -> float:
+        """FMU's time over that of Pinocchio's solution with rows; minima."""
+        return self.fmu.min / self.rows.min
 
 
-def measure(crane: Crane, anew: Crane, folder: Path) -> Row:
-    """Times a crane with fixed dependent coordinates and with new ones; RuntimeError if backends do not agree."""
+def measure(crane: Crane, folder: Path) -> Row:
+    """Times a crane; RuntimeError if the FMU does not agree with the reference."""
     q, qd = crane.points(POINTS)
-    grouped, single = (PinocchioLoops(crane.model.mechanism, q, qd, grouped) for grouped in (True, False))
-    loops = compile_loops(crane, folder)
-    with NativeLoops(crane, loops, q, qd) as native, NativeLoops(anew, loops, q, qd) as choosing:
-        difference = max(_differences(crane, (native, choosing), (grouped, single), q[0], qd[0]))
-        if not difference <= TOLERANCE:
-            raise RuntimeError(f"n = {crane.n}: backends differ by {difference:.1e}, expected at most {TOLERANCE}")
-        fmu, chosen_anew, with_copies, copies, with_calls, single_with_calls, overhead = _interleaved(
-            max(POINTS, 120_000 // crane.n**2),  # about a millisecond: shorter than a scheduler's time slice
-            native.evaluations,
-            choosing.evaluations,
-            native.solves,
-            lambda calls: native.solves(calls, solve=False),
-            grouped.evaluations,
-            single.evaluations,
-            grouped.overhead,
-        )
+    moving = [crane.reference(*point) for point in zip(q, qd, strict=True)]
+    grouped, single = (PinocchioLoops(crane.model.mechanism, q, qd, moving, three) for three in (True, False))
+    with NativeLoops(crane, compile_loops(crane, folder), q, qd) as native:
+        native.evaluations(1)
+        answers = native.derivatives[crane.n :], grouped.aba_once(), single.aba_once(), grouped.with_rows_once()
+        own, *others = (_relative(answer, moving[0].qdd) for answer in answers)
+        if not own <= TOLERANCE:
+            raise RuntimeError(f"n = {crane.n}: the FMU differs by {own:.1e}, expected at most {TOLERANCE}")
+        calls = max(POINTS, 9_000 // crane.n)  # about a millisecond: shorter than a scheduler's time slice
+        batches = native.evaluations, grouped.aba, single.aba, grouped.with_rows, grouped.overhead
+        fmu, *timed, overhead = _interleaved(calls, *batches)
     return Row(
-        n=crane.n,
-        fmu=fmu,
-        solve=with_copies - copies,
-        anew=chosen_anew,
-        pinocchio=with_calls - overhead,
-        pinocchio_single=single_with_calls - overhead,
-        overhead=overhead,
-        difference=difference,
+        crane.n,
+        crane.way,
+        fmu,
+        *(each - overhead for each in timed),
+        overhead,
+        (own, *others),
         code_kB=crane.code_bytes / 1e3,
         generation_s=crane.generation_s,
         compile_s=crane.compile_s,
         fmu_kB=crane.fmu.stat().st_size / 1e3,
     )
-
-
-def _differences(
-    crane: Crane, natives: Sequence[NativeLoops], others: Sequence[PinocchioLoops], q: Array, qd: Array
-) -> Iterator[float]:
-    expected = crane.reference(q, qd)
-    for native in natives:
-        native.evaluations(1)
-        yield _relative(native.derivatives[crane.n :], expected.qdd)
-    for other in others:
-        M, h = other.mass_and_bias(q, qd)
-        yield from (_relative(M, expected.M), _relative(h, expected.h))
 
 
 def _relative(a: Array, b: Array) -> float:
@@ -141,14 +127,18 @@ def _interleaved(calls: int, *batches: Callable[[int], float]) -> list[Time]:
 
 
 LINES: dict[str, Callable[[Row], str]] = {
+    "accelerations by": lambda row: row.way,
     "FMU, µs": lambda row: str(row.fmu),
-    "  of which linear systems, µs": lambda row: str(row.solve),
-    "FMU, partition chosen anew, µs": lambda row: str(row.anew),
-    "Pinocchio's M and bias forces, µs": lambda row: str(row.pinocchio),
-    "  a joint per coordinate, µs": lambda row: str(row.pinocchio_single),
+    "Pinocchio's ABA, µs": lambda row: str(row.grouped),
+    "  a joint per coordinate, µs": lambda row: str(row.single),
+    "  M, bias forces and rows, µs": lambda row: str(row.rows),
     "  Python's part (taken off), µs": lambda row: str(row.overhead),
-    "FMU / Pinocchio (minima)": lambda row: f"{row.ratio:.2f}",
-    "difference from the reference": lambda row: f"{row.difference:.0e}",
+    "FMU / ABA (minima)": lambda row: f"{row.to_aba:.2f}",
+    "FMU / M, bias forces and rows": lambda row: f"{row.to_rows:.2f}",
+    "difference of the FMU": lambda row: f"{row.differences[0]:.0e}",
+    "  of ABA": lambda row: f"{row.differences[1]:.0e}",
+    "  of ABA, a joint per coordinate": lambda row: f"{row.differences[2]:.0e}",
+    "  of M, bias forces and rows": lambda row: f"{row.differences[3]:.0e}",
     "generated C code, kB": lambda row: f"{row.code_kB:.0f}",
     "generation, s": lambda row: f"{row.generation_s:.2f}",
     "C compiler and packing, s": lambda row: f"{row.compile_s:.1f}",
@@ -166,23 +156,36 @@ def _table(rows: Sequence[Row]) -> Table:
     return table
 
 
+def growth(rows: Sequence[Row]) -> float:
+    """Exponent of n with which the FMU's time grows from n = 18 on; least squares of the logarithms."""
+    large = [row for row in rows if row.n >= 18]
+    if len(large) < 2:
+        return float("nan")
+    return float(np.polyfit(np.log([row.n for row in large]), np.log([row.fmu.min for row in large]), 1)[0])
+
+
+def _row(elements: int, march: str) -> Row:
+    with TemporaryDirectory() as folder, Console(file=sys.stderr).status(f"boom of {elements} elements"):
+        return measure(build(elements, Path(folder), march=march), Path(folder))
+
+
 def main() -> None:
     """Measures all sizes and prints a table or JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--elements", type=int, nargs="+", default=ELEMENTS, help="of the boom; n = 6 + 3 times that"
+    )
+    parser.add_argument("--march", default="", help="processors that the FMU is for, as gpmelica build has it")
     parser.add_argument("--json", action="store_true", help="print JSON in place of the table")
-    as_json = parser.parse_args().json
+    options = parser.parse_args()
     versions = {"compiler": compiler.find().version, "pinocchio": pinocchio.__version__}
-    rows = []
-    for elements in ELEMENTS:
-        with TemporaryDirectory() as folder, Console(file=sys.stderr).status(f"boom of {elements} elements"):
-            place = Path(folder)
-            rows.append(measure(build(elements, place), build(elements, place, "auto"), place))
-    if as_json:
-        results = [asdict(row) | {"ratio": row.ratio} for row in rows]
-        print(json.dumps({"versions": versions, "rows": results}, indent=2))
+    rows = [_row(elements, options.march) for elements in options.elements]
+    if options.json:
+        results = [asdict(row) | {"to_aba": row.to_aba, "to_rows": row.to_rows} for row in rows]
+        print(json.dumps({"versions": versions, "rows": results, "growth": growth(rows)}, indent=2))
     else:
-        Console(width=110).print(_table(rows))
-        print(f"{versions['compiler']}; Pinocchio {versions['pinocchio']}")
+        Console(width=140).print(_table(rows))
+        print(f"{versions['compiler']}; Pinocchio {versions['pinocchio']}; from n = 18 on as n^{growth(rows):.2f}")
 
 
 if __name__ == "__main__":

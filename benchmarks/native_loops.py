@@ -1,4 +1,4 @@
-"""Times the native FMU and its linear solver in C loops."""
+"""Times the native FMU in C loops."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ import numpy as np
 from crane import Array, Crane
 from fmpy.fmi2 import FMU2Model
 
-from gpmelica.fmu.code.staged import System
-from gpmelica.fmu.code.stages import stage
 from gpmelica.fmu.compilers import compiler
 from gpmelica.fmu.compilers.platforms import here
 
@@ -25,16 +23,14 @@ _FUNCTIONS = ("fmi2SetTime", "fmi2SetContinuousStates", "fmi2GetDerivatives")
 
 
 def compile_loops(crane: Crane, folder: Path) -> ctypes.CDLL:
-    """loops.c with the FMU's own linear solver, by the compiler that built the FMU, with the same optimisation."""
+    """loops.c by the compiler that built the FMU, with the same optimisation."""
     found, library = compiler.find(), f"loops{here('2.0').suffix}"
     for name, text in crane.sources.files.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text)
     shutil.copy(_HERE / "loops.c", folder)
-    objects = {name: f"{name}.o" for name in ("loops.c", "linear_solve.c")}
-    for source, compiled in objects.items():
-        compiler.compile_object(found, source, compiled, ["-O2", "-fPIC", "-Iinclude"], folder=folder)
-    compiler.link(found, list(objects.values()), library, folder=folder)
+    compiler.compile_object(found, "loops.c", "loops.o", ["-O2", "-fPIC", "-Iinclude"], folder=folder)
+    compiler.link(found, ["loops.o"], library, folder=folder)
     return ctypes.CDLL(str(folder / library))
 
 
@@ -44,7 +40,6 @@ class NativeLoops:
     def __init__(self, crane: Crane, loops: ctypes.CDLL, q: Array, qd: Array) -> None:
         self._loops, self._states = loops, np.hstack([q, qd])
         self.derivatives = np.empty(2 * crane.n)
-        self._systems = [(system, np.array(table)) for system, table in systems(crane, self._states)]
         self._folder = fmpy.extract(str(crane.fmu))
         self._fmu = _running(crane, self._folder)
 
@@ -64,50 +59,6 @@ class NativeLoops:
         rows, n = self._states.shape
         table, result = _pointer(self._states), _pointer(self.derivatives)
         return _seconds(lambda: self._loops.evaluate(*functions, component, table, rows, n, result, calls))
-
-    def solves(self, calls: int, solve: bool = True) -> float:
-        """Seconds of the linear systems of so many evaluations, copies included; or of the copies alone."""
-        return sum(self._solves(system, table, calls, solve) for system, table in self._systems)
-
-    def _solves(self, system: System, table: Array, calls: int, solve: bool) -> float:
-        rows, size = table.shape
-        work = np.empty(size + 2 * system.n)
-        arguments = (_pointer(table), rows, system.n, system.columns, _pointer(work), calls, int(solve))
-        return _seconds(lambda: self._loops.solve_systems(*arguments))
-
-
-def systems(crane: Crane, states: Array) -> list[tuple[System, list[Array]]]:
-    """The linear systems of an evaluation; for each, at every row of states, the numbers of A and then of B.
-
-    Of a fixed partition, which has no others.
-    """
-    program = crane.model.native_program
-    staged = stage(program)
-    solving = [each.system for each in staged.stages if isinstance(each.system, System)]
-    tables: list[list[Array]] = [[] for _ in solving]
-    workspace = np.zeros(staged.size)
-    blocks = {name: slice(block.offset, block.offset + block.size) for name, block in staged.blocks.items()}
-    workspace[blocks["parameters"]] = np.concatenate([np.ravel(entry.value) for entry in program.parameters])
-    for state in states:
-        workspace[blocks["states"]] = state
-        found = iter(tables)
-        for each in staged.stages:
-            results = each.function.call([workspace[b.offset : b.offset + b.size] for b in each.inputs])
-            for block, result in zip(each.outputs, results, strict=True):
-                workspace[block.offset : block.offset + block.size] = result.full().ravel(order="F")
-            if isinstance(each.system, System):
-                next(found).append(_solve(each.system, workspace))
-    return list(zip(solving, tables, strict=True))
-
-
-def _solve(system: System, workspace: Array) -> Array:
-    """Puts the solution into the workspace; returns the numbers of the system."""
-    n, columns = system.n, system.columns
-    a = workspace[system.matrix.offset :][: n * n].copy()
-    b = workspace[system.right.offset :][: n * columns]
-    numbers = np.concatenate([a, b])
-    b[:] = np.linalg.solve(a.reshape(n, n).T, b.reshape(columns, n).T).T.ravel()
-    return numbers
 
 
 def _running(crane: Crane, folder: str) -> Any:

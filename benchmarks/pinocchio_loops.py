@@ -1,9 +1,9 @@
-"""The same kinematic tree in Pinocchio: mass matrix (CRBA) and bias forces (RNEA), timed from Python."""
+"""The same kinematic tree in Pinocchio: forward dynamics without and with constraint rows, timed from Python."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import cycle, islice
 from typing import Any
 
@@ -13,6 +13,7 @@ from crane import Array
 
 from gpmelica.generator.mechanism import GROUND, Body, Coordinate, Mechanism
 from gpmelica.generator.types.joints import X, Y, Z
+from gpmelica.reference import Evaluation
 
 _TRANSLATION = (("translation", X), ("translation", Y), ("translation", Z))
 _EULER_ANGLES = (("rotation", Z), ("rotation", Y), ("rotation", X))
@@ -59,33 +60,47 @@ def _single(kind: str, axis: tuple[float, float, float]) -> Any:
 
 
 class PinocchioLoops:
-    """Pinocchio's model of a mechanism at q and qd of shape (count, n)."""
+    """Pinocchio's model of a mechanism at q and qd of shape (count, n), loaded so that it moves as it does."""
 
-    def __init__(self, mechanism: Mechanism, q: Array, qd: Array, grouped: bool) -> None:
+    def __init__(
+        self, mechanism: Mechanism, q: Array, qd: Array, moving: Sequence[Evaluation], grouped: bool
+    ) -> None:
         self._model, self._nothing = tree(mechanism, grouped), pin.Model()
-        self._points = list(zip(q, qd, strict=True))
-        self._no_points = [(np.zeros(0), np.zeros(0))] * len(q)
+        self._nothing_at = [(np.zeros(0),) * 3] * len(q)
+        loads = [self._load(*point) for point in zip(q, qd, moving, strict=True)]
+        self._free = list(zip(q, qd, loads, strict=True))
+        self._rows = [
+            (*point, np.asfortranarray(each.C), -each.C @ each.qdd)
+            for point, each in zip(self._free, moving, strict=True)
+        ]
 
-    def mass_and_bias(self, q: Array, qd: Array) -> tuple[Array, Array]:
-        """M, shape (n, n), and h without gravity, shape (n,); q and qd of shape (n,)."""
-        data = self._model.createData()
-        bias = pin.nonLinearEffects(self._model, data, q, qd).copy()
-        gravity = pin.computeGeneralizedGravity(self._model, data, q).copy()
-        return pin.crba(self._model, data, q).copy(), bias - gravity
+    def _load(self, q: Array, qd: Array, moving: Evaluation) -> Array:
+        """What the tree takes to move like that, shape (n,), as Pinocchio sees its inertia and gravity."""
+        return pin.rnea(self._model, self._model.createData(), q, qd, moving.qdd).copy()
 
-    def evaluations(self, calls: int) -> float:
-        """Seconds of so many evaluations of M and bias forces, calls from Python included."""
-        return _seconds(self._model, self._points, calls)
+    def aba_once(self) -> Array:
+        """q̈ of the free tree at the first point, shape (n,)."""
+        return pin.aba(self._model, self._model.createData(), *self._free[0]).copy()
+
+    def with_rows_once(self) -> Array:
+        """q̈ with constraint rows at the first point, shape (n,)."""
+        return pin.forwardDynamics(self._model, self._model.createData(), *self._rows[0]).copy()
+
+    def aba(self, calls: int) -> float:
+        """Seconds of so many evaluations of the free tree, calls from Python included."""
+        return _seconds(pin.aba, self._model, self._free, calls)
+
+    def with_rows(self, calls: int) -> float:
+        """Seconds of so many evaluations with constraint rows, calls from Python included."""
+        return _seconds(pin.forwardDynamics, self._model, self._rows, calls)
 
     def overhead(self, calls: int) -> float:
         """Seconds of the same Python loop for a model without a joint."""
-        return _seconds(self._nothing, self._no_points, calls)
+        return _seconds(pin.aba, self._nothing, self._nothing_at, calls)
 
 
-def _seconds(model: Any, points: Sequence[tuple[Array, Array]], calls: int) -> float:
-    data, mass, bias = model.createData(), pin.crba, pin.nonLinearEffects
-    begin = time.perf_counter()
-    for q, qd in islice(cycle(points), calls):
-        mass(model, data, q)
-        bias(model, data, q, qd)
+def _seconds(function: Callable[..., Any], model: Any, points: Sequence[tuple[Array, ...]], calls: int) -> float:
+    data, begin = model.createData(), time.perf_counter()
+    for point in islice(cycle(points), calls):
+        function(model, data, *point)
     return time.perf_counter() - begin
