@@ -18,6 +18,7 @@ from .generator.description.messages import named
 from .generator.equations.solution import linear_solves, tree_solves
 from .generator.equations.solution.system import Partition
 from .generator.modelica import Source
+from .generator.program.items import ConstrainedSolve
 from .generator.program.program import Program
 from .generator.types.origin import Signal
 
@@ -33,6 +34,7 @@ class Prepared:
     program         the equations with linear solves alone and a fixed partition: what Modelica says
     native_program  the same, but for a partition that is to be chosen anew all the time where it is `auto`, and
                     for recursion over the bodies where it pays
+    accelerations   how the native FMU solves for them; "" where there is no choice
     """
 
     chain: Chain
@@ -41,6 +43,7 @@ class Prepared:
     solvability: reference.Solvability
     program: Program
     native_program: Program
+    accelerations: str
 
     @property
     def name(self) -> str:
@@ -65,9 +68,10 @@ class Prepared:
         return tuple(name for name in self.rows if name not in self.solvability.independent)
 
     @property
-    def accelerations(self) -> str:
-        """How the native FMU solves for them; "" where there is no choice."""
-        return tree_solves.words(self.native_program)
+    def chooses(self) -> bool:
+        """Whether the native FMU has rows, and needs no dependent coordinates that are so all the time."""
+        items = (getattr(item, "system", item) for item in self.native_program.items)
+        return any(isinstance(item, ConstrainedSolve) and item.ratios is None for item in items)
 
     @property
     def degrees_of_freedom(self) -> int:
@@ -153,10 +157,15 @@ def prepare(chain: Chain, source: str = "description") -> Prepared:
     clashes = variables.clashes(program)
     if clashes:
         raise DescriptionError(source, clashes)
-    by_itself = chain.constraints.formulation == "gpme" and chain.constraints.dependent == "auto"
-    chooses = by_itself and solvability.rank < numbers.n  # else all are dependent
-    native = tree_solves.with_tree_solves(derived if chooses else program, chain.simulation.accelerations)
-    return Prepared(chain, numbers, start, solvability, program, native)
+    free = solvability.rank < numbers.n  # else all are dependent
+    settings = chain.constraints
+    chooses = free and settings.formulation == "gpme" and settings.dependent == "auto"
+    dense = derived if chooses else program
+    if not free or (settings.formulation == "lagrange" and program.rows):
+        return Prepared(chain, numbers, start, solvability, program, dense, "")
+    way, own = chain.simulation.accelerations, derived if chooses else linear_solves.with_partition(derived)
+    native = tree_solves.with_tree_solves(own, way) or dense
+    return Prepared(chain, numbers, start, solvability, program, native, tree_solves.words(own, way))
 
 
 def _solvability(numbers: mechanism.Mechanism, start: tuple[Array, Array], source: str) -> reference.Solvability:

@@ -267,7 +267,7 @@ def _lift_notes(report: RunReport) -> Iterator[str]:
 
 def _partition_notes(model: Prepared, truth: Trajectory, options: Options) -> Iterator[str]:
     """Where dependent coordinates that are chosen once and for all cannot be solved for, though others can."""
-    if model.program is model.native_program:
+    if not model.chooses:
         return
     names, functions = model.dependent, None if options.inputs is None else options.inputs.functions()
     times = reference.singular_times(model.mechanism, truth, model.start, names, functions)

@@ -25,10 +25,12 @@ STOPPED = (
 )
 
 
-@pytest.fixture(params=["gpme", "gpme_reduced"])
+@pytest.fixture(params=[("gpme", "dense"), ("gpme", "recursion"), ("gpme_reduced", "dense")])
 def linkage(request: pytest.FixtureRequest, compile_model: CompileModel) -> Compiled:
-    """The four-bar linkage with the rocker as independent coordinate."""
-    keys = {"constraints__formulation": request.param, "constraints__dependent": DEPENDENT}
+    """The four-bar linkage with the rocker as independent coordinate; recursion could do without it."""
+    formulation, way = request.param
+    keys = {"constraints__formulation": formulation, "constraints__dependent": DEPENDENT}
+    keys |= {"simulation__accelerations": way}
     return compile_model(prepare(changed("four_bar_3d", "planar", **keys)))
 
 

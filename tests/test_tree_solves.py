@@ -45,27 +45,42 @@ def test_a_tree_is_its_mass_matrix(seed: int) -> None:
     size = np.abs(expected).max()
     for way in ("dense", "recursion"):
         program = with_tree_solves(model.program, way)
-        assert any(isinstance(item, TreeSolve) for item in program.items) == (way == "recursion")
-        assert np.abs(StagedModel(model, program)(0.0, q, qd).qdd - expected).max() < EXACT * size
+        assert (program is None) == (way == "dense")
+        assert np.abs(StagedModel(model, program or model.program)(0.0, q, qd).qdd - expected).max() < EXACT * size
+
+
+_CHOICES = {"minimum_norm": {"redundant": "minimum_norm"}, "gpme_reduced": {"formulation": "gpme_reduced"}}
+
+
+def _expected(way: str, choice: str) -> list[type]:
+    """With a fixed choice the dense system is one of the rows and the reduced mass matrix."""
+    if way == "recursion":
+        return [TreeSolve]
+    return [ConstrainedSolve] if choice in ("auto", "minimum_norm") else []
 
 
 @pytest.mark.parametrize("kind", CLOSURES)
-@pytest.mark.parametrize("redundant", ["auto", "minimum_norm"])
-def test_rows_on_a_tree(kind: str, redundant: str) -> None:
+@pytest.mark.parametrize("choice", ["auto", "minimum_norm", "named", "gpme_reduced"])
+def test_rows_on_a_tree(kind: str, choice: str) -> None:
     """Random loops with a programmed row: q̈, efforts of drives and joint loads are those of the dense system."""
     mechanism, q, qd, _ = random_loop(2, kind)
     chain = mechanism.chain
     first = next(c.name for c in mechanism.coordinates if c.role == "joint")
     changes = {
-        "constraints": chain.constraints.model_copy(update={"redundant": redundant}),
+        "constraints": chain.constraints.model_copy(update=_CHOICES.get(choice, {})),
         "outputs": Outputs(loads="all"),
         "programmed": (Programmed(name="row", expression=f"{first} - 0.3*sin(t)"),),
     }
     found = []
     for way in ("dense", "recursion"):
         settings = chain.simulation.model_copy(update={"start": "description", "accelerations": way})
-        model = prepare(chain.model_copy(update=changes | {"simulation": settings}))
-        assert _solves(model) == [TreeSolve if way == "recursion" else ConstrainedSolve]
+        changed = chain.model_copy(update=changes | {"simulation": settings})
+        model = prepare(changed)
+        if choice == "named":
+            named = changed.constraints.model_copy(update={"dependent": model.dependent})
+            model = prepare(changed.model_copy(update={"constraints": named}))
+        assert _solves(model) == _expected(way, choice)
+        assert model.chooses == (choice in ("auto", "minimum_norm"))
         values = StagedModel(model)(0.2, q, qd)
         found.append(np.concatenate([values.qdd, list(values.outputs.values())]))
     assert np.abs(found[0] - found[1]).max() <= EXACT * np.abs(found[0]).max()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from ..._version import __version__
 from ...generator import variables
-from ...generator.program.items import ConstrainedSolve, TreeSolve
+from ...generator.program.items import TreeSolve
 from ...generator.variables import Variable
 from ...prepared import Prepared
 from ..compilers.binaries import FLAGS, Toolchain
@@ -62,12 +62,11 @@ def page(model: Prepared, fmi: str, made_by: Sequence[Toolchain], picture: Pictu
 
 def _choice(model: Prepared) -> str:
     """Of dependent coordinates, as the native FMU makes it."""
-    items = model.native_program.items
-    if any(isinstance(item, TreeSolve) for item in items):
+    if not model.chooses:
+        return ""
+    if any(isinstance(item, TreeSolve) for item in model.native_program.items):
         return ", which the recursion over the bodies needs not; those of the start are below"
-    if any(isinstance(item, ConstrainedSolve) for item in items):
-        return ", anew at every evaluation; those of the start are below"
-    return ""
+    return ", anew at every evaluation; those of the start are below"
 
 
 def _sentence(made_by: Sequence[Toolchain]) -> str:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from ..language import ir
 from ..language.ir import Expr, Index, Shape
 from ..types.origin import Origin
-from .tree import Inertial, Tree
+from .tree import Inertial, Transmitted, Tree
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Definition:
     constant     depends on parameters only
     symmetric    the parts are the upper triangle of a symmetric matrix
     calculated   a parameter of the FMU that follows from others
-    inertial     the product with a mass matrix that it is, if it is one
+    inertial     the product with a mass matrix, or the load of a joint, that it is, if it is one
     replaceable  the value of an applied force: an input may stand in its place
     by_row       its i-th part belongs to the i-th constraint row
     """
@@ -37,7 +37,7 @@ class Definition:
     replaceable: bool = False
     by_row: bool = False
     calculated: bool = False
-    inertial: Inertial | None = None
+    inertial: Inertial | Transmitted | None = None
 
     @property
     def exprs(self) -> tuple[Expr, ...]:
@@ -82,7 +82,8 @@ class ConstrainedSolve:
     wanted       W, shape (m,) or (m, c); so has Λ
     coordinates  names of the n coordinates
     dependent    indices of m of them whose columns of C are regular at the start
-    ratios       these columns and ∂X_d/∂X_i, where the program has them already
+    ratios       these columns, C_d, and ∂X_d/∂X_i (None: nothing is independent), where these coordinates are to
+                 be dependent wherever the system is solved; None: where the choice is free
     tree         whose mass matrix M is
     """
 
@@ -100,6 +101,11 @@ class ConstrainedSolve:
     ratios: tuple[Expr, Expr | None] | None = None
     tree: Tree | None = None
     unit: str | None = None
+
+    @property
+    def independent(self) -> tuple[int, ...]:
+        """Indices of the others."""
+        return tuple(k for k in range(self.shape[0]) if k not in self.dependent)
 
     @property
     def exprs(self) -> tuple[Expr, ...]:
@@ -181,8 +187,16 @@ Item: TypeAlias = Definition | LinearSolve | TreeSolve | ConstrainedSolve | Impl
 
 
 def used(item: Item) -> set[str]:
-    """Names that an item's expressions use."""
-    return {name for expr in item.exprs for name in ir.symbols(expr)}
+    """Names that an item's expressions use, and those of the partition that has to be regular for a solve."""
+    exprs = [*item.exprs, *_partition(item)]
+    return {name for expr in exprs for name in ir.symbols(expr)}
+
+
+def _partition(item: Item) -> list[Expr]:
+    solved = item.system if isinstance(item, TreeSolve) else item
+    if not isinstance(solved, ConstrainedSolve) or solved.ratios is None:
+        return []
+    return [expr for expr in solved.ratios if expr is not None]
 
 
 def given(item: Item) -> tuple[str, ...]:

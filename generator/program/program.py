@@ -19,7 +19,7 @@ from ..types.bounds import ANY, Bounds
 from ..types.following import Following
 from ..types.origin import Origin, Signal
 from .items import ConstrainedSolve, Definition, Item, LinearSolve, given, used
-from .tree import Inertial, Tree
+from .tree import Inertial, Transmitted, Tree
 
 GENERAL = Origin("general")
 START_VALUES = Origin("start values of the states")
@@ -293,12 +293,19 @@ class Program:
         self.reserved.add(name)
         return name
 
-    def define(self, name: str, expr: Any, unit: str | None, description: str) -> Expr:
+    def define(
+        self,
+        name: str,
+        expr: Any,
+        unit: str | None,
+        description: str,
+        inertial: Transmitted | None = None,
+    ) -> Expr:
         """Give an expression a name; returns the symbol. Constants and symbols need no name of their own."""
         lifted = ir.lift(expr)
         if lifted.op in ("symbol", "constant"):
             return lifted
-        return self.assemble(name, lifted.shape, [((), lifted)], unit, description)
+        return self.assemble(name, lifted.shape, [((), lifted)], unit, description, inertial=inertial)
 
     def assemble(
         self,
@@ -311,7 +318,7 @@ class Program:
         symmetric: bool = False,
         replaceable: bool = False,
         by_row: bool = False,
-        inertial: Inertial | None = None,
+        inertial: Inertial | Transmitted | None = None,
     ) -> Expr:
         """A definition block by block; returns the symbol. flags and `inertial`: see `Definition`."""
         name = self.fresh(name)

@@ -131,6 +131,21 @@ class Inertial:
     x: Expr | None
 
 
+@dataclass(frozen=True)
+class Transmitted:
+    """What a joint transmits: `rest`, and the inertia wrench that accelerations x make of all that it carries.
+
+    link  index among the tree's of the body that the joint carries
+    part  0: moment about that body's origin, shape (3,), N·m; 1: force, shape (3,), N
+    """
+
+    tree: Tree
+    link: int
+    part: int
+    x: Expr
+    rest: Expr
+
+
 # Additions and multiplications, counted in the texts that do them.
 _ELIMINATED, _SOLVED, _MOVED, _PASSED = 140, 50, 150, 40
 _MOMENTUM, _TAKEN, _ENTRY, _SUMMED = 25, 12, 5, 50

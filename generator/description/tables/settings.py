@@ -64,9 +64,8 @@ class Simulation(Part):
     start: Literal["statics", "description"] = "statics"
     """`statics`: from the equilibrium; `description`: from the values given, which may violate constraints."""
     accelerations: Literal["auto", "dense", "recursion"] = "auto"
-    """How the native FMU solves for them: `dense`, with the mass matrix; `recursion` over the bodies, with
-    constraint rows as far as `formulation` is `gpme` and `dependent` is `auto`, and a coordinate is free of them;
-    `auto`: by what takes fewer operations."""
+    """How the native FMU solves for them: `dense`, with the mass matrix; `recursion` over the bodies, with rows of
+    constraints, too, unless `formulation` is `lagrange` or no coordinate is free; `auto`: by fewer operations."""
     violation: PlainPositive = 1e-6
     """Constraint violation up to which a run holds, m or rad, beyond what is left of the start's."""
     starts_violated: tuple[str, ...] = ()

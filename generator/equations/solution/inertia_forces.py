@@ -1,4 +1,4 @@
-"""Forces M x that accelerations x take, and h, by recursion over the bodies: wrenches inward."""
+"""Forces M x that accelerations x take, h, and loads of joints, by recursion over the bodies: wrenches inward."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ...language import ir
 from ...language.ir import Expr, Index
 from ...program.items import Definition
 from ...program.program import Program
-from ...program.tree import Inertial, Link, Tree
+from ...program.tree import Inertial, Link, Transmitted, Tree
 
 _Pair = tuple[Expr, Expr]
 
@@ -25,6 +25,26 @@ def by_recursion(program: Program, item: Definition, inertial: Inertial, tree: T
         force = freedom.e @ N + freedom.u @ F
         parts.append(((i,), force if x is None else force + freedom.armature * x[k]))
     program.items.append(replace(item, parts=tuple(parts), inertial=None))
+
+
+class Loads:
+    """Definitions of loads of joints, of a program with one kind of accelerations; the sums are defined once."""
+
+    def __init__(self, program: Program) -> None:
+        self._program, self._known = program, dict[str, list[_Pair]]()
+
+    def add(self, item: Definition, load: Transmitted) -> None:
+        """Add one to the program, and what it needs."""
+        wrench = self._wrenches(load.tree, load.x)[load.link][load.part]
+        self._program.items.append(replace(item, parts=(((), load.rest + wrench),), inertial=None))
+
+    def _wrenches(self, tree: Tree, x: Expr) -> list[_Pair]:
+        name = x.data
+        if name not in self._known:
+            self._program.section("inertia wrenches of the accelerations")
+            own = _per_acceleration(self._program, tree, x, name)
+            self._known[name] = _sums(self._program, tree, own, name)
+        return self._known[name]
 
 
 def _own(link: Link) -> _Pair:

@@ -14,6 +14,7 @@ from ...language import ir
 from ...language.ir import Expr, Index
 from ...mechanism import GROUND, Mechanism
 from ...program.program import Output, Program
+from ...program.tree import Transmitted
 from ...types.origin import joint_load
 from ..bodies.dynamics import Dynamics
 from ..bodies.kinematics import Kinematics, Wrench
@@ -115,6 +116,12 @@ class JointLoads:
                 N, F = N + qdd[k] * momentum.N, F + qdd[k] * momentum.F
         return N, F
 
+    def transmitted(self, body: int, part: int, qdd: Expr, rest: Expr) -> Transmitted | None:
+        """The moment (0) or force (1) with `rest` beside it; None: there is no mass behind the joint."""
+        tree, name = self.dynamics.tree, self.kinematics.mechanism.bodies[body].name
+        links = [i for i, link in enumerate(tree.links) if link.name == name]
+        return Transmitted(tree, links[0], part, qdd, rest) if links else None
+
     def _acceleration(self, body: int, qdd: Expr) -> tuple[Expr, Expr]:
         """What q̈ adds to the angular acceleration of a body and to the acceleration of its origin, shape (3,)."""
         if body not in self._accelerations:
@@ -166,14 +173,17 @@ def _wrench(
     program: Program, kinematics: Kinematics, loads: JointLoads, body: int, solution: Solution, link: str
 ) -> tuple[Expr, Expr]:
     load, (N, F) = loads(body), loads.of_accelerations(body, solution.qdd)
-    N, F = load.N + N, load.F + F
+    rest = [load.N, load.F]
     for row, (moment, force) in load.reactions.items():
         assert solution.multipliers is not None
-        N, F = N + solution.multipliers[row] * moment, F + solution.multipliers[row] * force
+        rest = [rest[0] + solution.multipliers[row] * moment, rest[1] + solution.multipliers[row] * force]
     motion = kinematics.motions[body]
     program.section("load of the joint of", link)
-    F = program.define(f"F_load_{link}", F, "N", f"force through the joint of {link}, world axes")
-    N = program.define(f"N_load_{link}", N, "N.m", f"moment about the joint of {link}, world axes")
+    moment_of, force_of = (loads.transmitted(body, part, solution.qdd, rest[part]) for part in (0, 1))
+    text = f"force through the joint of {link}, world axes"
+    F = program.define(f"F_load_{link}", rest[1] + F, "N", text, force_of)
+    text = f"moment about the joint of {link}, world axes"
+    N = program.define(f"N_load_{link}", rest[0] + N, "N.m", text, moment_of)
     own = motion.R.T
     return (
         program.define(f"n_load_{link}", own @ N, "N.m", f"moment about the joint of {link}, axes of {link}"),

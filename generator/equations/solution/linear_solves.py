@@ -27,21 +27,38 @@ def with_linear_solves(program: Program, formulation: str) -> Program:
         elif formulation == "lagrange":
             _lagrange(result, item)
         else:
-            _gpme(result, item)
+            _gpme(result, item, *_partition(result, item))
     return result
 
 
-def _gpme(program: Program, item: ConstrainedSolve) -> None:
+def with_partition(program: Program) -> Program:
+    """The program with the partition of its constrained solves, which is regular wherever they are solved."""
+    result = replace(program, items=[], assertions=[], reserved=set(program.reserved))
+    for item in program.items:
+        if isinstance(item, ConstrainedSolve):
+            result.items.append(replace(item, ratios=_partition(result, item)))
+        else:
+            result.items.append(item)
+    return result
+
+
+def _partition(program: Program, item: ConstrainedSolve) -> tuple[Expr, Expr | None]:
+    """C_d, and D = ∂X_d/∂X_i = −C_d⁻¹ C_i of shape (m, n − m), or None if nothing is independent."""
+    program.section("reduction to independent coordinates")
+    Cd, D = item.ratios or _dependence(program, item)
+    if D is not None:
+        _assert_regular(program, item, D)
+    return Cd, D
+
+
+def _gpme(program: Program, item: ConstrainedSolve, Cd: Expr, D: Expr | None) -> None:
     """Vᵀ(M X − F) = 0 above C X = W, with V = [1; D]: one n×n system."""
     M, C, F, W = item.matrix, item.jacobian, item.right, item.wanted
     m, n = C.shape
-    program.section("reduction to independent coordinates")
-    independent = [k for k in range(n) if k not in item.dependent]
-    Cd, D = item.ratios or _dependence(program, item, independent)
+    independent = item.independent
     rest = tuple(slice(0, size) for size in F.shape[1:])
     rows, forces = [M[k, :] for k in independent], [F[(k, *rest)] for k in independent]
     if D is not None:
-        _assert_regular(program, item, D)
         # row by row: compilers expand a product of blocks element by element, each with the whole product in it
         every = range(n)
         Md = submatrix(program, "Md", M, (item.dependent, every), "rows of M of the dependent coordinates")
@@ -62,14 +79,13 @@ def _gpme(program: Program, item: ConstrainedSolve) -> None:
         _multipliers(program, item, item.multipliers, Cd)
 
 
-def _dependence(program: Program, item: ConstrainedSolve, independent: Sequence[int]) -> tuple[Expr, Expr | None]:
-    """C_d, and D = ∂X_d/∂X_i = −C_d⁻¹ C_i of shape (m, n − m), or None if nothing is independent."""
-    Cd, Ci = split(program, item.jacobian, item.dependent, independent)
+def _dependence(program: Program, item: ConstrainedSolve) -> tuple[Expr, Expr | None]:
+    Cd, Ci = split(program, item.jacobian, item.dependent, item.independent)
     if Ci is None:
         return Cd, None
     text = "partition: dependent velocities per independent velocity"
     names = dependent_names(item.coordinates, item.dependent)
-    return Cd, program.solve("D", Cd, -Ci, None, text, names, ratios=len(independent))
+    return Cd, program.solve("D", Cd, -Ci, None, text, names, ratios=len(item.independent))
 
 
 def _assert_regular(program: Program, item: ConstrainedSolve, D: Expr) -> None:

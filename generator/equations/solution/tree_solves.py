@@ -8,38 +8,44 @@ from typing import Literal, TypeAlias
 from ...language import ir
 from ...program.items import ConstrainedSolve, Definition, LinearSolve, TreeSolve
 from ...program.program import Program
-from ...program.tree import Inertial, Tree
-from .inertia_forces import by_recursion
+from ...program.tree import Inertial, Transmitted, Tree
+from .inertia_forces import Loads, by_recursion
 from .lumps import Lumps
 
 Way: TypeAlias = Literal["auto", "dense", "recursion"]
 System: TypeAlias = LinearSolve | ConstrainedSolve
 
 
-def with_tree_solves(program: Program, way: Way) -> Program:
-    """The program with the solve of a tree in place of the dense one for the accelerations, if it pays, or anyway.
+def with_tree_solves(program: Program, way: Way) -> Program | None:
+    """The program with a tree's solve in place of the dense one for the accelerations; None if it does not pay.
 
     What else is made of M, and not M itself, goes without it then.
     """
     system = _of_accelerations(program)
     if system is None or not _is_better(system, way):
-        return program
+        return None
     found = replace(program, items=[], reserved=set(program.reserved))
-    solved, lumps = _with_multipliers(found, system), None
+    solved, lumps, loads = _with_multipliers(found, system), None, Loads(found)
     for item in program.items:
         inertial = item.inertial if isinstance(item, Definition) else None
-        if item is not system and inertial is None:
-            found.items.append(item)
-            continue
-        lumps = lumps or Lumps(found, inertial.tree.links if inertial else _tree(system).links)
-        if item is system:
+        if isinstance(item, Definition) and isinstance(inertial, Transmitted):
+            loads.add(item, inertial)
+        elif item is system:
+            lumps = lumps or Lumps(found, _tree(system).links)
             found.items.append(TreeSolve(solved, lumps(_tree(system))))
-        elif isinstance(item, Definition) and inertial is not None:
-            if isinstance(solved, ConstrainedSolve) and _is_solved_for(inertial, solved):
-                found.items.append(_by_multipliers(item, inertial, solved))
-            else:
-                by_recursion(found, item, inertial, lumps(inertial.tree))
+        elif isinstance(item, Definition) and isinstance(inertial, Inertial):
+            lumps = lumps or Lumps(found, inertial.tree.links)
+            _forces(found, item, inertial, solved, lumps)
+        else:
+            found.items.append(item)
     return found
+
+
+def _forces(program: Program, item: Definition, inertial: Inertial, solved: System, lumps: Lumps) -> None:
+    if isinstance(solved, ConstrainedSolve) and _is_solved_for(inertial, solved):
+        program.items.append(_by_multipliers(item, inertial, solved))
+    else:
+        by_recursion(program, item, inertial, lumps(inertial.tree))
 
 
 def _of_accelerations(program: Program) -> System | None:
@@ -85,13 +91,12 @@ def _operations(system: System) -> tuple[int, int]:
     return tree.recursion(columns, rows), tree.dense(columns, rows)
 
 
-def words(program: Program) -> str:
-    """Which way was taken, by how many operations; "" where there is no choice."""
-    taken = next((item.system for item in program.items if isinstance(item, TreeSolve)), None)
-    system = taken or _of_accelerations(program)
+def words(program: Program, way: Way) -> str:
+    """Which way is taken, by how many operations; "" where there is no choice."""
+    system = _of_accelerations(program)
     if system is None:
         return ""
     recursion, dense = (f"{count:,}" for count in _operations(system))
-    if taken is not None:
+    if _is_better(system, way):
         return f"by recursion, {recursion} operations; the mass matrix would take {dense}"
     return f"with the mass matrix, {dense} operations; recursion over the bodies would take {recursion}"
