@@ -22,7 +22,10 @@ class _Tree(ctypes.Structure):
 
     _fields_ = (
         [(name, ctypes.c_int) for name in ("n", "columns", "bodies")]
-        + [(name, ctypes.c_void_p) for name in ("parents", "ends", "axes", "inertias", "arms", "armatures")]
+        + [
+            (name, ctypes.c_void_p)
+            for name in ("parents", "ends", "motions", "axes", "inertias", "arms", "armatures")
+        ]
         + [(name, ctypes.c_void_p) for name in ("factors", "X")]
         + [("m", ctypes.c_int)]
         + [(name, ctypes.c_void_p) for name in ("C", "L", "work")]
@@ -35,6 +38,7 @@ class Tree:
 
     parents: Array
     ends: Array
+    motions: Array
     axes: Array
     inertias: Array
     arms: Array
@@ -60,8 +64,10 @@ def _tree(seed: int) -> Tree:
         second = m * points.T @ points
         J = np.trace(second) * np.eye(3) - second
         inertias.append([5 * m, *(m * points.sum(axis=0)), *J[np.triu_indices(3)]])
-    axes, arms = rng.normal(size=6 * N), rng.normal(size=3 * BODIES)
-    return Tree(parents, ends, axes, np.ravel(inertias), arms, rng.uniform(0.0, 0.1, N))
+    axes, arms = rng.normal(size=(N, 2, 3)), rng.normal(size=3 * BODIES)
+    motions = rng.integers(0, 3, N).astype(np.int32)  # anything, turns, shifts
+    axes[motions == 1, 1], axes[motions == 2, 0] = 0.0, 0.0
+    return Tree(parents, ends, motions, np.ravel(axes), np.ravel(inertias), arms, rng.uniform(0.0, 0.1, N))
 
 
 def _rows(m: int, seed: int) -> Array:
@@ -79,7 +85,7 @@ def _solved(
     """Return code, X and L, of the shapes of F and W; of the last ones, with the factors of the first."""
     lib, (m, n) = ctypes.CDLL(str(library)), C.shape
     X, L, C = np.array(F, order="F"), np.array(W, order="F"), np.array(C, order="F")
-    given = (tree.parents, tree.ends, tree.axes, tree.inertias, tree.arms, tree.armatures)
+    given = (tree.parents, tree.ends, tree.motions, tree.axes, tree.inertias, tree.arms, tree.armatures)
     own = (np.full(7 * n, np.nan), X)
     system = _Tree(n, F.shape[1], BODIES, *(a.ctypes.data for a in (*given, *own)))
     work, scratch = np.full(n * (m + 1) + 2 * m, np.nan), np.full(26 * BODIES, np.nan)
@@ -137,5 +143,5 @@ def test_what_cannot_be_solved_has_a_code(libraries: dict[str, Path], scale: flo
     assert code(tree, np.where(np.arange(N) == 2, np.nan, C)) == -1
     axes, armatures = tree.axes.copy(), tree.armatures.copy()
     axes[12:18], armatures[2] = 0.0, 0.0
-    still = Tree(tree.parents, tree.ends, axes, tree.inertias, tree.arms, armatures)
+    still = Tree(tree.parents, tree.ends, tree.motions, axes, tree.inertias, tree.arms, armatures)
     assert code(still, C) == 3

@@ -135,7 +135,7 @@ def _lists(stage: Stage, derivative: StageDerivative | None) -> dict[str, str]:
     name = stage.function.name()
     found = {f"{name}_inputs": _offsets(stage.inputs), f"{name}_outputs": _offsets(stage.outputs)}
     if isinstance(stage.system, TreeSystem):
-        found |= {f"{name}_{key}": _integers(getattr(stage.system, key)) for key in _PER_BODY}
+        found |= {f"{name}_{key}": _integers(getattr(stage.system, key)) for key in _LISTS}
     if derivative is None:
         return found
     return found | {
@@ -163,12 +163,12 @@ def _stage(stage: Stage, derivatives: Mapping[str, StageDerivative]) -> dict[str
 
 
 _FIELDS = {System: "system", ConstrainedSystem: "constrained", TreeSystem: "tree"}
-_PER_BODY = ("parents", "ends")  # lists of a tree
+_LISTS = ("parents", "ends", "motions")  # of a tree
 
 
 def _system(system: AnySystem, stage: str) -> dict[str, Any]:
     values = {field.name: getattr(system, field.name) for field in fields(system)}
-    values |= {key: f"{stage}_{key}" for key in _PER_BODY if key in values}
+    values |= {key: f"{stage}_{key}" for key in _LISTS if key in values}
     return {
         name: value.offset if isinstance(value, Block) else value if isinstance(value, str) else int(value)
         for name, value in values.items()

@@ -49,7 +49,7 @@ class TreeSystem:
 
     right, wanted  F and W, and X and Λ in their places
     work           the rows' factors
-    parents, ends  see `generator.program.tree`
+    parents, ends, motions  see `generator.program.tree`
     """
 
     n: int
@@ -67,6 +67,7 @@ class TreeSystem:
     work: Block
     parents: tuple[int, ...]
     ends: tuple[int, ...]
+    motions: tuple[int, ...]
 
     @property
     def left(self) -> tuple[Block, ...]:

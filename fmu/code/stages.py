@@ -325,7 +325,7 @@ class _Cutter:
         factors, work = (self.result.allocate(size) for size in (_TREE_FACTORS * n, m and n * (m + 1) + 2 * m))
         of_rows = (jacobian, right, wanted, factors, work)
         shape = (n, m, columns, len(tree.links))
-        return TreeSystem(*shape, axes, inertias, arms, armatures, *of_rows, tree.parents, tree.ends)
+        return TreeSystem(*shape, axes, inertias, arms, armatures, *of_rows, tree.parents, tree.ends, tree.motions)
 
     def _add_unknown(self, name: str, rows: int, columns: int, block: Block) -> Block:
         symbol = ca.SX.sym(name, rows * columns)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from ..language import ir
 from ..language.ir import Expr
 
 _INERTIA = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
@@ -89,6 +90,11 @@ class Tree:
         """Per body: how many coordinates move it or one before it."""
         own = [k.body for k in self.freedoms]
         return tuple(accumulate(own.count(b) for b in range(len(self.links))))
+
+    @property
+    def motions(self) -> tuple[int, ...]:
+        """Per coordinate, a `TreeMotion` of sources/algebra/tree_solve.h: a turn, a shift, or anything."""
+        return tuple(1 if ir.is_zero(k.u) else 2 if ir.is_zero(k.e) else 0 for k in self.freedoms)
 
     def recursion(self, columns: int, rows: int = 0) -> int:
         """Operations of a solution by recursion over the bodies that move, in sources/algebra/tree_rows.c."""

@@ -45,15 +45,38 @@ static void symmetric(const double *A, const double *x, double *y) {
     y[2] = A[2] * x[0] + A[4] * x[1] + A[5] * x[2];
 }
 
+static void product(const double *H, const double *x, double *y) {
+    for (int i = 0; i < 3; i++) y[i] = H[3 * i] * x[0] + H[3 * i + 1] * x[1] + H[3 * i + 2] * x[2];
+}
+
+static void transposed(const double *H, const double *x, double *y) {
+    for (int i = 0; i < 3; i++) y[i] = H[i] * x[0] + H[3 + i] * x[1] + H[6 + i] * x[2];
+}
+
 /* U = I S */
-static void wrench(const Felt *f, const double *S, double *U) {
-    const double *e = S, *u = S + 3, *H = f->H;
-    symmetric(f->J, e, U);
-    symmetric(f->M, u, U + 3);
-    for (int i = 0; i < 3; i++) {
-        U[i] += H[3 * i] * u[0] + H[3 * i + 1] * u[1] + H[3 * i + 2] * u[2];
-        U[3 + i] += H[i] * e[0] + H[3 + i] * e[1] + H[6 + i] * e[2];
+static void wrench(const Felt *f, int motion, const double *S, double *U) {
+    double other[6];
+    if (motion != TREE_SHIFTS) {
+        symmetric(f->J, S, U);
+        transposed(f->H, S, U + 3);
+        if (motion == TREE_TURNS) return;
     }
+    double *found = motion == TREE_SHIFTS ? U : other;
+    product(f->H, S + 3, found);
+    symmetric(f->M, S + 3, found + 3);
+    if (motion == TREE_SHIFTS) return;
+    for (int i = 0; i < 6; i++) U[i] += other[i];
+}
+
+/* S' w */
+static inline double along(int motion, const double *S, const double *w) {
+    const double turns = motion == TREE_SHIFTS ? 0.0 : dot(S, w);
+    return motion == TREE_TURNS ? turns : turns + dot(S + 3, w + 3);
+}
+
+/* w += S rate */
+static inline void add_motion(int motion, const double *S, double rate, double *w) {
+    for (int i = motion == TREE_SHIFTS ? 3 : 0; i < (motion == TREE_TURNS ? 3 : 6); i++) w[i] += S[i] * rate;
 }
 
 /* A -= x x' factor */
@@ -106,8 +129,8 @@ static int first(const Tree *tree, int body) { return body > 0 ? tree->ends[body
 static int eliminate(const Tree *tree, int k, Felt *f) {
     const double *S = tree->axes + 6 * k;
     double *U = tree->factors + TREE_FACTORS * k;
-    wrench(f, S, U);
-    const double D = dot(S, U) + dot(S + 3, U + 3) + tree->armatures[k];
+    wrench(f, tree->motions[k], S, U);
+    const double D = along(tree->motions[k], S, U) + tree->armatures[k];
     const double rigid = f->trace * dot(S, S) + f->mass * dot(S + 3, S + 3);
     U[6] = 1.0 / D;
     if (fabs(D) <= SINGULAR * rigid) return 0;
@@ -138,7 +161,7 @@ static int is_moved(const Tree *tree, const double *x, int body) {
 static void pass(const Tree *tree, int body, double *x, double *own) {
     for (int k = tree->ends[body] - 1; k >= first(tree, body); k--) {
         const double *S = tree->axes + 6 * k, *U = tree->factors + TREE_FACTORS * k;
-        x[k] -= dot(S, own) + dot(S + 3, own + 3);
+        x[k] -= along(tree->motions[k], S, own);
         const double rate = x[k] * U[6];
         for (int i = 0; i < 6; i++) own[i] += U[i] * rate;
     }
@@ -176,7 +199,7 @@ void tree_outward(const Tree *tree, double *x, double *scratch) {
         for (int k = first(tree, b); k < tree->ends[b]; k++) {
             const double *S = tree->axes + 6 * k, *U = tree->factors + TREE_FACTORS * k;
             x[k] = (x[k] - dot(U, own) - dot(U + 3, own + 3)) * U[6];
-            for (int i = 0; i < 6; i++) own[i] += S[i] * x[k];
+            add_motion(tree->motions[k], S, x[k], own);
         }
     }
 }

@@ -6,12 +6,17 @@
 
 enum { TREE_FACTORS = 7, TREE_SCRATCH = 26 }; /* doubles per coordinate, per body */
 
+/* What a coordinate does to its body: anything, a turn about the origin, or a shift. */
+typedef enum { TREE_MOVES, TREE_TURNS, TREE_SHIFTS } TreeMotion;
+
 /* Each body has its quantities about the origin of its own frame, in world axes. */
 typedef struct {
     int n, columns, bodies;
     const int *parents;       /* per body: index of the one that carries it, smaller than its own; -1: the ground */
     const int *ends;          /* per body: how many coordinates move it or one before it in this order */
-    const double *axes;       /* per coordinate: angular velocity and velocity of the body's origin, 6 */
+    const int *motions;       /* per coordinate: a TreeMotion */
+    const double *axes;       /* per coordinate: angular velocity (0 of shifts) and velocity of the body's origin (0 of
+                                 turns), 6 */
     const double *inertias;   /* per body: mass, static moment (3), inertia xx, xy, xz, yy, yz, zz */
     const double *arms;       /* per body: from the origin of the one that carries it, 3 */
     const double *armatures;  /* per coordinate: what its own inertia grows by */

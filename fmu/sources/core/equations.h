@@ -95,6 +95,7 @@ typedef struct {
     int work;           /* offset of what tree_rows.h asks for; holds the rows' factors afterwards */
     const int *parents; /* per body */
     const int *ends;    /* per body */
+    const int *motions; /* per coordinate */
 } TreeSystem;
 
 /* The derivative of a stage before its solve. With a system it is that of B - A X for constant X, so that the change of

@@ -88,7 +88,8 @@ static bool solve_constrained(Model *model, const Stage *stage) {
 
 TreeRows model_tree(const TreeSystem *system, double *workspace, double *vectors) {
     const Tree tree = {.n = system->n, .columns = system->columns, .bodies = system->bodies,
-                       .parents = system->parents, .ends = system->ends, .axes = workspace + system->axes,
+                       .parents = system->parents, .ends = system->ends, .motions = system->motions,
+                       .axes = workspace + system->axes,
                        .inertias = workspace + system->inertias, .arms = workspace + system->arms,
                        .armatures = workspace + system->armatures, .factors = workspace + system->factors,
                        .X = vectors + system->right};
