@@ -91,11 +91,10 @@ def _solved(
     work, scratch = np.full(n * (m + 1) + 2 * m, np.nan), np.full(26 * BODIES, np.nan)
     system.m, system.C, system.L, system.work = m, C.ctypes.data, L.ctypes.data, work.ctypes.data
     call = ctypes.byref(system), ctypes.c_void_p(scratch.ctypes.data)
-    code = lib.tree_rows_factorise(*call)
-    for right in (None, *others) if code == 0 else ():
-        if right is not None:
-            X[:], L[:] = right
-        lib.tree_rows_solve(*call)
+    code = lib.tree_rows_solve(*call)
+    for right in others if code == 0 else ():
+        X[:], L[:] = right
+        lib.tree_rows_solve_again(*call)
     return code, X, L
 
 

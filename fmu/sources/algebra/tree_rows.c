@@ -64,12 +64,24 @@ static void scale(const Work *w, double *x) {
     for (int i = 0; i < w->n; i++) x[i] *= w->roots[i];
 }
 
-/* The column of Z of a row of C. */
-static void fill(const Work *w, int row, double *scratch) {
+/* The column of C' of a row of C. */
+static void fill(const Work *w, int row) {
     double *z = column(w, row);
     for (int j = 0; j < w->n; j++) z[j] = w->system->C[(size_t)j * (size_t)w->m + (size_t)row];
-    tree_inward(&w->system->tree, z, scratch);
-    scale(w, z);
+}
+
+static double *right(const Work *w, int j) { return w->system->tree.X + (size_t)j * (size_t)w->n; }
+
+/* C' becomes Z, of so many rows, and F z: all of them side by side. */
+static void reduce(const Work *w, int rows, double *scratch) {
+    const int all = rows + w->system->tree.columns;
+    for (int j = 0; j < all;) {
+        double *x[TREE_TOGETHER];
+        int count = 0;
+        for (; count < TREE_TOGETHER && j < all; count++, j++) x[count] = j < rows ? column(w, j) : right(w, j - rows);
+        tree_inward(&w->system->tree, count, x, scratch);
+        for (int i = 0; i < count; i++) scale(w, x[i]);
+    }
 }
 
 /* The k-th reflection, after those before it, which makes of the column its part of R. */
@@ -84,22 +96,6 @@ static int eliminate(const Work *w, int k) {
     w->factors[k] = 1.0 / (left * (left + fabs(z[k])));
     z[k] -= w->diagonal[k];
     return LINEAR_SOLVE_OK;
-}
-
-int tree_rows_factorise(const TreeRows *system, double *scratch) {
-    const Work w = lay_out(system);
-    int code = tree_factorise(&system->tree, scratch);
-    if (w.m == 0 || code != LINEAR_SOLVE_OK) return code;
-    for (int k = 0; k < w.n; k++) {
-        const double inverse = system->tree.factors[TREE_FACTORS * k + TREE_FACTORS - 1];
-        if (inverse < 0.0) return k + 1;
-        w.roots[k] = sqrt(inverse);
-    }
-    for (int k = 0; k < w.m && code == LINEAR_SOLVE_OK; k++) {
-        fill(&w, k, scratch);
-        code = eliminate(&w, k);
-    }
-    return code;
 }
 
 /* R' y = l in place. */
@@ -128,18 +124,61 @@ static void constrain(const Work *w, double *z, double *l) {
     for (int k = w->m - 1; k >= 0; k--) reflect(w, k, z);
 }
 
-void tree_rows_solve(const TreeRows *system, double *scratch) {
+/* y becomes X. */
+static void expand(const Work *w, double *scratch) {
+    const Tree *tree = &w->system->tree;
+    for (int j = 0; j < tree->columns;) {
+        double *x[TREE_TOGETHER];
+        int count = 0;
+        for (; count < TREE_TOGETHER && j < tree->columns; count++, j++) {
+            x[count] = right(w, j);
+            for (int i = 0; i < w->n; i++) x[count][i] /= w->roots[i];
+        }
+        tree_outward(tree, count, x, scratch);
+    }
+}
+
+static void finish(const Work *w, double *scratch) {
+    for (int j = 0; j < w->system->tree.columns; j++)
+        constrain(w, right(w, j), w->system->L + (size_t)j * (size_t)w->m);
+    expand(w, scratch);
+}
+
+/* Roots of the inverse of D. Returns LINEAR_SOLVE_OK, or a coordinate whose inertia is negative. */
+static int take_roots(const Work *w) {
+    for (int k = 0; k < w->n; k++) {
+        const double inverse = w->system->tree.factors[TREE_FACTORS * k + TREE_FACTORS - 1];
+        if (inverse < 0.0) return k + 1;
+        w->roots[k] = sqrt(inverse);
+    }
+    return LINEAR_SOLVE_OK;
+}
+
+static int solve_rows(const Work *w, double *scratch) {
+    int code = take_roots(w);
+    if (code != LINEAR_SOLVE_OK) return code;
+    for (int k = 0; k < w->m; k++) fill(w, k);
+    reduce(w, w->m, scratch);
+    for (int k = 0; k < w->m && code == LINEAR_SOLVE_OK; k++) code = eliminate(w, k);
+    if (code == LINEAR_SOLVE_OK) finish(w, scratch);
+    return code;
+}
+
+int tree_rows_solve(const TreeRows *system, double *scratch) {
+    const Work w = lay_out(system);
+    const int code = tree_factorise(&system->tree, scratch);
+    if (code != LINEAR_SOLVE_OK) return code;
+    if (w.m > 0) return solve_rows(&w, scratch);
+    tree_solve(&system->tree, scratch);
+    return code;
+}
+
+void tree_rows_solve_again(const TreeRows *system, double *scratch) {
     const Work w = lay_out(system);
     if (w.m == 0) {
         tree_solve(&system->tree, scratch);
         return;
     }
-    for (int j = 0; j < system->tree.columns; j++) {
-        double *x = system->tree.X + (size_t)j * (size_t)w.n;
-        tree_inward(&system->tree, x, scratch);
-        scale(&w, x);
-        constrain(&w, x, system->L + (size_t)j * (size_t)w.m);
-        for (int i = 0; i < w.n; i++) x[i] /= w.roots[i];
-        tree_outward(&system->tree, x, scratch);
-    }
+    reduce(&w, 0, scratch);
+    finish(&w, scratch);
 }

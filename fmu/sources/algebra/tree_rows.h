@@ -14,10 +14,11 @@ typedef struct {
     double *work;    /* n (m + 1) + 2 m */
 } TreeRows;
 
-/* Factors of the tree and of the rows. Returns a code of tree_factorise, or CONSTRAINED_SOLVE_DEPENDENT. */
-int tree_rows_factorise(const TreeRows *system, double *scratch);
+/* X and L, in place of F and W, by factors of the tree and of the rows. Returns a code of tree_factorise, or
+   CONSTRAINED_SOLVE_DEPENDENT. */
+int tree_rows_solve(const TreeRows *system, double *scratch);
 
-/* X and L by these factors, in place of F and W, once or again. */
-void tree_rows_solve(const TreeRows *system, double *scratch);
+/* X and L once more by these factors. */
+void tree_rows_solve_again(const TreeRows *system, double *scratch);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 /* An inertia that has lost this share of that of the rigid subtree to cancellation is rounding error. */
 static const double SINGULAR = 1e-13;
@@ -22,11 +23,23 @@ static Felt *felt(double *scratch, int body) { return (Felt *)(void *)scratch + 
 
 static inline double dot(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
+/* x - a' b, by two operations after the products: in solutions each waits for the one before */
+static inline double less(double x, const double *a, const double *b) {
+    return (x - a[0] * b[0]) - (a[1] * b[1] + a[2] * b[2]);
+}
+
 /* c += a x b */
 static inline void add_cross(const double *a, const double *b, double *c) {
     c[0] += a[1] * b[2] - a[2] * b[1];
     c[1] += a[2] * b[0] - a[0] * b[2];
     c[2] += a[0] * b[1] - a[1] * b[0];
+}
+
+/* w += v factor; a loop would keep w in memory */
+static inline void add(const double *v, double factor, double *w) {
+    w[0] += v[0] * factor;
+    w[1] += v[1] * factor;
+    w[2] += v[2] * factor;
 }
 
 static void begin(const double *own, Felt *f) {
@@ -39,18 +52,22 @@ static void begin(const double *own, Felt *f) {
                 .trace = J[0] + J[3] + J[5]};
 }
 
-static void symmetric(const double *A, const double *x, double *y) {
+static inline void symmetric(const double *A, const double *x, double *y) {
     y[0] = A[0] * x[0] + A[1] * x[1] + A[2] * x[2];
     y[1] = A[1] * x[0] + A[3] * x[1] + A[4] * x[2];
     y[2] = A[2] * x[0] + A[4] * x[1] + A[5] * x[2];
 }
 
-static void product(const double *H, const double *x, double *y) {
-    for (int i = 0; i < 3; i++) y[i] = H[3 * i] * x[0] + H[3 * i + 1] * x[1] + H[3 * i + 2] * x[2];
+static inline void product(const double *H, const double *x, double *y) {
+    y[0] = dot(H, x);
+    y[1] = dot(H + 3, x);
+    y[2] = dot(H + 6, x);
 }
 
-static void transposed(const double *H, const double *x, double *y) {
-    for (int i = 0; i < 3; i++) y[i] = H[i] * x[0] + H[3 + i] * x[1] + H[6 + i] * x[2];
+static inline void transposed(const double *H, const double *x, double *y) {
+    y[0] = H[0] * x[0] + H[3] * x[1] + H[6] * x[2];
+    y[1] = H[1] * x[0] + H[4] * x[1] + H[7] * x[2];
+    y[2] = H[2] * x[0] + H[5] * x[1] + H[8] * x[2];
 }
 
 /* U = I S */
@@ -70,13 +87,8 @@ static void wrench(const Felt *f, int motion, const double *S, double *U) {
 
 /* S' w */
 static inline double along(int motion, const double *S, const double *w) {
-    const double turns = motion == TREE_SHIFTS ? 0.0 : dot(S, w);
-    return motion == TREE_TURNS ? turns : turns + dot(S + 3, w + 3);
-}
-
-/* w += S rate */
-static inline void add_motion(int motion, const double *S, double rate, double *w) {
-    for (int i = motion == TREE_SHIFTS ? 3 : 0; i < (motion == TREE_TURNS ? 3 : 6); i++) w[i] += S[i] * rate;
+    if (motion == TREE_TURNS) return dot(S, w);
+    return motion == TREE_SHIFTS ? dot(S + 3, w + 3) : dot(S, w) + dot(S + 3, w + 3);
 }
 
 /* A -= x x' factor */
@@ -93,31 +105,31 @@ static void subtract_square(double *A, const double *x, double factor) {
 static void yield(Felt *f, const double *U, double inverse) {
     subtract_square(f->J, U, inverse);
     subtract_square(f->M, U + 3, inverse);
-    for (int i = 0; i < 3; i++) {
-        const double a = U[i] * inverse;
-        for (int j = 0; j < 3; j++) f->H[3 * i + j] -= a * U[3 + j];
-    }
+    add(U + 3, -U[0] * inverse, f->H);
+    add(U + 3, -U[1] * inverse, f->H + 3);
+    add(U + 3, -U[2] * inverse, f->H + 6);
 }
 
-/* What a body at an arm r adds to the one that carries it: H + r x M, and J + (r x H')' + r x (H + r x M)'. */
+/* r x a for the rows a of a matrix */
+static inline void cross_rows(const double *r, const double *A, double *found) {
+    for (int i = 0; i < 9; i++) found[i] = 0.0;
+    add_cross(r, A, found);
+    add_cross(r, A + 3, found + 3);
+    add_cross(r, A + 6, found + 6);
+}
+
+/* What a body at an arm r adds to the one that carries it: G = H + r x M, and J + (r x H')' + r x G'. */
 static void add_moved(const Felt *f, const double *r, Felt *sum) {
-    const double *M = f->M, columns[3][3] = {{M[0], M[1], M[2]}, {M[1], M[3], M[4]}, {M[2], M[4], M[5]}};
-    double moved[9], before[3][3] = {{0.0}}, after[3][3] = {{0.0}};
-    for (int j = 0; j < 3; j++) {
-        double column[3] = {f->H[j], f->H[3 + j], f->H[6 + j]};
-        add_cross(r, columns[j], column);
-        for (int i = 0; i < 3; i++) moved[3 * i + j] = column[i];
-    }
-    for (int i = 0; i < 3; i++) {
-        add_cross(r, f->H + 3 * i, before[i]);
-        add_cross(r, moved + 3 * i, after[i]);
-    }
+    const double *M = f->M, full[9] = {M[0], M[1], M[2], M[1], M[3], M[4], M[2], M[4], M[5]};
+    double turned[9], G[9], before[9], after[9];
+    cross_rows(r, full, turned); /* r x M, transposed */
+    for (int i = 0; i < 9; i++) G[i] = f->H[i] + turned[3 * (i % 3) + i / 3];
+    cross_rows(r, f->H, before);
+    cross_rows(r, G, after);
     for (int i = 0, k = 0; i < 3; i++)
-        for (int j = i; j < 3; j++, k++) {
-            sum->J[k] += f->J[k] + before[i][j] + after[j][i];
-            sum->M[k] += M[k];
-        }
-    for (int i = 0; i < 9; i++) sum->H[i] += moved[i];
+        for (int j = i; j < 3; j++, k++) sum->J[k] += f->J[k] + before[3 * i + j] + after[3 * j + i];
+    for (int k = 0; k < 6; k++) sum->M[k] += M[k];
+    for (int i = 0; i < 9; i++) sum->H[i] += G[i];
     sum->trace += f->trace + 2.0 * (2.0 * dot(r, f->moment) + f->mass * dot(r, r));
     for (int i = 0; i < 3; i++) sum->moment[i] += f->moment[i] + f->mass * r[i];
     sum->mass += f->mass;
@@ -151,64 +163,91 @@ int tree_factorise(const Tree *tree, double *scratch) {
     return LINEAR_SOLVE_OK;
 }
 
-static int is_moved(const Tree *tree, const double *x, int body) {
+/* ---- Solutions: of some columns side by side, for each is a chain of operations along the bodies ----------------- */
+
+static int is_moved(const Tree *tree, int count, double *const *x, int body) {
     for (int k = first(tree, body); k < tree->ends[body]; k++)
-        if (x[k] != 0.0) return 1;
+        for (int j = 0; j < count; j++)
+            if (x[j][k] != 0.0) return 1;
     return 0;
 }
 
 /* What coordinates of a body leave of the wrench that it takes: its carrier's share. */
-static void pass(const Tree *tree, int body, double *x, double *own) {
+static void pass(const Tree *tree, int body, double *x, double *wrench) {
+    double own[6];
+    memcpy(own, wrench, sizeof own);
     for (int k = tree->ends[body] - 1; k >= first(tree, body); k--) {
         const double *S = tree->axes + 6 * k, *U = tree->factors + TREE_FACTORS * k;
-        x[k] -= along(tree->motions[k], S, own);
-        const double rate = x[k] * U[6];
-        for (int i = 0; i < 6; i++) own[i] += U[i] * rate;
+        double left = tree->motions[k] == TREE_TURNS ? x[k] : less(x[k], S + 3, own + 3);
+        if (tree->motions[k] != TREE_SHIFTS) left = less(left, S, own);
+        const double rate = left * U[6];
+        x[k] = left;
+        add(U, rate, own);
+        add(U + 3, rate, own + 3);
     }
+    memcpy(wrench, own, sizeof own);
 }
 
-/* The wrench of a body begins with none. */
-static void reach(int body, double *p, double *reached) {
-    if (reached[body] != 0.0) return;
-    for (int i = 0; i < 6; i++) p[6 * body + i] = 0.0;
-    reached[body] = 1.0;
+/* The wrenches of a body begin with none. */
+static void reach(int size, double *wrenches, double *reached) {
+    if (*reached != 0.0) return;
+    for (int i = 0; i < size; i++) wrenches[i] = 0.0;
+    *reached = 1.0;
 }
 
-void tree_inward(const Tree *tree, double *x, double *scratch) {
-    double *p = scratch, *reached = scratch + 6 * tree->bodies; /* p: wrench that each body takes, 6 */
+void tree_inward(const Tree *tree, int count, double *const *x, double *scratch) {
+    const int size = 6 * count; /* of a body's wrenches, one per column */
+    double *p = scratch, *reached = scratch + size * tree->bodies;
     for (int b = 0; b < tree->bodies; b++) reached[b] = 0.0;
     for (int b = tree->bodies - 1; b >= 0; b--) {
-        if (reached[b] == 0.0 && !is_moved(tree, x, b)) continue; /* no force on it, or behind it */
-        reach(b, p, reached);
-        pass(tree, b, x, p + 6 * b);
-        if (tree->parents[b] < 0) continue;
-        double *own = p + 6 * b, *carrier = p + 6 * tree->parents[b];
-        reach(tree->parents[b], p, reached);
-        add_cross(tree->arms + 3 * b, own + 3, carrier);
-        for (int i = 0; i < 6; i++) carrier[i] += own[i];
-    }
-}
-
-void tree_outward(const Tree *tree, double *x, double *scratch) {
-    double *a = scratch; /* acceleration of each body, 6 */
-    for (int b = 0; b < tree->bodies; b++) {
         const int parent = tree->parents[b];
-        double *own = a + 6 * b;
-        for (int i = 0; i < 6; i++) own[i] = parent < 0 ? 0.0 : a[6 * parent + i];
-        if (parent >= 0) add_cross(own, tree->arms + 3 * b, own + 3);
-        for (int k = first(tree, b); k < tree->ends[b]; k++) {
-            const double *S = tree->axes + 6 * k, *U = tree->factors + TREE_FACTORS * k;
-            x[k] = (x[k] - dot(U, own) - dot(U + 3, own + 3)) * U[6];
-            add_motion(tree->motions[k], S, x[k], own);
+        if (reached[b] == 0.0 && !is_moved(tree, count, x, b)) continue; /* no force on it, or behind it */
+        reach(size, p + size * b, reached + b);
+        if (parent >= 0) reach(size, p + size * parent, reached + parent);
+        for (int j = 0; j < count; j++) {
+            double *own = p + size * b + 6 * j, *carrier = p + size * parent + 6 * j;
+            pass(tree, b, x[j], own);
+            if (parent < 0) continue;
+            add_cross(tree->arms + 3 * b, own + 3, carrier);
+            add(own, 1.0, carrier);
+            add(own + 3, 1.0, carrier + 3);
         }
     }
 }
 
+/* A body moves with its carrier, and by its own coordinates. */
+static void follow(const Tree *tree, int body, double *x, const double *carrier, double *own) {
+    double a[6] = {0.0};
+    if (carrier != NULL) {
+        memcpy(a, carrier, sizeof a);
+        add_cross(a, tree->arms + 3 * body, a + 3);
+    }
+    for (int k = first(tree, body); k < tree->ends[body]; k++) {
+        const double *S = tree->axes + 6 * k, *U = tree->factors + TREE_FACTORS * k;
+        const double rate = less(less(x[k], U + 3, a + 3), U, a) * U[6];
+        x[k] = rate;
+        if (tree->motions[k] != TREE_SHIFTS) add(S, rate, a);
+        if (tree->motions[k] != TREE_TURNS) add(S + 3, rate, a + 3);
+    }
+    memcpy(own, a, sizeof a);
+}
+
+void tree_outward(const Tree *tree, int count, double *const *x, double *scratch) {
+    const int size = 6 * count; /* of a body's accelerations, one per column */
+    for (int b = 0; b < tree->bodies; b++) {
+        const int parent = tree->parents[b];
+        for (int j = 0; j < count; j++)
+            follow(tree, b, x[j], parent < 0 ? NULL : scratch + size * parent + 6 * j, scratch + size * b + 6 * j);
+    }
+}
+
 void tree_solve(const Tree *tree, double *scratch) {
-    for (int j = 0; j < tree->columns; j++) {
-        double *x = tree->X + (size_t)j * (size_t)tree->n;
-        tree_inward(tree, x, scratch);
-        tree_outward(tree, x, scratch);
+    for (int j = 0; j < tree->columns;) {
+        double *x[TREE_TOGETHER];
+        int count = 0;
+        for (; count < TREE_TOGETHER && j < tree->columns; count++, j++) x[count] = tree->X + (size_t)j * (size_t)tree->n;
+        tree_inward(tree, count, x, scratch);
+        tree_outward(tree, count, x, scratch);
     }
 }
 

@@ -5,6 +5,7 @@
 #define TREE_SOLVE_H
 
 enum { TREE_FACTORS = 7, TREE_SCRATCH = 26 }; /* doubles per coordinate, per body */
+enum { TREE_TOGETHER = 4 };                      /* columns at a time */
 
 /* What a coordinate does to its body: anything, a turn about the origin, or a shift. */
 typedef enum { TREE_MOVES, TREE_TURNS, TREE_SHIFTS } TreeMotion;
@@ -31,10 +32,10 @@ int tree_factorise(const Tree *tree, double *scratch);
 /* X by these factors, in place of F, once or again; M is symmetric, so that this is the transposed system, too. */
 void tree_solve(const Tree *tree, double *scratch);
 
-/* Its two halves for one column x, with M = L D L': L^-1 x, of which only what carries a coordinate with a force has any;
-   and then L'^-1 D^-1 x. The inverse of D is the last factor of each coordinate. */
-void tree_inward(const Tree *tree, double *x, double *scratch);
-void tree_outward(const Tree *tree, double *x, double *scratch);
+/* Its two halves for 1 to TREE_TOGETHER columns x, with M = L D L': L^-1 x, of which only what carries a coordinate with a
+   force has any; and then L'^-1 D^-1 x. The inverse of D is the last factor of each coordinate. */
+void tree_inward(const Tree *tree, int count, double *const *x, double *scratch);
+void tree_outward(const Tree *tree, int count, double *const *x, double *scratch);
 
 /* Whether all of X is finite. */
 int tree_is_finite(const Tree *tree);

@@ -51,7 +51,7 @@ static void constrained_backward(Model *model, const ConstrainedSystem *system) 
 /* F - M X + C' L and W - C X have changed by what their blocks say. */
 static void tree_forward(Model *model, const TreeSystem *system) {
     const TreeRows blocks = model_tree(system, model->workspace, model->changes);
-    tree_rows_solve(&blocks, model->w);
+    tree_rows_solve_again(&blocks, model->w);
 }
 
 /* As constrained_backward; the blocks of F and W are those of X and L, too. */

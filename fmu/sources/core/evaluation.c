@@ -99,8 +99,7 @@ TreeRows model_tree(const TreeSystem *system, double *workspace, double *vectors
 
 static bool solve_tree(Model *model, const Stage *stage) {
     const TreeRows blocks = model_tree(&stage->tree, model->workspace, model->workspace);
-    const int code = tree_rows_factorise(&blocks, model->w);
-    if (code == LINEAR_SOLVE_OK) tree_rows_solve(&blocks, model->w);
+    const int code = tree_rows_solve(&blocks, model->w);
     if (code == LINEAR_SOLVE_NOT_FINITE || (code == LINEAR_SOLVE_OK && !tree_is_finite(&blocks.tree)))
         return model_fail(model, "the %s are not finite at t = %.15g s (coordinates: %s)", stage->name,
                           time_of(model), stage->coordinates);
