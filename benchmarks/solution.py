@@ -4,7 +4,8 @@
 
 CPU time of this process, communication and output steps of 10 ms. Each machine is run at a ladder of tolerances; a
 cell is the time of the cheapest run with an error within the bound, relative to range, against a converged
-run.
+run. The cranes are run in MuJoCo, too, with equal parts of 10 ms as steps and supports that are linear in the
+base's coordinates, against converged runs of its own.
 """
 
 from __future__ import annotations
@@ -31,13 +32,17 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from helpers_backends import EXAMPLES, Compiled, Fmu, example_model
 from helpers_replacement import model_of
 from helpers_stiff import AUTOMATIC, BDF, COUNTERS, DORMAND_PRINCE, ROSENBROCK
+from mujoco_chain import MujocoChain
 
-from gpmelica.commands import run as verify
+from gpmelica.fmu.backends.native import build_bare
 from gpmelica.generator.description.load import from_data
 from gpmelica.prepared import Prepared, prepare
 
 Array = NDArray[np.float64]
 STEP = 1e-2  # s
+PARTS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500)  # of it, as steps of MuJoCo
+CONVERGED = 1000  # parts with which MuJoCo's RK4 is compared
+TIP = (1.2, 0.0, 0.0)  # of the jib, m
 BOUNDS = (1e-2, 1e-4, 1e-6, 1e-8)
 TOLERANCES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10)
 METHODS = {
@@ -147,28 +152,34 @@ def exchange(compiled: Compiled, machine: Machine, tolerance: float) -> Run:
     return Run(tolerance, np.array(values), seconds / machine.stop, counts)
 
 
-def ladder(run: Callable[[float], Run], rounds: int) -> Iterator[Run]:
-    """From loose to tight, each the fastest of several, as far as time allows."""
-    for tolerance in TOLERANCES:
-        try:
-            found = run(tolerance)
-        except Exception as error:  # a solver that gives up at one tolerance may not at the next
-            print(f"  tolerance {tolerance:.0e}: {error}", file=sys.stderr)
-            continue
-        for _ in range(rounds - 1):
-            found = min(found, run(tolerance), key=lambda each: each.seconds)
-        yield found
-        if found.seconds > SLOW:
-            return
+@dataclass(frozen=True)
+class Way:
+    """A way to run a machine: at each of some tolerances, or with steps in s, against a converged run."""
 
+    run: Callable[[float], Run]
+    ladder: Sequence[float]
+    exact: Run
+    unit: str = ""
 
-def cell(runs: Sequence[Run], exact: Run, bound: float) -> str:
-    """ms per s of the cheapest run within the bound, and its tolerance."""
-    within = [run for run in runs if run.error(exact) <= bound]
-    if not within:
-        return "–"
-    best = min(within, key=lambda run: run.seconds)
-    return f"{1e3 * best.seconds:.2f} ({best.tolerance:.0e})"
+    def runs(self, rounds: int) -> Iterator[Run]:
+        """From loose to tight, each the fastest of several, as far as time allows."""
+        for tolerance in self.ladder:
+            try:
+                found = min((self.run(tolerance) for _ in range(rounds)), key=lambda each: each.seconds)
+            except Exception as error:  # a solver that gives up at one tolerance may not at the next
+                print(f"  {tolerance:.0e}: {error}", file=sys.stderr)
+                continue
+            yield found
+            if found.seconds > SLOW:
+                return
+
+    def cell(self, runs: Sequence[Run], bound: float) -> str:
+        """ms per s of the cheapest run within the bound, and its tolerance or step."""
+        within = [run for run in runs if run.error(self.exact) <= bound]
+        if not within:
+            return "–"
+        best = min(within, key=lambda run: run.seconds)
+        return f"{1e3 * best.seconds:.2f} ({best.tolerance:.0e}{self.unit})"
 
 
 def converged(compiled: Compiled, machine: Machine) -> Run:
@@ -178,28 +189,44 @@ def converged(compiled: Compiled, machine: Machine) -> Run:
 
 def build(model: Prepared, folder: Path) -> Compiled:
     """A model's FMU, unpacked."""
-    fmu = verify.build(model, folder)
+    fmu = build_bare(model, folder)
     return Compiled(model, fmu, Path(fmpy.extract(str(fmu), str(folder / "unpacked"))))
 
 
-def ways(compiled: Compiled, machine: Machine) -> dict[str, Callable[[float], Run]]:
-    """Each way to run a machine at a tolerance, by its title."""
-    by_method: dict[str, Callable[[float], Run]] = {
-        title: partial(co_simulate, compiled, machine, method=method) for title, method in METHODS.items()
+def ways(compiled: Compiled, machine: Machine) -> dict[str, Way]:
+    """Each way to run a machine, by its title."""
+    exact = converged(compiled, machine)
+    by_method = {
+        title: Way(partial(co_simulate, compiled, machine, method=method), TOLERANCES, exact)
+        for title, method in METHODS.items()
     }
-    return by_method | {"model exchange, CVODE": partial(exchange, compiled, machine)}
+    return by_method | {"model exchange, CVODE": Way(partial(exchange, compiled, machine), TOLERANCES, exact)}
+
+
+def by_mujoco(compiled: Compiled, machine: Machine) -> dict[str, Way]:
+    """The same for MuJoCo's integrators."""
+    parameter = compiled.model.chain.parameters["torque"]
+    torque = float(parameter if isinstance(parameter, float) else parameter.value)
+
+    def run(chain: MujocoChain, step: float) -> Run:
+        values, seconds = chain.run(machine.stop, STEP, round(STEP / step), machine.signals)
+        return Run(step, values, seconds / machine.stop, {})
+
+    chains = {name: MujocoChain(compiled.model, name, torque, TIP) for name in ("RK4", "implicitfast")}
+    exact, steps = run(chains["RK4"], STEP / CONVERGED), [STEP / parts for parts in PARTS]
+    return {f"MuJoCo, {name}": Way(partial(run, chain), steps, exact, " s") for name, chain in chains.items()}
 
 
 def print_machine(name: str, compiled: Compiled, machine: Machine, rounds: int, details: bool) -> None:
     """A row per way to run it, a column per bound."""
-    exact = converged(compiled, machine)
     n = compiled.description.numberOfContinuousStates
     table = Table(f"{name}, {n} states", *(f"≤ {bound:.0e}" for bound in BOUNDS), box=MARKDOWN)
-    for title, way in ways(compiled, machine).items():
-        runs = list(ladder(way, rounds))
-        table.add_row(title, *(cell(runs, exact, bound) for bound in BOUNDS))
+    others = by_mujoco(compiled, machine) if name.startswith("crane") else {}
+    for title, way in (ways(compiled, machine) | others).items():
+        runs = list(way.runs(rounds))
+        table.add_row(title, *(way.cell(runs, bound) for bound in BOUNDS))
         for run in runs if details else ():
-            about = f"{run.tolerance:.0e}: {run.error(exact):.1e}, {1e3 * run.seconds:.2f} ms/s"
+            about = f"{run.tolerance:.0e}: {run.error(way.exact):.1e}, {1e3 * run.seconds:.2f} ms/s"
             print(f"{title}, {about}", run.counts)
     Console(width=120).print(table)
 
