@@ -41,8 +41,9 @@ class Supports(ForceElement):
         """Generalised forces and energy; what slips stores none."""
         deflection, _, jacobian = self._deflection(state)
         parts = self._parts(state)
-        across = -jacobian.reshape(*jacobian.shape[: state.q.ndim], -1)
-        forces = parts.reshape(*parts.shape[:-2], -1, 1)
+        size = self._position.size  # no -1: there may be no support
+        across = -jacobian.reshape(*jacobian.shape[:-2], size)
+        forces = parts.reshape(*parts.shape[:-2], size, 1)
         elastic, dissipative, applied = (across @ forces)[..., 0]
         return Reaction(elastic, dissipative, applied, 0.5 * np.sum(parts[0] * deflection, axis=(-2, -1)))
 
@@ -121,8 +122,9 @@ class Supports(ForceElement):
     def _deflection(self, state: State) -> tuple[Array, Array, Array]:
         """d and ḋ, shape (…, 3, supports), m and m/s, and ∂d/∂q, shape (…, n, 3, supports)."""
         if self._U is not None:
-            shape = (*state.q.shape[:-1], *self._position.shape)
-            return (state.q @ self._U).reshape(shape), (state.qd @ self._U).reshape(shape), self._U
+            many, each = state.q.shape[:-1], self._position.shape
+            jacobian = np.broadcast_to(self._U.reshape(-1, *each), (*many, len(self._U), *each))
+            return (state.q @ self._U).reshape(*many, *each), (state.qd @ self._U).reshape(*many, *each), jacobian
         places, own = state.places, self._columns
         deflection = places.position[..., own] + (state.posture.datum[..., None] - self._position)
         return deflection, places.velocity[..., own], places.jacobian[..., own]
