@@ -123,7 +123,7 @@ class Supports(ForceElement):
         """d and ḋ, shape (…, 3, supports), m and m/s, and ∂d/∂q, shape (…, n, 3, supports)."""
         if self._U is not None:
             many, each = state.q.shape[:-1], self._position.shape
-            jacobian = np.broadcast_to(self._U.reshape(-1, *each), (*many, len(self._U), *each))
+            jacobian = np.broadcast_to(self._U.reshape(len(self._U), *each), (*many, len(self._U), *each))
             return (state.q @ self._U).reshape(*many, *each), (state.qd @ self._U).reshape(*many, *each), jacobian
         places, own = state.places, self._columns
         deflection = places.position[..., own] + (state.posture.datum[..., None] - self._position)
