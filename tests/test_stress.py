@@ -110,6 +110,13 @@ def test_ten_thousand_lives_and_resets(tmp_path: Path, fmi: str) -> None:
     assert float(growth[1]) < 0.02
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the linker has no --wrap")
+def test_a_run_allocates_nothing(tmp_path: Path) -> None:
+    """By no solver, with a task that is projected: who has to keep real time can rely on it."""
+    wrapped = [f"-Wl,--wrap={name}" for name in ("malloc", "calloc", "realloc", "free")]
+    _run(_with_model(tmp_path, _constrained(), "2.0", "allocations.c", "-O2", *wrapped))
+
+
 @pytest.mark.parametrize("fmi", VERSIONS)
 def test_stress_under_sanitizers(tmp_path: Path, fmi: str) -> None:
     """The same calls do nothing that AddressSanitizer or UndefinedBehaviorSanitizer finds fault with."""
