@@ -2,8 +2,8 @@
 
     python benchmarks/real_time.py [--steps N]
 
-The crane of the examples by the fixed-step method, RK4, and by the default one; with the elastic boom RK4 is stable
-with steps of 50 µs. Times by the clock, of a C loop about fmi2DoStep: what the system does meanwhile is in the
+The crane of the examples by the fixed-step method, RK4, stable with steps of 50 µs where the boom is elastic, and
+by the default one. Times by the clock, of a C loop about fmi2DoStep: what the system does meanwhile is in the
 largest ones, as it would be for anybody whose process has no core of its own.
 """
 
