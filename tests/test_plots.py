@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import matplotlib
@@ -13,6 +14,7 @@ import pytest
 from helpers_report import EXAMPLES, RUNS, crane_pictures, crane_report, crane_run, pendulum_report
 from matplotlib.figure import Figure
 from matplotlib.image import imread
+from matplotlib.text import Text
 from numpy.testing import assert_allclose
 
 from gpmelica.fmu.compare.compare import compare
@@ -26,7 +28,7 @@ from gpmelica.generator.description import load
 from gpmelica.generator.mechanism import build
 from gpmelica.reference import poses
 from gpmelica.reference.kinematics.piecewise import PiecewiseLinear
-from gpmelica.trajectory import Array
+from gpmelica.trajectory import Array, Trajectory
 
 FIGURES = (
     "schematic", "joint_coordinates", "path_E", "base_motion", "elastic_coordinates", "forces", "energy", "power",
@@ -215,6 +217,32 @@ def test_names_do_not_lie_on_each_other(name: str) -> None:
     written = {part for label in labels for part in label.get_text().split(", ")}
     expected = {body.link for body in mechanism.bodies} | set(mechanism.points)
     assert written == expected | {closure.name for closure in mechanism.closures}
+
+
+def _written(figure: Figure) -> list[Text]:
+    """What is seen of the axes in space: numbers, their axes' names, labels."""
+    figure.draw_without_rendering()
+    axes: Any = figure.axes[0]
+    found = list(axes.texts)
+    for axis, (low, high) in zip(
+        (axes.xaxis, axes.yaxis, axes.zaxis), np.array(axes.get_w_lims()).reshape(3, 2), strict=True
+    ):
+        ticks = [tick for tick in axis.majorTicks if low <= tick.get_loc() <= high]
+        found += [axis.label, *(tick.label1 for tick in ticks)]
+    return [text for text in found if text.get_text()]
+
+
+@pytest.mark.usefixtures("in_style")
+@pytest.mark.parametrize(("radius", "height"), [(5.0, 0.02), (0.1, 0.1), (3.0, 2.0)])
+def test_numbers_of_axes_in_space_stay_legible(radius: float, height: float) -> None:
+    """A path that begins at an edge of the picture: its label and the axes' names are beside the numbers."""
+    time = np.linspace(0.0, 1.5, 40)
+    path = {"E_x": radius * np.cos(time), "E_y": radius * np.sin(time), "E_z": 4.0 + height * time}
+    figure = point_path("E", Trajectory("reference", time, path), ())
+    assert figure is not None
+    texts = [(text.get_text(), text.get_window_extent()) for text in _written(figure)]
+    assert {"E, start", "x in m", "y in m", "z in m"} < {name for name, _ in texts} and len(texts) >= 9
+    assert not [(a, b) for (a, one), (b, other) in combinations(texts, 2) if one.overlaps(other)]
 
 
 @pytest.mark.usefixtures("in_style")

@@ -281,6 +281,19 @@ def test_numbers_and_units_as_people_read_them(
     assert write(value) == text
 
 
+@pytest.mark.parametrize(
+    ("effort", "text"), [(999.0, "999 N·m"), (999.6, "1 kN·m"), (-5995.0, "6 kN·m"), (1.26e6, "1.26 MN·m")]
+)
+def test_headline_has_no_powers_of_ten(effort: float, text: str) -> None:
+    """Between 1 and 10 kN, too."""
+    run = crane_run().reference
+    run = replace(run, signals={**run.signals, "jib_angle_effort": np.full(len(run.time), effort)})
+    assert (
+        dict(headline(replace(crane_run(), reference=run)))["largest effort of a drive: jib.angle, t = 0 s"]
+        == text
+    )
+
+
 def test_headline_has_the_largest_and_when() -> None:
     """Peaks of efforts and loads with joint and time, frequencies of the stablest modes, supports, violation."""
     report = crane_run()

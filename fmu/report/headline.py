@@ -92,7 +92,7 @@ def _peak(what: str, series: dict[str, Array], time: Array, unit: str) -> Iterat
 
 def _with_unit(value: float, unit: str) -> str:
     """Three digits; kN and MN for many newtons."""
-    prefix, size = next(((p, s) for p, s in (("M", 1e6), ("k", 1e3)) if abs(value) >= 10 * s), ("", 1.0))
+    prefix, size = next(((p, s) for p, s in (("M", 1e6), ("k", 1e3)) if abs(value) >= 0.9995 * s), ("", 1.0))
     return f"{decimal(value / size, 3)} {prefix}{unit_text(unit)}"
 
 

@@ -18,7 +18,7 @@ from ..plots import style
 from ..plots.gallery import Picture, drawn
 from ..plots.number_text import decimal
 from ..plots.path import position
-from ..plots.space import Axes3D, axes_in_space, face, write_at
+from ..plots.space import Axes3D, axes_in_space, face, label_places
 from ..plots.time_series import (
     Panel,
     columns_for,
@@ -178,8 +178,9 @@ def point_path(point: str, runs: Runs, targets: Targets) -> Figure | None:
     if len(paths) < len(runs):
         return None
     figure, lines = style.new_figure(4.6), case_lines(runs)
-    columns = figure.add_gridspec(1, 3, width_ratios=(1.2, 0.1, 1.0))
-    _in_space(axes_in_space(figure, columns[0]), point, runs, paths, targets)
+    columns = figure.add_gridspec(1, 3, width_ratios=(1.2, 0.16, 1.0))
+    space = axes_in_space(figure, columns[0])
+    _in_space(space, runs, paths, targets)
     axes = None
     rows = columns[2].subgridspec(3, 1)
     for k, axis in enumerate("xyz"):
@@ -193,6 +194,7 @@ def point_path(point: str, runs: Runs, targets: Targets) -> Figure | None:
         axes.set_xlabel("time in s" if axis == "z" else "")
     programmed = [Line2D([], [], label="programmed", **style.reference_line())] if targets else []
     style.legend_of(figure, [*programmed, *handles(runs, lines)])
+    label_places(space, {point: next(iter(paths.values()))[0]})
     return figure
 
 
@@ -266,7 +268,7 @@ def _slow_slopes(axes: Axes, runs: Runs) -> list[Line2D]:
     return list(slopes.values())
 
 
-def _in_space(axes: Axes3D, point: str, runs: Runs, paths: Mapping[str, Array], targets: Targets) -> None:
+def _in_space(axes: Axes3D, runs: Runs, paths: Mapping[str, Array], targets: Targets) -> None:
     lines = case_lines(runs)
     for target in targets.values():
         axes.plot(*target.T, **style.reference_line())
@@ -276,4 +278,3 @@ def _in_space(axes: Axes3D, point: str, runs: Runs, paths: Mapping[str, Array], 
     reached = np.vstack([*paths.values(), *targets.values()])
     reached = reached[np.isfinite(reached).all(axis=1)]
     face(axes, reached, runs[0].mechanism.gravity)
-    write_at(axes, next(iter(paths.values()))[0], point)

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from ....generator.types.origin import of_point
 from ....trajectory import Array, Trajectory
 from . import style
-from .space import Axes3D, axes_in_space, face, write_at
+from .space import Axes3D, axes_in_space, face, label_places
 from .time_series import Panel, draw_panel
 
 _DOWN = np.array([0.0, 0.0, -1.0])
@@ -36,8 +36,9 @@ def point_path(
         return None
     figure = style.new_figure(4.6)
     # The middle column is for the labels of the axes in space, which the layout does not know of.
-    columns = figure.add_gridspec(1, 3, width_ratios=(1.2, 0.1, 1.0))
-    _in_space(axes_in_space(figure, columns[0]), point, reference, runs, target, gravity, least)
+    columns = figure.add_gridspec(1, 3, width_ratios=(1.2, 0.16, 1.0))
+    space = axes_in_space(figure, columns[0])
+    start = _in_space(space, point, reference, runs, target, gravity, least)
     axes = None
     rows = columns[2].subgridspec(3, 1)
     for k, axis in enumerate("xyz"):
@@ -48,6 +49,7 @@ def point_path(
         axes.set_xlabel("time in s" if axis == "z" else "")
     programmed = Line2D([], [], label="programmed", **style.programmed_line())
     style.legend(figure, runs, [] if target is None else [programmed])
+    label_places(space, {f"{point}, start": start})
     return figure
 
 
@@ -65,7 +67,8 @@ def _in_space(
     target: Array | None,
     gravity: Array,
     least: float,
-) -> None:
+) -> Array:
+    """Where it starts, shape (3,), m."""
     there = position(reference, point)
     assert there is not None
     axes.plot(*there.T, **style.reference_line())
@@ -78,7 +81,7 @@ def _in_space(
     if target is not None:
         axes.plot(*target.T, **style.programmed_line())
     axes.plot(*there[:1].T, "o", color=style.INK, markersize=5, zorder=5)
-    write_at(axes, there[0], f"{point}, start")
+    return np.asarray(there[0])
 
 
 def _within(axes: Axes3D, positions: Array) -> Array:

@@ -8,16 +8,16 @@ import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 from matplotlib.gridspec import SubplotSpec
-from matplotlib.patheffects import withStroke
+from matplotlib.text import Text
 from matplotlib.ticker import MultipleLocator
-from matplotlib.transforms import Bbox
 from mpl_toolkits.mplot3d import proj3d  # type: ignore[import-untyped]
 from mpl_toolkits.mplot3d.axes3d import Axes3D  # type: ignore[import-untyped]
+from mpl_toolkits.mplot3d.axis3d import Axis  # type: ignore[import-untyped]
 
 from ....trajectory import Array
 from . import style
 
-__all__ = ["AXES", "Axes3D", "axes_in_space", "face", "label_places", "triad", "viewpoint", "write_at"]
+__all__ = ["AXES", "Axes3D", "axes_in_space", "face", "label_places", "triad", "viewpoint"]
 
 _SMALLEST = 0.25  # of the largest extent: what even a flat thing gets
 AXES = 0.08  # length of a frame's axes, of the mechanism's extent
@@ -37,14 +37,19 @@ _OBLIQUE = 0.45  # cosine between the line of sight and a plane's normal from wh
 def axes_in_space(figure: Figure, place: SubplotSpec) -> Axes3D:
     """Axes with parallel projection, faint planes and labels in m."""
     axes = figure.add_subplot(place, projection="3d", proj_type="ortho", computed_zorder=False)
-    for axis, name in zip((axes.xaxis, axes.yaxis, axes.zaxis), "xyz", strict=True):
+    for axis, name in zip(_three(axes), "xyz", strict=True):
         axis.set_pane_color((1.0, 1.0, 1.0, 0.0))
         axis.line.set_color(style.MUTED)
         axis.line.set_linewidth(0.6)
         axis.set_label_text(f"{name} in m")
-        axis.labelpad = 5
+        axis.labelpad = 15  # a slanting label would lie on numbers
+        axis.set_rotate_label(False)
         axis._axinfo["grid"] |= {"color": style.GRID, "linewidth": 0.7}
     return axes
+
+
+def _three(axes: Axes3D) -> tuple[Axis, Axis, Axis]:
+    return axes.xaxis, axes.yaxis, axes.zaxis
 
 
 def triad(axes: Axes3D, origin: Array, rotation: Array, length: float) -> list[Artist]:
@@ -95,17 +100,10 @@ def _equal_scale(axes: Axes3D, points: Array, least: float) -> None:
     short = half < half.max() / 2
     axes.set_box_aspect(half.tolist(), zoom=0.87 if short.any() else 0.92)
     step = _tick_step(2 * float(half.max()))
-    for axis, is_short in zip((axes.xaxis, axes.yaxis, axes.zaxis), short, strict=True):
+    for axis, is_short in zip(_three(axes), short, strict=True):
         axis.set_major_locator(MultipleLocator(step))
-        if is_short:  # a slanting label would be longer than the axis: it lay on numbers and left the picture
-            axis.set_rotate_label(False)
+        if is_short:
             axis.labelpad = 8
-
-
-def write_at(axes: Axes3D, place: Array, text: str) -> None:
-    """Text right of a place of shape (3,), m, on a halo that keeps it legible over lines."""
-    halo = [withStroke(linewidth=3, foreground=style.PAPER)]
-    axes.text(*place, f"   {text}", fontsize=8.5, va="bottom", zorder=6, path_effects=halo)
 
 
 def patch(near: Array, through: Array, normal: Array, size: float) -> Array:
@@ -120,14 +118,15 @@ def patch(near: Array, through: Array, normal: Array, size: float) -> Array:
 
 
 def label_places(axes: Axes3D, places: Mapping[str, Array]) -> None:
-    """Write names beside places, shape (3,), m, so that none lies on another; limits and view must stand.
+    """Write names beside places, shape (3,), m, so that none lies on another or on an axis' numbers.
 
+    Limits and view must stand.
     Places that are one in the picture share a label.
     """
     figure = axes.figure
     assert isinstance(figure, Figure)
     figure.draw_without_rendering()  # so that the layout stands, too
-    taken: list[Bbox] = []
+    taken = [text.get_window_extent() for text in _numbers(axes)]
     for at, text in _shared(axes, places):
         for right, up in _BESIDE:
             label = axes.annotate(
@@ -149,6 +148,11 @@ def label_places(axes: Axes3D, places: Mapping[str, Array]) -> None:
             continue
         label.set_in_layout(False)
         taken.append(box)
+
+
+def _numbers(axes: Axes3D) -> list[Text]:
+    """What is written along the axes, where it was drawn; `get_ticklabels` would lay it into the plane."""
+    return [text for axis in _three(axes) for text in (axis.label, *(tick.label1 for tick in axis.majorTicks))]
 
 
 def _shared(axes: Axes3D, places: Mapping[str, Array]) -> list[tuple[tuple[float, float], str]]:
