@@ -114,6 +114,7 @@ def _compared(model: Prepared, exact: dict[str, float], found: dict[str, float])
         largest[model.units[name]] = max(largest[model.units[name]], abs(exact[name]))
     length = model.chain.parameter_values["L"]
     largest["rad/s"], largest["m/s"] = max(largest["rad/s"], 1e-3), max(largest["m/s"], 1e-3 * length)
+    largest["1"] = max(largest["1"], 1e-6 * max(1.0, length))  # what is violated at a start is rounding
     for unit in ("m/s", "m/s2"):  # sums of larger terms leave rounding noise
         turning = unit.replace("m", "rad")
         largest[unit] = max(largest[unit], 1e-3 * length * largest[turning])
