@@ -119,6 +119,8 @@ def _compared(model: Prepared, exact: dict[str, float], found: dict[str, float])
         turning = unit.replace("m", "rad")
         largest[unit] = max(largest[unit], 1e-3 * length * largest[turning])
         largest[turning] = max(largest[turning], 1e-3 * largest[unit] / length)
+    weight = 1e-3 * sum(float(body.mass) for body in model.mechanism.bodies) * largest["m/s2"]
+    largest["N"], largest["N.m"] = max(largest["N"], weight), max(largest["N.m"], length * weight)
     errors = {name: abs(found[name] - exact[name]) / largest[model.units[name]] for name in names}
     accelerations = [errors[f"{c.symbol}_ddot"] for c in model.mechanism.coordinates]
     return max(accelerations), max(errors.values())
