@@ -1,11 +1,11 @@
 """What a second of model time costs at the accuracy that is asked for: co-simulation, and model exchange in CVODE.
 
-    python benchmarks/solution.py [--rounds N] [--details] [NAME …]
+    python benchmarks/solution.py [--rounds N] [--details] [--draw] [NAME …]
 
 CPU time of this process, communication and output steps of 10 ms. Each machine is run at a ladder of tolerances; a
 cell is the time of the cheapest run with an error within the bound, relative to range, against a converged
 run. The cranes are run in MuJoCo, too, with equal parts of 10 ms as steps and supports that are linear in the
-base's coordinates, against converged runs of its own.
+base's coordinates, against converged runs of its own. With --draw every run is a point of docs/solution.png.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeAlias
 
 import fmpy
 import numpy as np
 from fmpy.sundials import CVodeSolver
+from matplotlib.ticker import FuncFormatter, NullLocator
 from numpy.typing import NDArray
 from rich.box import MARKDOWN
 from rich.console import Console
@@ -35,6 +37,7 @@ from helpers_stiff import AUTOMATIC, BDF, COUNTERS, DORMAND_PRINCE, ROSENBROCK
 from mujoco_chain import MujocoChain
 
 from gpmelica.fmu.backends.native import build_bare
+from gpmelica.fmu.report.plots import style
 from gpmelica.generator.description.load import from_data
 from gpmelica.prepared import Prepared, prepare
 
@@ -42,6 +45,7 @@ Array = NDArray[np.float64]
 STEP = 1e-2  # s
 PARTS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500)  # of it, as steps of MuJoCo
 CONVERGED = 1000  # parts with which MuJoCo's RK4 is compared
+FIGURE = Path(__file__).parents[1] / "docs" / "solution.png"
 TIP = (1.2, 0.0, 0.0)  # of the jib, m
 BOUNDS = (1e-2, 1e-4, 1e-6, 1e-8)
 TOLERANCES = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10)
@@ -217,18 +221,43 @@ def by_mujoco(compiled: Compiled, machine: Machine) -> dict[str, Way]:
     return {f"MuJoCo, {name}": Way(partial(run, chain), steps, exact, " s") for name, chain in chains.items()}
 
 
-def print_machine(name: str, compiled: Compiled, machine: Machine, rounds: int, details: bool) -> None:
-    """A row per way to run it, a column per bound."""
+Points: TypeAlias = list[tuple[float, float]]  # error, and ms per simulated second
+
+
+def print_machine(
+    name: str, compiled: Compiled, machine: Machine, rounds: int, details: bool
+) -> dict[str, Points]:
+    """A row per way to run it, a column per bound; returns the points of each."""
     n = compiled.description.numberOfContinuousStates
     table = Table(f"{name}, {n} states", *(f"≤ {bound:.0e}" for bound in BOUNDS), box=MARKDOWN)
-    others = by_mujoco(compiled, machine) if name.startswith("crane") else {}
+    others, points = by_mujoco(compiled, machine) if name.startswith("crane") else {}, dict[str, Points]()
     for title, way in (ways(compiled, machine) | others).items():
         runs = list(way.runs(rounds))
         table.add_row(title, *(way.cell(runs, bound) for bound in BOUNDS))
+        points[title] = [(run.error(way.exact), 1e3 * run.seconds) for run in runs]
         for run in runs if details else ():
             about = f"{run.tolerance:.0e}: {run.error(way.exact):.1e}, {1e3 * run.seconds:.2f} ms/s"
             print(f"{title}, {about}", run.counts)
     Console(width=120).print(table)
+    return points
+
+
+def draw(found: Mapping[str, Mapping[str, Points]]) -> None:
+    """A panel per machine, a line per way to run it: what is to the left and below is better."""
+    with style.styled():
+        figure = style.new_figure(3.4)
+        for axes, (name, ways) in zip(figure.subplots(1, len(found), sharey=True), found.items(), strict=True):
+            for (title, points), marker in zip(ways.items(), "osD^v*P", strict=False):
+                shown = [point for point in points if point[0] < 1.0]
+                axes.loglog(*zip(*shown, strict=True), marker=marker, markersize=4, linewidth=1.0, label=title)
+            axes.set_title(name)
+            axes.set_xlabel("error, relative to range")
+            for side in (axes.xaxis, axes.yaxis):
+                side.set_major_formatter(FuncFormatter(lambda value, _: style.power_of_ten(value)))
+                side.set_minor_locator(NullLocator())
+        figure.axes[0].set_ylabel("ms per simulated second")
+        figure.axes[-1].legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+        figure.savefig(FIGURE, dpi=150)
 
 
 def main() -> None:
@@ -237,12 +266,15 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="machines whose name begins so; default: all")
     parser.add_argument("--rounds", type=int, default=3, help="runs of each, of which the fastest counts")
     parser.add_argument("--details", action="store_true", help="error and counts of every run, too")
-    wanted = parser.parse_args()
+    parser.add_argument("--draw", action="store_true", help="the runs of all cranes into docs/solution.png")
+    wanted, found = parser.parse_args(), {}
     for name, machine in MACHINES.items():
         if not wanted.names or any(name.startswith(each) for each in wanted.names):
             with TemporaryDirectory() as folder:
                 compiled = build(machine.model(), Path(folder))
-                print_machine(name, compiled, machine, wanted.rounds, wanted.details)
+                found[name] = print_machine(name, compiled, machine, wanted.rounds, wanted.details)
+    if wanted.draw:
+        draw({name: points for name, points in found.items() if name.startswith("crane")})
 
 
 if __name__ == "__main__":
