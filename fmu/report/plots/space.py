@@ -98,7 +98,7 @@ def _equal_scale(axes: Axes3D, points: Array, least: float) -> None:
     middle = (low + high) / 2
     axes.set(**{f"{name}lim": (c - h, c + h) for name, c, h in zip("xyz", middle, half, strict=True)})
     short = half < half.max() / 2
-    axes.set_box_aspect(half.tolist(), zoom=0.82)
+    axes.set_box_aspect(half.tolist(), zoom=0.78)
     step = _tick_step(2 * float(half.max()))
     for axis, is_short in zip(_three(axes), short, strict=True):
         axis.set_major_locator(MultipleLocator(step))
