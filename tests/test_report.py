@@ -307,6 +307,11 @@ def test_headline_has_the_largest_and_when() -> None:
     assert found["largest force in a joint: jib, t = 0.4 s"] == "700 N"
     course = report.course
     upwards = course.acting[:, :8, 2]
+    # a contact is none of the supports
+    plane = replace(course.marks[0], name="plane", kind="plane", axis=(0.0, 0.0, 1.0))
+    lifted = np.concatenate([course.acting, np.full_like(course.acting[:, :1], -1e9)], axis=1)
+    object.__setattr__(report, "course", replace(course, marks=(*course.marks, plane), acting=lifted))
+    assert dict(headline(report)) == found
     instant, support = np.unravel_index(np.argmin(upwards), upwards.shape)
     (supports,) = [label for label in found if label.startswith("smallest force of a support")]
     assert f"support {support + 1}, t = {course.time[instant]:.3g} s" in supports

@@ -53,13 +53,14 @@ def _frequencies(report: RunReport) -> Iterator[Number]:
 
 
 def _supports(report: RunReport) -> Iterator[Number]:
-    """Of supports against gravity, of contacts along the normals of their planes."""
+    """Of supports against gravity; without any, of contacts along the normals of their planes."""
     gravity, course = np.asarray(report.mechanism.gravity, dtype=float), report.course
     up = -gravity / (np.linalg.norm(gravity) or 1.0)
+    kinds = {mark.kind for mark in course.marks}
     pressing = {
         mark.name: course.acting[:, k] @ (up if mark.axis is None else np.array(mark.axis))
         for k, mark in enumerate(course.marks)
-        if mark.kind in ("support", "plane")
+        if mark.kind == ("support" if "support" in kinds else "plane")  # a load in the air bears on no plane
     }
     if not pressing or not gravity.any():
         return
