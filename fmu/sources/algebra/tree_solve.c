@@ -188,22 +188,14 @@ static void pass(const Tree *tree, int body, double *x, double *wrench) {
     memcpy(wrench, own, sizeof own);
 }
 
-/* The wrenches of a body begin with none. */
-static void reach(int size, double *wrenches, double *reached) {
-    if (*reached != 0.0) return;
-    for (int i = 0; i < size; i++) wrenches[i] = 0.0;
-    *reached = 1.0;
-}
-
 void tree_inward(const Tree *tree, int count, double *const *x, double *scratch) {
     const int size = 6 * count; /* of a body's wrenches, one per column */
-    double *p = scratch, *reached = scratch + size * tree->bodies;
-    for (int b = 0; b < tree->bodies; b++) reached[b] = 0.0;
+    double *p = scratch, *reached = scratch + size * tree->bodies; /* 1: something behind it has a force */
+    memset(scratch, 0, (size_t)((size + 1) * tree->bodies) * sizeof *scratch);
     for (int b = tree->bodies - 1; b >= 0; b--) {
         const int parent = tree->parents[b];
-        if (reached[b] == 0.0 && !is_moved(tree, count, x, b)) continue; /* no force on it, or behind it */
-        reach(size, p + size * b, reached + b);
-        if (parent >= 0) reach(size, p + size * parent, reached + parent);
+        if (reached[b] == 0.0 && !is_moved(tree, count, x, b)) continue;
+        if (parent >= 0) reached[parent] = 1.0;
         for (int j = 0; j < count; j++) {
             double *own = p + size * b + 6 * j, *carrier = p + size * parent + 6 * j;
             pass(tree, b, x[j], own);
