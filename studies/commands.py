@@ -25,7 +25,7 @@ Asked = Annotated[
 ]
 Scheduler = Annotated[
     str,
-    typer.Option(help="processes | here | dask | address of a Dask scheduler, tcp://… | auto: dask if installed"),
+    typer.Option(help="auto: processes | processes | here | dask | address of a Dask scheduler, tcp://…"),
 ]
 Seed = Annotated[int, typer.Option(help="the same one gives the same samples")]
 

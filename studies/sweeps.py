@@ -49,7 +49,7 @@ def sweep(
         seed        the same one gives the same samples
         signals     to be kept of each run at all output times; default those of the objectives
         scheduler   processes, here (this process alone), dask (of this machine), the address of a Dask scheduler,
-                    or auto: dask where it is installed
+                    or auto: processes
         command     line that repeats the sweep, for the report
 
     Raises DescriptionError for what is wrong with the arguments, MissingToolError without a compiler or the extra

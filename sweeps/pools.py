@@ -24,8 +24,8 @@ def has_dask() -> bool:
 
 
 def by_processes(scheduler: str) -> bool:
-    """Whether `--scheduler` means processes of this machine; auto does without Dask."""
-    return scheduler == "processes" or (scheduler == "auto" and not has_dask())
+    """Whether `--scheduler` means processes of this machine."""
+    return scheduler in ("auto", "processes")
 
 
 def call_workers(scheduler: str) -> None:

@@ -44,8 +44,8 @@ class Order:
         out         folder for everything
         samples, sampler, seed  of what is drawn, see `points`
         signals     to be kept of each run; None: those of the objectives
-        scheduler   processes, here (this process alone), dask, the address of a Dask scheduler, or auto: dask
-                    where it is installed
+        scheduler   processes, here (this process alone), dask, the address of a Dask scheduler, or auto:
+                    processes
         command     line that repeats the sweep, for the report
     """
 
