@@ -109,14 +109,16 @@ function stretch(mesh, from, to) {
   mesh.scale.set(1, length, 1);
 }
 
-function bar(radius, colour) {
-  return new T.Mesh(new T.CylinderGeometry(radius, radius, 1, 16), plain(colour));
+const IN_FRONT = { depthTest: false, transparent: true };  // what bodies would hide
+
+function bar(radius, colour, options) {
+  return new T.Mesh(new T.CylinderGeometry(radius, radius, 1, 16), plain(colour, options));
 }
 
 class Arrow extends T.Group {
   constructor(extent, moment) {
     super();
-    const front = plain(moment ? MOMENT : FORCE, { depthTest: false, transparent: true });
+    const front = plain(moment ? MOMENT : FORCE, IN_FRONT);
     this.shaft = new T.Mesh(new T.CylinderGeometry(0.006 * extent, 0.006 * extent, 1, 12), front);
     this.heads = (moment ? [0, 0.035] : [0]).map((back) => {
       const head = new T.Mesh(new T.ConeGeometry(0.018 * extent, 0.045 * extent, 16), front);
@@ -315,7 +317,8 @@ class Player {
       axes.quaternion.fromArray(quaternion);
       this.groups[body].add(axes);
     }
-    this.bars = scene.bars.map((data) => ({ data, mesh: bar((data.kind === "slide" ? 0.006 : 0.009) * scene.extent, data.kind === "slide" ? GHOST : CLOSURE), knots: data.kind === "slide" ? [] : this.knots() }));
+    this.bars = scene.bars.map((data) => data.kind === "slide" ? { data, mesh: bar(0.006 * scene.extent, GHOST), knots: [] }
+      : { data, mesh: bar(0.009 * scene.extent, CLOSURE, IN_FRONT), knots: this.knots() });
     this.marks = scene.marks.map((data) => new Mark(data, scene.extent, up));
     this.dots = scene.points.map(() => new T.Mesh(new T.SphereGeometry(0.014 * scene.extent, 20, 12), new T.MeshBasicMaterial({ color: PATH })));
     this.paths = scene.points.map(() => [0.35, 1].map((opacity) => new T.Line(new T.BufferGeometry(), new T.LineBasicMaterial({ color: PATH, transparent: true, opacity }))));
@@ -331,7 +334,7 @@ class Player {
   }
 
   knots() {
-    return [0, 1].map(() => new T.Mesh(new T.SphereGeometry(0.016 * this.scene.extent, 20, 12), plain(CLOSURE)));
+    return [0, 1].map(() => new T.Mesh(new T.SphereGeometry(0.016 * this.scene.extent, 20, 12), plain(CLOSURE, IN_FRONT)));
   }
 
   ground(up) {
