@@ -32,7 +32,9 @@ from ..fmu.files.csv_file import write_csv
 from ..fmu.report.report import write_report
 from ..fmu.runs.inputs import InputTable
 from ..generator.description.tables.settings import Simulation
+from ..generator.types.origin import joint_load
 from ..prepared import Prepared
+from ..reference.forces.joint_loads import COMPONENTS, all_links
 from ..trajectory import Trajectory
 from . import reactions
 
@@ -85,7 +87,7 @@ def run(model: Prepared, options: Options, progress: Progress = lambda what, fra
     """
     write_modelica(model, options.out)
     # before the build: where the motion ends, there is nothing to build
-    truth = reference_run(model, options.inputs, progress)
+    truth, loaded = reference_runs(model, options.inputs, progress)
     for note in _partition_notes(model, truth, options):
         progress(f"note: {note}", 1.0)
     fmus = _fmus(model, options, progress)
@@ -93,7 +95,7 @@ def run(model: Prepared, options: Options, progress: Progress = lambda what, fra
     if _runs_rumoca(options):
         progress("Modelica text in rumoca", 0.0)
         attempts.append(rumoca_attempt(model, granted(model, options), options.compilers.timeout))
-    report = _report(model, options, truth, attempts, fmus)
+    report = replace(_report(model, options, truth, attempts, fmus), loaded=loaded)
     for trajectory in (truth, *report.runs):
         write_csv(options.out / f"{trajectory.name}.csv", trajectory)
     write_result(options.out, report)
@@ -114,20 +116,29 @@ def step_notes(simulation: Simulation, modes: Sequence[reference.Mode]) -> tuple
 
 
 def reference_run(model: Prepared, inputs: InputTable | None, progress: Progress) -> Trajectory:
-    """The reference solver's run, with the magnitudes of its signals.
+    """The reference solver's run, with the magnitudes of its signals; raises what `reference_runs` does."""
+    return reference_runs(model, inputs, progress)[0]
+
+
+def reference_runs(
+    model: Prepared, inputs: InputTable | None, progress: Progress
+) -> tuple[Trajectory, Trajectory]:
+    """The reference solver's run, with the magnitudes of its signals; and the same with loads of all joints.
 
     Raises SolveError, with what to change where the step is too long, and where the reference and the equations
     do not have the same signals.
     """
     functions = None if inputs is None else inputs.functions()
     try:
-        run = reference.simulate(
+        loaded = reference.simulate(
             model.mechanism,
             start=model.start,
             tolerance=model.chain.simulation.tolerance * SOLVER_MARGIN,
             inputs=functions,
+            loads="all",
             progress=lambda fraction: progress("reference solver", fraction),
         )
+        run = _without_unasked_loads(model, loaded)
         natural = reference.magnitudes(model.mechanism, run, model.start, functions)
     except SolveError as error:
         modes = reference.modes(model.mechanism, start=model.start)
@@ -135,7 +146,14 @@ def reference_run(model: Prepared, inputs: InputTable | None, progress: Progress
     unpaired = sorted(model.units.keys() ^ run.signals.keys())
     if unpaired:
         raise SolveError(f"not both in the equations and in the reference, so not verified: {', '.join(unpaired)}")
-    return replace(run, natural=natural)
+    return replace(run, natural=natural), loaded
+
+
+def _without_unasked_loads(model: Prepared, run: Trajectory) -> Trajectory:
+    parts = (*COMPONENTS, "axial", "normal")
+    loads = {joint_load(link, part).name for link in all_links(model.mechanism) for part in parts}
+    unasked = loads - model.units.keys()
+    return replace(run, signals={name: values for name, values in run.signals.items() if name not in unasked})
 
 
 def _fmus(model: Prepared, options: Options, progress: Progress) -> list[Fmu]:

@@ -305,6 +305,11 @@ def test_headline_has_the_largest_and_when() -> None:
     found = dict(headline(report))
     assert found["largest effort of a drive: jib.angle, t = 1.2 s"] == "50 kN·m"
     assert found["largest force in a joint: jib, t = 0.4 s"] == "700 N"
+    unasked = {name.replace("jib", "boom"): 2.0 * values for name, values in extra.items() if "_load_" in name}
+    bearing = replace(report.reference, signals={**report.reference.signals, **unasked})
+    assert dict(headline(replace(report, loaded=bearing)))["largest force in a joint: boom, t = 0.4 s"] == "1.4 kN"
+    doubtful = replace(report, loaded=bearing, not_unique={"boom": ["fz", "nx"]})
+    assert dict(headline(doubtful)) == found
     course = report.course
     upwards = course.acting[:, :8, 2]
     # a contact is none of the supports

@@ -35,6 +35,7 @@ class RunReport:
         not_unique   joint or closure → parts of its load that are not unique, see `reactions.not_unique`
         inputs       of the FMU over time, by symbol
         facts, notes further facts of the model (name → text), and remarks on the verdict
+        loaded       the reference's run with loads of all joints, if they are known
     """
 
     model: Prepared
@@ -52,6 +53,7 @@ class RunReport:
     inputs: Mapping[str, Input] = field(default_factory=dict)
     facts: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    loaded: Trajectory | None = None
 
     @property
     def mechanism(self) -> Mechanism:

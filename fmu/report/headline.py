@@ -8,7 +8,7 @@ import numpy as np
 
 from ...trajectory import Array, Trajectory
 from ..compare.context import RunReport
-from .plots.loads import loaded_links, magnitude
+from .plots.loads import is_doubtful, loaded_links, magnitude
 from .plots.number_text import decimal, scientific, unit_text
 
 _MODES = 3
@@ -27,9 +27,14 @@ def headline(report: RunReport) -> list[Number]:
 
 
 def _loads(report: RunReport) -> Iterator[Number]:
-    run = report.reference
+    """Of all joints, asked for or not, where they are unique."""
+    run = report.loaded or report.reference
     for part, unit in (("force", "N"), ("moment", "N.m")):
-        series = {link: magnitude(run, link, part) for link in loaded_links(report.mechanism, run)}
+        series = {
+            link: magnitude(run, link, part)
+            for link in loaded_links(report.mechanism, run)
+            if not is_doubtful(report.not_unique.get(link, ()), part)
+        }
         yield from _peak(f"largest {part} in a joint", series, run.time, unit)
 
 
