@@ -95,7 +95,7 @@ def run(model: Prepared, options: Options, progress: Progress = lambda what, fra
     if _runs_rumoca(options):
         progress("Modelica text in rumoca", 0.0)
         attempts.append(rumoca_attempt(model, granted(model, options), options.compilers.timeout))
-    report = replace(_report(model, options, truth, attempts, fmus), loaded=loaded)
+    report = _report(model, options, (truth, loaded), attempts, fmus)
     for trajectory in (truth, *report.runs):
         write_csv(options.out / f"{trajectory.name}.csv", trajectory)
     write_result(options.out, report)
@@ -181,8 +181,14 @@ def _comparison(attempt: Attempt, truth: Trajectory, units: dict[str, str]) -> C
 
 
 def _report(
-    model: Prepared, options: Options, truth: Trajectory, attempts: list[Attempt], fmus: list[Fmu]
+    model: Prepared,
+    options: Options,
+    known: tuple[Trajectory, Trajectory],
+    attempts: list[Attempt],
+    fmus: list[Fmu],
 ) -> RunReport:
+    """known: the reference's run, and with the loads of all joints."""
+    truth, loaded = known
     judged = [attempt for attempt in attempts if attempt.trajectory is not None or attempt.failure]
     trajectories = tuple(attempt.trajectory for attempt in judged if attempt.trajectory is not None)
     own = compare(truth, truth, model.units, granted(model, options))
@@ -207,6 +213,7 @@ def _report(
         },
         not_unique=reactions.not_unique(model),
         inputs=functions or {},
+        loaded=loaded,
     )
     return replace(report, notes=tuple(_notes(report, options, attempts, fmus)))
 

@@ -8,7 +8,7 @@ compile.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from itertools import accumulate, takewhile
 from typing import Any
@@ -135,7 +135,7 @@ def _lists(stage: Stage, derivative: StageDerivative | None) -> dict[str, str]:
     name = stage.function.name()
     found = {f"{name}_inputs": _offsets(stage.inputs), f"{name}_outputs": _offsets(stage.outputs)}
     if isinstance(stage.system, TreeSystem):
-        found |= {f"{name}_{key}": _integers(getattr(stage.system, key)) for key in _LISTS}
+        found |= {f"{name}_{key}": ", ".join(_LISTS[key](x) for x in getattr(stage.system, key)) for key in _LISTS}
     if derivative is None:
         return found
     return found | {
@@ -163,7 +163,8 @@ def _stage(stage: Stage, derivatives: Mapping[str, StageDerivative]) -> dict[str
 
 
 _FIELDS = {System: "system", ConstrainedSystem: "constrained", TreeSystem: "tree"}
-_LISTS = ("parents", "ends", "motions")  # of a tree
+# of a tree; how an entry is written
+_LISTS: dict[str, Callable[[Any], str]] = {"parents": str, "ends": str, "motions": lambda x: f"TREE_{x.upper()}"}
 
 
 def _system(system: AnySystem, stage: str) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from typing import TypeAlias
 
 import casadi as ca
 
+from ...generator.program.tree import TreeMotion
+
 RUNNING = ("prepare", "start", "dynamics", "outputs")  # groups that derivatives and outputs come from
 GROUPS = (*RUNNING, "violations", "project_position", "project_velocity", "checks")
 LEVELS = ("position", "velocity")
@@ -67,7 +69,7 @@ class TreeSystem:
     work: Block
     parents: tuple[int, ...]
     ends: tuple[int, ...]
-    motions: tuple[int, ...]
+    motions: tuple[TreeMotion, ...]
 
     @property
     def left(self) -> tuple[Block, ...]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Literal, TypeAlias
 
 from ..language import ir
 from ..language.ir import Expr
 
+# about the body's origin; without turning it; anything: TreeMotion of sources/algebra/tree_solve.h
+TreeMotion: TypeAlias = Literal["turns", "shifts", "moves"]
 _INERTIA = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
@@ -61,6 +64,13 @@ class Freedom:
     u: Expr
     armature: Expr
 
+    @property
+    def motion(self) -> TreeMotion:
+        """What it does to its body."""
+        if ir.is_zero(self.u):
+            return "turns"
+        return "shifts" if ir.is_zero(self.e) else "moves"
+
 
 @dataclass(frozen=True)
 class Tree:
@@ -92,9 +102,9 @@ class Tree:
         return tuple(accumulate(own.count(b) for b in range(len(self.links))))
 
     @property
-    def motions(self) -> tuple[int, ...]:
-        """Per coordinate, a `TreeMotion` of sources/algebra/tree_solve.h: a turn, a shift, or anything."""
-        return tuple(1 if ir.is_zero(k.u) else 2 if ir.is_zero(k.e) else 0 for k in self.freedoms)
+    def motions(self) -> tuple[TreeMotion, ...]:
+        """Per coordinate."""
+        return tuple(k.motion for k in self.freedoms)
 
     def recursion(self, columns: int, rows: int = 0) -> int:
         """Operations of a solution by recursion over the bodies that move, in sources/algebra/tree_rows.c."""

@@ -127,13 +127,10 @@ static void constrain(const Work *w, double *z, double *l) {
 /* y becomes X. */
 static void expand(const Work *w, double *scratch) {
     const Tree *tree = &w->system->tree;
-    for (int j = 0; j < tree->columns;) {
-        double *x[TREE_TOGETHER];
-        int count = 0;
-        for (; count < TREE_TOGETHER && j < tree->columns; count++, j++) {
-            x[count] = right(w, j);
-            for (int i = 0; i < w->n; i++) x[count][i] /= w->roots[i];
-        }
+    double *x[TREE_TOGETHER];
+    for (int j = 0, count; (count = tree_columns(tree, j, x)) > 0; j += count) {
+        for (int i = 0; i < count; i++)
+            for (int k = 0; k < w->n; k++) x[i][k] /= w->roots[k];
         tree_outward(tree, count, x, scratch);
     }
 }

@@ -233,11 +233,16 @@ void tree_outward(const Tree *tree, int count, double *const *x, double *scratch
     }
 }
 
+int tree_columns(const Tree *tree, int first, double **x) {
+    int count = 0;
+    for (; count < TREE_TOGETHER && first + count < tree->columns; count++)
+        x[count] = tree->X + (size_t)(first + count) * (size_t)tree->n;
+    return count;
+}
+
 void tree_solve(const Tree *tree, double *scratch) {
-    for (int j = 0; j < tree->columns;) {
-        double *x[TREE_TOGETHER];
-        int count = 0;
-        for (; count < TREE_TOGETHER && j < tree->columns; count++, j++) x[count] = tree->X + (size_t)j * (size_t)tree->n;
+    double *x[TREE_TOGETHER];
+    for (int j = 0, count; (count = tree_columns(tree, j, x)) > 0; j += count) {
         tree_inward(tree, count, x, scratch);
         tree_outward(tree, count, x, scratch);
     }

@@ -37,6 +37,9 @@ void tree_solve(const Tree *tree, double *scratch);
 void tree_inward(const Tree *tree, int count, double *const *x, double *scratch);
 void tree_outward(const Tree *tree, int count, double *const *x, double *scratch);
 
+/* The next columns of X from `first` on, TREE_TOGETHER at most; returns how many. */
+int tree_columns(const Tree *tree, int first, double **x);
+
 /* Whether all of X is finite. */
 int tree_is_finite(const Tree *tree);
 
