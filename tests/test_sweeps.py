@@ -1,9 +1,8 @@
-"""Sweeps: values, runs in an instance that is used again, what is kept, resumption, sensitivities, wrong use."""
+"""Sweeps: runs in an instance that is used again, what is kept, resumption, workers, best values, wrong use."""
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import shutil
 import subprocess
@@ -28,15 +27,10 @@ from gpmelica.fmu.runs.repeated import Repeated, Span
 from gpmelica.fmu.runs.simulate import simulate
 from gpmelica.generator.description.load import from_data
 from gpmelica.model import Model
-from gpmelica.sweeps.objectives import objectives
 from gpmelica.sweeps.parts import held
-from gpmelica.sweeps.points import points
 from gpmelica.sweeps.pools import Died, Processes, results
-from gpmelica.sweeps.sensitivities import Sensitivities, sensitivities
 from gpmelica.sweeps.structures import tables_of
-from gpmelica.sweeps.variations import variations
 
-TIME = np.linspace(0.0, 2.0, 2001)
 SPAN = Span(0.6, 0.01, 1e-8)
 TEXT = """
 schema = 1
@@ -58,127 +52,6 @@ output_step = 0.01
 start = "description"
 tolerance = 1e-7
 """
-
-
-def value(text: str, **signals: Any) -> float:
-    """Of an objective."""
-    (objective,) = objectives([text])
-    return objective.of(TIME, signals)
-
-
-# ---- Objectives -------------------------------------------------------------------------------------------------
-
-
-def test_objectives_of_known_functions() -> None:
-    """A decaying exponential, a sine over whole periods, a ramp: closed forms."""
-    decay, sine, ramp = np.exp(-4 * TIME), np.sin(2 * np.pi * TIME), 3 * TIME
-    assert value("peak(-2*x)", x=decay) == 2.0
-    assert value("rms(x)", x=sine) == pytest.approx(math.sqrt(0.5), rel=1e-6)
-    assert value("mean(x) + 1", x=sine) == pytest.approx(1.0, abs=1e-12)
-    assert value("integral(x)", x=ramp) == pytest.approx(6.0, rel=1e-12)
-    assert value("final(x) - start(x)", x=ramp) == 6.0
-    assert value("at(x, 0.5)", x=ramp) == pytest.approx(1.5, rel=1e-12)
-    assert value("range(x)", x=sine) == pytest.approx(2.0, rel=1e-5)
-    assert value("min(x) + max(x)", x=ramp) == 6.0
-    assert value("settling(x, 0.01)", x=decay) == pytest.approx(-math.log(0.01 + math.exp(-8)) / 4, abs=1e-3)
-    assert value("settling(x, 0.01)", x=sine) == math.inf
-    assert value("max(abs(E.x))", E_x=-ramp) == 6.0  # as the description writes it
-    assert value("final(sqrt(x^2 + y^2))", x=ramp, y=4 / 3 * ramp) == pytest.approx(10.0, rel=1e-12)
-    assert value("max(max(x, y))", x=ramp, y=2 * decay) == 6.0
-    assert math.isnan(value("sqrt(min(x))", x=-decay))
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("peek(E_z)", "unknown function 'peek'; did you mean 'peak'?"),
-        ("peak(E_z", "cannot be read"),
-        ("peak(E_z, 2)", "peak takes 1 argument(s), got 2"),
-        ("__import__('os')", "unknown function '__import__'"),
-        ("peak(E_z.real.imag)", "is not part of it"),
-        ("peak(lambda: 1)", "is not part of it"),
-        ("", "cannot be read"),
-    ],
-)
-def test_wrong_objectives(text: str, said: str) -> None:
-    """What, where, what to do."""
-    with pytest.raises(DescriptionError) as caught:
-        objectives([text])
-    assert said in str(caught.value) and f"--objective {text!r}" in str(caught.value)
-
-
-def test_objectives_are_numbers() -> None:
-    """Parameters are; signals have to be made so."""
-    (plain, product, late) = objectives(["E_z", "peak(E_z)/load", "at(E_z, load)"])
-    assert plain.problem(["load"]).startswith("changes over time; expected a number, by one of at, final")
-    assert product.problem(["load"]) == "" and late.problem(["load"]) == ""
-    assert "expected a number as its second argument" in late.problem([])
-
-
-# ---- Values -----------------------------------------------------------------------------------------------------
-
-
-def test_points_are_grid_and_samples() -> None:
-    """The grid's first key varies slowest, samples fastest; every combination once; seeded."""
-    varied = variations(["a=1:3:3", "kind=x,y", "c=normal(5,2)", "d=uniform(-1,1)"])
-    found = points(varied, 4, "sobol", 7)
-    rows = [found.at(i) for i in range(len(found))]
-    assert len(rows) == 24
-    assert [row["a"] for row in rows[::8]] == [1.0, 2.0, 3.0] and [row["kind"] for row in rows[:8:4]] == ["x", "y"]
-    assert len({tuple(row.values()) for row in rows}) == 24
-    assert {row["c"] for row in rows[:4]} == {row["c"] for row in rows[20:]}
-    again, other = points(varied, 4, "sobol", 7), points(varied, 4, "sobol", 8)
-    assert np.array_equal(again.quantiles, found.quantiles) and not np.array_equal(
-        other.quantiles, found.quantiles
-    )
-
-
-@pytest.mark.parametrize("sampler", ["sobol", "lhs", "random"])
-def test_samples_have_their_distribution(sampler: str) -> None:
-    """Mean and deviation of 1,024 values."""
-    found = points(variations({"x": "normal(5, 2)", "y": "uniform(-1,3)"}), 1024, sampler, 1)
-    rows = [found.at(i) for i in range(len(found))]
-    x, y = (np.array([row[key] for row in rows]) for key in "xy")
-    assert (x.mean(), x.std()) == (pytest.approx(5, abs=0.15), pytest.approx(2, rel=0.06))
-    assert (y.mean(), y.std()) == (pytest.approx(1, abs=0.08), pytest.approx(4 / math.sqrt(12), rel=0.06))
-
-
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        (["x"], "expected KEY=VALUES"),
-        (["x="], "there are no values"),
-        (["x=1:5:0"], "the range has 0 values"),
-        (["x=1:5:1"], "has at least 2 values"),
-        (["x=1:b:3"], "expected a finite number, got 'b'"),
-        (["x=normal(1)"], "takes two numbers, mean and standard deviation, got 1"),
-        (["x=normal(1,-1)"], "expected a standard deviation above 0"),
-        (["x=uniform(2,1)"], "expected least below most"),
-        (["x=gamma(2,1)"], "unknown distribution 'gamma'"),
-        (["x=nan"], "expected finite numbers"),
-        (["x=1", "x=2"], "is given twice"),
-        ([], "nothing is varied"),
-        ({"x": []}, "there are no values"),
-    ],
-)
-def test_wrong_values(settings: Any, said: str) -> None:
-    """Before a model is looked at."""
-    with pytest.raises(DescriptionError, match=said.replace("(", r"\(")):
-        variations(settings)
-
-
-@pytest.mark.parametrize(
-    ("samples", "sampler", "said"),
-    [
-        (None, "sobol", "say how many samples"),
-        (0, "sobol", "expected 1 or more"),
-        (5, "sobl", "expected one of sobol"),
-    ],
-)
-def test_wrong_samples(samples: int | None, sampler: str, said: str) -> None:
-    """Distributions need samples and a sampler."""
-    with pytest.raises(DescriptionError, match=said):
-        points(variations(["x=normal(1,1)"]), samples, sampler, 0)
 
 
 # ---- An instance that is used again -----------------------------------------------------------------------------
@@ -527,38 +400,3 @@ def test_wrong_searches(swing: Path, bounds: list[str], options: dict[str, Any],
     with pytest.raises(DescriptionError) as caught:
         gp.optimize(gp.load(swing), bounds, "peak(E_z)", swing.parent / "wrong", scheduler="here", **options)
     assert said in str(caught.value) and not (swing.parent / "wrong").exists()
-
-
-# ---- Sensitivities ----------------------------------------------------------------------------------------------
-
-
-def test_sobol_indices_of_ishigami() -> None:
-    """Against their closed form (Ishigami and Homma 1990; a = 7, b = 0.1); failed runs are left out."""
-    pytest.importorskip("SALib", reason="needs SALib: pip install gpmelica[sweep]")
-    names = [f"{x}=uniform({-math.pi},{math.pi})" for x in "abc"]
-    found = points(variations(names), 2048, "saltelli", 3)
-    x = np.array([list(found.at(i).values()) for i in range(len(found))])
-    y = np.sin(x[:, 0]) + 7 * np.sin(x[:, 1]) ** 2 + 0.1 * x[:, 2] ** 4 * np.sin(x[:, 0])
-    y[17] = np.nan
-    indices = sensitivities(found, "saltelli", y)
-    assert isinstance(indices, Sensitivities) and indices.used == len(y) - 5
-    assert indices.measures["first order"] == pytest.approx([0.3139, 0.4424, 0.0], abs=0.03)
-    assert indices.measures["total"] == pytest.approx([0.5576, 0.4424, 0.2437], abs=0.03)
-
-
-def test_other_sensitivities_of_a_plane() -> None:
-    """Morris' effects are the slopes, without scatter; first-order indices are the shares of the variance."""
-    pytest.importorskip("SALib", reason="needs SALib: pip install gpmelica[sweep]")
-    varied = variations(["a=uniform(0,1)", "b=uniform(0,1)"])
-    for sampler, samples in (("morris", 10), ("lhs", 500)):
-        found = points(varied, samples, sampler, 0)
-        y = np.array([2 * found.at(i)["a"] + found.at(i)["b"] for i in range(len(found))])
-        result = sensitivities(found, sampler, y)
-        assert isinstance(result, Sensitivities)
-        if sampler == "morris":
-            slopes = result.measures["mean effect"]
-            assert slopes[0] / slopes[1] == pytest.approx(2.0, rel=1e-9)
-            assert result.measures["its scatter"] == pytest.approx([0.0, 0.0], abs=1e-9)
-        else:
-            assert result.measures["first order"] == pytest.approx([0.8, 0.2], abs=0.08)
-    assert sensitivities(found, "lhs", np.ones(len(found))) == "the objective does not vary"
