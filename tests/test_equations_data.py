@@ -1,22 +1,18 @@
-"""The generated C against the contract it is made for, and against the CasADi that writes it."""
+"""The generated C against the contract that it is made for."""
 
 from __future__ import annotations
 
-import ctypes
 import re
 import subprocess
 from pathlib import Path
 
-import casadi as ca
 import numpy as np
 import pytest
 from helpers_backends import driven
-from helpers_c_layer import SOURCES, STRICT, compile_c, compiler
+from helpers_c_layer import SOURCES, STRICT, compiler
 from helpers_projection import ON
 
-from gpmelica.errors import BuildError
 from gpmelica.fmu.backends import native
-from gpmelica.fmu.code import casadi_code
 from gpmelica.generator.description.load import from_data
 from gpmelica.generator.program.program import Parameter
 from gpmelica.prepared import prepare
@@ -97,52 +93,6 @@ def test_flags_are_of_files_that_there_are() -> None:
     long = native.flags({name: text + " " * 1_000_000 for name, text in files.items()})
     parts = ("", "_forward", "_reverse")
     assert {name for name in long if long[name] != flags[name]} == {f"equations_dynamics{p}.c" for p in parts}
-
-
-def test_casadi_that_writes_otherwise_is_refused() -> None:
-    """Its null checks are taken out by their look: one that looks different is an error with CasADi's version."""
-    x = ca.SX.sym("x", 2)
-    f = ca.Function("f", [x], [ca.vertcat(x[0] * x[1], x[0])])
-    code = casadi_code.code("functions", [f])
-    assert "arg[0][1]" in code
-    assert "arg[0]?" not in code
-    assert "res[0]!=0" not in code
-    known = "w[0]=arg[0]? arg[0][0] : 0;\nif (res[0]!=0) res[0][0]=w[0];\n"
-    assert casadi_code.without_null_checks(known, 1) == "w[0]=arg[0][0];\nres[0][0]=w[0];\n"
-    version = re.escape(ca.__version__)
-    for other, results in ((known.replace("]? ", "] ? "), 1), (known.replace("!=0", "!=NULL"), 1), (known, 2)):
-        with pytest.raises(BuildError, match=f"CasADi {version} writes C .* install"):
-            casadi_code.without_null_checks(other, results)
-
-
-_CALL = """
-void call(const double *at, double *found, double *work) {
-    const double *arg[] = {at};
-    double *res[] = {found};
-    casadi_f0(arg, res, 0, work, 0);
-}
-"""
-
-
-def test_code_in_parts_is_that_of_one(tmp_path: Path) -> None:
-    """Functions cut into short ones, with what crosses the cuts in an array, give the bits of CasADi's own."""
-    cc = compiler()
-    if cc is None:
-        pytest.skip("no C compiler: CC, cc, gcc, clang and ziglang are missing")
-    rng, x = np.random.default_rng(1), ca.SX.sym("x", 40)
-    known = ca.vertsplit(x)
-    for far, near, kind in zip(*rng.integers(0, 2**16, (2, 2000)), rng.integers(0, 4, 2000), strict=True):
-        left, right = known[far % len(known)], known[-1 - near % 40]
-        known.append([left + right, left * right, ca.fabs(left - right), ca.fmin(left, right)][kind])
-    f = ca.Function("f", [x], [ca.vertcat(*known[-100:])])
-    code = casadi_code.code("parts", [f])
-    assert code.count("static void casadi_f0_") > 5
-    (tmp_path / "parts.c").write_text(code + _CALL)
-    library = compile_c([*cc, "-w", "-shared", "-fPIC"], tmp_path / "parts.so", [tmp_path / "parts.c"])
-    at, found, work = rng.uniform(-1.0, 1.0, 40), np.empty(100), np.empty(f.sz_w())
-    ctypes.CDLL(str(library)).call(*(array.ctypes.data_as(ctypes.c_void_p) for array in (at, found, work)))
-    np.testing.assert_array_equal(found, np.array(f(at)).ravel())
-    assert np.isfinite(found).all()
 
 
 def test_parameters_are_numbers_or_vectors() -> None:

@@ -16,8 +16,7 @@ The model: its equations and numbers belong to whoever described it.
 
 The C layer in sources, and its binary form in binaries: gpmelica, BSD 3-Clause, gpmelica.txt.
 
-sources/equations_*.c made by CasADi: its template code is under MIT-0, which asks for nothing; what it generated
-is not copyrighted. The files say so themselves.
+sources/equations_*.c: the model's equations in C, written by gpmelica, which asks for nothing in them.
 
 sources/include: the standard's own headers, 2-Clause BSD; the text is in each of them.
 """

@@ -33,20 +33,20 @@ from .fmu import Fmu, Order
 DATA = "equations_data.c"
 # Of the C layer, besides one per FMI version.
 _ROOMS = ("algebra", "core", "events", "constraints", "solvers", "cosimulation", "instance")
-# CasADi's code is not ours to keep free of warnings. What only a start needs is run a few times, and compiled in
-# half the time as it stands (zig checks such code while it runs, if it is not told otherwise); of the rest the
-# dynamics alone gain from -O2: for derivatives it would add half to the time that the compiler takes.
-_AS_IT_STANDS = ("-w", "-O0", "-fno-sanitize=undefined")
+# What only a start needs is run a few times, and compiled in half the time as it stands (zig checks such code
+# while it runs, if it is not told otherwise); of the rest the dynamics alone gain from -O2: for derivatives it
+# would add half to the time that the compiler takes.
+_AS_IT_STANDS = (*STRICT, "-O0", "-fno-sanitize=undefined")
 _FLAGS: dict[str, tuple[str, ...]] = {
     "equations_start.c": _AS_IT_STANDS,
     "equations_start_forward.c": _AS_IT_STANDS,
     "equations_start_reverse.c": _AS_IT_STANDS,
-    "equations_dynamics.c": ("-w",),
-    "equations_dynamics_forward.c": ("-w", "-O1"),
-    "equations_dynamics_reverse.c": ("-w", "-O1"),
-    "equations_outputs.c": ("-w", "-O1"),
-    "equations_outputs_forward.c": ("-w", "-O1"),
-    "equations_outputs_reverse.c": ("-w", "-O1"),
+    "equations_dynamics.c": STRICT,
+    "equations_dynamics_forward.c": (*STRICT, "-O1"),
+    "equations_dynamics_reverse.c": (*STRICT, "-O1"),
+    "equations_outputs.c": (*STRICT, "-O1"),
+    "equations_outputs_forward.c": (*STRICT, "-O1"),
+    "equations_outputs_reverse.c": (*STRICT, "-O1"),
 }
 # Where this code is so long, in characters, more effort of the compiler makes none that is faster (n = 36 to 50).
 _LONG: dict[str, tuple[int, str]] = {
@@ -78,12 +78,14 @@ def generate(program: Program, chain: Chain, fmi: str = "2.0") -> Sources:
     staged, table = stage(program), variables.table(program)
     token, unknowns = variables.token(program, table), structure(table, dependencies(staged), fmi)
     derivatives, adjoint = differentiated(staged), fmi != "2.0"
+    functions = casadi_code.functions(staged, derivatives, adjoint=adjoint)
     texts = _fixed_sources(fmi) | {
-        **casadi_code.functions(staged, derivatives, adjoint=adjoint),
+        **functions.files,
         DATA: equations_data.data(
             program,
             staged,
             derivatives,
+            functions.work,
             table,
             unknowns,
             adjoint=adjoint,
@@ -129,7 +131,7 @@ def flags(texts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     found = dict(_FLAGS)
     for name, (most, effort) in _LONG.items():
         if len(texts.get(name, "")) > most:
-            found[name] = ("-w", effort)
+            found[name] = (*STRICT, effort)
     return found
 
 

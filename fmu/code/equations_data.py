@@ -13,8 +13,6 @@ from dataclasses import fields
 from itertools import accumulate, takewhile
 from typing import Any
 
-import casadi as ca
-
 from ...generator.language.piecewise import PIECE, Piecewise
 from ...generator.program.program import Lookup, Program, Requirement
 from ...generator.types.bounds import ANY, Bounds
@@ -45,6 +43,7 @@ def data(
     program: Program,
     staged: Staged,
     derivatives: Mapping[str, StageDerivative],
+    work: Mapping[str, int],
     variables: Sequence[Variable],
     structure: Structure,
     *,
@@ -53,7 +52,12 @@ def data(
     token: str,
     version: str,
 ) -> str:
-    """C code of the tables; adjoint: with the reverse derivatives' functions."""
+    """C code of the tables.
+
+    Parameters:
+        work     doubles of scratch, by functions
+        adjoint  with the reverse derivatives' functions
+    """
     limits = [bounds for bounds in dict.fromkeys(v.bounds for v in variables) if bounds != ANY]
     lists = [_lists(stage, derivatives.get(stage.function.name())) for stage in staged.stages]
     dependencies, tables = _dependencies(structure, len(variables))
@@ -68,9 +72,11 @@ def data(
         "version": version,
         "complete": _complete(blocks),
         "functions": [stage.function.name() for stage in staged.stages],
-        "derivatives": {name: _derivative(name, found, adjoint) for name, found in derivatives.items()},
+        "derivatives": {name: _derivative(name, found, work, adjoint) for name, found in derivatives.items()},
         "lists": {name: text or "0" for found in [*lists, dependencies] for name, text in found.items()},
-        "groups": {name: [_stage(s, derivatives) for s in staged.stages if s.group == name] for name in GROUPS},
+        "groups": {
+            name: [_stage(s, derivatives, work) for s in staged.stages if s.group == name] for name in GROUPS
+        },
         "variables": [_variable(v, limits) for v in variables],
         "bounds": [_bounds(bounds) for bounds in limits],
         "requirements": [_requirement(required) for required in program.requirements],
@@ -146,13 +152,13 @@ def _lists(stage: Stage, derivative: StageDerivative | None) -> dict[str, str]:
     }
 
 
-def _stage(stage: Stage, derivatives: Mapping[str, StageDerivative]) -> dict[str, Any]:
+def _stage(stage: Stage, derivatives: Mapping[str, StageDerivative], work: Mapping[str, int]) -> dict[str, Any]:
     name, system = stage.function.name(), stage.system
     return {
         "name": _string(stage.name),
         "coordinates": _string(stage.about),
         "function": name,
-        **_sizes(stage.function),
+        "n_work": work[name],
         "n_inputs": len(stage.inputs),
         "inputs": f"{name}_inputs",
         "n_outputs": len(stage.outputs),
@@ -176,11 +182,11 @@ def _system(system: AnySystem, stage: str) -> dict[str, Any]:
     }
 
 
-def _derivative(name: str, found: StageDerivative, adjoint: bool) -> dict[str, Any]:
+def _derivative(name: str, found: StageDerivative, work: Mapping[str, int], adjoint: bool) -> dict[str, Any]:
     return {
         "forward": found.forward.name(),
         "reverse": found.reverse.name() if adjoint else "0",
-        **_sizes(found.forward, found.reverse),
+        "n_work": max(work.get(f.name(), 0) for f in (found.forward, found.reverse)),
         "n_values": len(found.values),
         "values": f"{name}_values",
         "n_from": len(found.origin),
@@ -189,12 +195,6 @@ def _derivative(name: str, found: StageDerivative, adjoint: bool) -> dict[str, A
         "n_to": len(found.to),
         "to": f"{name}_to",
     }
-
-
-def _sizes(*functions: ca.Function) -> dict[str, int]:
-    """CasADi's work sizes, the largest of the functions."""
-    names = ("sz_arg", "sz_res", "sz_iw", "sz_w")
-    return {name: max(getattr(f, name)() for f in functions) for name in names}
 
 
 # by which name the contract knows the index of a variable; else it is a number

@@ -29,78 +29,72 @@ enum {
     SIZE = OUTPUTS + 3
 };
 
-static int prepare(const double **arg, double **res, long long int *iw, double *w, int mem) {
+static void prepare(const double **arg, double **res, double *w) {
     const double *p = arg[0];
-    (void)iw, (void)w, (void)mem;
+    (void)w;
     const double start[4] = {p[START], 0.0, 0.0, 0.0};
     const double mass[4] = {p[M1] + p[M2], p[M2], p[M2], p[M2]};
     for (int i = 0; i < 4; i++) res[0][i] = start[i];
     res[1][0] = p[T_ON];
     res[1][1] = p[T_OFF] < 0.0 ? NAN : p[T_OFF];
     for (int i = 0; i < 4; i++) res[2][i] = mass[i];
-    return 0;
 }
 
-static int dynamics(const double **arg, double **res, long long int *iw, double *w, int mem) {
+static void dynamics(const double **arg, double **res, double *w) {
     const double *x = arg[0], *u = arg[1], *s = arg[2], *p = arg[3], *mass = arg[4];
-    (void)iw, (void)w, (void)mem;
+    (void)w;
     for (int i = 0; i < 4; i++) res[0][i] = mass[i];
     for (int i = 0; i < 2; i++) res[1][i] = x[2 + i];
     for (int i = 0; i < 2; i++) res[2][i] = -p[K] * x[i] - p[C] * x[2 + i];
     res[2][0] += p[FORCE] * (s[0] - s[1]) + u[0];
-    return 0;
 }
 
-static int outputs(const double **arg, double **res, long long int *iw, double *w, int mem) {
+static void outputs(const double **arg, double **res, double *w) {
     const double *x = arg[0], *u = arg[1], *s = arg[2], *p = arg[3], *derivatives = arg[4];
-    (void)iw, (void)w, (void)mem;
+    (void)w;
     res[0][0] = x[0] + x[1];
     res[0][1] = derivatives[2];
     res[0][2] = p[FORCE] * (s[0] - s[1]) + u[0];
-    return 0;
 }
 
 /* Derivatives: the mass matrix holds parameters alone, so its change counts in the solve times the solution. */
-static int prepare_forward(const double **arg, double **res, long long int *iw, double *w, int mem) {
+static void prepare_forward(const double **arg, double **res, double *w) {
     const double *dp = arg[1];
-    (void)iw, (void)w, (void)mem;
+    (void)w;
     const double start[4] = {dp[START], 0.0, 0.0, 0.0};
     const double mass[4] = {dp[M1] + dp[M2], dp[M2], dp[M2], dp[M2]};
     for (int i = 0; i < 4; i++) res[0][i] = start[i];
     res[1][0] = dp[T_ON];
     res[1][1] = dp[T_OFF];
     for (int i = 0; i < 4; i++) res[2][i] = mass[i];
-    return 0;
 }
 
-static int prepare_reverse(const double **arg, double **res, long long int *iw, double *w, int mem) {
+static void prepare_reverse(const double **arg, double **res, double *w) {
     const double *start = arg[1], *events = arg[2], *mass = arg[3];
-    (void)iw, (void)w, (void)mem;
+    (void)w;
     for (int i = 0; i < N_PARAMETERS; i++) res[0][i] = 0.0;
     res[0][M1] = mass[0];
     res[0][M2] = mass[0] + mass[1] + mass[2] + mass[3];
     res[0][T_ON] = events[0];
     res[0][T_OFF] = events[1];
     res[0][START] = start[0];
-    return 0;
 }
 
-static int dynamics_forward(const double **arg, double **res, long long int *iw, double *w, int mem) {
+static void dynamics_forward(const double **arg, double **res, double *w) {
     const double *x = arg[0], *s = arg[2], *p = arg[3], *a = arg[5];
     const double *dx = arg[6], *du = arg[7], *dp = arg[8], *dmass = arg[9];
-    (void)iw, (void)w, (void)mem;
+    (void)w;
     for (int i = 0; i < 2; i++) {
         res[0][i] = dx[2 + i];
         res[1][i] = -p[K] * dx[i] - p[C] * dx[2 + i] - dp[K] * x[i] - dp[C] * x[2 + i];
         res[1][i] -= dmass[i] * a[0] + dmass[2 + i] * a[1];
     }
     res[1][0] += dp[FORCE] * (s[0] - s[1]) + du[0];
-    return 0;
 }
 
-static int dynamics_reverse(const double **arg, double **res, long long int *iw, double *w, int mem) {
+static void dynamics_reverse(const double **arg, double **res, double *w) {
     const double *x = arg[0], *s = arg[2], *p = arg[3], *a = arg[5], *rates = arg[6], *forces = arg[7];
-    (void)iw, (void)w, (void)mem;
+    (void)w;
     for (int i = 0; i < N_PARAMETERS; i++) res[2][i] = 0.0;
     for (int i = 0; i < 2; i++) {
         res[0][i] = -p[K] * forces[i];
@@ -112,27 +106,24 @@ static int dynamics_reverse(const double **arg, double **res, long long int *iw,
     }
     res[1][0] = forces[0];
     res[2][FORCE] = forces[0] * (s[0] - s[1]);
-    return 0;
 }
 
-static int outputs_forward(const double **arg, double **res, long long int *iw, double *w, int mem) {
+static void outputs_forward(const double **arg, double **res, double *w) {
     const double *s = arg[2], *dx = arg[5], *du = arg[6], *dp = arg[7], *change = arg[8];
-    (void)iw, (void)w, (void)mem;
+    (void)w;
     res[0][0] = dx[0] + dx[1];
     res[0][1] = change[2];
     res[0][2] = dp[FORCE] * (s[0] - s[1]) + du[0];
-    return 0;
 }
 
-static int outputs_reverse(const double **arg, double **res, long long int *iw, double *w, int mem) {
+static void outputs_reverse(const double **arg, double **res, double *w) {
     const double *s = arg[2], *y = arg[5];
-    (void)iw, (void)w, (void)mem;
+    (void)w;
     for (int i = 0; i < 4; i++) res[0][i] = i < 2 ? y[0] : 0.0;
     res[1][0] = y[2];
     for (int i = 0; i < N_PARAMETERS; i++) res[2][i] = 0.0;
     res[2][FORCE] = y[2] * (s[0] - s[1]);
     for (int i = 0; i < 4; i++) res[3][i] = i == 2 ? y[1] : 0.0;
-    return 0;
 }
 
 static const int PREPARE_INPUTS[] = {P}, PREPARE_OUTPUTS[] = {START_STATES, EVENT_TIMES, MASS};
@@ -143,21 +134,21 @@ static const int PREPARE_SIZES[] = {N_PARAMETERS}, DYNAMICS_TO[] = {DERIVATIVES,
 static const int DYNAMICS_FROM[] = {X, U, P, MASS}, OUTPUT_FROM[] = {X, U, P, DERIVATIVES};
 static const int SIZES[] = {4, 1, N_PARAMETERS, 4};
 
-static const StageDerivative PREPARE_DERIVATIVE = {prepare_forward, prepare_reverse, 4, 3, 0, 0,
+static const StageDerivative PREPARE_DERIVATIVE = {prepare_forward, prepare_reverse, 0,
     1, PREPARE_INPUTS, 1, PREPARE_INPUTS, PREPARE_SIZES, 3, PREPARE_OUTPUTS};
-static const StageDerivative DYNAMICS_DERIVATIVE = {dynamics_forward, dynamics_reverse, 10, 4, 0, 0,
+static const StageDerivative DYNAMICS_DERIVATIVE = {dynamics_forward, dynamics_reverse, 0,
     6, DYNAMICS_VALUES, 4, DYNAMICS_FROM, SIZES, 2, DYNAMICS_TO};
-static const StageDerivative OUTPUT_DERIVATIVE = {outputs_forward, outputs_reverse, 9, 4, 0, 0,
+static const StageDerivative OUTPUT_DERIVATIVE = {outputs_forward, outputs_reverse, 0,
     5, OUTPUT_INPUTS, 4, OUTPUT_FROM, SIZES, 1, OUTPUT_OUTPUTS};
 
 static const Stage PREPARE_STAGES[] = {
-    {"start values", "", prepare, 1, 3, 0, 0, 1, PREPARE_INPUTS, 3, PREPARE_OUTPUTS, {0, 0, 0, 0, 0, 0, 0},
+    {"start values", "", prepare, 0, 1, PREPARE_INPUTS, 3, PREPARE_OUTPUTS, {0, 0, 0, 0, 0, 0, 0},
      &PREPARE_DERIVATIVE, {0}, {0}}};
 static const Stage DYNAMICS_STAGES[] = {
-    {"accelerations", "q1, q2", dynamics, 5, 3, 0, 0, 5, DYNAMICS_INPUTS, 3, DYNAMICS_OUTPUTS,
+    {"accelerations", "q1, q2", dynamics, 0, 5, DYNAMICS_INPUTS, 3, DYNAMICS_OUTPUTS,
      {2, 1, A, DERIVATIVES + 2, PIVOTS, 0, 0}, &DYNAMICS_DERIVATIVE, {0}, {0}}};
 static const Stage OUTPUT_STAGES[] = {
-    {"outputs", "", outputs, 5, 1, 0, 0, 5, OUTPUT_INPUTS, 1, OUTPUT_OUTPUTS, {0, 0, 0, 0, 0, 0, 0},
+    {"outputs", "", outputs, 0, 5, OUTPUT_INPUTS, 1, OUTPUT_OUTPUTS, {0, 0, 0, 0, 0, 0, 0},
      &OUTPUT_DERIVATIVE, {0}, {0}}};
 
 static const Bounds DAMPING = {0.0, 1e30, 0};

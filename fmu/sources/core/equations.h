@@ -1,9 +1,8 @@
 /* The contract between the generated part of an FMU and the fixed part.
 
    Generated per model, two files:
-     CasADi's C code (any name)  the functions of the stages; casadi_int is long long int, casadi_real double,
-                                 generated without export (the symbols stay hidden)
-     a data file (any name)      defines `const Equations equations` below: tables and constants, no code
+     equations (any names)   the functions of the stages
+     a data file (any name)  defines `const Equations equations` below: tables and constants, no code
 
    Fixed, the same for every model, in rooms of which each uses those before it:
      algebra    linear_solve        dense A X = B by LU with equilibration and partial pivoting
@@ -48,8 +47,8 @@
 #ifndef EQUATIONS_H
 #define EQUATIONS_H
 
-/* CasADi's signature. Returns 0 on success. Called with mem = 0. */
-typedef int StageFunction(const double **arg, double **res, long long int *iw, double *w, int mem);
+/* Writes all of the blocks res from the blocks arg; w: scratch. */
+typedef void StageFunction(const double **arg, double **res, double *w);
 
 /* A X = B for dense blocks, both column-major; solved in place after the stage's function has returned. */
 typedef struct {
@@ -106,7 +105,7 @@ typedef struct {
    `from` are worth through this stage. */
 typedef struct {
     StageFunction *forward, *reverse; /* reverse: NULL where nobody asks for adjoints */
-    int sz_arg, sz_res, sz_iw, sz_w; /* CasADi's work sizes, the larger ones of both functions */
+    int n_work; /* doubles of scratch that either function wants */
     int n_values;
     const int *values; /* offset of each block of values: the stage's inputs, X, and L */
     int n_from;
@@ -121,12 +120,11 @@ typedef struct {
     const char *name;        /* what it gives, for messages: "accelerations", "partition" */
     const char *coordinates; /* what is solved for, for messages: "boom, jib, rope"; "" if nothing to say */
     StageFunction *function;
-    int sz_arg, sz_res, sz_iw, sz_w; /* CasADi's work sizes; sz_arg >= n_inputs, sz_res >= n_outputs */
-    int n_inputs;                    /* number of the function's arguments */
-    const int *inputs;               /* offset of each argument's block; -1: NULL, which CasADi reads as zeros */
-    int n_outputs;                   /* number of the function's results */
-    const int *outputs;              /* offset of each result's block; -1: NULL, result not wanted.
-                                        No output block of a stage may overlap one of its input blocks. */
+    int n_work;         /* doubles of scratch that the function wants */
+    int n_inputs;       /* number of the function's arguments */
+    const int *inputs;  /* offset of each argument's block */
+    int n_outputs;      /* number of the function's results */
+    const int *outputs; /* offset of each result's block, which may not overlap an argument's */
     LinearSystem system;
     const StageDerivative *derivative; /* NULL in groups that no derivative runs through */
     ConstrainedSystem constrained;

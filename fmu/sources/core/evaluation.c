@@ -9,10 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-static double *block_or_null(const Model *model, int offset) {
-    return offset < 0 ? NULL : model->workspace + offset;
-}
-
 static double time_of(const Model *model) { return model->workspace[equations.blocks.time]; }
 
 /* Dependent velocity per independent one: beyond that half of a double's digits are lost. */
@@ -111,17 +107,14 @@ static bool solve_tree(Model *model, const Stage *stage) {
                       stage->coordinates);
 }
 
-static bool compute(Model *model, const Stage *stage) {
-    for (int i = 0; i < stage->n_inputs; i++) model->arg[i] = block_or_null(model, stage->inputs[i]);
-    for (int i = 0; i < stage->n_outputs; i++) model->res[i] = block_or_null(model, stage->outputs[i]);
-    const int code = stage->function(model->arg, model->res, model->iw, model->w, 0);
-    if (code == 0) return true;
-    return model_fail(model, "the function of the %s failed with code %d at t = %.15g s", stage->name, code,
-                      time_of(model));
+static void compute(Model *model, const Stage *stage) {
+    for (int i = 0; i < stage->n_inputs; i++) model->arg[i] = model->workspace + stage->inputs[i];
+    for (int i = 0; i < stage->n_outputs; i++) model->res[i] = model->workspace + stage->outputs[i];
+    stage->function(model->arg, model->res, model->w);
 }
 
 static bool run_stage(Model *model, const Stage *stage) {
-    if (!compute(model, stage)) return false;
+    compute(model, stage);
     if (stage->constrained.n > 0) return solve_constrained(model, stage);
     if (stage->tree.n > 0) return solve_tree(model, stage);
     return stage->system.n == 0 || solve(model, stage);
@@ -210,17 +203,16 @@ static bool fail_stability(Model *model, const Phase *phase) {
 }
 
 /* Column `column` of the tangent of what has to vanish, which stands in the right-hand side with the other sign. */
-static bool differentiate(Model *model, const Phase *phase, const Stage *stage, int column) {
+static void differentiate(Model *model, const Phase *phase, const Stage *stage, int column) {
     const StageDerivative *derivative = stage->derivative;
     double *rates = model->workspace + stage->system.matrix + (size_t)column * (size_t)stage->system.n;
     for (int i = 0; i < derivative->n_values; i++) model->arg[i] = model->workspace + derivative->values[i];
     for (int i = 0; i < derivative->n_from; i++) model->arg[derivative->n_values + i] = model->changes + derivative->from[i];
     model->res[0] = rates;
     model->changes[phase->found + column] = 1.0;
-    const int code = derivative->forward(model->arg, model->res, model->iw, model->w, 0);
+    derivative->forward(model->arg, model->res, model->w);
     model->changes[phase->found + column] = 0.0;
     for (int i = 0; i < stage->system.n; i++) rates[i] = -rates[i];
-    return code == 0 || model_fail(model, "the derivative of the %s failed with code %d", stage->name, code);
 }
 
 /* The stiffness of forces whose tangent is [-K C'; C 0], symmetric, with stiff springs against what opens the loops. */
@@ -242,14 +234,12 @@ static void stiffen(Model *model, const Phase *phase, const LinearSystem *system
 }
 
 /* What has to vanish, with its tangent where the stage itself has no matrix. */
-static bool compute_phase(Model *model, const Phase *phase, const Stage *stage) {
-    if (!compute(model, stage)) return false;
-    if (phase->stiffness < 0) return true;
+static void compute_phase(Model *model, const Phase *phase, const Stage *stage) {
+    compute(model, stage);
+    if (phase->stiffness < 0) return;
     memset(model->changes, 0, (size_t)equations.workspace_size * sizeof *model->changes);
-    for (int i = 0; i < stage->system.n; i++)
-        if (!differentiate(model, phase, stage, i)) return false;
+    for (int i = 0; i < stage->system.n; i++) differentiate(model, phase, stage, i);
     stiffen(model, phase, &stage->system);
-    return true;
 }
 
 /* A spring on each coordinate that holds it where it is. */
@@ -272,16 +262,16 @@ static double work(const Model *model, const Phase *phase) {
     return sum;
 }
 
-/* Adds a step, unless forces at its end oppose it by half the work that they promise before it (Crisfield 1982). */
-static bool advance(Model *model, const Phase *phase, const Stage *stage, bool *opposed) {
+/* Adds a step and says so, unless forces at its end oppose it by half the work that they promise before it (Crisfield 1982). */
+static bool advance(Model *model, const Phase *phase, const Stage *stage) {
     double *tried = model->workspace + phase->tried;
     memcpy(tried, model->workspace + stage->system.right, (size_t)phase->n_found * sizeof *tried);
     const double promised = work(model, phase);
     add(model, phase, tried, 1.0);
-    if (!compute(model, stage)) return false;
-    *opposed = work(model, phase) < -0.5 * promised;
-    if (*opposed) add(model, phase, tried, -1.0);
-    return true;
+    compute(model, stage);
+    if (!(work(model, phase) < -0.5 * promised)) return true;
+    add(model, phase, tried, -1.0);
+    return false;
 }
 
 /* Loops are closed, and forces are no more than so much. */
@@ -299,7 +289,7 @@ static bool settle(Model *model, const Phase *phase, const Stage *stage, double 
     double *a = model->workspace + system->matrix, *b = model->workspace + system->right, spring = 0.0;
     double *stiffness = model->workspace + phase->stiffness;
     for (int i = 0, place = 0; i < MOST_SPRINGS; i++) {
-        if (!compute_phase(model, phase, stage)) return false;
+        compute_phase(model, phase, stage);
         const double softest = SOFTEST / LONGEST * largest(phase->n_stiffness, b, &place);
         const double stiffest = largest(phase->n_stiffness * phase->n_stiffness, stiffness, &place);
         const bool balanced = is_balanced(model, phase, UNMOVED * stiffest);
@@ -308,12 +298,10 @@ static bool settle(Model *model, const Phase *phase, const Stage *stage, double 
         if (is_positive_definite(phase->n_stiffness, stiffness) &&
             linear_solve(system->n, system->columns, a, b, model->workspace + system->pivots, model->w) ==
                 LINEAR_SOLVE_OK) {
-            bool opposed = false;
             *size = largest(phase->n_moved, b, &place);
             if (spring > 0.0 && balanced) *size = 0.0;
             if (*size < SMALLEST) return spring <= INDIFFERENT * stiffest || fail_stability(model, phase);
-            if (*size <= LONGEST && !advance(model, phase, stage, &opposed)) return false;
-            if (*size <= LONGEST && !opposed) return true;
+            if (*size <= LONGEST && advance(model, phase, stage)) return true;
         }
         spring = spring > 0.0 ? STIFFER * spring : softest;
     }
@@ -333,8 +321,10 @@ static bool step_newton(Model *model, const Phase *phase, const Stage *stage, do
 static bool run_phase(Model *model, const Phase *phase) {
     const Stage *stage = &equations.groups[GROUP_START].stages[phase->stage];
     begin_phase(model, phase);
-    if (phase->n_found == 0 || model->run.start == START_DEFAULT)
-        return compute_phase(model, phase, stage) && solve(model, stage);
+    if (phase->n_found == 0 || model->run.start == START_DEFAULT) {
+        compute_phase(model, phase, stage);
+        return solve(model, stage);
+    }
     for (int k = 0; k < MOST_STEPS; k++) {
         double size = 0.0;
         if (!(phase->tried >= 0 ? settle : step_newton)(model, phase, stage, &size)) return false;

@@ -81,8 +81,7 @@ struct Model {
     bool inputs_move;     /* during a step of which derivatives of inputs are given */
     /* NULL, or called during a step where the inner solver needs the inputs at a time: may set them. */
     void (*inputs_wanted)(Model *model, double time);
-    double *w;         /* scratch of a stage: CasADi's, or row scales */
-    long long int *iw;
+    double *w; /* scratch of a stage: its function's, or row scales */
     const double **arg;
     double **res;
     bool event_is_due;   /* an inner step has been cut short where a relation changes */

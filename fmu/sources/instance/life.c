@@ -14,7 +14,7 @@
 
 /* The largest demands of any stage on the scratch memory. */
 typedef struct {
-    int w, iw, arg, res, shares;
+    int w, arg, res, shares;
 } Sizes;
 
 static int larger(int a, int b) { return a > b ? a : b; }
@@ -22,23 +22,22 @@ static int larger(int a, int b) { return a > b ? a : b; }
 static void include_derivative(Sizes *sizes, const StageDerivative *derivative) {
     int shares = 0;
     for (int i = 0; i < derivative->n_from; i++) shares += derivative->sizes[i];
-    sizes->w = larger(sizes->w, derivative->sz_w);
-    sizes->iw = larger(sizes->iw, derivative->sz_iw);
-    sizes->arg = larger(sizes->arg, derivative->sz_arg);
-    sizes->res = larger(sizes->res, derivative->sz_res);
+    const int seeds = larger(derivative->n_from, derivative->n_to);
+    sizes->w = larger(sizes->w, derivative->n_work);
+    sizes->arg = larger(sizes->arg, derivative->n_values + seeds);
+    sizes->res = larger(sizes->res, seeds);
     sizes->shares = larger(sizes->shares, shares);
 }
 
 static Sizes scratch_sizes(void) {
-    Sizes sizes = {0, 0, 0, 0, 0};
+    Sizes sizes = {0, 0, 0, 0};
     for (int group = 0; group < N_GROUPS; group++)
         for (int i = 0; i < equations.groups[group].n_stages; i++) {
             const Stage *stage = &equations.groups[group].stages[i];
-            sizes.w = larger(sizes.w, larger(stage->sz_w, stage->system.n)); /* function, then solve */
+            sizes.w = larger(sizes.w, larger(stage->n_work, stage->system.n)); /* function, then solve */
             sizes.w = larger(sizes.w, TREE_SCRATCH * stage->tree.bodies);
-            sizes.iw = larger(sizes.iw, stage->sz_iw);
-            sizes.arg = larger(sizes.arg, stage->sz_arg);
-            sizes.res = larger(sizes.res, stage->sz_res);
+            sizes.arg = larger(sizes.arg, stage->n_inputs);
+            sizes.res = larger(sizes.res, stage->n_outputs);
             if (stage->derivative != NULL) include_derivative(&sizes, stage->derivative);
         }
     return sizes;
@@ -55,8 +54,8 @@ static bool allocate(Model *model) {
     const size_t workspace = (size_t)equations.workspace_size;
     const size_t doubles = 2 * workspace + memory + solver + saved + indicators + projected + 2 * inputs + (size_t)sizes.shares +
                            (size_t)sizes.w;
-    const size_t bytes = doubles * sizeof(double) + (size_t)sizes.iw * sizeof *model->iw +
-                         (size_t)sizes.arg * sizeof *model->arg + (size_t)sizes.res * sizeof *model->res;
+    const size_t bytes = doubles * sizeof(double) + (size_t)sizes.arg * sizeof *model->arg +
+                         (size_t)sizes.res * sizeof *model->res;
     model->workspace = calloc(1, bytes);
     if (model->workspace == NULL)
         return model_fail(model, "there are no %lu bytes of memory for an instance", (unsigned long)bytes);
@@ -71,8 +70,7 @@ static bool allocate(Model *model) {
     model->inputs_rates = model->inputs_begin + inputs;
     model->shares = model->inputs_rates + inputs;
     model->w = model->shares + sizes.shares;
-    model->iw = (long long int *)(model->w + sizes.w);
-    model->arg = (const double **)(model->iw + sizes.iw);
+    model->arg = (const double **)(model->w + sizes.w);
     model->res = (double **)(model->arg + sizes.arg);
     return true;
 }

@@ -1,0 +1,98 @@
+"""What repeats itself in a tape: the next element of a beam, or the next support, does what the last one did.
+
+Such lines become a loop, so that the length of the code, and the time to compile it, hardly grow with a machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from heapq import heapify, heappop, heappush
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+_LINES = 150  # of a piece at most: what a compiler needs for a function grows faster than its length
+_PERIOD = 400  # the longest body of a loop, likewise
+_WORTH = 24  # lines that a loop has to save
+
+
+class Piece(NamedTuple):
+    """Operations from `start` on, in so many rounds of `period` operations each."""
+
+    start: int
+    period: int
+    rounds: int
+
+    @property
+    def end(self) -> int:
+        """The operation after the last one."""
+        return self.start + self.period * self.rounds
+
+    @property
+    def saved(self) -> int:
+        """Operations that do not have to be written."""
+        return self.period * (self.rounds - 1)
+
+
+def pieces(kinds: Sequence[Hashable]) -> list[Piece]:
+    """All operations of a tape in their order, as loops and as short straight pieces.
+
+    kinds  of the operations: those of one kind may be the same line of a loop
+    """
+    found = sorted(_loops(_numbered(kinds)))
+    ends = [0, *(loop.end for loop in found)]
+    begins = [*(loop.start for loop in found), len(kinds)]
+    return sorted([*found, *(piece for gap in zip(ends, begins, strict=True) for piece in _straight(*gap))])
+
+
+def _numbered(kinds: Sequence[Hashable]) -> NDArray[np.int64]:
+    numbers: dict[Hashable, int] = {}
+    return np.array([numbers.setdefault(kind, len(numbers)) for kind in kinds], dtype=np.int64)
+
+
+def _straight(start: int, end: int) -> list[Piece]:
+    return [Piece(i, min(_LINES, end - i), 1) for i in range(start, end, _LINES)]
+
+
+def _loops(kinds: NDArray[np.int64]) -> list[Piece]:
+    """Without overlap; those that save most first, of which the shorter lines."""
+    heap = [_ranked(loop) for loop in _repetitions(kinds) if loop.saved >= _WORTH]
+    heapify(heap)
+    taken, chosen = np.zeros(len(kinds), dtype=bool), []
+    while heap:
+        loop = heappop(heap)[-1]
+        if not taken[loop.start : loop.end].any():
+            taken[loop.start : loop.end] = True
+            chosen.append(loop)
+        else:
+            for rest in _free(loop, taken):
+                heappush(heap, _ranked(rest))
+    return chosen
+
+
+def _ranked(loop: Piece) -> tuple[int, int, Piece]:
+    return -loop.saved, loop.period, loop
+
+
+def _repetitions(kinds: NDArray[np.int64]) -> list[Piece]:
+    """For each period the longest stretches in which every line is of the kind of the one a period later."""
+    found = []
+    for period in range(1, min(_PERIOD, len(kinds) // 2) + 1):
+        other = np.flatnonzero(kinds[:-period] != kinds[period:])
+        edges = np.concatenate([[-1], other, [len(kinds) - period]])
+        lengths = np.diff(edges) - 1
+        for k in np.flatnonzero(lengths >= period):
+            found.append(Piece(int(edges[k]) + 1, period, int(lengths[k]) // period + 1))
+    return found
+
+
+def _free(loop: Piece, taken: NDArray[np.bool_]) -> list[Piece]:
+    """What is left of a loop beside what others have taken, as far as it is worth it."""
+    edges = np.flatnonzero(np.diff(taken[loop.start : loop.end].astype(np.int8), prepend=1, append=1))
+    begins, ends = edges[::2] + loop.start, edges[1::2] + loop.start
+    rests = (
+        Piece(int(begin), loop.period, int(end - begin) // loop.period)
+        for begin, end in zip(begins, ends, strict=True)
+    )
+    return [rest for rest in rests if rest.saved >= _WORTH]

@@ -1,0 +1,161 @@
+"""C of CasADi's functions, with loops for what repeats itself: the bits of CasADi's own evaluation."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pytest
+from helpers_c_layer import compile_c, compiler
+from numpy.typing import NDArray
+
+from gpmelica.errors import BuildError
+from gpmelica.fmu.code import loops, tape
+from gpmelica.fmu.code.loops import Piece, pieces
+from gpmelica.fmu.code.rolled import Code, code
+from gpmelica.fmu.code.tape import Tape
+
+HEADER = "#include <math.h>\n"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Callable[[ca.Function, Code], NDArray[np.float64]]:
+    """Compiles the code of a function f(x) and calls it at a seeded random x; also CasADi's results there."""
+    cc = compiler()
+    if cc is None:
+        pytest.skip("no C compiler: CC, cc, gcc, clang and ziglang are missing")
+
+    def call(f: ca.Function, made: Code) -> NDArray[np.float64]:
+        (tmp_path / "f.c").write_text(f"{HEADER}void f(const double **arg, double **res, double *w);\n{made.text}")
+        library = ctypes.CDLL(
+            str(compile_c([*cc, "-Wall", "-Werror", "-shared", "-fPIC"], tmp_path / "f.so", [tmp_path / "f.c"]))
+        )
+        at, found = np.random.default_rng(1).uniform(-1.0, 1.0, f.numel_in(0)), np.full(f.numel_out(0), np.nan)
+        work = np.full(made.work + 1, np.nan)
+        library.f(_pointers(at), _pointers(found), ctypes.c_void_p(work.ctypes.data))
+        assert np.isnan(work[-1])  # no more than it has asked for
+        assert np.isfinite(found).all()
+        np.testing.assert_array_equal(found, np.array(f(at)).ravel())
+        return found
+
+    return call
+
+
+def _pointers(*arrays: NDArray[np.float64]) -> Any:
+    return (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays))
+
+
+def _made(x: ca.SX, *results: ca.SX) -> tuple[ca.Function, Tape, Code]:
+    f = ca.Function("f", [x], [ca.densify(ca.vertcat(*results))])
+    found = tape.tape(f)
+    return f, found, code(found, "f")
+
+
+def test_straight_code(run: Callable[..., Any]) -> None:
+    """A random graph without repetitions, cut into short functions with what crosses the cuts in an array."""
+    rng, x = np.random.default_rng(1), ca.SX.sym("x", 40)
+    known = ca.vertsplit(x)
+    for far, near, kind in zip(*rng.integers(0, 2**16, (2, 2000)), rng.integers(0, 4, 2000), strict=True):
+        left, right = known[far % len(known)], known[-1 - near % 40]
+        known.append([left + right, left * right, ca.fabs(left - right), ca.fmin(left, right)][kind])
+    f, _, made = _made(x, *known[-100:])
+    assert made.text.count("static void f_") > 5
+    run(f, made)
+
+
+@pytest.mark.parametrize("length", [40, 80])
+def test_a_chain_is_a_loop(run: Callable[..., Any], length: int) -> None:
+    """Each element takes from the one before and gives to the next; a way back from the tip uses it again."""
+    x = ca.SX.sym("x", 2 * length)
+    c, s, ways = ca.SX(1), ca.SX(0), []
+    for k in range(length):
+        turn, pull = ca.sin(x[2 * k]), ca.cos(x[2 * k]) * x[2 * k + 1]
+        c, s = c * pull - s * turn, s * pull + c * turn + 0.5
+        ways.append((c, s, turn))
+    total, forces = ca.SX(0), []
+    for c, s, turn in reversed(ways):
+        total = total * turn + c * s
+        forces.append(total)
+    f, found, made = _made(x, *forces, *(c for c, _, _ in ways))
+    assert len(found.operators) > 10 * length
+    assert made.text.count("\n") < 200  # whatever the length
+    assert made.text.count("for (int i") >= 2
+    run(f, made)
+
+
+def test_a_tree_takes_indices_from_tables(run: Callable[..., Any]) -> None:
+    """Where parents are no multiples of the round."""
+    rng, x = np.random.default_rng(2), ca.SX.sym("x", 60)
+    found = [ca.sin(x[k]) for k in range(60)]
+    for k in range(1, 60):
+        found[k] = found[k] * x[k] + ca.cos(found[rng.integers(0, k)]) * x[k - 1]
+    f, _, made = _made(x, *found)
+    assert "at[i][" in made.text
+    run(f, made)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_repetitions(run: Callable[..., Any], seed: int) -> None:
+    """Blocks of random operations again and again, on what is near and far, between random ones that come once."""
+    rng = np.random.default_rng(seed)
+    x = ca.SX.sym("x", 30)
+    known, results = ca.vertsplit(x), []
+    operations = (
+        lambda a, b: a + b,
+        lambda a, b: a * b - 0.25,
+        lambda a, b: ca.if_else(a < b, a, -b),
+        lambda a, b: ca.fmax(a, -0.5) / (2.0 + ca.cos(b)),
+        lambda a, b: ca.sign(a) * ca.tanh(b),
+    )
+    for _ in range(5):
+        count, lines = rng.integers(1, 20), rng.integers(5, 30)
+        kinds, backs = rng.integers(0, len(operations), lines), rng.integers(1, 40, (lines, 2))
+        drift = rng.integers(0, 2)
+        for i in range(count):
+            for kind, (near, far) in zip(kinds, backs, strict=True):
+                known.append(operations[kind](known[-near % len(known)], known[-(far + drift * i) % len(known)]))
+            results += known[-lines:]
+    f, _, made = _made(x, *results)
+    assert "for (int i" in made.text
+    run(f, made)
+
+
+def test_results_that_are_arguments_constants_or_the_same(run: Callable[..., Any]) -> None:
+    """Nothing has to be computed for them; a value may be several results, and be read again afterwards."""
+    x = ca.SX.sym("x", 40)
+    rows = [row for k in range(40) for row in (x[k], ca.SX(-1.5), x[k] * x[k], x[k] * x[k], ca.SX(0))]
+    run(*_made(x, *rows, *(ca.sqrt(x[k] * x[k]) for k in reversed(range(40))))[::2])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_pieces_are_all_lines_once_in_their_order(seed: int) -> None:
+    """Loops are of lines of the same kinds; no piece is longer than compilers like."""
+    rng, kinds = np.random.default_rng(seed), []
+    for _ in range(10):
+        kinds += list(rng.integers(0, 4, rng.integers(1, 90))) * int(rng.integers(1, 12))
+    found = pieces(kinds)
+    assert [piece.start for piece in found] == [0, *(piece.end for piece in found[:-1])]
+    assert found[-1].end == len(kinds)
+    for piece in found:
+        rounds = np.reshape(kinds[piece.start : piece.end], (piece.rounds, piece.period))
+        assert (rounds == rounds[0]).all()
+        assert piece.period <= max(loops._LINES, loops._PERIOD)
+    assert sum(piece.saved for piece in found) > len(kinds) / 2
+
+
+def test_pieces_of_nothing() -> None:
+    """Functions without operations have none."""
+    assert pieces([]) == []
+    assert pieces(["a"]) == [Piece(0, 1, 1)]
+
+
+def test_an_operation_that_is_not_known_is_refused() -> None:
+    """With its name and CasADi's version."""
+    x = ca.SX.sym("x")
+    f = ca.Function("f", [x], [ca.erfinv(x)])
+    with pytest.raises(BuildError, match=rf"CasADi {ca.__version__} .* OP_ERFINV.*install"):
+        tape.tape(f)
