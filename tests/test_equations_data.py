@@ -89,7 +89,9 @@ def test_flags_are_of_files_that_there_are() -> None:
     model = prepare(from_data(driven()))
     files = native.generate(model.native_program, model.chain, "3.0").files
     flags = native.flags(files)
-    assert {name for name in files if re.fullmatch(r"equations_.*\.c", name)} == {*flags, native.DATA}
+    assert (
+        {name for name in files if name.startswith("equations_")} - {native.DATA} <= flags.keys() <= files.keys()
+    )
     long = native.flags({name: text + " " * 1_000_000 for name, text in files.items()})
     parts = ("", "_forward", "_reverse")
     assert {name for name in long if long[name] != flags[name]} == {f"equations_dynamics{p}.c" for p in parts}
