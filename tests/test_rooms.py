@@ -63,7 +63,8 @@ gpmelica
 cli
 __main__
 """
-C_ORDER = ("algebra", "core", "events", "constraints", "solvers", "cosimulation", "instance", "fmi2", "fmi3")
+C_ORDER = ("algebra", "core", "evaluation", "events", "constraints", "solvers", "cosimulation", "instance")
+C_ORDER = (*C_ORDER, "fmi2", "fmi3")
 APART = {("fmi3", "fmi2")}  # an FMU has one of them
 
 Graph = Mapping[str, set[str]]

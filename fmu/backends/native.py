@@ -32,7 +32,7 @@ from .fmu import Fmu, Order
 
 DATA = "equations_data.c"
 # Of the C layer, besides one per FMI version.
-_ROOMS = ("algebra", "core", "events", "constraints", "solvers", "cosimulation", "instance")
+_ROOMS = ("algebra", "core", "evaluation", "events", "constraints", "solvers", "cosimulation", "instance")
 # What only a start needs is run a few times, and compiled in half the time as it stands (zig checks such code
 # while it runs, if it is not told otherwise); of the rest the dynamics alone gain from -O2: for derivatives it
 # would add half to the time that the compiler takes.

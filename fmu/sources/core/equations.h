@@ -16,7 +16,7 @@
                 table               the table of variables: by value reference, by name; bounds
                 inputs              inputs between communication points
                 point               time, states, switches: where the stages are evaluated
-                evaluation          the stages, each group run once per change
+     evaluation  evaluation         the stages, each group run once per change
                 variables           get and set by value reference, with checks
                 derivatives         exact derivatives, forward and adjoint, by sweeps over the stages
      events     events              sets the switches
