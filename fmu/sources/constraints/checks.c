@@ -12,7 +12,7 @@ static bool check(Model *model) {
     for (int i = 0; i < equations.n_checks; i++) {
         const Check *own = &equations.checks[i];
         if (!(model->workspace[equations.blocks.checks + i] < own->bound)) /* NaN is none, too */
-            return model_fail(model, "%s %.15g", own->message, model->workspace[equations.blocks.time]);
+            return model_fail(model, "%s %.15g", own->message, model_time(model));
     }
     return true;
 }

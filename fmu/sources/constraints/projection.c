@@ -79,7 +79,7 @@ static bool project(Model *model, Level which, double *correction) {
     return model_fail(model,
                       "the projection of the %s onto the constraints does not converge at t = %.15g s: a violation of"
                       " %.3g is left, expected at most %.3g (projection_tolerance)",
-                      level->name, model->workspace[equations.blocks.time], now, tolerance_of(model));
+                      level->name, model_time(model), now, tolerance_of(model));
 }
 
 static bool project_all(Model *model) {
@@ -98,6 +98,6 @@ bool model_project(Model *model, bool *moved) {
     memcpy(model->projected, model->workspace + equations.blocks.states,
            (size_t)equations.n_states * sizeof *model->projected);
     if (project_all(model)) return true;
-    model_move(model, model->workspace[equations.blocks.time], model->projected);
+    model_move(model, model_time(model), model->projected);
     return false;
 }

@@ -16,7 +16,9 @@
                 table               the table of variables: by value reference, by name; bounds
                 inputs              inputs between communication points
                 point               time, states, switches: where the stages are evaluated
-     evaluation  evaluation         the stages, each group run once per change
+     evaluation  stage              one stage: its function, its system, the derivatives of both
+                start               the search for the start states
+                evaluation          the stages, each group run once per change
                 variables           get and set by value reference, with checks
                 derivatives         exact derivatives, forward and adjoint, by sweeps over the stages
      events     events              sets the switches
@@ -104,7 +106,7 @@ typedef struct {
    Arguments of `reverse`: values, then what each number of `to` is worth (an adjoint); its results: what those of
    `from` are worth through this stage. */
 typedef struct {
-    StageFunction *forward, *reverse; /* reverse: NULL where nobody asks for adjoints */
+    StageFunction *forward, *reverse; /* reverse: NULL in FMI 2.0, which has no adjoints */
     int n_work; /* doubles of scratch that either function wants */
     int n_values;
     const int *values; /* offset of each block of values: the stage's inputs, X, and L */

@@ -34,7 +34,7 @@ void inputs_begin_step(Model *model) {
     const double *derivatives = derivatives_of(model, 1);
     model->inputs_move = false;
     for (int i = 0; i < INPUT_ORDERS * equations.n_inputs; i++) model->inputs_move |= derivatives[i] != 0.0;
-    model->inputs_origin = model->workspace[equations.blocks.time];
+    model->inputs_origin = model_time(model);
     for (int i = 0; i < equations.n_inputs; i++)
         model->inputs_begin[i] = model->workspace[equations.blocks.inputs + i];
 }
@@ -76,7 +76,7 @@ static void difference(Model *model, double time) {
 }
 
 const double *inputs_rates(Model *model) {
-    const double time = model->workspace[equations.blocks.time];
+    const double time = model_time(model);
     for (int i = 0; i < equations.n_inputs; i++)
         model->inputs_rates[i] = model->inputs_move ? polynomial(model, i, 1, time - model->inputs_origin) : 0.0;
     if (model->inputs_wanted != NULL) difference(model, time);

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+double model_time(const Model *model) { return model->workspace[equations.blocks.time]; }
+
 void model_changed(Model *model, uint32_t groups) { model->run.dirty |= groups; }
 
 bool model_fail(Model *model, const char *format, ...) {

@@ -93,6 +93,8 @@ struct Model {
     char message[MESSAGE_SIZE];
 };
 
+double model_time(const Model *model); /* s */
+
 void model_changed(Model *model, uint32_t groups); /* marks groups, bits as in RunState.dirty */
 
 #if defined __GNUC__

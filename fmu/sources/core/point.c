@@ -31,7 +31,7 @@ static void put_pieces(Model *model, int block, double time) {
 
 void tables_follow_parameters(Model *model) {
     put_pieces(model, equations.blocks.start_pieces, 0.0);
-    put_pieces(model, equations.blocks.pieces, model->workspace[equations.blocks.time]);
+    put_pieces(model, equations.blocks.pieces, model_time(model));
 }
 
 /* ---- The point -------------------------------------------------------------------------------------------------- */
@@ -51,7 +51,7 @@ void model_move(Model *model, double time, const double *states) {
 
 bool model_set_time(Model *model, double time) {
     if (!isfinite(time)) return model_fail(model, "the time is %g, expected a finite number", time);
-    if (time != model->workspace[equations.blocks.time]) model_changed(model, AFTER_POINT);
+    if (time != model_time(model)) model_changed(model, AFTER_POINT);
     put_time(model, time);
     return true;
 }
@@ -79,8 +79,6 @@ static double *switches_of(const Model *model) { return model->workspace + equat
 
 static double *relations_of(const Model *model) { return switches_of(model) + n_times(); }
 
-static double time_of(const Model *model) { return model->workspace[equations.blocks.time]; }
-
 /* ---- Time events ------------------------------------------------------------------------------------------------ */
 
 /* Event times within rounding of the present have come: an importer may land a bit short of them. */
@@ -97,7 +95,7 @@ static bool set(Model *model, double *value, bool now) {
 
 void switches_follow_time(Model *model) {
     for (int k = 0; k < n_times(); k++)
-        set(model, switches_of(model) + k, has_come(times_of(model)[k], time_of(model)));
+        set(model, switches_of(model) + k, has_come(times_of(model)[k], model_time(model)));
 }
 
 /* When the next kink of a table comes, s. */
@@ -107,15 +105,15 @@ static double next_kink(const Model *model, int k) {
     const int way = rate > 0.0 ? 1 : -1;
     if (!lookup->has_kinks || rate == 0.0) return INFINITY;
     /* the end of a piece is the begin of the next one; one that has come but for rounding is passed over */
-    for (int i = piece_at(model, k, time_of(model)) + (way > 0); i > 0 && i < lookup->n_pieces; i += way) {
-        const double kink = time_of(model) + (lookup->pieces[i][0] - argument(model, k, time_of(model))) / rate;
-        if (!has_come(kink, time_of(model))) return kink;
+    for (int i = piece_at(model, k, model_time(model)) + (way > 0); i > 0 && i < lookup->n_pieces; i += way) {
+        const double kink = model_time(model) + (lookup->pieces[i][0] - argument(model, k, model_time(model))) / rate;
+        if (!has_come(kink, model_time(model))) return kink;
     }
     return INFINITY;
 }
 
 double switches_next_time(const Model *model) {
-    const double *events = times_of(model), time = time_of(model);
+    const double *events = times_of(model), time = model_time(model);
     double next = INFINITY;
     for (int k = 0; k < n_times(); k++)
         if (isfinite(events[k]) && !has_come(events[k], time)) next = fmin(next, events[k]);
@@ -135,7 +133,7 @@ static bool is_beyond(const Model *model, int k) { return relation_distance(mode
 
 bool switches_are_due(const Model *model) {
     for (int k = 0; k < n_times(); k++)
-        if (switches_of(model)[k] == 0.0 && has_come(times_of(model)[k], time_of(model))) return true;
+        if (switches_of(model)[k] == 0.0 && has_come(times_of(model)[k], model_time(model))) return true;
     return relations_are_due(model);
 }
 

@@ -12,13 +12,11 @@
 #include <math.h>
 #include <string.h>
 
-static double *time_of(Model *model) { return model->workspace + equations.blocks.time; }
-
 /* Importers count communication points in their own way, so that ours may differ by some rounding. */
 static bool near(double a, double b) { return fabs(a - b) <= 1e-9 * fmax(1.0, fabs(b)); }
 
 bool cosimulation_check(Model *model, double point, double size) {
-    const double time = *time_of(model), stop = model->run.stop_time;
+    const double time = model_time(model), stop = model->run.stop_time;
     if (!isfinite(point) || !near(point, time))
         return model_fail(model, "the communication point is %.15g s, expected the model's time, %.15g s", point,
                           time);
@@ -75,7 +73,7 @@ static bool integrate(Model *model, double end) {
     int32_t budget = model->run.integer_settings[SETTING_SOLVER_MAX_STEPS];
     model->end = end;
     if (!begin_after_event(model)) return false; /* inputs may have changed relations */
-    while (*time_of(model) < model->end) {
+    while (model_time(model) < model->end) {
         const double landing = fmin(model->end, switches_next_time(model));
         if (!integrator->advance(model, landing, &budget) || !check_states(model)) return false;
         if (model->stop_at_events && switches_are_due(model)) return true;
@@ -85,7 +83,7 @@ static bool integrate(Model *model, double end) {
 }
 
 bool cosimulation_step(Model *model, double point, double size) {
-    const double start = *time_of(model);
+    const double start = model_time(model);
     const RunState before = model->run;
     char cause[MESSAGE_SIZE];
     save(model);

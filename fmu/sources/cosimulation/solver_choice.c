@@ -68,8 +68,6 @@ static double spent(const RunState *run) {
            COLUMN * equations.n_states * (double)run->counters[COUNTER_SOLVER_JACOBIANS];
 }
 
-static double time_of(const Model *model) { return model->workspace[equations.blocks.time]; }
-
 /* Measures from now on. */
 static void begin(Model *model, Method method) {
     RunState *run = &model->run;
@@ -79,7 +77,7 @@ static void begin(Model *model, Method method) {
         run->previous_error = 1.0;
     }
     run->chosen_method = method;
-    run->measured_time = time_of(model);
+    run->measured_time = model_time(model);
     run->measured_steps = (double)run->counters[COUNTER_SOLVER_STEPS];
     run->measured_cost = spent(run);
 }
@@ -118,7 +116,7 @@ Method choose_method(Model *model) {
     if (run->chosen_method == METHOD_AUTOMATIC) {
         choose_first(model);
     } else if (steps >= (by_bdf ? TRIAL : run->patience)) {
-        const double cost = (spent(run) - run->measured_cost) / (time_of(model) - run->measured_time);
+        const double cost = (spent(run) - run->measured_cost) / (model_time(model) - run->measured_time);
         if (by_bdf) review_bdf(model, cost);
         else review_dormand_prince(model, cost);
     }

@@ -3,9 +3,7 @@
 #ifndef EVALUATION_H
 #define EVALUATION_H
 
-#include "constrained_solve.h"
 #include "model.h"
-#include "tree_rows.h"
 
 bool model_evaluate(Model *model, Group last);         /* runs the dirty groups up to and including `last` */
 bool model_evaluate_beside(Model *model, Group group); /* runs one of the groups after OUTPUTS */
@@ -13,9 +11,5 @@ bool model_derivatives(Model *model, double *values);  /* evaluates; copies to n
 
 /* Whether the numbers of a workspace that serve as indices, the pivots of the systems, are ones. */
 bool model_are_indices(double *workspace);
-
-/* The matrices of a stage's system in the workspace, F, W, X and L in an array with the same layout. */
-Constrained model_constrained(const ConstrainedSystem *system, double *workspace, double *vectors);
-TreeRows model_tree(const TreeSystem *system, double *workspace, double *vectors); /* the same */
 
 #endif

@@ -58,7 +58,7 @@ bool locate_event(Model *model, double begin, StepTo step_to, const void *step) 
     if (equations.n_relations == 0) return true;
     if (!model_expect_change(model, &is_beyond)) return false;
     for (;;) {
-        Bracket bracket = {begin, model->workspace[equations.blocks.time], model->indicators,
+        Bracket bracket = {begin, model_time(model), model->indicators,
                            model->indicators + equations.n_relations};
         switches_indicators(model, bracket.after);
         if (is_beyond && !narrow(model, &bracket, step_to, step)) return false;

@@ -11,7 +11,7 @@
 enum { MOST_EVENTS = 1000 };
 
 static bool count(Model *model, int relation) {
-    const double time = model->workspace[equations.blocks.time];
+    const double time = model_time(model);
     if (!(fabs(time - model->run.events_since) < 1.0)) {
         model->run.events_since = time;
         model->run.events = 0;
@@ -32,7 +32,7 @@ bool model_handle_event(Model *model) {
         if (!count(model, changed)) return false;
     }
     return model_fail(model, "the conditions contradict each other at t = %.15g s, the last one: %s",
-                      model->workspace[equations.blocks.time], equations.relations[changed]);
+                      model_time(model), equations.relations[changed]);
 }
 
 bool model_expect_change(Model *model, bool *due) {

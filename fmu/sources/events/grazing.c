@@ -115,7 +115,7 @@ static bool find_past(Search *search, double begin, double end) {
 }
 
 bool grazing_find(Model *model, double begin, StepTo step_to, const void *step, bool *found) {
-    const double end = model->workspace[equations.blocks.time];
+    const double end = model_time(model);
     bool moved = memory(model)[1] == 0.0, due;
     Search search = {model, step_to, step, false};
     switches_indicators(model, model->indicators + equations.n_relations);

@@ -73,8 +73,6 @@ fmi3Status fmi3EnterStepMode(fmi3Instance instance) {
     return fmi3OK;
 }
 
-static double time_of(const Model *model) { return model->workspace[equations.blocks.time]; }
-
 /* When the importer wants the communication step to end; at once after a wrong call of its. It may set inputs, and
    look at outputs after an inner step that is `finished`; then it may want an early return, too. */
 static double call_importer(Model *model, double time, bool finished) {
@@ -89,13 +87,13 @@ static double call_importer(Model *model, double time, bool finished) {
     self->in_callback = false;
     model->function = function;
     model->run.mode = self->spoiled ? MODE_TERMINATED : MODE_STEP;
-    if (self->spoiled) return time_of(model);
-    return requested && may_return && when < model->end ? fmax(when, time_of(model)) : model->end;
+    if (self->spoiled) return model_time(model);
+    return requested && may_return && when < model->end ? fmax(when, model_time(model)) : model->end;
 }
 
 /* After an inner step. */
 static void update(Model *model) {
-    if (!((Instance *)model)->spoiled) model->end = call_importer(model, time_of(model), true);
+    if (!((Instance *)model)->spoiled) model->end = call_importer(model, model_time(model), true);
 }
 
 /* Within an inner step, which may be tried again: only the inputs at `time` are of interest (4.2.2). */
@@ -140,7 +138,7 @@ fmi3Status fmi3DoStep(fmi3Instance instance, fmi3Float64 currentCommunicationPoi
     engage_importer(self);
     const bool computed = cosimulation_step(model, currentCommunicationPoint, communicationStepSize);
     if (self->spoiled) return fmi3Error; /* logged by the wrong call */
-    *lastSuccessfulTime = time_of(model);
+    *lastSuccessfulTime = model_time(model);
     *terminateSimulation = fmi3False;
     *eventHandlingNeeded = computed && self->event_mode_used && switches_are_due(model);
     *earlyReturn = computed && *lastSuccessfulTime < currentCommunicationPoint + communicationStepSize;

@@ -7,6 +7,7 @@
 #include "methods.h"
 #include "point.h"
 #include "projection.h"
+#include "tree_solve.h"
 
 #include <math.h>
 #include <stdlib.h>

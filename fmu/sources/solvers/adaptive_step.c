@@ -129,7 +129,7 @@ static bool step_to(Model *model, double end, const void *step) {
 
 /* One accepted step from where the model stands. */
 static bool advance_once(Model *model, double end, int32_t *budget, const AdaptiveMethod *method) {
-    const double t = model->workspace[equations.blocks.time];
+    const double t = model_time(model);
     const double longest = model->run.real_settings[SETTING_SOLVER_LONGEST_STEP], order = method->order;
     const Step step = vectors_of(model);
     if (!begin(model, &step, method)) return false;

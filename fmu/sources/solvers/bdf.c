@@ -108,7 +108,7 @@ static bool is_order(double order) { return order >= 1.0 && order <= MOST_ORDER 
 /* Whether the model stands where the past ends, under the same conditions. */
 static bool goes_on(const Model *model, const Bdf *s) {
     return is_order(s->memory->past.order) && is_order(s->memory->next_order) &&
-           s->memory->time == model->workspace[equations.blocks.time] &&
+           s->memory->time == model_time(model) &&
            are_near(s->nordsieck.n, states_of(model), s->nordsieck.vectors[0]) &&
            are_near(equations.n_inputs, inputs_of(model), s->conditions) &&
            are_near(equations.n_switches, switches_of(model), s->conditions + equations.n_inputs);
@@ -116,7 +116,7 @@ static bool goes_on(const Model *model, const Bdf *s) {
 
 static void note(const Model *model, const Bdf *s) {
     const size_t inputs = (size_t)equations.n_inputs, switches = (size_t)equations.n_switches;
-    s->memory->time = model->workspace[equations.blocks.time];
+    s->memory->time = model_time(model);
     if (inputs > 0) memcpy(s->conditions, inputs_of(model), inputs * sizeof(double));
     if (switches > 0) memcpy(s->conditions + inputs, switches_of(model), switches * sizeof(double));
 }
@@ -129,7 +129,7 @@ static bool begin(Model *model, const Bdf *s, double longest) {
     memcpy(y, states_of(model), (size_t)s->nordsieck.n * sizeof(double));
     if (!model_derivatives(model, rates)) return false;
     note(model, s);
-    const double time = model->workspace[equations.blocks.time];
+    const double time = model_time(model);
     const Step step = {y, rates, s->trial, s->residual, NULL};
     const double h = adaptive_first_step(model, time, longest, &step, 2.0);
     *m = (Memory){.past = {.order = 1.0, .step = h, .wait = 2.0}, .wished = h, .next_order = 1.0, .growth = 1e4};
@@ -327,7 +327,7 @@ static bool accept(Model *model, const Bdf *s, double begin, double time, double
 }
 
 static bool advance_once(Model *model, Bdf *s, double end, int32_t *budget) {
-    const double t = model->workspace[equations.blocks.time];
+    const double t = model_time(model);
     const double longest = model->run.real_settings[SETTING_SOLVER_LONGEST_STEP];
     Outcome outcome = CONVERGED;
     double error = 0.0;

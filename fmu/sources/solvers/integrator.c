@@ -16,14 +16,14 @@ bool integrator_spend_step(Model *model, int32_t *budget) {
 }
 
 bool integrator_goes_on(const Model *model, double end) {
-    return model->workspace[equations.blocks.time] < end && end <= model->end && !model->event_is_due;
+    return model_time(model) < end && end <= model->end && !model->event_is_due;
 }
 
 bool integrator_accept_step(Model *model, double begin, StepTo step_to, const void *step) {
     bool moved;
     if (!locate_event(model, begin, step_to, step) || !model_settle(model, &moved)) return false;
     model->run.counters[COUNTER_SOLVER_STEPS]++;
-    model->run.last_successful_time = model->workspace[equations.blocks.time];
+    model->run.last_successful_time = model_time(model);
     if (model->step_accepted != NULL) model->step_accepted(model);
     return note_indicators(model);
 }

@@ -25,7 +25,7 @@ static bool step_to(Model *model, double t_end, const void *begin) {
     const int n = equations.n_states;
     const double t = *(const double *)begin, h = t_end - t;
     const Vectors v = vectors_of(model);
-    if (model->workspace[equations.blocks.time] != t) model_move(model, t, v.start);
+    if (model_time(model) != t) model_move(model, t, v.start);
     for (int i = 0; i < n; i++) v.sum[i] = 0.0;
     for (int stage = 0; stage < 4; stage++) {
         if (stage > 0) { /* the first stage is where the model stands, and may have been evaluated there */
@@ -48,11 +48,11 @@ static bool step(Model *model, double t, double t_end) {
 
 /* Equal steps, none longer than solver_step (but for rounding, which must not add a step). */
 static bool advance(Model *model, double end, int32_t *budget) {
-    const double start = model->workspace[equations.blocks.time];
+    const double start = model_time(model);
     const double count = fmax(1.0, ceil((end - start) / model->run.real_settings[SETTING_SOLVER_STEP] * (1.0 - 1e-12)));
     if (!(count <= *budget)) *budget = 0; /* known before the first step */
     for (double i = 0.0; i < count && integrator_goes_on(model, end); i++) {
-        const double t = model->workspace[equations.blocks.time];
+        const double t = model_time(model);
         const double t_end = i + 1.0 < count ? start + (end - start) * ((i + 1.0) / count) : end;
         if (!integrator_spend_step(model, budget) || !step(model, t, t_end)) return false;
     }

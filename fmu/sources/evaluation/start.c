@@ -1,0 +1,230 @@
+/* The search for the start: phases of Newton's method, each a stage whose step vanishes in the end; downhill where a
+   static equilibrium is far. */
+
+#include "start.h"
+
+#include "linear_solve.h"
+#include "stage.h"
+
+#include <math.h>
+#include <string.h>
+
+static const int MOST_STEPS = 200;
+static const double LONGEST = 0.5;   /* of one step: rad, or in m of what the coordinate is measured in */
+static const double SMALLEST = 1e-9; /* of Newton's method: what the next step would change is rounding */
+static const int MOST_SPRINGS = 60;  /* that a step is tried with, each stiffer than the one before */
+static const double STIFFER = 4.0;
+static const double STIFF = 1e4; /* of a spring in place of a loop, by the stiffness */
+static const double SOFTEST = 1e-3;  /* of the first one: of what lets the largest force move the longest step */
+static const double ROUNDING = 1e-12; /* of a pivot, by what it is the difference of */
+static const double INDIFFERENT = 1e-9; /* stiffness, by the largest */
+static const double UNMOVED = 1e-14;    /* m or rad: what rounding makes of a position, and the stiffest spring of that a
+                                           force, which would move what nothing else holds */
+
+static bool is_set(const Model *model, int parameter) {
+    return parameter >= 0 &&
+           model->workspace[equations.blocks.parameters + parameter] != equations.parameters[parameter];
+}
+
+static StartMode start_mode(const Model *model) {
+    StartMode mode = START_DEFAULT;
+    if (!model->run.integer_settings[SETTING_SOLVER_FINDS_START]) return START_GIVEN;
+    for (int i = 0; i < equations.n_parameters; i++) {
+        if (!is_set(model, i)) continue;
+        if (equations.start.given[i]) return START_GIVEN;
+        mode = START_FOUND;
+    }
+    return mode;
+}
+
+static void begin_phase(Model *model, const Phase *phase) {
+    const bool changes = phase->begin >= 0, none = model->run.start == START_DEFAULT;
+    const double *found = none ? phase->defaults : phase->initial;
+    for (int i = 0; changes && i < phase->n_moved; i++)
+        model->workspace[phase->begin + i] = none || is_set(model, phase->parameters[i]) ? 0.0 : phase->initial[i];
+    for (int i = 0; i < phase->n_found; i++) model->workspace[phase->found + i] = changes ? 0.0 : found[i];
+}
+
+static double largest(int n, const double *values, int *place) {
+    double size = 0.0;
+    for (int i = 0; i < n; i++)
+        if (!(fabs(values[i]) <= size)) {
+            size = fabs(values[i]);
+            *place = i;
+        }
+    return size;
+}
+
+static bool fail_phase(Model *model, const Phase *phase) {
+    int worst = 0;
+    const double left = largest(phase->n_left, model->workspace + phase->left, &worst);
+    return model_fail(model, "with these parameters no %s is found in %d steps: %.3g is left of %s", phase->what,
+                      MOST_STEPS, left, phase->names[worst]);
+}
+
+/* By Cholesky's method in its place: a symmetric n x n matrix. */
+static bool is_positive_definite(int n, double *a) {
+    for (int j = 0; j < n; j++) {
+        const double rounding = ROUNDING * fabs(a[j * n + j]);
+        for (int k = 0; k < j; k++)
+            for (int i = j; i < n; i++) a[j * n + i] -= a[k * n + i] * a[k * n + j];
+        const double pivot = a[j * n + j];
+        if (!(pivot > rounding)) return false;
+        for (int i = j; i < n; i++) a[j * n + i] /= sqrt(pivot);
+    }
+    return true;
+}
+
+static bool fail_stability(Model *model, const Phase *phase) {
+    return model_fail(model, "with these parameters the %s next to the one before is not stable: %s and others fall "
+                      "away from it", phase->what, phase->names[0]);
+}
+
+/* Column `column` of the tangent of what has to vanish, which stands in the right-hand side with the other sign. */
+static void differentiate(Model *model, const Phase *phase, const Stage *stage, int column) {
+    const LinearSystem *system = &stage->system;
+    double *rates = model->workspace + system->matrix + (size_t)column * (size_t)system->n;
+    model->changes[phase->found + column] = 1.0;
+    stage_differentiate(model, stage);
+    model->changes[phase->found + column] = 0.0;
+    for (int i = 0; i < system->n; i++) rates[i] = -model->changes[system->right + i];
+}
+
+/* The stiffness of forces whose tangent is [-K C'; C 0], symmetric, with stiff springs against what opens the loops. */
+static void stiffen(Model *model, const Phase *phase, const LinearSystem *system) {
+    const int n = phase->n_stiffness, all = system->n;
+    const double *A = model->workspace + system->matrix;
+    double *K = model->workspace + phase->stiffness, sum = 0.0, squares = 0.0;
+    for (int j = 0; j < n; j++) {
+        sum += fabs(A[j * all + j]);
+        for (int i = n; i < all; i++) squares += A[j * all + i] * A[j * all + i];
+    }
+    const double spring = squares > 0.0 ? STIFF * sum / squares : 0.0;
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++) {
+            double along = 0.0;
+            for (int row = n; row < all; row++) along += A[i * all + row] * A[j * all + row];
+            K[j * n + i] = -0.5 * (A[j * all + i] + A[i * all + j]) + spring * along;
+        }
+}
+
+/* What has to vanish, with its tangent where the stage itself has no matrix. */
+static void compute_phase(Model *model, const Phase *phase, const Stage *stage) {
+    stage_compute(model, stage);
+    if (phase->stiffness < 0) return;
+    memset(model->changes, 0, (size_t)equations.workspace_size * sizeof *model->changes);
+    for (int i = 0; i < stage->system.n; i++) differentiate(model, phase, stage, i);
+    stiffen(model, phase, &stage->system);
+}
+
+/* A spring on each coordinate that holds it where it is. */
+static void hold(Model *model, const Phase *phase, const LinearSystem *system, double spring) {
+    for (int i = 0; i < phase->n_stiffness; i++) {
+        model->workspace[system->matrix + i * (system->n + 1)] -= spring;
+        model->workspace[phase->stiffness + i * (phase->n_stiffness + 1)] += spring;
+    }
+}
+
+static void add(Model *model, const Phase *phase, const double *step, double factor) {
+    for (int i = 0; i < phase->n_found; i++) model->workspace[phase->found + i] += factor * step[i];
+}
+
+/* Work of the forces on the coordinates along the step that is tried. */
+static double work(const Model *model, const Phase *phase) {
+    double sum = 0.0;
+    for (int i = 0; i < phase->n_stiffness; i++)
+        sum += model->workspace[phase->left + i] * model->workspace[phase->tried + i];
+    return sum;
+}
+
+/* Adds a step and says so, unless forces at its end oppose it by half the work that they promise before it (Crisfield
+   1982). */
+static bool advance(Model *model, const Phase *phase, const Stage *stage) {
+    double *tried = model->workspace + phase->tried;
+    memcpy(tried, model->workspace + stage->system.right, (size_t)phase->n_found * sizeof *tried);
+    const double promised = work(model, phase);
+    add(model, phase, tried, 1.0);
+    stage_compute(model, stage);
+    if (!(work(model, phase) < -0.5 * promised)) return true;
+    add(model, phase, tried, -1.0);
+    return false;
+}
+
+/* Loops are closed, and forces are no more than so much. */
+static bool is_balanced(const Model *model, const Phase *phase, double force) {
+    const double *left = model->workspace + phase->left;
+    const int n = phase->n_stiffness;
+    int place = 0;
+    return largest(n, left, &place) < force && largest(phase->n_left - n, left + n, &place) < SMALLEST;
+}
+
+/* A step of an equilibrium: Newton's, or, where the stiffness is not positive definite, the step is long or forces come
+   to oppose it, as with a rope that is slack, one downhill with springs just stiff enough (Levenberg 1944). */
+static bool settle(Model *model, const Phase *phase, const Stage *stage, double *size) {
+    const LinearSystem *system = &stage->system;
+    double *a = model->workspace + system->matrix, *b = model->workspace + system->right, spring = 0.0;
+    double *stiffness = model->workspace + phase->stiffness;
+    for (int i = 0, place = 0; i < MOST_SPRINGS; i++) {
+        compute_phase(model, phase, stage);
+        const double softest = SOFTEST / LONGEST * largest(phase->n_stiffness, b, &place);
+        const double stiffest = largest(phase->n_stiffness * phase->n_stiffness, stiffness, &place);
+        const bool balanced = is_balanced(model, phase, UNMOVED * stiffest);
+        if (!isfinite(softest)) return stage_solve(model, stage);
+        hold(model, phase, system, spring);
+        if (is_positive_definite(phase->n_stiffness, stiffness) &&
+            linear_solve(system->n, system->columns, a, b, model->workspace + system->pivots, model->w) ==
+                LINEAR_SOLVE_OK) {
+            *size = largest(phase->n_moved, b, &place);
+            if (spring > 0.0 && balanced) *size = 0.0;
+            if (*size < SMALLEST) return spring <= INDIFFERENT * stiffest || fail_stability(model, phase);
+            if (*size <= LONGEST && advance(model, phase, stage)) return true;
+        }
+        spring = spring > 0.0 ? STIFFER * spring : softest;
+    }
+    return fail_stability(model, phase);
+}
+
+static bool step_newton(Model *model, const Phase *phase, const Stage *stage, double *size) {
+    const double *step = model->workspace + stage->system.right;
+    int place = 0;
+    if (!stage_run(model, stage)) return false;
+    *size = largest(phase->n_moved, step, &place);
+    if (*size >= SMALLEST) add(model, phase, step, *size > LONGEST ? LONGEST / *size : 1.0);
+    return true;
+}
+
+/* Newton's method, with steps that are not too long. The last step is not added to what has been found. */
+static bool run_phase(Model *model, const Phase *phase) {
+    const Stage *stage = &equations.groups[GROUP_START].stages[phase->stage];
+    begin_phase(model, phase);
+    if (phase->n_found == 0 || model->run.start == START_DEFAULT) {
+        compute_phase(model, phase, stage);
+        return stage_solve(model, stage);
+    }
+    for (int k = 0; k < MOST_STEPS; k++) {
+        double size = 0.0;
+        if (!(phase->tried >= 0 ? settle : step_newton)(model, phase, stage, &size)) return false;
+        if (size < SMALLEST) return true;
+    }
+    return fail_phase(model, phase);
+}
+
+static bool run_phases(Model *model) {
+    for (int i = 0; i < equations.start.n_phases; i++)
+        if (!run_phase(model, &equations.start.phases[i])) return false;
+    return true;
+}
+
+/* Where no parameter has been set, the start states are what the generator has found, to the last bit; the phases are
+   there for derivatives, and a start that they cannot be taken at has none but those of the start parameters. */
+bool start_find(Model *model) {
+    const double *parameters = model->workspace + equations.blocks.parameters;
+    model->run.start = start_mode(model);
+    if (model->run.start == START_FOUND)
+        return run_phases(model) &&
+               stage_run(model, &equations.groups[GROUP_START].stages[equations.start.n_stages - 1]);
+    if (model->run.start == START_DEFAULT && !run_phases(model)) model->run.start = START_GIVEN;
+    for (int i = 0; i < equations.n_states; i++)
+        model->workspace[equations.blocks.start_states + i] = parameters[equations.start.parameters[i]];
+    return true;
+}
