@@ -1,1 +1,1 @@
-"""What makes many runs of one model, from Python and from the command line."""
+"""What is asked of one model beside its runs: many of them, and what it is near one state; commands and Python."""
