@@ -1,12 +1,13 @@
 """A chain as a model of the Modelica Standard Library's MultiBody: what an engineer would draw by hand.
 
-Bodies, joints, springs and dampers as in the description, without programmed constraints and applied forces; the
-base's supports are taken together, as one spring and damper on each of its coordinates.
+Bodies, joints, springs and dampers as in the description, without programmed constraints and applied forces, but
+for an input that drives the first joint; the base's supports are taken together, as one spring and damper on each
+of its coordinates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -24,9 +25,17 @@ _SPRINGS = {
 }
 
 
-def text(mechanism: Mechanism, start: np.ndarray, name: str) -> str:
-    """Modelica text of a model `name`; start: coordinates at t = 0, shape (n,), rad or m."""
-    declarations, connections = [_world(mechanism)], []
+def text(mechanism: Mechanism, start: np.ndarray, name: str, tip: Sequence[float] = (0.0, 0.0, 0.0)) -> str:
+    """Modelica text of a model `name`, with an input `torque` and a frame `tip`.
+
+    Parameters:
+        start  coordinates at t = 0, shape (n,), rad or m
+        tip    point of the last body, shape (3,), m
+    """
+    declarations, connections = [_world(mechanism), *_torque(), *_tip(tip)], []
+    driven = next(k for k, c in enumerate(mechanism.coordinates) if c.role == "joint")
+    connections += [("drive.flange", f"joint{driven}.axis"), ("torque", "drive.tau")]
+    connections.append((_end(mechanism, len(mechanism.bodies) - 1), "tip.frame_a"))
     for b, body in enumerate(mechanism.bodies):
         parent = "world.frame_b" if body.parent == GROUND else _end(mechanism, body.parent)
         declarations += _body(b, body)
@@ -36,7 +45,7 @@ def text(mechanism: Mechanism, start: np.ndarray, name: str) -> str:
     base = _base_springs(mechanism)
     for k, coordinate in enumerate(mechanism.coordinates):
         stiffness, damping = base.get(k, (coordinate.stiffness, coordinate.damping))
-        declarations += _joint(k, coordinate, float(start[k]), bool(stiffness or damping))
+        declarations += _joint(k, coordinate, float(start[k]), k == driven or bool(stiffness or damping))
         if stiffness or damping:
             rest = "phi_rel0" if coordinate.motion.kind == "rotation" else "s_rel0"
             values = f"c = {stiffness or 0.0!r}, d = {damping or 0.0!r}, {rest} = {coordinate.rest or 0.0!r}"
@@ -55,6 +64,15 @@ def _world(mechanism: Mechanism) -> str:
         "inner Modelica.Mechanics.MultiBody.World world("
         f"n = {_vector(np.array(mechanism.gravity) / size)}, g = {size!r}, enableAnimation = false);"
     )
+
+
+def _torque() -> Iterator[str]:
+    yield "Modelica.Blocks.Interfaces.RealInput torque(start = 0.0);"
+    yield "Modelica.Mechanics.Rotational.Sources.Torque drive;"
+
+
+def _tip(point: Sequence[float]) -> Iterator[str]:
+    yield f"{_PARTS}.FixedTranslation tip(r = {_vector(np.array(point))}, animation = false);"
 
 
 def _end(mechanism: Mechanism, b: int) -> str:
