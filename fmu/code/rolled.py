@@ -68,7 +68,12 @@ def code(tape: Tape, name: str) -> Code:
 
 def _kind(tape: Tape, k: int) -> tuple[object, ...]:
     """What lines of a loop have in common: operator, and what blocks they read and write."""
-    return tape.operators[k], *(x.block for x in tape.operands[k]), "", *(x.block for x in tape.results[k])
+    return (
+        tape.operators[k],
+        *(block for block, _ in tape.operands[k]),
+        "",
+        *(block for block, _ in tape.results[k]),
+    )
 
 
 def _operands(tape: Tape, piece: Piece) -> list[list[Operand]]:
@@ -78,12 +83,13 @@ def _operands(tape: Tape, piece: Piece) -> list[list[Operand]]:
 
 
 def _operand(piece: Piece, values: Numbers) -> Operand:
-    if values[0].block != COMPUTED:
+    block, first = values[0]
+    if block != COMPUTED:
         return values
-    lines = [value.element - piece.start - i * piece.period for i, value in enumerate(values)]
+    lines = [operation - piece.start - i * piece.period for i, (_, operation) in enumerate(values)]
     if lines[0] >= 0 and len(set(lines)) == 1:
         return Local(lines[0])
-    if len(set(lines[1:])) == 1 and -piece.period <= lines[1] < 0 and values[0].element < piece.start:
+    if len(set(lines[1:])) == 1 and -piece.period <= lines[1] < 0 and first < piece.start:
         return Carried(lines[1] + piece.period, values[0])
     return values
 
@@ -98,19 +104,20 @@ class _Memory:
 
     def result(self, values: Numbers) -> Numbers | None:
         """Places of values in one result, if there is one that has them all."""
-        found = [dict(self.tape.results[value.element]) for value in values]
+        found = [dict(self.tape.results[operation]) for _, operation in values]
         block = next(iter(found[0]), None)
         if block is None or any(block not in places for places in found):
             return None
-        return tuple(Value(block, places[block]) for places in found)
+        return tuple((block, places[block]) for places in found)
 
     def places(self, values: Numbers) -> tuple[str, list[int]]:
         """Array and indices of values."""
-        if values[0].block != COMPUTED:
-            return f"arg[{values[0].block}]", [value.element for value in values]
+        block, _ = values[0]
+        if block != COMPUTED:
+            return f"arg[{block}]", [element for _, element in values]
         if (found := self.result(values)) is not None:
-            return f"res[{found[0].block}]", [value.element for value in found]
-        return "w", [self.cells[value.element] for value in values]
+            return f"res[{found[0][0]}]", [element for _, element in found]
+        return "w", [self.cells[operation] for _, operation in values]
 
 
 def _memory(tape: Tape, cut: Sequence[Piece], operands: Sequence[list[list[Operand]]]) -> _Memory:
@@ -137,8 +144,8 @@ def _last_readers(memory: _Memory, operands: Sequence[list[list[Operand]]]) -> d
     last: dict[int, int] = {}
     for k, lines in enumerate(operands):
         for values in _read(operand for line in lines for operand in line):
-            if values[0].block == COMPUTED and memory.result(values) is None:
-                last.update((value.element, k) for value in values)
+            if values[0][0] == COMPUTED and memory.result(values) is None:
+                last.update((operation, k) for _, operation in values)
     return last
 
 
@@ -187,7 +194,7 @@ class _Text:
         self._lines.append(f"    double a{line} = {tape.operators[first].format(*operands)};\n")
         row = range(first, self._piece.end, self._piece.period)
         for places in zip(*(tape.results[k] for k in row), strict=True):
-            self._write(f"res[{places[0].block}]", [place.element for place in places], line)
+            self._write(f"res[{places[0][0]}]", [element for _, element in places], line)
         if first in self._memory.cells:
             self._write("w", [self._memory.cells[k] for k in row], line)
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from typing import NamedTuple
+from typing import TypeAlias
 
 import casadi as ca
 
 from ...errors import BuildError
 
+# An argument, or a result, and the place of a number in it; or COMPUTED, and the operation that gives it. Plain
+# tuples of numbers cost Python's garbage collector nothing: there are hundreds of thousands of them.
+Value: TypeAlias = tuple[int, int]
 COMPUTED = -1
 # C of CasADi's operations
 _OPERATORS = {
@@ -62,13 +65,6 @@ _OPERATORS = {
 }
 
 
-class Value(NamedTuple):
-    """A number of an argument, or of a result; of the block COMPUTED what an operation gives."""
-
-    block: int
-    element: int
-
-
 @dataclass(frozen=True)
 class Tape:
     """By operations: their C, what they are of, and the places in results where they are wanted."""
@@ -86,13 +82,13 @@ class Tape:
         self.operators.append(operator)
         self.operands.append(values)
         self.results.append(())
-        return Value(COMPUTED, len(self.operators) - 1)
+        return COMPUTED, len(self.operators) - 1
 
     def write(self, value: Value | str, place: Value) -> None:
         """Let a number be a result."""
-        if isinstance(value, str) or value.block != COMPUTED:
+        if isinstance(value, str) or value[0] != COMPUTED:
             value = self.add("{0}", value)
-        self.results[value.element] += (place,)
+        self.results[value[1]] += (place,)
 
 
 def tape(function: ca.Function) -> Tape:
@@ -109,9 +105,9 @@ def tape(function: ca.Function) -> Tape:
             function.instruction_output(k),
         )
         if kind == ca.OP_OUTPUT:
-            made.write(held[given[0]], Value(*place))
+            made.write(held[given[0]], (place[0], place[1]))
         elif kind == ca.OP_INPUT:
-            held[place[0]] = Value(*given)
+            held[place[0]] = given[0], given[1]
         elif kind == ca.OP_CONST:
             held[place[0]] = _literal(function.instruction_constant(k))
         else:
