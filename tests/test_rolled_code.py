@@ -10,7 +10,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import pytest
-from helpers_c_layer import compile_c, compiler
+from helpers_c_layer import compile_c, compiler, zig
 from numpy.typing import NDArray
 
 from gpmelica.errors import BuildError
@@ -151,6 +151,17 @@ def test_pieces_of_nothing() -> None:
     """Functions without operations have none."""
     assert pieces([]) == []
     assert pieces(["a"]) == [Piece(0, 1, 1)]
+
+
+def test_numbers_may_be_conditions(tmp_path: Path) -> None:
+    """Clang, which ziglang is, warns of literals that C takes for true."""
+    if (cc := zig()) is None:
+        pytest.skip("needs ziglang")
+    x = ca.SX.sym("x")
+    _, found, made = _made(x, ca.logic_and(x, 2.5), ca.logic_or(-1.5, x), ca.if_else(x, 0.5, x), ca.logic_not(x))
+    assert any("2.5" in operator for operator in found.operators)
+    (tmp_path / "f.c").write_text(f"void f(const double **arg, double **res, double *w);\n{made.text}")
+    compile_c([*cc, "-c"], tmp_path / "f.o", [tmp_path / "f.c"])
 
 
 def test_an_operation_that_is_not_known_is_refused() -> None:

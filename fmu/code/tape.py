@@ -59,8 +59,8 @@ _OPERATORS = {
     ca.OP_EQ: "{0} == {1}",
     ca.OP_NE: "{0} != {1}",
     ca.OP_NOT: "!{0}",
-    ca.OP_AND: "{0} && {1}",
-    ca.OP_OR: "{0} || {1}",
+    ca.OP_AND: "{0} != 0.0 && {1} != 0.0",  # clang warns of numbers as conditions
+    ca.OP_OR: "{0} != 0.0 || {1} != 0.0",
     ca.OP_IF_ELSE_ZERO: "{0} ? {1} : 0.0",
 }
 
