@@ -13,13 +13,13 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from gpmelica.generator.mechanism import GROUND, Body, Coordinate, Mechanism
+from gpmelica.generator.mechanism import GROUND, Body, Coordinate, Mechanism, Support
 from gpmelica.prepared import Prepared
 
 Array = NDArray[np.float64]
 _TYPES = {"rotation": "hinge", "translation": "slide"}
 mujoco.set_mju_user_warning(lambda text: None)  # it would be written to a file here
-_BASE = ("x", "y", "z", "phi", "theta", "psi")  # coordinates of a base on springs
+BASE = ("x", "y", "z", "phi", "theta", "psi")  # coordinates of a base on springs
 
 
 class MujocoChain:
@@ -59,6 +59,12 @@ class MujocoChain:
         known = dict(zip(self._symbols, data.qpos, strict=True))
         known |= dict(zip(("E_x", "E_y", "E_z"), data.site_xpos[0], strict=True))
         return [known[name] for name in signals]
+
+
+def small_motions(support: Support) -> Array:
+    """What small motions of the base, as in `BASE`, displace a support's point by, shape (3, 6)."""
+    x, y, z = (float(each) for each in support.position)
+    return np.hstack([np.eye(3), [[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]]])
 
 
 def _numbers(values: Sequence[float] | Array) -> str:
@@ -103,12 +109,11 @@ def _supports(mechanism: Mechanism) -> str:
     """A spring per support and direction, on the displacement of its point by small motions of the base."""
     found = []
     for support in mechanism.supports:
-        x, y, z = (float(each) for each in support.position)
-        ways = np.hstack([np.eye(3), [[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]]])
-        for way, stiffness, damping in zip(ways, support.stiffness, support.damping, strict=True):
+        rows = zip(small_motions(support), support.stiffness, support.damping, strict=True)
+        for way, stiffness, damping in rows:
             parts = "".join(
                 f'<joint joint="base_{key}" coef="{part:.17g}"/>'
-                for key, part in zip(_BASE, way, strict=True)
+                for key, part in zip(BASE, way, strict=True)
                 if part
             )
             found.append(

@@ -4,31 +4,37 @@
 
 CPU time of this process, communication and output steps of 10 ms. Each machine is run at a ladder of tolerances; a
 cell is the time of the cheapest run with an error within the bound, relative to range, against a converged
-run. The cranes are run in MuJoCo, too, with equal parts of 10 ms as steps and supports that are linear in the
-base's coordinates, against converged runs of its own. With --draw every run is a point of docs/solution.png.
+run. The cranes are run in MuJoCo and Exudyn, too, with equal parts of 10 ms as steps and supports that are linear
+in the base's coordinates, against converged runs of their own; Exudyn's adaptive methods with tolerances, compared
+at the ends of their steps. With --draw, runs that cost less than all more exact ones are points of
+docs/solution.png.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
 import fmpy
 import numpy as np
+from exudyn_chain import EXPLICIT, RK44, TRAPEZOIDAL, ExudynChain, Method
 from fmpy.sundials import CVodeSolver
 from matplotlib.ticker import FuncFormatter, NullLocator
 from numpy.typing import NDArray
 from rich.box import MARKDOWN
 from rich.console import Console
 from rich.table import Table
+from scipy.interpolate import CubicSpline
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from helpers_backends import EXAMPLES, Compiled, Fmu, example_model
@@ -43,8 +49,9 @@ from gpmelica.prepared import Prepared, prepare
 
 Array = NDArray[np.float64]
 STEP = 1e-2  # s
-PARTS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500)  # of it, as steps of MuJoCo
-CONVERGED = 1000  # parts with which MuJoCo's RK4 is compared
+PARTS = (1, 2, 3, 5, 10, 20, 50, 100, 190, 210, 260, 500)  # of it, as steps of MuJoCo and Exudyn
+CONVERGED = 1000  # parts with which their RK4 is compared
+FINE = 1e-4  # s, between the points of Exudyn's converged run, which are interpolated
 FIGURE = Path(__file__).parents[1] / "docs" / "solution.png"
 TIP = (1.2, 0.0, 0.0)  # of the jib, m
 BOUNDS = (1e-2, 1e-4, 1e-6, 1e-8)
@@ -55,7 +62,7 @@ METHODS = {
     "co-simulation, BDF": BDF,
     "co-simulation, Rosenbrock": ROSENBROCK,
 }
-SLOW = 0.3  # s per simulated second: beyond, a method is not tried at tighter tolerances
+SLOW = 0.8  # s per simulated second: beyond, a method is not tried at tighter tolerances
 
 
 def crane(elements: int) -> Prepared:
@@ -96,28 +103,35 @@ MACHINES = {
 
 @dataclass(frozen=True)
 class Run:
-    """values: of the signals at the points, shape (N, k); CPU time in s per simulated second."""
+    """values: of the signals, shape (N, k), at times, shape (N,), s; CPU time in s per simulated second."""
 
-    tolerance: float
+    setting: str
+    times: Array
     values: Array
     seconds: float
     counts: Mapping[str, int]
 
     def error(self, exact: Run) -> float:
         """Largest difference, relative to the range of each signal."""
-        return float((np.abs(self.values - exact.values) / np.ptp(exact.values, axis=0)).max())
+        expected = CubicSpline(exact.times, exact.values)(self.times)
+        return float((np.abs(self.values - expected) / np.ptp(exact.values, axis=0)).max())
+
+
+def output_times(machine: Machine) -> Array:
+    """From zero to the end, s."""
+    return np.linspace(0.0, machine.stop, round(machine.stop / STEP) + 1)
 
 
 def co_simulate(compiled: Compiled, machine: Machine, tolerance: float, method: int) -> Run:
     """By the FMU's own solver."""
-    points = np.linspace(0.0, machine.stop, round(machine.stop / STEP) + 1)
+    points = output_times(machine)
     with Fmu(compiled) as fmu:
         fmu.start({"solver_method": method, "solver_max_steps": 10**6}, tolerance=tolerance)
         begin = time.process_time()
         values = fmu.run(points, machine.signals)
         seconds = time.process_time() - begin
         counts = {name: fmu.count(f"solver_{name}") for name in COUNTERS}
-    return Run(tolerance, values, seconds / machine.stop, counts)
+    return Run(f"{tolerance:.0e}", points, values, seconds / machine.stop, counts)
 
 
 def exchange(compiled: Compiled, machine: Machine, tolerance: float) -> Run:
@@ -140,8 +154,9 @@ def exchange(compiled: Compiled, machine: Machine, tolerance: float) -> Run:
             relativeTolerance=tolerance,
             maxNumSteps=10**6,
         )
-        begin, t, values = time.process_time(), 0.0, [fmu.get(machine.signals)]
-        for point in np.linspace(0.0, machine.stop, round(machine.stop / STEP) + 1)[1:]:
+        points, t, values = output_times(machine), 0.0, [fmu.get(machine.signals)]
+        begin = time.process_time()
+        for point in points[1:]:
             while t < point - 1e-12:
                 _, _, t = solver.step(t, min(float(point), event))
                 fmi.setTime(t)
@@ -153,37 +168,44 @@ def exchange(compiled: Compiled, machine: Machine, tolerance: float) -> Run:
             values.append(fmu.get(machine.signals))
         seconds = time.process_time() - begin
         counts = {"evaluations": fmu.count("solver_evaluations")}
-    return Run(tolerance, np.array(values), seconds / machine.stop, counts)
+    return Run(f"{tolerance:.0e}", points, np.array(values), seconds / machine.stop, counts)
+
+
+Ladder: TypeAlias = tuple[Callable[[float], Run], Sequence[float]]  # what runs, and its tolerances or steps
+
+
+def climb(ladder: Ladder, rounds: int) -> Iterator[Run]:
+    """From loose to tight, each the fastest of several, as far as time allows."""
+    run, rungs = ladder
+    for rung in rungs:
+        try:
+            found = min((run(rung) for _ in range(rounds)), key=lambda each: each.seconds)
+        except Exception as error:  # a solver that gives up at one tolerance may not at the next
+            print(f"  {rung:.0e}: {error}", file=sys.stderr)
+            continue
+        yield found
+        if found.seconds > SLOW:
+            return
 
 
 @dataclass(frozen=True)
 class Way:
-    """A way to run a machine: at each of some tolerances, or with steps in s, against a converged run."""
+    """A way to run a machine: one or several ladders, and a converged run."""
 
-    run: Callable[[float], Run]
-    ladder: Sequence[float]
+    ladders: Sequence[Ladder]
     exact: Run
-    unit: str = ""
 
-    def runs(self, rounds: int) -> Iterator[Run]:
-        """From loose to tight, each the fastest of several, as far as time allows."""
-        for tolerance in self.ladder:
-            try:
-                found = min((self.run(tolerance) for _ in range(rounds)), key=lambda each: each.seconds)
-            except Exception as error:  # a solver that gives up at one tolerance may not at the next
-                print(f"  {tolerance:.0e}: {error}", file=sys.stderr)
-                continue
-            yield found
-            if found.seconds > SLOW:
-                return
+    def runs(self, rounds: int) -> list[Run]:
+        """Of all ladders."""
+        return [run for ladder in self.ladders for run in climb(ladder, rounds)]
 
     def cell(self, runs: Sequence[Run], bound: float) -> str:
-        """ms per s of the cheapest run within the bound, and its tolerance or step."""
+        """ms per s of the cheapest run within the bound, and how it was made."""
         within = [run for run in runs if run.error(self.exact) <= bound]
         if not within:
             return "–"
         best = min(within, key=lambda run: run.seconds)
-        return f"{1e3 * best.seconds:.2f} ({best.tolerance:.0e}{self.unit})"
+        return f"{1e3 * best.seconds:.2f} ({best.setting})"
 
 
 def converged(compiled: Compiled, machine: Machine) -> Run:
@@ -200,28 +222,51 @@ def build(model: Prepared, folder: Path) -> Compiled:
 def ways(compiled: Compiled, machine: Machine) -> dict[str, Way]:
     """Each way to run a machine, by its title."""
     exact = converged(compiled, machine)
-    by_method = {
-        title: Way(partial(co_simulate, compiled, machine, method=method), TOLERANCES, exact)
-        for title, method in METHODS.items()
-    }
-    return by_method | {"model exchange, CVODE": Way(partial(exchange, compiled, machine), TOLERANCES, exact)}
+    runs = {title: partial(co_simulate, compiled, machine, method=method) for title, method in METHODS.items()}
+    runs |= {"model exchange, CVODE": partial(exchange, compiled, machine)}
+    return {title: Way([(run, TOLERANCES)], exact) for title, run in runs.items()}
 
 
-def by_mujoco(compiled: Compiled, machine: Machine) -> dict[str, Way]:
+def torque_of(model: Prepared) -> float:
+    """That drives the crane's column, N·m."""
+    parameter = model.chain.parameters["torque"]
+    return float(parameter if isinstance(parameter, float) else parameter.value)
+
+
+def by_mujoco(model: Prepared, machine: Machine) -> dict[str, Way]:
     """The same for MuJoCo's integrators."""
-    parameter = compiled.model.chain.parameters["torque"]
-    torque = float(parameter if isinstance(parameter, float) else parameter.value)
 
     def run(chain: MujocoChain, step: float) -> Run:
         values, seconds = chain.run(machine.stop, STEP, round(STEP / step), machine.signals)
-        return Run(step, values, seconds / machine.stop, {})
+        return Run(f"{step:.0e} s", output_times(machine), values, seconds / machine.stop, {})
 
-    chains = {name: MujocoChain(compiled.model, name, torque, TIP) for name in ("RK4", "implicitfast")}
+    chains = {name: MujocoChain(model, name, torque_of(model), TIP) for name in ("RK4", "implicitfast")}
     exact, steps = run(chains["RK4"], STEP / CONVERGED), [STEP / parts for parts in PARTS]
-    return {f"MuJoCo, {name}": Way(partial(run, chain), steps, exact, " s") for name, chain in chains.items()}
+    return {f"MuJoCo, {name}": Way([(partial(run, chain), steps)], exact) for name, chain in chains.items()}
+
+
+def by_exudyn(model: Prepared, machine: Machine) -> dict[str, Way]:
+    """The same for Exudyn's explicit methods and its implicit one, each with several settings."""
+    chain, steps = ExudynChain(model, torque_of(model), TIP), [STEP / parts for parts in PARTS]
+
+    def run(method: Method, rung: float, period: float = STEP) -> Run:
+        times, values, seconds = chain.run(machine.stop, method, rung, period, machine.signals)
+        return Run(method.label(rung), times, values, seconds / machine.stop, {})
+
+    def way(methods: Sequence[Method]) -> Way:
+        return Way([(partial(run, each), TOLERANCES if each.adaptive else steps) for each in methods], exact)
+
+    exact = run(RK44, STEP / CONVERGED, FINE)
+    return {"Exudyn, explicit": way(EXPLICIT), "Exudyn, trapezoidal": way(TRAPEZOIDAL)}
 
 
 Points: TypeAlias = list[tuple[float, float]]  # error, and ms per simulated second
+
+
+def cheapest(points: Points) -> Points:
+    """Those that cost less than all that are more exact, from exact to coarse."""
+    least = np.minimum.accumulate([math.inf, *(ms for _, ms in sorted(points))])
+    return [point for point, before in zip(sorted(points), least, strict=False) if point[1] < before]
 
 
 def print_machine(
@@ -230,15 +275,20 @@ def print_machine(
     """A row per way to run it, a column per bound; returns the points of each."""
     n = compiled.description.numberOfContinuousStates
     table = Table(f"{name}, {n} states", *(f"≤ {bound:.0e}" for bound in BOUNDS), box=MARKDOWN)
-    others, points = by_mujoco(compiled, machine) if name.startswith("crane") else {}, dict[str, Points]()
-    for title, way in (ways(compiled, machine) | others).items():
-        runs = list(way.runs(rounds))
+    tried, points = ways(compiled, machine), dict[str, Points]()
+    if name.startswith("crane"):
+        tried |= by_mujoco(compiled.model, machine) | by_exudyn(compiled.model, machine)
+    for title, way in tried.items():
+        runs = way.runs(rounds)
         table.add_row(title, *(way.cell(runs, bound) for bound in BOUNDS))
-        points[title] = [(run.error(way.exact), 1e3 * run.seconds) for run in runs]
+        points[title] = cheapest([(run.error(way.exact), 1e3 * run.seconds) for run in runs])
         for run in runs if details else ():
-            about = f"{run.tolerance:.0e}: {run.error(way.exact):.1e}, {1e3 * run.seconds:.2f} ms/s"
+            about = f"{run.setting}: {run.error(way.exact):.1e}, {1e3 * run.seconds:.2f} ms/s"
             print(f"{title}, {about}", run.counts)
-    Console(width=120).print(table)
+    Console(width=150).print(table)
+    for (title, one), (another, other) in pairwise((title, way.exact) for title, way in tried.items()):
+        if one is not other:
+            print(f"converged runs of {title} and {another} differ by {one.error(other):.0e}")
     return points
 
 
@@ -246,8 +296,9 @@ def draw(found: Mapping[str, Mapping[str, Points]]) -> None:
     """A panel per machine, a line per way to run it: what is to the left and below is better."""
     with style.styled():
         figure = style.new_figure(3.4)
-        for axes, (name, ways) in zip(figure.subplots(1, len(found), sharey=True), found.items(), strict=True):
-            for (title, points), marker in zip(ways.items(), "osD^v*P", strict=False):
+        panels = figure.subplots(1, len(found), sharey=True, squeeze=False)[0]
+        for axes, (name, ways) in zip(panels, found.items(), strict=True):
+            for (title, points), marker in zip(ways.items(), "osD^v*PXd", strict=False):
                 shown = [point for point in points if point[0] < 1.0]
                 axes.loglog(*zip(*shown, strict=True), marker=marker, markersize=4, linewidth=1.0, label=title)
             axes.set_title(name)
