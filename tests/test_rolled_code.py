@@ -153,6 +153,15 @@ def test_pieces_of_nothing() -> None:
     assert pieces(["a"]) == [Piece(0, 1, 1)]
 
 
+def test_values_some_of_which_are_results(run: Callable[..., Any]) -> None:
+    """What reads them in a loop finds all of them in one array."""
+    x = ca.SX.sym("x", 40)
+    known = [ca.sin(x[k]) for k in range(40)]
+    f, _, made = _made(x, *known[::2], ca.sum1(ca.vertcat(*known[1::2])), *(ca.cos(each) for each in known))
+    assert "for (int i = 0; i < 40; i++)" in made.text
+    run(f, made)
+
+
 def test_numbers_may_be_conditions(tmp_path: Path) -> None:
     """Clang, which ziglang is, warns of literals that C takes for true."""
     if (cc := zig()) is None:
