@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from gpmelica.fmu.backends import openmodelica
 from gpmelica.fmu.backends.openmodelica.build import Request, compile_text
+from gpmelica.fmu.runs.chatter import captured
 from gpmelica.prepared import Prepared
 
 Array = NDArray[np.float64]
@@ -37,7 +38,7 @@ class MultibodyChain:
         self._compiled = Compiled(
             model, built.fmu, Path(fmpy.extract(str(built.fmu), str(folder / "unpacked_drawn")))
         )
-        self._torque = torque
+        self._torque, self._log = torque, folder / "drawn.log"
         coordinates = enumerate(model.mechanism.coordinates)
         self._names = {
             c.symbol: f"joint{k}.{'phi' if c.motion.kind == 'rotation' else 's'}" for k, c in coordinates
@@ -47,7 +48,7 @@ class MultibodyChain:
     def run(self, points: Array, tolerance: float, signals: Sequence[str]) -> tuple[Array, float]:
         """Values at points in time, s, shape (N, k); CPU time, s."""
         names = [self._names[signal] for signal in signals]
-        with Fmu(self._compiled, "me") as fmu:
+        with captured(self._log), Fmu(self._compiled, "me") as fmu:
             fmu.start({"torque": self._torque}).enter_continuous_time()
             solver = self._solver(fmu, float(points[-1]), tolerance)
             begin, t, values, pulls = time.process_time(), 0.0, [fmu.get(names)], True
