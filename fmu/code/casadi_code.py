@@ -13,7 +13,17 @@ from .staged import Staged
 from .tape import tape
 
 _FILES = {"prepare": "start", "start": "start", "dynamics": "dynamics"}  # of the groups; of all others: outputs
-_HEADER = '#include "equations.h"\n#include <math.h>\n\n'
+# gcc 12 loses stores of loops whose indices go up and down, where it chooses induction variables: talos_full_v2 of
+# example-robot-data had wrong accelerations. Here and not among our flags, for those who compile an FMU's sources.
+HEADER = """\
+#include "equations.h"
+#include <math.h>
+
+#if defined __GNUC__ && !defined __clang__
+#pragma GCC optimize("no-ivopts")
+#endif
+
+"""
 
 
 @dataclass(frozen=True)
@@ -40,6 +50,6 @@ def functions(staged: Staged, derivatives: Mapping[str, StageDerivative], *, adj
             found.setdefault(f"{name}_reverse", []).append(derivative.reverse)
     codes = {f.name(): rolled.code(tape(f), f.name()) for members in found.values() for f in members}
     return Functions(
-        {f"{name}.c": _HEADER + "\n".join(codes[f.name()].text for f in fs) for name, fs in found.items()},
+        {f"{name}.c": HEADER + "\n".join(codes[f.name()].text for f in fs) for name, fs in found.items()},
         {name: code.work for name, code in codes.items()},
     )
