@@ -138,7 +138,7 @@ def test_results_that_are_arguments_constants_or_the_same(run: Callable[..., Any
 
 
 def test_a_humanoid(run: Callable[..., Any]) -> None:
-    """Its loops go up and down in memory, which gcc 12 makes wrong numbers of where it chooses their variables."""
+    """Its loops go up and down in memory: gcc 12 would leave calls of such functions out."""
     found = convert_urdf(robot("talos_full_v2.urdf"), "floating")
     staged = stage(prepare(from_data(tomllib.loads(found.text))).native_program)
     f = next(s.function for s in staged.stages if s.group == "dynamics")

@@ -13,14 +13,15 @@ from .staged import Staged
 from .tape import tape
 
 _FILES = {"prepare": "start", "start": "start", "dynamics": "dynamics"}  # of the groups; of all others: outputs
-# gcc 12 loses stores of loops whose indices go up and down, where it chooses induction variables: talos_full_v2 of
-# example-robot-data had wrong accelerations. Here and not among our flags, for those who compile an FMU's sources.
+# gcc 12 writes addresses in loops whose indices go up and down as null plus an index, takes such an access for one that
+# never happens, the function for one without effects, and leaves its call out: talos_full_v2 of example-robot-data had
+# wrong accelerations. Here and not among our flags, for those who compile an FMU's sources.
 HEADER = """\
 #include "equations.h"
 #include <math.h>
 
 #if defined __GNUC__ && !defined __clang__
-#pragma GCC optimize("no-ivopts")
+#pragma GCC optimize("no-delete-null-pointer-checks")
 #endif
 
 """

@@ -19,7 +19,7 @@ import numpy as np
 from .loops import Piece, pieces
 from .tape import COMPUTED, Tape, Value
 
-_PARAMETERS = {"arg": "const double **arg", "res": "double **res", "w": "double *w"}
+_PARAMETERS = {"arg": "const double **arg", "res": "double **res", "w": "double *restrict w"}
 
 
 class Local(NamedTuple):
