@@ -48,7 +48,7 @@ _FLAGS: dict[str, tuple[str, ...]] = {
     "equations_outputs_forward.c": ("-w", "-O1"),
     "equations_outputs_reverse.c": ("-w", "-O1"),
 }
-# Where this code is so long, in characters, as a humanoid's, more effort of the compiler makes none that is faster.
+# Where this code is so long, in characters, as a humanoid's, more effort makes none that is faster.
 _LONG: dict[str, tuple[int, str]] = {
     "equations_dynamics.c": (350_000, "-O1"),
     "equations_dynamics_forward.c": (1_000_000, "-Og"),

@@ -13,9 +13,9 @@ from .staged import Staged
 from .tape import tape
 
 _FILES = {"prepare": "start", "start": "start", "dynamics": "dynamics"}  # of the groups; of all others: outputs
-# gcc 12 writes addresses in loops whose indices go up and down as null plus an index, takes such an access for one that
-# never happens, the function for one without effects, and leaves its call out: talos_full_v2 of example-robot-data had
-# wrong accelerations. Here and not among our flags, for those who compile an FMU's sources.
+# gcc 12 writes addresses in loops whose indices go up and down as null plus an index, takes such an access for one
+# that never happens, the function for one without effects, and leaves its call out: talos_full_v2 of
+# example-robot-data had wrong accelerations. Here and not among our flags, for those who compile an FMU's sources.
 HEADER = """\
 #include "equations.h"
 #include <math.h>
