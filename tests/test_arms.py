@@ -63,7 +63,10 @@ def moved() -> Callable[[str], Trajectory]:
 def test_arms_in_masters(
     once: Once, moved: Callable[[str], Trajectory], tmp_path: Path, master: str, name: str
 ) -> None:
-    """Nothing comes from outside, so every master's run is the reference's: joints, cart and tool."""
+    """Nothing comes from outside, so every master's run is the reference's: joints, cart and tool.
+
+    Within the FMU's tolerance, 1e-6, and what its polynomials between the ends of steps add.
+    """
     need_master(master)
     arm, truth, names = load(ARMS / f"{name}.toml").prepared, moved(name), READ[name].split()
     fmu = once(name, lambda folder: build_bare(arm, folder)) / f"{arm.name}.fmu"
@@ -71,4 +74,4 @@ def test_arms_in_masters(
     assert found[0] == pytest.approx(truth.time[1:], abs=1e-9)
     for signal, values in zip(names, found[1:], strict=True):
         expected = truth.signals[signal][1:]
-        assert values == pytest.approx(expected, abs=1e-6 * np.ptp(expected)), signal
+        assert values == pytest.approx(expected, abs=5e-6 * np.ptp(expected)), signal

@@ -106,8 +106,8 @@ def test_a_step_costs_little_more_than_an_evaluation(make: Make) -> None:
     fmu = hard(make("oscillator"))
     fmu.run(np.linspace(0, 1.0, 501))
     steps, evaluations = fmu.count("solver_steps"), fmu.count("solver_evaluations")
-    assert 500 <= steps < 1000
-    assert evaluations < 1.5 * steps + 100
+    assert 300 <= steps < 1000
+    assert evaluations < 1.5 * steps + 100 + 500  # and one where each communication step ends
     assert 10 * fmu.count("solver_jacobians") < steps
 
 

@@ -54,6 +54,8 @@ void inputs_follow(Model *model, double time) {
         model->workspace[equations.blocks.inputs + i] = polynomial(model, i, 0, time - model->inputs_origin);
 }
 
+bool inputs_are_moving(const Model *model) { return model->inputs_move || model->inputs_wanted != NULL; }
+
 void inputs_end_step(Model *model, bool done) {
     model->inputs_move = false;
     model->inputs_wanted = NULL;

@@ -13,6 +13,7 @@ bool model_set_input_derivative(Model *model, unsigned reference, int order, dou
 void inputs_begin_step(Model *model);         /* the polynomials start from where the model stands */
 void inputs_follow(Model *model, double time); /* sets the inputs to their values then, during a step */
 void inputs_end_step(Model *model, bool done); /* done: the derivatives are used up */
+bool inputs_are_moving(const Model *model);     /* during the step that has begun */
 const double *inputs_rates(Model *model);     /* n_inputs: 1/s, where the model stands */
 
 #endif

@@ -1,7 +1,8 @@
-/* Runs the inner solver from event to event up to the communication point. */
+/* Runs the inner solver from event to event up to the communication point, or to its first step beyond. */
 
 #include "cosimulation.h"
 
+#include "ahead.h"
 #include "events.h"
 #include "inputs.h"
 #include "methods.h"
@@ -32,24 +33,41 @@ static void copy(double *target, const double *source, int n) {
     if (n > 0) memcpy(target, source, (size_t)n * sizeof *target);
 }
 
-static void save(Model *model) {
-    double *switches = model->saved + equations.n_states, *inputs = switches + equations.n_switches;
-    double *corrections = inputs + equations.n_inputs;
-    copy(model->saved, model->workspace + equations.blocks.states, equations.n_states);
-    copy(switches, model->workspace + equations.blocks.switches, equations.n_switches);
-    copy(inputs, model->workspace + equations.blocks.inputs, equations.n_inputs);
-    copy(corrections, model->workspace + equations.blocks.corrections, projection_levels());
-    copy(corrections + projection_levels(), model->memory, (int)model->memory_size);
+/* Places in model->saved. */
+typedef struct {
+    double *states, *switches, *inputs, *corrections, *memory;
+} Saved;
+
+static Saved saved_of(const Model *model) {
+    Saved s = {.states = model->saved};
+    s.switches = s.states + equations.n_states;
+    s.inputs = s.switches + equations.n_switches;
+    s.corrections = s.inputs + equations.n_inputs;
+    s.memory = s.corrections + projection_levels();
+    return s;
 }
 
-static void go_back(Model *model, double time, const RunState *before) {
-    const double *switches = model->saved + equations.n_states, *inputs = switches + equations.n_switches;
-    const double *corrections = inputs + equations.n_inputs;
-    model_move(model, time, model->saved);
-    copy(model->workspace + equations.blocks.switches, switches, equations.n_switches);
-    copy(model->workspace + equations.blocks.inputs, inputs, equations.n_inputs);
-    copy(model->workspace + equations.blocks.corrections, corrections, projection_levels());
-    copy(model->memory, corrections + projection_levels(), (int)model->memory_size);
+static void save(Model *model) {
+    const Saved s = saved_of(model);
+    copy(s.states, model->workspace + equations.blocks.states, equations.n_states);
+    copy(s.switches, model->workspace + equations.blocks.switches, equations.n_switches);
+    copy(s.inputs, model->workspace + equations.blocks.inputs, equations.n_inputs);
+    copy(s.corrections, model->workspace + equations.blocks.corrections, projection_levels());
+}
+
+/* Apart, as it is large and not wanted where the model is only shown. */
+static void save_memory(Model *model) { copy(saved_of(model).memory, model->memory, (int)model->memory_size); }
+
+static void go_back(Model *model, double time) {
+    const Saved s = saved_of(model);
+    model_move(model, time, s.states);
+    copy(model->workspace + equations.blocks.switches, s.switches, equations.n_switches);
+    copy(model->workspace + equations.blocks.inputs, s.inputs, equations.n_inputs);
+    copy(model->workspace + equations.blocks.corrections, s.corrections, projection_levels());
+}
+
+static void go_back_in_memory(Model *model, const RunState *before) {
+    copy(model->memory, saved_of(model).memory, (int)model->memory_size);
     model->factored = false;
     model->run.step = before->step;
     model->run.previous_error = before->previous_error;
@@ -68,31 +86,66 @@ static bool check_states(Model *model) {
 
 static bool begin_after_event(Model *model) { return model_handle_event(model) && note_indicators(model); }
 
-static bool integrate(Model *model, double end) {
-    const Integrator *integrator = integrator_of(model);
+/* How far the solver may come, at least to `landing`. */
+static double limit_of(const Model *model, const Integrator *integrator, double landing, bool may_pass) {
+    if (!may_pass || integrator->polynomial == NULL) return landing;
+    return fmax(landing, fmin(model->run.stop_time, switches_next_time(model)));
+}
+
+static bool stops_at_event(const Model *model) { return model->stop_at_events && switches_are_due(model); }
+
+/* An event may be there but for rounding. */
+static bool complete(Model *model, bool shown) {
+    return shown && (stops_at_event(model) || begin_after_event(model));
+}
+
+static bool integrate(Model *model, double end, bool may_pass) {
     int32_t budget = model->run.integer_settings[SETTING_SOLVER_MAX_STEPS];
+    const bool resumed = ahead_resume(model);
+    if (resumed && stops_at_event(model)) return true;
+    const Integrator *integrator = integrator_of(model);
     model->end = end;
     if (!begin_after_event(model)) return false; /* inputs may have changed relations */
+    model->slope = resumed ? ahead_slope(model) : NULL;
     while (model_time(model) < model->end) {
         const double landing = fmin(model->end, switches_next_time(model));
-        if (!integrator->advance(model, landing, &budget) || !check_states(model)) return false;
-        if (model->stop_at_events && switches_are_due(model)) return true;
+        const double limit = limit_of(model, integrator, landing, may_pass);
+        if (!integrator->advance(model, landing, limit, &budget) || !check_states(model)) return false;
+        if (model_time(model) > model->end) return complete(model, ahead_leave(model, end, integrator));
+        if (stops_at_event(model)) return true;
         if (!begin_after_event(model)) return false;
     }
     return true;
+}
+
+/* What is beyond the end need not be possible: without it, if it is not. */
+static bool integrate_safely(Model *model, double end, const RunState *before) {
+    const double start = model_time(model);
+    const bool may_pass = ahead_is_worthwhile(model);
+    if (ahead_covers(model, end)) {
+        if (complete(model, ahead_show(model, end))) return true;
+        go_back(model, start);
+        ahead_forget(model);
+    }
+    save_memory(model);
+    for (int way = may_pass; way >= 0; way--) {
+        if (integrate(model, end, way)) return true;
+        go_back(model, start);
+        go_back_in_memory(model, before);
+    }
+    return false;
 }
 
 bool cosimulation_step(Model *model, double point, double size) {
     const double start = model_time(model);
     const RunState before = model->run;
     char cause[MESSAGE_SIZE];
-    save(model);
     inputs_begin_step(model);
-    const bool done = integrate(model, point + size);
+    save(model);
+    const bool done = integrate_safely(model, point + size, &before);
     inputs_end_step(model, done);
     if (done) return true;
     memcpy(cause, model->message, MESSAGE_SIZE);
-    go_back(model, start, &before);
     return model_fail(model, "the step from t = %.15g s to %.15g s came to t = %.15g s: %s", start, point + size,
                       model->run.last_successful_time, cause);
 }

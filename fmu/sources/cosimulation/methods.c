@@ -2,6 +2,7 @@
 
 #include "methods.h"
 
+#include "ahead.h"
 #include "grazing.h"
 #include "solver_choice.h"
 
@@ -36,5 +37,5 @@ size_t integrator_memory(void) {
         const size_t needed = INTEGRATORS[i]->memory != NULL ? INTEGRATORS[i]->memory() : 0;
         if (needed > most) most = needed;
     }
-    return most + grazing_memory();
+    return most + ahead_memory() + grazing_memory();
 }

@@ -9,6 +9,6 @@
 
 const Integrator *integrator_of(Model *model); /* by the setting solver_method */
 size_t integrator_scratch(void);               /* doubles, enough for any of them */
-size_t integrator_memory(void);                /* doubles, enough for any of them, and for what events need */
+size_t integrator_memory(void);                /* doubles, enough for any of them; then for ahead.h and grazing.h */
 
 #endif

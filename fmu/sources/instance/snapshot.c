@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char LAYOUT[] = "5"; /* to be changed with the meaning of a number of the state */
+static const char LAYOUT[] = "6"; /* to be changed with the meaning of a number of the state */
 
 static const uint64_t EMPTY = 14695981039346656037u;
 

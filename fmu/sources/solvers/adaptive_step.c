@@ -15,7 +15,7 @@ static const double SAFETY = 0.9, SHRINK = 0.2, GROW = 10.0;
 static const double BETA = 0.04;        /* weight of the previous error in the controller */
 static const double LEAST_ERROR = 1e-4; /* keeps one lucky step from stopping the growth of the next */
 
-static Step vectors_of(const Model *model) {
+Step adaptive_vectors(const Model *model) {
     const int n = equations.n_states;
     double *first = model->solver;
     return (Step){first, first + n, first + 2 * n, first + 3 * n, first + STEP_VECTORS * n};
@@ -112,7 +112,11 @@ static bool can_shrink(Model *model, const Step *step, double t, double h, doubl
 static bool begin(Model *model, const Step *step, const AdaptiveMethod *method) {
     const double *states = model->workspace + equations.blocks.states;
     memcpy(step->state, states, (size_t)equations.n_states * sizeof *states);
-    return model_derivatives(model, step->slope) && (method->prepare == NULL || method->prepare(model, step));
+    const double *known = model->slope;
+    model->slope = NULL;
+    if (known != NULL) memcpy(step->slope, known, (size_t)equations.n_states * sizeof *known);
+    else if (!model_derivatives(model, step->slope)) return false;
+    return method->prepare == NULL || method->prepare(model, step);
 }
 
 /* An attempt that has been accepted. */
@@ -128,16 +132,16 @@ static bool step_to(Model *model, double end, const void *step) {
 }
 
 /* One accepted step from where the model stands. */
-static bool advance_once(Model *model, double end, int32_t *budget, const AdaptiveMethod *method) {
+static bool advance_once(Model *model, double limit, int32_t *budget, const AdaptiveMethod *method) {
     const double t = model_time(model);
     const double longest = model->run.real_settings[SETTING_SOLVER_LONGEST_STEP], order = method->order;
-    const Step step = vectors_of(model);
+    const Step step = adaptive_vectors(model);
     if (!begin(model, &step, method)) return false;
-    if (model->run.step <= 0.0) model->run.step = adaptive_first_step(model, t, fmin(end - t, longest), &step, order);
+    if (model->run.step <= 0.0) model->run.step = adaptive_first_step(model, t, fmin(limit - t, longest), &step, order);
     for (bool after_rejection = false;; after_rejection = true) {
         if (!integrator_spend_step(model, budget)) return false;
-        const double h = fit(fmin(model->run.step, longest), end - t);
-        const double error = attempt(model, t, h < end - t ? t + h : end, &step, method);
+        const double h = fit(fmin(model->run.step, longest), limit - t);
+        const double error = attempt(model, t, h < limit - t ? t + h : limit, &step, method);
         if (error <= 1.0) {
             control(model, h, error, after_rejection, order);
             return integrator_accept_step(model, t, step_to, &(Accepted){method, &step, t});
@@ -147,8 +151,8 @@ static bool advance_once(Model *model, double end, int32_t *budget, const Adapti
     }
 }
 
-bool advance_adaptively(Model *model, double end, int32_t *budget, const AdaptiveMethod *method) {
+bool advance_adaptively(Model *model, double end, double limit, int32_t *budget, const AdaptiveMethod *method) {
     while (integrator_goes_on(model, end))
-        if (!advance_once(model, end, budget, method)) return false;
+        if (!advance_once(model, limit, budget, method)) return false;
     return true;
 }

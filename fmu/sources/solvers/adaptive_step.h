@@ -24,6 +24,8 @@ typedef struct {
     bool (*attempt)(Model *model, double t, double t_end, const Step *step);
 } AdaptiveMethod;
 
+Step adaptive_vectors(const Model *model); /* as an advance leaves them: those of its last attempt */
+
 double relative_tolerance(const Model *model); /* the importer's, or the setting */
 
 /* The size of the first step, s, at most `longest`, of a method of this order, from `state` and `slope`; the rest of
@@ -31,6 +33,6 @@ double relative_tolerance(const Model *model); /* the importer's, or the setting
 double adaptive_first_step(Model *model, double t, double longest, const Step *step, double order);
 
 /* Integrator.advance, by accepted steps of the method. */
-bool advance_adaptively(Model *model, double end, int32_t *budget, const AdaptiveMethod *method);
+bool advance_adaptively(Model *model, double end, double limit, int32_t *budget, const AdaptiveMethod *method);
 
 #endif

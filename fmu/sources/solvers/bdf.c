@@ -1,8 +1,8 @@
 /* Backward differentiation formulas of orders 1 to 5, order and step by the errors, for stiff models.
 
    The past is kept from one communication step to the next, and begun anew, at order 1, where the model does not go on
-   from where it stood: after events, and where inputs jump. Steps end at communication points: an even part of what is
-   left, so that equal communication steps have equal steps. A step costs little more than one evaluation: the Jacobian
+   from where it stood: after events, and where inputs jump. Steps end at their limit: an even part of what is left, so
+   that equal communication steps have equal steps where none may go beyond. A step costs little more than one evaluation: the Jacobian
    serves for many, the factors as long as step and order stay.
 
    Newton's method, its test of convergence, when Jacobian and factors are made anew, and the choice of order and step
@@ -255,7 +255,7 @@ static void plan(const Bdf *s, double error) {
     wish(s, most);
 }
 
-/* The planned order, and a length that leads to `end` in equal steps. */
+/* The planned order, and a length that leads to the limit in equal steps. */
 static void adopt(const Bdf *s, double left, double longest) {
     Memory *m = s->memory;
     if (m->next_order != m->past.order) {
@@ -264,7 +264,8 @@ static void adopt(const Bdf *s, double left, double longest) {
         m->past.wait = m->past.order + 1.0;
     }
     const double wished = fmin(m->wished, longest);
-    const double h = left / fmax(1.0, ceil(left / wished * (1.0 - 1e-9))), factor = h / m->past.step;
+    const double count = fmax(1.0, ceil(left / wished * (1.0 - 1e-9)));
+    const double h = isfinite(count) ? left / count : wished, factor = h / m->past.step;
     if (fabs(factor - 1.0) > 1e-10) nordsieck_scale(&s->nordsieck, factor);
 }
 
@@ -326,17 +327,17 @@ static bool accept(Model *model, const Bdf *s, double begin, double time, double
     return true;
 }
 
-static bool advance_once(Model *model, Bdf *s, double end, int32_t *budget) {
+static bool advance_once(Model *model, Bdf *s, double limit, int32_t *budget) {
     const double t = model_time(model);
     const double longest = model->run.real_settings[SETTING_SOLVER_LONGEST_STEP];
     Outcome outcome = CONVERGED;
     double error = 0.0;
-    if (!goes_on(model, s) && !begin(model, s, fmin(end - t, longest))) return false;
+    if (!goes_on(model, s) && !begin(model, s, fmin(limit - t, longest))) return false;
     weigh(model, s);
     for (int failures = 0;; failures++) {
         if (!integrator_spend_step(model, budget)) return false;
-        adopt(s, end - t, longest);
-        const double h = s->memory->past.step, time = h < (end - t) * (1.0 - 1e-9) ? t + h : end;
+        adopt(s, limit - t, longest);
+        const double h = s->memory->past.step, time = h < (limit - t) * (1.0 - 1e-9) ? t + h : limit;
         s->formula = nordsieck_formula(&s->memory->past);
         nordsieck_predict(&s->nordsieck);
         outcome = solve(model, s, time, outcome, failures > 0, &error);
@@ -348,13 +349,21 @@ static bool advance_once(Model *model, Bdf *s, double end, int32_t *budget) {
     }
 }
 
-static bool advance(Model *model, double end, int32_t *budget) {
+static bool advance(Model *model, double end, double limit, int32_t *budget) {
     Bdf s = lay_out(model);
     if (!model->factored && s.memory->gamma > 0.0 && s.memory->jacobian_at >= 0.0)
         factor(model, &s, s.memory->gamma);
     while (integrator_goes_on(model, end))
-        if (!advance_once(model, &s, end, budget)) return false;
+        if (!advance_once(model, &s, limit, budget)) return false;
     return true;
 }
 
-const Integrator backward_differentiation = {VECTORS + STAGE_MATRIX_VECTORS, 1, memory, advance};
+static Polynomial polynomial(const Model *model, double *const *coefficients) {
+    const Bdf s = lay_out(model);
+    const int order = (int)s.memory->past.order;
+    for (int j = 0; j <= order; j++)
+        memcpy(coefficients[j], s.nordsieck.vectors[j], (size_t)s.nordsieck.n * sizeof(double));
+    return (Polynomial){s.memory->time, s.memory->past.step, order, NULL};
+}
+
+const Integrator backward_differentiation = {VECTORS + STAGE_MATRIX_VECTORS, 1, memory, advance, polynomial};

@@ -9,8 +9,9 @@
 #include "point.h"
 
 #include <stddef.h>
+#include <string.h>
 
-enum { STAGES = 7 };
+enum { STAGES = 7, DEGREE = 4 };
 
 static const double NODES[STAGES] = {0.0, 1.0 / 5, 3.0 / 10, 4.0 / 5, 8.0 / 9, 1.0, 1.0};
 static const double MATRIX[STAGES][STAGES - 1] = {
@@ -25,6 +26,18 @@ static const double MATRIX[STAGES][STAGES - 1] = {
 /* Weights of order 5 minus weights of order 4. */
 static const double ERROR[STAGES] = {71.0 / 57600,     0,          -71.0 / 16695, 71.0 / 1920,
                                      -17253.0 / 339200, 22.0 / 525, -1.0 / 40};
+
+/* Of the states within a step, of order 4: of each stage's slope, coefficients of the powers of the step's part, from
+   the first on (Hairer, Norsett, Wanner, Solving ODEs I, II.6). */
+static const double INTERPOLANT[STAGES][DEGREE] = {
+    {1.0, -8048581381.0 / 2820520608, 8663915743.0 / 2820520608, -12715105075.0 / 11282082432},
+    {0},
+    {0.0, 131558114200.0 / 32700410799, -68118460800.0 / 10900136933, 87487479700.0 / 32700410799},
+    {0.0, -1754552775.0 / 470086768, 14199869525.0 / 1410260304, -10690763975.0 / 1880347072},
+    {0.0, 127303824393.0 / 49829197408, -318862633887.0 / 49829197408, 701980252875.0 / 199316789632},
+    {0.0, -282668133.0 / 205662961, 2019193451.0 / 616988883, -1453857185.0 / 822651844},
+    {0.0, 40617522.0 / 29380423, -110615467.0 / 29380423, 69997945.0 / 29380423},
+};
 
 static bool attempt(Model *model, double t, double t_end, const Step *step) {
     const int n = equations.n_states;
@@ -48,10 +61,26 @@ static bool attempt(Model *model, double t, double t_end, const Step *step) {
     return true;
 }
 
-static const AdaptiveMethod METHOD = {5.0, NULL, attempt};
-
-static bool advance(Model *model, double end, int32_t *budget) {
-    return advance_adaptively(model, end, budget, &METHOD);
+static Polynomial polynomial(const Model *model, double *const *coefficients) {
+    const Step step = adaptive_vectors(model);
+    const int n = equations.n_states;
+    const double h = model_time(model) - model->step_begin;
+    for (int i = 0; i < n; i++) coefficients[0][i] = step.state[i];
+    for (int j = 0; j < DEGREE; j++)
+        for (int i = 0; i < n; i++) {
+            double sum = INTERPOLANT[0][j] * step.slope[i];
+            for (int k = 1; k < STAGES; k++) sum += INTERPOLANT[k][j] * step.scratch[(k - 1) * n + i];
+            coefficients[j + 1][i] = h * sum;
+        }
+    const double *states = model->workspace + equations.blocks.states, *last = step.scratch + (STAGES - 2) * n;
+    const bool moved = memcmp(states, step.trial, (size_t)n * sizeof *states) != 0; /* by a projection */
+    return (Polynomial){model->step_begin, h, DEGREE, moved ? NULL : last};
 }
 
-const Integrator dormand_prince_54 = {STEP_VECTORS + STAGES - 1, 0, NULL, advance};
+static const AdaptiveMethod METHOD = {5.0, NULL, attempt};
+
+static bool advance(Model *model, double end, double limit, int32_t *budget) {
+    return advance_adaptively(model, end, limit, budget, &METHOD);
+}
+
+const Integrator dormand_prince_54 = {STEP_VECTORS + STAGES - 1, 0, NULL, advance, polynomial};

@@ -21,6 +21,7 @@ bool integrator_goes_on(const Model *model, double end) {
 
 bool integrator_accept_step(Model *model, double begin, StepTo step_to, const void *step) {
     bool moved;
+    model->step_begin = begin;
     if (!locate_event(model, begin, step_to, step) || !model_settle(model, &moved)) return false;
     model->run.counters[COUNTER_SOLVER_STEPS]++;
     model->run.last_successful_time = model_time(model);

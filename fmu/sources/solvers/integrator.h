@@ -8,15 +8,27 @@
 
 #include <stddef.h>
 
+enum { MOST_DEGREE = 5 };
+
+/* Of states, in (time - origin) / length. */
+typedef struct {
+    double origin, length; /* s */
+    int degree;
+    const double *slope; /* n_states rates, where the last step ends; NULL: not known */
+} Polynomial;
+
 typedef struct {
     int vectors; /* scratch it needs in model->solver, in vectors of n_states numbers */
     int matrices; /* and n_states x n_states matrices */
     size_t (*memory)(void); /* numbers that it keeps in model->memory from step to step; NULL: none */
-    /* Integrates from the model's time to `end`, at which the model stands exactly afterwards; it stops earlier,
-       after an accepted step, if model->end has become less than `end` or an event is due. The switches stay constant. Every tried step
-       is taken off *budget; an empty budget is an error. On failure the model's time and states are those of some
-       trial point. */
-    bool (*advance)(Model *model, double end, int32_t *budget);
+    /* Integrates from the model's time to `end`, or beyond it, but not beyond `limit`; where that is `end`, the model
+       stands at it exactly afterwards. It stops earlier, after an accepted step, if model->end has become less than
+       `end` or an event is due. The switches stay constant. Every tried step is taken off *budget; an empty budget is
+       an error. On failure the model's time and states are those of some trial point. */
+    bool (*advance)(Model *model, double end, double limit, int32_t *budget);
+    /* At once after `advance`: the states within its last step, as vectors of n_states coefficients. NULL: there are
+       none, and `limit` has to be `end`. */
+    Polynomial (*polynomial)(const Model *model, double *const *coefficients);
 } Integrator;
 
 /* One file each. */

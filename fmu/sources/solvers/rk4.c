@@ -47,7 +47,8 @@ static bool step(Model *model, double t, double t_end) {
 }
 
 /* Equal steps, none longer than solver_step (but for rounding, which must not add a step). */
-static bool advance(Model *model, double end, int32_t *budget) {
+static bool advance(Model *model, double end, double limit, int32_t *budget) {
+    (void)limit;
     const double start = model_time(model);
     const double count = fmax(1.0, ceil((end - start) / model->run.real_settings[SETTING_SOLVER_STEP] * (1.0 - 1e-12)));
     if (!(count <= *budget)) *budget = 0; /* known before the first step */
@@ -59,4 +60,4 @@ static bool advance(Model *model, double end, int32_t *budget) {
     return true;
 }
 
-const Integrator runge_kutta_4 = {4, 0, NULL, advance};
+const Integrator runge_kutta_4 = {4, 0, NULL, advance, NULL};

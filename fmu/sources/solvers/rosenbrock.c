@@ -113,8 +113,8 @@ static bool attempt(Model *model, double t, double t_end, const Step *step) {
 
 static const AdaptiveMethod METHOD = {4.0, prepare, attempt};
 
-static bool advance(Model *model, double end, int32_t *budget) {
-    return advance_adaptively(model, end, budget, &METHOD);
+static bool advance(Model *model, double end, double limit, int32_t *budget) {
+    return advance_adaptively(model, end, limit, budget, &METHOD);
 }
 
-const Integrator rosenbrock_43 = {STEP_VECTORS + VECTORS + STAGE_MATRIX_VECTORS, 2, NULL, advance};
+const Integrator rosenbrock_43 = {STEP_VECTORS + VECTORS + STAGE_MATRIX_VECTORS, 2, NULL, advance, NULL};

@@ -1,0 +1,149 @@
+/* The polynomials of a multistep method and of Dormand-Prince (Hairer, Norsett, Wanner, Solving ODEs I, II.6) are as
+   exact as a step's error allows; what is shown is put on the constraints, and the solver goes on from what it had. */
+
+#include "ahead.h"
+
+#include "checks.h"
+#include "evaluation.h"
+#include "grazing.h"
+#include "inputs.h"
+#include "point.h"
+#include "projection.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Numbers alone, and any of them: a part of the instance's state. */
+typedef struct {
+    double is_ahead; /* 1: yes */
+    double knows_inputs; /* 1: of the communication step before */
+    double time;     /* s, where the solver is */
+    double origin, length, degree; /* of the polynomial; the first two in s */
+    double knows_slope; /* 1: yes */
+} Memory;
+
+typedef struct {
+    Memory *memory;
+    double *inputs, *switches; /* under which the solver has come there */
+    double *states, *slope;    /* where it is */
+    double *coefficients[MOST_DEGREE + 1];
+} Ahead;
+
+enum { SCALARS = sizeof(Memory) / sizeof(double) };
+
+size_t ahead_memory(void) {
+    return SCALARS + (size_t)(equations.n_inputs + equations.n_switches + (MOST_DEGREE + 3) * equations.n_states);
+}
+
+static Ahead lay_out(const Model *model) {
+    double *first = model->memory + model->memory_size - grazing_memory() - ahead_memory();
+    Ahead s = {.memory = (Memory *)first, .inputs = first + SCALARS};
+    s.switches = s.inputs + equations.n_inputs;
+    s.states = s.switches + equations.n_switches;
+    s.slope = s.states + equations.n_states;
+    for (int k = 0; k <= MOST_DEGREE; k++) s.coefficients[k] = s.slope + (k + 1) * equations.n_states;
+    return s;
+}
+
+static void copy(double *target, const double *source, int n) {
+    if (n > 0) memcpy(target, source, (size_t)n * sizeof *target);
+}
+
+static bool are_equal(const double *a, const double *b, int n) {
+    for (int i = 0; i < n; i++)
+        if (a[i] != b[i]) return false;
+    return true;
+}
+
+static const double *inputs_of(const Model *model) { return model->workspace + equations.blocks.inputs; }
+
+static const double *switches_of(const Model *model) { return model->workspace + equations.blocks.switches; }
+
+bool ahead_is_worthwhile(Model *model) {
+    const Ahead s = lay_out(model);
+    const bool settled = equations.n_inputs == 0 || (s.memory->knows_inputs == 1.0 &&
+                                                     are_equal(s.inputs, inputs_of(model), equations.n_inputs));
+    if (!settled) s.memory->is_ahead = 0.0;
+    s.memory->knows_inputs = 1.0;
+    copy(s.inputs, inputs_of(model), equations.n_inputs);
+    return settled && !inputs_are_moving(model) && model->step_accepted == NULL && equations.n_relations == 0;
+}
+
+static bool is_ahead(const Model *model, const Ahead *s) {
+    const Memory *m = s->memory;
+    return m->is_ahead == 1.0 && m->degree >= 1.0 && m->degree <= MOST_DEGREE && m->time > model_time(model) &&
+           !inputs_are_moving(model) && model->step_accepted == NULL &&
+           are_equal(s->inputs, inputs_of(model), equations.n_inputs) &&
+           are_equal(s->switches, switches_of(model), equations.n_switches);
+}
+
+bool ahead_covers(const Model *model, double end) {
+    const Ahead s = lay_out(model);
+    return is_ahead(model, &s) && end <= s.memory->time;
+}
+
+/* Horner's rule, in the scratch of projections: the solver's may hold factors. */
+static void put_states(Model *model, const Ahead *s, double time) {
+    if (time == s->memory->time) {
+        model_move(model, time, s->states);
+        return;
+    }
+    const double at = (time - s->memory->origin) / s->memory->length;
+    for (int i = 0; i < equations.n_states; i++) {
+        double sum = 0.0;
+        for (int k = (int)s->memory->degree; k >= 0; k--) sum = sum * at + s->coefficients[k][i];
+        model->projected[i] = sum;
+    }
+    model_move(model, time, model->projected);
+}
+
+/* Of the solver's own steps alone. */
+static void keep_corrections(Model *model, const double *sums, int64_t count) {
+    copy(model->workspace + equations.blocks.corrections, sums, projection_levels());
+    model->run.counters[COUNTER_PROJECTIONS] = count;
+}
+
+bool ahead_show(Model *model, double end) {
+    const Ahead s = lay_out(model);
+    const int64_t count = model->run.counters[COUNTER_PROJECTIONS];
+    double sums[N_LEVELS];
+    bool moved;
+    copy(sums, model->workspace + equations.blocks.corrections, projection_levels());
+    put_states(model, &s, end);
+    const bool done = model_settle(model, &moved) && model_evaluate(model, GROUP_DYNAMICS);
+    keep_corrections(model, sums, count);
+    if (done) model->run.last_successful_time = end;
+    return done;
+}
+
+bool ahead_leave(Model *model, double end, const Integrator *integrator) {
+    const Ahead s = lay_out(model);
+    Memory *m = s.memory;
+    m->time = model_time(model);
+    copy(s.states, model->workspace + equations.blocks.states, equations.n_states);
+    copy(s.switches, switches_of(model), equations.n_switches);
+    const Polynomial found = integrator->polynomial(model, s.coefficients);
+    m->origin = found.origin;
+    m->length = found.length;
+    m->degree = found.degree;
+    m->knows_slope = found.slope != NULL;
+    if (found.slope != NULL) copy(s.slope, found.slope, equations.n_states);
+    m->is_ahead = 1.0;
+    return ahead_show(model, end);
+}
+
+bool ahead_resume(Model *model) {
+    const Ahead s = lay_out(model);
+    const bool resumed = is_ahead(model, &s);
+    if (resumed) model_move(model, s.memory->time, s.states);
+    ahead_forget(model);
+    return resumed;
+}
+
+const double *ahead_slope(const Model *model) {
+    const Ahead s = lay_out(model);
+    const bool same = are_equal(s.switches, switches_of(model), equations.n_switches);
+    return s.memory->knows_slope == 1.0 && same ? s.slope : NULL;
+}
+
+void ahead_forget(Model *model) { lay_out(model).memory->is_ahead = 0.0; }

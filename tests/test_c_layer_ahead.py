@@ -1,0 +1,144 @@
+"""The inner solver goes beyond communication points where it may, and is shown on its polynomials there."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from helpers_c_layer import START, STATES, Fmu, Make, exact, nonlinear, oscillator
+from helpers_fmpy import Array
+
+pytest_plugins = ["fixtures_c_layer"]
+
+RK4, DORMAND_PRINCE, ROSENBROCK, BDF = range(1, 5)
+AHEAD = [DORMAND_PRINCE, BDF]
+
+
+def shown(fmu: Fmu, points: Array, *names: str) -> Array:
+    """Values at all points but the first, shape (N - 1, len(names))."""
+    values = []
+    for t, t_next in pairwise(points):
+        fmu.fmi.doStep(float(t), float(t_next - t))
+        values.append(fmu.get(*names))
+    return np.array(values)
+
+
+@pytest.mark.parametrize("method", AHEAD)
+def test_inner_steps_are_the_same_whatever_the_communication_step(make: Make, method: int) -> None:
+    """And so are the values, to the last bit."""
+    runs = []
+    for n in (2, 32, 2048):
+        fmu = make("singular").start(tolerance=1e-7, solver_method=method)
+        values = shown(fmu, np.linspace(0.0, 2.0, n + 1), "x1", "x2")[n // 2 - 1 :: n // 2]
+        runs.append((values.tolist(), fmu.count("solver_steps")))
+    assert runs[0] == runs[1] == runs[2]
+
+
+@pytest.mark.parametrize("method", [RK4, ROSENBROCK])
+def test_methods_without_polynomials_land(make: Make, method: int) -> None:
+    """At least one step for each communication step."""
+    fmu = make("singular").start(tolerance=1e-2, solver_method=method)
+    fmu.run(np.linspace(0.0, 1.0, 201))
+    assert fmu.count("solver_steps") >= 200
+
+
+@pytest.mark.parametrize("method", AHEAD)
+def test_what_is_shown_is_as_exact_as_the_tolerance_asks(make: Make, method: int) -> None:
+    """At all points, most of them between the ends of steps."""
+    points = np.linspace(0.0, 2.0, 401)
+    for tolerance in (1e-4, 1e-6, 1e-8):
+        fmu = make("singular").start(tolerance=tolerance, solver_method=method)
+        found = shown(fmu, points, "x1", "x2")
+        errors = np.abs(found - np.array([nonlinear(t) for t in points[1:]])).max(axis=1)
+        assert errors.max() < 10.0 * tolerance
+
+
+def test_order_of_the_polynomial(make: Make) -> None:
+    """Of Dormand-Prince: equal steps, half as long, a 25th of the error between their ends at least."""
+    errors = []
+    for h in (0.1, 0.05, 0.025):
+        fmu = make("singular").start(tolerance=1e2, solver_method=DORMAND_PRINCE, solver_longest_step=h)
+        points = np.linspace(0.0, 2.0, 401)
+        found = shown(fmu, points, "x2")[:, 0]
+        assert fmu.count("solver_steps") <= round(2.0 / h) + 5
+        errors.append(np.abs(found - np.sin(points[1:])).max())
+    assert errors[0] / errors[1] > 25.0
+    assert errors[1] / errors[2] > 25.0
+
+
+@pytest.mark.parametrize("method", AHEAD)
+def test_time_events_end_steps(make: Make, method: int) -> None:
+    """The force comes between two communication points, and the solver is not beyond it when it comes."""
+    fmu = make("oscillator").start(tolerance=1e-8, solver_method=method)
+    points = np.linspace(0.0, 1.0, 41)
+    found = shown(fmu, points, *STATES)
+    np.testing.assert_allclose(found, [exact(t) for t in points[1:]], atol=1e-6)
+
+
+@pytest.mark.parametrize("method", AHEAD)
+def test_an_input_that_jumps_counts_from_the_communication_point(make: Make, method: int) -> None:
+    """What the solver did beyond it is forgotten; derivatives of inputs likewise."""
+    fmu = make("oscillator").start(tolerance=1e-8, solver_method=method, t_on=1e3)
+    shown(fmu, np.linspace(0.0, 0.1, 101), *STATES)
+    fmu.set(u=20.0)
+    shown(fmu, np.linspace(0.1, 0.2, 101), *STATES)
+    x = oscillator(0.1, oscillator(0.1, START), 20.0)
+    assert fmu.get(*STATES) == pytest.approx(x, abs=1e-6)
+    fmu.fmi.setRealInputDerivatives([fmu.references["u"]], [1], [-300.0])
+    fmu.fmi.doStep(0.2, 0.001)
+    assert fmu.get(*STATES) == pytest.approx(oscillator(0.001, x, 20.0, -300.0), abs=1e-6)
+
+
+@pytest.mark.parametrize("method", AHEAD)
+def test_inputs_that_always_change_cost_no_more(make: Make, method: int) -> None:
+    """The solver lands where the next value comes."""
+    fmu = make("oscillator").start(tolerance=1e-6, solver_method=method, t_on=1e3)
+    x, points = np.array(START), np.linspace(0.0, 0.5, 26)
+    for i, (t, t_next) in enumerate(pairwise(points)):
+        fmu.set(u=float(i % 3))
+        fmu.fmi.doStep(float(t), float(t_next - t))
+        x = oscillator(t_next - t, x, float(i % 3))
+    assert fmu.get(*STATES) == pytest.approx(x, abs=1e-5)
+
+
+@pytest.mark.parametrize("method", AHEAD)
+def test_where_the_solver_is_belongs_to_the_state(make: Make, method: int) -> None:
+    """From memory and from bytes, between two ends of steps: the same numbers go on."""
+    fmu, other = make("singular"), make("singular")
+    for each in (fmu, other):
+        each.start(tolerance=1e-5, solver_method=method)
+    early, late = np.linspace(0.0, 0.5, 51), np.linspace(0.5, 1.5, 101)
+    shown(fmu, early, "x1")
+    state = fmu.fmi.getFMUstate()
+    expected = shown(fmu, late, "x1", "x2").tolist()
+    fmu.fmi.setFMUstate(state)
+    assert shown(fmu, late, "x1", "x2").tolist() == expected
+    other.fmi.setFMUstate(other.fmi.deSerializeFMUstate(fmu.fmi.serializeFMUstate(state)))
+    assert shown(other, late, "x1", "x2").tolist() == expected
+
+
+@pytest.mark.parametrize("method", AHEAD)
+def test_nothing_is_done_after_the_stop_time(make: Make, method: int) -> None:
+    """Where the model has no solution after it: nothing fails, all is as if it had one."""
+    runs = []
+    for domain in (1.0, 1e3):
+        fmu = make("singular").start(tolerance=1e-4, stop_time=1.0, solver_method=method, domain=domain)
+        values = shown(fmu, np.linspace(0.0, 1.0, 51), "x1", "x2").tolist()
+        runs.append((values, fmu.count("solver_steps"), fmu.count("solver_rejected_steps")))
+    assert runs[0] == runs[1]
+
+
+@pytest.mark.parametrize("method", AHEAD)
+def test_what_is_impossible_beyond_the_end_does_no_harm(make: Make, method: int) -> None:
+    """No stop time, and no solution after 1 s: all is well until then."""
+    fmu = make("singular").start(tolerance=1e-4, solver_method=method, domain=1.0)
+    found = shown(fmu, np.linspace(0.0, 1.0, 51)[:-1], "x1", "x2")
+    assert found[-1] == pytest.approx(nonlinear(0.98), abs=1e-4)
+
+
+def test_a_resting_look_costs_one_evaluation(make: Make) -> None:
+    """A communication step within an inner one evaluates what is read, once."""
+    fmu = make("oscillator").start(tolerance=1e-4, solver_method=DORMAND_PRINCE, t_on=1e3)
+    shown(fmu, np.linspace(0.0, 1.0, 1001), "v1")
+    assert fmu.count("solver_evaluations") < 1000 + 10 * fmu.count("solver_steps")
