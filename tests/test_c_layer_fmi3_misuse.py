@@ -158,6 +158,28 @@ def test_wrong_calls_from_the_callback(make3: Make) -> None:
     assert len(heard) == 4
 
 
+@pytest.mark.parametrize("method", [1, 2, 3, 4])
+def test_wrong_calls_within_an_inner_step(make3: Make, method: int) -> None:
+    """Where the importer is asked for inputs: the inner step is finished, the communication step is not."""
+    asked: list[float] = []
+
+    def update(_: Any, time: float, __: bool, ___: bool, finished: bool, *____: Any) -> None:
+        asked.append(time)
+        if len(asked) == 3:
+            assert not finished
+            with pytest.raises(Exception, match="status 3"):
+                fmu.fmi.reset()
+
+    references = make3("oscillator").references
+    fmu = make3("oscillator", intermediateUpdate=update, requiredIntermediateVariables=[references["u"]])
+    fmu.start(solver_method=method)
+    with pytest.raises(Exception, match="status 3"):
+        fmu.fmi.doStep(0.0, 0.1)
+    assert len(asked) == 3
+    fmu.fmi.reset()
+    fmu.start(solver_method=method).run([0.0, 0.1])
+
+
 # ---- State -----------------------------------------------------------------------------------------------------
 
 

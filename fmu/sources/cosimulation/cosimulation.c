@@ -111,7 +111,7 @@ static bool integrate(Model *model, double end, bool may_pass) {
         const double landing = fmin(model->end, switches_next_time(model));
         const double limit = limit_of(model, integrator, landing, may_pass);
         if (!integrator->advance(model, landing, limit, &budget) || !check_states(model)) return false;
-        if (model_time(model) > model->end) return complete(model, ahead_leave(model, end, integrator));
+        if (model_time(model) > end) return complete(model, ahead_leave(model, end, integrator));
         if (stops_at_event(model)) return true;
         if (!begin_after_event(model)) return false;
     }
