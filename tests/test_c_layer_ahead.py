@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from helpers_c_layer import START, STATES, Fmu, Make, exact, nonlinear, oscillator
+from helpers_c_layer import START, STATES, Fmu, Fmu3, Make, exact, fails, nonlinear, oscillator
 from helpers_fmpy import Array
 
 pytest_plugins = ["fixtures_c_layer"]
@@ -15,7 +15,7 @@ RK4, DORMAND_PRINCE, ROSENBROCK, BDF = range(1, 5)
 AHEAD = [DORMAND_PRINCE, BDF]
 
 
-def shown(fmu: Fmu, points: Array, *names: str) -> Array:
+def shown(fmu: Fmu | Fmu3, points: Array, *names: str) -> Array:
     """Values at all points but the first, shape (N - 1, len(names))."""
     values = []
     for t, t_next in pairwise(points):
@@ -135,6 +135,22 @@ def test_what_is_impossible_beyond_the_end_does_no_harm(make: Make, method: int)
     fmu = make("singular").start(tolerance=1e-4, solver_method=method, domain=1.0)
     found = shown(fmu, np.linspace(0.0, 1.0, 51)[:-1], "x1", "x2")
     assert found[-1] == pytest.approx(nonlinear(0.98), abs=1e-4)
+
+
+@pytest.mark.parametrize("method", AHEAD)
+def test_a_step_that_cannot_be_done_leaves_no_trace(make3: Make, method: int) -> None:
+    """Not in what is known of inputs either, which have just changed: the same numbers go on, to the last bit."""
+
+    def go_on(*, after_failure: bool) -> list[list[float]]:
+        fmu = make3("oscillator").start(tolerance=1e-5, solver_method=method, t_on=1e3, solver_max_steps=40)
+        shown(fmu, np.linspace(0.0, 0.1, 11), *STATES)
+        fmu.set(u=20.0)
+        if after_failure:
+            fails(fmu, lambda: fmu.fmi.doStep(0.1, 20.0), "more than 40 inner steps", discarded=True)
+        values: list[list[float]] = shown(fmu, np.linspace(0.1, 0.2, 11), *STATES).tolist()
+        return values
+
+    assert go_on(after_failure=True) == go_on(after_failure=False)
 
 
 def test_a_resting_look_costs_one_evaluation(make: Make) -> None:

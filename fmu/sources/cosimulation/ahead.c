@@ -59,13 +59,10 @@ static const double *inputs_of(const Model *model) { return model->workspace + e
 
 static const double *switches_of(const Model *model) { return model->workspace + equations.blocks.switches; }
 
-bool ahead_is_worthwhile(Model *model) {
+bool ahead_is_worthwhile(const Model *model) {
     const Ahead s = lay_out(model);
     const bool settled = equations.n_inputs == 0 || (s.memory->knows_inputs == 1.0 &&
                                                      are_equal(s.inputs, inputs_of(model), equations.n_inputs));
-    if (!settled) s.memory->is_ahead = 0.0;
-    s.memory->knows_inputs = 1.0;
-    copy(s.inputs, inputs_of(model), equations.n_inputs);
     return settled && !inputs_are_moving(model) && model->step_accepted == NULL && equations.n_relations == 0;
 }
 
@@ -132,11 +129,13 @@ bool ahead_leave(Model *model, double end, const Integrator *integrator) {
     return ahead_show(model, end);
 }
 
-bool ahead_resume(Model *model) {
+bool ahead_resume(Model *model, double end) {
     const Ahead s = lay_out(model);
-    const bool resumed = is_ahead(model, &s);
+    const bool resumed = is_ahead(model, &s) && s.memory->time < end;
     if (resumed) model_move(model, s.memory->time, s.states);
-    ahead_forget(model);
+    s.memory->is_ahead = 0.0;
+    s.memory->knows_inputs = 1.0;
+    copy(s.inputs, inputs_of(model), equations.n_inputs);
     return resumed;
 }
 
@@ -145,5 +144,3 @@ const double *ahead_slope(const Model *model) {
     const bool same = are_equal(s.switches, switches_of(model), equations.n_switches);
     return s.memory->knows_slope == 1.0 && same ? s.slope : NULL;
 }
-
-void ahead_forget(Model *model) { lay_out(model).memory->is_ahead = 0.0; }

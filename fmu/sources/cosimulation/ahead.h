@@ -10,9 +10,9 @@
 
 size_t ahead_memory(void); /* numbers, before those of grazing.h at the end of model->memory */
 
-/* Once at the begin of a communication step: whether the solver may go beyond its end. Not where inputs move or have
+/* At the begin of a communication step: whether the solver may go beyond its end. Not where inputs move or have
    just changed: then they do so again, and the rest of a step would be in vain. */
-bool ahead_is_worthwhile(Model *model);
+bool ahead_is_worthwhile(const Model *model);
 
 /* Whether the solver is ahead, under conditions that still hold, and has passed `end` or come to it. */
 bool ahead_covers(const Model *model, double end);
@@ -22,9 +22,9 @@ bool ahead_leave(Model *model, double end, const Integrator *integrator);
 
 bool ahead_show(Model *model, double end); /* moves the model to a time that is covered, if it can be evaluated there */
 
-/* Moves the model to where the solver is, if it is ahead and the conditions still hold. It is not ahead any more. */
-bool ahead_resume(Model *model);
+/* Moves the model to where the solver is, if it is ahead, though not at `end` yet, and the conditions still hold. It is
+   not ahead any more, and the inputs are those of a communication step that has begun. */
+bool ahead_resume(Model *model, double end);
 const double *ahead_slope(const Model *model); /* n_states rates where it has resumed; NULL: not known */
-void ahead_forget(Model *model);
 
 #endif

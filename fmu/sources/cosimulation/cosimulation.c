@@ -101,7 +101,7 @@ static bool complete(Model *model, bool shown) {
 
 static bool integrate(Model *model, double end, bool may_pass) {
     int32_t budget = model->run.integer_settings[SETTING_SOLVER_MAX_STEPS];
-    const bool resumed = ahead_resume(model);
+    const bool resumed = ahead_resume(model, end);
     if (resumed && stops_at_event(model)) return true;
     const Integrator *integrator = integrator_of(model);
     model->end = end;
@@ -125,7 +125,6 @@ static bool integrate_safely(Model *model, double end, const RunState *before) {
     if (ahead_covers(model, end)) {
         if (complete(model, ahead_show(model, end))) return true;
         go_back(model, start);
-        ahead_forget(model);
     }
     save_memory(model);
     for (int way = may_pass; way >= 0; way--) {
