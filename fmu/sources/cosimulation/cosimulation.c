@@ -102,6 +102,7 @@ static bool complete(Model *model, bool shown) {
 static bool integrate(Model *model, double end, bool may_pass) {
     int32_t budget = model->run.integer_settings[SETTING_SOLVER_MAX_STEPS];
     const bool resumed = ahead_resume(model, end);
+    model->run.last_successful_time = model_time(model); /* it may have been beyond `end`, in vain */
     if (resumed && stops_at_event(model)) return true;
     const Integrator *integrator = integrator_of(model);
     model->end = end;
