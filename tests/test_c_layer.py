@@ -40,7 +40,7 @@ def test_order_of_the_methods(make: Make, method: int, order: int, coarsest: int
     errors = []
     for n in coarsest * np.array([1, 2, 4, 8]):
         steps = {"solver_step": 1.0 / n, "solver_longest_step": 1.0 / n}
-        fmu = make("singular").start(tolerance=1e3, stop_time=1.0, solver_method=method, **steps)
+        fmu = make("singular").start(tolerance=1e3, solver_method=method, **steps)
         fmu.run(np.linspace(0, 1, n + 1))
         assert fmu.count("solver_steps") == n
         assert fmu.count("solver_jacobians") == (n if method == ROSENBROCK else 0)
@@ -115,14 +115,11 @@ def test_values_are_computed_once_per_change(make: Make) -> None:
 
 
 def test_dormand_prince_evaluates_six_times_per_step(make: Make) -> None:
-    """The last stage serves as the next step's first; one more for the first step size, one after the event.
-
-    And one for each communication step but the first, which does not end an inner one.
-    """
+    """The last stage serves as the next step's first; one more for the first step size, one after the event."""
     fmu = make("oscillator").start(t_on=0.25)
     fmu.run(np.linspace(0, 1, 11))
     tried = fmu.count("solver_steps") + fmu.count("solver_rejected_steps")
-    assert fmu.count("solver_evaluations") == 6 * tried + 2 + 9
+    assert fmu.count("solver_evaluations") == 6 * tried + 2
 
 
 def test_start_parameters_and_derivatives_in_initialization_mode(make: Make) -> None:

@@ -24,15 +24,17 @@ def shown(fmu: Fmu | Fmu3, points: Array, *names: str) -> Array:
     return np.array(values)
 
 
-@pytest.mark.parametrize("method", AHEAD)
-def test_inner_steps_are_the_same_whatever_the_communication_step(make: Make, method: int) -> None:
-    """And so are the values, to the last bit."""
+def test_inner_steps_are_the_same_whatever_the_communication_step(make: Make) -> None:
+    """Of BDF; and so are the values, to the last bit. Of Dormand-Prince where they are far longer."""
     runs = []
-    for n in (2, 32, 2048):
-        fmu = make("singular").start(tolerance=1e-7, solver_method=method)
+    for n in (64, 256, 2048):
+        fmu = make("singular").start(tolerance=1e-7, solver_method=BDF)
         values = shown(fmu, np.linspace(0.0, 2.0, n + 1), "x1", "x2")[n // 2 - 1 :: n // 2]
         runs.append((values.tolist(), fmu.count("solver_steps")))
     assert runs[0] == runs[1] == runs[2]
+    fmu = make("singular").start(tolerance=1e-7, solver_method=DORMAND_PRINCE)
+    fmu.run(np.linspace(0.0, 2.0, 2049))
+    assert fmu.count("solver_steps") < 100
 
 
 @pytest.mark.parametrize("method", [RK4, ROSENBROCK])
@@ -47,24 +49,32 @@ def test_methods_without_polynomials_land(make: Make, method: int) -> None:
 def test_what_is_shown_is_as_exact_as_the_tolerance_asks(make: Make, method: int) -> None:
     """At all points, most of them between the ends of steps."""
     points = np.linspace(0.0, 2.0, 401)
-    for tolerance in (1e-4, 1e-6, 1e-8):
+    for tolerance in (1e-3, 1e-6, 1e-8, 1e-10):
         fmu = make("singular").start(tolerance=tolerance, solver_method=method)
         found = shown(fmu, points, "x1", "x2")
         errors = np.abs(found - np.array([nonlinear(t) for t in points[1:]])).max(axis=1)
-        assert errors.max() < 10.0 * tolerance
+        assert errors.max() < 3.0 * tolerance
 
 
 def test_order_of_the_polynomial(make: Make) -> None:
     """Of Dormand-Prince: equal steps, half as long, a 25th of the error between their ends at least."""
     errors = []
-    for h in (0.1, 0.05, 0.025):
+    for h in (0.05, 0.025, 0.0125):
         fmu = make("singular").start(tolerance=1e2, solver_method=DORMAND_PRINCE, solver_longest_step=h)
-        points = np.linspace(0.0, 2.0, 401)
-        found = shown(fmu, points, "x2")[:, 0]
+        points = np.linspace(0.0, 2.0, 1001)
+        found = shown(fmu, points, "x1")[:, 0]
         assert fmu.count("solver_steps") <= round(2.0 / h) + 5
-        errors.append(np.abs(found - np.sin(points[1:])).max())
+        errors.append(np.abs(found - 1.0 / (1.0 + points[1:] ** 2)).max())
     assert errors[0] / errors[1] > 25.0
     assert errors[1] / errors[2] > 25.0
+
+
+@pytest.mark.parametrize("method", AHEAD)
+def test_no_step_is_longer_than_five_output_steps(make: Make, method: int) -> None:
+    """Where the model rests, and would let it grow without end: what comes and goes is not stepped over."""
+    fmu = make("oscillator").start(tolerance=1e-3, solver_method=method, start=0.0, t_on=1e3)
+    fmu.run(np.linspace(0.0, 5.0, 1001))
+    assert 5.0 / (5 * 0.01) <= fmu.count("solver_steps") < 150
 
 
 @pytest.mark.parametrize("method", AHEAD)

@@ -87,6 +87,7 @@ struct Model {
     bool event_is_due;   /* an inner step has been cut short where a relation changes */
     bool stop_at_events; /* a communication step ends where an event is due; else it handles events on its way */
     double end;          /* of the communication step under way, s */
+    double longest_step; /* that an inner step may be, s */
     double step_begin;   /* of the last inner step, s */
     const double *slope; /* n_states rates where the model stands, for the next inner step; NULL: not known */
     /* NULL, or called where an inner step has been accepted: may set inputs, and bring `end` forward. */

@@ -1,5 +1,5 @@
-/* The polynomials of a multistep method and of Dormand-Prince (Hairer, Norsett, Wanner, Solving ODEs I, II.6) are as
-   exact as a step's error allows; what is shown is put on the constraints, and the solver goes on from what it had. */
+/* The polynomials are as exact as the ends of steps; what is shown is put on the constraints, and the solver goes on from
+   what it had. */
 
 #include "ahead.h"
 
@@ -119,7 +119,8 @@ bool ahead_leave(Model *model, double end, const Integrator *integrator) {
     m->time = model_time(model);
     copy(s.states, model->workspace + equations.blocks.states, equations.n_states);
     copy(s.switches, switches_of(model), equations.n_switches);
-    const Polynomial found = integrator->polynomial(model, s.coefficients);
+    Polynomial found;
+    if (!integrator->polynomial(model, s.coefficients, &found)) return false;
     m->origin = found.origin;
     m->length = found.length;
     m->degree = found.degree;

@@ -13,6 +13,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { MOST_OUTPUT_STEPS = 5 };
+
 /* Importers count communication points in their own way, so that ours may differ by some rounding. */
 static bool near(double a, double b) { return fabs(a - b) <= 1e-9 * fmax(1.0, fabs(b)); }
 
@@ -86,10 +88,17 @@ static bool check_states(Model *model) {
 
 static bool begin_after_event(Model *model) { return model_handle_event(model) && note_indicators(model); }
 
-/* How far the solver may come, at least to `landing`. */
-static double limit_of(const Model *model, const Integrator *integrator, double landing, bool may_pass) {
-    if (!may_pass || integrator->polynomial == NULL) return landing;
-    return fmax(landing, fmin(model->run.stop_time, switches_next_time(model)));
+/* Beyond the end of a communication step: what comes and goes within a few output steps must not be stepped over where
+   the model rests. */
+static double longest_step(const Model *model, double size, bool passes) {
+    const double wanted = model->run.real_settings[SETTING_SOLVER_LONGEST_STEP];
+    return passes ? fmin(wanted, fmax(size, MOST_OUTPUT_STEPS * equations.output_step)) : wanted;
+}
+
+/* Whether the solver may go beyond the end of a communication step of this size, and is worth it. */
+static bool can_pass(const Model *model, const Integrator *integrator, double size) {
+    const double wished = fmin(model->run.step, longest_step(model, size, true));
+    return integrator->polynomial != NULL && wished >= integrator->worth * size;
 }
 
 static bool stops_at_event(const Model *model) { return model->stop_at_events && switches_are_due(model); }
@@ -105,12 +114,14 @@ static bool integrate(Model *model, double end, bool may_pass) {
     model->run.last_successful_time = model_time(model); /* it may have been beyond `end`, in vain */
     if (resumed && stops_at_event(model)) return true;
     const Integrator *integrator = integrator_of(model);
+    const bool passes = may_pass && can_pass(model, integrator, end - model->inputs_origin);
     model->end = end;
+    model->longest_step = longest_step(model, end - model->inputs_origin, passes);
     if (!begin_after_event(model)) return false; /* inputs may have changed relations */
     model->slope = resumed ? ahead_slope(model) : NULL;
     while (model_time(model) < model->end) {
         const double landing = fmin(model->end, switches_next_time(model));
-        const double limit = limit_of(model, integrator, landing, may_pass);
+        const double limit = passes ? fmax(landing, fmin(model->run.stop_time, switches_next_time(model))) : landing;
         if (!integrator->advance(model, landing, limit, &budget) || !check_states(model)) return false;
         if (model_time(model) > end) return complete(model, ahead_leave(model, end, integrator));
         if (stops_at_event(model)) return true;

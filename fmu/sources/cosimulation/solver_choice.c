@@ -115,7 +115,7 @@ Method choose_method(Model *model) {
     const double steps = (double)run->counters[COUNTER_SOLVER_STEPS] - run->measured_steps;
     if (run->chosen_method == METHOD_AUTOMATIC) {
         choose_first(model);
-    } else if (steps >= (by_bdf ? TRIAL : run->patience)) {
+    } else if (steps >= (by_bdf ? TRIAL : run->patience) && model_time(model) > run->measured_time) {
         const double cost = (spent(run) - run->measured_cost) / (model_time(model) - run->measured_time);
         if (by_bdf) review_bdf(model, cost);
         else review_dormand_prince(model, cost);

@@ -329,7 +329,7 @@ static bool accept(Model *model, const Bdf *s, double begin, double time, double
 
 static bool advance_once(Model *model, Bdf *s, double limit, int32_t *budget) {
     const double t = model_time(model);
-    const double longest = model->run.real_settings[SETTING_SOLVER_LONGEST_STEP];
+    const double longest = model->longest_step;
     Outcome outcome = CONVERGED;
     double error = 0.0;
     if (!goes_on(model, s) && !begin(model, s, fmin(limit - t, longest))) return false;
@@ -358,12 +358,13 @@ static bool advance(Model *model, double end, double limit, int32_t *budget) {
     return true;
 }
 
-static Polynomial polynomial(const Model *model, double *const *coefficients) {
+static bool polynomial(Model *model, double *const *coefficients, Polynomial *found) {
     const Bdf s = lay_out(model);
     const int order = (int)s.memory->past.order;
     for (int j = 0; j <= order; j++)
         memcpy(coefficients[j], s.nordsieck.vectors[j], (size_t)s.nordsieck.n * sizeof(double));
-    return (Polynomial){s.memory->time, s.memory->past.step, order, NULL};
+    *found = (Polynomial){s.memory->time, s.memory->past.step, order, NULL};
+    return true;
 }
 
-const Integrator backward_differentiation = {VECTORS + STAGE_MATRIX_VECTORS, 1, memory, advance, polynomial};
+const Integrator backward_differentiation = {VECTORS + STAGE_MATRIX_VECTORS, 1, memory, advance, polynomial, 0.0};

@@ -13,6 +13,9 @@
 
 enum { STAGES = 7, DEGREE = 4 };
 
+/* Six evaluations in a step that lands; else two more for the polynomial, and one where it is looked at. */
+static const double WORTH = 2.0;
+
 static const double NODES[STAGES] = {0.0, 1.0 / 5, 3.0 / 10, 4.0 / 5, 8.0 / 9, 1.0, 1.0};
 static const double MATRIX[STAGES][STAGES - 1] = {
     {0},
@@ -61,20 +64,49 @@ static bool attempt(Model *model, double t, double t_end, const Step *step) {
     return true;
 }
 
-static Polynomial polynomial(const Model *model, double *const *coefficients) {
+/* Slopes at two places of the polynomial of order 4, less its own, make a term of degree 5 that vanishes with its slope at
+   both ends (bootstrapping, Solving ODEs I, II.6): c[2 ... 5] += x^2 (1 - x)^2 (a + b x). */
+static bool raise_order(Model *model, double h, const Step *step, double *const *c) {
+    static const double PLACE = 0.1, PRODUCT = 0.1 * 0.9; /* of the places: x (1 - x) */
+    double *const slopes[] = {step->error, step->trial};
+    const double by_difference = 1.0 / (4.0 * PRODUCT * (1.0 - 2.0 * PLACE));
+    const double by_sum = 1.0 / (2.0 * PRODUCT * (5.0 * PRODUCT - 1.0));
+    for (int place = 0; place < 2; place++) {
+        const double x = place == 0 ? PLACE : 1.0 - PLACE;
+        double *states = slopes[place];
+        for (int i = 0; i < equations.n_states; i++)
+            states[i] = c[0][i] + x * (c[1][i] + x * (c[2][i] + x * (c[3][i] + x * c[4][i])));
+        model_move(model, model->step_begin + x * h, states);
+        if (!model_derivatives(model, states)) return false;
+        for (int i = 0; i < equations.n_states; i++)
+            slopes[place][i] = h * slopes[place][i] - (c[1][i] + x * (2.0 * c[2][i] + x * (3.0 * c[3][i] + x * 4.0 * c[4][i])));
+    }
+    for (int i = 0; i < equations.n_states; i++) {
+        const double b = by_sum * (slopes[0][i] + slopes[1][i]);
+        const double a = by_difference * (slopes[0][i] - slopes[1][i]) - 0.5 * b;
+        c[2][i] += a;
+        c[3][i] += b - 2.0 * a;
+        c[4][i] += a - 2.0 * b;
+        c[5][i] = b;
+    }
+    return true;
+}
+
+static bool polynomial(Model *model, double *const *coefficients, Polynomial *found) {
     const Step step = adaptive_vectors(model);
     const int n = equations.n_states;
     const double h = model_time(model) - model->step_begin;
-    for (int i = 0; i < n; i++) coefficients[0][i] = step.state[i];
+    const double *states = model->workspace + equations.blocks.states, *last = step.scratch + (STAGES - 2) * n;
+    const bool moved = memcmp(states, step.trial, (size_t)n * sizeof *states) != 0; /* by a projection */
+    *found = (Polynomial){model->step_begin, h, DEGREE + 1, moved ? NULL : last};
+    memcpy(coefficients[0], step.state, (size_t)n * sizeof *step.state);
     for (int j = 0; j < DEGREE; j++)
         for (int i = 0; i < n; i++) {
             double sum = INTERPOLANT[0][j] * step.slope[i];
             for (int k = 1; k < STAGES; k++) sum += INTERPOLANT[k][j] * step.scratch[(k - 1) * n + i];
             coefficients[j + 1][i] = h * sum;
         }
-    const double *states = model->workspace + equations.blocks.states, *last = step.scratch + (STAGES - 2) * n;
-    const bool moved = memcmp(states, step.trial, (size_t)n * sizeof *states) != 0; /* by a projection */
-    return (Polynomial){model->step_begin, h, DEGREE, moved ? NULL : last};
+    return raise_order(model, h, &step, coefficients);
 }
 
 static const AdaptiveMethod METHOD = {5.0, NULL, attempt};
@@ -83,4 +115,4 @@ static bool advance(Model *model, double end, double limit, int32_t *budget) {
     return advance_adaptively(model, end, limit, budget, &METHOD);
 }
 
-const Integrator dormand_prince_54 = {STEP_VECTORS + STAGES - 1, 0, NULL, advance, polynomial};
+const Integrator dormand_prince_54 = {STEP_VECTORS + STAGES - 1, 0, NULL, advance, polynomial, WORTH};

@@ -26,9 +26,10 @@ typedef struct {
        `end` or an event is due. The switches stay constant. Every tried step is taken off *budget; an empty budget is
        an error. On failure the model's time and states are those of some trial point. */
     bool (*advance)(Model *model, double end, double limit, int32_t *budget);
-    /* At once after `advance`: the states within its last step, as vectors of n_states coefficients. NULL: there are
-       none, and `limit` has to be `end`. */
-    Polynomial (*polynomial)(const Model *model, double *const *coefficients);
+    /* At once after `advance`: the states within its last step, as vectors of n_states coefficients; the model stands
+       anywhere afterwards. NULL: there are none, and `limit` has to be `end`. */
+    bool (*polynomial)(Model *model, double *const *coefficients, Polynomial *found);
+    double worth; /* communication steps that an inner one has to be long for it to be worth while to go beyond */
 } Integrator;
 
 /* One file each. */

@@ -60,4 +60,4 @@ static bool advance(Model *model, double end, double limit, int32_t *budget) {
     return true;
 }
 
-const Integrator runge_kutta_4 = {4, 0, NULL, advance, NULL};
+const Integrator runge_kutta_4 = {4, 0, NULL, advance, NULL, 0.0};

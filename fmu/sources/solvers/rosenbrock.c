@@ -117,4 +117,4 @@ static bool advance(Model *model, double end, double limit, int32_t *budget) {
     return advance_adaptively(model, end, limit, budget, &METHOD);
 }
 
-const Integrator rosenbrock_43 = {STEP_VECTORS + VECTORS + STAGE_MATRIX_VECTORS, 2, NULL, advance, NULL};
+const Integrator rosenbrock_43 = {STEP_VECTORS + VECTORS + STAGE_MATRIX_VECTORS, 2, NULL, advance, NULL, 0.0};
