@@ -195,6 +195,10 @@ def test_code_for_a_processor(tmp_path: Path) -> None:
     """It has that processor's instructions, says so, and gives the reference's accelerations as well."""
     (made_by,) = toolchains("2.0", march="x86-64-v3")
     assert made_by.flags[: len(FLAGS)] == FLAGS == toolchains("2.0")[0].flags
+    assert made_by.flags[-1] == "-mprefer-vector-width=128"  # gcc and clang call it so
+    assert not compiler.has_zig() or compiler.zig().knows(
+        (*FLAGS, *compiler.zig().march("x86-64-v3"), made_by.flags[-1])
+    )
     fmu = build_native(prepare(from_data(pendulum())), tmp_path, march="native").path
     assert native_error(prepare(from_data(pendulum())), fmu, seed=31, count=20) <= 1e-9
     with zipfile.ZipFile(fmu) as archive:
