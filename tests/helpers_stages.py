@@ -101,7 +101,7 @@ class StagedModel:
             self._solve_constrained(step.system)
         elif isinstance(step.system, TreeSystem):
             self._solve_tree(step.system)
-        elif step.system is not None:
+        elif step.system is not None and step.system.columns > 0:
             n, columns = step.system.n, step.system.columns
             A = self._block(step.system.matrix).reshape(n, n, order="F")
             B = self._block(step.system.right).reshape(n, columns, order="F")

@@ -35,6 +35,16 @@ def solve_again(library: Path, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray
     return found
 
 
+def bounds(library: Path, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Of |X| by rows, shape (n,); a, shape (n, n); b, shape (n, columns)."""
+    lib = ctypes.CDLL(str(library))
+    n, columns = b.shape
+    factors, pivots, found = np.array(a, order="F"), np.empty(n), np.empty(n)
+    assert lib.linear_solve(n, 0, *_pointers(factors, found, pivots, np.empty(n))) == 0
+    lib.linear_bound(n, columns, *_pointers(factors, pivots, np.array(b, order="F"), found))
+    return found
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7, 8, 9, 18, 33, 100])
 def test_lu_agrees_with_numpy(libraries: dict[str, Path], n: int) -> None:
     """X is backward stable for badly scaled rows and columns: residual small against |A| |X|."""
@@ -59,6 +69,18 @@ def test_factors_serve_again_and_transposed(libraries: dict[str, Path], n: int) 
     again, transposed = solve_again(libraries["solvers"], a, b)
     assert np.array_equal(again, linear_solve(libraries["solvers"], a, b)[1])
     assert np.all(np.abs(a.T @ transposed - b) <= 1e-12 * n * (np.abs(a.T) @ np.abs(transposed) + np.abs(b)))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 6, 9])
+def test_bounds_are_above_every_solution(libraries: dict[str, Path], n: int) -> None:
+    """With the signs that nothing cancels for they are reached: I − N, N ≥ 0 below the diagonal, and b ≥ 0."""
+    rng = np.random.default_rng(n)
+    a, b = rng.normal(size=(n, n)) * 10.0 ** rng.uniform(-8, 8, (n, 1)), rng.normal(size=(n, 5))
+    x = linear_solve(libraries["solvers"], a, b)[1]
+    assert np.all(bounds(libraries["solvers"], a, b) >= (1 - 1e-12) * np.abs(x).max(1))
+    a, b = np.eye(n) - 0.5 * np.tril(rng.uniform(size=(n, n)), -1), rng.uniform(size=(n, 1))
+    x = linear_solve(libraries["solvers"], a, b)[1][:, 0]
+    assert bounds(libraries["solvers"], a, b) == pytest.approx(x, rel=1e-13)
 
 
 @pytest.mark.parametrize("n", [1, 2, 6, 18, 50])

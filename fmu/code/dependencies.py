@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from .staged import RUNNING, Block, ConstrainedSystem, Stage, Staged, TreeSystem
+from .staged import Block, ConstrainedSystem, Stage, Staged, TreeSystem
 
 Mask = NDArray[np.bool_]
 _KNOWN = ("states", "inputs", "time", "parameters")  # blocks, in the order of a mask's columns
@@ -36,7 +36,7 @@ def dependencies(staged: Staged) -> Dependencies:
     blocks = [staged.blocks[name] for name in _KNOWN]
     known = np.zeros((staged.size, sum(block.size for block in blocks)), dtype=bool)
     known[np.concatenate([np.arange(staged.size)[_slice(block)] for block in blocks])] = np.eye(known.shape[1])
-    for stage in (stage for stage in staged.stages if stage.group in RUNNING):
+    for stage in staged.running:
         if stage.group not in ("prepare", "start"):
             # which switches are set depends on their times; not on the time itself, as far as derivatives go
             times = staged.blocks["event_times"]

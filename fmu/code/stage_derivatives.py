@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from .casadi_eval import SX
-from .staged import RUNNING, AnySystem, Block, Stage, Staged, System, TreeSystem
+from .staged import AnySystem, Block, Stage, Staged, System, TreeSystem
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class StageDerivative:
 
 
 def differentiated(staged: Staged) -> dict[str, StageDerivative]:
-    """By the names of the stages' functions; of the groups that a derivative runs through."""
-    return {stage.function.name(): differentiate(stage) for stage in staged.stages if stage.group in RUNNING}
+    """By the names of the stages' functions."""
+    return {stage.function.name(): differentiate(stage) for stage in staged.running}
 
 
 def differentiate(stage: Stage) -> StageDerivative:

@@ -27,6 +27,7 @@ class Block:
 class System:
     """A dense n×n system with several right-hand sides, column-major blocks of the workspace, and its pivots.
 
+    columns    that are solved for; 0: nothing reads the unknown of a partition
     partition  of a fixed choice of dependent coordinates: has to be regular all the way of a run
     ratios     the first columns of the unknown that are dependent velocities per independent one
     """
@@ -159,6 +160,12 @@ class Staged:
     def group(self, name: str) -> list[Stage]:
         """Stages of one group, in order."""
         return [stage for stage in self.stages if stage.group == name]
+
+    @property
+    def running(self) -> list[Stage]:
+        """Stages that derivatives and outputs come from, in order; not those whose solution nothing reads."""
+        running = (stage for stage in self.stages if stage.group in RUNNING)
+        return [stage for stage in running if not (isinstance(stage.system, System) and stage.system.columns == 0)]
 
     def allocate(self, size: int, name: str | None = None) -> Block:
         """The next block of the workspace."""

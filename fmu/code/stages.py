@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, product
+from itertools import accumulate, chain, product
 from typing import TypeAlias
 
 import casadi as ca
@@ -62,10 +62,14 @@ class _Plan:
         last = self.items[-1] if self.items else None
         return last if isinstance(last, Solve) else None
 
+    def reads(self) -> set[str]:
+        """Names in the stage's expressions."""
+        exprs = chain.from_iterable((*(item.exprs for item in self.items), *self.results.values()))
+        return {name for expr in exprs for name in ir.symbols(expr)}
+
     def uses(self) -> set[str]:
-        """Names that the stage's expressions use."""
-        names = {name for item in self.items for name in used(item)}
-        return names | {name for exprs in self.results.values() for e in exprs for name in ir.symbols(e)}
+        """These, and names of partitions that its solve asks for."""
+        return self.reads() | {name for item in self.items for name in used(item)}
 
 
 class _Cutter:
@@ -74,12 +78,14 @@ class _Cutter:
         self.result = Staged()
         self.known: dict[str, SX] = {}  # symbols of base blocks, carried values and solutions
         self.arguments: list[tuple[SX, Block]] = []
+        self.read: set[str] = set()  # by any expression
         self._base_blocks()
 
     def staged(self) -> Staged:
         plans = self._plans()
-        chains = [[plan for group in chain for plan in plans[group]] for chain in _CHAINS]
-        later = set().union(*(plan.uses() for chain in chains for plan in chain))
+        self.read = {name for group in plans.values() for plan in group for name in plan.reads()}
+        chains = [[plan for group in groups for plan in plans[group]] for groups in _CHAINS]
+        later = set().union(*(plan.uses() for each in chains for plan in each))
         self._run(plans["prepare"], later.union(*(plan.uses() for plan in plans["start"])))
         self._exchange("pieces", "start_pieces")  # tables at t = 0
         if self.program.start is not None:
@@ -87,9 +93,9 @@ class _Cutter:
         self._run(plans["start"], later)
         self._exchange("start_pieces", "pieces")
         known, arguments = self.known, self.arguments
-        for chain in chains:
+        for each in chains:
             self.known, self.arguments = dict(known), list(arguments)
-            self._run(chain, set())
+            self._run(each, set())
         return self.result
 
     def _run(self, plans: list[_Plan], beyond: set[str]) -> None:
@@ -202,6 +208,7 @@ class _Cutter:
                 groups["dynamics"].append(item)
             elif wanted & {*given(item)}:
                 groups["outputs"].append(item)
+        groups["dynamics"] = _with_checks_last(groups["dynamics"])
         groups["violations"] = self._definitions(self._violations())
         groups["checks"] = self._definitions(check.value for check in program.checks)
         for level, projection in program.projections.items():
@@ -246,7 +253,7 @@ class _Cutter:
         function = ca.Function(
             f"{plan.group}_{len(self.result.stages)}",
             [symbol for symbol, _ in inputs],
-            [ca.densify(value) for value in values],
+            _once(values),
         )
         name, about = plan.group, ""
         if plan.solve:
@@ -302,7 +309,8 @@ class _Cutter:
         if isinstance(solve, LinearSolve):
             solution = self._add_unknown(solve.name, n, columns, places[1])
             pivots, partition = self.result.allocate(n), solve.ratios is not None
-            return System(n, columns, places[0], solution, pivots, partition, solve.ratios or 0)
+            solved = columns if solve.name in self.read else 0
+            return System(n, solved, places[0], solution, pivots, partition, solve.ratios or 0)
         m = solve.wanted.shape[0]
         matrix, jacobian, right, wanted = places[:4]
         solution = self._add_unknown(solve.name, n, columns, self.result.allocate(n * columns))
@@ -346,6 +354,18 @@ def _work_size(n: int, m: int, columns: int) -> int:
     """Doubles that sources/algebra/constrained_solve.c works with."""
     free = n - m
     return m * (n + m) + free * (free + columns + 2) + 2 * n + m
+
+
+def _once(values: list[SX]) -> list[SX]:
+    """Dense, and each operation once."""
+    return ca.cse([ca.densify(value) for value in values]) if values else []
+
+
+def _with_checks_last(items: Sequence[Item]) -> list[Item]:
+    """Solves that no other item reads come last: nothing has to be carried to what is after them then."""
+    read = {name for item in items for expr in item.exprs for name in ir.symbols(expr)}
+    unread = [item for item in items if isinstance(item, LinearSolve) and item.name not in read]
+    return [*(item for item in items if item not in unread), *unread]
 
 
 def _runs(items: list[Item]) -> list[list[Item]]:

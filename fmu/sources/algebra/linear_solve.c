@@ -17,17 +17,22 @@ enum { LANES = 2 };
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
-/* Sets scale to the inverse of each row's largest magnitude: infinite for a row of zeros, which gives no pivot. */
-static void equilibrate(int n, const double *restrict a, double *restrict scale) {
-    for (int i = 0; i < n; i++) scale[i] = 0.0;
-    for (int j = 0; j < n; j++) {
+/* The largest magnitude of each row. */
+static void measure_rows(int n, int columns, const double *restrict a, double *restrict sizes) {
+    for (int i = 0; i < n; i++) sizes[i] = 0.0;
+    for (int j = 0; j < columns; j++) {
         const double *column = a + (size_t)j * (size_t)n;
         int i = 0;
         for (; i + LANES <= n; i += LANES)
             for (int lane = 0; lane < LANES; lane++)
-                scale[i + lane] = larger(fabs(column[i + lane]), scale[i + lane]);
-        for (; i < n; i++) scale[i] = larger(fabs(column[i]), scale[i]);
+                sizes[i + lane] = larger(fabs(column[i + lane]), sizes[i + lane]);
+        for (; i < n; i++) sizes[i] = larger(fabs(column[i]), sizes[i]);
     }
+}
+
+/* Sets scale to the inverse of each row's largest magnitude: infinite for a row of zeros, which gives no pivot. */
+static void equilibrate(int n, const double *restrict a, double *restrict scale) {
+    measure_rows(n, n, a, scale);
     for (int i = 0; i < n; i++) scale[i] = 1.0 / scale[i];
 }
 
@@ -62,14 +67,14 @@ static void swap_rows(int n, int columns, double *matrix, int i, int k) {
 }
 
 /* Applies column k of L, which starts at l, to the column y. */
-static void eliminate_one(int n, int k, const double *restrict l, double *restrict y) {
+static inline void eliminate_one(int n, int k, const double *restrict l, double *restrict y) {
     const double f = y[k] * l[k];
     y[k] = f;
     for (int i = k + 1; i < n; i++) y[i] -= l[i] * f;
 }
 
 /* Applies the columns k and k + 1 of L. */
-static void eliminate_two(int n, int k, const double *restrict l, double *restrict y) {
+static inline void eliminate_two(int n, int k, const double *restrict l, double *restrict y) {
     const double *m = l + n, f = y[k] * l[k], g = (y[k + 1] - l[k + 1] * f) * m[k + 1];
     y[k] = f;
     y[k + 1] = g;
@@ -79,27 +84,35 @@ static void eliminate_two(int n, int k, const double *restrict l, double *restri
     for (; i < n; i++) y[i] -= l[i] * f + m[i] * g;
 }
 
-/* Applies `count` columns of L, at most two. */
-static void eliminate(int n, int k, int count, const double *restrict l, double *restrict y) {
-    if (count == 1) eliminate_one(n, k, l, y);
-    if (count == 2) eliminate_two(n, k, l, y);
+/* Applies `count` columns of L, at most two, to each column of a matrix. */
+static void eliminate(int n, int k, int count, const double *restrict l, int columns, double *restrict matrix) {
+    double *y = matrix;
+    if (count == 1)
+        for (int j = 0; j < columns; j++, y += n) eliminate_one(n, k, l, y);
+    if (count == 2)
+        for (int j = 0; j < columns; j++, y += n) eliminate_two(n, k, l, y);
 }
 
-/* Solves U x = y in place. */
-static void substitute_back(int n, const double *restrict a, double *restrict y) {
-    for (int j = n - 1; j > 0; j--) {
-        const double *column = a + (size_t)j * (size_t)n, f = y[j];
-        int i = 0;
-        for (; i + LANES <= j; i += LANES)
-            for (int lane = 0; lane < LANES; lane++) y[i + lane] -= column[i + lane] * f;
-        for (; i < j; i++) y[i] -= column[i] * f;
-    }
+/* Solves U x = y in place for each column y of a matrix. */
+static void substitute_back(int n, const double *restrict a, int columns, double *restrict matrix) {
+    double *y = matrix;
+    for (int k = 0; k < columns; k++, y += n)
+        for (int j = n - 1; j > 0; j--) {
+            const double *column = a + (size_t)j * (size_t)n, f = y[j];
+            int i = 0;
+            for (; i + LANES <= j; i += LANES)
+                for (int lane = 0; lane < LANES; lane++) y[i + lane] -= column[i + lane] * f;
+            for (; i < j; i++) y[i] -= column[i] * f;
+        }
 }
 
-static int is_finite(int n, const double *y) {
-    for (int i = 0; i < n; i++)
-        if (!isfinite(y[i])) return 0;
-    return 1;
+int are_finite(int n, const double *x) {
+    double sum[LANES] = {0.0}; /* 0 x is no number where x is not finite */
+    int i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int lane = 0; lane < LANES; lane++) sum[lane] += 0.0 * x[i + lane];
+    for (; i < n; i++) sum[0] += 0.0 * x[i];
+    return sum[0] + sum[1] == 0.0;
 }
 
 int linear_solve(int n, int columns, double *restrict a, double *restrict b, double *restrict pivots,
@@ -110,9 +123,9 @@ int linear_solve(int n, int columns, double *restrict a, double *restrict b, dou
         double *l = a + (size_t)first * (size_t)n;
         for (int k = first; k < first + width; k++) {
             double *column = a + (size_t)k * (size_t)n;
-            eliminate(n, first, k - first, l, column);
+            eliminate(n, first, k - first, l, 1, column);
             const int pivot = find_pivot(n, k, column, scale);
-            if (pivot < 0) return is_finite(n, column) ? k + 1 : LINEAR_SOLVE_NOT_FINITE;
+            if (pivot < 0) return are_finite(n, column) ? k + 1 : LINEAR_SOLVE_NOT_FINITE;
             if (pivot != k) {
                 swap_rows(n, n - first, l, k, pivot);
                 swap_rows(n, columns, b, k, pivot);
@@ -122,15 +135,12 @@ int linear_solve(int n, int columns, double *restrict a, double *restrict b, dou
             scale[k] *= fabs(column[k]); /* of the row of U, which is divided by the pivot */
             column[k] = 1.0 / column[k];
         }
-        for (int j = first + width; j < n; j++) eliminate(n, first, width, l, a + (size_t)j * (size_t)n);
-        for (int j = 0; j < columns; j++) eliminate(n, first, width, l, b + (size_t)j * (size_t)n);
+        const int next = first + width;
+        eliminate(n, first, width, l, n - next, a + (size_t)next * (size_t)n);
+        eliminate(n, first, width, l, columns, b);
     }
-    for (int k = 0; k < columns; k++) {
-        double *y = b + (size_t)k * (size_t)n;
-        substitute_back(n, a, y);
-        if (!is_finite(n, y)) return LINEAR_SOLVE_NOT_FINITE;
-    }
-    return LINEAR_SOLVE_OK;
+    substitute_back(n, a, columns, b);
+    return are_finite(n * columns, b) ? LINEAR_SOLVE_OK : LINEAR_SOLVE_NOT_FINITE;
 }
 
 static void swap(double *y, int i, int k) {
@@ -146,10 +156,10 @@ void linear_solve_again(int n, int columns, const double *restrict a, const doub
         for (int k = 0; k < n; k += 2) { /* rows were exchanged before a pair of columns was applied to them */
             const int width = k + 1 < n ? 2 : 1;
             for (int i = k; i < k + width; i++) swap(y, i, (int)pivots[i]);
-            eliminate(n, k, width, a + (size_t)k * (size_t)n, y);
+            eliminate(n, k, width, a + (size_t)k * (size_t)n, 1, y);
         }
-        substitute_back(n, a, y);
     }
+    substitute_back(n, a, columns, b);
 }
 
 static double dot(int n, const double *a, const double *b) {
@@ -171,6 +181,21 @@ void linear_solve_transposed(int n, int columns, const double *restrict a, const
             swap(y, k, (int)pivots[k]);
         }
     }
+}
+
+/* The solution's operations on magnitudes, where nothing cancels (Higham, Accuracy and Stability of Numerical Algorithms,
+   2nd ed., 8.2: comparison matrices of triangular ones). */
+void linear_bound(int n, int columns, const double *restrict a, const double *restrict pivots, const double *restrict b,
+                  double *restrict bounds) {
+    measure_rows(n, columns, b, bounds);
+    for (int k = 0; k < n; k++) {
+        const double *l = a + (size_t)k * (size_t)n;
+        for (int i = k; i < k + 2 && i < n && k % 2 == 0; i++) swap(bounds, i, (int)pivots[i]);
+        bounds[k] *= fabs(l[k]);
+        for (int i = k + 1; i < n; i++) bounds[i] += fabs(l[i]) * bounds[k];
+    }
+    for (int j = n - 1; j > 0; j--)
+        for (int i = 0; i < j; i++) bounds[i] += fabs(a[(size_t)j * (size_t)n + (size_t)i]) * bounds[j];
 }
 
 int linear_are_pivots(int n, const double *pivots) {

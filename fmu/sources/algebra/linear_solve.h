@@ -19,6 +19,13 @@ void linear_solve_again(int n, int columns, const double *restrict a, const doub
 void linear_solve_transposed(int n, int columns, const double *restrict a, const double *restrict pivots,
                              double *restrict b);
 
+/* Bounds of X's rows, in n numbers, by the factors and the largest magnitudes of B's rows. */
+void linear_bound(int n, int columns, const double *restrict a, const double *restrict pivots, const double *restrict b,
+                  double *restrict bounds);
+
+/* Whether n numbers are finite. */
+int are_finite(int n, const double *x);
+
 /* Whether n numbers can be the pivots of n rows: 0 to n - 1, as they are before the first solution, too. */
 int linear_are_pivots(int n, const double *pivots);
 

@@ -10,6 +10,11 @@
 #include <stddef.h>
 #include <string.h>
 
+/* gcc makes pairs of what is in hand one by one, by way of memory, and waits for it: solutions take a fifth longer. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-tree-vectorize")
+#endif
+
 /* An inertia that has lost this share of that of the rigid subtree to cancellation is rounding error. */
 static const double SINGULAR = 1e-13;
 
@@ -33,6 +38,16 @@ static inline void add_cross(const double *a, const double *b, double *c) {
     c[0] += a[1] * b[2] - a[2] * b[1];
     c[1] += a[2] * b[0] - a[0] * b[2];
     c[2] += a[0] * b[1] - a[1] * b[0];
+}
+
+/* A wrench or an acceleration. memcpy would fetch by pairs what was just stored one by one, and wait for that. */
+static inline void copy(const double *from, double *to) {
+    to[0] = from[0];
+    to[1] = from[1];
+    to[2] = from[2];
+    to[3] = from[3];
+    to[4] = from[4];
+    to[5] = from[5];
 }
 
 /* w += v factor; a loop would keep w in memory */
@@ -91,62 +106,67 @@ static inline double along(int motion, const double *S, const double *w) {
     return motion == TREE_SHIFTS ? dot(S + 3, w + 3) : dot(S, w) + dot(S + 3, w + 3);
 }
 
-/* A -= x x' factor */
-static void subtract_square(double *A, const double *x, double factor) {
-    const double a = x[0] * factor, b = x[1] * factor, c = x[2] * factor;
-    A[0] -= a * x[0];
-    A[1] -= a * x[1];
-    A[2] -= a * x[2];
-    A[3] -= b * x[1];
-    A[4] -= b * x[2];
-    A[5] -= c * x[2];
+/* A -= x y', which is symmetric */
+static inline void subtract_square(double *A, const double *x, const double *y) {
+    A[0] -= x[0] * y[0];
+    A[1] -= x[0] * y[1];
+    A[2] -= x[0] * y[2];
+    A[3] -= x[1] * y[1];
+    A[4] -= x[1] * y[2];
+    A[5] -= x[2] * y[2];
 }
 
-static void yield(Felt *f, const double *U, double inverse) {
-    subtract_square(f->J, U, inverse);
-    subtract_square(f->M, U + 3, inverse);
-    add(U + 3, -U[0] * inverse, f->H);
-    add(U + 3, -U[1] * inverse, f->H + 3);
-    add(U + 3, -U[2] * inverse, f->H + 6);
+/* What a coordinate with U / D leaves. */
+static inline void yield(Felt *f, const double *share, const double *U) {
+    subtract_square(f->J, share, U);
+    subtract_square(f->M, share + 3, U + 3);
+    add(U + 3, -share[0], f->H);
+    add(U + 3, -share[1], f->H + 3);
+    add(U + 3, -share[2], f->H + 6);
 }
 
-/* r x a for the rows a of a matrix */
-static inline void cross_rows(const double *r, const double *A, double *found) {
-    for (int i = 0; i < 9; i++) found[i] = 0.0;
-    add_cross(r, A, found);
-    add_cross(r, A + 3, found + 3);
-    add_cross(r, A + 6, found + 6);
-}
+/* Components of r x a. */
+static inline double cross_x(const double *r, const double *a) { return r[1] * a[2] - r[2] * a[1]; }
+static inline double cross_y(const double *r, const double *a) { return r[2] * a[0] - r[0] * a[2]; }
+static inline double cross_z(const double *r, const double *a) { return r[0] * a[1] - r[1] * a[0]; }
 
-/* What a body at an arm r adds to the one that carries it: G = H + r x M, and J + (r x H')' + r x G'. */
+/* What a body at an arm r adds to the one that carries it: with G = H + r x M, whose columns are those of r x M, to J
+   what H has by rows, r x h_i, and G by columns of its transpose, r x g_j. Written out, because gcc keeps at -O2 what
+   loops go over in memory. */
 static void add_moved(const Felt *f, const double *r, Felt *sum) {
-    const double *M = f->M, full[9] = {M[0], M[1], M[2], M[1], M[3], M[4], M[2], M[4], M[5]};
-    double turned[9], G[9], before[9], after[9];
-    cross_rows(r, full, turned); /* r x M, transposed */
-    for (int i = 0; i < 9; i++) G[i] = f->H[i] + turned[3 * (i % 3) + i / 3];
-    cross_rows(r, f->H, before);
-    cross_rows(r, G, after);
-    for (int i = 0, k = 0; i < 3; i++)
-        for (int j = i; j < 3; j++, k++) sum->J[k] += f->J[k] + before[3 * i + j] + after[3 * j + i];
+    const double *M = f->M, *H = f->H;
+    const double x[3] = {M[0], M[1], M[2]}, y[3] = {M[1], M[3], M[4]}, z[3] = {M[2], M[4], M[5]};
+    const double G[9] = {H[0] + cross_x(r, x), H[1] + cross_x(r, y), H[2] + cross_x(r, z),
+                         H[3] + cross_y(r, x), H[4] + cross_y(r, y), H[5] + cross_y(r, z),
+                         H[6] + cross_z(r, x), H[7] + cross_z(r, y), H[8] + cross_z(r, z)};
+    sum->J[0] += f->J[0] + cross_x(r, H) + cross_x(r, G);
+    sum->J[1] += f->J[1] + cross_y(r, H) + cross_x(r, G + 3);
+    sum->J[2] += f->J[2] + cross_z(r, H) + cross_x(r, G + 6);
+    sum->J[3] += f->J[3] + cross_y(r, H + 3) + cross_y(r, G + 3);
+    sum->J[4] += f->J[4] + cross_z(r, H + 3) + cross_y(r, G + 6);
+    sum->J[5] += f->J[5] + cross_z(r, H + 6) + cross_z(r, G + 6);
     for (int k = 0; k < 6; k++) sum->M[k] += M[k];
     for (int i = 0; i < 9; i++) sum->H[i] += G[i];
     sum->trace += f->trace + 2.0 * (2.0 * dot(r, f->moment) + f->mass * dot(r, r));
-    for (int i = 0; i < 3; i++) sum->moment[i] += f->moment[i] + f->mass * r[i];
+    add(f->moment, 1.0, sum->moment);
+    add(r, f->mass, sum->moment);
     sum->mass += f->mass;
 }
 
 static int first(const Tree *tree, int body) { return body > 0 ? tree->ends[body - 1] : 0; }
 
-/* Coordinate k with its factors U and 1 / D; false without inertia. */
+/* Coordinate k with its factors U / D and 1 / D; false without inertia. */
 static int eliminate(const Tree *tree, int k, Felt *f) {
     const double *S = tree->axes + 6 * k;
-    double *U = tree->factors + TREE_FACTORS * k;
+    double *factors = tree->factors + TREE_FACTORS * k, U[6];
     wrench(f, tree->motions[k], S, U);
     const double D = along(tree->motions[k], S, U) + tree->armatures[k];
     const double rigid = f->trace * dot(S, S) + f->mass * dot(S + 3, S + 3);
-    U[6] = 1.0 / D;
+    const double e = factors[6] = 1.0 / D;
     if (fabs(D) <= SINGULAR * rigid) return 0;
-    yield(f, U, U[6]);
+    const double share[6] = {U[0] * e, U[1] * e, U[2] * e, U[3] * e, U[4] * e, U[5] * e};
+    copy(share, factors);
+    yield(f, share, U);
     return 1;
 }
 
@@ -175,17 +195,16 @@ static int is_moved(const Tree *tree, int count, double *const *x, int body) {
 /* What coordinates of a body leave of the wrench that it takes: its carrier's share. */
 static void pass(const Tree *tree, int body, double *x, double *wrench) {
     double own[6];
-    memcpy(own, wrench, sizeof own);
+    copy(wrench, own);
     for (int k = tree->ends[body] - 1; k >= first(tree, body); k--) {
-        const double *S = tree->axes + 6 * k, *U = tree->factors + TREE_FACTORS * k;
+        const double *S = tree->axes + 6 * k, *share = tree->factors + TREE_FACTORS * k;
         double left = tree->motions[k] == TREE_TURNS ? x[k] : less(x[k], S + 3, own + 3);
         if (tree->motions[k] != TREE_SHIFTS) left = less(left, S, own);
-        const double rate = left * U[6];
         x[k] = left;
-        add(U, rate, own);
-        add(U + 3, rate, own + 3);
+        add(share, left, own);
+        add(share + 3, left, own + 3);
     }
-    memcpy(wrench, own, sizeof own);
+    copy(own, wrench);
 }
 
 void tree_inward(const Tree *tree, int count, double *const *x, double *scratch) {
@@ -211,17 +230,17 @@ void tree_inward(const Tree *tree, int count, double *const *x, double *scratch)
 static void follow(const Tree *tree, int body, double *x, const double *carrier, double *own) {
     double a[6] = {0.0};
     if (carrier != NULL) {
-        memcpy(a, carrier, sizeof a);
+        copy(carrier, a);
         add_cross(a, tree->arms + 3 * body, a + 3);
     }
     for (int k = first(tree, body); k < tree->ends[body]; k++) {
-        const double *S = tree->axes + 6 * k, *U = tree->factors + TREE_FACTORS * k;
-        const double rate = less(less(x[k], U + 3, a + 3), U, a) * U[6];
+        const double *S = tree->axes + 6 * k, *share = tree->factors + TREE_FACTORS * k;
+        const double rate = less(less(x[k], share + 3, a + 3), share, a);
         x[k] = rate;
         if (tree->motions[k] != TREE_SHIFTS) add(S, rate, a);
         if (tree->motions[k] != TREE_TURNS) add(S + 3, rate, a + 3);
     }
-    memcpy(own, a, sizeof a);
+    copy(a, own);
 }
 
 void tree_outward(const Tree *tree, int count, double *const *x, double *scratch) {
@@ -240,16 +259,18 @@ int tree_columns(const Tree *tree, int first, double **x) {
     return count;
 }
 
+/* x becomes D^-1 x. */
+static void divide(const Tree *tree, double *x) {
+    for (int k = 0; k < tree->n; k++) x[k] *= tree->factors[TREE_FACTORS * k + 6];
+}
+
 void tree_solve(const Tree *tree, double *scratch) {
     double *x[TREE_TOGETHER];
     for (int j = 0, count; (count = tree_columns(tree, j, x)) > 0; j += count) {
         tree_inward(tree, count, x, scratch);
+        for (int i = 0; i < count; i++) divide(tree, x[i]);
         tree_outward(tree, count, x, scratch);
     }
 }
 
-int tree_is_finite(const Tree *tree) {
-    for (int i = 0; i < tree->n * tree->columns; i++)
-        if (!isfinite(tree->X[i])) return 0;
-    return 1;
-}
+int tree_is_finite(const Tree *tree) { return are_finite(tree->n * tree->columns, tree->X); }

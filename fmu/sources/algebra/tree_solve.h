@@ -33,7 +33,7 @@ int tree_factorise(const Tree *tree, double *scratch);
 void tree_solve(const Tree *tree, double *scratch);
 
 /* Its two halves for 1 to TREE_TOGETHER columns x, with M = L D L': L^-1 x, of which only what carries a coordinate with a
-   force has any; and then L'^-1 D^-1 x. The inverse of D is the last factor of each coordinate. */
+   force has any; and L'^-1 x. The inverse of D is the last factor of each coordinate. */
 void tree_inward(const Tree *tree, int count, double *const *x, double *scratch);
 void tree_outward(const Tree *tree, int count, double *const *x, double *scratch);
 

@@ -55,7 +55,7 @@ typedef void StageFunction(const double **arg, double **res, double *w);
 /* A X = B for dense blocks, both column-major; solved in place after the stage's function has returned. */
 typedef struct {
     int n;       /* rows of A and B; 0: nothing to solve */
-    int columns; /* columns of B */
+    int columns; /* columns of B; 0: nothing reads X, which is solved for only to see how large it is */
     int matrix;  /* offset of A (n x n); holds its LU factors afterwards */
     int right;   /* offset of B (n x columns); holds X afterwards */
     int pivots;  /* offset of n numbers of rows; belong to the factors */
@@ -128,7 +128,7 @@ typedef struct {
     int n_outputs;      /* number of the function's results */
     const int *outputs; /* offset of each result's block, which may not overlap an argument's */
     LinearSystem system;
-    const StageDerivative *derivative; /* NULL in groups that no derivative runs through */
+    const StageDerivative *derivative; /* NULL in groups that no derivative runs through, and where nothing is read */
     ConstrainedSystem constrained;
     TreeSystem tree;                   /* at most one of the three systems has n > 0 */
 } Stage;

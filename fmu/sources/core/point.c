@@ -62,12 +62,11 @@ bool model_set_states(Model *model, const double *states) {
         if (!isfinite(states[i]))
             return model_fail(model, "%s is set to %g, expected a finite number", variable_name(VARIABLE_STATE, i),
                               states[i]);
-    bool moved = false;
-    for (int i = 0; i < equations.n_states; i++) {
-        moved |= states[i] != current[i];
-        current[i] = states[i];
+    const size_t size = (size_t)equations.n_states * sizeof *states;
+    if (size > 0 && memcmp(current, states, size) != 0) {
+        memcpy(current, states, size);
+        model_changed(model, AFTER_POINT);
     }
-    if (moved) model_changed(model, AFTER_POINT);
     return true;
 }
 

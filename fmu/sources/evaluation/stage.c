@@ -23,17 +23,27 @@ static int32_t orientation(const LinearSystem *system, const double *a, const do
     return sign;
 }
 
-static bool is_steep(const LinearSystem *system, const double *x) {
-    for (int i = 0; i < system->n * system->ratios; i++)
+static bool is_steep(int n, const double *x) {
+    for (int i = 0; i < n; i++)
         if (!(fabs(x[i]) < STEEPEST)) return true;
     return false;
 }
 
+/* Whether the ratios are. Those that nothing reads are solved for only where their bounds do not tell. */
+static bool are_steep(const LinearSystem *system, const double *a, const double *pivots, double *b, double *bounds) {
+    if (system->columns == 0) {
+        linear_bound(system->n, system->ratios, a, pivots, b, bounds);
+        if (!is_steep(system->n, bounds)) return false;
+        linear_solve_again(system->n, system->ratios, a, pivots, b);
+    }
+    return is_steep(system->n * system->ratios, b);
+}
+
 /* A solver steps over a singular point without meeting it, or turns back near it: both lead to another motion. */
-static bool check_partition(Model *model, const Stage *stage, const double *a, const double *x, const double *pivots) {
+static bool check_partition(Model *model, const Stage *stage, const double *a, double *b, const double *pivots) {
     const int32_t before = model->run.orientation, now = orientation(&stage->system, a, pivots);
     model->run.orientation = before ? before : now;
-    if (now == model->run.orientation && !is_steep(&stage->system, x)) return true;
+    if (now == model->run.orientation && !are_steep(&stage->system, a, pivots, b, model->w)) return true;
     return model_fail(model, "the constraints cannot be solved for %s all the way to t = %.15g s: the linear system of "
                       "the %s becomes singular; choose other dependent coordinates", stage->coordinates,
                       model_time(model), stage->name);
@@ -187,6 +197,7 @@ void stage_differentiate(Model *model, const Stage *stage) {
 }
 
 void stage_forward(Model *model, const Stage *stage) {
+    if (stage->derivative == NULL) return;
     stage_differentiate(model, stage);
     if (stage->system.n > 0) solve_forward(model, &stage->system);
     if (stage->constrained.n > 0) constrained_forward(model, &stage->constrained);
@@ -195,6 +206,7 @@ void stage_forward(Model *model, const Stage *stage) {
 
 void stage_backward(Model *model, const Stage *stage) {
     const StageDerivative *derivative = stage->derivative;
+    if (derivative == NULL) return;
     if (stage->system.n > 0) solve_backward(model, &stage->system);
     if (stage->constrained.n > 0) constrained_backward(model, &stage->constrained);
     if (stage->tree.n > 0) tree_backward(model, &stage->tree);
