@@ -160,10 +160,10 @@ def prepare(chain: Chain, source: str = "description") -> Prepared:
     free = solvability.rank < numbers.n  # else all are dependent
     settings = chain.constraints
     chooses = free and settings.formulation == "gpme" and settings.dependent == "auto"
-    dense = derived if chooses else program
     if not free or (settings.formulation == "lagrange" and program.rows):
-        return Prepared(chain, numbers, start, solvability, program, dense, "")
+        return Prepared(chain, numbers, start, solvability, program, program, "")
     way, own = chain.simulation.accelerations, derived if chooses else linear_solves.with_partition(derived)
+    dense = derived if chooses else linear_solves.with_independent_solves(derived)
     native = tree_solves.with_tree_solves(own, way) or dense
     return Prepared(chain, numbers, start, solvability, program, native, tree_solves.words(own, way))
 

@@ -12,7 +12,7 @@ from helpers_c_layer import SOURCES, Fmu, Fmu3, Make, compile_c, compiler, flat
 
 from gpmelica.fmu.compilers import binaries
 
-SOLVERS = ("linear_solve", "constrained_solve", "stage_matrix", "tree_solve", "tree_rows")
+SOLVERS = ("linear_solve", "constrained_solve", "stage_matrix", "symmetric_solve", "tree_solve", "tree_rows")
 
 
 @pytest.fixture(scope="session")

@@ -39,9 +39,9 @@ def bounds(library: Path, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Of |X| by rows, shape (n,); a, shape (n, n); b, shape (n, columns)."""
     lib = ctypes.CDLL(str(library))
     n, columns = b.shape
-    factors, pivots, found = np.array(a, order="F"), np.empty(n), np.empty(n)
-    assert lib.linear_solve(n, 0, *_pointers(factors, found, pivots, np.empty(n))) == 0
-    lib.linear_bound(n, columns, *_pointers(factors, pivots, np.array(b, order="F"), found))
+    factors, right, pivots, found = np.array(a, order="F"), np.array(b, order="F"), np.empty(n), np.empty(n)
+    assert lib.linear_solve(n, 0, *_pointers(factors, right, pivots, found)) == 0
+    lib.linear_bound(n, columns, *_pointers(factors, pivots, right, found))
     return found
 
 

@@ -27,6 +27,7 @@ class Block:
 class System:
     """A dense n×n system with several right-hand sides, column-major blocks of the workspace, and its pivots.
 
+    symmetric  and positive definite; there are no pivots then
     columns    that are solved for; 0: nothing reads the unknown of a partition
     partition  of a fixed choice of dependent coordinates: has to be regular all the way of a run
     ratios     the first columns of the unknown that are dependent velocities per independent one
@@ -36,6 +37,7 @@ class System:
     columns: int
     matrix: Block
     right: Block
+    symmetric: bool
     pivots: Block
     partition: bool
     ratios: int

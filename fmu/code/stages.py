@@ -308,9 +308,10 @@ class _Cutter:
             return self._add_tree(solve, n, columns, places)
         if isinstance(solve, LinearSolve):
             solution = self._add_unknown(solve.name, n, columns, places[1])
-            pivots, partition = self.result.allocate(n), solve.ratios is not None
+            pivots = self.result.allocate(0 if solve.symmetric else n)
             solved = columns if solve.name in self.read else 0
-            return System(n, solved, places[0], solution, pivots, partition, solve.ratios or 0)
+            partition = (solve.ratios is not None, solve.ratios or 0)
+            return System(n, solved, places[0], solution, solve.symmetric, pivots, *partition)
         m = solve.wanted.shape[0]
         matrix, jacobian, right, wanted = places[:4]
         solution = self._add_unknown(solve.name, n, columns, self.result.allocate(n * columns))
@@ -353,7 +354,7 @@ def _values(solve: Solve, evaluate: Evaluator) -> list[SX]:
 def _work_size(n: int, m: int, columns: int) -> int:
     """Doubles that sources/algebra/constrained_solve.c works with."""
     free = n - m
-    return m * (n + m) + free * (free + columns + 2) + 2 * n + m
+    return m * (n + m) + free * (free + columns + 1) + 2 * n + m
 
 
 def _once(values: list[SX]) -> list[SX]:

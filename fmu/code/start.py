@@ -100,7 +100,7 @@ class StartStages:
         outputs = tuple(staged.allocate(value.numel()) for value in values)
         right_block, left_block = outputs[-2:]
         tangent = staged.allocate(n * n) if matrix is None else None
-        system = System(n, 1, tangent or outputs[0], right_block, staged.allocate(n), False, 0)
+        system = System(n, 1, tangent or outputs[0], right_block, False, staged.allocate(n), False, 0)
         found, begin = (self._blocks.get(f"{name}_{part}") for part in ("found", "begin"))
         free = len(self._start.free)
         stiffness, tried = (staged.allocate(free * free), staged.allocate(n)) if tangent else (None, None)

@@ -53,6 +53,7 @@ class LinearSolve:
     ratios  of a fixed choice of dependent coordinates, whose matrix has to be regular all the way of a run: how
             many of the unknown's first columns are dependent velocities per independent one
     tree    whose mass matrix the matrix is, if it is one
+    symmetric  the matrix is, and positive definite
     """
 
     name: str
@@ -65,6 +66,7 @@ class LinearSolve:
     origin: Origin
     ratios: int | None = None
     tree: Tree | None = None
+    symmetric: bool = False
 
     @property
     def exprs(self) -> tuple[Expr, ...]:

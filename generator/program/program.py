@@ -340,10 +340,11 @@ class Program:
         *,
         ratios: int | None = None,
         tree: Tree | None = None,
+        symmetric: bool = False,
     ) -> Expr:
         """The unknown of a linear system; returns its symbol. See `LinearSolve`."""
         name = self.fresh(name)
-        system = (matrix, right, about, self._origin, ratios, tree)
+        system = (matrix, right, about, self._origin, ratios, tree, symmetric)
         solve = LinearSolve(name, right.shape, unit, description, *system)
         self.items.append(solve)
         return ir.symbol(name, right.shape)

@@ -142,13 +142,13 @@ static const StageDerivative OUTPUT_DERIVATIVE = {outputs_forward, outputs_rever
     5, OUTPUT_INPUTS, 4, OUTPUT_FROM, SIZES, 1, OUTPUT_OUTPUTS};
 
 static const Stage PREPARE_STAGES[] = {
-    {"start values", "", prepare, 0, 1, PREPARE_INPUTS, 3, PREPARE_OUTPUTS, {0, 0, 0, 0, 0, 0, 0},
+    {"start values", "", prepare, 0, 1, PREPARE_INPUTS, 3, PREPARE_OUTPUTS, {0},
      &PREPARE_DERIVATIVE, {0}, {0}}};
 static const Stage DYNAMICS_STAGES[] = {
     {"accelerations", "q1, q2", dynamics, 0, 5, DYNAMICS_INPUTS, 3, DYNAMICS_OUTPUTS,
-     {2, 1, A, DERIVATIVES + 2, PIVOTS, 0, 0}, &DYNAMICS_DERIVATIVE, {0}, {0}}};
+     {2, 1, A, DERIVATIVES + 2, 0, PIVOTS, 0, 0}, &DYNAMICS_DERIVATIVE, {0}, {0}}};
 static const Stage OUTPUT_STAGES[] = {
-    {"outputs", "", outputs, 0, 5, OUTPUT_INPUTS, 1, OUTPUT_OUTPUTS, {0, 0, 0, 0, 0, 0, 0},
+    {"outputs", "", outputs, 0, 5, OUTPUT_INPUTS, 1, OUTPUT_OUTPUTS, {0},
      &OUTPUT_DERIVATIVE, {0}, {0}}};
 
 static const Bounds DAMPING = {0.0, 1e30, 0};

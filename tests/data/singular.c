@@ -133,15 +133,15 @@ static const StageDerivative OUTPUT_DERIVATIVE = {outputs_forward, outputs_rever
     1, SLOPE_INPUTS, 1, SLOPE_INPUTS, SOLUTION_SIZE, 1, OUTPUT_TO};
 
 static const Stage PREPARE_STAGES[] = {
-    {"start values", "", prepare, 0, 1, PREPARE_INPUTS, 1, PREPARE_OUTPUTS, {0, 0, 0, 0, 0, 0, 0},
+    {"start values", "", prepare, 0, 1, PREPARE_INPUTS, 1, PREPARE_OUTPUTS, {0},
      &PREPARE_DERIVATIVE, {0}, {0}}};
 static const Stage DYNAMICS_STAGES[] = {
     {"partition", "boom, 100% rope", partition, 0, 3, PARTITION_INPUTS, 2, PARTITION_OUTPUTS,
-     {2, 2, A, Y, PIVOTS, 0, 0}, &PARTITION_DERIVATIVE, {0}, {0}},
-    {"slopes", "", slopes, 0, 1, SLOPE_INPUTS, 1, SLOPE_OUTPUTS, {0, 0, 0, 0, 0, 0, 0},
+     {2, 2, A, Y, 0, PIVOTS, 0, 0}, &PARTITION_DERIVATIVE, {0}, {0}},
+    {"slopes", "", slopes, 0, 1, SLOPE_INPUTS, 1, SLOPE_OUTPUTS, {0},
      &SLOPES_DERIVATIVE, {0}, {0}}};
 static const Stage OUTPUT_STAGES[] = {
-    {"outputs", "", outputs, 0, 1, OUTPUT_INPUTS, 1, OUTPUT_OUTPUTS, {0, 0, 0, 0, 0, 0, 0},
+    {"outputs", "", outputs, 0, 1, OUTPUT_INPUTS, 1, OUTPUT_OUTPUTS, {0},
      &OUTPUT_DERIVATIVE, {0}, {0}}};
 
 static const Variable VARIABLES[] = {

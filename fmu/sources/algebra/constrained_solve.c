@@ -7,6 +7,8 @@
 
 #include "constrained_solve.h"
 
+#include "symmetric_solve.h"
+
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
@@ -24,7 +26,7 @@ typedef struct {
     double *B;               /* V' (F - M [0; R W]), then X_i, free x columns */
     double *y;               /* one column of M V or of F - M [0; R W]; before, 1 / sqrt(M_jj); n */
     double *d;               /* numbers for the dependent unknowns, m */
-    double *scale, *pivots;  /* of the linear solve, free each */
+    double *scratch;         /* of the linear solve, free */
     double *unknowns;        /* the dependent ones in the order of the rows of T, then the independent ones, n */
 } Work;
 
@@ -39,9 +41,8 @@ static Work lay_out(const Constrained *s) {
     w.B = w.A + w.free * w.free;
     w.y = w.B + w.free * w.columns;
     w.d = w.y + w.n;
-    w.scale = w.d + w.m;
-    w.pivots = w.scale + w.free;
-    w.unknowns = w.pivots + w.free;
+    w.scratch = w.d + w.m;
+    w.unknowns = w.scratch + w.free;
     return w;
 }
 
@@ -159,13 +160,13 @@ static void gather(Work *w) {
     for (int k = 0; k < w->m; k++) w->d[k] = w->y[unknown(w, k)];
 }
 
-/* A = V' M V. */
+/* A = V' M V, its lower triangle. */
 static void reduce_inertia(Work *w) {
     for (int j = 0; j < w->free; j++) {
         memcpy(w->y, given(w->system->M, w->n, unknown(w, w->m + j)), (size_t)w->n * sizeof *w->y);
         subtract(w, G(w, j));
         gather(w);
-        for (int a = j; a < w->free; a++) column(w->A, w->free, j)[a] = column(w->A, w->free, a)[j] = reduced(w, a);
+        for (int a = j; a < w->free; a++) column(w->A, w->free, j)[a] = reduced(w, a);
     }
 }
 
@@ -232,7 +233,7 @@ int constrained_solve(const Constrained *system) {
     if (code != LINEAR_SOLVE_OK) return code;
     reduce_inertia(&w);
     reduce_forces(&w);
-    if (w.free > 0) code = linear_solve(w.free, w.columns, w.A, w.B, w.pivots, w.scale);
+    code = symmetric_solve(w.free, w.columns, w.A, w.B, w.scratch);
     if (code != LINEAR_SOLVE_OK) return code;
     if (!complete(&w)) return LINEAR_SOLVE_NOT_FINITE;
     find_multipliers(&w);
@@ -242,12 +243,12 @@ int constrained_solve(const Constrained *system) {
 void constrained_solve_again(const Constrained *system) {
     Work w = lay_out(system);
     reduce_forces(&w);
-    if (w.free > 0) linear_solve_again(w.free, w.columns, w.A, w.pivots, w.B);
+    symmetric_solve_again(w.free, w.columns, w.A, w.B);
     complete(&w);
     find_multipliers(&w);
 }
 
 int constrained_are_pivots(const Constrained *system) {
     const Work w = lay_out(system);
-    return linear_are_pivots(w.free, w.pivots) && linear_are_pivots(w.n, w.unknowns);
+    return linear_are_pivots(w.n, w.unknowns);
 }

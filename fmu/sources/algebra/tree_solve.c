@@ -130,9 +130,8 @@ static inline double cross_x(const double *r, const double *a) { return r[1] * a
 static inline double cross_y(const double *r, const double *a) { return r[2] * a[0] - r[0] * a[2]; }
 static inline double cross_z(const double *r, const double *a) { return r[0] * a[1] - r[1] * a[0]; }
 
-/* What a body at an arm r adds to the one that carries it: with G = H + r x M, whose columns are those of r x M, to J
-   what H has by rows, r x h_i, and G by columns of its transpose, r x g_j. Written out, because gcc keeps at -O2 what
-   loops go over in memory. */
+/* What a body at an arm r adds to the one that carries it: G = H + r x M for H, and for J, by its upper half,
+   J + (r x h_i)_j + (r x g_j)_i with the rows h of H and g of G. */
 static void add_moved(const Felt *f, const double *r, Felt *sum) {
     const double *M = f->M, *H = f->H;
     const double x[3] = {M[0], M[1], M[2]}, y[3] = {M[1], M[3], M[4]}, z[3] = {M[2], M[4], M[5]};

@@ -56,9 +56,10 @@ typedef void StageFunction(const double **arg, double **res, double *w);
 typedef struct {
     int n;       /* rows of A and B; 0: nothing to solve */
     int columns; /* columns of B; 0: nothing reads X, which is solved for only to see how large it is */
-    int matrix;  /* offset of A (n x n); holds its LU factors afterwards */
+    int matrix;  /* offset of A (n x n); holds its factors afterwards */
     int right;   /* offset of B (n x columns); holds X afterwards */
-    int pivots;  /* offset of n numbers of rows; belong to the factors */
+    int symmetric; /* 1: A is, and positive definite */
+    int pivots;  /* offset of n numbers of rows; belong to the factors of an A that is not symmetric */
     int partition; /* 1: A is what constraints have for a fixed choice of dependent coordinates, and must be regular
                       all the way of a run; of one stage at most */
     int ratios;    /* of that: the first columns of X that are dependent velocities per independent one */

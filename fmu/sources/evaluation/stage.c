@@ -6,6 +6,7 @@
 
 #include "constrained_solve.h"
 #include "linear_solve.h"
+#include "symmetric_solve.h"
 #include "tree_rows.h"
 
 #include <math.h>
@@ -53,7 +54,8 @@ bool stage_solve(Model *model, const Stage *stage) {
     const LinearSystem *system = &stage->system;
     double *a = model->workspace + system->matrix, *b = model->workspace + system->right;
     double *pivots = model->workspace + system->pivots;
-    const int code = linear_solve(system->n, system->columns, a, b, pivots, model->w);
+    const int code = system->symmetric ? symmetric_solve(system->n, system->columns, a, b, model->w)
+                                       : linear_solve(system->n, system->columns, a, b, pivots, model->w);
     if (code == LINEAR_SOLVE_OK)
         return !system->partition || check_partition(model, stage, a, b, pivots);
     if (code == LINEAR_SOLVE_NOT_FINITE)
@@ -134,14 +136,21 @@ bool stage_run(Model *model, const Stage *stage) {
 
 /* B - A X has changed by the right-hand side's block, which becomes the change of X. */
 static void solve_forward(Model *model, const LinearSystem *system) {
-    linear_solve_again(system->n, system->columns, model->workspace + system->matrix,
-                       model->workspace + system->pivots, model->changes + system->right);
+    const double *a = model->workspace + system->matrix, *pivots = model->workspace + system->pivots;
+    double *b = model->changes + system->right;
+    if (system->symmetric)
+        symmetric_solve_again(system->n, system->columns, a, b);
+    else
+        linear_solve_again(system->n, system->columns, a, pivots, b);
 }
 
 /* X is worth what the right-hand side's block says, which becomes what B - A X is worth. */
 static void solve_backward(Model *model, const LinearSystem *system) {
-    linear_solve_transposed(system->n, system->columns, model->workspace + system->matrix,
-                            model->workspace + system->pivots, model->changes + system->right);
+    if (system->symmetric)
+        solve_forward(model, system);
+    else
+        linear_solve_transposed(system->n, system->columns, model->workspace + system->matrix,
+                                model->workspace + system->pivots, model->changes + system->right);
 }
 
 /* The same for M X - C' L = F and C X = W: F and W have changed by what F - M X + C' L and W - C X have. */
@@ -222,6 +231,6 @@ void stage_backward(Model *model, const Stage *stage) {
 bool stage_has_indices(const Stage *stage, double *workspace) {
     const LinearSystem *system = &stage->system;
     const Constrained constrained = constrained_blocks(&stage->constrained, workspace, workspace);
-    return (system->n == 0 || linear_are_pivots(system->n, workspace + system->pivots)) &&
+    return (system->n == 0 || system->symmetric || linear_are_pivots(system->n, workspace + system->pivots)) &&
            (constrained.n == 0 || constrained_are_pivots(&constrained));
 }

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ...language import ir
 from ...language.ir import Expr, Index
-from ...program.items import ConstrainedSolve
+from ...program.items import ConstrainedSolve, listed
 from ...program.program import Assertion, Program
 from .system import submatrix
 
@@ -42,6 +42,75 @@ def with_partition(program: Program) -> Program:
     return result
 
 
+def with_independent_solves(program: Program) -> Program:
+    """The program with symmetric solves for the independent unknowns in place of constrained ones."""
+    result = replace(program, items=[], assertions=[], reserved=set(program.reserved))
+    for item in program.items:
+        if isinstance(item, ConstrainedSolve):
+            _independent(result, item)
+        else:
+            result.items.append(item)
+    return result
+
+
+def _independent(program: Program, item: ConstrainedSolve) -> None:
+    """VᵀMV X_i = Vᵀ(F − M [0; w]) with V = [1; D] and w = C_d⁻¹ W; then X_d = w + D X_i."""
+    program.section("reduction to independent coordinates")
+    Cd, D, w = _dependence_with(program, item)
+    A, b = _reduced(program, item, D, w)
+    program.section("accelerations")
+    names = listed([item.coordinates[k] for k in item.independent])
+    Xi = program.solve("Xi", A, b, None, item.description, names, symmetric=True)
+    rest = tuple(slice(0, size) for size in item.shape[1:])
+    parts: list[tuple[Index, Expr]] = [((k, *rest), Xi[(i, *rest)]) for i, k in enumerate(item.independent)]
+    parts += [((k, *rest), w[(j, *rest)] + D[j, :] @ Xi) for j, k in enumerate(item.dependent)]
+    program.reserved.discard(item.name)
+    program.assemble(item.name, item.shape, parts, item.unit, item.description)
+    if item.multipliers is not None:
+        _multipliers(program, item, item.multipliers, Cd)
+
+
+def _reduced(program: Program, item: ConstrainedSolve, D: Expr, w: Expr) -> tuple[Expr, Expr]:
+    """VᵀMV, which is symmetric to the bit, and Vᵀ(F − M [0; w])."""
+    free, rest = len(item.independent), tuple(slice(0, size) for size in item.shape[1:])
+    rows, forces = _reduced_rows(program, item, D)
+    every = slice(0, item.shape[0])
+    Y = program.assemble(
+        "Y", (free, item.shape[0]), [((i, every), row) for i, row in enumerate(rows)], None, "VᵀM"
+    )
+    Yi = submatrix(program, "Yi", Y, (range(free), item.independent), "its columns of the independent coordinates")
+    Yd = submatrix(program, "Yd", Y, (range(free), item.dependent), "its columns of the dependent coordinates")
+    A_parts: list[tuple[Index, Expr]] = []
+    for i in range(free):
+        row = Yi[i, 0 : i + 1] + Yd[i, :] @ D[:, 0 : i + 1]
+        A_parts.append(((i, slice(0, i + 1)), row))
+        if i > 0:
+            A_parts.append(((slice(0, i), i), row[0:i]))
+    b_parts: list[tuple[Index, Expr]] = [((i, *rest), force - Yd[i, :] @ w) for i, force in enumerate(forces)]
+    A = program.assemble("A", (free, free), A_parts, None, "reduced mass matrix")
+    return A, program.assemble("b", (free, *item.shape[1:]), b_parts, None, "reduced forces")
+
+
+def _dependence_with(program: Program, item: ConstrainedSolve) -> tuple[Expr, Expr, Expr]:
+    """C_d, D = −C_d⁻¹ C_i, and w = C_d⁻¹ W of the shape of W."""
+    names = dependent_names(item.coordinates, item.dependent)
+    if item.ratios is not None:
+        Cd, D = item.ratios
+        assert D is not None
+        return Cd, D, program.solve("w", Cd, item.wanted, None, "dependent accelerations at rest", names)
+    Cd, Ci = split(program, item.jacobian, item.dependent, item.independent)
+    assert Ci is not None
+    (m, free), columns = Ci.shape, (*item.shape, 1)[1]
+    last: Index = (slice(0, m), slice(free, free + columns) if item.shape[1:] else free)
+    parts: list[tuple[Index, Expr]] = [((slice(0, m), slice(0, free)), -Ci), (last, item.wanted)]
+    right = program.assemble(
+        "Bd", (m, free + columns), parts, None, "what dependent accelerations are solved from"
+    )
+    text = "partition: dependent velocities per independent velocity, and accelerations without these"
+    found = program.solve("D", Cd, right, None, text, names, ratios=free)
+    return Cd, found[:, 0:free], found[last]
+
+
 def _partition(program: Program, item: ConstrainedSolve) -> tuple[Expr, Expr | None]:
     """C_d, and D = ∂X_d/∂X_i = −C_d⁻¹ C_i of shape (m, n − m), or None if nothing is independent."""
     program.section("reduction to independent coordinates")
@@ -53,19 +122,10 @@ def _partition(program: Program, item: ConstrainedSolve) -> tuple[Expr, Expr | N
 
 def _gpme(program: Program, item: ConstrainedSolve, Cd: Expr, D: Expr | None) -> None:
     """Vᵀ(M X − F) = 0 above C X = W, with V = [1; D]: one n×n system."""
-    M, C, F, W = item.matrix, item.jacobian, item.right, item.wanted
+    C, F, W = item.jacobian, item.right, item.wanted
     m, n = C.shape
-    independent = item.independent
     rest = tuple(slice(0, size) for size in F.shape[1:])
-    rows, forces = [M[k, :] for k in independent], [F[(k, *rest)] for k in independent]
-    if D is not None:
-        # row by row: compilers expand a product of blocks element by element, each with the whole product in it
-        every = range(n)
-        Md = submatrix(program, "Md", M, (item.dependent, every), "rows of M of the dependent coordinates")
-        chosen = (item.dependent, *map(range, F.shape[1:]))
-        Fd = submatrix(program, "Fd", F, chosen, "forces on the dependent coordinates")
-        rows = [row + D[:, i] @ Md for i, row in enumerate(rows)]
-        forces = [force + D[:, i] @ Fd for i, force in enumerate(forces)]
+    rows, forces = _reduced_rows(program, item, D) if D is not None else ([], [])
     program.section("accelerations")
     last = slice(n - m, n)
     A_parts: list[tuple[Index, Expr]] = [((i, slice(0, n)), row) for i, row in enumerate(rows)]
@@ -77,6 +137,19 @@ def _gpme(program: Program, item: ConstrainedSolve, Cd: Expr, D: Expr | None) ->
     _solve(program, item.name, A, b, item.description, item.about)
     if item.multipliers is not None:
         _multipliers(program, item, item.multipliers, Cd)
+
+
+def _reduced_rows(program: Program, item: ConstrainedSolve, D: Expr) -> tuple[list[Expr], list[Expr]]:
+    """Rows of VᵀM and of VᵀF."""
+    M, F = item.matrix, item.right
+    rest = tuple(slice(0, size) for size in F.shape[1:])
+    # row by row: compilers expand a product of blocks element by element, each with the whole product in it
+    every = range(M.shape[1])
+    Md = submatrix(program, "Md", M, (item.dependent, every), "rows of M of the dependent coordinates")
+    chosen = (item.dependent, *map(range, F.shape[1:]))
+    Fd = submatrix(program, "Fd", F, chosen, "forces on the dependent coordinates")
+    rows = [M[k, :] + D[:, i] @ Md for i, k in enumerate(item.independent)]
+    return rows, [F[(k, *rest)] + D[:, i] @ Fd for i, k in enumerate(item.independent)]
 
 
 def _dependence(program: Program, item: ConstrainedSolve) -> tuple[Expr, Expr | None]:
