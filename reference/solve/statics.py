@@ -15,6 +15,7 @@ from ..constraints.closures import Conditions
 from ..constraints.redundancy import without_rounding
 from ..kinematics.extent import units_of_change
 from ..kinematics.kinematics import Kinematics
+from ..kinematics.segment import Segment
 from .assembly import assemble, moving
 from .model import Model, Start
 from .projection import project_start
@@ -24,6 +25,7 @@ Array = NDArray[np.float64]
 _ITERATIONS = 100
 _PATIENCE = 20  # steps; where these change what is left by less than a tenth, more would not do
 _STEP = 1e-6  # rad or m, of the differences in the stiffness matrix
+_MANY = 16  # differences at once: most of the gain, little memory
 _LONGEST, _CLOSE = 0.3, 1e-6  # rad or m: of a step, and of one that is Newton's last but one
 _STIFFER = 4.0  # than the springs of the step before
 _SOFTEST = 1e-3  # springs of the first step, by those that let all force move the longest one
@@ -156,14 +158,15 @@ class _Balance:
     def _stiffness(self, q: Array, multipliers: Array) -> Array:
         """−∂(Q + Cᵀ λ)/∂q of the free coordinates, shape (f, f)."""
 
-        def pull(at: Array) -> Array:
-            state = self._model.state(0.0, at, self._rest)
+        def pulls(at: Array) -> Array:
+            state = self._model.state(np.zeros(len(at)), at, np.zeros_like(at), Segment(0.0))
             # rows that are zero but for rounding have no multiplier
             bound = multipliers @ self._model.constraints.loops.rows(state.posture).C
-            return np.asarray((self._model.forces(state).total + bound)[self.free])
+            return np.asarray((self._model.forces(state).total + bound)[:, self.free])
 
         shifts = np.eye(len(q))[self.free] * _STEP
-        return np.array([pull(q - shift) - pull(q + shift) for shift in shifts]).T / (2 * _STEP)
+        parts = np.array_split(shifts, len(shifts) // _MANY + 1)
+        return np.vstack([pulls(q - part) - pulls(q + part) for part in parts]).T / (2 * _STEP)
 
     def step(self, q: Array, acting: float) -> tuple[Array, float]:
         """Change of the free coordinates towards a stable equilibrium, shape (f,), rad or m.
