@@ -21,6 +21,7 @@ from .generator.modelica import Source
 from .generator.program.items import ConstrainedSolve
 from .generator.program.program import Program
 from .generator.types.origin import Signal
+from .generator.uncollected import uncollected
 
 Array = NDArray[np.float64]
 
@@ -132,6 +133,7 @@ def _world(place: mechanism.Place, frames: Array) -> Array:
     )
 
 
+@uncollected()
 def prepare(chain: Chain, source: str = "description") -> Prepared:
     """Statics, partition and equations of a description.
 

@@ -14,6 +14,7 @@ from ..._version import __version__
 from ...generator import variables
 from ...generator.description import Chain
 from ...generator.program.program import Program
+from ...generator.uncollected import uncollected
 from ...prepared import Prepared
 from ..archive import model_description
 from ..archive.contents import contents
@@ -73,6 +74,7 @@ class Sources:
     description: str
 
 
+@uncollected()
 def generate(program: Program, chain: Chain, fmi: str = "2.0") -> Sources:
     """C sources and modelDescription.xml of a program, for one version of the standard."""
     staged, table = stage(program), variables.table(program)
