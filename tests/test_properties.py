@@ -16,7 +16,6 @@ from gpmelica import reference
 from gpmelica.errors import DescriptionError
 from gpmelica.generator import variables
 from gpmelica.generator.description.load import from_data
-from gpmelica.generator.language import ir
 from gpmelica.generator.mechanism import GROUND
 from gpmelica.generator.modelica.linear_systems import for_compilers
 from gpmelica.generator.program.items import Definition, Item
@@ -54,8 +53,8 @@ def _model(data: dict[str, Any]) -> Prepared:
 
 def _used(item: Item) -> set[str]:
     if isinstance(item, Definition):
-        return {name for _, expr in item.parts for name in ir.symbols(expr)}
-    return ir.symbols(item.matrix) | ir.symbols(item.right)
+        return {name for _, expr in item.parts for name in expr.symbols}
+    return item.matrix.symbols | item.right.symbols
 
 
 def _given(program: Program) -> list[str]:
@@ -114,7 +113,7 @@ def _check_order(program: Program) -> None:
         known.add(item.name)
     results = [*(s.derivative for s in program.states), *(o.expr for o in program.outputs)]
     results += [*(v.expr for v in program.start_values), *(e.time for e in program.events)]
-    assert all(ir.symbols(expr) <= known for expr in results)
+    assert all(expr.symbols <= known for expr in results)
 
 
 def _check_text(model: Prepared) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ...generator.language.ir import Expr, symbols
+from ...generator.language.ir import Expr
 from ...generator.program.items import Definition, given, used
 from ...generator.program.program import Program
 
@@ -65,7 +65,7 @@ def _norm(square: SX) -> SX:
 def needed(program: Program, roots: Iterable[Expr], known: Container[str] = ()) -> set[str]:
     """Names of all items that expressions depend on, but for those that are known and what only they need."""
     items = {name: item for item in program.items for name in given(item)}
-    stack = [name for root in roots for name in symbols(root)]
+    stack = [name for root in roots for name in root.symbols]
     found: set[str] = set()
     while stack:
         name = stack.pop()

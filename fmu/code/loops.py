@@ -81,7 +81,7 @@ def _repetitions(kinds: NDArray[np.int64]) -> list[Piece]:
     for period in range(1, min(_PERIOD, len(kinds) // 2) + 1):
         other = np.flatnonzero(kinds[:-period] != kinds[period:])
         edges = np.concatenate([[-1], other, [len(kinds) - period]])
-        lengths = np.diff(edges) - 1
+        lengths = edges[1:] - edges[:-1] - 1
         for k in np.flatnonzero(lengths >= period):
             found.append(Piece(int(edges[k]) + 1, period, int(lengths[k]) // period + 1))
     return found

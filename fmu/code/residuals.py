@@ -10,7 +10,6 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from ...generator.language import ir
 from ...generator.language.ir import Expr
 from ...generator.program.items import given, used
 from ...generator.program.program import Lookup, Program
@@ -69,7 +68,7 @@ def _piece(program: Program, lookup: Lookup, known: Mapping[str, SX], t: float) 
 
 
 def _evaluated(program: Program, expr: Expr, known: Mapping[str, SX]) -> SX:
-    needed = set(ir.symbols(expr))
+    needed = set(expr.symbols)
     for item in reversed(program.items):
         if needed & set(given(item)) - set(known):
             needed |= used(item)

@@ -68,18 +68,22 @@ def code(tape: Tape, name: str) -> Code:
 
 def _kind(tape: Tape, k: int) -> tuple[object, ...]:
     """What lines of a loop have in common: operator, and what blocks they read and write."""
-    return (
-        tape.operators[k],
-        *(block for block, _ in tape.operands[k]),
-        "",
-        *(block for block, _ in tape.results[k]),
-    )
+    own = (tape.operators[k], *[block for block, _ in tape.operands[k]])
+    return (*own, "", *[block for block, _ in tape.results[k]]) if tape.results[k] else own
 
 
 def _operands(tape: Tape, piece: Piece) -> list[list[Operand]]:
     """Of each line of a piece."""
+    if piece.rounds == 1:
+        lines = tape.operands[piece.start : piece.end]
+        return [[_straight(piece, value) for value in values] for values in lines]
     rounds = [tape.operands[k : piece.end : piece.period] for k in range(piece.start, piece.start + piece.period)]
     return [[_operand(piece, values) for values in zip(*line, strict=True)] for line in rounds]
+
+
+def _straight(piece: Piece, value: Value) -> Operand:
+    block, operation = value
+    return Local(operation - piece.start) if block == COMPUTED and operation >= piece.start else (value,)
 
 
 def _operand(piece: Piece, values: Numbers) -> Operand:
@@ -128,11 +132,12 @@ def _memory(tape: Tape, cut: Sequence[Piece], operands: Sequence[list[list[Opera
     for k, piece in enumerate(cut):
         for first in range(piece.start, piece.start + piece.period):
             row = range(first, piece.end, piece.period)
-            until = max((last.get(operation, -1) for operation in row), default=-1)
+            until = max([last.get(operation, -1) for operation in row])
             if until < 0:
                 continue
             cell = _room(busy < k, piece.rounds)
-            busy = np.pad(busy, (0, max(0, cell + piece.rounds - len(busy))), constant_values=-1)
+            if cell + piece.rounds > len(busy):
+                busy = np.concatenate([busy, np.full(cell + piece.rounds - len(busy), -1)])
             busy[cell : cell + piece.rounds] = until
             memory.cells.update(zip(row, range(cell, cell + piece.rounds), strict=True))
     memory.size = len(busy)

@@ -65,7 +65,7 @@ class _Plan:
     def reads(self) -> set[str]:
         """Names in the stage's expressions."""
         exprs = chain.from_iterable((*(item.exprs for item in self.items), *self.results.values()))
-        return {name for expr in exprs for name in ir.symbols(expr)}
+        return {name for expr in exprs for name in expr.symbols}
 
     def uses(self) -> set[str]:
         """These, and names of partitions that its solve asks for."""
@@ -364,7 +364,7 @@ def _once(values: list[SX]) -> list[SX]:
 
 def _with_checks_last(items: Sequence[Item]) -> list[Item]:
     """Solves that no other item reads come last: nothing has to be carried to what is after them then."""
-    read = {name for item in items for expr in item.exprs for name in ir.symbols(expr)}
+    read = {name for item in items for expr in item.exprs for name in expr.symbols}
     unread = [item for item in items if isinstance(item, LinearSolve) and item.name not in read]
     return [*(item for item in items if item not in unread), *unread]
 

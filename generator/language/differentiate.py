@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 
 from . import ir
-from .ir import Expr, call, is_zero, symbols
+from .ir import Expr, call, is_zero
 
 ZERO, ONE = ir.constant(0.0), ir.constant(1.0)
 
@@ -101,7 +101,7 @@ _BINARY: dict[str, Callable[[Expr, Expr, Expr, Expr], Expr]] = {
 def switching_time(condition: Expr, is_constant: Callable[[str], bool]) -> Expr | None:
     """The time at which a condition that is affine in t changes; None if it is not of that form."""
     difference, rate = condition.args[0] - condition.args[1], slope(condition)
-    if is_zero(rate) or not all(map(is_constant, symbols(rate) | symbols(difference) - {"t"})):
+    if is_zero(rate) or not all(map(is_constant, rate.symbols | difference.symbols - {"t"})):
         return None
     return -at_time_zero(difference) / rate
 

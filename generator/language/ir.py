@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -106,6 +107,22 @@ class Expr:
     def T(self) -> Expr:
         """Transposed matrix."""
         return transpose(self)
+
+    @cached_property
+    def symbols(self) -> frozenset[str]:
+        """Names of all symbols in it."""
+        found: set[str] = set()
+        seen: set[int] = set()
+        stack = [self]
+        while stack:
+            current = stack.pop()
+            if id(current) in seen:
+                continue
+            seen.add(id(current))
+            if current.op == "symbol":
+                found.add(current.data)
+            stack.extend(current.args)
+        return frozenset(found)
 
 
 def constant(value: Any) -> Expr:
@@ -331,22 +348,6 @@ def relation(comparison: str, left: Expr, right: Expr, then: Expr, otherwise: Ex
     Between events the comparison keeps its value; see `Relation` in `generator.program`.
     """
     return Expr("if", (), (left, right, then, otherwise), (comparison, name))
-
-
-def symbols(node: Expr) -> set[str]:
-    """Names of all symbols in an expression."""
-    found: set[str] = set()
-    seen: set[int] = set()
-    stack = [node]
-    while stack:
-        current = stack.pop()
-        if id(current) in seen:
-            continue
-        seen.add(id(current))
-        if current.op == "symbol":
-            found.add(current.data)
-        stack.extend(current.args)
-    return found
 
 
 _SIMPLIFYING: dict[str, Callable[..., Expr]] = {"+": add, "-": sub, "*": mul, "/": div, "^": power, "neg": neg}

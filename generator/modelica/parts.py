@@ -291,7 +291,7 @@ def _requirements(program: Program) -> Iterator[str]:
     """Of parameters and of what follows from them."""
     follow = {item.name for item in program.calculated}
     for required in program.requirements:
-        if not follow & ir.symbols(required.value):
+        if not follow & required.value.symbols:
             continue  # plain parameters have no asserts
         value, bounds = mo.text(required.value), required.bounds
         limits = [(">" if bounds.exclusive else ">=", bounds.minimum), ("<=", bounds.maximum)]

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ..language import ir
 from ..language.ir import Expr, Index, Shape
 from ..types.origin import Origin
 from .tree import Inertial, Transmitted, Tree
@@ -191,7 +190,7 @@ Item: TypeAlias = Definition | LinearSolve | TreeSolve | ConstrainedSolve | Impl
 def used(item: Item) -> set[str]:
     """Names that an item's expressions use, and those of the partition that has to be regular for a solve."""
     exprs = [*item.exprs, *_partition(item)]
-    return {name for expr in exprs for name in ir.symbols(expr)}
+    return {name for expr in exprs for name in expr.symbols}
 
 
 def _partition(item: Item) -> list[Expr]:

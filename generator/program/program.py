@@ -406,7 +406,7 @@ class Program:
 
     def is_constant(self, expr: Expr) -> bool:
         """Whether an expression depends on parameters only."""
-        others = ir.symbols(expr) - self._constants()
+        others = expr.symbols - self._constants()
         if not others:
             return True
         return others <= {entry.name for entries in (self.parameters, self.start_values) for entry in entries}

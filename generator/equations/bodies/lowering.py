@@ -71,7 +71,7 @@ class Lowering:
     def add_breakpoints(self, tree: Expr) -> None:
         """Make the ends of quintics time events: the third derivative jumps there."""
         for time in differentiate.breakpoints(tree):
-            if all(map(self.is_constant, ir.symbols(time))):
+            if all(map(self.is_constant, time.symbols)):
                 self._event(self(time), None)
 
     def is_constant(self, name: str) -> bool:
