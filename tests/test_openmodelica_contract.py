@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -128,6 +129,14 @@ def test_build(built: Built) -> None:
 def test_valid(built: Built) -> None:
     """FMPy finds no fault with the FMU."""
     assert validate(built.outcome.fmu) == []
+
+
+def test_efforts_of_drives_follow(built: Built) -> None:
+    """From accelerations: they are no unknowns of a linear system, whose time goes with the cube of these."""
+    with zipfile.ZipFile(built.outcome.fmu) as archive:
+        sources = [archive.read(name).decode() for name in archive.namelist() if name.endswith(".c")]
+    unknowns = {name for text in sources for name in re.findall(r"<var>(\w+)</var>", text)}
+    assert {name for name in unknowns if name.endswith("_effort")} == set()
 
 
 def test_model_exchange(built: Built, truth: Trajectory, record_property: Record) -> None:

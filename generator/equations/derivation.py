@@ -67,7 +67,7 @@ def derive(
     if rows is not None:
         program.rows = tuple(row.name for row in rows.rows)
         program.residuals = {"position": rows.Phi, "velocity": rows.Phi_dot}
-        outputs.constraints(program, mechanism, inertia, Q, rows, solution)
+        outputs.constraints(program, mechanism, inertia, rows, solution)
         left_out.derive(program, rows, active.all_rows, chain.simulation.violation)
         if chain.constraints.projection:
             projection.derive(program, mechanism, inertia, rows, active)

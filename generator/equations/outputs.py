@@ -102,13 +102,12 @@ def constraints(
     program: Program,
     mechanism: Mechanism,
     inertia: Dynamics,
-    Q: Expr,
     rows: Constraints,
     solution: Solution,
 ) -> None:
     """Efforts of drives, forces of knife edges, violations."""
     program.section("constraint forces and violations")
-    for k, effort in _efforts(program, mechanism, inertia, Q, rows, solution).items():
+    for k, effort in _efforts(program, mechanism, inertia, rows, solution).items():
         coordinate = mechanism.coordinates[k]
         text = f"effort on {coordinate.name} that realises the programmed motion, positive where it drives it up"
         program.outputs.append(Output(coordinate.signal("effort"), coordinate.effort_unit, text, effort))
@@ -131,7 +130,6 @@ def _efforts(
     program: Program,
     mechanism: Mechanism,
     inertia: Dynamics,
-    Q: Expr,
     rows: Constraints,
     solution: Solution,
 ) -> dict[int, Expr]:
@@ -140,7 +138,8 @@ def _efforts(
         return {k: solution.drives[j] for j, k in enumerate(mechanism.driven)}
     efforts = {}
     for k, taken in zip(mechanism.driven, _taken(program, mechanism, inertia, solution.qdd), strict=True):
-        effort = taken + inertia.h[k] - Q[k]
+        # by h and Q themselves it would be one more unknown of the linear system that omc makes
+        effort = taken - solution.forces[k]
         if solution.friction is not None:
             effort = effort + solution.friction[k]
         # what contacts exert is no drive's business

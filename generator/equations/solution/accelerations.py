@@ -48,10 +48,10 @@ def derive(
     ratios   C_d and D, where the program has them already
     """
     mechanism, coordinates = kinematics.mechanism, [bristle.coordinate for bristle in bristles]
-    F = system.forces(program, dynamics, Q, coordinates)
+    f, F = system.forces(program, dynamics, Q, coordinates)
     answers = _answers(program, mechanism, dynamics, F, constraints, active, ratios)
     if not bristles:
-        return Solution(answers.X, None, answers.Lambda, answers.drives)
+        return Solution(answers.X, f, None, answers.Lambda, answers.drives)
     loaded = [k for k in coordinates if mechanism.coordinates[k].friction.normal_force is None]  # type: ignore[union-attr]
     responses = {k: _response(program, kinematics, loads, k, answers.X, answers.Lambda) for k in loaded}
     tau = friction.efforts(program, mechanism, bristles, responses)
@@ -68,6 +68,7 @@ def derive(
     assert qdd is not None
     return Solution(
         qdd,
+        f,
         on_coordinates,
         total("lambda", answers.Lambda, "multipliers of the constraints"),
         total("drive_efforts", answers.drives, "efforts of the drives; N or N.m"),

@@ -12,12 +12,14 @@ class Solution:
     """What the equations give; symbols.
 
     qdd          shape (n,), m/s² or rad/s²
+    forces       applied minus inertia forces, shape (n,), N or N·m
     friction     shape (n,): friction efforts against each coordinate's motion, N or N·m, or None
     multipliers  by constraint row, as far as there are contacts; None without any
     drives       efforts of the chosen drives, N or N·m; None if all joints have one
     """
 
     qdd: Expr
+    forces: Expr
     friction: Expr | None = None
     multipliers: Expr | None = None
     drives: Expr | None = None

@@ -80,15 +80,16 @@ def active_system(mechanism: Mechanism, constraints: Constraints | None, partiti
     return ActiveSystem(tuple(i for i in rows if i not in held.values()), free, held, dependent, without_drive)
 
 
-def forces(program: Program, dynamics: Dynamics, Q: Expr, units: Sequence[int]) -> Expr:
-    """Q − h, shape (n,), or (n, 1 + len(units)) with a unit effort on each coordinate of `units` beside it."""
+def forces(program: Program, dynamics: Dynamics, Q: Expr, units: Sequence[int]) -> tuple[Expr, Expr]:
+    """Q − h, shape (n,); the same again, or with unit efforts on `units` beside it, shape (n, 1 + len(units))."""
     program.section("accelerations")
     f = program.define("f", Q - dynamics.h, None, "applied minus inertia forces; N or N.m")
     if not units:
-        return f
+        return f, f
     n = f.shape[0]
     unit_efforts = [ir.constant([float(i == k) for i in range(n)]) for k in units]
-    return _columns(program, "F", [f, *unit_efforts], "applied minus inertia forces, and unit friction efforts")
+    text = "applied minus inertia forces, and unit friction efforts"
+    return f, _columns(program, "F", [f, *unit_efforts], text)
 
 
 def stabilised(mechanism: Mechanism, constraints: Constraints) -> Expr:
