@@ -320,6 +320,15 @@ def test_found_at_home(stand_in: StandIn, monkeypatch: pytest.MonkeyPatch) -> No
     assert openmodelica.find().version() == "OpenModelica v1.28.0-dev-418-fake"
 
 
+def test_flags_of_the_user_come_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that they can undo ours; CMake takes both from the environment."""
+    monkeypatch.delenv("CFLAGS", raising=False)
+    own = openmodelica.Omc("/no/omc").environment["CFLAGS"]
+    monkeypatch.setenv("CFLAGS", "-ftree-slp-vectorize -g")
+    assert own
+    assert openmodelica.Omc("/no/omc").environment["CFLAGS"] == f"{own} -ftree-slp-vectorize -g"
+
+
 def test_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without omc: within a second, with the places that were looked at and the ways to get it."""
     monkeypatch.setenv("PATH", str(tmp_path))

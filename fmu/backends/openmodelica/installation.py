@@ -13,6 +13,9 @@ from ....errors import MissingToolError
 
 _DOCKER = "docker:"
 _PROBE = 30.0  # s, for questions that take no time
+# For the C of FMUs, beside -O3. In the one function that lists all variables gcc would look for vectors, in a time
+# that goes with the square of their number; what fills linear systems is to be optimised, which omc forbids.
+_C_FLAGS = "-fno-tree-slp-vectorize -DOMC_DISABLE_OPT="
 _HOW = {
     "Linux": "the packages of https://openmodelica.org, or: conda install -c conda-forge openmodelica",
     "Windows": "the installer of https://openmodelica.org, which sets OPENMODELICAHOME",
@@ -37,10 +40,11 @@ class Omc:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Variables that omc needs: its own tools come first."""
+        """Variables that omc needs: its own tools come first, and the user's flags for C last."""
         if self.image:
             return {}
-        return {"PATH": os.pathsep.join((str(Path(self.program).parent), os.environ.get("PATH", "")))}
+        path = os.pathsep.join((str(Path(self.program).parent), os.environ.get("PATH", "")))
+        return {"PATH": path, "CFLAGS": f"{_C_FLAGS} {os.environ.get('CFLAGS', '')}".rstrip()}
 
     def command(self, folder: Path) -> list[str]:
         """What runs omc in a folder; its arguments follow."""
@@ -65,8 +69,9 @@ def user() -> list[str]:
 
 
 def mounted(folder: Path) -> list[str]:
-    """Docker's options to see a folder under its own name and to work there."""
-    return ["--volume", f"{folder}:{folder}", "--workdir", str(folder), "--env", f"HOME={folder}"]
+    """Docker's options to see a folder under its own name and to work there, with our flags for C."""
+    variables = ("--env", f"HOME={folder}", "--env", f"CFLAGS={_C_FLAGS}")
+    return ["--volume", f"{folder}:{folder}", "--workdir", str(folder), *variables]
 
 
 def find(omc: str | None = None) -> Omc:
