@@ -19,14 +19,16 @@ static double larger(double a, double b) { return a > b ? a : b; }
 
 /* The largest magnitude of each row. */
 static void measure_rows(int n, int columns, const double *restrict a, double *restrict sizes) {
-    for (int i = 0; i < n; i++) sizes[i] = 0.0;
-    for (int j = 0; j < columns; j++) {
-        const double *column = a + (size_t)j * (size_t)n;
-        int i = 0;
-        for (; i + LANES <= n; i += LANES)
-            for (int lane = 0; lane < LANES; lane++)
-                sizes[i + lane] = larger(fabs(column[i + lane]), sizes[i + lane]);
-        for (; i < n; i++) sizes[i] = larger(fabs(column[i]), sizes[i]);
+    int i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        double size[LANES] = {0.0};
+        for (const double *row = a + i, *end = row + (size_t)columns * (size_t)n; row != end; row += n)
+            for (int lane = 0; lane < LANES; lane++) size[lane] = larger(fabs(row[lane]), size[lane]);
+        for (int lane = 0; lane < LANES; lane++) sizes[i + lane] = size[lane];
+    }
+    for (; i < n; i++) {
+        sizes[i] = 0.0;
+        for (int j = 0; j < columns; j++) sizes[i] = larger(fabs(a[(size_t)j * (size_t)n + (size_t)i]), sizes[i]);
     }
 }
 
