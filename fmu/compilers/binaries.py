@@ -15,7 +15,7 @@ from .kept import compile_object
 from .platforms import TARGETS, Platform, here
 from .universal import universal
 
-FLAGS = ("-O2", "-fvisibility=hidden", "-Iinclude")
+FLAGS = ("-O2", "-fno-math-errno", "-fvisibility=hidden", "-Iinclude")  # nobody reads errno
 MARCHES = ("native", "x86-64-v3")  # processors that code can be made for: this one, those with AVX2 and FMA
 _NARROW = ("-mprefer-vector-width=128",)  # fetching four doubles from strided places costs more than it saves
 

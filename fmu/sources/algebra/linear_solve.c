@@ -6,6 +6,8 @@
 
 #include "linear_solve.h"
 
+#include "finite.h"
+
 #include <math.h>
 #include <stddef.h>
 
@@ -106,15 +108,6 @@ static void substitute_back(int n, const double *restrict a, int columns, double
                 for (int lane = 0; lane < LANES; lane++) y[i + lane] -= column[i + lane] * f;
             for (; i < j; i++) y[i] -= column[i] * f;
         }
-}
-
-int are_finite(int n, const double *x) {
-    double sum[LANES] = {0.0}; /* 0 x is no number where x is not finite */
-    int i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (int lane = 0; lane < LANES; lane++) sum[lane] += 0.0 * x[i + lane];
-    for (; i < n; i++) sum[0] += 0.0 * x[i];
-    return sum[0] + sum[1] == 0.0;
 }
 
 int linear_solve(int n, int columns, double *restrict a, double *restrict b, double *restrict pivots,

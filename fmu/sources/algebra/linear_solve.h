@@ -23,9 +23,6 @@ void linear_solve_transposed(int n, int columns, const double *restrict a, const
 void linear_bound(int n, int columns, const double *restrict a, const double *restrict pivots, const double *restrict b,
                   double *restrict bounds);
 
-/* Whether n numbers are finite. */
-int are_finite(int n, const double *x);
-
 /* Whether n numbers can be the pivots of n rows: 0 to n - 1, as they are before the first solution, too. */
 int linear_are_pivots(int n, const double *pivots);
 

@@ -142,11 +142,10 @@ static void finish(const Work *w, double *scratch) {
 
 /* Roots of the inverse of D. Returns LINEAR_SOLVE_OK, or a coordinate whose inertia is negative. */
 static int take_roots(const Work *w) {
-    for (int k = 0; k < w->n; k++) {
-        const double inverse = w->system->tree.factors[TREE_FACTORS * k + TREE_FACTORS - 1];
-        if (inverse < 0.0) return k + 1;
-        w->roots[k] = sqrt(inverse);
-    }
+    const double *inverse = w->system->tree.factors + TREE_FACTORS - 1;
+    for (int k = 0; k < w->n; k++)
+        if (inverse[TREE_FACTORS * k] < 0.0) return k + 1;
+    for (int k = 0; k < w->n; k++) w->roots[k] = sqrt(inverse[TREE_FACTORS * k]);
     return LINEAR_SOLVE_OK;
 }
 

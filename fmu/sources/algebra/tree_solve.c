@@ -4,6 +4,7 @@
 
 #include "tree_solve.h"
 
+#include "finite.h"
 #include "linear_solve.h"
 
 #include <math.h>

@@ -3,6 +3,7 @@
 
 #include "point.h"
 
+#include "finite.h"
 #include "inputs.h"
 #include "lookup.h"
 #include "table.h"
@@ -56,12 +57,15 @@ bool model_set_time(Model *model, double time) {
     return true;
 }
 
+static bool fail_states(Model *model, const double *states) {
+    int i = 0;
+    while (isfinite(states[i])) i++;
+    return model_fail(model, "%s is set to %g, expected a finite number", variable_name(VARIABLE_STATE, i), states[i]);
+}
+
 bool model_set_states(Model *model, const double *states) {
     double *current = model->workspace + equations.blocks.states;
-    for (int i = 0; i < equations.n_states; i++)
-        if (!isfinite(states[i]))
-            return model_fail(model, "%s is set to %g, expected a finite number", variable_name(VARIABLE_STATE, i),
-                              states[i]);
+    if (!are_finite(equations.n_states, states)) return fail_states(model, states);
     const size_t size = (size_t)equations.n_states * sizeof *states;
     if (size > 0 && memcmp(current, states, size) != 0) {
         memcpy(current, states, size);

@@ -2,6 +2,7 @@
 
 #include "evaluation.h"
 
+#include "finite.h"
 #include "point.h"
 #include "stage.h"
 #include "start.h"
@@ -12,11 +13,11 @@
 
 static bool all_finite(Model *model, VariableKind kind, int offset, int n) {
     const double *values = model->workspace + offset;
-    for (int i = 0; i < n; i++)
-        if (!isfinite(values[i]))
-            return model_fail(model, "%s is %g at t = %.15g s, expected a finite number", variable_name(kind, i),
-                              values[i], model_time(model));
-    return true;
+    int i = 0;
+    if (are_finite(n, values)) return true;
+    while (isfinite(values[i])) i++;
+    return model_fail(model, "%s is %g at t = %.15g s, expected a finite number", variable_name(kind, i), values[i],
+                      model_time(model));
 }
 
 /* New parameters start the run anew: the start states become the states. They can only be set before its begin. */
