@@ -165,8 +165,9 @@ def prepare(chain: Chain, source: str = "description") -> Prepared:
     if not free or (settings.formulation == "lagrange" and program.rows):
         return Prepared(chain, numbers, start, solvability, program, program, "")
     way, own = chain.simulation.accelerations, derived if chooses else linear_solves.with_partition(derived)
-    dense = derived if chooses else linear_solves.with_independent_solves(derived)
-    native = tree_solves.with_tree_solves(own, way) or dense
+    native = tree_solves.with_tree_solves(own, way)
+    if native is None:
+        native = derived if chooses else linear_solves.with_independent_solves(derived)
     return Prepared(chain, numbers, start, solvability, program, native, tree_solves.words(own, way))
 
 

@@ -74,16 +74,8 @@ def _kind(tape: Tape, k: int) -> tuple[object, ...]:
 
 def _operands(tape: Tape, piece: Piece) -> list[list[Operand]]:
     """Of each line of a piece."""
-    if piece.rounds == 1:
-        lines = tape.operands[piece.start : piece.end]
-        return [[_straight(piece, value) for value in values] for values in lines]
     rounds = [tape.operands[k : piece.end : piece.period] for k in range(piece.start, piece.start + piece.period)]
     return [[_operand(piece, values) for values in zip(*line, strict=True)] for line in rounds]
-
-
-def _straight(piece: Piece, value: Value) -> Operand:
-    block, operation = value
-    return Local(operation - piece.start) if block == COMPUTED and operation >= piece.start else (value,)
 
 
 def _operand(piece: Piece, values: Numbers) -> Operand:

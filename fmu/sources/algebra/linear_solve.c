@@ -6,16 +6,13 @@
 
 #include "linear_solve.h"
 
-#include "finite.h"
+#include "vectors.h"
 
 #include <math.h>
 #include <stddef.h>
 
 /* A pivot that has lost this share of its column's size to cancellation is rounding error. */
 static const double SINGULAR = 1e-13;
-
-/* The inner loops run over a constant number of lanes: gcc vectorises at -O2 only where no remainder is left. */
-enum { LANES = 2 };
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
@@ -101,13 +98,7 @@ static void eliminate(int n, int k, int count, const double *restrict l, int col
 static void substitute_back(int n, const double *restrict a, int columns, double *restrict matrix) {
     double *y = matrix;
     for (int k = 0; k < columns; k++, y += n)
-        for (int j = n - 1; j > 0; j--) {
-            const double *column = a + (size_t)j * (size_t)n, f = y[j];
-            int i = 0;
-            for (; i + LANES <= j; i += LANES)
-                for (int lane = 0; lane < LANES; lane++) y[i + lane] -= column[i + lane] * f;
-            for (; i < j; i++) y[i] -= column[i] * f;
-        }
+        for (int j = n - 1; j > 0; j--) subtract(j, a + (size_t)j * (size_t)n, y[j], y);
 }
 
 int linear_solve(int n, int columns, double *restrict a, double *restrict b, double *restrict pivots,
@@ -155,12 +146,6 @@ void linear_solve_again(int n, int columns, const double *restrict a, const doub
         }
     }
     substitute_back(n, a, columns, b);
-}
-
-static double dot(int n, const double *a, const double *b) {
-    double sum = 0.0;
-    for (int i = 0; i < n; i++) sum += a[i] * b[i];
-    return sum;
 }
 
 void linear_solve_transposed(int n, int columns, const double *restrict a, const double *restrict pivots,

@@ -8,15 +8,13 @@
 #include "tree_rows.h"
 
 #include "constrained_solve.h"
+#include "vectors.h"
 
 #include <math.h>
 #include <stddef.h>
 
 /* What others leave of a row, by its own length: below this it is rounding. Lengths are those of Z's columns. */
 static const double DEPENDENT = 1e-10;
-
-/* As in linear_solve.c; and sums in twice as many parts, for each addition waits for the one before. */
-enum { LANES = 2, PARTS = 4 };
 
 typedef struct {
     const TreeRows *system;
@@ -37,23 +35,6 @@ static Work lay_out(const TreeRows *s) {
 }
 
 static double *column(const Work *w, int k) { return w->Z + (size_t)k * (size_t)w->n; }
-
-static double dot(int n, const double *restrict a, const double *restrict b) {
-    double sum[PARTS] = {0.0};
-    int i = 0;
-    for (; i + PARTS <= n; i += PARTS)
-        for (int part = 0; part < PARTS; part++) sum[part] += a[i + part] * b[i + part];
-    for (; i < n; i++) sum[0] += a[i] * b[i];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
-/* y -= v factor */
-static void subtract(int n, const double *restrict v, double factor, double *restrict y) {
-    int i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (int lane = 0; lane < LANES; lane++) y[i + lane] -= v[i + lane] * factor;
-    for (; i < n; i++) y[i] -= v[i] * factor;
-}
 
 static void reflect(const Work *w, int k, double *y) {
     const double *v = column(w, k) + k, along = dot(w->n - k, v, y + k);

@@ -4,8 +4,8 @@
 
 #include "tree_solve.h"
 
-#include "finite.h"
 #include "linear_solve.h"
+#include "vectors.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ typedef struct {
 
 static Felt *felt(double *scratch, int body) { return (Felt *)(void *)scratch + body; }
 
-static inline double dot(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+static inline double dot3(const double *a, const double *b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
 /* x - a' b, by two operations after the products: in solutions each waits for the one before */
 static inline double less(double x, const double *a, const double *b) {
@@ -75,9 +75,9 @@ static inline void symmetric(const double *A, const double *x, double *y) {
 }
 
 static inline void product(const double *H, const double *x, double *y) {
-    y[0] = dot(H, x);
-    y[1] = dot(H + 3, x);
-    y[2] = dot(H + 6, x);
+    y[0] = dot3(H, x);
+    y[1] = dot3(H + 3, x);
+    y[2] = dot3(H + 6, x);
 }
 
 static inline void transposed(const double *H, const double *x, double *y) {
@@ -103,8 +103,8 @@ static void wrench(const Felt *f, int motion, const double *S, double *U) {
 
 /* S' w */
 static inline double along(int motion, const double *S, const double *w) {
-    if (motion == TREE_TURNS) return dot(S, w);
-    return motion == TREE_SHIFTS ? dot(S + 3, w + 3) : dot(S, w) + dot(S + 3, w + 3);
+    if (motion == TREE_TURNS) return dot3(S, w);
+    return motion == TREE_SHIFTS ? dot3(S + 3, w + 3) : dot3(S, w) + dot3(S + 3, w + 3);
 }
 
 /* A -= x y', which is symmetric */
@@ -147,7 +147,7 @@ static void add_moved(const Felt *f, const double *r, Felt *sum) {
     sum->J[5] += f->J[5] + cross_z(r, H + 6) + cross_z(r, G + 6);
     for (int k = 0; k < 6; k++) sum->M[k] += M[k];
     for (int i = 0; i < 9; i++) sum->H[i] += G[i];
-    sum->trace += f->trace + 2.0 * (2.0 * dot(r, f->moment) + f->mass * dot(r, r));
+    sum->trace += f->trace + 2.0 * (2.0 * dot3(r, f->moment) + f->mass * dot3(r, r));
     add(f->moment, 1.0, sum->moment);
     add(r, f->mass, sum->moment);
     sum->mass += f->mass;
@@ -161,7 +161,7 @@ static int eliminate(const Tree *tree, int k, Felt *f) {
     double *factors = tree->factors + TREE_FACTORS * k, U[6];
     wrench(f, tree->motions[k], S, U);
     const double D = along(tree->motions[k], S, U) + tree->armatures[k];
-    const double rigid = f->trace * dot(S, S) + f->mass * dot(S + 3, S + 3);
+    const double rigid = f->trace * dot3(S, S) + f->mass * dot3(S + 3, S + 3);
     const double e = factors[6] = 1.0 / D;
     if (fabs(D) <= SINGULAR * rigid) return 0;
     const double share[6] = {U[0] * e, U[1] * e, U[2] * e, U[3] * e, U[4] * e, U[5] * e};

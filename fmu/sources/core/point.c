@@ -3,10 +3,10 @@
 
 #include "point.h"
 
-#include "finite.h"
 #include "inputs.h"
 #include "lookup.h"
 #include "table.h"
+#include "vectors.h"
 
 #include <float.h>
 #include <math.h>

@@ -2,11 +2,11 @@
 
 #include "evaluation.h"
 
-#include "finite.h"
 #include "point.h"
 #include "stage.h"
 #include "start.h"
 #include "table.h"
+#include "vectors.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,7 @@ Lagrange's, with multipliers as unknowns (P4 (4)).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ...language import ir
@@ -20,34 +20,25 @@ _STEEPEST = 1e8  # dependent velocity per independent one: half of a double's di
 
 def with_linear_solves(program: Program, formulation: str) -> Program:
     """The program with linear solves in place of constrained ones."""
-    result = replace(program, items=[], assertions=[], reserved=set(program.reserved))
-    for item in program.items:
-        if not isinstance(item, ConstrainedSolve):
-            result.items.append(item)
-        elif formulation == "lagrange":
-            _lagrange(result, item)
-        else:
-            _gpme(result, item, *_partition(result, item))
-    return result
+    return _rewritten(program, _lagrange if formulation == "lagrange" else _gpme)
 
 
 def with_partition(program: Program) -> Program:
     """The program with the partition of its constrained solves, which is regular wherever they are solved."""
-    result = replace(program, items=[], assertions=[], reserved=set(program.reserved))
-    for item in program.items:
-        if isinstance(item, ConstrainedSolve):
-            result.items.append(replace(item, ratios=_partition(result, item)))
-        else:
-            result.items.append(item)
-    return result
+    return _rewritten(program, lambda new, item: new.items.append(replace(item, ratios=_partition(new, item))))
 
 
 def with_independent_solves(program: Program) -> Program:
     """The program with symmetric solves for the independent unknowns in place of constrained ones."""
+    return _rewritten(program, _independent)
+
+
+def _rewritten(program: Program, add: Callable[[Program, ConstrainedSolve], None]) -> Program:
+    """The program with what is added in place of each constrained solve."""
     result = replace(program, items=[], assertions=[], reserved=set(program.reserved))
     for item in program.items:
         if isinstance(item, ConstrainedSolve):
-            _independent(result, item)
+            add(result, item)
         else:
             result.items.append(item)
     return result
@@ -120,8 +111,9 @@ def _partition(program: Program, item: ConstrainedSolve) -> tuple[Expr, Expr | N
     return Cd, D
 
 
-def _gpme(program: Program, item: ConstrainedSolve, Cd: Expr, D: Expr | None) -> None:
+def _gpme(program: Program, item: ConstrainedSolve) -> None:
     """Vᵀ(M X − F) = 0 above C X = W, with V = [1; D]: one n×n system."""
+    Cd, D = _partition(program, item)
     C, F, W = item.jacobian, item.right, item.wanted
     m, n = C.shape
     rest = tuple(slice(0, size) for size in F.shape[1:])

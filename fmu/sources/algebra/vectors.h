@@ -1,0 +1,36 @@
+/* Numbers in a row, taken by pairs: gcc makes vectors of loops over a constant number of lanes, with no remainder left. */
+
+#ifndef VECTORS_H
+#define VECTORS_H
+
+enum { LANES = 2, PARTS = 4 }; /* sums have twice as many parts, for each addition waits for the one before */
+
+/* a' b of n numbers. */
+static inline double dot(int n, const double *restrict a, const double *restrict b) {
+    double sum[PARTS] = {0.0};
+    int i = 0;
+    for (; i + PARTS <= n; i += PARTS)
+        for (int part = 0; part < PARTS; part++) sum[part] += a[i + part] * b[i + part];
+    for (; i < n; i++) sum[0] += a[i] * b[i];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/* y -= v factor, of n numbers. */
+static inline void subtract(int n, const double *restrict v, double factor, double *restrict y) {
+    int i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int lane = 0; lane < LANES; lane++) y[i + lane] -= v[i + lane] * factor;
+    for (; i < n; i++) y[i] -= v[i] * factor;
+}
+
+/* Whether n numbers are finite: 0 x is no number where x is not. */
+static inline int are_finite(int n, const double *x) {
+    double sum[LANES] = {0.0};
+    int i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int lane = 0; lane < LANES; lane++) sum[lane] += 0.0 * x[i + lane];
+    for (; i < n; i++) sum[0] += 0.0 * x[i];
+    return sum[0] + sum[1] == 0.0;
+}
+
+#endif
