@@ -15,12 +15,10 @@ import pytest
 from helpers_c_layer import (
     HEADERS,
     SOURCES,
-    START,
     STATES,
     Make,
     exact,
     nonlinear,
-    oscillator,
 )
 from scipy.integrate import solve_ivp
 
@@ -90,17 +88,6 @@ def test_switches_keep_their_times(make: Make, t_on: float, t_off: float, forces
         fmu.fmi.doStep(t, 0.25)
         seen.append(fmu.get("total_force")[0])
     assert seen == forces
-
-
-def test_inputs_are_constant_over_a_step(make: Make) -> None:
-    """An input that changes between the steps gives the piecewise exact solution."""
-    fmu, x = make("oscillator").start(tolerance=1e-10, t_on=1e3), START
-    for i, u in enumerate((1.0, -3.0, 2.0)):
-        fmu.set(u=u)
-        fmu.fmi.doStep(0.3 * i, 0.3)
-        x = oscillator(0.3, x, u)
-        assert fmu.get("total_force")[0] == u
-    assert fmu.get(*STATES) == pytest.approx(x, abs=1e-8)
 
 
 def test_values_are_computed_once_per_change(make: Make) -> None:

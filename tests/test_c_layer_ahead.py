@@ -113,22 +113,6 @@ def test_inputs_that_always_change_cost_no_more(make: Make, method: int) -> None
 
 
 @pytest.mark.parametrize("method", AHEAD)
-def test_where_the_solver_is_belongs_to_the_state(make: Make, method: int) -> None:
-    """From memory and from bytes, between two ends of steps: the same numbers go on."""
-    fmu, other = make("singular"), make("singular")
-    for each in (fmu, other):
-        each.start(tolerance=1e-5, solver_method=method)
-    early, late = np.linspace(0.0, 0.5, 51), np.linspace(0.5, 1.5, 101)
-    shown(fmu, early, "x1")
-    state = fmu.fmi.getFMUstate()
-    expected = shown(fmu, late, "x1", "x2").tolist()
-    fmu.fmi.setFMUstate(state)
-    assert shown(fmu, late, "x1", "x2").tolist() == expected
-    other.fmi.setFMUstate(other.fmi.deSerializeFMUstate(fmu.fmi.serializeFMUstate(state)))
-    assert shown(other, late, "x1", "x2").tolist() == expected
-
-
-@pytest.mark.parametrize("method", AHEAD)
 def test_nothing_is_done_after_the_stop_time(make: Make, method: int) -> None:
     """Where the model has no solution after it: nothing fails, all is as if it had one."""
     runs = []

@@ -79,20 +79,6 @@ def test_automatic_choice(make: Make, k: float, jacobians: int) -> None:
     assert runs[0][2] == runs[1][2] + 1
 
 
-def test_choice_belongs_to_the_state(make: Make) -> None:
-    """An instance that is restored goes on with the solver that was chosen."""
-    fmu, other = (make("oscillator") for _ in range(2))
-    fmu.start(solver_method=AUTOMATIC, k=1e8, c=1e6, t_on=1e3)
-    fmu.fmi.doStep(0.0, 0.1)
-    state = other.fmi.deSerializeFMUstate(fmu.fmi.serializeFMUstate(fmu.fmi.getFMUstate()))
-    other.fmi.setFMUstate(state)
-    ends = []
-    for instance in (fmu, other):
-        instance.fmi.doStep(0.1, 0.1)
-        ends.append((instance.get(*STATES).tolist(), instance.count("solver_jacobians")))
-    assert ends[0] == ends[1]
-
-
 # ---- BDF goes on from step to step -----------------------------------------------------------------------------
 
 
@@ -109,33 +95,6 @@ def test_a_step_costs_little_more_than_an_evaluation(make: Make) -> None:
     assert 300 <= steps < 1000
     assert evaluations < 1.5 * steps + 100 + 500  # and one where each communication step ends
     assert 10 * fmu.count("solver_jacobians") < steps
-
-
-def test_the_past_belongs_to_the_state(make: Make) -> None:
-    """An instance that is restored in the midst of a run goes on to the last bit, from memory or from bytes."""
-    fmu, other = hard(make("oscillator")), make("oscillator")
-    fmu.run(np.linspace(0, 0.1, 11))
-    state = fmu.fmi.getFMUstate()
-    copies = (state, other.fmi.deSerializeFMUstate(fmu.fmi.serializeFMUstate(state)))
-    ends = []
-    for instance, copy in ((fmu, None), (fmu, copies[0]), (other, copies[1])):
-        if copy is not None:
-            instance.fmi.setFMUstate(copy)
-        for i in range(20):
-            instance.fmi.doStep(0.1 + 0.01 * i, 0.01)
-        ends.append((instance.get(*STATES).tolist(), *map(instance.count, ("solver_steps", "solver_jacobians"))))
-    assert ends[0] == ends[1] == ends[2]
-
-
-def test_a_failed_step_gives_the_past_back(make: Make) -> None:
-    """After a step that cannot be done the run goes on as if it had not been tried."""
-    fmu, other = (make("singular").start(solver_method=BDF, domain=0.6) for _ in range(2))
-    for instance in (fmu, other):
-        instance.run(np.linspace(0, 0.5, 11))
-    fails(fmu, lambda: fmu.fmi.doStep(0.5, 0.5), "at t = 0.6")
-    for instance in (fmu, other):
-        instance.fmi.doStep(0.5, 0.05)
-    assert fmu.get("x1", "x2").tolist() == other.get("x1", "x2").tolist()
 
 
 def test_the_past_ends_where_an_input_jumps(make: Make) -> None:

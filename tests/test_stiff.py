@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers_backends import Compiled, CompileModel
 from helpers_replacement import model_of
-from helpers_stiff import AUTOMATIC, BDF, DORMAND_PRINCE, RK4, ROSENBROCK, co_simulate, exchange
+from helpers_stiff import RK4, ROSENBROCK, co_simulate, exchange
 
 from gpmelica import reference
 
@@ -34,17 +34,6 @@ def test_stiff_co_simulation(linkage: Compiled) -> None:
     assert 10 * default.counts["steps"] < STOP / modes[0].longest_rk4_step
     fixed = {"solver_method": RK4, "solver_step": 0.9 * modes[0].longest_rk4_step}
     assert default.error(co_simulate(linkage, NAMES, step=STEP, stop=STOP, **fixed)) < 1e-5
-
-
-def test_the_stiff_method_is_chosen(linkage: Compiled) -> None:
-    """By default the run is that of BDF, but for the Jacobian that the choice takes."""
-    chosen, wanted, explicit = (
-        co_simulate(linkage, NAMES, step=STEP, stop=5 * STEP, solver_method=method)
-        for method in (AUTOMATIC, BDF, DORMAND_PRINCE)
-    )
-    assert np.array_equal(chosen.values, wanted.values)
-    assert chosen.counts == wanted.counts | {"jacobians": wanted.counts["jacobians"] + 1}
-    assert explicit.counts["evaluations"] > 10 * chosen.counts["evaluations"]
 
 
 def test_communication_steps_of_a_stiff_run(linkage: Compiled) -> None:
