@@ -12,26 +12,18 @@ from helpers_reference import manipulator
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from strategies import AXES, beams, inertias, joints, trees, vectors
+from strategies import AXES, beams, trees
 
 from gpmelica import reference
 from gpmelica.generator.description.load import from_data
 from gpmelica.generator.description.tables.frame import Frame
 from gpmelica.generator.description.tables.inertia import Inertial
-from gpmelica.generator.mechanism import Mechanism, build, placement_order
+from gpmelica.generator.mechanism import build, placement_order
 from gpmelica.generator.types.joints import JOINT_TYPES
 
 Array = NDArray[np.float64]
 PROFILE = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 BODY = {"mass": 1.0, "inertia": [0.1, 0.1, 0.1]}
-angles = st.floats(-3.0, 3.0)
-
-
-def _behaviour(mechanism: Mechanism, seed: int = 0) -> tuple[Array, Array]:
-    """q̈ and world frames at a random state."""
-    rng = np.random.default_rng(seed)
-    q, qd = rng.uniform(-0.6, 0.6, mechanism.n), rng.normal(size=mechanism.n)
-    return reference.evaluate(mechanism, 0.0, q, qd).qdd, reference.poses(mechanism, q)
 
 
 def _rotation(axis: int, angle: float) -> Array:
@@ -42,74 +34,11 @@ def _rotation(axis: int, angle: float) -> Array:
     return T
 
 
-def _translation(x: float, y: float, z: float) -> Array:
-    T = np.eye(4)
-    T[:3, 3] = x, y, z
-    return T
-
-
-def _transform(**keys: Any) -> Array:
-    frame, T = Frame(**keys), np.eye(4)
-    T[:3, :3], T[:3, 3] = frame.rotation, frame.offset
-    return T
-
-
-@PROFILE
-@given(vectors(2.0), angles, angles, angles)
-def test_xyz_and_rpy(xyz: list[float], roll: float, pitch: float, yaw: float) -> None:
-    """R = Rz(yaw)·Ry(pitch)·Rx(roll) after the translation."""
-    expected = _translation(*xyz) @ _rotation(2, yaw) @ _rotation(1, pitch) @ _rotation(0, roll)
-    assert _transform(xyz=xyz, rpy=[roll, pitch, yaw]) == pytest.approx(expected, abs=1e-14)
-
-
-@PROFILE
-@given(st.floats(-2, 2), angles, st.floats(-2, 2), angles)
-def test_denavit_hartenberg(a: float, alpha: float, d: float, theta: float) -> None:
-    """Craig: Rot(x, alpha)·Trans(x, a)·Rot(z, theta)·Trans(z, d)."""
-    expected = _rotation(0, alpha) @ _translation(a, 0, 0) @ _rotation(2, theta) @ _translation(0, 0, d)
-    assert _transform(dh=[a, alpha, d, theta]) == pytest.approx(expected, abs=1e-14)
-
-
-def _angles(R: Array) -> list[float]:
-    """Roll, pitch, yaw of a rotation, rad."""
-    return [float(np.arctan2(R[2, 1], R[2, 2])), float(-np.arcsin(R[2, 0])), float(np.arctan2(R[1, 0], R[0, 0]))]
-
-
-@PROFILE
-@given(st.lists(st.floats(-1.4, 1.4), min_size=4, max_size=4), joints(moving=True), inertias())
-def test_frames_in_all_forms_are_the_same(dh: list[float], joint: dict[str, Any], body: dict[str, Any]) -> None:
-    """A frame as dh, matrix, or xyz and rpy makes the same mechanism."""
-    T = _transform(dh=dh)
-    forms = [{"dh": dh}, {"matrix": T.tolist()}, {"xyz": T[:3, 3].tolist(), "rpy": _angles(T[:3, :3])}]
-    results = []
-    for frame in forms:
-        link = {"name": "a", "parent": "ground", "frame": frame, "joint": joint} | body
-        results.append(_behaviour(build(from_data({"schema": 1, "name": "Frames", "links": [link]}))))
-    for qdd, poses in results[1:]:
-        assert poses == pytest.approx(results[0][1], abs=1e-12)
-        assert qdd == pytest.approx(results[0][0], rel=1e-9, abs=1e-9)
-
-
 def test_right_angles_are_exact() -> None:
     """A frame turned by π/2 has zeros and ones, no 6e-17: the generated text shows its form."""
     for turns in product((0.0, np.pi / 2, -np.pi / 2, np.pi, 2 * np.pi), repeat=3):
         assert set(np.abs(Frame(rpy=turns).rotation).ravel()) == {0.0, 1.0}
         assert set(np.abs(Frame(dh=(0.3, turns[0], 1.0, turns[1])).rotation).ravel()) == {0.0, 1.0}
-
-
-@PROFILE
-@given(inertias(), angles, angles)
-def test_inertia_in_all_forms_is_the_same(body: dict[str, Any], a: float, b: float) -> None:
-    """Mass, com and inertia survive the way to a pseudo-inertia about the origin and back, and that to a 3×3."""
-    mass, com, inertia = Inertial(**body).about_com()
-    second = np.trace(inertia) / 2 * np.eye(3) - inertia + mass * np.outer(com, com)
-    H = np.block([[second, mass * com[:, None]], [mass * com[None, :], np.array([[mass]])]])
-    full = {"mass": mass, "com": com.tolist(), "inertia": ((inertia + inertia.T) / 2).tolist()}
-    for form in ({"pseudo_inertia": ((H + H.T) / 2).tolist()}, full):
-        again = Inertial(**form).about_com()
-        assert again[0] == pytest.approx(mass, rel=1e-14)
-        assert again[1] == pytest.approx(com, abs=1e-14)
-        assert again[2] == pytest.approx(inertia, abs=1e-13)
 
 
 def test_flat_bodies_are_bodies() -> None:

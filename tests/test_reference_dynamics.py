@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from helpers_random import random_chain
 from helpers_reference import (
-    crane,
     manipulator,
     mechanism_of,
     random_mechanism,
@@ -18,7 +17,7 @@ from scipy.integrate import simpson
 
 from gpmelica.errors import SolveError
 from gpmelica.generator.mechanism import Mechanism
-from gpmelica.reference import Energy, Model, energy, evaluate, simulate, start_state
+from gpmelica.reference import Energy, Model, energy, evaluate, simulate
 from gpmelica.trajectory import Trajectory
 
 Array = NDArray[np.float64]
@@ -140,16 +139,6 @@ def test_energy_balance_with_everything() -> None:
     assert balance[-1].total - balance[0].total == pytest.approx(sum(work.values()), abs=1e-7)
 
 
-def test_force_axes() -> None:
-    """A force in link axes turns with the link; in world axes it does not. Its lever is the point's."""
-    force = {"name": "f", "link": "upper", "point": [1.0, 0.0, 0.0], "force": ["0", "0", "5"]}
-    q = np.array([0.6, 0.0])
-    for frame, expected in (("world", 5 * np.cos(0.6)), ("link", 5.0)):
-        model = Model(mechanism_of(manipulator(forces=[force | {"frame": frame}])))
-        applied = model.forces(model.state(0.0, q, 0 * q)).applied
-        assert applied == pytest.approx([expected, 0.0], abs=1e-14)
-
-
 def test_inputs() -> None:
     """FMU inputs are zero unless given, as a number or as a function of time; unknown ones are refused."""
     forces = [{"name": "u", "joint": "upper", "input": True}, {"name": "w", "link": "lower", "input": True}]
@@ -169,17 +158,3 @@ def test_gimbal_lock_is_reported() -> None:
     mechanism = mechanism_of({"schema": 1, "name": "S", "links": links})
     with pytest.raises(SolveError, match=r"singular at t = 0\.5 s, where a\.(psi|phi)"):
         evaluate(mechanism, 0.5, [0.0, np.pi / 2, 0.0], [0.1, 0.1, 0.1])
-
-
-def test_crane_starts_from_rest() -> None:
-    """From statics the crane's only acceleration is that of its slewing torque and its programmed rise."""
-    mechanism = crane("rigid_boom")
-    q, qd = start_state(mechanism)
-    found = evaluate(mechanism, 0.0, q, qd)
-    column = mechanism.coordinate_index("column.angle")
-    applied = np.zeros(mechanism.n)
-    applied[column] = -4000.0
-    held = found.Q - applied
-    free = [k for k, c in enumerate(mechanism.coordinates) if c.role == "base"]
-    assert np.abs(held[free]).max() < 1e-6
-    assert found.Phi_dot == pytest.approx([0.0, 0.0], abs=1e-12)

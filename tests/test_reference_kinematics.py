@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers_reference import crane, mechanism_of, random_mechanism, random_state, slope
+from helpers_reference import crane, random_mechanism, random_state, slope
 
-from gpmelica.generator.description.tables.frame import roll_pitch_yaw
 from gpmelica.generator.mechanism import Place
 from gpmelica.reference.kinematics.kinematics import Kinematics, Places
 
@@ -37,40 +36,6 @@ def test_second_derivatives(seed: int) -> None:
         expected = slope(lambda x, e=e: kinematics(q + x * e, e).T_q, 1e-2)
         found = np.array([(kinematics(q, e + f).T_bias - square[k] - square[j]) / 2 for j, f in enumerate(unit)])
         assert np.abs(found - expected).max() < 1e-9
-
-
-def test_transforms_are_rigid_and_in_place() -> None:
-    """A free body with angles psi, theta, phi stands at (x, y, z) with R = Rz(psi) Ry(theta) Rx(phi)."""
-    body = {"mass": 1.0, "inertia": [1.0, 1.0, 1.0]}
-    mechanism = mechanism_of(
-        {
-            "schema": 1,
-            "name": "Body",
-            "links": [{"name": "a", "parent": "ground", "joint": {"type": "free"}} | body],
-        }
-    )
-    q = np.array([0.1, -0.2, 0.3, 0.7, -0.4, 0.5])
-    T = Kinematics(mechanism)(q, q).world[:, 1]
-    expected = np.eye(4)
-    expected[:3, :3], expected[:3, 3] = roll_pitch_yaw(0.5, -0.4, 0.7), q[:3]
-    assert np.abs(T - expected).max() < 1e-15
-
-
-def test_fixed_links_ride_along() -> None:
-    """A chain of fixed links keeps its constant transform to the moving link, whatever the state."""
-    body = {"mass": 1.0, "inertia": [1.0, 1.0, 1.0]}
-    frame = {"xyz": [0.1, 0.2, 0.3], "rpy": [0.3, 0.2, 0.1]}
-    links = [
-        {"name": "a", "parent": "ground", "joint": {"type": "spherical"}} | body,
-        {"name": "b", "parent": "a", "frame": frame, "joint": {"type": "fixed"}} | body,
-        {"name": "c", "parent": "b", "frame": frame, "joint": {"type": "fixed"}} | body,
-    ]
-    kinematics = Kinematics(mechanism_of({"schema": 1, "name": "Fixed", "links": links}))
-    X = np.eye(4)
-    X[:3, :3], X[:3, 3] = roll_pitch_yaw(0.3, 0.2, 0.1), frame["xyz"]
-    q = np.array([0.4, -0.3, 0.9])
-    T = kinematics(q, q).T
-    assert np.abs(T[:, 3] - T[:, 1] @ X @ X).max() < 1e-15
 
 
 def test_places_move_with_their_bodies() -> None:

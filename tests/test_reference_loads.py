@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers_absolute import AbsoluteModel, Result
 from helpers_examples import EXAMPLES
-from helpers_loops import CLOSURES, FOUR_BAR_ENDS, four_bar, random_loop, spatial_linkage
+from helpers_loops import CLOSURES, random_loop, spatial_linkage
 from helpers_random import random_chain, random_closure
 from helpers_reference import BASES, manipulator, mechanism_of, random_state, slope
 from numpy.typing import NDArray
@@ -27,7 +27,6 @@ from gpmelica.reference import (
     simulate,
     start_state,
 )
-from gpmelica.reference.constraints.closures import frame_pose
 from gpmelica.reference.forces.joint_springs import JointSprings
 
 Array = NDArray[np.float64]
@@ -157,30 +156,6 @@ def test_programmed_motion_on_a_flexible_base() -> None:
     assert found.drive[:3] == pytest.approx(guide, rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize("kind", CLOSURES)
-def test_efforts_are_the_multipliers(kind: str) -> None:
-    """Cᵀ λ is the effort on every coordinate, not only on those that λ was found from."""
-    mechanism, q, qd, _ = random_loop(2, kind)
-    found = evaluate(mechanism, 0.0, q, qd)
-    assert found.C.T @ found.multipliers == pytest.approx(found.effort, abs=1e-9 * np.abs(found.effort).max())
-    assert len(found.multipliers) == len(found.rows)
-
-
-@pytest.mark.parametrize("kind", [kind for kind in CLOSURES if kind != "point_on_line"])
-def test_actio_is_reactio(kind: str) -> None:
-    """With its frames exchanged, a closure exerts the opposite wrench, about the other frame's origin."""
-    mechanism, q, qd, _ = random_loop(0, kind, base=None)
-    raw = mechanism.chain.model_dump(by_alias=True, exclude_none=True)
-    (closure,) = raw["closures"]
-    other = mechanism_of(raw | {"closures": [closure | {"a": closure["b"], "b": closure["a"]}]})
-    on_b, on_a = (closure_wrenches(m, 0.0, q, qd)["ring"] for m in (mechanism, other))
-    posture = Model(mechanism).state(0.0, q, qd).posture
-    a, b = (frame_pose(posture, frame)[:3, 3] for frame in (mechanism.closures[0].a, mechanism.closures[0].b))
-    moment = on_b[3:] + np.cross(b - a, on_b[:3])
-    assert np.abs(on_b[:3]).max() > 0.1
-    assert on_a == pytest.approx([*-on_b[:3], *-moment], abs=1e-9 * np.abs(on_b).max())
-
-
 def test_joint_springs_and_drives_are_transmitted() -> None:
     """Springs, dampers and applied efforts of a joint are part of what it transmits about its axis."""
     force = {"name": "motor", "joint": "upper", "effort": 7.0}
@@ -190,23 +165,6 @@ def test_joint_springs_and_drives_are_transmitted() -> None:
     load = joint_loads(mechanism, 0.0, [0.4, 0.9], [1.5, -0.5])
     assert -load["upper"][4] == pytest.approx(7.0 - 30.0 * 0.3 - 2.0 * 1.5, rel=1e-12)
     assert load["lower"][4] == pytest.approx(0.0, abs=1e-12)
-
-
-def test_replacement_joint_carries_like_the_cut_joint() -> None:
-    """In motion the loads of a replacement joint approach the cut joint's in proportion to 1/stiffness."""
-    data = four_bar(statics={"locked": ["crank"]})
-    data["programmed"] = [{"name": "spin", "expression": "crank.angle - 0.7 - quintic(t, 0, 1, 0, 2)"}]
-    data["simulation"] = {"stop": 0.5, "output_step": 0.05, "tolerance": 1e-8}
-    exact = simulate(mechanism_of(data), loads=["rocker"]).signals["rocker_load_normal"]
-    errors = []
-    for stiffness in (1e4, 1e5):
-        soft = {"type": "spherical", "model": "spring_damper", "stiffness": [stiffness] * 3 + [0.0] * 3}
-        # Damped well, so that what remains is the deformation, not a vibration.
-        soft |= {"damping": [0.8 * np.sqrt(stiffness)] * 3 + [0.0] * 3}
-        run = simulate(mechanism_of(data | {"closures": [{"name": "pin"} | soft | FOUR_BAR_ENDS]}), loads="all")
-        errors.append(np.abs(run.signals["rocker_load_normal"] - exact).max())
-    assert errors[0] < 0.05 * exact.max()
-    assert errors[1] < 0.2 * errors[0]
 
 
 def test_signals() -> None:
