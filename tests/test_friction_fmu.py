@@ -90,16 +90,6 @@ def test_modelica(name: str) -> None:
     _check(model, found, reference_accelerations(model, states))
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
-def test_loop_with_the_loads_is_solved(name: str) -> None:
-    """The friction torques fit the loads that they bring about, to 1e-8; friction changes q̈."""
-    model = prepare(from_data(MECHANISMS[name]))
-    for s in random_states(model, np.random.default_rng(13), 5):
-        found = reference.evaluate(model.mechanism, s.t, s.q, s.qd, s.z, start=model.start)
-        assert found.friction_residual < 1e-8
-        assert np.abs(found.friction).max() > 1e-3
-
-
 @pytest.mark.parametrize("mode", ["me", "cs"])
 def test_stick_slip(compile_data: CompileData, mode: runs.Mode) -> None:
     """The benchmark of Canudas de Wit et al. (1995) in the FMU: three slips of a converged solution."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pytest
+from helpers_levels import along, check_levels
 from helpers_random import random_chain
 from helpers_reference import CRANE, crane, manipulator, mechanism_of, random_state, slope
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from gpmelica.errors import SolveError
 from gpmelica.generator.mechanism import Mechanism
 from gpmelica.reference import Evaluation, Model, choose_dependent, evaluate, formulation, simulate, start_state
-from gpmelica.reference.kinematics.segment import Segment
 from gpmelica.reference.solve.statics import described_state
 
 Array = NDArray[np.float64]
@@ -46,30 +45,11 @@ def _constrained(seed: int, **changes: Any) -> tuple[Mechanism, np.random.Genera
     return mechanism_of(data | {"programmed": [entries[0], PATH, *entries[1:]]} | changes), rng
 
 
-def _along(mechanism: Mechanism, rng: np.random.Generator, t: float) -> tuple[Callable[[float], Any], Array]:
-    """Constraint rows along q(t + x) = q + q̇ x + a x²/2, and a."""
-    q, qd = random_state(mechanism, rng)
-    acceleration = rng.normal(size=mechanism.n)
-    start = (np.zeros(mechanism.n), np.zeros(mechanism.n))
-    model = Model(mechanism, start=start)
-
-    def rows(x: float) -> Any:
-        at = q + x * qd + x * x / 2 * acceleration
-        return model.constraints(model.state(t + x, at, qd + x * acceleration, segment=Segment(t)))
-
-    return rows, acceleration
-
-
 @pytest.mark.parametrize("seed", range(9))
 @pytest.mark.parametrize("t", [0.2, 0.77, 1.4])
 def test_levels(seed: int, t: float) -> None:
     """Φ̇ and C q̈ − γ are the first and second derivatives of Φ along any motion."""
-    mechanism, rng = _constrained(seed)
-    rows, acceleration = _along(mechanism, rng, t)
-    now = rows(0.0)
-    assert np.abs(now.Phi_dot - slope(lambda x: rows(x).Phi)).max() < 1e-8 * np.abs(now.Phi_dot).max()
-    second = now.C @ acceleration - now.gamma
-    assert np.abs(second - slope(lambda x: rows(x).Phi_dot)).max() < 1e-8 * np.abs(second).max()
+    check_levels(*_constrained(seed), t)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -77,7 +57,7 @@ def test_velocity_constraint_levels(seed: int) -> None:
     """For order 1, Ψ is linear in q̇ with C = ∂Ψ/∂q̇, and Ψ̇ = C q̈ − γ along any motion."""
     entry = {"name": "speed", "expression": "E.x*E.vy + link0.psi_dot*E.z - sin(t)*E.vx - k*t", "order": 1}
     mechanism, rng = _constrained(seed, programmed=[entry])
-    rows, acceleration = _along(mechanism, rng, 0.3)
+    rows, acceleration = along(mechanism, rng, 0.3)
     now, count = rows(0.0), len(mechanism.programmed)
     assert not now.Phi[:count].any()
     Psi_dot = slope(lambda x: rows(x).Phi_dot[:count])
@@ -208,22 +188,6 @@ def test_run_that_crosses_a_singular_partition_stops() -> None:
     assert simulate(mechanism, dependent=["slider.position"]).signals["crank_angle"][-1] > np.pi
     with pytest.raises(SolveError, match=r"push cannot be solved for crank\.angle at t = \d\.\d+ s: C_d"):
         simulate(mechanism, dependent=["crank.angle"])
-
-
-def test_violation_decays_at_baumgartes_slow_root() -> None:
-    """Overcritical stabilisation: the violation falls at −α + √(α² − β²) = −5.01 1/s (P0 Fig. 8)."""
-    entry = {"name": "height", "expression": "E.z - start(E.z) - 0.005"}
-    data = manipulator(
-        programmed=[entry],
-        constraints={"alpha": 1e3, "beta": 1e2},
-        simulation={"start": "description", "method": "Radau", "tolerance": 1e-9, "stop": 0.4},
-    )
-    run = simulate(mechanism_of(data))
-    violation = run.signals["violation_position"]
-    assert violation[0] == pytest.approx(0.005, rel=1e-9)
-    rate = np.polyfit(run.time[5:], np.log(violation[5:]), 1)[0]
-    assert rate == pytest.approx(-1e3 + np.sqrt(1e6 - 1e4), rel=1e-4)
-    assert rate == pytest.approx(-5.01, abs=5e-3)
 
 
 def test_velocity_constraint_in_motion() -> None:

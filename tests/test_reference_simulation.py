@@ -83,12 +83,6 @@ def test_a_pulse_shorter_than_any_step_is_seen() -> None:
     assert run.signals["mass_position_dot"] == pytest.approx([0, 0, 0, 1, 1], abs=1e-8)
 
 
-def test_inputs_drive() -> None:
-    """An FMU input given as a function of time acts like a force of the description."""
-    driven = simulate(mechanism_of(_slider()), inputs={"f": lambda t: 6 * np.cos(t)}, stop=0.5, tolerance=1e-10)
-    assert driven.signals["mass_position_dot"] == pytest.approx(3 * np.sin(driven.time), abs=1e-9)
-
-
 def test_signals() -> None:
     """Every coordinate, point and driven joint has its signals, those of `evaluate` at the same states."""
     mechanism = crane("rigid_boom")
