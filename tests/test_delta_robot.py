@@ -110,32 +110,3 @@ def test_torques(formulation: str) -> None:
     torque = arms(run, "angle_effort")
     assert np.abs(torque - expected).max() < 1e-7 * np.abs(expected).max()
     assert np.abs(expected).max() > 1.0
-
-
-def test_formulations_give_the_same_torques() -> None:
-    """At the same states the three formulations give the same torques, to 1e-9 of the largest."""
-    run, torques = robot(), []
-    for formulation in FORMULATIONS:
-        mechanism = build(changed("delta_robot", constraints__formulation=formulation, constraints__kappa=0.0))
-        start = reference.start_state(mechanism)
-        names = [c.symbol for c in mechanism.coordinates]
-        q, qd = (np.column_stack([run.signals[name + end] for name in names]) for end in ("", "_dot"))
-        found = [
-            reference.evaluate(mechanism, run.time[k], q[k], qd[k], start=start) for k in range(0, len(q), 10)
-        ]
-        torques.append(np.array([evaluation.drive[:3] for evaluation in found]))
-    for other in torques[1:]:
-        assert np.abs(other - torques[0]).max() <= 1e-9 * np.abs(torques[0]).max()
-
-
-def test_power_of_the_arms_is_the_change_of_energy() -> None:
-    """Power of the three torques is the rate of kinetic and potential energy: nothing else drives the robot."""
-    run = robot()
-    rate = arms(run, "angle_dot")
-    lifting = PLATFORM_MASS * ((platform(run, "_ddot") - GRAVITY) * platform(run, "_dot")).sum(axis=1)
-    weight = ARM_MOMENT * 9.81 * np.cos(arms(run))
-    turning = (ARM_INERTIA * arms(run, "angle_ddot") - weight) * rate
-    expected = lifting + turning.sum(axis=1)
-    power = (arms(run, "angle_effort") * rate).sum(axis=1)
-    assert np.abs(power - expected).max() < 1e-7 * np.abs(expected).max()
-    assert np.abs(expected).max() > 1.0

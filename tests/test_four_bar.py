@@ -39,26 +39,6 @@ def turned(angle: Array) -> Array:
     return np.asarray(np.angle(np.exp(1j * angle)))
 
 
-def test_rank_of_the_spatial_cut_joint() -> None:
-    """Its five rows have rank two: parallel axes leave three of them without effect, however they are tilted."""
-    mechanism = build(changed("four_bar_3d"))
-    q, qd = reference.start_state(mechanism)
-    C = reference.evaluate(mechanism, 0.0, q, qd).C
-    values = np.linalg.svd(C, compute_uv=False)
-    assert C.shape == (5, 3)
-    assert values[1] > 0.1
-    assert values[2] < 1e-15
-
-
-def test_which_reactions_are_unique() -> None:
-    """Three redundant rows: every joint's forces in the plane are unique, force and moments across it are not."""
-    mechanism = build(changed("four_bar_3d"))
-    found = reference.reactions(mechanism, reference.start_state(mechanism))
-    assert (found.rows, found.columns, found.redundancy) == (20, 18, 3)
-    for verdict in found.verdicts:
-        assert verdict.components == {"fx": True, "fy": True, "fz": False, "nx": False, "ny": False}
-
-
 @pytest.mark.parametrize("redundant", ["auto", "minimum_norm"])
 def test_same_motion_as_the_planar_linkage(redundant: str) -> None:
     """Spatial and planar cut joint give one motion, to 1e-8, over more than three turns of the crank."""

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 from helpers_examples import changed
-from helpers_mobile_robot import CENTRES, NOT_UNIQUE, UNIQUE, pairs, reactions
+from helpers_mobile_robot import NOT_UNIQUE, UNIQUE, reactions
 from helpers_reference import slope
 from numpy.typing import NDArray
 
@@ -103,16 +103,6 @@ def by_package(case: str, t: float, q: Array, qd: Array) -> dict[str, Array]:
     evaluation = reference.evaluate(mechanism, t, q, qd, start=start)
     rows = dict(zip(evaluation.rows, evaluation.multipliers, strict=True))
     return found | {name: np.array([rows[name]]) for name in rows if name.startswith("W")}
-
-
-def test_ranks_of_the_paper() -> None:
-    """Φ_q has rank 17, Ψ 4, C 20 of 22 rows and 21 columns, in the equations written down here, too."""
-    bodies = np.column_stack([CENTRES, np.zeros(7)])
-    found = pairs(bodies, np.zeros((7, 3)), 0.0)
-    C = np.vstack([rows for rows, _ in found.values()])
-    ranks = [np.linalg.matrix_rank(part, tol=1e-10) for part in (C[:17], C[17:], C)]
-    assert C.shape == (22, 21)
-    assert ranks == [17, 4, 20]
 
 
 def test_which_reactions_are_unique() -> None:
