@@ -5,14 +5,6 @@ from __future__ import annotations
 from .parts import TIP, WEIGHTLESS, Table, Vector, Y, Z, arm, awkward, closure, link, machine, row
 
 
-@awkward("ok", dof=1)
-def task_said_twice() -> Table:
-    """The same row with another factor."""
-    return machine(
-        *arm(), points=TIP, programmed=[row("one", "E.x - start(E.x)"), row("two", "2*E.x - 2*start(E.x)")]
-    )
-
-
 @awkward("refused", "one", "two")
 def contradictory_pair() -> Table:
     """Two rows that cannot both hold."""
@@ -21,42 +13,10 @@ def contradictory_pair() -> Table:
     )
 
 
-@awkward("refused", "one", "two", "three", "four")
-def two_contradictory_pairs() -> Table:
-    """Two such pairs at once."""
-    rows = [
-        row("one", "E.x - start(E.x)"),
-        row("two", "E.x - start(E.x) - 0.1"),
-        row("three", "E.z - start(E.z)"),
-        row("four", "E.z - start(E.z) - 0.1"),
-    ]
-    return machine(*arm(), points=TIP, programmed=rows)
-
-
-@awkward("refused", "height", "0.3")
-def height_out_of_the_plane() -> Table:
-    """A level arm is to keep a height that it cannot have."""
-    rows = [row("reach", "E.x - 0.5"), row("height", "E.z - 0.3")]
-    return machine(*arm(2.0, 2.2, Z), points=TIP, programmed=rows)
-
-
 @awkward("refused", "height", "0.3")
 def only_a_height_out_of_the_plane() -> Table:
     """The same without another row: rank 0."""
     return machine(*arm(axis=Z), points=TIP, programmed=[row("height", "E.z - 0.3")])
-
-
-@awkward("refused", "square")
-def squared_row() -> Table:
-    """A row whose gradient is zero where it holds: it says nothing of how to keep it."""
-    arm_ = link("a", "revolute", Y, position=0.3)
-    return machine(arm_, programmed=[row("square", "(a.angle - 0.3)^2")])
-
-
-@awkward("refused", "reach")
-def stretched_arm() -> Table:
-    """Its tip is held where it can just be: the gradient is zero, too."""
-    return machine(*arm(0.0, 0.0), points=TIP, programmed=[row("reach", "E.x - 2")])
 
 
 @awkward("refused", "rod")
@@ -121,25 +81,6 @@ def flat_toggle() -> Table:
     ]
     pin = closure("pin", "spherical", ("ground", (2.0, 0.0, 0.0)), ("right", (1.0, 0.0, 0.0)))
     return machine(*bars, closures=[pin])
-
-
-@awkward("refused", "one, two")
-def contradiction_by_time() -> Table:
-    """Rows that agree until 0.2 s."""
-    rows = [row("one", "a.angle - 0.3*t"), row("two", "a.angle - 0.3*t - 0.1*max(0, t - 0.2)")]
-    return machine(
-        link("a", "revolute", Y), link("b", "revolute", Y, parent="a", xyz=(1.0, 0.0, 0.0)), programmed=rows
-    )
-
-
-@awkward("refused", "one, two")
-def contradiction_for_ten_milliseconds() -> Table:
-    """Rows that disagree between 0.203 and 0.213 s only."""
-    pulse = "0.001*max(0, t - 0.203)*max(0, 0.213 - t)/2.5e-5"
-    rows = [row("one", "a.angle - 0.3*t"), row("two", f"a.angle - 0.3*t - {pulse}")]
-    return machine(
-        link("a", "revolute", Y), link("b", "revolute", Y, parent="a", xyz=(1.0, 0.0, 0.0)), programmed=rows
-    )
 
 
 @awkward("refused", "one, two")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .parts import TIP, Table, Y, arm, awkward, link, machine, row
+from .parts import TIP, Table, Y, arm, awkward, link, machine
 
 
 def _called(name: str) -> Table:
@@ -84,26 +84,3 @@ def cases_that_fold_into_one() -> Table:
 def case_called_con() -> Table:
     """A device of Windows."""
     return machine(*arm()) | {"cases": [{"name": "CON"}]}
-
-
-@awkward("refused", "links[0].mass", "arm")
-def link_without_mass() -> Table:
-    """The message names the link beside its place."""
-    data = _called("arm")
-    data["links"][0]["mass"] = 0.0
-    return data
-
-
-@awkward("refused", "links[0].parent", "links[1].mass")
-def parent_that_is_not_there_and_a_fault() -> Table:
-    """Both are said at once."""
-    data = machine(*arm())
-    data["links"][0]["parent"] = "nowhere"
-    data["links"][1]["mass"] = -1.0
-    return data
-
-
-@awkward("refused", "height", "unknown name")
-def row_of_an_unknown_point() -> Table:
-    """A name that is not there."""
-    return machine(*arm(), programmed=[row("height", "F.z")])

@@ -75,14 +75,6 @@ def no_dependent_coordinates() -> Table:
     return machine(*arm(), points=TIP, programmed=rows, constraints={"dependent": []})
 
 
-@awkward("refused", "cannot be closed")
-def loop_that_cannot_close() -> Table:
-    """A rocker that is metres too long."""
-    data = four_bar()
-    data["closures"][0]["b"]["xyz"] = [5.0, 0.0, 0.0]
-    return data
-
-
 @awkward("does not hold")
 def drift_without_a_cure() -> Table:
     """No Baumgarte, a coarse tolerance: the loop opens by more than a micrometre."""

@@ -10,18 +10,6 @@ def _forced(effort: str, **joint: float) -> Table:
     return machine(link("bar", "revolute", Z, **joint), forces=[force], gravity=WEIGHTLESS)
 
 
-@awkward("stops", "drive", "0.2")
-def root_of_what_turns_negative() -> Table:
-    """sqrt(0.2 − t)."""
-    return _forced("sqrt(0.2 - t)")
-
-
-@awkward("stops", "drive", "0.2")
-def logarithm_of_what_turns_negative() -> Table:
-    """log(0.2 − t)."""
-    return _forced("log(0.2 - t)")
-
-
 @awkward("stops", "drive")
 def arc_cosine_of_a_state() -> Table:
     """An angle that leaves the function's domain."""
@@ -40,28 +28,10 @@ def pole() -> Table:
     return _forced("1/(0.3 - t)")
 
 
-@awkward("refused", "drive")
-def root_of_what_is_negative() -> Table:
-    """Without a value at the start."""
-    return _forced("sqrt(t - 0.2)")
-
-
 @awkward("stops", "reach")
 def beyond_reach() -> Table:
     """A tip that is led out of the arm's reach."""
     return machine(*arm(), points=TIP, programmed=[row("reach", "E.x - start(E.x) - 4*t")])
-
-
-@awkward("refused", "waypoints[1]")
-def waypoint_beyond_reach() -> Table:
-    """A path whose end is beyond reach is refused before anything runs."""
-    path = {
-        "point": "E",
-        "components": ["x"],
-        "waypoints": [[1.18857, 0.0, 0.0], [3.0, 0.0, 0.0]],
-        "leg_time": 0.5,
-    }
-    return machine(*arm(), points=TIP, programmed=[{"name": "reach", "path": path}])
 
 
 def _slider_crank(slider: str) -> Table:
