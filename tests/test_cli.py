@@ -159,29 +159,16 @@ def test_run_writes_everything(finished: tuple[Path, Answer]) -> None:
     )
 
 
-def test_run_result_has_the_keys_of_the_contract(finished: tuple[Path, Answer]) -> None:
-    """`result.json` is what --json prints, with the keys and types of design section 6."""
+def test_run_result_is_what_is_printed(finished: tuple[Path, Answer]) -> None:
+    """`result.json` is what --json prints, with the keys of design section 6: of the file see test_report."""
     folder, answer = finished
     data = answer.json
     assert data == json.loads((folder / "result.json").read_text(encoding="utf-8"))
-    types = {"model": str, "case": str, "n": int, "dof": int, "compilers": dict, "runs": list, "ok": bool}
-    assert {key: type(data[key]) for key in types} == types
     assert (data["model"], data["case"], data["n"], data["dof"], data["ok"]) == ("Arm", "heavy", 2, 1, True)
     assert data["tolerance"] == 1e-6
     assert {"gpmelica", "Python", "FMPy", "casadi", "C compiler"} <= set(data["compilers"])
     expected = ["reference", "fmu-native-me", "fmu-native-cs"]
     assert [run["name"] for run in data["runs"]] == expected + ["modelica-rumoca"] * rumoca_backend.available()
-
-
-def test_each_run_has_the_keys_of_the_contract(finished: tuple[Path, Answer]) -> None:
-    """Wall time, steps, errors by signal, violation and verdict of each run."""
-    for run in finished[1].json["runs"]:
-        for key, kind in {"wall_s": float, "steps": int, "max_abs_error": dict, "ok": bool}.items():
-            assert type(run[key]) is kind
-        assert run["ok"]
-        assert 0.0 <= run["max_rel_error"] <= run["tolerance"]
-        assert 0.0 <= run["violation_position"] < 1e-6
-        assert {"upper_angle", "lower_angle_ddot", "E_x", "lower_angle_effort"} <= set(run["max_abs_error"])
 
 
 def test_run_that_disagrees_has_status_1(gpmelica: Command, tmp_path: Path) -> None:
@@ -367,7 +354,7 @@ def test_missing_compiler_has_status_3(
     monkeypatch.setenv("PATH", "")
     monkeypatch.setitem(sys.modules, "ziglang", None)
     answer = gpmelica("build", arm, "--compiler", "native", "--out", tmp_path / "out")
-    fails(answer, 3, "no C compiler", "pip install ziglang")
+    fails(answer, 3, "no C compiler: looked for CC, cc", "pip install ziglang")
     assert not list(tmp_path.rglob("*.fmu"))
 
 

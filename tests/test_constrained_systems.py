@@ -83,26 +83,6 @@ def _agrees(model: Prepared, values: Values, expected: reference.Evaluation) -> 
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)
-def test_sleigh_follows_chaplygin(formulation: str) -> None:
-    """a = ℓω², ω̇ = −mℓvω/(J + mℓ²) along the blade; the blade's force is m(ω̇ℓ + vω) and does no work."""
-    model = _formulated(sleigh(1.5, 0.8, outputs={"loads": "all"}), formulation)
-    m, arm, J = 2.0, 0.4, 0.3
-    for angle, v, w in ((0.0, 1.5, 0.8), (0.7, -0.6, 1.1), (2.0, 0.3, -2.0)):
-        q = np.array([0.3, -0.2, angle])
-        qd = np.array([v * np.cos(angle), v * np.sin(angle), w])
-        slip, turn = arm * w**2, -m * arm * v * w / (J + m * arm**2)
-        expected = slip * np.array([np.cos(angle), np.sin(angle), 0.0])
-        expected += np.array([-v * w * np.sin(angle), v * w * np.cos(angle), turn])
-        for program in (model.program, model.native_program):
-            values = StagedModel(model, program)(0.0, q, qd)
-            assert values.qd == pytest.approx(qd, abs=1e-14)
-            assert values.qdd == pytest.approx(expected, abs=1e-12)
-            # nothing but the blade pushes the sleigh, and the blade only across itself
-            loads = [values.outputs[f"sleigh_load_{key}"] for key in ("fx", "fy", "fz", "nx", "ny", "nz")]
-            assert loads == pytest.approx([0.0] * 6, abs=1e-12)
-
-
-@pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_native_sleigh_keeps_its_energy(compile_model: CompileModel, formulation: str) -> None:
     """The FMU's sleigh turns until it runs straight, ω = ω₀/cosh(ω₀ ℓ √(m/(J + mℓ²)) t), and no energy is lost."""
     data = sleigh(0.0, 2.0)
@@ -161,25 +141,6 @@ def _allowed(model: Prepared, q: Array, qd: Array) -> Array:
     rows = equations.constraints(equations.state(0.0, q, qd))
     change: Array = np.linalg.pinv(rows.C) @ rows.Phi_dot
     return qd - change
-
-
-@pytest.mark.parametrize("formulation", ["gpme", "lagrange"])
-def test_acceleration_row(formulation: str) -> None:
-    """ẍ programmed as a function of t and ẏ is what q̈ has; ÿ is free, and the cart's drive bears both masses."""
-    row = {
-        "name": "shake",
-        "expression": "E.ax - sin(2*t) - 0.5*mass.position_dot + 0.1*cart.position_ddot",
-        "order": 2,
-    }
-    force = {"name": "push", "joint": "mass", "effort": "3 - 0.2*E.vx"}
-    model = _formulated(circling(programmed=[row], forces=[force]), formulation)
-    t, q, qd = 0.3, np.array([0.4, -0.2]), np.array([0.7, 1.3])
-    shaken = (np.sin(2 * t) + 0.5 * qd[1]) / 1.1
-    for program in (model.program, model.native_program):
-        values = StagedModel(model, program)(t, q, qd)
-        assert values.qdd == pytest.approx([shaken, (3 - 0.2 * qd[0]) / 2.0], abs=1e-13)
-        assert values.outputs["cart_position_effort"] == pytest.approx(3.0 * shaken, abs=1e-12)
-        assert values.outputs["violation_velocity"] == 0.0
 
 
 @needs_rumoca

@@ -21,7 +21,6 @@ from gpmelica import reference
 from gpmelica.errors import DescriptionError
 from gpmelica.generator.description import Chain, load, schema
 from gpmelica.generator.description.load import from_data
-from gpmelica.generator.mechanism import build
 from gpmelica.generator.types.joints import JOINT_TYPES
 from gpmelica.prepared import prepare
 
@@ -146,12 +145,6 @@ def test_whole_numbers_are_numbers() -> None:
     data |= {"links": [{"name": "a", "parent": "ground", "joint": joint} | body], "simulation": {"stop": 1}}
     chain = from_data(data)
     assert [type(x) for x in (chain.simulation.stop, chain.gravity[2], chain.links[0].mass)] == [float] * 3
-
-
-def test_without_gravity() -> None:
-    """Gravity may be zero: an arm at rest stays there."""
-    mechanism = build(from_data(manipulator(gravity=[0, 0, 0])))
-    assert np.array_equal(reference.evaluate(mechanism, 0.0, [0.3, 0.4], [0.0, 0.0]).qdd, np.zeros(2))
 
 
 def test_byte_order_mark_and_line_ends(tmp_path: Path) -> None:

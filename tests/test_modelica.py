@@ -64,11 +64,6 @@ def _check_balance(model: Prepared, text: str, name: str) -> None:
     assert compiled.equations == compiled.unknowns > len(model.program.states)
 
 
-def test_class_to_simulate(model: Prepared) -> None:
-    """The name to give to a compiler."""
-    assert modelica.experiment(model.name) == f"{model.name}.Experiment"
-
-
 def test_units_and_descriptions(text: str) -> None:
     """Every declaration has a unit, or its description says why not, and a description."""
     found = [d for name in ("Mechanism", "Plant", "Experiment") for d in declarations(text, name)]

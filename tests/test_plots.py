@@ -45,11 +45,6 @@ def pixels(picture: Picture) -> Array:
     return np.rint(imread(io.BytesIO(picture.png), format="png")[..., :3] * 255)
 
 
-def test_all_figures_of_the_crane_are_drawn() -> None:
-    """Everything that this mechanism has is shown once."""
-    assert tuple(picture.name for picture in crane_pictures()) == FIGURES
-
-
 @pytest.mark.parametrize("name", FIGURES)
 def test_figures_are_not_blank(name: str) -> None:
     """150 dpi, many colours, and neither empty nor black: 1 to 30 % of the pixels carry something."""

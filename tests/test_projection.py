@@ -331,8 +331,3 @@ def test_run_agrees_and_says_who_projects(swinging: Compiled, tmp_path: Path) ->
         assert comparison.violation_position is not None
         assert comparison.violation_position <= limit
     assert any("the native FMU projects" in note and "alpha = 0" in note for note in report.notes)
-
-
-def test_option_without_constraints_does_nothing() -> None:
-    """A mechanism without constraints has nothing to project onto."""
-    assert prepare(from_data(pendulum(constraints=ON))).program.projections == {}

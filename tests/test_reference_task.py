@@ -9,7 +9,7 @@ import pytest
 from helpers_reference import crane, manipulator, mechanism_of, unchecked
 
 from gpmelica.generator.mechanism import Mechanism
-from gpmelica.reference import programmed_target, simulate, start_state, unreachable
+from gpmelica.reference import programmed_target, simulate, unreachable
 
 PATH: dict[str, Any] = {
     "point": "E",
@@ -105,18 +105,6 @@ def test_only_prescribed_components_count() -> None:
     ]
 
 
-def test_dependent_rows() -> None:
-    """Rows that depend on each other are fine if they agree; if not, they are named, and the others are not."""
-    rows = {"same": "2*E.x - 2", "other": "E.z - 1", "first": "E.x - 1"}
-    assert unreachable(_with_rows(rows), [0.4, 0.9]) == []
-    (problem,) = unreachable(_with_rows(rows | {"same": "2*E.x - 2.2"}), [0.4, 0.9])
-    assert problem.where == "programmed"
-    assert problem.message.startswith(
-        "the constraint rows same, first depend on each other and contradict each other"
-    )
-    assert "in their positions at t = 0 s" in problem.message
-
-
 @pytest.mark.parametrize(
     ("demand", "what"),
     [
@@ -135,9 +123,3 @@ def test_rows_that_part_later(demand: str, what: str) -> None:
 
 def _with_rows(rows: dict[str, str]) -> Mechanism:
     return unchecked(manipulator(programmed=[{"name": name, "expression": text} for name, text in rows.items()]))
-
-
-def test_crane_is_sound() -> None:
-    """The crane's constraints are independent at its start."""
-    mechanism = crane()
-    assert unreachable(mechanism, start_state(mechanism)[0]) == []

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers_report import RUNS, crane_pictures, crane_run, disturbed, pendulum_report
+from helpers_report import RUNS, crane_pictures, crane_run, pendulum_report
 
 from gpmelica.fmu.compare.compare import Comparison, compare
 from gpmelica.fmu.compare.context import RunReport
@@ -212,17 +212,6 @@ def test_report_says_who_disagrees() -> None:
     assert "near-singular <C_d>" in content.text and "not finite: E_x" in content.text
     assert content.text.count("disagrees") >= 3
     assert "nan" not in content.text.lower().split() and "inf" not in content.text.split()
-
-
-def test_one_run_too_many_spoils_the_verdict() -> None:
-    """A single run beyond its tolerance turns the report and the result around."""
-    report = crane_run()
-    bad = disturbed(report.reference, "fmu-native-cs", 3e-6)
-    comparisons = list(report.comparisons)
-    comparisons[2] = compare(report.reference, bad, report.model.units, 1e-6)
-    spoilt = replace(report, comparisons=tuple(comparisons))
-    assert result(spoilt)["ok"] is False
-    assert "1 of 3 runs do not agree with the reference: fmu-native-cs." in page(spoilt).text
 
 
 @pytest.mark.parametrize(("key", "word"), [("consistent", "inconsistent"), ("holds", "violated")])
