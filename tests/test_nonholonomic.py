@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers_examples import FORMULATIONS
-from helpers_random import random_chain
-from helpers_reference import manipulator, mechanism_of, random_state, slope
+from helpers_reference import manipulator, mechanism_of
 from numpy.typing import NDArray
 
 from gpmelica import reference
 from gpmelica.errors import SolveError
-from gpmelica.generator.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 MASS, INERTIA, LEVER = 3.0, 0.4, 0.25  # kg, kg·m², m
@@ -52,27 +50,6 @@ def test_chaplygin_sleigh(formulation: str) -> None:
     force = MASS * v * omega * INERTIA / (INERTIA + MASS * LEVER**2)
     assert signals["blade_force"] == pytest.approx(force, abs=1e-7)
     assert signals["violation_velocity"].max() < (1e-12 if formulation == "gpme_reduced" else 1e-9)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_edge_on_its_levels(seed: int) -> None:
-    """Ψ̇ of a knife edge on a moving chain is C q̈ − γ, C = ∂Ψ/∂q̇; and its wrench's power is Ψ λ."""
-    rng = np.random.default_rng(seed)
-    data = random_chain(rng, links=4, base=None)
-    link = data["links"][-1]["name"]
-    edge = {"name": "blade", "link": link, "point": [0.1, -0.2, 0.3], "normal": rng.normal(size=3).tolist()}
-    mechanism = mechanism_of(data | {"nonholonomic": [edge]})
-    q, qd = random_state(mechanism, rng)
-    qdd = rng.normal(size=mechanism.n)
-    model = reference.Model(mechanism, start=(q, qd))
-
-    def psi(t: float) -> float:
-        return float(model.constraints(model.state(0.0, q + t * qd + t * t / 2 * qdd, qd + t * qdd)).Phi_dot[-1])
-
-    rows = model.constraints(model.state(0.0, q, qd))
-    assert rows.C[-1] @ qd == pytest.approx(psi(0.0))
-    assert slope(psi) == pytest.approx(rows.C[-1] @ qdd - rows.gamma[-1], abs=1e-8)
-    assert rows.Phi[-1] == 0.0
 
 
 def test_reduced_states_have_an_end() -> None:
@@ -133,48 +110,3 @@ def test_constraint_on_accelerations(formulation: str) -> None:
     assert np.gradient(vx, t, edge_order=2)[2:-2] == pytest.approx(wanted[2:-2], abs=1e-3)
     assert not run.signals["violation_velocity"].any()
     assert np.ptp(vx) > 0.05
-
-
-def _in_all(data: dict[str, Any]) -> list[tuple[Mechanism, Any]]:
-    """The mechanism in each formulation, with a state on its constraints."""
-    found = []
-    for form in FORMULATIONS:
-        mechanism = mechanism_of(data | {"constraints": data["constraints"] | {"formulation": form}})
-        found.append((mechanism, reference.start_state(mechanism)))
-    return found
-
-
-def test_formulations_agree_with_friction_and_edges() -> None:
-    """q̈, efforts, joint loads and the edge's force of a sleigh with a rubbing arm are the same in all three."""
-    data = sleigh()
-    data["links"][0]["joint"]["velocity"] = [0.8 * np.cos(0.7), 0.8 * np.sin(0.7), 0.9]
-    friction = {
-        "model": "lugre",
-        "sigma0": 1e3,
-        "sigma1": 5.0,
-        "sigma2": 0.1,
-        "mu_s": 0.3,
-        "mu_k": 0.2,
-        "v_s": 0.1,
-    }
-    data["links"].append(
-        {
-            "name": "arm",
-            "parent": "sleigh",
-            "frame": {"xyz": [0.3, 0.1, 0.0], "rpy": [1.2, 0.0, 0.0]},
-            "mass": 1.0,
-            "com": [0.3, 0.0, 0.0],
-            "inertia": [0.01, 0.05, 0.05],
-            "joint": {"type": "revolute", "axis": [0.0, 0.0, 1.0], "velocity": 1.0}
-            | {"friction": friction | {"diameter": 0.2}},
-        }
-    )
-    results = []
-    for mechanism, start in _in_all(data):
-        found = reference.evaluate(mechanism, 0.0, *start, [1e-4], start=start)
-        loads = reference.joint_loads(mechanism, 0.0, *start, [1e-4], start=start)
-        assert found.friction_residual < 1e-12
-        results.append(np.concatenate([found.qdd, found.effort, found.contacts, *loads.values()]))
-    assert abs(results[0]).max() > 1.0
-    for other in results[1:]:
-        assert other == pytest.approx(results[0], abs=1e-9)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers_random import random_chain
 from helpers_reference import (
     manipulator,
     mechanism_of,
@@ -89,26 +88,6 @@ def test_power_of_the_dampers(seed: int) -> None:
     once, twice = (energy(model, 0.0, q, factor * qd).dissipated for factor in (1, 2))
     assert once >= 0
     assert twice == pytest.approx(4 * once, rel=1e-12)
-
-
-def test_linearized_supports_agree_for_small_motion() -> None:
-    """Exact and linearized supports differ by second order in the base's motion (P2: U matrix)."""
-    data = random_chain(np.random.default_rng(4), 1, "flexible", joints=("revolute",))
-    data["gravity"] = [0.0, 0.0, 0.0]
-    rng = np.random.default_rng(5)
-    q, qd = np.zeros(7), np.zeros(7)
-    q[:6], qd[:6] = rng.normal(size=(2, 6))
-    gaps = []
-    for size in (1e-2, 1e-3):
-        total = []
-        for linearized in (False, True):
-            data["base"]["linearized"] = linearized
-            model = Model(mechanism_of(data))
-            loads = model.forces(model.state(0.0, size * q, size * qd))
-            total.append(loads.elastic[:6] + loads.dissipative[:6])
-        gaps.append(np.linalg.norm(total[1] - total[0]) / np.linalg.norm(total[0]))
-    assert gaps[0] < 0.1
-    assert gaps[1] == pytest.approx(gaps[0] / 10, rel=0.3)
 
 
 def test_energy_balance_with_everything() -> None:

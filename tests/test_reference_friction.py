@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers_absolute import AbsoluteModel
 from helpers_friction import DAHL, LUGRE, STICK_SLIP, stick_slip
-from helpers_loops import four_bar, random_loop, spatial_linkage
+from helpers_loops import four_bar, random_loop
 from helpers_random import random_chain
 from helpers_reference import manipulator, mechanism_of, random_state
 from numpy.typing import NDArray
@@ -241,18 +241,3 @@ def test_states_start_undeformed() -> None:
     first = evaluate(mechanism, 0.0, q, qd)
     assert first.qdd == pytest.approx(evaluate(mechanism, 0.0, q, qd, [0.0]).qdd, rel=1e-15)
     assert first.z_dot == pytest.approx([1.0], rel=1e-15)
-
-
-def test_friction_does_not_depend_on_the_cut() -> None:
-    """The crank's journal rubs alike, whether the linkage is cut at its spherical or at its universal joint."""
-    found = []
-    for cut in ("spherical", "universal"):
-        data = spatial_linkage(cut, crank=0.5, speed=2.0)
-        (crank,) = (link for link in data["links"] if link["name"] == "crank")
-        crank["joint"]["friction"] = LUGRE | {"diameter": 0.1}
-        mechanism = mechanism_of(data)
-        evaluation = evaluate(mechanism, 0.0, *start_state(mechanism), [0.004])
-        k = mechanism.coordinate_index("crank.angle")
-        found.append([evaluation.friction[k], evaluation.qdd[k]])
-    assert abs(found[0][0]) > 0.01
-    assert found[0] == pytest.approx(found[1], rel=1e-9)

@@ -139,14 +139,3 @@ def test_flexible_switches_the_elements_off() -> None:
     assert [c.name for c in off.coordinates] == [c.name for c in one.coordinates]
     q = np.linspace(0.1, 0.5, off.n)
     assert np.array_equal(evaluate(off, 0.0, q, q).qdd, evaluate(one, 0.0, q, q).qdd)
-
-
-def test_elastic_coordinates_have_the_springs() -> None:
-    """Each joint between elements has psi, theta, phi about z, y, x with spring and Kelvin–Voigt damper."""
-    arm = _arm(3, damping_time=1e-3)
-    elastic = [c for c in arm.coordinates if c.role == "elastic"]
-    assert [c.name for c in elastic] == [f"beam.r{r}_{angle}" for r in (1, 2) for angle in ("psi", "theta", "phi")]
-    assert [c.axis for c in elastic[:3]] == [(0, 0, 1), (0, 1, 0), (1, 0, 0)]
-    assert [c.stiffness for c in elastic] == pytest.approx(list(stiffnesses(BEAM, 3)) * 2, rel=1e-15)
-    assert [c.damping for c in elastic] == pytest.approx([1e-3 * s for s in stiffnesses(BEAM, 3)] * 2, rel=1e-15)
-    assert {c.rest for c in elastic} == {0.0}

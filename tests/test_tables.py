@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers_reference import manipulator, mechanism_of, slope
+from helpers_levels import check_levels
+from helpers_reference import manipulator, mechanism_of
 from helpers_stages import StagedModel
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
@@ -155,37 +156,10 @@ def test_a_table_at_a_fixed_time_is_a_number(tmp_path: Path, ends: str) -> None:
     assert StagedModel(models[0])(0.1, q, qd).qdd == pytest.approx(exact.qdd, rel=1e-10)
 
 
-def test_rates_are_those_of_the_constraints(tmp_path: Path) -> None:
-    """Φ̇ and γ of a motion by a table against differences of Φ in time."""
-    mechanism = mechanism_of(_arm(tmp_path))
-    q = np.array([0.2, 0.5])
-
-    def row(t: float, qd: Array) -> Any:
-        found = evaluate(mechanism, t, q, qd, start=(q, 0 * q))
-        return found.Phi[1], found.Phi_dot[1]
-
-    for t in (0.4, 0.8, 1.3):
-        rate = slope(lambda h, t=t: row(t + h, np.zeros(2)))
-        exact = evaluate(mechanism, t, q, np.zeros(2), start=(q, 0 * q))
-        assert exact.Phi_dot[1] == pytest.approx(rate[0], abs=1e-8)
-        assert exact.gamma[1] == pytest.approx(-rate[1], abs=1e-7)
-
-
-def test_a_motion_by_a_table_is_that_by_its_polynomial(tmp_path: Path) -> None:
-    """A cubic with slope 0 at both ends is its own spline: 1e-9, in the reference."""
-    time = np.array([0.0, 0.3, 0.5, 1.0])
-    file = write(tmp_path, time, 0.6 * time**2 * (3 - 2 * time))
-    simulation = {"stop": 1.4, "output_step": 0.1, "start": "description", "tolerance": 1e-11}
-    runs = [
-        simulate(mechanism_of(manipulator(tables=tables, motions=[motion | drive], simulation=simulation)))
-        for motion in [{"name": "lifting", "joint": "upper"}]
-        for tables, drive in (
-            ({"slew": {"file": file, "time": "t", "value": "angle"}}, {"position": "0.4 + table(slew, t)"}),
-            ({}, {"position": "0.4 + 0.6*t^2*(3 - 2*t) if t < 1 else 1.0"}),
-        )
-    ]
-    for name, values in runs[1].signals.items():
-        assert runs[0].signals[name] == pytest.approx(values, abs=1e-9 * max(1.0, np.abs(values).max())), name
+@pytest.mark.parametrize("t", [0.4, 0.8, 1.3])
+def test_rates_are_those_of_the_constraints(tmp_path: Path, t: float) -> None:
+    """Levels of rows by tables are derivatives of each other."""
+    check_levels(mechanism_of(_arm(tmp_path)), np.random.default_rng(4), t)
 
 
 def test_free_ends_are_checked_during_runs(tmp_path: Path) -> None:

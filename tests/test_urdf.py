@@ -238,50 +238,6 @@ def test_pinocchio_agrees(name: str, base: str) -> None:
     )
 
 
-def test_free_flyer() -> None:
-    """Against Pinocchio's own floating base, by velocities in the body's axes and their rates."""
-    path = robot("bolt.urdf")
-    model = gp.from_urdf(path, "floating").prepared
-    staged, names = StagedModel(model), [c.name for c in model.mechanism.coordinates]
-    root = pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())
-    own = PinocchioRobot(path, model, floating=True)
-    for q, qd in own.states(5, seed=4):
-        assert names[:6] == [
-            f"{names[0].partition('.')[0]}.{key}" for key in ("x", "y", "z", "psi", "theta", "phi")
-        ]
-        qdd = staged(0.0, q, qd).qdd
-        # rates of the angles → angular velocity in the body's axes, and how that changes by itself
-        h = 1e-6
-        twist = [
-            _twist(q + step * h * qd + 0.5 * (step * h) ** 2 * qdd, qd + step * h * qdd) for step in (-1, 0, 1)
-        ]
-        rate = (twist[2] - twist[0]) / (2 * h)
-        given, v, a = np.zeros(root.nq), np.zeros(root.nv), np.zeros(root.nv)
-        given[:3], given[3:7] = q[:3], pin.Quaternion(_rotation(q)).coeffs()
-        order = [place - 6 for place in own.order[6:]]
-        given[[7 + k for k in order]], v[[6 + k for k in order]], a[[6 + k for k in order]] = (
-            q[6:],
-            qd[6:],
-            qdd[6:],
-        )
-        v[:6], a[:6] = twist[1], rate
-        np.testing.assert_allclose(
-            pin.aba(root, root.createData(), given, v, np.zeros(root.nv)), a, rtol=2e-6, atol=2e-6
-        )
-
-
-def _rotation(q: Any) -> Any:
-    return pin.utils.rotate("z", q[3]) @ pin.utils.rotate("y", q[4]) @ pin.utils.rotate("x", q[5])
-
-
-def _twist(q: Any, qd: Any) -> Any:
-    """Velocity of the root's origin and its angular velocity, in its axes: shape (6,), m/s and rad/s."""
-    z, y = pin.utils.rotate("z", q[3]), pin.utils.rotate("z", q[3]) @ pin.utils.rotate("y", q[4])
-    w = qd[3] * np.eye(3)[2] + qd[4] * z[:, 1] + qd[5] * y[:, 0]
-    R = _rotation(q)
-    return np.concatenate([R.T @ qd[:3], R.T @ w])
-
-
 @pytest.mark.parametrize(
     ("name", "base"), [("finger_edu.urdf", "fixed"), ("borinot_flying_arm_2.urdf", "floating")]
 )
