@@ -1,4 +1,4 @@
-"""Sessions and scripts of a real omc: its errors in our words, deadlines, two builds at once."""
+"""Sessions and scripts of a real omc: errors, deadlines, conditions on time; the stand-in says what it says."""
 
 from __future__ import annotations
 
@@ -6,15 +6,23 @@ import os
 import re
 import tempfile
 import time
+import zipfile
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
+from typing import Any
 
+import fmpy
+import numpy as np
 import psutil
 import pytest
 from helpers_backends import example_model
-from helpers_openmodelica import Break, opened, torn, unknown
+from helpers_openmodelica import Break, StandIn, holding, holding_from, opened, pendulum, slider, torn, unknown
 
+from gpmelica.commands.run import Options, run
 from gpmelica.fmu.backends import openmodelica
+from gpmelica.fmu.backends.backend import Compilers, write_modelica
+from gpmelica.fmu.backends.omc import OpenModelica
 from gpmelica.fmu.backends.openmodelica import Omc, OmcError, OmcTimeout
 from gpmelica.fmu.backends.openmodelica.build import Request, compile_text
 from gpmelica.fmu.backends.openmodelica.deadline import Deadline
@@ -22,6 +30,7 @@ from gpmelica.fmu.backends.openmodelica.log import Log
 from gpmelica.fmu.backends.openmodelica.transport import connected
 from gpmelica.fmu.runs.validation import validate
 from gpmelica.generator import modelica
+from gpmelica.prepared import Prepared
 
 pytest_plugins = ["fixtures_openmodelica"]
 pytestmark = pytest.mark.openmodelica
@@ -84,3 +93,94 @@ def test_two_builds_at_once(omc: Omc, tmp_path: Path) -> None:
     with ThreadPoolExecutor(2) as pool:
         outcomes = list(pool.map(lambda name: openmodelica.build(model, tmp_path / name, omc=omc), ("a", "b")))
     assert all(validate(outcome.fmu) == [] for outcome in outcomes)
+
+
+# ---- The stand-in for omc says what a real omc says -------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def model() -> Prepared:
+    """A small model with a constraint."""
+    return pendulum()
+
+
+@pytest.mark.parametrize("sessions", [pytest.param(True, marks=pytest.mark.skipif(ROOT, reason="root")), False])
+@pytest.mark.parametrize(
+    ("how", "broken"),
+    [("", str), ("syntax", torn), ("unknown", unknown), ("unbalanced", opened)],
+    ids=["right", "syntax", "unknown name", "unbalanced"],
+)
+def test_same_answers(
+    omc: Omc, stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool, how: str, broken: Break
+) -> None:
+    """To a text, right or wrong: the same values, and messages of the same kind, with places where it has them."""
+    stand_in.does(how, line=100, variable="qdd[1]")
+    (tmp_path / "Pendulum.mo").write_text(broken(model.modelica()), "utf-8")
+    request = Request("Pendulum", "", modelica.experiment("Pendulum"), "2.0", "me")
+    # nothing is asked after a text that cannot be read, and no FMU of the right one is needed here
+    statements = [f"checkModel({request.simulated})", request.export][: {"syntax": 0, "": 1}.get(how, 2)]
+
+    def said(program: Omc) -> list[tuple[str, list[tuple[str, str]]]]:
+        with connected(program, tmp_path, Deadline(300.0), Log(), sessions=sessions) as transport:
+            answers = [transport.ask('loadFile("Pendulum.mo")', keep=True), *map(transport.ask, statements)]
+        return [
+            (re.sub(r"\d+", "N", answer.value), [(m.level, Path(m.file).name) for m in answer.errors][:1])
+            for answer in answers
+        ]
+
+    assert said(stand_in.omc) == said(omc)
+
+
+# ---- Conditions on time in the FMUs and simulations of a real omc -----------------------------------------------
+
+
+@pytest.mark.parametrize("fmi", ["2.0", "3.0"])
+def test_conditions_on_time(omc: Omc, tmp_path: Path, fmi: Any) -> None:
+    """They hold as the description says, at points on a switching time, too; nothing is searched for."""
+    fmu = openmodelica.build(slider(), tmp_path, omc=omc, fmi=fmi).fmu
+    assert not _indicators(fmu)
+    kinds = ("ModelExchange", "CoSimulation") if fmi == "2.0" else ("ModelExchange",)
+    for kind, w, start, step in product(kinds, (2.0, 0.0, -2.0), (0.0, 0.3, 0.31), (0.1, 0.01, 1 / 64)):
+        run = fmpy.simulate_fmu(
+            str(fmu),
+            fmi_type=kind,
+            start_time=start,
+            stop_time=start + 0.6,
+            output_interval=step,
+            start_values={"w": w},
+            output=["mass_position_ddot"],
+        )
+        last = {round(float(t), 9): (t, acceleration) for t, acceleration in run}  # of several at an event
+        for t, acceleration in last.values():
+            assert holding(acceleration) == holding_from(t, w), (kind, w, start, step, t)
+
+
+def _indicators(fmu: Path) -> int:
+    with zipfile.ZipFile(fmu) as archive:
+        text = archive.read("modelDescription.xml").decode()
+    return len(re.findall(r'numberOfEventIndicators="[1-9]|<EventIndicator ', text))
+
+
+def test_conditions_on_time_in_simulate(omc: Omc, tmp_path: Path) -> None:
+    """omc's own simulation stops at each switching time, and has both sides of it."""
+    model = slider()
+    write_modelica(model, tmp_path)
+    settings = 'stopTime = 0.6, numberOfIntervals = 6, outputFormat = "csv", fileNamePrefix = "run"'
+    with connected(omc, tmp_path, Deadline(120.0), Log()) as transport:
+        transport.ask(f'loadFile("{model.name}.mo")', keep=True)
+        transport.ask(f"simulate({modelica.experiment(model.name)}, {settings})")
+    run = np.genfromtxt(tmp_path / "run_res.csv", delimiter=",", names=True)
+    assert {0.25, 0.3, 0.35, 0.5} <= {round(float(t), 9) for t in run["time"]}
+    last = dict(zip(np.round(run["time"], 9).tolist(), run["mass_position_ddot"], strict=True))
+    assert {t: holding(acceleration) for t, acceleration in last.items()} == {
+        t: holding_from(t, 2.0) for t in last
+    }
+
+
+def test_run_with_a_switch_between_communication_points(omc: Omc, tmp_path: Path) -> None:
+    """The verdict of `run` has both modes agree: neither is late by a part of a step, and the report says how."""
+    force = {"name": "push", "link": "lower", "force": ["5.0 if t < 0.43217 else -5.0", "0", "0"]}
+    model = pendulum(forces=[force])
+    report = run(model, Options(tmp_path, rumoca=False, compilers=Compilers((OpenModelica(omc),))))
+    assert report.ok, report.findings
+    assert max(comparison.max_rel_error for comparison in report.comparisons) < 1e-6

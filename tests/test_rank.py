@@ -1,4 +1,4 @@
-"""The rank of C has an absolute measure: neither the machine's size nor its place nor how it is turned matters."""
+"""The rank of C is absolute: neither size nor place nor how a machine is turned matters; it may be zero."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers_examples import EXAMPLES
+from helpers_program import Numeric
 from helpers_redundant import started
 from helpers_reference import mechanism_of, slope
 from numpy.typing import NDArray
 from test_reactions import door
 
+from gpmelica.generator.description.load import from_data
 from gpmelica.generator.language import expressions
+from gpmelica.prepared import prepare
 from gpmelica.reference import Model, evaluate
 from gpmelica.reference.kinematics.expression import Instant, compile_tree
 from gpmelica.reference.kinematics.magnitude import magnitude
@@ -89,3 +92,41 @@ def test_sizes_do_not_depend_on_what_cancels() -> None:
     rows, sizes = model.constraints(state), model.constraints.sizes(state)
     assert np.abs(rows.C).max() < 1e-14
     assert np.linalg.norm(sizes.C, axis=1).min() > 0.5
+
+
+# ---- Constraints of which the joints alone keep every row -------------------------------------------------------
+
+
+DOOR = {
+    "schema": 1,
+    "name": "Door",
+    "gravity": [0.0, -9.81, 0.0],
+    "links": [
+        {
+            "name": "door",
+            "parent": "ground",
+            "mass": 2.0,
+            "com": [0.5, 0.0, 0.0],
+            "inertia": [0.1, 0.1, 0.1],
+            "joint": {"type": "revolute", "axis": [0.0, 0.0, 1.0], "velocity": 1.0},
+        }
+    ],
+    "closures": [{"name": "hinge", "type": "revolute", "a": {"link": "ground"}, "b": {"link": "door"}}],
+    "nonholonomic": [{"name": "blade", "link": "door", "point": [0.5, 0.0, 0.0], "normal": [1.0, 0.0, 0.0]}],
+    "outputs": {"loads": "all"},
+}
+
+
+@pytest.mark.parametrize("redundant", ["auto", "minimum_norm"])
+@pytest.mark.parametrize("formulation", ["gpme", "gpme_reduced", "lagrange"])
+@pytest.mark.parametrize("actuated", ["all", ["door"]])
+def test_no_row_is_left(redundant: str, formulation: str, actuated: str | list[str]) -> None:
+    """A door on two hinges, and a blade that it carries along: the joint alone keeps all rows."""
+    settings = {"redundant": redundant, "formulation": formulation, "actuated": actuated}
+    model = prepare(from_data(DOOR | {"constraints": settings}))
+    assert model.solvability.rank == 0
+    values = Numeric(model.program, {"time": 0.0, "door_angle": 0.3, "door_angle_dot": 1.0}).values
+    expected = -2.0 * 9.81 * 0.5 * np.cos(0.3) / (0.1 + 2.0 * 0.5**2)
+    assert values["door_angle_ddot"] == pytest.approx(expected, rel=1e-12)
+    assert values["blade_force"] == 0.0
+    assert values["violation_position"] == pytest.approx(0.0, abs=1e-12)

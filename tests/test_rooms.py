@@ -13,6 +13,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import gpmelica
+import gpmelica.reference
 
 ROOT = Path(gpmelica.__file__).parent
 ABROAD = {"tests", "benchmarks", "docs", "examples"}  # users of the package
@@ -229,3 +230,35 @@ def test_no_room_is_crowded() -> None:
     folders = {path.parent for path in [*MODULES.values(), *SOURCES]} - {ROOT}
     assert _crowded(folders) == {}
     assert len(list(ROOT.glob("*.py"))) <= MOST_FILES
+
+
+# ---- What makes an agreement with the reference mean something --------------------------------------------------
+
+
+FOLDER = Path(gpmelica.reference.__file__).parent
+SHARED = {"errors", "trajectory", "generator.language.expressions", "generator.mechanism", "generator.types"}
+SHARED |= {"generator.language.ir.Expr"}  # the node alone, not what simplifies it
+
+
+def imported(path: Path) -> set[str]:
+    """Modules of gpmelica that a module of the reference takes something from, outside the reference."""
+    depth = len(path.relative_to(FOLDER).parts)
+    outside = [
+        node
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.level > depth
+    ]
+    return {
+        f"{node.module}.{alias.name}" if node.module else alias.name for node in outside for alias in node.names
+    }
+
+
+def test_imports() -> None:
+    """The reference takes the mechanism's data and description, expressions, joint and closure types."""
+    found = set().union(*map(imported, FOLDER.rglob("*.py")))
+    assert {"generator.mechanism.Mechanism", "errors.SolveError"} <= found
+    tables = "generator.description.tables."
+    foreign = {
+        name for name in found if not name.startswith((tables, *(f"{s}." for s in SHARED))) and name not in SHARED
+    }
+    assert foreign == set()

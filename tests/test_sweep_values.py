@@ -1,4 +1,4 @@
-"""Values of sweeps: grids, samples and their distributions, and wrong ones."""
+"""Values, objectives and sensitivities of sweeps: of known functions, and wrong ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from gpmelica.errors import DescriptionError
+from gpmelica.sweeps.objectives import objectives
 from gpmelica.sweeps.points import points
+from gpmelica.sweeps.sensitivities import Sensitivities, sensitivities
 from gpmelica.sweeps.variations import variations
 
 
@@ -74,3 +76,96 @@ def test_wrong_samples(samples: int | None, sampler: str, said: str) -> None:
     """Distributions need samples and a sampler."""
     with pytest.raises(DescriptionError, match=said):
         points(variations(["x=normal(1,1)"]), samples, sampler, 0)
+
+
+# ---- Objectives of sweeps ---------------------------------------------------------------------------------------
+
+
+TIME = np.linspace(0.0, 2.0, 2001)
+
+
+def value(text: str, **signals: Any) -> float:
+    """Of an objective."""
+    (objective,) = objectives([text])
+    return objective.of(TIME, signals)
+
+
+def test_objectives_of_known_functions() -> None:
+    """A decaying exponential, a sine over whole periods, a ramp: closed forms."""
+    decay, sine, ramp = np.exp(-4 * TIME), np.sin(2 * np.pi * TIME), 3 * TIME
+    assert value("peak(-2*x)", x=decay) == 2.0
+    assert value("rms(x)", x=sine) == pytest.approx(math.sqrt(0.5), rel=1e-6)
+    assert value("mean(x) + 1", x=sine) == pytest.approx(1.0, abs=1e-12)
+    assert value("integral(x)", x=ramp) == pytest.approx(6.0, rel=1e-12)
+    assert value("final(x) - start(x)", x=ramp) == 6.0
+    assert value("at(x, 0.5)", x=ramp) == pytest.approx(1.5, rel=1e-12)
+    assert value("range(x)", x=sine) == pytest.approx(2.0, rel=1e-5)
+    assert value("min(x) + max(x)", x=ramp) == 6.0
+    assert value("settling(x, 0.01)", x=decay) == pytest.approx(-math.log(0.01 + math.exp(-8)) / 4, abs=1e-3)
+    assert value("settling(x, 0.01)", x=sine) == math.inf
+    assert value("max(abs(E.x))", E_x=-ramp) == 6.0  # as the description writes it
+    assert value("final(sqrt(x^2 + y^2))", x=ramp, y=4 / 3 * ramp) == pytest.approx(10.0, rel=1e-12)
+    assert value("max(max(x, y))", x=ramp, y=2 * decay) == 6.0
+    assert math.isnan(value("sqrt(min(x))", x=-decay))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("peek(E_z)", "unknown function 'peek'; did you mean 'peak'?"),
+        ("peak(E_z", "cannot be read"),
+        ("peak(E_z, 2)", "peak takes 1 argument(s), got 2"),
+        ("__import__('os')", "unknown function '__import__'"),
+        ("peak(E_z.real.imag)", "is not part of it"),
+        ("peak(lambda: 1)", "is not part of it"),
+        ("", "cannot be read"),
+    ],
+)
+def test_wrong_objectives(text: str, said: str) -> None:
+    """What, where, what to do."""
+    with pytest.raises(DescriptionError) as caught:
+        objectives([text])
+    assert said in str(caught.value) and f"--objective {text!r}" in str(caught.value)
+
+
+def test_objectives_are_numbers() -> None:
+    """Parameters are; signals have to be made so."""
+    (plain, product, late) = objectives(["E_z", "peak(E_z)/load", "at(E_z, load)"])
+    assert plain.problem(["load"]).startswith("changes over time; expected a number, by one of at, final")
+    assert product.problem(["load"]) == "" and late.problem(["load"]) == ""
+    assert "expected a number as its second argument" in late.problem([])
+
+
+# ---- Sensitivities from sampled runs ----------------------------------------------------------------------------
+
+
+def test_sobol_indices_of_ishigami() -> None:
+    """Against their closed form (Ishigami and Homma 1990; a = 7, b = 0.1); failed runs are left out."""
+    pytest.importorskip("SALib", reason="needs SALib: pip install gpmelica[sweep]")
+    names = [f"{x}=uniform({-math.pi},{math.pi})" for x in "abc"]
+    found = points(variations(names), 2048, "saltelli", 3)
+    x = np.array([list(found.at(i).values()) for i in range(len(found))])
+    y = np.sin(x[:, 0]) + 7 * np.sin(x[:, 1]) ** 2 + 0.1 * x[:, 2] ** 4 * np.sin(x[:, 0])
+    y[17] = np.nan
+    indices = sensitivities(found, "saltelli", y)
+    assert isinstance(indices, Sensitivities) and indices.used == len(y) - 5
+    assert indices.measures["first order"] == pytest.approx([0.3139, 0.4424, 0.0], abs=0.03)
+    assert indices.measures["total"] == pytest.approx([0.5576, 0.4424, 0.2437], abs=0.03)
+
+
+def test_other_sensitivities_of_a_plane() -> None:
+    """Morris' effects are the slopes, without scatter; first-order indices are the shares of the variance."""
+    pytest.importorskip("SALib", reason="needs SALib: pip install gpmelica[sweep]")
+    varied = variations(["a=uniform(0,1)", "b=uniform(0,1)"])
+    for sampler, samples in (("morris", 10), ("lhs", 500)):
+        found = points(varied, samples, sampler, 0)
+        y = np.array([2 * found.at(i)["a"] + found.at(i)["b"] for i in range(len(found))])
+        result = sensitivities(found, sampler, y)
+        assert isinstance(result, Sensitivities)
+        if sampler == "morris":
+            slopes = result.measures["mean effect"]
+            assert slopes[0] / slopes[1] == pytest.approx(2.0, rel=1e-9)
+            assert result.measures["its scatter"] == pytest.approx([0.0, 0.0], abs=1e-9)
+        else:
+            assert result.measures["first order"] == pytest.approx([0.8, 0.2], abs=0.08)
+    assert sensitivities(found, "lhs", np.ones(len(found))) == "the objective does not vary"

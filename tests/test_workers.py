@@ -1,7 +1,8 @@
-"""How many cores there are to use: not more than the machine, its container or the other workers leave."""
+"""How many cores there are: not more than machine, container or other workers leave; the collector."""
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from gpmelica import workers
+from gpmelica.generator.uncollected import uncollected
 
 
 @pytest.mark.parametrize(
@@ -81,3 +83,22 @@ def test_an_interrupt_in_the_middle_of_an_answer(tmp_path: Path, late: float) ->
     command = [sys.executable, script, tmp_path / "flag", str(late)]
     ended = subprocess.run(command, check=False, capture_output=True, env=helpers, timeout=60)
     assert ended.returncode == -signal.SIGINT
+
+
+# ---- The garbage collector is left as it was found --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_collector_is_as_before(on: bool) -> None:
+    """After work within work, and after an error; between it is off."""
+    was_on = gc.isenabled()
+    try:
+        gc.enable() if on else gc.disable()
+        with pytest.raises(ZeroDivisionError), uncollected():
+            with uncollected():
+                assert not gc.isenabled()
+            assert not gc.isenabled()
+            raise ZeroDivisionError
+        assert gc.isenabled() == on
+    finally:
+        gc.enable() if was_on else gc.disable()
