@@ -12,6 +12,7 @@ from typing import Any
 
 import fmpy
 import pytest
+from awkward_machines.judge import toml
 from helpers_backends import Compile, Compiled, CompileData, CompileModel, Once, example_model, pendulum
 from helpers_cli import ARM, Answer, Command
 
@@ -129,5 +130,5 @@ def gpmelica(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 def arm(tmp_path: Path) -> Path:
     """File of the description in `helpers_cli`."""
     path = tmp_path / "arm.toml"
-    path.write_text(ARM, encoding="utf-8")
+    path.write_text(toml(ARM), encoding="utf-8")
     return path

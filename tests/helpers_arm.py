@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from helpers_parts import body, link
 
 # of each link: where its joint is in the one before, its axis there, start angle, mass, com
 _LINKS = {
@@ -22,15 +23,8 @@ def arm(base: str | None = None, **changes: Any) -> dict[str, Any]:
     links, parent = [], "ground" if base is None else "base"
     for name, (xyz, axis, angle, mass, com) in _LINKS.items():
         links.append(
-            {
-                "name": name,
-                "parent": parent,
-                "frame": {"xyz": xyz},
-                "joint": {"type": "revolute", "axis": axis, "position": angle, "damping": 0.5},
-                "mass": mass,
-                "com": com,
-                "inertia": (mass * np.array([0.01, 0.012, 0.011])).tolist(),
-            }
+            link(name, "revolute", axis, parent, xyz=xyz, position=angle, damping=0.5)
+            | body(mass, com, (mass * np.array([0.01, 0.012, 0.011])).tolist())
         )
         parent = name
     data: dict[str, Any] = {"schema": 1, "name": "Arm", "links": links}

@@ -15,8 +15,11 @@ import numpy as np
 from fmpy.fmi3 import FMU3Model
 from helpers_fmpy import Array, Instance2
 from helpers_fmpy import Instance as FmpyInstance
+from helpers_parts import X, Y, body, link
 
 from gpmelica import reference
+from gpmelica.fmu.compare.compare import compare
+from gpmelica.fmu.runs import simulate as runs
 from gpmelica.fmu.runs.instance import Instance
 from gpmelica.fmu.runs.states import State
 from gpmelica.generator import modelica
@@ -26,8 +29,10 @@ from gpmelica.generator.program.items import Definition
 from gpmelica.generator.types.origin import Origin
 from gpmelica.prepared import Prepared, prepare
 from gpmelica.reference.solve.velocities import allowed_velocities
+from gpmelica.trajectory import Trajectory
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
+MODES: tuple[runs.Mode, ...] = ("me", "cs")
 
 
 def _cases(*examples: str) -> list[tuple[str, str]]:
@@ -71,21 +76,8 @@ def example_model(example: str, case: str) -> Prepared:
 def pendulum(**changes: Any) -> dict[str, Any]:
     """A cart on a spring with a rod that hangs on it; a moment on the rod until `off`."""
     links = [
-        {
-            "name": "cart",
-            "parent": "ground",
-            "mass": 2.0,
-            "inertia": [0.1, 0.1, 0.1],
-            "joint": {"type": "prismatic", "axis": [1.0, 0.0, 0.0], "stiffness": 50.0, "damping": 1.0},
-        },
-        {
-            "name": "rod",
-            "parent": "cart",
-            "mass": 1.0,
-            "com": [0.5, 0.0, 0.0],
-            "inertia": [0.001, 0.09, 0.09],
-            "joint": {"type": "revolute", "axis": [0.0, 1.0, 0.0], "position": 1.2},
-        },
+        link("cart", "prismatic", X, stiffness=50.0, damping=1.0) | body(2.0, inertia=[0.1, 0.1, 0.1]),
+        link("rod", "revolute", Y, "cart", position=1.2) | body(1.0, [0.5, 0.0, 0.0], [0.001, 0.09, 0.09]),
     ]
     return {
         "schema": 1,
@@ -214,6 +206,38 @@ def native_accelerations(model: Prepared, fmu: Path, states: Sequence[State]) ->
     with Instance(fmu) as instance:
         rates = [instance.derivatives(s.t, np.concatenate([s.q, s.qd, s.z])) for s in states]
     return np.array(rates)[:, model.mechanism.n :]
+
+
+def run_of(
+    compiled: Compiled,
+    mode: runs.Mode = "cs",
+    names: Sequence[str] | None = None,
+    *,
+    stop: float,
+    output_step: float = 0.01,
+    tolerance: float = 1e-10,
+    **options: Any,
+) -> Trajectory:
+    """A run of the FMU, of all outputs by default; times in s, options as `simulate` has them."""
+    wanted = list(compiled.model.units if names is None else names)
+    settings = {"stop": stop, "output_step": output_step, "tolerance": tolerance} | options
+    return runs.simulate(compiled.fmu, mode, wanted, name=mode, **settings)
+
+
+def follows(
+    compiled: Compiled,
+    truth: Trajectory,
+    limit: float = 1e-6,
+    modes: tuple[runs.Mode, ...] = MODES,
+    **options: Any,
+) -> None:
+    """Runs have the signals of a trajectory, and stay within this part of their ranges to the end."""
+    stop = float(truth.time[-1])
+    for mode in modes:
+        run = run_of(compiled, mode, stop=stop, **options)
+        outcome = compare(truth, run, compiled.model.units, limit, horizon=stop)
+        assert outcome.ok, f"{mode}, {outcome.worst_signal}: {outcome.max_rel_error}"
+        assert set(truth.signals) == set(run.signals)
 
 
 def largest_error(found: Array, expected: Array) -> float:

@@ -11,45 +11,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from helpers_parts import X, body, link, machine
 
-ARM = """
-schema = 1
-name = "Arm"
-description = "Planar arm whose tip moves up and down"
-[parameters]
-push = 3.0
-[[links]]
-name = "upper"
-parent = "ground"
-mass = 2.0
-com = [0.4, 0.0, 0.0]
-inertia = [0.01, 0.1, 0.1]
-joint = { type = "revolute", axis = [0.0, -1.0, 0.0], position = 0.4, stiffness = 20.0, damping = 2.0 }
-[[links]]
-name = "lower"
-parent = "upper"
-frame = { xyz = [1.0, 0.0, 0.0] }
-mass = 1.0
-com = [0.4, 0.0, 0.0]
-inertia = [0.01, 0.05, 0.05]
-joint = { type = "revolute", axis = [0.0, -1.0, 0.0], position = 0.9, damping = 1.0 }
-[points]
-E = { link = "lower", position = [0.8, 0.0, 0.0] }
-[[programmed]]
-name = "height"
-expression = "E.z - start(E.z) - 0.1*sin(3*t)^2"
-[[forces]]
-name = "drive"
-joint = "upper"
-effort = "push if t <= 0.1 else 0"
-[simulation]
-stop = 0.3
-[[cases]]
-name = "light"
-[[cases]]
-name = "heavy"
-set = { "links.upper.mass" = 4.0 }
-"""
+_DOWN = [0.0, -1.0, 0.0]
+ARM = machine(
+    link("upper", "revolute", _DOWN, position=0.4, stiffness=20.0, damping=2.0)
+    | body(2.0, [0.4, 0.0, 0.0], [0.01, 0.1, 0.1]),
+    link("lower", "revolute", _DOWN, "upper", xyz=X, position=0.9, damping=1.0)
+    | body(1.0, [0.4, 0.0, 0.0], [0.01, 0.05, 0.05]),
+    name="Arm",
+    description="Planar arm whose tip moves up and down",
+    parameters={"push": 3.0},
+    points={"E": {"link": "lower", "position": [0.8, 0.0, 0.0]}},
+    programmed=[{"name": "height", "expression": "E.z - start(E.z) - 0.1*sin(3*t)^2"}],
+    forces=[{"name": "drive", "joint": "upper", "effort": "push if t <= 0.1 else 0"}],
+    simulation={"stop": 0.3},
+    cases=[{"name": "light"}, {"name": "heavy", "set": {"links.upper.mass": 4.0}}],
+)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from helpers_parts import Z, beam, body, link
+
 _CORNERS = ((1.2, 1.2), (-1.2, 1.2), (-1.2, -1.2), (1.2, -1.2))
 _TUBE = {"area": 0.004, "density": 7800.0, "E": 2.1e11, "G": 8e10, "Iy": 4e-6, "Iz": 4e-6, "J": 6e-6}
 _SUPPORT = {"stiffness": [1e6, 8e5, 1e6], "damping": [1e4, 8e3, 1e4], "one_sided": True}
@@ -16,31 +18,12 @@ def hoist(**changes: Any) -> dict[str, Any]:
     base = {"mass": 800.0, "com": [0.0, 0.0, 0.3], "inertia": [300.0, 300.0, 400.0], "supports": outriggers}
     slewing = {"armature": 30.0, "friction": {"model": "coulomb", "effort": 40.0, "v_s": 0.05}}
     luffing = {"position": 0.5, "limits": {"lower": -0.2, "upper": 0.6, "stiffness": 1e5, "damping": 1e3}}
+    boom = {"length": 3.0, "damping_time": 0.002, "elements": 2} | _TUBE
     links = [
-        {
-            "name": "column",
-            "parent": "base",
-            "frame": {"xyz": [0.0, 0.0, 0.5]},
-            "joint": {"type": "revolute", "axis": [0.0, 0.0, 1.0]} | slewing,
-            "mass": 100.0,
-            "com": [0.0, 0.0, 0.5],
-            "inertia": [10.0, 10.0, 10.0],
-        },
-        {
-            "name": "boom",
-            "parent": "column",
-            "frame": {"xyz": [0.0, 0.0, 1.0]},
-            "joint": {"type": "revolute", "axis": [0.0, -1.0, 0.0]} | luffing,
-            "beam": {"length": 3.0, "damping_time": 0.002, "elements": 2} | _TUBE,
-        },
-        {
-            "name": "load",
-            "parent": "ground",
-            "frame": {"xyz": [2.6, 0.0, 0.9]},
-            "joint": {"type": "free"},
-            "mass": 250.0,
-            "inertia": [5.0, 6.0, 7.0],
-        },
+        link("column", "revolute", Z, "base", xyz=[0.0, 0.0, 0.5], **slewing)
+        | body(100.0, [0.0, 0.0, 0.5], [10.0, 10.0, 10.0]),
+        beam("boom", boom, "revolute", [0.0, -1.0, 0.0], "column", xyz=[0.0, 0.0, 1.0], **luffing),
+        link("load", "free", xyz=[2.6, 0.0, 0.9]) | body(250.0, inertia=[5.0, 6.0, 7.0]),
     ]
     lines = [
         {

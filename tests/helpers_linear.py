@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from helpers_backends import Array, Compiled
+from helpers_parts import X, Y, beam, body, link, machine
 from helpers_reference import BEAM
 
 from gpmelica.fmu.runs.instance import Instance
@@ -23,46 +24,35 @@ LUGRE = {"model": "lugre", "sigma0": 1e4, "sigma1": 2.0, "sigma2": 0.4, "mu_s": 
 
 def elastic() -> dict[str, Any]:
     """A base on four springs and dampers, and a cantilever on the ground, without gravity."""
-    beam = {"name": "beam", "parent": "ground", "joint": {"type": "fixed"}, "beam": BEAM | {"elements": 4}}
     corners = [[x, y, 0.0] for x in (-CORNER[0], CORNER[0]) for y in (-CORNER[1], CORNER[1])]
-    base = {
-        "mass": MASS,
-        "com": [0.0, 0.0, 0.0],
-        "inertia": list(INERTIA),
-        "support": "flexible",
-        "supports": [SUPPORT | {"position": corner} for corner in corners],
-    }
-    return {"schema": 1, "name": "Elastic", "gravity": [0.0, 0.0, 0.0], "base": base, "links": [beam]}
+    base = body(MASS, inertia=INERTIA) | {"supports": [SUPPORT | {"position": corner} for corner in corners]}
+    cantilever = beam("beam", BEAM | {"elements": 4}, "fixed")
+    return machine(cantilever, name="Elastic", gravity=[0.0, 0.0, 0.0], base=base)
 
 
 def hanging() -> dict[str, Any]:
     """In equilibrium: a double pendulum with a motor, a mass on a spring with a bristle, and one that is free."""
-    rods = [_rod("upper", "ground", 0.0, 1.0), _rod("lower", "upper", 1.0, 0.2)]
     friction = LUGRE | {"normal_force": 50.0}
-    slides = [
-        _slide("slide", [1.0, 0.0, 0.0], stiffness=SLIDE["stiffness"], friction=friction),
-        _slide("free", [0.0, 1.0, 0.0]),
-    ]
-    return {
-        "schema": 1,
-        "name": "Hanging",
-        "links": [*rods, *slides],
-        "forces": [{"name": "motor", "joint": "upper", "input": True}],
-        "points": {"E": {"link": "lower", "position": [1.0, 0.0, 0.0]}},
-        "statics": {"locked": []},
-        "simulation": {"stop": 2.0},
-    }
+    return machine(
+        _rod("upper", "ground", 0.0, 1.0),
+        _rod("lower", "upper", 1.0, 0.2),
+        _slide("slide", X, stiffness=SLIDE["stiffness"], friction=friction),
+        _slide("free", Y),
+        name="Hanging",
+        forces=[{"name": "motor", "joint": "upper", "input": True}],
+        points={"E": {"link": "lower", "position": X}},
+        statics={"locked": []},
+        simulation={"stop": 2.0},
+    )
 
 
 def _rod(name: str, parent: str, x: float, angle: float) -> dict[str, Any]:
-    joint = {"type": "revolute", "axis": [0.0, 1.0, 0.0], "position": angle}
-    shape = {"mass": 1.0, "com": [0.5, 0.0, 0.0], "inertia": [0.001, 1 / 12, 1 / 12]}
-    return {"name": name, "parent": parent, "frame": {"xyz": [x, 0.0, 0.0]}, "joint": joint, **shape}
+    rod = link(name, "revolute", Y, parent, xyz=[x, 0.0, 0.0], position=angle)
+    return rod | body(1.0, [0.5, 0.0, 0.0], [0.001, 1 / 12, 1 / 12])
 
 
 def _slide(name: str, axis: list[float], **joint: Any) -> dict[str, Any]:
-    joint = {"type": "prismatic", "axis": axis, **joint}
-    return {"name": name, "parent": "ground", "mass": SLIDE["mass"], "inertia": [0.1, 0.1, 0.1], "joint": joint}
+    return link(name, "prismatic", axis, **joint) | body(SLIDE["mass"], inertia=[0.1, 0.1, 0.1])
 
 
 def point(model: Prepared, t: float = 0.0, state: State | None = None, **inputs: float) -> Point:

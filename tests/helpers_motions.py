@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from helpers_parts import Z, body, link
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
@@ -26,13 +27,7 @@ def drives(**changes: Any) -> dict[str, Any]:
         {"name": "swing", "parent": "ground", "frame": {"xyz": [3.0, 0.0, 0.0]}, "joint": joint} | rod,
         {"name": "tail", "parent": "swing", "frame": {"xyz": [0.0, 0.0, -1.0]}, "joint": joint | {"damping": 0.1}}
         | rod,
-        {
-            "name": "load",
-            "parent": "ground",
-            "joint": {"type": "prismatic", "axis": [0.0, 0.0, 1.0], "position": -LENGTH},
-            "mass": LOAD,
-            "inertia": [1.0, 1.0, 1.0],
-        },
+        link("load", "prismatic", Z, position=-LENGTH) | body(LOAD),
     ]
     file = {"file": str(TABLE), "time": "t"}
     rope = {

@@ -11,6 +11,7 @@ from typing import Any
 
 import psutil
 import pytest
+from helpers_parts import Y, body, link
 
 from gpmelica.fmu.backends import openmodelica
 from gpmelica.fmu.backends.openmodelica.deadline import Deadline
@@ -22,15 +23,8 @@ PENDULUM: dict[str, Any] = {
     "name": "Pendulum",
     "description": "Two links whose end stays on a line",
     "links": [
-        {
-            "name": name,
-            "parent": parent,
-            "frame": {"xyz": [length, 0.0, 0.0]},
-            "mass": 2.0,
-            "com": [0.5, 0.0, 0.0],
-            "inertia": [0.1, 0.2, 0.2],
-            "joint": {"type": "revolute", "axis": [0.0, 1.0, 0.0], "position": angle},
-        }
+        link(name, "revolute", Y, parent, xyz=[length, 0.0, 0.0], position=angle)
+        | body(2.0, [0.5, 0.0, 0.0], [0.1, 0.2, 0.2])
         for name, parent, length, angle in (("upper", "ground", 0.0, 0.4), ("lower", "upper", 1.0, -0.8))
     ],
     "points": {"E": {"link": "lower", "position": [1.0, 0.0, 0.0]}},

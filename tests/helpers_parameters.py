@@ -10,6 +10,7 @@ from fmpy.fmi2 import FMU2Model, FMU2Slave, defaultCallbacks, fmi2CallbackFuncti
 from fmpy.fmi3 import FMU3Model, FMU3Slave
 from helpers_backends import Compiled
 from helpers_fmpy import Array, Instance
+from helpers_parts import Z, body, link
 
 from gpmelica.prepared import Prepared
 
@@ -103,15 +104,8 @@ def loader() -> Data:
         "elements": 2,
     }
     links = [
-        {
-            "name": "mast",
-            "parent": "base",
-            "mass": 120.0,
-            "com": [0.0, 0.0, 0.6],
-            "inertia": [20.0, 20.0, 5.0],
-            "frame": {"xyz": [0.0, 0.0, 0.4], "rpy": [0.0, "tilt", 0.0]},
-            "joint": {"type": "revolute", "axis": [0.0, 0.0, 1.0], "position": 0.4},
-        },
+        link("mast", "revolute", Z, "base", xyz=[0.0, 0.0, 0.4], rpy=[0.0, "tilt", 0.0], position=0.4)
+        | body(120.0, [0.0, 0.0, 0.6], [20.0, 20.0, 5.0]),
         {
             "name": "boom",
             "parent": "mast",
@@ -119,15 +113,8 @@ def loader() -> Data:
             "joint": {"type": "revolute", "axis": [0.0, 0.0, 1.0], "position": 0.5, "damping": "soil/1e4"},
             "beam": beam,
         },
-        {
-            "name": "load",
-            "parent": "boom",
-            "mass": "payload",
-            "com": [0.0, "-0.002*payload", 0.0],
-            "inertia": ["payload/10", "payload/10", "payload/12"],
-            "frame": {"xyz": ["reach", 0.0, 0.0]},
-            "joint": {"type": "revolute", "axis": [0.0, 0.0, 1.0], "position": -0.5, "damping": 20.0},
-        },
+        link("load", "revolute", Z, "boom", xyz=["reach", 0.0, 0.0], position=-0.5, damping=20.0)
+        | body("payload", [0.0, "-0.002*payload", 0.0], ["payload/10", "payload/10", "payload/12"]),
     ]
     return {
         "schema": 1,

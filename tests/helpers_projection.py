@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from helpers_parts import body, link
 from helpers_stages import StagedModel
 from numpy.typing import NDArray
 
@@ -26,13 +27,9 @@ class Projector(StagedModel):
 
 
 def _disc(name: str, x: float, velocity: tuple[float, float, float]) -> dict[str, Any]:
-    return {
-        "name": name,
-        "parent": "ground",
-        "mass": 2.0 if name == "left" else 1.0,
-        "inertia": [0.1, 0.1, 0.1],
-        "joint": {"type": "planar", "position": [x, 0.0, 0.0], "velocity": list(velocity)},
-    }
+    return link(name, "planar", position=[x, 0.0, 0.0], velocity=list(velocity)) | body(
+        2.0 if name == "left" else 1.0, inertia=[0.1, 0.1, 0.1]
+    )
 
 
 def dumbbell(**changes: Any) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from helpers_parts import Y, body, link
 from scipy.integrate import solve_ivp
 
 from gpmelica.fmu.compare.compare import compare
@@ -41,11 +42,11 @@ def poses(mechanism: Mechanism) -> Callable[[Array], Array]:
 
     def frames(q: Array) -> Array:
         placed: list[Array] = []
-        for body in mechanism.bodies:
-            frame = np.eye(4) if body.parent == GROUND else placed[body.parent]
+        for part in mechanism.bodies:
+            frame = np.eye(4) if part.parent == GROUND else placed[part.parent]
             joint = np.eye(4)
-            joint[:3, :3], joint[:3, 3] = body.rotation, body.offset
-            for k in body.coordinates:
+            joint[:3, :3], joint[:3, 3] = part.rotation, part.offset
+            for k in part.coordinates:
                 joint = joint @ _motion(mechanism.coordinates[k], q[k])
             placed.append(frame @ joint)
         return np.array(placed)
@@ -158,15 +159,8 @@ def crane_pictures() -> tuple[Picture, ...]:
 
 def pendulum_report() -> RunReport:
     """The least that a report can be about: one body, no constraint, no point, no other run."""
-    link = {
-        "name": "rod",
-        "parent": "ground",
-        "mass": 2.0,
-        "com": [0.5, 0.0, 0.0],
-        "inertia": [0.01, 0.2, 0.2],
-        "joint": {"type": "revolute", "axis": [0.0, 1.0, 0.0]},
-    }
-    model = prepare(from_data({"schema": 1, "name": "Pendulum", "links": [link]}))
+    rod = link("rod", "revolute", Y) | body(2.0, [0.5, 0.0, 0.0], [0.01, 0.2, 0.2])
+    model = prepare(from_data({"schema": 1, "name": "Pendulum", "links": [rod]}))
     time = np.linspace(0.0, 3.0, 151)
     inertia, moment = 0.2 + 2.0 * 0.5**2, 2.0 * 9.81 * 0.5
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+from awkward_machines.judge import toml
+from helpers_parts import Table, body, link, machine
 from helpers_report import EXAMPLES, prescribed_run
 
 from gpmelica.fmu.report.cases.outcome import CaseRun
@@ -13,83 +15,45 @@ from gpmelica.generator.description import load
 from gpmelica.generator.mechanism import build
 from gpmelica.trajectory import Array, Trajectory
 
-# s² + 2αs + β² = 0 has the roots −20 and −180 1/s.
-DESCRIPTION = """
-schema = 1
-name = "Lift"
-description = "Arm on a base whose end rises"
-[base]
-mass = 50.0
-com = [0.0, 0.0, 0.1]
-inertia = [2.0, 2.0, 3.0]
-support = "flexible"
-[[base.supports]]
-position = [-0.5, -0.5, 0.0]
-stiffness = [2e5, 2e5, 2e5]
-damping = [2e3, 2e3, 2e3]
-[[base.supports]]
-position = [0.5, -0.5, 0.0]
-stiffness = [2e5, 2e5, 2e5]
-damping = [2e3, 2e3, 2e3]
-[[base.supports]]
-position = [0.0, 0.5, 0.0]
-stiffness = [2e5, 2e5, 2e5]
-damping = [2e3, 2e3, 2e3]
-[[links]]
-name = "arm"
-parent = "base"
-mass = 4.0
-com = [0.3, 0.0, 0.0]
-inertia = [0.01, 0.1, 0.1]
-joint = { type = "revolute", axis = [0.0, -1.0, 0.0], position = 0.8 }
-[[links]]
-name = "forearm"
-parent = "arm"
-frame = { xyz = [0.6, 0.0, 0.0] }
-mass = 2.0
-com = [0.2, 0.0, 0.0]
-inertia = [0.005, 0.03, 0.03]
-[links.joint]
-type = "revolute"
-axis = [0.0, -1.0, 0.0]
-position = -0.5
-rest = -0.5
-stiffness = 50.0
-damping = 2.0
-[points]
-E = { link = "forearm", position = [0.5, 0.0, 0.0] }
-[[programmed]]
-name = "height"
-expression = "E.z - 0.56 - quintic(t, 0, 0.3, 0, 0.05)"
-[constraints]
-alpha = 100.0
-beta = 60.0
-[simulation]
-stop = 0.4
-starts_violated = ["height"]  # off its task, to see how the violation dies
-output_step = 0.005
-tolerance = 1e-9
-[statics]
-locked = ["arm", "forearm"]
-[[cases]]
-name = "stiff"
-[[cases]]
-name = "soft"
-set = { "base.supports.*.stiffness" = [1e5, 1e5, 2e4] }
-"""
+_FEET = [[-0.5, -0.5, 0.0], [0.5, -0.5, 0.0], [0.0, 0.5, 0.0]]
+_SUPPORT = {"stiffness": [2e5] * 3, "damping": [2e3] * 3}
+_DOWN = [0.0, -1.0, 0.0]
+LIFT = machine(
+    link("arm", "revolute", _DOWN, "base", position=0.8) | body(4.0, [0.3, 0.0, 0.0], [0.01, 0.1, 0.1]),
+    link(
+        "forearm",
+        "revolute",
+        _DOWN,
+        "arm",
+        xyz=[0.6, 0.0, 0.0],
+        position=-0.5,
+        rest=-0.5,
+        stiffness=50.0,
+        damping=2.0,
+    )
+    | body(2.0, [0.2, 0.0, 0.0], [0.005, 0.03, 0.03]),
+    name="Lift",
+    description="Arm on a base whose end rises",
+    base=body(50.0, [0.0, 0.0, 0.1], [2.0, 2.0, 3.0])
+    | {"supports": [_SUPPORT | {"position": at} for at in _FEET]},
+    points={"E": {"link": "forearm", "position": [0.5, 0.0, 0.0]}},
+    programmed=[{"name": "height", "expression": "E.z - 0.56 - quintic(t, 0, 0.3, 0, 0.05)"}],
+    constraints={"alpha": 100.0, "beta": 60.0},  # s² + 2αs + β² = 0 has the roots −20 and −180 1/s
+    # off its task, to see how the violation dies
+    simulation={"stop": 0.4, "starts_violated": ["height"], "output_step": 0.005, "tolerance": 1e-9},
+    statics={"locked": ["arm", "forearm"]},
+)
+CASES = [{"name": "stiff"}, {"name": "soft", "set": {"base.supports.*.stiffness": [1e5, 1e5, 2e4]}}]
+
 
 # The end's height does not depend on the base's sideways motion: |det C_d| = 0.
-IMPOSSIBLE = """
-[[cases]]
-name = "impossible"
-set = { "constraints.dependent" = ["base.y"] }
-"""
+IMPOSSIBLE = {"name": "impossible", "set": {"constraints.dependent": ["base.y"]}}
 
 
-def description(folder: Path, text: str = DESCRIPTION + IMPOSSIBLE) -> Path:
-    """The description as a file."""
+def description(folder: Path, table: Table | None = None) -> Path:
+    """The description, or another one, as a file."""
     file = folder / "lift.toml"
-    file.write_text(text, encoding="utf-8")
+    file.write_text(toml(table or LIFT | {"cases": [*CASES, IMPOSSIBLE]}), encoding="utf-8")
     return file
 
 

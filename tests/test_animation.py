@@ -16,6 +16,7 @@ import matplotlib
 import numpy as np
 import pytest
 from helpers_cli import Command, fails
+from helpers_parts import Z, body, link
 from helpers_reference import mechanism_of
 from helpers_report import crane, prescribed_run
 from numpy.typing import NDArray
@@ -70,15 +71,9 @@ def test_all_that_moves_is_in_the_picture() -> None:
 
 def test_a_machine_far_away_loses_no_digits() -> None:
     """32 bits at 10,000 km are a metre; the page counts from the machine."""
-    data: dict[str, Any] = {
-        "name": "arm",
-        "parent": "ground",
-        "frame": {"xyz": [1e7, 0.0, 0.0]},
-        "mass": 1.0,
-        "com": [0.5, 0.0, 0.0],
-        "inertia": [0.1, 0.1, 0.1],
-        "joint": {"type": "revolute", "axis": [0.0, 0.0, 1.0]},
-    }
+    data: dict[str, Any] = link("arm", "revolute", Z, xyz=[1e7, 0.0, 0.0]) | body(
+        1.0, [0.5, 0.0, 0.0], [0.1, 0.1, 0.1]
+    )
     found = scene.still(mechanism_of({"schema": 1, "name": "Far", "links": [data]}), (np.zeros(1), np.zeros(1)))
     numbers = unpacked(payload(found)["motions"][0]["data"])
     assert np.abs(numbers[:3]).max() < 1.0

@@ -17,6 +17,7 @@ from awkward_machines.judge import toml
 from fmpy import read_model_description
 from helpers_backends import Once
 from helpers_cli import ARM, Answer, Command, fails, process
+from helpers_parts import Z
 
 import gpmelica as gp
 from gpmelica import cli, reference
@@ -47,7 +48,7 @@ def finished(once: Once) -> tuple[Path, Answer]:
     """Folder and answer of `run --json`, in a process of its own."""
 
     def run(folder: Path) -> None:
-        (folder / "arm.toml").write_text(ARM, encoding="utf-8")
+        (folder / "arm.toml").write_text(toml(ARM), encoding="utf-8")
         options = ("--case", "heavy", "--compiler", "native", "--out", folder / "out", "--json")
         answer = process("run", folder / "arm.toml", *options)
         (folder / "answer.json").write_text(json.dumps(asdict(answer)), encoding="utf-8")
@@ -133,7 +134,7 @@ def test_paths_may_have_spaces_and_letters_of_any_kind(gpmelica: Command, tmp_pa
     """A description in a folder `Übung 起重机 'a'` builds into such a folder, and the FMU there runs."""
     folder = tmp_path / "Übung 起重机 'a'"
     folder.mkdir()
-    (folder / "der Arm.toml").write_text(ARM, encoding="utf-8")
+    (folder / "der Arm.toml").write_text(toml(ARM), encoding="utf-8")
     answer = gpmelica("build", folder / "der Arm.toml", "--compiler", "native", "--out", folder / "böm aus")
     assert answer.status == 0
     fmu = folder / "böm aus" / "Arm.fmu"
@@ -317,8 +318,8 @@ def test_statics(gpmelica: Command, arm: Path) -> None:
 
 def test_study_of_cases_that_fail(gpmelica: Command, arm: Path, tmp_path: Path) -> None:
     """Status 1; every case of the description is in the answer, which is the file's, and on the page."""
-    text = ARM.replace('effort = "push if t <= 0.1 else 0"', 'effort = "sqrt(0 - 1 - push*t)"')
-    arm.write_text(text, encoding="utf-8")
+    force = ARM["forces"][0] | {"effort": "sqrt(0 - 1 - push*t)"}
+    arm.write_text(toml(ARM | {"forces": [force]}), encoding="utf-8")
     answer = gpmelica("study", arm, "--cases", "--no-rumoca", "--out", tmp_path / "study", "--json")
     assert answer.status == 1, answer
     assert answer.json == json.loads((tmp_path / "study" / "cases.json").read_text(encoding="utf-8"))
@@ -368,20 +369,16 @@ def test_missing_openmodelica_has_status_3(gpmelica: Command, arm: Path, tmp_pat
 
 def test_statics_that_fail_are_bad_input(gpmelica: Command, arm: Path) -> None:
     """A description without an equilibrium: status 2 as for `check`, and what is left on which coordinate."""
-    arm.write_text(
-        ARM.replace(
-            'type = "revolute", axis = [0.0, -1.0, 0.0], position = 0.4, stiffness = 20.0',
-            'type = "prismatic", axis = [0.0, 0.0, 1.0]',
-        )
-        + "[statics]\nlocked = []\n"
-    )
+    upper, lower = ARM["links"]
+    sliding = upper | {"joint": {"type": "prismatic", "axis": Z}}
+    arm.write_text(toml(ARM | {"links": [sliding, lower], "statics": {"locked": []}}))
     fails(gpmelica("statics", arm), 2, "no static equilibrium", "upper.position")
 
 
 def test_folder_that_is_a_file(gpmelica: Command, arm: Path) -> None:
     """--out names a file: status 2 and its name; the file stays."""
     fails(gpmelica("modelica", arm, "--out", arm), 2, "arm.toml")
-    assert arm.read_text(encoding="utf-8") == ARM
+    assert arm.read_text(encoding="utf-8") == toml(ARM)
 
 
 def test_folder_that_cannot_be_written(gpmelica: Command, arm: Path, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from fmpy import simulate_fmu
 from helpers_backends import CompileModel
 from helpers_examples import FORMULATIONS
 from helpers_loops import random_loop
+from helpers_parts import X, Y, body, link, machine
 from helpers_stages import StagedModel, Values
 from numpy.typing import NDArray
 
@@ -32,36 +33,25 @@ EXACT = 1e-9
 needs_rumoca = pytest.mark.skipif(not rumoca_backend.available(), reason="rumoca is not installed")
 
 
-def _described(name: str, links: list[dict[str, Any]], **tables: Any) -> dict[str, Any]:
-    simulation = {"start": "description", "stop": 2.0, "output_step": 0.02, "tolerance": 1e-10}
-    return {
-        "schema": 1,
-        "name": name,
-        "gravity": [0.0, 0.0, 0.0],
-        "links": links,
-        "simulation": simulation,
-    } | tables
+TIMES = {"start": "description", "stop": 2.0, "output_step": 0.02, "tolerance": 1e-10}
+FLAT = {"gravity": [0.0, 0.0, 0.0], "simulation": TIMES}
 
 
 def sleigh(speed: float, turn: float, **tables: Any) -> dict[str, Any]:
     """Chaplygin's sleigh: com 0.4 m ahead of its knife edge, 2 kg, 0.3 kg·m²; speed, m/s, and turn, rad/s."""
-    joint = {"type": "planar", "velocity": [speed, 0.0, turn]}
-    body = {"name": "sleigh", "parent": "ground", "joint": joint, "mass": 2.0, "com": [0.4, 0.0, 0.0]}
+    runner = link("sleigh", "planar", velocity=[speed, 0.0, turn]) | body(2.0, [0.4, 0.0, 0.0], [0.3, 0.3, 0.3])
     edge = {"name": "blade", "link": "sleigh", "normal": [0.0, 3.0, 0.0]}
-    return _described("Sleigh", [body | {"inertia": [0.3, 0.3, 0.3]}], nonholonomic=[edge]) | tables
+    return machine(runner, name="Sleigh", nonholonomic=[edge], **FLAT) | tables
 
 
 def circling(**tables: Any) -> dict[str, Any]:
     """A mass of 2 kg on a cart of 1 kg that can go anywhere in the plane, held on the unit circle, at 1 m/s."""
-    across = {"type": "prismatic", "axis": [1.0, 0.0, 0.0], "position": 1.0}
-    along = {"type": "prismatic", "axis": [0.0, 1.0, 0.0], "velocity": 1.0}
-    inertia = [0.1, 0.1, 0.1]
     links = [
-        {"name": "cart", "parent": "ground", "joint": across, "mass": 1.0, "inertia": inertia},
-        {"name": "mass", "parent": "cart", "joint": along, "mass": 2.0, "inertia": inertia},
+        link("cart", "prismatic", X, position=1.0),
+        link("mass", "prismatic", Y, "cart", velocity=1.0) | body(2.0),
     ]
     circle = {"name": "circle", "expression": "(E.x^2 + E.y^2 - 1)/2"}
-    return _described("Circling", links, points={"E": {"link": "mass"}}, programmed=[circle]) | tables
+    return machine(*links, name="Circling", points={"E": {"link": "mass"}}, programmed=[circle], **FLAT) | tables
 
 
 def _formulated(data: dict[str, Any], formulation: str, **settings: Any) -> Prepared:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from helpers_backends import Once, example_model
 from helpers_masters import SLEWING, controller, need_master, plant, run_apart, slewing
+from helpers_parts import X, Z, link, machine
 
 from gpmelica import reference
 from gpmelica.errors import MissingToolError
@@ -36,24 +37,14 @@ def one_model() -> Trajectory:
 
 def test_flanges_where_forces_act_on_joints() -> None:
     """Rotational or translational ones; forces on links and inputs of the description are signals."""
-    slide = {"type": "prismatic", "axis": [1.0, 0.0, 0.0]}
-    hinge = {"type": "revolute", "axis": [0.0, 0.0, 1.0]}
-    body = {"mass": 1.0, "inertia": [1.0, 1.0, 1.0]}
-    data = {
-        "schema": 1,
-        "name": "Cart",
-        "links": [
-            {"name": "cart", "parent": "ground", "joint": slide} | body,
-            {"name": "arm", "parent": "cart", "joint": hinge} | body,
-        ],
-        "points": {"E": {"link": "arm", "position": [1.0, 0.0, 0.0]}},
-        "forces": [
-            {"name": "plant", "joint": "cart", "effort": "3*t"},
-            {"name": "turn", "joint": "arm", "input": True},
-            {"name": "wind", "link": "arm", "force": ["t", 0.0, 0.0]},
-            {"name": "push", "link": "arm", "input": True},
-        ],
-    }
+    forces = [
+        {"name": "plant", "joint": "cart", "effort": "3*t"},
+        {"name": "turn", "joint": "arm", "input": True},
+        {"name": "wind", "link": "arm", "force": ["t", 0.0, 0.0]},
+        {"name": "push", "link": "arm", "input": True},
+    ]
+    links = [link("cart", "prismatic", X), link("arm", "revolute", Z, "cart")]
+    data = machine(*links, points={"E": {"link": "arm", "position": X}}, forces=forces)
     text = prepare(from_data(data)).modelica_drives()
     kinds: dict[str, set[str]] = {}
     for kind, name in CONNECTOR.findall(text):

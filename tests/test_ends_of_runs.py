@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers_loops import four_bar
+from helpers_parts import body, link
 from helpers_reference import manipulator, mechanism_of, unchecked
 
 from gpmelica.commands.run import Options, run
@@ -55,8 +56,8 @@ def test_a_change_point_is_noted() -> None:
     """A parallelogram that passes its flat position: the run says when, for it may go on as another."""
     data = four_bar(1.0)
     crank, coupler, rocker = data["links"]
-    for link, position in ((crank, 1.0), (coupler, -1.0), (rocker, 1.0)):
-        link["joint"] = link["joint"] | {"position": position}
+    for bar, position in ((crank, 1.0), (coupler, -1.0), (rocker, 1.0)):
+        bar["joint"] = bar["joint"] | {"position": position}
     rocker["frame"] = {"xyz": [1.0, 0.0, 0.0]}
     for side, length in (("a", 1.0), ("b", 0.4)):
         data["closures"][0][side]["xyz"] = [length, 0.0, 0.0]
@@ -97,14 +98,9 @@ def test_rows_that_cannot_be_fulfilled_are_noted() -> None:
 
 def _falling_bob(**keys: Any) -> dict[str, Any]:
     """A mass on a rod, in x and z, that falls from beside: what is chosen there does not do straight below."""
-    bob = {
-        "name": "bob",
-        "parent": "ground",
-        "mass": 1.0,
-        "inertia": [0.1, 0.1, 0.1],
-        "frame": {"rpy": [np.pi / 2, 0.0, 0.0]},
-        "joint": {"type": "planar", "position": [1.0, 0.0, 0.0]},
-    }
+    bob = link("bob", "planar", rpy=[np.pi / 2, 0.0, 0.0], position=[1.0, 0.0, 0.0]) | body(
+        1.0, inertia=[0.1, 0.1, 0.1]
+    )
     rod = {"name": "rod", "type": "distance", "length": 1.0, "a": {"link": "ground"}, "b": {"link": "bob"}}
     simulation = {"stop": 2.0, "output_step": 0.01, "start": "description"} | keys
     return {"schema": 1, "name": "Bob", "links": [bob], "closures": [rod], "simulation": simulation}

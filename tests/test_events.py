@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers_backends import Compiled, CompileData, Fmu
+from helpers_backends import MODES, Compiled, CompileData, Fmu, run_of
 from helpers_reference import mechanism_of
 from numpy.typing import NDArray
 from scipy.optimize import brentq
@@ -127,7 +127,7 @@ def kinks(request: pytest.FixtureRequest, compile_data: CompileData) -> Compiled
 
 def _run(fmu: Compiled, mode: runs.Mode, tolerance: float, **settings: float) -> dict[str, Array]:
     options: dict[str, Any] = {"stop": STOP, "output_step": OUTPUT_STEP, "parameters": settings}
-    return dict(runs.simulate(fmu.fmu, mode, NAMES, name=mode, tolerance=tolerance, **options).signals)
+    return dict(run_of(fmu, mode, NAMES, tolerance=tolerance, **options).signals)
 
 
 def test_reference_at_closed_forms() -> None:
@@ -192,9 +192,7 @@ def test_a_start_at_the_edge(compile_data: CompileData) -> None:
     """From rest, on the edge of every relation, the motion is that of the sides it moves to."""
     machine = _machine("0 if ball.position_dot >= 0 else 5", "2*sign(cart.position_dot) + 0.1")
     found = simulate(mechanism_of(machine), tolerance=1e-11, stop=0.5, output_step=0.1)
-    run = runs.simulate(
-        compile_data(machine).fmu, "cs", NAMES, name="cs", stop=0.5, output_step=0.1, tolerance=1e-11
-    )
+    run = run_of(compile_data(machine), "cs", NAMES, stop=0.5, output_step=0.1, tolerance=1e-11)
     t = found.time
     for signals in (found.signals, run.signals):
         assert signals["ball_position"] == pytest.approx(HEIGHT + (5 / MASS - GRAVITY) * t**2 / 2, abs=1e-9)
@@ -233,7 +231,7 @@ def test_a_start_on_kinks(compile_data: CompileData) -> None:
     machine, options = _on_kinks(), {"stop": 0.1, "output_step": 0.01, "tolerance": 1e-11}
     names = [f"{link['name']}_position" for link in machine["links"]]
     found = [simulate(mechanism_of(machine), **options)]
-    found += [runs.simulate(compile_data(machine).fmu, mode, names, name=mode, **options) for mode in ("cs", "me")]
+    found += [run_of(compile_data(machine), mode, names, **options) for mode in MODES]
     t = found[0].time
     sprung = ASIDE + PUSH / STIFFNESS * (1.0 - np.cos(math.sqrt(STIFFNESS / MASS) * t))
     expected = [sprung] * 3 + [ASIDE + PUSH / MASS * t**2 / 2, np.full(len(t), ASIDE)]
@@ -250,11 +248,9 @@ def test_chattering_is_an_error(compile_data: CompileData) -> None:
     message = r"more than 1000 events within a second, up to t = 0\.\d+ s; the last one: .*force push"
     with pytest.raises(SolveError, match=message):
         simulate(mechanism_of(CHATTERING), stop=2.0)
-    for mode in ("me", "cs"):
+    for mode in MODES:
         with pytest.raises(SolveError, match=message):
-            runs.simulate(
-                compile_data(CHATTERING).fmu, mode, NAMES, name=mode, stop=2.0, output_step=0.01, tolerance=1e-6
-            )
+            run_of(compile_data(CHATTERING), mode, NAMES, stop=2.0, tolerance=1e-6)
 
 
 def test_noevent() -> None:

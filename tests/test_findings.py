@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers_parts import Y, body, link
 from numpy.testing import assert_allclose
 from scipy.integrate import solve_ivp
 
@@ -24,18 +25,11 @@ HEIGHT = "E.z - 0.25"  # of the point E at the end of an arm of 0.5 m, which ris
 
 def arm(expression: str = HEIGHT, angle: float = -0.3, **changes: Any) -> Prepared:
     """A link about the y axis, with a task."""
-    link = {
-        "name": "arm",
-        "parent": "ground",
-        "mass": 2.0,
-        "com": [0.3, 0.0, 0.0],
-        "inertia": [0.1, 0.2, 0.3],
-        "joint": {"type": "revolute", "axis": [0.0, 1.0, 0.0], "position": angle},
-    }
+    bar = link("arm", "revolute", Y, position=angle) | body(2.0, [0.3, 0.0, 0.0], [0.1, 0.2, 0.3])
     data = {
         "schema": 1,
         "name": "Arm",
-        "links": [link],
+        "links": [bar],
         "points": {"E": {"link": "arm", "position": [0.5, 0.0, 0.0]}},
         "programmed": [{"name": "task", "expression": expression}],
         "simulation": {"stop": 0.4, "output_step": 0.02} | changes,

@@ -9,11 +9,9 @@ from typing import Any
 import fmpy
 import numpy as np
 import pytest
-from helpers_backends import EXAMPLES, Compile, Compiled, Fmu
+from helpers_backends import EXAMPLES, Compile, Compiled, Fmu, follows
 
 from gpmelica import reference
-from gpmelica.fmu.compare.compare import compare
-from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description.load import from_data
 from gpmelica.prepared import Prepared, prepare
 
@@ -125,18 +123,7 @@ def test_parameters_mean_what_the_description_says(
     model = _changed(EXAMPLES / "crane.toml", settings)
     start = dict(zip((f"{s.name}_start" for s in model.program.states), np.concatenate(model.start), strict=True))
     truth = reference.simulate(model.mechanism, start=model.start, stop=0.02, tolerance=1e-10)
-    run = runs.simulate(
-        compiled.fmu,
-        "cs",
-        list(model.units),
-        name="cs",
-        stop=0.02,
-        output_step=0.01,
-        tolerance=1e-10,
-        parameters=values | {name: float(value) for name, value in start.items()},
-    )
-    outcome = compare(truth, run, model.units, 1e-6, horizon=0.02)
-    assert outcome.ok, f"{outcome.worst_signal}: {outcome.max_rel_error}"
+    follows(compiled, truth, modes=("cs",), parameters=values | {name: float(x) for name, x in start.items()})
 
 
 def _changed(path: Path, settings: dict[str, Any]) -> Prepared:
@@ -158,18 +145,12 @@ def test_start_parameters_set_the_start(compile_example: Compile) -> None:
         "solver_finds_start": 0,
     }
     truth = reference.simulate(mechanism, start=(q, qd), stop=0.2, tolerance=1e-10)
-    run = runs.simulate(
-        compiled.fmu,
-        "cs",
-        list(compiled.model.units),
-        name="cs",
-        stop=0.2,
-        output_step=0.01,
-        tolerance=1e-11,
-        parameters=values,
-    )
-    assert [run.signals[name][0] for name in ("column_angle", "boom_angle", "column_angle_dot")] == [4.5, 0.9, 0.3]
-    assert compare(truth, run, compiled.model.units, 1e-6, horizon=0.2).ok
+    assert [truth.signals[name][0] for name in ("column_angle", "boom_angle", "column_angle_dot")] == [
+        4.5,
+        0.9,
+        0.3,
+    ]
+    follows(compiled, truth, modes=("cs",), tolerance=1e-11, parameters=values)
 
 
 # ---- Solver settings --------------------------------------------------------------------------------------------

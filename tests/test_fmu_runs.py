@@ -9,7 +9,7 @@ import casadi as ca
 import fmpy
 import numpy as np
 import pytest
-from helpers_backends import Compiled, CompileData, Fmu, driven, pendulum
+from helpers_backends import MODES, Compiled, CompileData, Fmu, driven, pendulum, run_of
 from helpers_reference import manipulator
 
 from gpmelica import reference
@@ -19,7 +19,6 @@ from gpmelica.generator.description.load import from_data
 from gpmelica.prepared import prepare
 
 RK4 = 1
-MODES: tuple[runs.Mode, ...] = ("me", "cs")
 
 
 # ---- Events ------------------------------------------------------------------------------------------
@@ -37,16 +36,8 @@ def test_switching_time_is_hit(hanging: Compiled, mode: runs.Mode, settings: dic
     model = prepare(from_data(pendulum(parameters={"off": off, "moment": 5.0})))
     names = [s.name for s in model.program.states]
     truth = reference.simulate(model.mechanism, output_step=0.03, tolerance=1e-12)
-    run = runs.simulate(
-        hanging.fmu,
-        mode,
-        names,
-        name=mode,
-        stop=0.6,
-        output_step=0.03,
-        tolerance=1e-11,
-        parameters={"off": off} | settings,
-    )
+    options: dict[str, Any] = {"output_step": 0.03, "tolerance": 1e-11, "parameters": {"off": off} | settings}
+    run = run_of(hanging, mode, names, stop=0.6, **options)
     assert {len(truth.time), len(run.time)} == {21}
     for name in names:
         assert run.signals[name] == pytest.approx(truth.signals[name], abs=1e-8)
@@ -68,16 +59,7 @@ def test_as_many_steps_as_it_takes(hanging: Compiled, capfd: pytest.CaptureFixtu
     """FMPy ends a run whose solver takes 500 steps from output to output; it is run again with more outputs."""
     log = tmp_path / "log"
     few, many = (
-        runs.simulate(
-            hanging.fmu,
-            "me",
-            ["rod_angle"],
-            name="me",
-            stop=40.0,
-            output_step=step,
-            tolerance=1e-12,
-            log_file=log,
-        )
+        run_of(hanging, "me", ["rod_angle"], stop=40.0, output_step=step, tolerance=1e-12, log_file=log)
         for step in (20.0, 1.0)
     )
     assert few.time.tolist() == [0.0, 20.0, 40.0]
@@ -104,7 +86,7 @@ def test_singular_partition_is_reported(compile_data: CompileData, mode: runs.Mo
     task = {"name": "fading", "expression": "max(0.5 - t, 0)*(lower.angle - 0.9)"}
     compiled = compile_data(_arm([task], dependent=["lower.angle"]))
     with pytest.raises(SolveError, match=match):
-        runs.simulate(compiled.fmu, mode, ["lower_angle"], name=mode, stop=1.0, output_step=0.01, tolerance=1e-8)
+        run_of(compiled, mode, ["lower_angle"], stop=1.0, tolerance=1e-8)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -118,7 +100,7 @@ def test_stretched_arm_is_reported(compile_data: CompileData, mode: runs.Mode) -
     assert stretched == pytest.approx(0.4298, abs=1e-4)
     # A little later, because the arm starts at rest and has to catch up with the moving target.
     with pytest.raises(SolveError, match=r"t = 0\.4298\d+"):
-        runs.simulate(compiled.fmu, mode, ["lower_angle"], name=mode, stop=0.5, output_step=0.01, tolerance=1e-8)
+        run_of(compiled, mode, ["lower_angle"], stop=0.5, tolerance=1e-8)
 
 
 def _arm(programmed: list[dict[str, Any]], **constraints: Any) -> dict[str, Any]:

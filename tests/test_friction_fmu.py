@@ -9,12 +9,14 @@ import pytest
 from helpers_backends import (
     Array,
     CompileData,
+    follows,
     largest_error,
     modelica_accelerations,
     native_accelerations,
     pendulum,
     random_states,
     reference_accelerations,
+    run_of,
 )
 from helpers_friction import DAHL, LUGRE, STICK_SLIP, stick_slip
 from helpers_loops import four_bar, spatial_linkage
@@ -23,11 +25,9 @@ from scipy.integrate import solve_ivp
 from gpmelica import reference
 from gpmelica.fmu.backends import native
 from gpmelica.fmu.backends import rumoca as rumoca_backend
-from gpmelica.fmu.compare.compare import compare
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description.load import from_data
 from gpmelica.prepared import Prepared, prepare
-from gpmelica.trajectory import Trajectory
 
 
 def _slide(friction: dict[str, Any], **changes: Any) -> dict[str, Any]:
@@ -94,20 +94,12 @@ def test_modelica(name: str) -> None:
 def test_stick_slip(compile_data: CompileData, mode: runs.Mode) -> None:
     """The benchmark of Canudas de Wit et al. (1995) in the FMU: three slips of a converged solution."""
     forces = [{"name": "pull", "joint": "slide", "effort": "2*(0.1*t - slide.position)"}]
-    run = _run(compile_data, _slide(STICK_SLIP, forces=forces), mode, stop=25.0, output_step=0.01)
+    run = run_of(compile_data(_slide(STICK_SLIP, forces=forces)), mode, stop=25.0, tolerance=1e-9)
     exact = solve_ivp(stick_slip, (0.0, 25.0), [0.0, 0.0, 0.0], "Radau", run.time, rtol=1e-10, atol=1e-13).y
     x, v, z = (run.signals[f"slide_position{part}"] for part in ("", "_dot", "_z"))
     for found, expected, error in zip((x, v, z), exact, (1e-5, 1e-4, 2e-3), strict=True):
         assert found == pytest.approx(expected, abs=error * np.ptp(expected))
     assert np.count_nonzero((v[1:] > 0.05) & (v[:-1] <= 0.05)) >= 3
-
-
-def _run(
-    compile_data: CompileData, data: dict[str, Any], mode: runs.Mode, stop: float, output_step: float
-) -> Trajectory:
-    compiled = compile_data(data)
-    names = list(compiled.model.units)
-    return runs.simulate(compiled.fmu, mode, names, name=mode, stop=stop, output_step=output_step, tolerance=1e-9)
 
 
 def test_coulombs_limit(compile_data: CompileData) -> None:
@@ -122,7 +114,7 @@ def test_coulombs_limit(compile_data: CompileData) -> None:
         friction = {"model": "lugre", "sigma0": sigma0, "sigma1": sigma1, "mu_s": mu, "mu_k": mu, "v_s": 0.01}
         data = _slide(friction, gravity=[0.0, 0.0, -9.81])
         data["links"][0]["joint"]["velocity"] = 1.0
-        run = _run(compile_data, data, "cs", 1.0, 0.01)
+        run = run_of(compile_data(data), stop=1.0, tolerance=1e-9)
         assert abs(run.signals["slide_position_dot"][-1]) < 1e-6
         way = run.signals["slide_position"][-1]
         assert way - 1 / (2 * mu * 9.81) == pytest.approx(-sigma1 / sigma0, rel=0.1)
@@ -155,11 +147,5 @@ def test_friction_states_of_the_fmu(compile_data: CompileData) -> None:
     truth = reference.simulate(
         model.mechanism, start=model.start, dependent=model.dependent, stop=0.3, output_step=0.01, tolerance=1e-10
     )
-    modes: tuple[runs.Mode, ...] = ("me", "cs")
-    for mode in modes:
-        run = runs.simulate(
-            compiled.fmu, mode, list(model.units), name=mode, stop=0.3, output_step=0.01, tolerance=1e-11
-        )
-        outcome = compare(truth, run, model.units, 1e-6)
-        assert outcome.ok, f"{mode}, {outcome.worst_signal}: {outcome.max_rel_error}"
-        assert set(run.signals) >= set(names)
+    follows(compiled, truth, tolerance=1e-11)
+    assert set(truth.signals) >= set(names)

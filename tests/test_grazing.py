@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers_backends import CompileData
+from helpers_parts import X, Z, link, machine
 from helpers_reference import mechanism_of
 
 from gpmelica.fmu.runs import simulate as runs
@@ -20,15 +21,10 @@ ABOVE = (1e-6, 1e-4, 1e-2)  # of it
 
 def thrown(speed: float) -> dict[str, Any]:
     """A ball of 1 kg under a springy ceiling."""
-    joint = {"type": "prismatic", "axis": [0.0, 0.0, 1.0], "velocity": speed}
     roof = {"name": "roof", "link": "ball", "stiffness": STIFFNESS}
-    return {
-        "schema": 1,
-        "name": "Thrown",
-        "links": [{"name": "ball", "parent": "ground", "mass": 1.0, "inertia": [0.1, 0.1, 0.1], "joint": joint}],
-        "contacts": [roof | {"plane": {"point": [0.0, 0.0, HEIGHT], "normal": [0.0, 0.0, -1.0]}}],
-        "simulation": {"start": "description", "stop": STOP, "output_step": 0.05},
-    }
+    roof |= {"plane": {"point": [0.0, 0.0, HEIGHT], "normal": [0.0, 0.0, -1.0]}}
+    times = {"start": "description", "stop": STOP, "output_step": 0.05}
+    return machine(link("ball", "prismatic", Z, velocity=speed), contacts=[roof], simulation=times)
 
 
 def flight(speed: float) -> float:
@@ -73,18 +69,13 @@ def test_co_simulation_meets_it(compile_data: CompileData, method: int) -> None:
 
 
 FREE, BOUND, TURN, FROM = 2.0 * np.pi, 1e3, 0.99, 3.0  # rad/s, N/m, m of an amplitude of 1 m, m
-LINE = {
-    "a": {"link": "ground", "point": [-FROM, 0.0, 0.0]},
-    "b": {"link": "mass"},
-    "rest": FROM + TURN,
-    "tension_only": True,
-}
+LINE = {"a": {"link": "ground", "point": [-FROM, 0.0, 0.0]}, "b": {"link": "mass"}, "rest": FROM + TURN}
 PLANE = {"point": [TURN, 0.0, 0.0], "normal": [-1.0, 0.0, 0.0]}
 BACK = f"-{BOUND}*(mass.position - {TURN})"
 KINKS: dict[str, dict[str, Any]] = {
     "stop": {"limits": {"upper": TURN, "stiffness": BOUND}},
     "contact": {"contacts": [{"name": "wall", "link": "mass", "plane": PLANE, "stiffness": BOUND}]},
-    "rope": {"lines": [{"name": "rope", "stiffness": BOUND} | LINE]},
+    "rope": {"lines": [{"name": "rope", "stiffness": BOUND, "tension_only": True} | LINE]},
     "condition": {
         "forces": [{"name": "f", "joint": "mass", "effort": f"{BACK} if mass.position > {TURN} else 0"}]
     },
@@ -94,12 +85,11 @@ KINKS: dict[str, dict[str, Any]] = {
 
 def swinging(kink: dict[str, Any]) -> dict[str, Any]:
     """A mass of 1 kg on a spring, through its rest, with something that begins shortly before its turn."""
-    joint = {"type": "prismatic", "axis": [1.0, 0.0, 0.0], "velocity": FREE}
-    joint |= {"stiffness": FREE**2} | {key: kink[key] for key in kink.keys() & {"limits"}}
-    link = {"name": "mass", "parent": "ground", "mass": 1.0, "inertia": [1.0, 1.0, 1.0], "joint": joint}
-    data = {"schema": 1, "name": "Swinging", "gravity": [0.0, 0.0, 0.0], "links": [link]}
-    data["simulation"] = {"start": "description", "stop": 2.2, "output_step": 0.1, "tolerance": 1e-9}
-    return data | {key: value for key, value in kink.items() if key != "limits"}
+    limits = {key: kink[key] for key in kink.keys() & {"limits"}}
+    mass = link("mass", "prismatic", X, velocity=FREE, stiffness=FREE**2, **limits)
+    times = {"start": "description", "stop": 2.2, "output_step": 0.1, "tolerance": 1e-9}
+    others = {key: value for key, value in kink.items() if key != "limits"}
+    return machine(mass, gravity=[0.0, 0.0, 0.0], simulation=times, **others)
 
 
 @pytest.mark.parametrize("kind", KINKS)

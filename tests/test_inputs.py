@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,10 @@ from zipfile import ZipFile
 
 import numpy as np
 import pytest
-from helpers_backends import CompileData, driven
+from awkward_machines.judge import toml
+from helpers_backends import MODES, CompileData, driven, follows, run_of
 from helpers_cli import Command, fails
+from helpers_parts import X, body, link, machine
 from helpers_reference import mechanism_of
 
 from gpmelica import reference
@@ -22,7 +25,6 @@ from gpmelica.reference.kinematics.piecewise import PiecewiseLinear
 from gpmelica.trajectory import Array
 
 NAMES = ["push", "wind_x", "wind_y", "wind_z"]
-MODES: tuple[runs.Mode, ...] = ("me", "cs")
 
 
 def _file(folder: Path, *lines: str) -> Path:
@@ -32,14 +34,10 @@ def _file(folder: Path, *lines: str) -> Path:
 
 
 def _mass() -> dict[str, Any]:
-    joint = {"type": "prismatic", "axis": [1.0, 0.0, 0.0]}
-    return {
-        "schema": 1,
-        "name": "Slider",
-        "gravity": [0.0, 0.0, 0.0],
-        "links": [{"name": "mass", "parent": "ground", "mass": 2.0, "inertia": [1.0, 1.0, 1.0], "joint": joint}],
-        "forces": [{"name": "f", "joint": "mass", "input": True}],
-    }
+    push = {"name": "f", "joint": "mass", "input": True}
+    times = {"stop": 0.3, "output_step": 0.01}
+    slide = link("mass", "prismatic", X) | body(2.0)
+    return machine(slide, name="Slider", gravity=[0.0, 0.0, 0.0], forces=[push], simulation=times)
 
 
 # ---- The file ---------------------------------------------------------------------------------------------------
@@ -155,36 +153,14 @@ def test_fmu_gets_the_reference_inputs(compile_data: CompileData, mode: runs.Mod
     truth = reference.simulate(
         model.mechanism, start=model.start, inputs=table.functions(), stop=0.6, output_step=0.01, tolerance=1e-11
     )
-    run = runs.simulate(
-        compiled.fmu,
-        mode,
-        list(model.units),
-        name=mode,
-        stop=0.6,
-        output_step=0.01,
-        tolerance=1e-10,
-        inputs=table,
-    )
-    assert compare(truth, run, model.units, 1.0).max_rel_error < 1e-7
+    follows(compiled, truth, 1e-7, (mode,), inputs=table)
 
 
 def test_an_fmu_that_holds_inputs_gets_their_means(compile_data: CompileData, tmp_path: Path) -> None:
     """One that neither takes slopes nor asks errs by the second order of shorter steps, not by the first."""
     compiled, table = compile_data(driven()), _polygon()
     holding = _without(compiled.fmu, tmp_path / "holding.fmu", 'canInterpolateInputs="true"')
-    coarse, fine = (
-        runs.simulate(
-            fmu,
-            "cs",
-            list(compiled.model.units),
-            name=fmu.stem,
-            stop=0.6,
-            output_step=0.01,
-            tolerance=1e-10,
-            inputs=table,
-        )
-        for fmu in (holding, compiled.fmu)
-    )
+    coarse, fine = (run_of(replace(compiled, fmu=fmu), stop=0.6, inputs=table) for fmu in (holding, compiled.fmu))
     assert 1e-9 < compare(fine, coarse, compiled.model.units, 1.0).max_rel_error < 1e-5
 
 
@@ -203,7 +179,7 @@ def _without(fmu: Path, target: Path, attribute: str) -> Path:
 def test_run_with_an_input_file(gpmelica: Command, tmp_path: Path) -> None:
     """`gpmelica run --input` holds both modes against the reference; rumoca is left out, which the report says."""
     description = tmp_path / "slider.toml"
-    description.write_text(_toml())
+    description.write_text(toml(_mass()))
     inputs = _file(tmp_path, "time,f", "0,0", "0.105,3", "0.3,-1")
     out = tmp_path / "out"
     answer = gpmelica("run", description, "--compiler", "native", "--input", inputs, "--out", out, "--json")
@@ -217,22 +193,7 @@ def test_run_with_an_input_file(gpmelica: Command, tmp_path: Path) -> None:
 def test_wrong_input_file_is_bad_input(gpmelica: Command, tmp_path: Path) -> None:
     """Exit status 2, and the file and column in the message."""
     description = tmp_path / "slider.toml"
-    description.write_text(_toml())
+    description.write_text(toml(_mass()))
     inputs = _file(tmp_path, "time,g", "0,0", "1,1")
     answer = gpmelica("loads", description, "--input", inputs, "--out", tmp_path / "out")
     fails(answer, 2, str(inputs), "expected the columns time, f, got time, g: f is missing")
-
-
-def _toml() -> str:
-    return """schema = 1
-name = "Slider"
-gravity = [0.0, 0.0, 0.0]
-forces = [{ name = "f", joint = "mass", input = true }]
-simulation = { stop = 0.3, output_step = 0.01 }
-[[links]]
-name = "mass"
-parent = "ground"
-mass = 2.0
-inertia = [1.0, 1.0, 1.0]
-joint = { type = "prismatic", axis = [1.0, 0.0, 0.0] }
-"""

@@ -13,6 +13,8 @@ from awkward_machines.judge import toml
 from helpers_backends import Compile
 from helpers_cli import Command, fails
 from helpers_linear import hanging, point
+from helpers_parts import Z, body, link
+from helpers_parts import machine as described
 from PIL import Image
 from scipy.io import loadmat
 
@@ -42,24 +44,14 @@ def _parallelogram(angle: float) -> dict[str, Any]:
     """A four bar whose opposite bars are equally long: at angle 0 all lie on a line, and it can go on two ways."""
 
     def bar(name: str, parent: str, x: float, length: float, position: float) -> dict[str, Any]:
-        joint = {"type": "revolute", "axis": [0.0, 0.0, 1.0], "position": position}
-        shape = {"mass": 1.0, "com": [length / 2, 0.0, 0.0], "inertia": [0.01, 0.02, 0.02]}
-        return {"name": name, "parent": parent, "frame": {"xyz": [x, 0.0, 0.0]}, "joint": joint, **shape}
+        own = link(name, "revolute", Z, parent, xyz=[x, 0.0, 0.0], position=position)
+        return own | body(1.0, [length / 2, 0.0, 0.0], [0.01, 0.02, 0.02])
 
-    bars = [
-        bar("crank", "ground", 0.0, 1.0, angle),
-        bar("coupler", "crank", 1.0, 2.0, -angle),
-        bar("rocker", "ground", 2.0, 1.0, angle),
-    ]
+    bars = [bar("crank", "ground", 0.0, 1.0, angle), bar("coupler", "crank", 1.0, 2.0, -angle)]
+    bars.append(bar("rocker", "ground", 2.0, 1.0, angle))
     ends = {"a": {"link": "coupler", "xyz": [2.0, 0.0, 0.0]}, "b": {"link": "rocker", "xyz": [1.0, 0.0, 0.0]}}
-    return {
-        "schema": 1,
-        "name": "Parallelogram",
-        "gravity": [0.0, 0.0, -9.81],
-        "links": bars,
-        "closures": [{"name": "pin", "type": "point_on_line", **ends}],
-        "simulation": {"start": "description"},
-    }
+    pin = {"name": "pin", "type": "point_on_line", **ends}
+    return described(*bars, gravity=[0.0, 0.0, -9.81], closures=[pin], simulation={"start": "description"})
 
 
 def test_no_model_where_rows_are_lost() -> None:
@@ -188,11 +180,9 @@ def test_wrong_outputs_give_a_message(
 
 def test_no_equilibrium_is_said(gpmelica: Command, tmp_path: Path) -> None:
     """A body that falls has none: which coordinate, and which force is left."""
-    joint = {"type": "prismatic", "axis": [0.0, 0.0, 1.0]}
-    link = {"name": "stone", "parent": "ground", "mass": 1.0, "inertia": [1.0, 1.0, 1.0], "joint": joint}
-    falling = {"schema": 1, "name": "Falling", "links": [link], "statics": {"locked": []}}
+    falling = described(link("stone", "prismatic", Z), statics={"locked": []}, simulation={"start": "description"})
     path = tmp_path / "falling.toml"
-    path.write_text(toml(falling | {"simulation": {"start": "description"}}), encoding="utf-8")
+    path.write_text(toml(falling), encoding="utf-8")
     answer = gpmelica("modes", path, "--equilibrium")
     fails(answer, 2, "equilibrium: no static equilibrium found", "stone.position")
 

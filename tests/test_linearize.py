@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import control
 import numpy as np
 import pytest
-from helpers_backends import Array, Compile, Compiled, CompileData, CompileModel, example_model
+from helpers_backends import Array, Compile, Compiled, CompileData, CompileModel, example_model, run_of
 from helpers_examples import changed
 from helpers_linear import CORNER, GRAVITY, INERTIA, LUGRE, MASS, SLIDE, SUPPORT, Nearby, elastic, hanging, point
 from helpers_reference import BEAM
@@ -16,7 +16,6 @@ from test_derivatives import MODELS, differences
 from test_friction_fmu import MECHANISMS
 
 from gpmelica import reference
-from gpmelica.fmu.runs import simulate as runs
 from gpmelica.fmu.runs.inputs import InputTable
 from gpmelica.fmu.runs.states import State
 from gpmelica.generator.description.load import from_data
@@ -217,9 +216,7 @@ def test_response_to_a_small_step(compile_data: CompileData) -> None:
     space = linearized(compiled.model, compiled.fmu, point(compiled.model))
     chosen = space.select(inputs=["motor"], outputs=["upper_angle", "lower_angle_dot", "E_z"])
     inputs = InputTable(np.array([0.0, 2.0]), {"motor": np.full(2, torque)})
-    run = runs.simulate(
-        compiled.fmu, "cs", chosen.outputs, name="step", stop=2.0, output_step=0.02, tolerance=1e-11, inputs=inputs
-    )
+    run = run_of(compiled, "cs", chosen.outputs, stop=2.0, output_step=0.02, tolerance=1e-11, inputs=inputs)
     system = chosen.to_control()
     response = control.forced_response(system, run.time, np.full((1, len(run.time)), torque)).outputs
     for name, linear, at_rest in zip(chosen.outputs[:2], response, chosen.y, strict=False):

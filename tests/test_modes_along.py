@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from awkward_machines.judge import toml
 from helpers_cli import Command, fails
+from helpers_parts import X, Y, Z, beam, body, link, machine
 
 import gpmelica as gp
 from gpmelica.errors import DescriptionError
@@ -33,44 +34,32 @@ def lag(spin: Any, angle: Any = 0.0, ramp: float = 0.0) -> Any:
 
 
 def _rod(name: str, angle: float, axis: list[float], **joint: Any) -> dict[str, Any]:
-    frame = {"xyz": [RADIUS * np.cos(angle), RADIUS * np.sin(angle), 0.0], "rpy": [0.0, 0.0, angle]}
+    place = {"xyz": [RADIUS * np.cos(angle), RADIUS * np.sin(angle), 0.0], "rpy": [0.0, 0.0, angle]}
     inertia = MASS * LENGTH**2 / 12
-    shape = {"mass": MASS, "com": [LENGTH / 2, 0.0, 0.0], "inertia": [0.0, inertia, inertia]}
-    return {
-        "name": name,
-        "parent": "hub",
-        "frame": frame,
-        "joint": {"type": "revolute", "axis": axis, **joint},
-        **shape,
-    }
+    return link(name, "revolute", axis, "hub", **place, **joint) | body(
+        MASS, [LENGTH / 2, 0.0, 0.0], [0.0, inertia, inertia]
+    )
 
 
 def _slide(name: str, axis: list[float], mass: Any) -> dict[str, Any]:
-    joint = {"type": "prismatic", "axis": axis, "stiffness": SLIDE}
-    return {"name": name, "parent": "ground", "mass": mass, "inertia": [0.1, 0.1, 0.1], "joint": joint}
+    return link(name, "prismatic", axis, stiffness=SLIDE) | body(mass, inertia=[0.1, 0.1, 0.1])
 
 
 def spinner() -> dict[str, Any]:
     """A hub that turns as it is told, with two rods; beside it two masses on springs."""
-    hub = {"name": "hub", "parent": "ground", "mass": 5.0, "inertia": [1.0, 1.0, 1.0]}
-    hub["joint"] = {"type": "revolute", "axis": [0.0, 0.0, 1.0]}
     load = SLIDE / (2 * np.pi * flap(CROSSING)) ** 2
-    return {
-        "schema": 1,
-        "name": "Spinner",
-        "gravity": [0.0, 0.0, 0.0],
-        "parameters": {"spin": 3.0, "ramp": 0.0, "payload": {"value": load, "unit": "kg", "min": 0.1}},
-        "links": [
-            hub,
-            _rod("flap", 0.0, [0.0, 1.0, 0.0], stiffness=FLAP),
-            _rod("lag", np.pi, [0.0, 0.0, 1.0]),
-            _slide("load", [1.0, 0.0, 0.0], "payload"),
-            _slide("other", [0.0, 1.0, 0.0], 4.0),
-        ],
-        "motions": [{"name": "turn", "joint": "hub", "position": "spin*t + 0.5*ramp*t^2"}],
-        "constraints": {"projection": True},  # the start gets the hub's speed
-        "simulation": {"stop": 0.1, "tolerance": 1e-10},
-    }
+    return machine(
+        link("hub", "revolute", Z) | body(5.0),
+        _rod("flap", 0.0, Y, stiffness=FLAP),
+        _rod("lag", np.pi, Z),
+        _slide("load", X, "payload"),
+        _slide("other", Y, 4.0),
+        gravity=[0.0, 0.0, 0.0],
+        parameters={"spin": 3.0, "ramp": 0.0, "payload": {"value": load, "unit": "kg", "min": 0.1}},
+        motions=[{"name": "turn", "joint": "hub", "position": "spin*t + 0.5*ramp*t^2"}],
+        constraints={"projection": True},  # the start gets the hub's speed
+        simulation={"stop": 0.1, "tolerance": 1e-10},
+    )
 
 
 def model(**changes: Any) -> gp.Model:
@@ -167,12 +156,7 @@ def test_a_jump_is_noted() -> None:
 
 
 def test_keys_that_change_the_coordinates() -> None:
-    beam = {"length": 1.0, "density": 1e3, "area": 1e-4, "E": 1e9, "G": 4e8, "Iy": 1e-9, "Iz": 1e-9, "J": 2e-9}
-    data = {
-        "schema": 1,
-        "name": "Beam",
-        "links": [{"name": "beam", "parent": "ground", "joint": {"type": "fixed"}}],
-    }
-    data["links"][0]["beam"] = beam | {"elements": 2}  # type: ignore[index]
+    section = {"length": 1.0, "density": 1e3, "area": 1e-4, "E": 1e9, "G": 4e8, "Iy": 1e-9, "Iz": 1e-9, "J": 2e-9}
+    data = machine(beam("beam", section | {"elements": 2}, "fixed"))
     with pytest.raises(DescriptionError, match="changes which coordinates there are"):
         gp.Model(from_data(data)).modes_along("links.beam.beam.elements", [2, 3])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers_backends import EXAMPLES, Compiled, CompileData, Fmu
+from helpers_backends import EXAMPLES, Compiled, CompileData, Fmu, run_of
 from helpers_motions import COMMAND, LENGTH, LOWERED, START, drives, lowering, reach
 from helpers_reference import manipulator, mechanism_of
 from helpers_stages import StagedModel
@@ -59,10 +59,7 @@ def test_closed_forms_in_the_fmu(machine: Compiled, mode: runs.Mode) -> None:
     """The same."""
     some = np.linspace(0.0, 1.0, 3)
     names = [*reach(some), *lowering(some), *_swing(some)]
-    run = runs.simulate(
-        machine.fmu, mode, names, name=mode, stop=1.0, output_step=0.02, tolerance=1e-10, parameters=INPUTS
-    )
-    _check(run, 3e-8)
+    _check(run_of(machine, mode, names, stop=1.0, output_step=0.02, parameters=INPUTS), 3e-8)
 
 
 def test_nothing_moves_without_a_command(machine: Compiled) -> None:
@@ -72,7 +69,7 @@ def test_nothing_moves_without_a_command(machine: Compiled) -> None:
     starts = [float(variables[name].start) for name in ("reach", "hoist")]
     assert np.array_equal(starts, [START, LENGTH])
     names = ["arm_angle", "reach_offset", "hoist_filtered"]
-    run = runs.simulate(machine.fmu, "cs", names, name="cs", stop=0.4, output_step=0.1, tolerance=1e-10)
+    run = run_of(machine, "cs", names, stop=0.4, output_step=0.1)
     assert run.signals["arm_angle"] == pytest.approx(START, abs=1e-12)
     assert not run.signals["reach_offset"].any()
     assert run.signals["hoist_filtered"] == pytest.approx(LENGTH, abs=1e-14)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers_examples import FORMULATIONS
+from helpers_parts import body, link, machine
 from helpers_reference import manipulator, mechanism_of
 from numpy.typing import NDArray
 
@@ -19,16 +20,14 @@ MASS, INERTIA, LEVER = 3.0, 0.4, 0.25  # kg, kg·m², m
 
 def sleigh(**constraints: Any) -> dict[str, Any]:
     """Chaplygin's sleigh: a rigid body on a plane and on one edge, its centre of mass LEVER before the edge."""
-    body = {"mass": MASS, "com": [LEVER, 0.0, 0.0], "inertia": [0.3, 0.3, INERTIA]}
-    joint = {"type": "planar", "position": [0.3, -0.2, 0.7], "velocity": [0.0, 0.0, 1.5]}
-    return {
-        "schema": 1,
-        "name": "Sleigh",
-        "links": [{"name": "sleigh", "parent": "ground", "joint": joint} | body],
-        "nonholonomic": [{"name": "blade", "link": "sleigh", "normal": [0.0, 2.0, 0.0]}],
-        "simulation": {"start": "description", "stop": 2.0, "output_step": 0.05, "tolerance": 1e-11},
-        "constraints": constraints,
-    }
+    joint = {"position": [0.3, -0.2, 0.7], "velocity": [0.0, 0.0, 1.5]}
+    return machine(
+        link("sleigh", "planar", **joint) | body(MASS, [LEVER, 0.0, 0.0], [0.3, 0.3, INERTIA]),
+        name="Sleigh",
+        nonholonomic=[{"name": "blade", "link": "sleigh", "normal": [0.0, 2.0, 0.0]}],
+        simulation={"start": "description", "stop": 2.0, "output_step": 0.05, "tolerance": 1e-11},
+        constraints=constraints,
+    )
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers_arm import arm
-from helpers_backends import CompileData
+from helpers_backends import MODES, CompileData, follows, run_of
 from helpers_levels import check_derivations, check_levels
+from helpers_parts import body, link, machine
 from helpers_reference import mechanism_of, random_state, unchecked
 from helpers_stages import StagedModel
 from numpy.typing import NDArray
@@ -22,7 +23,6 @@ from gpmelica.errors import SolveError
 from gpmelica.fmu.backends import rumoca
 from gpmelica.fmu.compare.compare import compare
 from gpmelica.fmu.report.plots.schematic import start_pose
-from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description.load import from_data
 from gpmelica.generator.description.tables.task import Path
 from gpmelica.generator.modelica import experiment
@@ -262,22 +262,14 @@ QUICK = {"leg_time": 0.24, "blend_time": 0.07, "profile": "trapezoidal", "ramp":
 
 def _flight(**legs: Any) -> dict[str, Any]:
     """A body with all six coordinates, which are its place and the angles of its orientation, on a path."""
-    body = {
-        "name": "body",
-        "parent": "ground",
-        "mass": MASS,
-        "com": [0.02, -0.01, 0.03],
-        "inertia": [0.1, 0.2, 0.25],
-    }
     path = {"point": "T", "waypoints": WAYPOINTS, "orientations": ORIENTATIONS} | legs
-    return {
-        "schema": 1,
-        "name": "Flight",
-        "links": [body | {"joint": {"type": "free"}}],
-        "points": {"T": {"link": "body", "rpy": [0.0, 0.0, 0.0]}},
-        "programmed": [{"name": "way", "path": path}],
-        "simulation": {"stop": STOP, "output_step": 0.01, "tolerance": 1e-10},
-    }
+    return machine(
+        link("body", "free") | body(MASS, [0.02, -0.01, 0.03], [0.1, 0.2, 0.25]),
+        name="Flight",
+        points={"T": {"link": "body", "rpy": [0.0, 0.0, 0.0]}},
+        programmed=[{"name": "way", "path": path}],
+        simulation={"stop": STOP, "output_step": 0.01, "tolerance": 1e-10},
+    )
 
 
 def _check_end(run: Trajectory) -> None:
@@ -311,13 +303,9 @@ def quick_flight() -> Trajectory:
 def test_fmu_follows_the_path(compile_data: CompileData, quick_flight: Trajectory) -> None:
     """Model exchange and co-simulation, over jumps of acceleration, to 1e-7 of ranges, and to the end."""
     compiled = compile_data(_flight(**QUICK), "3.0")
-    model = compiled.model
-    for mode in ("me", "cs"):
-        given = {"stop": STOP, "output_step": 0.01, "tolerance": 1e-10}
-        run = runs.simulate(compiled.fmu, mode, list(model.units), name=mode, **given)
-        outcome = compare(quick_flight, run, model.units, 1e-7, horizon=STOP, complete=True)
-        assert outcome.ok, f"{mode}, {outcome.worst_signal}: {outcome.max_rel_error}"
-        _check_end(run)
+    follows(compiled, quick_flight, 1e-7)
+    for mode in MODES:
+        _check_end(run_of(compiled, mode, stop=STOP))
 
 
 @pytest.mark.skipif(not rumoca.available(), reason="rumoca is not installed")

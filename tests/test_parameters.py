@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from helpers_backends import Compiled, CompileData
 from helpers_parameters import Data, Fmu, linkage, loader, motion_signals
+from helpers_parts import X, Y, Z, body, link, machine
 
 from gpmelica import reference
 from gpmelica.errors import DescriptionError
@@ -156,10 +157,8 @@ def test_what_falls_over_starts_where_it_comes_to_rest(compile_data: CompileData
 
 def test_a_start_on_a_summit_is_refused(compile_data: CompileData) -> None:
     """A rod upright on a spring that no longer holds it, as nothing says which way it falls."""
-    joint = {"type": "revolute", "axis": [0.0, 1.0, 0.0], "stiffness": "k"}
-    rod = {"name": "rod", "parent": "ground", "joint": joint, "mass": 1.0, "com": [0.0, 0.0, 0.5]}
-    rod |= {"inertia": [0.1, 0.1, 0.1]}
-    data = {"schema": 1, "name": "Upright", "parameters": {"k": 10.0}, "links": [rod]}
+    rod = link("rod", "revolute", Y, stiffness="k") | body(1.0, [0.0, 0.0, 0.5], [0.1, 0.1, 0.1])
+    data = machine(rod, parameters={"k": 10.0})
     with Fmu(compile_data(data, "2.0"), "2.0", "me") as fmu:
         with pytest.raises(fmpy.fmi1.FMICallException):
             fmu.start({"k": 4.0})
@@ -201,32 +200,23 @@ def test_changes_of_a_parameter_keep_its_unit_and_bounds() -> None:
 def resting(**changes: float) -> Data:
     """A load on the ground, and the rope that could lift it, slack by default; a lever beside."""
     values = {"payload": 50.0, "rope": 2.5, "lever": 8.0} | changes
-    links: list[Data] = [
-        {"name": "load_x", "parent": "ground", "joint": {"type": "prismatic", "axis": [1.0, 0.0, 0.0]}},
-        {"name": "load", "parent": "load_x", "joint": {"type": "prismatic", "axis": [0.0, 0.0, 1.0]}},
-        {"name": "lever", "parent": "ground", "joint": {"type": "revolute", "axis": [0.0, 1.0, 0.0]}},
+    carriage = {
+        key: value for key, value in link("load_x", "prismatic", X, position=0.2).items() if key not in body()
+    }
+    links = [
+        carriage,
+        link("load", "prismatic", Z, "load_x", position=0.1) | body("payload", inertia=[0.0, 0.0, 0.0]),
+        link("lever", "revolute", Y, stiffness=300.0) | body("lever", [0.5, 0.0, 0.0], [0.1, 0.1, 0.1]),
     ]
-    links[0]["joint"]["position"], links[1]["joint"]["position"] = 0.2, 0.1
-    links[1] |= {"mass": "payload", "inertia": [0.0, 0.0, 0.0]}
-    links[2] |= {"mass": "lever", "com": [0.5, 0.0, 0.0], "inertia": [0.1, 0.1, 0.1]}
-    links[2]["joint"]["stiffness"] = 300.0
     rope = {
         "name": "rope",
         "a": {"link": "ground", "point": [0.0, 0.0, 2.0]},
         "b": {"link": "load"},
         "rest": "rope",
     }
-    ground = {
-        "name": "earth",
-        "link": "load",
-        "plane": {"point": [0.0, 0.0, 0.0]},
-        "stiffness": 1e5,
-        "damping": 1e3,
-    }
-    return {
-        **{"schema": 1, "name": "Resting", "parameters": values, "links": links, "contacts": [ground]},
-        **{"lines": [rope | {"stiffness": 1e4, "damping": 10.0, "tension_only": True}], "statics": {"locked": []}},
-    }
+    rope |= {"stiffness": 1e4, "damping": 10.0, "tension_only": True}
+    ground = {"name": "earth", "link": "load", "plane": {"point": [0.0] * 3}, "stiffness": 1e5, "damping": 1e3}
+    return machine(*links, parameters=values, contacts=[ground], lines=[rope], statics={"locked": []})
 
 
 def test_start_of_what_is_indifferent(compile_data: CompileData) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers_backends import Array, Compile, Compiled, CompileData, Fmu
+from helpers_backends import Array, Compile, Compiled, CompileData, Fmu, run_of
+from helpers_parts import X, Y, beam, body, link, machine
 from helpers_reference import BEAM, cantilever
 
 from gpmelica.fmu.runs import simulate as runs
@@ -25,7 +26,7 @@ def test_violations_decay_at_the_slow_root(compile_example: Compile, case: str) 
     compiled = compile_example("manipulator", case)
     alpha, beta = compiled.model.mechanism.alpha, compiled.model.mechanism.beta
     names = ["violation_position"]
-    run = runs.simulate(compiled.fmu, "cs", names, name=case, stop=4.0, output_step=0.01, tolerance=1e-9)
+    run = run_of(compiled, "cs", names, stop=4.0, tolerance=1e-9)
     violation = run.signals["violation_position"]
     assert violation[0] > 5e-3
     fitted = (run.time > 0.1) & (run.time < 2.2)
@@ -39,30 +40,18 @@ def test_violations_decay_at_the_slow_root(compile_example: Compile, case: str) 
 
 def _chain() -> dict[str, Any]:
     """A pendulum of three links with an elastic one, joint springs, no dampers, no forces, in full motion."""
-    beam = BEAM | {"length": 0.8, "area": 4e-4, "density": 2700.0, "E": 7e9, "G": 2.6e9, "elements": 3}
-    links = [
-        {"name": "a", "parent": "ground", "mass": 3.0, "com": [0.4, 0.05, 0.0], "inertia": [0.02, 0.2, 0.21]},
-        {"name": "b", "parent": "a", "frame": {"xyz": [0.9, 0.0, 0.0], "rpy": [0.2, 0.1, 0.3]}, "beam": beam},
-        {
-            "name": "c",
-            "parent": "b",
-            "frame": {"xyz": [0.8, 0.0, 0.0]},
-            "mass": 0.7,
-            "inertia": [0.01, 0.02, 0.02],
-        },
-    ]
-    joints = [
-        {"type": "universal", "position": [0.3, 0.2], "velocity": [0.5, -0.4]},
-        {"type": "revolute", "axis": [0.0, 1.0, 0.0], "position": 0.4, "velocity": -0.8},
-        {"type": "prismatic", "axis": [1.0, 0.0, 0.0], "rest": 0.1, "stiffness": 400.0, "velocity": 0.3},
-    ]
-    return {
-        "schema": 1,
-        "name": "Chain",
-        "gravity": [0.0, 0.0, -9.81],
-        "links": [link | {"joint": joint} for link, joint in zip(links, joints, strict=True)],
-        "simulation": {"stop": 2.0, "start": "description"},
-    }
+    section = BEAM | {"length": 0.8, "area": 4e-4, "density": 2700.0, "E": 7e9, "G": 2.6e9, "elements": 3}
+    turned = {"xyz": [0.9, 0.0, 0.0], "rpy": [0.2, 0.1, 0.3]}
+    return machine(
+        link("a", "universal", position=[0.3, 0.2], velocity=[0.5, -0.4])
+        | body(3.0, [0.4, 0.05, 0.0], [0.02, 0.2, 0.21]),
+        beam("b", section, "revolute", Y, "a", **turned, position=0.4, velocity=-0.8),
+        link("c", "prismatic", X, "b", xyz=[0.8, 0.0, 0.0], rest=0.1, stiffness=400.0, velocity=0.3)
+        | body(0.7, inertia=[0.01, 0.02, 0.02]),
+        name="Chain",
+        gravity=[0.0, 0.0, -9.81],
+        simulation={"stop": 2.0, "start": "description"},
+    )
 
 
 @pytest.mark.parametrize(("mode", "tolerance"), [("me", 1e-12), ("cs", 1e-10)])
@@ -71,7 +60,7 @@ def test_energy_is_conserved(compile_data: CompileData, mode: runs.Mode, toleran
     compiled = compile_data(_chain())
     symbols = [c.symbol for c in compiled.model.mechanism.coordinates]
     names = [*symbols, *(f"{s}_dot" for s in symbols)]
-    run = runs.simulate(compiled.fmu, mode, names, name="chain", stop=2.0, output_step=0.02, tolerance=tolerance)
+    run = run_of(compiled, mode, names, stop=2.0, output_step=0.02, tolerance=tolerance)
     kinetic, total = _energies(compiled, symbols, run)
     exchanged = np.ptp(kinetic)
     assert exchanged > 10.0

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers_examples import EXAMPLES
+from helpers_parts import Z, body, link, machine
 from helpers_program import Numeric
 from helpers_redundant import started
 from helpers_reference import mechanism_of, slope
@@ -28,11 +29,11 @@ Array = NDArray[np.float64]
 def _four_bar(size: float, place: tuple[float, float, float]) -> dict[str, Any]:
     """The spatial four-bar linkage of the examples, larger by a factor and elsewhere."""
     data = tomllib.loads((EXAMPLES / "four_bar_3d.toml").read_text(encoding="utf-8"))
-    for link in data["links"]:
-        frame = link["frame"]
+    for bar in data["links"]:
+        frame = bar["frame"]
         frame["xyz"] = [size * x for x in frame.get("xyz", [0.0, 0.0, 0.0])]
-        link["com"], link["inertia"] = ([factor * x for x in link[key]] for factor, key in _grown(size))
-        if link["parent"] == "ground":
+        bar["com"], bar["inertia"] = ([factor * x for x in bar[key]] for factor, key in _grown(size))
+        if bar["parent"] == "ground":
             frame["xyz"] = [x + y for x, y in zip(frame["xyz"], place, strict=True)]
     for side in "ab":
         data["closures"][0][side]["xyz"] = [size * x for x in data["closures"][0][side]["xyz"]]
@@ -97,24 +98,13 @@ def test_sizes_do_not_depend_on_what_cancels() -> None:
 # ---- Constraints of which the joints alone keep every row -------------------------------------------------------
 
 
-DOOR = {
-    "schema": 1,
-    "name": "Door",
-    "gravity": [0.0, -9.81, 0.0],
-    "links": [
-        {
-            "name": "door",
-            "parent": "ground",
-            "mass": 2.0,
-            "com": [0.5, 0.0, 0.0],
-            "inertia": [0.1, 0.1, 0.1],
-            "joint": {"type": "revolute", "axis": [0.0, 0.0, 1.0], "velocity": 1.0},
-        }
-    ],
-    "closures": [{"name": "hinge", "type": "revolute", "a": {"link": "ground"}, "b": {"link": "door"}}],
-    "nonholonomic": [{"name": "blade", "link": "door", "point": [0.5, 0.0, 0.0], "normal": [1.0, 0.0, 0.0]}],
-    "outputs": {"loads": "all"},
-}
+DOOR = machine(
+    link("door", "revolute", Z, velocity=1.0) | body(2.0, [0.5, 0.0, 0.0], [0.1, 0.1, 0.1]),
+    gravity=[0.0, -9.81, 0.0],
+    closures=[{"name": "hinge", "type": "revolute", "a": {"link": "ground"}, "b": {"link": "door"}}],
+    nonholonomic=[{"name": "blade", "link": "door", "point": [0.5, 0.0, 0.0], "normal": [1.0, 0.0, 0.0]}],
+    outputs={"loads": "all"},
+)
 
 
 @pytest.mark.parametrize("redundant", ["auto", "minimum_norm"])

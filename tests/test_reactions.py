@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers_parts import link
 from helpers_redundant import Array, polygon, repeated_task, started
 from helpers_reference import manipulator, mechanism_of
 from scipy.linalg import null_space
@@ -97,8 +98,8 @@ def test_planar_polygon(seed: int) -> None:
     """With a bush in place of the last spatial joint such a chain counts as planar: 3 columns per body, p = 0."""
     data = polygon(seed)
     data["closures"][0]["type"] = "point_on_line"
-    for link in data["links"]:
-        link["frame"] = {key: value for key, value in link["frame"].items() if key == "xyz"}
+    for side in data["links"]:
+        side["frame"] = {key: value for key, value in side["frame"].items() if key == "xyz"}
     data["closures"][0]["a"] = {"link": "ground", "xyz": [0.6, 0.1, 0.0]}
     found = found_for(data)
     sides = len(data["links"])
@@ -290,12 +291,6 @@ def test_links_and_closures_of_one_name() -> None:
 
 def test_free_bodies_have_no_reactions() -> None:
     """Nothing to tell: no rows, rank zero, nothing that is not unique."""
-    body = {
-        "name": "stone",
-        "parent": "ground",
-        "mass": 1.0,
-        "inertia": [1.0, 1.0, 1.0],
-        "joint": {"type": "free"},
-    }
+    body = link("stone", "free")
     found = found_for({"schema": 1, "name": "Stone", "links": [body]})
     assert (found.rows, found.columns, found.rank.rank, found.verdicts) == (0, 6, 0, ())

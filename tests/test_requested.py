@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from helpers_backends import CompileData
 from helpers_examples import EXAMPLES
+from helpers_parts import body, link
 from helpers_reference import mechanism_of, slope
 from helpers_stages import StagedModel
 from machines.scales import resized
@@ -48,12 +49,13 @@ WANTED = {
 
 def arm(damping: float = 0.0, **changes: Any) -> dict[str, Any]:
     """A boom whose joint's axis is tilted by a parameter, a jib in a ball joint, a tool by DH numbers, a rope."""
-    boom = {"name": "boom", "parent": "ground", "mass": 5.0, "com": [0.4, 0.0, 0.1], "inertia": [0.1, 0.3, 0.3]}
-    boom["frame"] = {"xyz": [0.1, 0.2, 0.5], "rpy": ["tilt", 0.2, 4.0]}
-    boom["joint"] = {"type": "revolute", "axis": [0.0, -0.6, 0.8], "position": 0.3, "damping": damping}
-    boom["joint"]["limits"] = {"upper": 0.35, "stiffness": 2e3}
-    jib = {"name": "jib", "parent": "boom", "mass": 2.0, "com": [0.3, 0.0, 0.0], "inertia": [0.02, 0.1, 0.1]}
-    jib |= {"frame": {"xyz": [0.8, 0.0, 0.0]}, "joint": {"type": "spherical", "velocity": [3.0, 0.5, 1.0]}}
+    hinge = {"position": 0.3, "damping": damping, "limits": {"upper": 0.35, "stiffness": 2e3}}
+    boom = link("boom", "revolute", [0.0, -0.6, 0.8], xyz=[0.1, 0.2, 0.5], rpy=["tilt", 0.2, 4.0], **hinge)
+    jib = link("jib", "spherical", None, "boom", xyz=[0.8, 0.0, 0.0], velocity=[3.0, 0.5, 1.0])
+    boom, jib = (
+        boom | body(5.0, [0.4, 0.0, 0.1], [0.1, 0.3, 0.3]),
+        jib | body(2.0, [0.3, 0.0, 0.0], [0.02, 0.1, 0.1]),
+    )
     tool = {"name": "tool", "parent": "jib", "frame": {"dh": [0.6, 0.4, 0.1, -3.0]}, "joint": {"type": "fixed"}}
     rope = {"name": "rope", "a": {"link": "ground", "point": [0.0, 0.0, 2.0]}, "b": {"link": "tool"}}
     rope |= {"stiffness": 300.0, "damping": damping, "rest": 1.2, "tension_only": True}

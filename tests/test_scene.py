@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from awkward_machines.judge import toml
 from helpers_loops import four_bar
+from helpers_parts import Z, link, machine
 from helpers_reference import manipulator, mechanism_of
 from helpers_report import coordinates_of, crane, poses, prescribed_run
 from numpy.typing import NDArray
@@ -110,8 +112,8 @@ def test_frames_per_second(stop: float, frames: int) -> None:
 
 def test_boxes_have_the_bodies_inertia() -> None:
     """Of even density: m (a² + b²)/12 about each axis, in the body's axes, where the com is."""
-    for link in ("base", "column", "jib"):
-        (box,) = shape_of(CRANE, link, "box")
+    for name in ("base", "column", "jib"):
+        (box,) = shape_of(CRANE, name, "box")
         body = CRANE.mechanism.bodies[box.body]
         x, y, z = box.size**2
         own = np.diag(float(body.mass) / 12 * np.array([y + z, z + x, x + y]))
@@ -202,21 +204,9 @@ TETRAHEDRON = "v 0 0 0\nv 100 0 0\nv 0 100 0\nv 0 0 100\nf 1 3 2\nf 1 2 4\nf 1 4
 def test_meshes_from_files(tmp_path: Path) -> None:
     """Beside the description, whatever the working directory; in its unit."""
     (tmp_path / "part.obj").write_text(TETRAHEDRON)
-    (tmp_path / "arm.toml").write_text(
-        """schema = 1
-name = "Arm"
-[[links]]
-name = "arm"
-parent = "ground"
-mass = 1.0
-inertia = [1.0, 1.0, 1.0]
-joint = { type = "revolute", axis = [0.0, 0.0, 1.0] }
-shape = { type = "mesh", file = "part.obj", scale = 0.001 }
-[[cases]]
-name = "other"
-set = { "links.arm.shape.file" = "part.obj" }
-"""
-    )
+    shape = {"type": "mesh", "file": "part.obj", "scale": 0.001}
+    cases = [{"name": "other", "set": {"links.arm.shape.file": "part.obj"}}]
+    (tmp_path / "arm.toml").write_text(toml(machine(link("arm", "revolute", Z) | {"shape": shape}, cases=cases)))
     for case in (None, "other"):
         chain = load(tmp_path / "arm.toml", case)
         assert chain.links[0].shape is not None

@@ -8,12 +8,14 @@ from typing import Any
 
 import fmpy
 import pytest
+from awkward_machines.judge import toml
 from fmpy.ssp import ssd as ssp_reader
 from fmpy.ssp.simulation import simulate_ssp
 from helpers_backends import Compiled, CompileData, Once, driven
 from helpers_cli import Command
 from helpers_masters import controller
 from helpers_masters import plant as slewing_plant
+from helpers_parts import X, link, machine
 from lxml import etree
 
 from gpmelica.errors import DescriptionError
@@ -102,11 +104,8 @@ def test_controller_that_does_not_fit(plant: Compiled, tmp_path: Path) -> None:
 def test_command(gpmelica: Command, tmp_path: Path, fmi: str) -> None:
     """`gpmelica ssp` writes the archive beside the FMU; a missing controller is bad input."""
     description = tmp_path / "slider.toml"
-    description.write_text(
-        'schema = 1\nname = "Slider"\nforces = [{ name = "f", joint = "mass", input = true }]\n'
-        '[[links]]\nname = "mass"\nparent = "ground"\nmass = 2.0\ninertia = [1.0, 1.0, 1.0]\n'
-        'joint = { type = "prismatic", axis = [1.0, 0.0, 0.0] }\n'
-    )
+    push = {"name": "f", "joint": "mass", "input": True}
+    description.write_text(toml(machine(link("mass", "prismatic", X), name="Slider", forces=[push])))
     answer = gpmelica("ssp", description, "--fmi", fmi, "--out", tmp_path / "out", "--json")
     assert answer.json["files"] == [str(tmp_path / "out" / name) for name in ("Slider.fmu", "Slider.ssp")]
     written = fmpy.read_model_description(answer.json["files"][0])

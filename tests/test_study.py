@@ -16,7 +16,8 @@ import numpy as np
 import psutil
 import pytest
 from helpers_browser import browser, page_at, text_on_text
-from helpers_study import DESCRIPTION, IMPOSSIBLE, description
+from helpers_parts import machine
+from helpers_study import IMPOSSIBLE, LIFT, description
 from matplotlib.image import imread
 from rich.console import Console
 from test_report import Page, strictly
@@ -140,7 +141,7 @@ def test_violations_fall_at_the_slow_root(finished: Finished) -> None:
 
 def test_a_bad_file_runs_nothing(tmp_path: Path) -> None:
     """The description is checked, cases included, before anything is written."""
-    file = description(tmp_path, 'schema = 1\nname = "X"\n[[cases]]\nname = "a"\nset = { "links.b.mass" = 1.0 }\n')
+    file = description(tmp_path, machine(cases=[{"name": "a", "set": {"links.b.mass": 1.0}}]))
     with pytest.raises(DescriptionError, match="there is no"):
         study_cases(file, tmp_path / "out", lambda what, fraction: None)
     assert not (tmp_path / "out").exists()
@@ -193,8 +194,7 @@ def test_a_process_that_dies_costs_no_case(tmp_path: Path) -> None:
             time.sleep(0.05)
 
     names = ["first", "second"]  # cases that end early, by themselves
-    cases = "".join(IMPOSSIBLE.replace("impossible", name) for name in names)
-    file = description(tmp_path, DESCRIPTION[: DESCRIPTION.index("[[cases]]")] + cases)
+    file = description(tmp_path, LIFT | {"cases": [IMPOSSIBLE | {"name": name} for name in names]})
     killer = threading.Thread(target=kill_a_worker)
     killer.start()
     study = study_cases(file, tmp_path / "out", lambda what, fraction: None, rumoca=False)

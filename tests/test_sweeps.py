@@ -16,8 +16,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from awkward_machines.judge import toml
 from helpers_backends import Compiled, pendulum
 from helpers_cli import Command
+from helpers_parts import X, Y, body, link, machine
 from helpers_sweeps import dies_once
 
 import gpmelica as gp
@@ -32,26 +34,14 @@ from gpmelica.sweeps.pools import Died, Processes, results
 from gpmelica.sweeps.structures import tables_of
 
 SPAN = Span(0.6, 0.01, 1e-8)
-TEXT = """
-schema = 1
-name = "Swing"
-[parameters]
-load = { value = 1.0, min = 0.1, max = 9.0 }
-[[links]]
-name = "rod"
-parent = "ground"
-mass = "load"
-com = [0.5, 0.0, 0.0]
-inertia = [0.01, 0.09, 0.09]
-joint = { type = "revolute", axis = [0.0, 1.0, 0.0], position = 1.2, stiffness = 4.0, damping = 0.1 }
-[points]
-E = { link = "rod", position = [1.0, 0.0, 0.0] }
-[simulation]
-stop = 0.3
-output_step = 0.01
-start = "description"
-tolerance = 1e-7
-"""
+SWING = machine(
+    link("rod", "revolute", Y, position=1.2, stiffness=4.0, damping=0.1)
+    | body("load", [0.5, 0.0, 0.0], [0.01, 0.09, 0.09]),
+    name="Swing",
+    parameters={"load": {"value": 1.0, "min": 0.1, "max": 9.0}},
+    points={"E": {"link": "rod", "position": X}},
+    simulation={"stop": 0.3, "output_step": 0.01, "start": "description", "tolerance": 1e-7},
+)
 
 
 # ---- An instance that is used again -----------------------------------------------------------------------------
@@ -90,7 +80,7 @@ def test_a_run_that_fails_on_its_way_says_when(hanging: Compiled) -> None:
 def swing(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The description's file."""
     path = tmp_path_factory.mktemp("swing") / "swing.toml"
-    path.write_text(TEXT, encoding="utf-8")
+    path.write_text(toml(SWING), encoding="utf-8")
     return path
 
 

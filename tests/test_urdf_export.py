@@ -10,6 +10,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from helpers_cli import Command
+from helpers_parts import X, body, link
 from helpers_random import random_chain
 from helpers_urdf import robot
 
@@ -49,14 +50,14 @@ def test_round_trip(seed: int, tmp_path: Path) -> None:
     assert [c.name for c in before.coordinates] == [c.name for c in after.coordinates]
     assert [c.axis for c in before.coordinates] == [c.axis for c in after.coordinates]
     links = {link.name: link for link in again.description.links}
-    for body, other in zip(before.bodies, after.bodies, strict=True):
-        assert (body.name, body.parent, body.mass) == (other.name, other.parent, other.mass)
-        for mine, theirs in ((body.offset, other.offset), (body.com, other.com), (body.inertia, other.inertia)):
+    for part, other in zip(before.bodies, after.bodies, strict=True):
+        assert (part.name, part.parent, part.mass) == (other.name, other.parent, other.mass)
+        for mine, theirs in ((part.offset, other.offset), (part.com, other.com), (part.inertia, other.inertia)):
             np.testing.assert_array_equal(mine, theirs)
-        np.testing.assert_allclose(body.rotation, other.rotation, rtol=0, atol=1e-15)
-        described = next(link for link in model.description.links if link.name == body.name)
+        np.testing.assert_allclose(part.rotation, other.rotation, rtol=0, atol=1e-15)
+        described = next(link for link in model.description.links if link.name == part.name)
         if described.frame.rpy:
-            assert links[body.name].frame.rpy == described.frame.rpy
+            assert links[part.name].frame.rpy == described.frame.rpy
     rng = np.random.default_rng(seed)
     q, qd = rng.uniform(-1, 1, before.n), rng.normal(size=before.n)
     for mine, theirs in zip(_matrices(model, q, qd), _matrices(again, q, qd), strict=True):
@@ -69,8 +70,8 @@ def test_robot_comes_back(name: str, tmp_path: Path) -> None:
     first = convert_urdf(robot(name))
     path, _ = _again(gp.from_urdf(robot(name)), tmp_path)
     before, after = ({x["name"]: x for x in tomllib.loads(c.text)["links"]} for c in (first, convert_urdf(path)))
-    for link in before.values():
-        link.pop("shape", None)
+    for each in before.values():
+        each.pop("shape", None)
     assert after == before
 
 
@@ -90,14 +91,8 @@ def test_pinocchio_has_the_same_tree(joint: str, elements: int, tmp_path: Path) 
                 "beam": beam | {"elements": elements},
                 "joint": {"type": joint} | ({"axis": [0.0, 0.6, 0.8]} if joint == "revolute" else {}),
             },
-            {
-                "name": "tip",
-                "parent": "boom",
-                "frame": {"xyz": [1.2, 0.0, 0.1], "rpy": [0.1, 0.2, 0.3]},
-                "mass": 2.0,
-                "inertia": [0.1, 0.1, 0.1],
-                "joint": {"type": "prismatic", "axis": [1.0, 0.0, 0.0], "damping": 0.4},
-            },
+            link("tip", "prismatic", X, "boom", xyz=[1.2, 0.0, 0.1], rpy=[0.1, 0.2, 0.3], damping=0.4)
+            | body(2.0, inertia=[0.1, 0.1, 0.1]),
         ],
     }
     model = Model(from_data(data))

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Table = dict[str, Any]
+import helpers_parts
+
+Table = helpers_parts.Table
 Verdict = Literal["ok", "refused", "stops", "not consistent", "does not hold"]
 Vector = tuple[float, float, float]
 
@@ -50,21 +52,17 @@ def awkward(
 
 def machine(*links: Table, **tables: Any) -> Table:
     """A description of links and further tables; it starts as described, and runs for half a second."""
-    data: Table = {"schema": 1, "name": "Awkward", "gravity": [0.0, 0.0, -9.81], "links": list(links)}
     simulation = {"start": "description", "stop": 0.5} | tables.pop("simulation", {})
-    return data | tables | {"simulation": simulation}
+    given = {"name": "Awkward", "gravity": [0.0, 0.0, -9.81]} | tables
+    return helpers_parts.machine(*links, **given, simulation=simulation)
 
 
 def link(name: str, joint: str, axis: Vector | None = None, /, parent: str = "ground", **keys: Any) -> Table:
-    """A link of 1 kg; joint, parent and frame by their keys, all other keys are the joint's."""
-    frame = {key: list(keys.pop(key)) for key in ("xyz", "rpy") if key in keys}
+    """A link of 1 kg, its centre of mass half a metre away on x; for the keys see `helpers_parts`."""
     mass, com = keys.pop("mass", 1.0), keys.pop("com", (0.5, 0.0, 0.0))
     inertia = keys.pop("inertia", tuple(mass * x for x in (0.01, 0.09, 0.09)))
-    body = {"mass": mass, "com": list(com), "inertia": list(inertia)}
-    table = {"name": name, "parent": parent, "joint": {"type": joint} | keys} | body
-    if axis is not None:
-        table["joint"]["axis"] = list(axis)
-    return table | ({"frame": frame} if frame else {})
+    keys |= {key: list(keys[key]) for key in ("xyz", "rpy") if key in keys}
+    return helpers_parts.link(name, joint, axis, parent, **keys) | helpers_parts.body(mass, com, inertia)
 
 
 def arm(first: float = 0.4, second: float = 0.9, axis: Vector = (0.0, -1.0, 0.0)) -> list[Table]:
