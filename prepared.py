@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import reference
 from ._version import __version__
@@ -22,8 +21,7 @@ from .generator.program.items import ConstrainedSolve
 from .generator.program.program import Program
 from .generator.types.origin import Signal
 from .generator.uncollected import uncollected
-
-Array = NDArray[np.float64]
+from .trajectory import Array
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import reference
 from ..fmu.backends import native
@@ -17,8 +16,7 @@ from ..fmu.runs.states import State, signals
 from ..generator import modelica
 from ..generator.mechanism import signal_names
 from ..prepared import Prepared
-
-Array = NDArray[np.float64]
+from ..trajectory import Array
 
 
 def evaluate(model: Prepared, state: State) -> dict[str, Any]:

@@ -1,24 +1,13 @@
 """Linear models of a machine about one state, and what follows from them."""
 
-from .along import along_of, modes_along
-from .linearize import linearize, linearized
-from .modes import Mode
-from .moving import Modes
-from .point import Point, Where
-from .state_space import StateSpace
-from .tracks import ModeTracks
-from .trim import trimmed
-
-__all__ = [
-    "Mode",
-    "ModeTracks",
-    "Modes",
-    "Point",
-    "StateSpace",
-    "Where",
-    "along_of",
-    "linearize",
-    "linearized",
-    "modes_along",
-    "trimmed",
-]
+from .along import along_of as along_of
+from .along import modes_along as modes_along
+from .linearize import linearize as linearize
+from .linearize import linearized as linearized
+from .modes import Mode as Mode
+from .moving import Modes as Modes
+from .point import Point as Point
+from .point import Where as Where
+from .state_space import StateSpace as StateSpace
+from .tracks import ModeTracks as ModeTracks
+from .trim import trimmed as trimmed

@@ -9,7 +9,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import reference
 from ..errors import DescriptionError, Problem
@@ -22,13 +21,13 @@ from ..generator.language.suggest import unknown
 from ..generator.modelica import digest
 from ..prepared import Prepared, prepare
 from ..ranges import finite, numbers_of
+from ..trajectory import Array
 from .linearize import linear_at
 from .modes import Mode
 from .point import Where, checked
 from .state_space import StateSpace
 from .tracks import ModeTracks, tracks
 
-Array = NDArray[np.float64]
 Progress = Callable[[str, float], None]
 TIME = "t"
 _MOST = 10_000

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from ..errors import DescriptionError, Problem
 from ..fmu.report.plots import style
+from ..trajectory import Array
 from .modes import Mode
 
-Array = NDArray[np.float64]
 _MOST = 8  # lines
 _POINTS = 800
 _COLOURS = (style.BLUE, "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#7a9a01")

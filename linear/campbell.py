@@ -11,8 +11,8 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from ..fmu.report.plots import style
+from ..trajectory import Array
 
-Array = NDArray[np.float64]
 _COLOURS = (style.BLUE, "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#7a9a01")
 _WIDE = 100.0  # ratio of frequencies from which on they are drawn by decades
 _APART = 0.035  # of the axes' height: labels that are nearer to each other are left out

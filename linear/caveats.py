@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import reference
 from ..errors import SolveError
@@ -14,10 +13,10 @@ from ..fmu.code.residuals import Residual
 from ..fmu.runs.states import further_states
 from ..generator.mechanism import signal_names
 from ..prepared import Prepared
+from ..trajectory import Array
 from .point import Point
 from .state_space import StateSpace
 
-Array = NDArray[np.float64]
 _STILL = 1e-6  # of what the forces alone would do in a second: what changes less rests
 _MOVED = 1e-6  # rad or m: what a state moved by that would do is a scale, too
 _SHOWN = 3  # signals of one note

@@ -13,7 +13,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import DescriptionError, Problem
 from ..fmu.backends import native
@@ -25,13 +24,12 @@ from ..generator.language.suggest import unknown
 from ..generator.mechanism import signal_names
 from ..generator.program.program import Program
 from ..prepared import Prepared
+from ..trajectory import Array
 from . import caveats
 from .point import Point, Where, checked, operating_point
 from .state_space import StateSpace
 from .tangent import Tangent, tangent
 from .trim import trimmed
-
-Array = NDArray[np.float64]
 
 
 def linearize(

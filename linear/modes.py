@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eig
 
-Array = NDArray[np.float64]
+from ..trajectory import Array
+
 Complex = NDArray[np.complex128]
 _ROUNDING = 1e-14  # of the norm of A, or of 1/s: what its entries are uncertain by
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import MissingToolError, UnknownNameError
 from ..generator.language.suggest import unknown
+from ..trajectory import Array
 from .modes import Mode, modes
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from scipy.signal import StateSpace as ScipyStateSpace
 
-Array = NDArray[np.float64]
 _ROUNDING = 1e-12  # of what moves in the same unit
 
 

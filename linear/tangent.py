@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import qr
 
 from .. import reference
 from ..errors import SolveError
 from ..fmu.code.residuals import Residual
 from ..prepared import Prepared
+from ..trajectory import Array
 
-Array = NDArray[np.float64]
 _SINGULAR = 1e-8  # a pivot, rows having length 1
 
 

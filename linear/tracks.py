@@ -17,13 +17,13 @@ from scipy.optimize import linear_sum_assignment
 from ..errors import MissingToolError
 from ..fmu.files.files import write_atomically
 from ..fmu.files.strict_json import strict_json
+from ..trajectory import Array
 from .modes import Mode
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 _COINCIDE = 1e-6  # relative: eigenvalues nearer than that have shapes that are any mixture
 _ANOTHER = 0.1  # assurance of shape and rates below which a line does not go on

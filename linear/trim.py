@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import reference
 from ..errors import DescriptionError, Problem
@@ -15,9 +14,9 @@ from ..fmu.runs.instance import Instance
 from ..fmu.runs.states import State, signals
 from ..generator.mechanism import signal_names
 from ..prepared import Prepared
+from ..trajectory import Array
 from .point import Point
 
-Array = NDArray[np.float64]
 _ITERATIONS = 50
 _LONGEST = 0.3  # rad or m, of a step
 _BALANCED = 1e-10  # of what the forces alone would do, m or rad of rows

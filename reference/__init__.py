@@ -1,73 +1,47 @@
 """Independent reference solver: the papers' 4×4 formulas, no code shared with the generator's equations."""
 
-from .analysis.balance import Course, Energy, course, energy
-from .analysis.consistency import start_notes
-from .analysis.evaluation import closure_wrenches, evaluate, joint_loads
-from .analysis.magnitudes import magnitudes, natural_accelerations
-from .analysis.modes import Mode, modes
-from .analysis.reachability import unreachable
-from .analysis.reactions import Reactions, Verdict, reactions
-from .analysis.simulation import simulate
-from .analysis.target import programmed_target
-from .constraints.redundancy import Rank
-from .forces.element import Input, Mark, input_value
-from .forces.filters import filter_begins
-from .forces.friction import friction_efforts
-from .forces.generalised_forces import force_places
-from .kinematics.kinematics import poses
-from .solve.assembly import assemble
-from .solve.conditioning import elsewhere, far_masses, massless
-from .solve.gpme import choose_dependent
-from .solve.model import Evaluation, Model
-from .solve.projection import project
-from .solve.residuals import Residuals, residuals, singular_times
-from .solve.solver import Solvability, formulation, rank_in, solvability
-from .solve.statics import equilibrium, following, free_coordinates, start_state
-
-__all__ = [
-    "Course",
-    "Energy",
-    "Evaluation",
-    "Input",
-    "Mark",
-    "Mode",
-    "Model",
-    "Rank",
-    "Reactions",
-    "Residuals",
-    "Solvability",
-    "Verdict",
-    "assemble",
-    "choose_dependent",
-    "closure_wrenches",
-    "course",
-    "elsewhere",
-    "energy",
-    "equilibrium",
-    "evaluate",
-    "far_masses",
-    "filter_begins",
-    "following",
-    "force_places",
-    "formulation",
-    "free_coordinates",
-    "friction_efforts",
-    "input_value",
-    "joint_loads",
-    "magnitudes",
-    "massless",
-    "modes",
-    "natural_accelerations",
-    "poses",
-    "programmed_target",
-    "project",
-    "rank_in",
-    "reactions",
-    "residuals",
-    "simulate",
-    "singular_times",
-    "solvability",
-    "start_notes",
-    "start_state",
-    "unreachable",
-]
+from .analysis.balance import Course as Course
+from .analysis.balance import Energy as Energy
+from .analysis.balance import course as course
+from .analysis.balance import energy as energy
+from .analysis.consistency import start_notes as start_notes
+from .analysis.evaluation import closure_wrenches as closure_wrenches
+from .analysis.evaluation import evaluate as evaluate
+from .analysis.evaluation import joint_loads as joint_loads
+from .analysis.magnitudes import magnitudes as magnitudes
+from .analysis.magnitudes import natural_accelerations as natural_accelerations
+from .analysis.modes import Mode as Mode
+from .analysis.modes import modes as modes
+from .analysis.reachability import unreachable as unreachable
+from .analysis.reactions import Reactions as Reactions
+from .analysis.reactions import Verdict as Verdict
+from .analysis.reactions import reactions as reactions
+from .analysis.simulation import simulate as simulate
+from .analysis.target import programmed_target as programmed_target
+from .constraints.redundancy import Rank as Rank
+from .forces.element import Input as Input
+from .forces.element import Mark as Mark
+from .forces.element import input_value as input_value
+from .forces.filters import filter_begins as filter_begins
+from .forces.friction import friction_efforts as friction_efforts
+from .forces.generalised_forces import force_places as force_places
+from .kinematics.kinematics import poses as poses
+from .solve.assembly import assemble as assemble
+from .solve.conditioning import elsewhere as elsewhere
+from .solve.conditioning import far_masses as far_masses
+from .solve.conditioning import massless as massless
+from .solve.gpme import choose_dependent as choose_dependent
+from .solve.model import Evaluation as Evaluation
+from .solve.model import Model as Model
+from .solve.projection import project as project
+from .solve.residuals import Residuals as Residuals
+from .solve.residuals import residuals as residuals
+from .solve.residuals import singular_times as singular_times
+from .solve.solver import Solvability as Solvability
+from .solve.solver import formulation as formulation
+from .solve.solver import rank_in as rank_in
+from .solve.solver import solvability as solvability
+from .solve.statics import equilibrium as equilibrium
+from .solve.statics import following as following
+from .solve.statics import free_coordinates as free_coordinates
+from .solve.statics import start_state as start_state

@@ -1,28 +1,19 @@
 """What there is to see of a mechanism: shapes on its bodies, what joins them, how all of it moves."""
 
-from .motion import Motion, check_coordinates
-from .reach import reach_of
-from .scene import Bar, Scene, bars_of, film, still
-from .shapes import Shape
-from .skeleton import axes_in_world, extent, frames_of, held_at, in_world
-from .swing import Swing, seen_well, swinging
-
-__all__ = [
-    "Bar",
-    "Motion",
-    "Scene",
-    "Shape",
-    "Swing",
-    "axes_in_world",
-    "bars_of",
-    "check_coordinates",
-    "extent",
-    "film",
-    "frames_of",
-    "held_at",
-    "in_world",
-    "reach_of",
-    "seen_well",
-    "still",
-    "swinging",
-]
+from .motion import Motion as Motion
+from .motion import check_coordinates as check_coordinates
+from .reach import reach_of as reach_of
+from .scene import Bar as Bar
+from .scene import Scene as Scene
+from .scene import bars_of as bars_of
+from .scene import film as film
+from .scene import still as still
+from .shapes import Shape as Shape
+from .skeleton import axes_in_world as axes_in_world
+from .skeleton import extent as extent
+from .skeleton import frames_of as frames_of
+from .skeleton import held_at as held_at
+from .skeleton import in_world as in_world
+from .swing import Swing as Swing
+from .swing import seen_well as seen_well
+from .swing import swinging as swinging

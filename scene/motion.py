@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.interpolate import CubicHermiteSpline
 
 from ..errors import DescriptionError, Problem
 from ..generator.mechanism import Mechanism, signal_names
-from ..trajectory import Trajectory
+from ..trajectory import Array, Trajectory
 from .skeleton import frames_of
 
-Array = NDArray[np.float64]
 _RATE = 60.0  # frames in a second of the model
 _LEAST, _MOST = 240, 1800
 _NUMBERS = 40_000  # frames times bodies, of all films on a page: 28 bytes each

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..generator.mechanism import Place
+from ..trajectory import Array
 from .scene import Scene
 from .shapes import Shape
 from .skeleton import held_at, in_world
-
-Array = NDArray[np.float64]
 
 
 def reach_of(scene: Scene) -> Array:

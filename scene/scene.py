@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import reference
 from ..generator.mechanism import Mechanism, Place
 from ..reference import Mark
-from ..trajectory import Trajectory
+from ..trajectory import Array, Trajectory
 from .motion import Motion, motion, sampled, scales_of, times_of
 from .shapes import Shape, shapes
 from .skeleton import extent, frames_of
 
-Array = NDArray[np.float64]
 Start = tuple[Array, Array]
 
 

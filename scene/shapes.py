@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..generator.description.tables import shape as described
 from ..generator.description.tables.link import Beam
 from ..generator.mechanism import Body, Mechanism
+from ..trajectory import Array
 from .mesh import Mesh, read_mesh
 from .skeleton import extent, held_at
 
-Array = NDArray[np.float64]
 Kind = Literal["box", "cylinder", "sphere", "mesh"]
 _ROD, _THINNEST = 0.011, 0.004  # radii, of the mechanism's extent
 _BEYOND = 1.5  # how far a likely box may go beyond what a body holds: inertia may be that of drives

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import reference
 from ..generator.mechanism import GROUND, JointFrame, Mechanism, Place
-
-Array = NDArray[np.float64]
+from ..trajectory import Array
 
 
 def held_at(mechanism: Mechanism) -> list[list[Array]]:

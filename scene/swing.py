@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from .. import reference
 from ..errors import SolveError
 from ..generator.mechanism import Mechanism, Place
+from ..trajectory import Array
 from .motion import Motion
 from .scene import Scene, scene_of
 from .skeleton import extent, frames_of, held_at, in_world
 
-Array = NDArray[np.float64]
 _MOST, _LEAST = 48, 16  # frames of a cycle
 _NUMBERS = 40_000  # frames times bodies, of all films on a page
 _SCALES = (1.0, 0.5, 2.0, 4.0)

@@ -9,12 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import BuildError, MissingToolError, SolveError
-from ...trajectory import Trajectory, output_grid
+from ...trajectory import Array, Trajectory, output_grid
 
-Array = NDArray[np.float64]
 _INSTANT = 1e-9  # s: nothing but the start
 
 

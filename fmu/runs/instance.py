@@ -12,12 +12,11 @@ from typing import Any
 import fmpy
 import numpy as np
 from fmpy.fmi1 import FMICallException
-from numpy.typing import NDArray
 
 from ...errors import SolveError
+from ...trajectory import Array
 from .opening import logger
 
-Array = NDArray[np.float64]
 _OFF = ("projection", "solver_finds_start")
 
 

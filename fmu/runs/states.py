@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import DescriptionError, Problem
 from ...generator.mechanism import Mechanism, signal_names
 from ...input_files import read_text
 from ...prepared import Prepared
+from ...trajectory import Array
 
-Array = NDArray[np.float64]
 _LARGEST = 1_000_000  # bytes of a state file
 
 

@@ -4,48 +4,24 @@ Built from the description with plain numbers (for the reference solver), or wit
 parameters (for the generator): the same code, another `Algebra`.
 """
 
-from .algebra import Algebra, Numbers
-from .builder import build, placement_order
-from .parts import (
-    FRICTION_SWEEPS,
-    GROUND,
-    AppliedForce,
-    Body,
-    Closure,
-    Contact,
-    Coordinate,
-    Filter,
-    Friction,
-    JointFrame,
-    KnifeEdge,
-    Line,
-    Mechanism,
-    Place,
-    ProgrammedTask,
-    Support,
-    signal_names,
-)
-
-__all__ = [
-    "FRICTION_SWEEPS",
-    "GROUND",
-    "Algebra",
-    "AppliedForce",
-    "Body",
-    "Closure",
-    "Contact",
-    "Coordinate",
-    "Filter",
-    "Friction",
-    "JointFrame",
-    "KnifeEdge",
-    "Line",
-    "Mechanism",
-    "Numbers",
-    "Place",
-    "ProgrammedTask",
-    "Support",
-    "build",
-    "placement_order",
-    "signal_names",
-]
+from .algebra import Algebra as Algebra
+from .algebra import Numbers as Numbers
+from .builder import build as build
+from .builder import placement_order as placement_order
+from .parts import FRICTION_SWEEPS as FRICTION_SWEEPS
+from .parts import GROUND as GROUND
+from .parts import AppliedForce as AppliedForce
+from .parts import Body as Body
+from .parts import Closure as Closure
+from .parts import Contact as Contact
+from .parts import Coordinate as Coordinate
+from .parts import Filter as Filter
+from .parts import Friction as Friction
+from .parts import JointFrame as JointFrame
+from .parts import KnifeEdge as KnifeEdge
+from .parts import Line as Line
+from .parts import Mechanism as Mechanism
+from .parts import Place as Place
+from .parts import ProgrammedTask as ProgrammedTask
+from .parts import Support as Support
+from .parts import signal_names as signal_names

@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...trajectory import Array
 from ..types.bounds import ANY, NON_NEGATIVE, Bounds
 from ..types.origin import Origin
 
 Value = Any  # float or symbol
 Vector = Any  # numpy array or symbol, shape (3,)
 Matrix = Any
-Array = NDArray[np.float64]
 
 
 class Algebra(Protocol):

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from ...trajectory import Array
 from ..description import Chain
 from ..description.tables.task import Path
 from ..language.ir import Expr
@@ -13,7 +14,7 @@ from ..types.closures import Condition
 from ..types.joints import Axis, ElementaryMotion, X, Y, Z
 from ..types.measures import Measure, measures
 from ..types.origin import Origin, Signal
-from .algebra import Array, Matrix, Value, Vector
+from .algebra import Matrix, Value, Vector
 
 GROUND = -1
 FRICTION_SWEEPS = 6  # Newton steps of the loop between friction and joint load, the same in every backend

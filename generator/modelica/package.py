@@ -14,13 +14,13 @@ from types import MappingProxyType
 from jinja2 import Environment
 
 from ...templates import environment
+from ...trajectory import Array
 from .. import mechanism
 from ..description import Chain
 from ..program.program import Program
 from . import linear_systems, lookups, parts, start
 from . import text as mo
 from .origin import Source
-from .parts import Array
 from .writer import Writer
 
 

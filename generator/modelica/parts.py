@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import TypeGuard
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ...trajectory import Array
 from ..language import ir
 from ..language.ir import Expr, Shape
 from ..program.items import ConstrainedSolve, Definition, ImplicitSystem, Item, LinearSolve, TreeSolve
@@ -17,7 +15,6 @@ from ..types.origin import Origin
 from . import text as mo
 from .writer import Declaration, Equation, Group, Member
 
-Array = NDArray[np.float64]
 _MARGIN = " " * 4  # of everything inside a model of the package
 _AT_START = Origin("values at the start")
 _SWITCHING = Origin("switching times, less a rounding error, at which solvers stop")

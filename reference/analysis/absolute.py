@@ -12,16 +12,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...generator.mechanism import GROUND
+from ...trajectory import Array
 from ..constraints.closures import Conditions, frame_pose
 from ..forces.joint_loads import COMPONENTS
 from ..kinematics.extent import units_of_change
 from ..kinematics.quantities import State
 from ..solve.model import Model
 
-Array = NDArray[np.float64]
 _ROUNDING = 1e-12  # of a row's length
 
 

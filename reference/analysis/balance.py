@@ -6,15 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ...generator.mechanism import Mechanism, signal_names
-from ...trajectory import Trajectory
+from ...trajectory import Array, Trajectory
 from ..forces.element import Input, Mark
 from ..solve.model import Model, Start
 from ..solve.solver import formulation
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

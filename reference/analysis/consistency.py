@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...generator.mechanism import Mechanism
+from ...trajectory import Array
 from ..kinematics.extent import units_of_change
 from ..solve.assembly import assemble
 from ..solve.manifold import Manifold
 from ..solve.model import Model, Start
 from ..solve.statics import described_state
 
-Array = NDArray[np.float64]
 _FAR = 0.1  # rad, or of the extent: a change of the start that is worth a word
 _ROUNDING = 1e-12  # of what a value was
 _CHANGED = 1e-6  # of the velocities: the same

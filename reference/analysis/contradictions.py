@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import null_space
 
 from ...generator.language import expressions
 from ...generator.mechanism import Mechanism
+from ...trajectory import Array
 from ..constraints.choice import RowChoice
 from ..constraints.redundancy import comparable, rank_of
 from ..kinematics.extent import units_of_change
@@ -24,7 +24,6 @@ from ..solve.left_out import LeftOut, Opening
 from ..solve.manifold import Manifold
 from ..solve.model import Model
 
-Array = NDArray[np.float64]
 _STEPS = 40
 _HALVINGS = 3
 _RANK = 1e-8

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ...generator.language.ir import Expr
 from ...generator.mechanism import Mechanism
+from ...trajectory import Array
 from ..forces.element import Input
 from ..forces.joint_loads import all_links
 from ..solve.model import Evaluation, Model, Start
 from ..solve.solver import formulation
 from ..solve.statics import start_state
-
-Array = NDArray[np.float64]
 
 
 def evaluate(

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...generator.language.expressions import level
 from ...generator.mechanism import GROUND, Coordinate, Mechanism, signal_names
 from ...generator.types import requested
 from ...generator.types.origin import joint_load, of_point
-from ...trajectory import Magnitude, Trajectory
+from ...trajectory import Array, Magnitude, Trajectory
 from ..forces.element import Input
 from ..forces.generalised_forces import GeneralisedForces
 from ..forces.joint_loads import COMPONENTS
@@ -24,7 +23,6 @@ from ..kinematics.quantities import State
 from ..solve.model import Evaluation, Model, Start
 from ..solve.solver import formulation
 
-Array = NDArray[np.float64]
 _SAMPLES = 25  # instants of the run that are looked at
 _QUANTITIES = ("position", "velocity", "acceleration", "effort", "bristle")
 _CANCELLED = 1e-8  # of what an expression's terms come to one by one

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...generator.mechanism import Mechanism
+from ...trajectory import Array
 from ..integration.events import Events
 from ..integration.motion import Motion
 from ..solve.model import Model, Start
 from ..solve.solver import formulation
 from ..solve.statics import start_state
 
-Array = NDArray[np.float64]
 _DIFFERENCE = 1e-6  # rad or m, and per second
 _ROUNDING = 1e-6  # of |λ|: real and imaginary parts below are what the differences leave
 _VIOLATING = 0.3  # of a mode, scaled by kinetic energy: how much of it must lie across the constraints

@@ -12,14 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...trajectory import Array
 from ..constraints.redundancy import rank_of, scaled
 from ..kinematics.quantities import State
 from ..solve.model import Model
 from .absolute import Pair
 
-Array = NDArray[np.float64]
 _MIXED = 1e-9  # of an in-plane row, out of the plane
 
 

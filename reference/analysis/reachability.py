@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ...errors import Problem, SolveError
 from ...generator.description.tables.task import Path
 from ...generator.mechanism import Mechanism
+from ...trajectory import Array
 from ..constraints.choice import RowChoice
 from ..constraints.paths import Orientation, Target
 from ..kinematics.quantities import State
@@ -19,7 +20,6 @@ from ..solve.model import Model
 from ..solve.solver import row_choice
 from .contradictions import Followed, Singular
 
-Array = NDArray[np.float64]
 _REACHED = 1e-6  # m and rad
 _ITERATIONS = 200
 _LOOP = 100.0  # weight of an open loop against a missed waypoint

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import qr
 
 from ...errors import SolveError
 from ...generator.mechanism import Mechanism
+from ...trajectory import Array
 from ..constraints.redundancy import Rank, rank_of
 from ..kinematics.quantities import State
 from ..solve.manifold import Manifold, elsewhere
@@ -23,7 +23,6 @@ from ..solve.solver import solvability
 from .absolute import Pair, pairs
 from .planar import in_plane
 
-Array = NDArray[np.float64]
 _ZERO = 1e-7  # of B_X, rows of C having length 1
 
 

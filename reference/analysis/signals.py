@@ -6,19 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import SolveError
 from ...generator.mechanism import Mechanism
 from ...generator.types.origin import joint_load, of_point, row_force, violation
+from ...trajectory import Array
 from ..forces.joint_loads import COMPONENTS, JointLoads, axial_and_normal
 from ..integration.motion import Motion
 from ..kinematics.quantities import State
 from ..solve import requested
 from ..solve.gpme import Partition
 from ..solve.model import Evaluation, Model
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

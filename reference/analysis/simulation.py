@@ -9,11 +9,10 @@ from functools import partial
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import SolveError
 from ...generator.mechanism import Mechanism
-from ...trajectory import Trajectory, output_grid
+from ...trajectory import Array, Trajectory, output_grid
 from ..forces.element import Input
 from ..forces.joint_loads import all_links
 from ..integration.events import Events
@@ -26,7 +25,6 @@ from ..solve.statics import start_state
 from .signals import Moment, signals
 from .watch import Watch
 
-Array = NDArray[np.float64]
 Progress = Callable[[float], None]
 _LOOKS = 1000  # of a run, at least, at what changes at events
 

@@ -6,20 +6,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import SolveError
 from ...generator.language import expressions
 from ...generator.mechanism import Mechanism, ProgrammedTask, signal_names
 from ...generator.types.origin import of_point
-from ...trajectory import Trajectory
+from ...trajectory import Array, Trajectory
 from ..constraints.constraints import programmed
 from ..constraints.rows import Rows, stack
 from ..kinematics.quantities import State
 from ..kinematics.segment import Segment
 from ..solve.model import Model
 
-Array = NDArray[np.float64]
 _ITERATIONS = 50
 _CLOSE = 1e-10  # m, the last correction of a projection that has converged
 

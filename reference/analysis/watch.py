@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from ...errors import SolveError
+from ...trajectory import Array
 from ..integration.integrators import Interpolant
 from ..integration.motion import Motion
 from ..kinematics.quantities import State
@@ -23,7 +23,6 @@ from ..kinematics.segment import Segment
 from ..solve.left_out import LeftOut
 from ..solve.manifold import Manifold
 
-Array = NDArray[np.float64]
 _SHRINKING = 15  # steps in a row, each no longer than the one before
 _SHRUNK = 1e-5  # of the longest step
 _POINTS = 1000  # of a run, at least, where rows that are left out are looked at

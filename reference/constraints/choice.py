@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ...errors import SolveError
 from ...generator.mechanism import Mechanism
+from ...trajectory import Array
 from ..kinematics.extent import units_of_change
 from ..kinematics.quantities import State
 from .constraints import Constraints
@@ -23,8 +21,6 @@ from .redundancy import (
     rank_of,
     redundant_groups,
 )
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...generator.mechanism import Closure, JointFrame, Mechanism
 from ...generator.types.closures import Condition
+from ...trajectory import Array
 from ..kinematics.kinematics import Posture, Vectors
 from .rows import Rows, Sizes
-
-Array = NDArray[np.float64]
 
 
 class Conditions:

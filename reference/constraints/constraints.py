@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...generator.mechanism import Filter, Mechanism, ProgrammedTask
+from ...trajectory import Array
 from ..kinematics.expression import stops
 from ..kinematics.jet import Number
 from ..kinematics.kinematics import Posture, Vectors
@@ -16,8 +16,6 @@ from ..kinematics.quantities import Indices, Quantities, Reader, Reading, State,
 from .closures import Conditions
 from .paths import OrientationRows, PathRows
 from .rows import Rows, Sizes, stack
-
-Array = NDArray[np.float64]
 
 
 class RowGroup(Protocol):

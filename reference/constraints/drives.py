@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import SolveError
 from ...generator.mechanism import Mechanism
+from ...trajectory import Array
 from .constraints import Constraints
 from .redundancy import Elimination, MinimumNorm, independent_rows, scaled
 
-Array = NDArray[np.float64]
 _LEFT = 1e-6  # of a programmed row, by what the drives can do
 
 

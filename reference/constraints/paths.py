@@ -6,16 +6,15 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from ...errors import SolveError
 from ...generator.description.tables.task import Path
+from ...trajectory import Array
 from ..kinematics.jet import Number
 from ..kinematics.quantities import Quantities, State
 from .rows import Rows, Sizes, of_each
 
-Array = NDArray[np.float64]
 Steps: TypeAlias = tuple[Number, Number, Number]
 _DIFFERENCES = np.array([np.cross(np.eye(3), e) for e in np.eye(3)])  # −ε
 _OPPOSITE = 1e-12  # of 1 + tr Q, an error of 180° but for 1e-6 rad

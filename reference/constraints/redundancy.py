@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import qr
 
-Array = NDArray[np.float64]
+from ...trajectory import Array
+
 TOLERANCE = 1e-8  # singular values of C, rows of length 1, relative to the largest: smaller ones count as zero
 _ZERO = 1e-10  # length of a row relative to the magnitudes that it is made of: a shorter one is zero
 _SHORT = 1e-6  # the same: a shorter one is not stretched to length 1, for its rounding errors would grow, too

@@ -6,18 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import SolveError
 from ...generator.language.ir import Expr
 from ...generator.mechanism import AppliedForce, Mechanism, Place
+from ...trajectory import Array
 from ..kinematics.expression import stops
 from ..kinematics.jet import Number
 from ..kinematics.piecewise import PiecewiseLinear
 from ..kinematics.quantities import Reader, Reading, State
 from .element import ForceElement, Given, Input, Mark, Reaction, input_in
-
-Array = NDArray[np.float64]
 
 
 class Component(Protocol):

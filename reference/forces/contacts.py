@@ -6,16 +6,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...generator.mechanism import Contact, Mechanism, Place
 from ...generator.types.measures import FORCE
+from ...trajectory import Array
 from ..kinematics.jet import Number
 from ..kinematics.lengths import Height
 from ..kinematics.quantities import Relation, State
 from .element import ForceElement, Given, Mark, Reaction
 
-Array = NDArray[np.float64]
 _PRESSING = ("would press", "would pull")  # spring and damper, if it touches
 
 

@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...generator.mechanism import Mechanism, Place
+from ...trajectory import Array
 from ..kinematics.jet import Number
 from ..kinematics.piecewise import PiecewiseLinear
 from ..kinematics.quantities import Reader, Reading, Relation, State
 
-Array = NDArray[np.float64]
 Input: TypeAlias = Callable[[float], float] | float | PiecewiseLinear
 
 

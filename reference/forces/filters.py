@@ -9,16 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...generator.mechanism import Filter, Mechanism
-from ...trajectory import Trajectory
+from ...trajectory import Array, Trajectory
 from ..kinematics.jet import Number
 from ..kinematics.kinematics import Kinematics, Places
 from ..kinematics.quantities import State
 from .element import Input, input_in
-
-Array = NDArray[np.float64]
 
 
 class Filters:

@@ -11,15 +11,13 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...generator.mechanism import FRICTION_SWEEPS, Friction, Mechanism
 from ...generator.types.origin import joint_load
-from ...trajectory import Trajectory
+from ...trajectory import Array, Trajectory
 from ..kinematics.kinematics import Posture
 from .joint_loads import AffineLoads
 
-Array = NDArray[np.float64]
 _SMOOTH = 1e-12  # N², under the root of the normal force
 
 

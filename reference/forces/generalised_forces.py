@@ -11,10 +11,10 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...generator.mechanism import Mechanism, Place
 from ...generator.types.force_elements import FORCE_ELEMENTS
+from ...trajectory import Array
 from ..kinematics.jet import Number
 from ..kinematics.lengths import Length
 from ..kinematics.quantities import Reader, Relation, State
@@ -22,7 +22,6 @@ from ..kinematics.segment import Apart
 from .element import ForceElement, Given, Input, Mark, Reaction
 from .replacement_joints import ReplacementJoints
 
-Array = NDArray[np.float64]
 _FORCES = ("elastic", "dissipative", "applied")
 
 

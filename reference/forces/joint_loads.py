@@ -11,15 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import SolveError
 from ...generator.mechanism import GROUND, Closure, Mechanism
+from ...trajectory import Array
 from ..constraints.closures import frame_pose
 from ..constraints.constraints import Constraints
 from ..kinematics.kinematics import Posture
 
-Array = NDArray[np.float64]
 COMPONENTS = ("fx", "fy", "fz", "nx", "ny", "nz")
 
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...generator.mechanism import Mechanism, Place
 from ..kinematics.quantities import State
 from .element import ForceElement, Given, Reaction
-
-Array = NDArray[np.float64]
 
 
 class JointSprings(ForceElement):

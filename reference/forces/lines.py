@@ -6,17 +6,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...generator.mechanism import Line, Mechanism, Place
 from ...generator.types.measures import FORCE
+from ...trajectory import Array
 from ..kinematics.expression import stops
 from ..kinematics.jet import Number
 from ..kinematics.lengths import Distance
 from ..kinematics.quantities import Relation, State
 from .element import ForceElement, Given, Mark, Reaction, input_in
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

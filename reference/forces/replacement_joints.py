@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...generator.mechanism import Mechanism, Place
+from ...trajectory import Array
 from ..constraints.closures import Conditions
 from ..kinematics.quantities import State, by_chain
 from .element import ForceElement, Given, Mark, Reaction
-
-Array = NDArray[np.float64]
 
 
 class ReplacementJoints(ForceElement):

@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...generator.mechanism import Mechanism, Place
 from ..kinematics.jet import Number
 from ..kinematics.quantities import Relation, State
 from .element import ForceElement, Given, Reaction
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...generator.mechanism import GROUND, Mechanism, Place
 from ...generator.types.measures import FORCE
+from ...trajectory import Array
 from ..kinematics.jet import Number
 from ..kinematics.lengths import Height, LinearHeight
 from ..kinematics.quantities import Relation, State
 from ..kinematics.segment import holds_in_all
 from .element import ForceElement, Given, Mark, Reaction
-
-Array = NDArray[np.float64]
 
 
 class Supports(ForceElement):

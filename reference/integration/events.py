@@ -6,11 +6,10 @@ from collections.abc import Callable, Hashable
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from ...errors import SolveError
-from ...trajectory import Event
+from ...trajectory import Array, Event
 from ..kinematics.jet import Number
 from ..kinematics.quantities import Relation, State
 from ..kinematics.segment import Segment
@@ -18,7 +17,6 @@ from .grazing import instants, is_resolved, lowest, suspected
 from .integrators import Interpolant
 from .motion import Motion
 
-Array = NDArray[np.float64]
 _MOST = 1000  # changes within a second
 _NEAR = 1e-13  # s, and relative to the time: how exactly events are located
 _INSTANTS, _MOST_INSTANTS = 16, 256  # of a step, where relations are looked at

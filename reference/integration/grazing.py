@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.fft import dct
 
-Array = NDArray[np.float64]
+from ...trajectory import Array
+
 _LAST = 3  # coefficients of a series, which say how far it is from what it stands for
 _SMALL = 1e-3  # of the greatest distance in a step: last coefficients are
 _NOISE = 1e-10  # of the greatest distance in a run: the same

@@ -8,13 +8,12 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import integrate
 
 from ...errors import SolveError
+from ...trajectory import Array
 from .radau import Radau
 
-Array = NDArray[np.float64]
 Rate = Callable[[Any, Array], Array]
 
 _ADAPTIVE = {"DOP853": integrate.DOP853, "Radau": Radau, "BDF": integrate.BDF, "LSODA": integrate.LSODA}

@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...trajectory import Array
 from ..kinematics.jet import Number
 from ..kinematics.quantities import State
 from ..kinematics.segment import Apart, Segment
 from ..solve.formulations import Gpme
 from ..solve.model import Model
-
-Array = NDArray[np.float64]
 
 
 class Motion:

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from scipy.special import roots_jacobi
 
 from ...errors import SolveError
+from ...trajectory import Array
 
-Array = NDArray[np.float64]
 STAGES = 11  # odd, so that one eigenvalue is real; more would take longer for steps that are hardly longer
 _ITERATIONS = 10
 _SLOW = 0.5  # contraction of Newton's method: with a slower one it is given up

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...generator.mechanism import Mechanism, Place
+from ...trajectory import Array
 from .kinematics import Posture
-
-Array = NDArray[np.float64]
 
 
 def units_of_change(mechanism: Mechanism, posture: Posture) -> tuple[float, Array]:

@@ -15,11 +15,10 @@ from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...trajectory import Array
 from .segment import holds_in_all
 
-Array = NDArray[np.float64]
 Number: TypeAlias = Any  # float, or of many states an array
 
 

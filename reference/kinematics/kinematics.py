@@ -16,11 +16,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...generator.mechanism import GROUND, Body, Coordinate, Mechanism, Place
+from ...trajectory import Array
 
-Array = NDArray[np.float64]
 _ONE = np.eye(4)
 
 

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...trajectory import Array
 from .kinematics import Posture, VectorMotion
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

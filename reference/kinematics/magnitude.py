@@ -10,12 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...trajectory import Array
 from .expression import Atom, Call, Choice, Constant, Instant, Node
 from .jet import Jet, Value, constant, hessian, plain, variables
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ...generator.language.ir import Expr
 from ...generator.mechanism import Mechanism, Place
+from ...trajectory import Array
 from .curve import Curve
 from .expression import (
     Instant,
@@ -33,7 +34,6 @@ from .lengths import Length
 from .magnitude import magnitude
 from .segment import Apart, Segment
 
-Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 

@@ -9,17 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import SolveError
 from ...generator.mechanism import GROUND, Closure, JointFrame, Mechanism
+from ...trajectory import Array
 from ..constraints.closures import Conditions, frame_pose
 from ..constraints.redundancy import without_rounding
 from ..constraints.rows import Rows
 from ..kinematics.extent import units_of_change
 from ..kinematics.kinematics import Kinematics, Posture
 
-Array = NDArray[np.float64]
 _ITERATIONS = 300
 _LONGEST = 0.5  # of the extent: how far a coordinate moves in one step
 _STALLED = 1e-9  # relative decrease of the gap at which no more is expected

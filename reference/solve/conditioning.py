@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import eigh, orth
 
 from ...errors import Problem
 from ...generator.mechanism import GROUND, Body, Mechanism
+from ...trajectory import Array
 from ..kinematics.extent import units_of_change
 from ..kinematics.kinematics import Kinematics
 from .model import Model, pseudo_inertia
 
-Array = NDArray[np.float64]
 _LOST = 1e6  # ten of sixteen digits are kept: 1e-9 of q̈
 _MASSLESS = 1e-12  # of what the masses that a joint carries could resist its motion
 _POINT = 1e-10  # of the mechanism's extent

@@ -8,16 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import SolveError
 from ...generator.mechanism import Mechanism
+from ...trajectory import Array
 from ..constraints.choice import RowChoice
 from ..kinematics.jet import Number
 from ..kinematics.segment import Apart
 from .gpme import Partition, choose_dependent, solve_scaled
 
-Array = NDArray[np.float64]
 _WORN = 0.5  # of C_d's smallest pivot when its coordinates were chosen: they are chosen anew
 
 

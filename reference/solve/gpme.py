@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import qr
 from scipy.linalg.lapack import dgesv  # not dgetrs: its threads wait for each other on small matrices
 
 from ...errors import SolveError
 from ...generator.mechanism import Mechanism
+from ...trajectory import Array
 from ..constraints.redundancy import scaled as _scaled
 from ..kinematics.jet import Number
 
-Array = NDArray[np.float64]
 _ROUNDING = 1e-13
 _SINGULAR = 1e-10  # of C_d, each row of C scaled to length 1: pivots below leave fewer than six digits
 

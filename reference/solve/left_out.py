@@ -10,13 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...trajectory import Array
 from ..constraints.choice import RowChoice
 from ..kinematics.quantities import State
 from .model import Model
 
-Array = NDArray[np.float64]
 _CURVED = 10.0  # times the square of what rows that are kept are violated by: rows are implied to first order only
 _NOISE = 1e-15  # of any row
 WHAT = ("positions", "velocities", "accelerations")

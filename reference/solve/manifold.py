@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...trajectory import Array
 from ..constraints.redundancy import without_rounding
 from ..kinematics.extent import units_of_change
 from ..kinematics.quantities import State
 from .model import Model
 
-Array = NDArray[np.float64]
 FULFILLED = 1e-9  # of the magnitudes that a row is made of: it holds
 _ITERATIONS = 100
 _LONGEST = 0.5  # of the extent, of a step in any coordinate

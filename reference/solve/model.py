@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...generator.mechanism import Body, Mechanism
+from ...trajectory import Array
 from ..constraints.constraints import Constraints
 from ..constraints.rows import Rows
 from ..forces.element import Input, Mark
@@ -24,7 +24,6 @@ from ..kinematics.quantities import Quantities, Reader, Reading, Relation, State
 from ..kinematics.segment import Segment
 from .formulations import Gpme, ReducedGpme, System
 
-Array = NDArray[np.float64]
 Start = tuple[Array, Array]
 _NONE = np.zeros(0)
 SAME_TIME = 1e-12  # of the time: what rounding makes of one time

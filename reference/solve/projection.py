@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...errors import SolveError
 from ...generator.mechanism import Mechanism
+from ...trajectory import Array
 from ..constraints.redundancy import without_rounding
 from ..constraints.rows import Rows
 from ..kinematics.extent import units_of_change
 from .model import Model, Start
 
-Array = NDArray[np.float64]
 _ITERATIONS = 50
 _ROUNDING = 1e-13  # relative change of the coordinates at which Newton's method has converged
 _LEFT = 1e-9  # of the constraints, in their units

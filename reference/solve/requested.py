@@ -6,17 +6,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from ...generator.description.tables.frame import Frame
 from ...generator.mechanism import GROUND, Numbers
 from ...generator.types import requested
 from ...generator.types.measures import Measure
+from ...trajectory import Array
 from ..kinematics.quantities import State
 from .model import Model
-
-Array = NDArray[np.float64]
 
 
 def values(model: Model, state: State, qdd: Array) -> dict[str, float]:

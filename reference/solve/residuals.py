@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...generator.mechanism import Mechanism, signal_names
-from ...trajectory import Trajectory
+from ...trajectory import Array, Trajectory
 from ..forces.element import Input
 from .gpme import Partition, dependent_indices
 from .model import Model, Start
 from .solver import row_choice
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

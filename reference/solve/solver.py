@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...generator.mechanism import Mechanism
+from ...trajectory import Array
 from ..constraints.choice import RowChoice, choose_rows, rank_at
 from ..constraints.redundancy import Rank
 from ..kinematics.quantities import State
@@ -17,7 +17,6 @@ from .gpme import choose_dependent, dependent_indices
 from .manifold import Manifold
 from .model import Model, Start
 
-Array = NDArray[np.float64]
 _MARGIN = 10.0  # of the coordinates' uncertainty: rows that are not longer are zero
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import qr
 
 from ...errors import SolveError
 from ...generator.mechanism import Mechanism
 from ...generator.types.following import Following
+from ...trajectory import Array
 from ..constraints.closures import Conditions
 from ..constraints.redundancy import without_rounding
 from ..kinematics.extent import units_of_change
@@ -21,7 +21,6 @@ from .model import Model, Start
 from .projection import project_start
 from .velocities import allowed_velocities
 
-Array = NDArray[np.float64]
 _ITERATIONS = 100
 _PATIENCE = 20  # steps; where these change what is left by less than a tenth, more would not do
 _STEP = 1e-6  # rad or m, of the differences in the stiffness matrix

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from ...errors import SolveError
 from ...generator.mechanism import Mechanism
+from ...trajectory import Array
 from ..constraints.redundancy import without_rounding
 from ..kinematics.extent import units_of_change
 from .assembly import moving, smallest_change, unlocking
 from .model import Model
 
-Array = NDArray[np.float64]
 _KEPT = 1e-8  # m/s, rad/s or what the row is in; of fast machines, of what its rate is made of
 
 

@@ -5,17 +5,11 @@
 
 from __future__ import annotations
 
-from .build import TIMEOUT, BuildOutcome, build
-from .errors import OmcDied, OmcError, OmcTimeout
-from .installation import Omc, find
-
-__all__ = [
-    "TIMEOUT",
-    "BuildOutcome",
-    "Omc",
-    "OmcDied",
-    "OmcError",
-    "OmcTimeout",
-    "build",
-    "find",
-]
+from .build import TIMEOUT as TIMEOUT
+from .build import BuildOutcome as BuildOutcome
+from .build import build as build
+from .errors import OmcDied as OmcDied
+from .errors import OmcError as OmcError
+from .errors import OmcTimeout as OmcTimeout
+from .installation import Omc as Omc
+from .installation import find as find

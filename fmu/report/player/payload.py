@@ -6,15 +6,13 @@ import base64
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from ....generator.mechanism import GROUND, JointFrame, Place
 from ....reference import Mark
 from ....scene import Bar, Motion, Scene, Shape, reach_of
+from ....trajectory import Array
 from ..plots.space import viewpoint
-
-Array = NDArray[np.float64]
 
 
 def payload(scene: Scene) -> dict[str, Any]:

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import model_validator
 
+from ....trajectory import Array
 from ..fields.numbers import Given, Matrix4, Vector3, Vector4
 from ..fields.types import KeyProblem, Part
 
-Array = NDArray[np.float64]
 _ORTHONORMAL = 1e-9
 
 

@@ -6,13 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from ....trajectory import Array
 from ..fields.numbers import Matrix4, NonNegative, Vector3
 from ..fields.types import KeyProblem, Moments, Part
 
-Array = NDArray[np.float64]
 _ROUNDING = 1e-9  # relative; a flat body's moments add up exactly
 _SIX = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 

@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import PrivateAttr, model_validator
 
 from ....errors import DescriptionError, Problem
 from ....input_files import Row, numbers, read_rows
+from ....trajectory import Array
 from ...language.suggest import unknown
 from ..fields.types import KeyProblem, Part, Text
-
-Array = NDArray[np.float64]
 
 MOST_POINTS = 10_000
 _LARGEST = 10_000_000  # bytes
