@@ -5,7 +5,7 @@ What builds and compares is imported by the methods that need it: it takes a sec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -23,6 +23,7 @@ from .generator.description import Chain
 from .generator.description import load as read
 from .prepared import Prepared, prepare
 from .results import Run
+from .trajectory import Progress, silent
 
 if TYPE_CHECKING:
     from .commands.loads import LoadSummary
@@ -34,11 +35,6 @@ if TYPE_CHECKING:
 
 FMI_VERSIONS = ("2.0", "3.0")
 Inputs = Path | str | Mapping[str, ArrayLike]
-Progress = Callable[[str, float], None]
-
-
-def _silent(what: str, fraction: float) -> None:
-    """Report no progress."""
 
 
 def load(path: Path | str, case: str | None = None, **changes: Any) -> Model:
@@ -125,7 +121,7 @@ class Model:
         march: str = "",
         omc: str | None = None,
         timeout: float = 600.0,
-        progress: Progress = _silent,
+        progress: Progress = silent,
     ) -> Fmu:
         """Write `Name.mo`, `Name.mos` and `Name.fmu`.
 
@@ -159,7 +155,7 @@ class Model:
             march,
         )
 
-    def simulate(self, inputs: Inputs | None = None, progress: Progress = _silent) -> Run:
+    def simulate(self, inputs: Inputs | None = None, progress: Progress = silent) -> Run:
         """Motion by the reference solver, as `[simulation]` of the description asks for it.
 
         Parameters:
@@ -200,7 +196,7 @@ class Model:
         omc: str | None = None,
         timeout: float = 600.0,
         command: str = "",
-        progress: Progress = _silent,
+        progress: Progress = silent,
     ) -> RunReport:
         """Do everything: Modelica, FMUs, reference, comparison; writes `report.html` and `result.json`, too.
 
@@ -258,7 +254,7 @@ class Model:
         """
         return self.prepared.reactions
 
-    def loads(self, inputs: Inputs | None = None, progress: Progress = _silent) -> LoadSummary:
+    def loads(self, inputs: Inputs | None = None, progress: Progress = silent) -> LoadSummary:
         """What the joints bear over a run of the reference solver: root mean square and peak.
 
         Parameters:
@@ -282,7 +278,7 @@ class Model:
         inputs: Inputs | None = None,
         outputs: Sequence[str] | None = None,
         full: bool = False,
-        progress: Progress = _silent,
+        progress: Progress = silent,
     ) -> StateSpace:
         """Linear model near one state, by the exact derivatives of the native FMU; default about the start.
 
@@ -320,7 +316,7 @@ class Model:
         equilibrium: bool = False,
         trim: bool = False,
         inputs: Inputs | None = None,
-        progress: Progress = _silent,
+        progress: Progress = silent,
     ) -> Modes:
         """Frequencies, damping ratios and shapes of the linear model near one state, the slowest first.
 
@@ -343,7 +339,7 @@ class Model:
         equilibrium: bool = False,
         trim: bool = False,
         inputs: Inputs | None = None,
-        progress: Progress = _silent,
+        progress: Progress = silent,
     ) -> ModeTracks:
         """Modes at several values of a key, or at times of the run, each followed by its shape.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,17 +11,11 @@ from .errors import MissingToolError, UnknownNameError
 from .fmu.runs.inputs import InputTable
 from .generator.language.suggest import unknown
 from .prepared import Prepared
-from .trajectory import Array, Trajectory
-
-Progress = Callable[[str, float], None]
+from .trajectory import Array, Progress, Trajectory, silent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
-
-
-def _silent(what: str, fraction: float) -> None:
-    """Report no progress."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +120,7 @@ class Run:
         return dict(reference.course(mechanism, self.trajectory, start, given, most=len(self.time)).power)
 
     def animate(
-        self, path: Path | str, ghost: Run | None = None, case: str = "", progress: Progress = _silent
+        self, path: Path | str, ghost: Run | None = None, case: str = "", progress: Progress = silent
     ) -> Path:
         """Write a film: `.html`, which plays in any browser and needs no other file, `.gif` or `.mp4`.
 

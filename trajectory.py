@@ -1,14 +1,19 @@
-"""What a run leaves behind: signals over time."""
+"""What a run tells on its way and leaves behind: how far it is, signals over time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Progress = Callable[[str, float], None]  # told an activity and the fraction of it that is done
+
+
+def silent(what: str, fraction: float) -> None:
+    """Report no progress."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -35,14 +35,12 @@ from ..generator.description.tables.settings import Simulation
 from ..generator.types.origin import joint_load
 from ..prepared import Prepared
 from ..reference.forces.joint_loads import COMPONENTS, all_links
-from ..trajectory import Trajectory
+from ..trajectory import Progress, Trajectory, silent
 from . import reactions
 
 TOLERANCE = 1e-6  # of each signal's scale, FMU against reference
 _GROWTH = 100.0  # what a run makes of its solver's relative errors
 _LOOSEST = 1e-2  # beyond that, nothing can be said to agree
-
-Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ def granted(model: Prepared, options: Options) -> float:
     return max(TOLERANCE, min(_GROWTH * model.chain.simulation.tolerance, _LOOSEST))
 
 
-def run(model: Prepared, options: Options, progress: Progress = lambda what, fraction: None) -> RunReport:
+def run(model: Prepared, options: Options, progress: Progress = silent) -> RunReport:
     """Modelica, FMUs, reference, comparison, figures; writes them all below `options.out`.
 
     Raises GpmelicaError if the model cannot be built or the reference fails; a failed run of a backend is

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,8 @@ from ..fmu.report.plots.number_text import NOTHING
 from ..generator.description import Chain, load
 from ..prepared import prepare
 from ..sweeps.pools import Died, Processes, results
+from ..trajectory import Progress
 from .run import Options, run
-
-Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)

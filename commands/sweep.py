@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -17,9 +16,7 @@ from ..sweeps.results import Sweep
 from ..sweeps.sensitivities import sensitivities
 from ..sweeps.sweep import Order, sweep
 from ..sweeps.variations import variations
-from ..trajectory import Array
-
-Progress = Callable[[str, float], None]
+from ..trajectory import Array, Progress
 
 
 def run_sweep(chain: Chain, source: str, order: Order, progress: Progress) -> Sweep:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,14 +21,13 @@ from ..generator.language.suggest import unknown
 from ..generator.modelica import digest
 from ..prepared import Prepared, prepare
 from ..ranges import finite, numbers_of
-from ..trajectory import Array
+from ..trajectory import Array, Progress, silent
 from .linearize import linear_at
 from .modes import Mode
 from .point import Where, checked
 from .state_space import StateSpace
 from .tracks import ModeTracks, tracks
 
-Progress = Callable[[str, float], None]
 TIME = "t"
 _MOST = 10_000
 
@@ -53,7 +52,7 @@ def modes_along(
     values: Sequence[float],
     where: Where,
     inputs: InputTable | None = None,
-    progress: Progress = lambda what, fraction: None,
+    progress: Progress = silent,
 ) -> ModeTracks:
     """Modes at each value, followed by their shapes.
 

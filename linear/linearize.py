@@ -7,7 +7,7 @@ coordinates and rates. With ẋ = f(x, u) of the FMU, ξ̇ = S f(x, u), S the ch
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,7 +24,7 @@ from ..generator.language.suggest import unknown
 from ..generator.mechanism import signal_names
 from ..generator.program.program import Program
 from ..prepared import Prepared
-from ..trajectory import Array
+from ..trajectory import Array, Progress, silent
 from . import caveats
 from .point import Point, Where, checked, operating_point
 from .state_space import StateSpace
@@ -39,7 +39,7 @@ def linearize(
     *,
     outputs: Sequence[str] | None = None,
     full: bool = False,
-    progress: Callable[[str, float], None] = lambda what, fraction: None,
+    progress: Progress = silent,
 ) -> StateSpace:
     """Compile the model's FMU, go to the state, and take its derivatives there.
 

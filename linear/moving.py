@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +17,7 @@ from ..fmu.report.animation import check_ending, write_animation
 from ..fmu.report.plots.number_text import NOTHING, decimal
 from ..fmu.report.tables import Table
 from ..prepared import Prepared
+from ..trajectory import Progress, silent
 from .modes import Mode
 from .state_space import StateSpace
 from .tables import shape_text
@@ -63,7 +64,7 @@ class Modes(Sequence[Mode]):
         chosen: int | Sequence[int] | None = None,
         *,
         amplitude: float | None = None,
-        progress: Callable[[str, float], None] = lambda what, fraction: None,
+        progress: Progress = silent,
     ) -> Path:
         """Write the machine swinging in its modes: `.html`, which plays in any browser, `.gif` or `.mp4`.
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..model import Model, load
 from ..sweeps.pools import call_workers
+from ..trajectory import Progress, silent
 
 if TYPE_CHECKING:
     from ..fmu.compare.context import RunReport
     from ..sweeps.optimize import Optimum
-
-Progress = Callable[[str, float], None]
-
-
-def _silent(what: str, fraction: float) -> None:
-    """Report no progress."""
 
 
 def optimize(
@@ -31,7 +26,7 @@ def optimize(
     evaluations: int = 1000,
     seed: int = 0,
     scheduler: str = "processes",
-    progress: Progress = _silent,
+    progress: Progress = silent,
 ) -> Optimum:
     """Values within bounds that make an objective as small as it gets, by runs of the native co-simulation FMU.
 
@@ -62,7 +57,7 @@ def optimize(
     return search_for(model.description, model.source, search, progress)
 
 
-def verified(model: Model, file: Path, found: Optimum, out: Path, progress: Progress = _silent) -> RunReport:
+def verified(model: Model, file: Path, found: Optimum, out: Path, progress: Progress = silent) -> RunReport:
     """The verdict on a run of the description with the best values; writes its report.
 
     Raises DescriptionError for keys that are parameters of the FMU alone.

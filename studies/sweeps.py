@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..model import Model
 from ..sweeps.pools import call_workers
+from ..trajectory import Progress, silent
 
 if TYPE_CHECKING:
     from ..sweeps.results import Sweep
-
-Progress = Callable[[str, float], None]
-
-
-def _silent(what: str, fraction: float) -> None:
-    """Report no progress."""
 
 
 def sweep(
@@ -31,7 +26,7 @@ def sweep(
     signals: Sequence[str] | None = None,
     scheduler: str = "auto",
     command: str = "",
-    progress: Progress = _silent,
+    progress: Progress = silent,
 ) -> Sweep:
     """Run a model with many values of its numbers, by the native co-simulation FMU, compiled once per structure.
 

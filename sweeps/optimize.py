@@ -14,7 +14,7 @@ from scipy.optimize import differential_evolution, minimize
 
 from ..errors import DescriptionError, Problem, SolveError
 from ..generator.description import Chain
-from ..trajectory import Array
+from ..trajectory import Array, Progress
 from .checks import wrong_numbers
 from .gathered import Gathered
 from .objectives import Objective, objectives
@@ -27,8 +27,6 @@ from .variations import Distribution, Variation, variations
 METHODS = ("evolution", "simplex")
 _INFEASIBLE, _FAILED = 1e30, 1e60  # ranks: whatever fulfils the constraints is better than what does not
 _POPULATION = 15  # members per key, as scipy has it
-
-Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import hashlib
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,10 +27,9 @@ from ..generator.description import Chain
 from ..generator.description.load import from_data
 from ..generator.language.suggest import alternatives
 from ..prepared import Prepared, prepare
+from ..trajectory import Progress
 from .runs import VIOLATION, Setup
 from .variations import Distribution, Values, Variation
-
-Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,7 @@ from ..errors import DescriptionError, MissingToolError, Problem
 from ..fmu.compilers.kept import kept_objects
 from ..generator.description import Chain
 from ..generator.language.suggest import alternatives
+from ..trajectory import Progress
 from .checks import wrong_numbers
 from .gathered import Gathered
 from .objectives import Objective, objectives
@@ -29,7 +30,6 @@ from .runs import FIGURES, Asked, Job, Part, forget, receive, work
 from .structures import Structure, build, setup, structures, tables_of
 from .variations import Variation, variations
 
-Progress = Callable[[str, float], None]
 _CHUNK = 1.0  # s of work that a worker takes at a time
 _MOST_IN_CHUNK = 1000
 

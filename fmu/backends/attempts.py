@@ -10,7 +10,7 @@ from ...errors import BuildError, SolveError
 from ...generator import modelica
 from ...generator.program.program import STATE
 from ...prepared import Prepared
-from ...trajectory import Trajectory
+from ...trajectory import Progress, Trajectory
 from ..compare.scales import scales
 from ..runs import simulate as runs
 from ..runs.apart import apart
@@ -25,8 +25,6 @@ SOLVER_MARGIN = 0.1  # all solvers are asked for so much more accuracy than the 
 CVODE_MARGIN = 0.01  # FMPy's CVODE is asked for more: its errors grow more in a run than those of the others
 _FINEST = 1e-13  # of CVODE's tolerances: beyond that it meets the rounding of doubles
 RESTART_MARGIN = 1000.0  # of FMPy's CVODE's tolerance: a smaller violation is not worth its restart at order 1
-
-Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)
