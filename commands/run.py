@@ -20,7 +20,6 @@ from ..fmu.backends.attempts import (
     Attempt,
     fmu_attempts,
     rumoca_attempt,
-    rumoca_is_there,
 )
 from ..fmu.backends.backend import Compilers, write_modelica
 from ..fmu.backends.fmu import Fmu, Order
@@ -169,7 +168,7 @@ def _fmus(model: Prepared, options: Options, progress: Progress) -> list[Fmu]:
 
 
 def _runs_rumoca(options: Options) -> bool:
-    return options.rumoca and rumoca_is_there() and options.inputs is None
+    return options.rumoca and rumoca.available() and options.inputs is None
 
 
 def _comparison(attempt: Attempt, truth: Trajectory, units: dict[str, str]) -> Comparison:
@@ -257,7 +256,7 @@ def _notes(report: RunReport, options: Options, attempts: Sequence[Attempt], fmu
 def _why_not(options: Options) -> str:
     if not options.rumoca:
         return ", as asked for"
-    return ", which is not installed" if not rumoca_is_there() else ", which takes no inputs over time yet"
+    return ", which is not installed" if not rumoca.available() else ", which takes no inputs over time yet"
 
 
 def _tolerance_notes(model: Prepared, options: Options) -> Iterator[str]:
@@ -323,6 +322,6 @@ def _versions(fmus: list[Fmu]) -> dict[str, str]:
     versions = {"gpmelica": __version__, "Python": platform.python_version()}
     versions |= {package: version(package) for package in ("FMPy", "casadi", "numpy", "scipy")}
     versions |= {fmu.backend.compiler: fmu.compiler for fmu in fmus}
-    if rumoca_is_there():
+    if rumoca.available():
         versions["rumoca"] = rumoca.version()
     return versions

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.io import savemat
 
 from ..errors import DescriptionError, Problem
-from ..fmu.files.files import write_atomically
+from ..fmu.files.files import write_all
 from ..fmu.files.strict_json import strict_json
 from ..fmu.report.plots.style import render, styled
 from ..prepared import Prepared
@@ -43,9 +43,7 @@ def write(model: StateSpace, folder: Path, *, bode: bool = False) -> list[Path]:
     if bode:
         with styled():
             contents["bode.svg"] = render(model.bode())[1]
-    for name, content in contents.items():
-        write_atomically(folder / name, content)
-    return [folder / name for name in contents]
+    return write_all(folder, contents)
 
 
 def _npz(model: StateSpace) -> bytes:

@@ -15,7 +15,7 @@ from ..compare.scales import scales
 from ..runs import simulate as runs
 from ..runs.apart import apart
 from ..runs.inputs import InputTable
-from . import rumoca, rumoca_process
+from . import rumoca_process
 from .fmu import Fmu
 
 RUMOCA_TOLERANCE = 1e-5
@@ -129,11 +129,6 @@ def _rumoca_tolerance(model: Prepared) -> float:
     usual = min(max(wanted, 1e-8), 10.0 * wanted)
     # what is wrong at an impact is more so at the next one
     return _AT_EVENTS * usual if model.program.relations else usual
-
-
-def rumoca_is_there() -> bool:
-    """Whether rumoca is installed."""
-    return rumoca.available()
 
 
 def _attempt(name: str, tolerance: float, action: Callable[[], Trajectory | None]) -> Attempt:

@@ -10,7 +10,7 @@ from ...errors import MissingToolError
 from ...generator import modelica
 from ...prepared import Prepared
 from ..compilers.platforms import Platform
-from ..files.files import write_atomically
+from ..files.files import write_all
 from . import openmodelica
 from .fmu import Backend, Fmu, Order, Progress
 from .native import Native
@@ -55,9 +55,7 @@ def write_modelica(model: Prepared, out: Path, *, drives: bool = False) -> list[
     }
     if drives:
         texts[f"{model.name}Drives.mo"] = model.modelica_drives()
-    for name, text in texts.items():
-        write_atomically(out / name, text)
-    return [out / name for name in texts]
+    return write_all(out, texts)
 
 
 def build_native(

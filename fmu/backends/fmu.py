@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from ...prepared import Prepared
 from ..compilers.platforms import Platform
@@ -39,42 +39,24 @@ class Order:
 
 
 class Backend(Protocol):
-    """Something that makes FMUs. A new one is a class like this in a file of its own, and a row in `BACKENDS`."""
+    """Something that makes FMUs. A new one is a class like this in a file of its own, and a row in `BACKENDS`.
 
-    @property
-    def name(self) -> str:
-        """What `--compiler` calls it; its runs are `fmu-<name>-me` and `fmu-<name>-cs`."""
-        ...
+    name                what `--compiler` calls it; its runs are `fmu-<name>-me` and `fmu-<name>-cs`
+    compiler            what its compiler is called among the versions
+    tolerance           relative error that its co-simulation is granted at least
+    communication_step  longest one of its co-simulation, s; None: whatever the output step is
+    projects            whether its FMUs project onto the constraints and have the parameter `projection_tolerance`
+    foreign             whether its FMUs have code that is not ours, so that they run in a process of their own
+    cross               whether it builds for other systems, and for processors that are asked for
+    """
 
-    @property
-    def compiler(self) -> str:
-        """What its compiler is called among the versions."""
-        ...
-
-    @property
-    def tolerance(self) -> float:
-        """Relative error that its co-simulation is granted at least."""
-        ...
-
-    @property
-    def communication_step(self) -> float | None:
-        """Longest one of its co-simulation, s; None: whatever the output step is."""
-        ...
-
-    @property
-    def projects(self) -> bool:
-        """Whether its FMUs project onto the constraints and have the parameter `projection_tolerance`."""
-        ...
-
-    @property
-    def foreign(self) -> bool:
-        """Whether its FMUs have code that is not ours, so that they run in a process of their own."""
-        ...
-
-    @property
-    def cross(self) -> bool:
-        """Whether it builds for other systems, and for processors that are asked for."""
-        ...
+    name: ClassVar[str]
+    compiler: ClassVar[str]
+    tolerance: ClassVar[float]
+    communication_step: ClassVar[float | None]
+    projects: ClassVar[bool]
+    foreign: ClassVar[bool]
+    cross: ClassVar[bool]
 
     def build(self, order: Order) -> Fmu:
         """Write the FMU; raises BuildError with what its compiler says, MissingToolError."""

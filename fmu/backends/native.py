@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import ClassVar
 
 import fmpy
 
@@ -163,13 +164,13 @@ def _fixed_sources(fmi: str) -> dict[str, str]:
 class Native:
     """FMUs of C code, by whatever compiler there is, or by ziglang for other systems."""
 
-    name: str = "native"
-    compiler: str = "C compiler"
-    tolerance: float = 0.0
-    communication_step: float | None = None
-    projects: bool = True
-    foreign: bool = False
-    cross: bool = True
+    name: ClassVar[str] = "native"
+    compiler: ClassVar[str] = "C compiler"
+    tolerance: ClassVar[float] = 0.0
+    communication_step: ClassVar[float | None] = None
+    projects: ClassVar[bool] = True
+    foreign: ClassVar[bool] = False
+    cross: ClassVar[bool] = True
 
     def build(self, order: Order) -> Fmu:
         """Write `Name.fmu`; raises MissingToolError if there is no compiler for a platform."""

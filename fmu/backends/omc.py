@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ..runs.validation import validate
 from .fmu import Fmu, Order
@@ -28,13 +29,13 @@ class OpenModelica:
 
     omc: Omc
     timeout: float = TIMEOUT
-    name: str = "openmodelica"
-    compiler: str = "omc"
-    tolerance: float = 1e-4
-    communication_step: float | None = 1e-3
-    projects: bool = False
-    foreign: bool = True
-    cross: bool = False
+    name: ClassVar[str] = "openmodelica"
+    compiler: ClassVar[str] = "omc"
+    tolerance: ClassVar[float] = 1e-4
+    communication_step: ClassVar[float | None] = 1e-3
+    projects: ClassVar[bool] = False
+    foreign: ClassVar[bool] = True
+    cross: ClassVar[bool] = False
 
     def build(self, order: Order) -> Fmu:
         """Write `Name.fmu`, `Name.mo`, `Name.mos` and a log."""

@@ -8,27 +8,26 @@ from __future__ import annotations
 
 import json
 import math
-import os
+import pickle
 import signal
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
-
-from ...errors import BuildError, SolveError
+from ...errors import BuildError, GpmelicaError, SolveError
 from ...trajectory import Trajectory
 from ...workers import alone
+from ..files.files import write_atomically
 from .rumoca import CompiledModel
 
 NAME = "modelica-rumoca"
 _FIRST = 1 / 16  # of the run's time
 _COUNTED = hasattr(signal, "SIGXCPU")  # a process can have a limit of processor time
-_JOB, _RUN, _FAILURE = "job.json", "run.npz", "failure.json"
-_ERRORS = {"BuildError": BuildError, "SolveError": SolveError}
+_JOB, _DONE = "job.json", "done"
 
 
 def simulate(
@@ -61,16 +60,13 @@ def simulate(
 
 
 def _result(folder: Path, stop: float) -> Trajectory | None:
-    if (folder / _FAILURE).exists():
-        failure = json.loads((folder / _FAILURE).read_text("utf-8"))
-        raise _ERRORS[failure["kind"]](failure["text"])
-    if not (folder / _RUN).exists():
+    if not (folder / _DONE).exists():
         return None
-    with np.load(folder / _RUN) as found:
-        signals = {name: found[name] for name in found.files if name not in ("time", "wall")}
-        time, wall = found["time"], float(found["wall"])
-    note = "" if time[-1] >= stop * (1 - 1e-9) else "stopped by its limit of time"
-    return Trajectory(NAME, time, signals, wall, note=note)
+    done: Trajectory | GpmelicaError = pickle.loads((folder / _DONE).read_bytes())
+    if isinstance(done, GpmelicaError):
+        raise done
+    note = "" if done.time[-1] >= stop * (1 - 1e-9) else "stopped by its limit of time"
+    return replace(done, note=note)
 
 
 def main(folder: Path) -> None:
@@ -81,11 +77,9 @@ def main(folder: Path) -> None:
     try:
         compiled = CompiledModel(job["text"], job["model"])
         for horizon in dict.fromkeys((_part(job), job["stop"])):
-            _leave(folder, _run(compiled, job, horizon))
+            write_atomically(folder / _DONE, pickle.dumps(_run(compiled, job, horizon)))
     except (BuildError, SolveError) as error:
-        failure = {"kind": type(error).__name__, "text": str(error)}
-        (folder / "failing").write_text(json.dumps(failure), "utf-8")
-        os.replace(folder / "failing", folder / _FAILURE)
+        write_atomically(folder / _DONE, pickle.dumps(error))
 
 
 def _run(compiled: CompiledModel, job: dict[str, Any], horizon: float) -> Trajectory:
@@ -115,12 +109,6 @@ def _part(job: dict[str, Any]) -> float:
     """A first part of the run, s, of whole output steps."""
     steps = max(round(_FIRST * job["stop"] / job["output_step"]), 1)
     return float(min(steps * job["output_step"], job["stop"]))
-
-
-def _leave(folder: Path, run: Trajectory) -> None:
-    with (folder / "running").open("wb") as file:
-        np.savez(file, time=run.time, wall=run.wall_s, **run.signals)  # type: ignore[arg-type]
-    os.replace(folder / "running", folder / _RUN)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from uuid import uuid4
+
+
+def write_all(folder: Path, contents: Mapping[str, str | bytes]) -> list[Path]:
+    """Write files by their names, each as `write_atomically` does; returns their paths."""
+    for name, content in contents.items():
+        write_atomically(folder / name, content)
+    return [folder / name for name in contents]
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:

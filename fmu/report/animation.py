@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...errors import DescriptionError, Problem
 from ...scene import Scene
-from ..files.files import write_atomically
+from ..files.files import write_all
 from .player import seconds_of, write_page
 from .plots.solids import drawing
 from .plots.style import render, styled
@@ -50,7 +50,5 @@ def write_drawing(folder: Path, scene: Scene) -> list[Path]:
     """Write `drawing.png` and `drawing.svg` of the scene's first instant; `drawing.html` can be turned about."""
     with styled():
         png, svg = render(drawing(scene))
-    write_atomically(folder / "drawing.png", png)
-    write_atomically(folder / "drawing.svg", svg)
-    page = write_page(folder / "drawing.html", scene)
-    return [folder / "drawing.png", folder / "drawing.svg", page]
+    paths = write_all(folder, {"drawing.png": png, "drawing.svg": svg})
+    return [*paths, write_page(folder / "drawing.html", scene)]

@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from ...errors import GpmelicaError, SolveError
 from ...workers import alone
+from ..files.files import write_atomically
 
 T = TypeVar("T")
 Report = Callable[[float], None]
@@ -61,17 +62,10 @@ def main(folder: Path) -> None:
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     action = pickle.loads((folder / _JOB).read_bytes())
     try:
-        done = action(progress=lambda fraction: _leave(folder / _FRACTION, repr(float(fraction)).encode()))
+        done = action(progress=lambda fraction: write_atomically(folder / _FRACTION, repr(float(fraction))))
     except GpmelicaError as error:
         done = error
-    _leave(folder / _DONE, pickle.dumps(done))
-
-
-def _leave(path: Path, data: bytes) -> None:
-    """All of it at once."""
-    part = path.with_suffix(".part")
-    part.write_bytes(data)
-    os.replace(part, path)
+    write_atomically(folder / _DONE, pickle.dumps(done))
 
 
 def _end_with(parent: int) -> None:

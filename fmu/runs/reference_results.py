@@ -15,7 +15,7 @@ from ..._version import __version__
 from ...generator.types.origin import of_point
 from ...prepared import Prepared
 from ...trajectory import Array, Trajectory
-from ..files.files import write_atomically
+from ..files.files import write_all
 from .inputs import InputTable
 
 MOST_SIGNALS = 10
@@ -41,9 +41,7 @@ def write_reference_results(
     if model.program.inputs:
         table = inputs or _unchanged(model)
         texts[f"{model.name}_in.csv"] = _csv(table.time, table.values)
-    for name, text in texts.items():
-        write_atomically(out / name, text)
-    return [out / name for name in texts]
+    return write_all(out, texts)
 
 
 def important(model: Prepared) -> list[str]:

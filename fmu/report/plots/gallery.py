@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from ....scene import extent
 from ...compare.context import RunReport
-from ...files.files import write_atomically
+from ...files.files import write_all
 from . import energy, loads, logarithmic, time_series
 from .path import point_path
 from .schematic import schematic
@@ -57,8 +57,7 @@ def drawn(entries: Iterable[Entry]) -> Iterator[Picture]:
 
 def save(picture: Picture, folder: Path) -> None:
     """Write the figure as PNG and SVG into the folder."""
-    write_atomically(folder / f"{picture.name}.png", picture.png)
-    write_atomically(folder / f"{picture.name}.svg", picture.svg)
+    write_all(folder, {f"{picture.name}.png": picture.png, f"{picture.name}.svg": picture.svg})
 
 
 def _of_the_motion(report: RunReport) -> Iterator[Entry]:
