@@ -3,7 +3,15 @@
 #ifndef VECTORS_H
 #define VECTORS_H
 
+#include <stddef.h>
+#include <string.h>
+
 enum { LANES = 2, PARTS = 4 }; /* sums have twice as many parts, for each addition waits for the one before */
+
+/* Of n numbers; without any, the pointers may be NULL. */
+static inline void copy_numbers(int n, const double *source, double *target) {
+    if (n > 0) memcpy(target, source, (size_t)n * sizeof *target);
+}
 
 /* a' b of n numbers. */
 static inline double dot(int n, const double *restrict a, const double *restrict b) {

@@ -5,9 +5,9 @@
 
 #include "evaluation.h"
 #include "point.h"
+#include "vectors.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { MOST_STEPS = 20 };
 
@@ -95,8 +95,7 @@ static bool project_all(Model *model) {
 bool model_project(Model *model, bool *moved) {
     if (!model_projection_due(model, moved)) return false;
     if (!*moved) return true;
-    memcpy(model->projected, model->workspace + equations.blocks.states,
-           (size_t)equations.n_states * sizeof *model->projected);
+    copy_numbers(equations.n_states, model->workspace + equations.blocks.states, model->projected);
     if (project_all(model)) return true;
     model_move(model, model_time(model), model->projected);
     return false;

@@ -9,9 +9,9 @@
 #include "inputs.h"
 #include "point.h"
 #include "projection.h"
+#include "vectors.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Numbers alone, and any of them: a part of the instance's state. */
 typedef struct {
@@ -43,10 +43,6 @@ static Ahead lay_out(const Model *model) {
     s.slope = s.states + equations.n_states;
     for (int k = 0; k <= MOST_DEGREE; k++) s.coefficients[k] = s.slope + (k + 1) * equations.n_states;
     return s;
-}
-
-static void copy(double *target, const double *source, int n) {
-    if (n > 0) memcpy(target, source, (size_t)n * sizeof *target);
 }
 
 static bool are_equal(const double *a, const double *b, int n) {
@@ -96,7 +92,7 @@ static void put_states(Model *model, const Ahead *s, double time) {
 
 /* Of the solver's own steps alone. */
 static void keep_corrections(Model *model, const double *sums, int64_t count) {
-    copy(model->workspace + equations.blocks.corrections, sums, projection_levels());
+    copy_numbers(projection_levels(), sums, model->workspace + equations.blocks.corrections);
     model->run.counters[COUNTER_PROJECTIONS] = count;
 }
 
@@ -105,7 +101,7 @@ bool ahead_show(Model *model, double end) {
     const int64_t count = model->run.counters[COUNTER_PROJECTIONS];
     double sums[N_LEVELS];
     bool moved;
-    copy(sums, model->workspace + equations.blocks.corrections, projection_levels());
+    copy_numbers(projection_levels(), model->workspace + equations.blocks.corrections, sums);
     put_states(model, &s, end);
     const bool done = model_settle(model, &moved) && model_evaluate(model, GROUP_DYNAMICS);
     keep_corrections(model, sums, count);
@@ -117,15 +113,15 @@ bool ahead_leave(Model *model, double end, const Integrator *integrator) {
     const Ahead s = lay_out(model);
     Memory *m = s.memory;
     m->time = model_time(model);
-    copy(s.states, model->workspace + equations.blocks.states, equations.n_states);
-    copy(s.switches, switches_of(model), equations.n_switches);
+    copy_numbers(equations.n_states, model->workspace + equations.blocks.states, s.states);
+    copy_numbers(equations.n_switches, switches_of(model), s.switches);
     Polynomial found;
     if (!integrator->polynomial(model, s.coefficients, &found)) return false;
     m->origin = found.origin;
     m->length = found.length;
     m->degree = found.degree;
     m->knows_slope = found.slope != NULL;
-    if (found.slope != NULL) copy(s.slope, found.slope, equations.n_states);
+    if (found.slope != NULL) copy_numbers(equations.n_states, found.slope, s.slope);
     m->is_ahead = 1.0;
     return ahead_show(model, end);
 }
@@ -136,7 +132,7 @@ bool ahead_resume(Model *model, double end) {
     if (resumed) model_move(model, s.memory->time, s.states);
     s.memory->is_ahead = 0.0;
     s.memory->knows_inputs = 1.0;
-    copy(s.inputs, inputs_of(model), equations.n_inputs);
+    copy_numbers(equations.n_inputs, inputs_of(model), s.inputs);
     return resumed;
 }
 

@@ -9,6 +9,7 @@
 #include "point.h"
 #include "projection.h"
 #include "table.h"
+#include "vectors.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,10 +32,6 @@ bool cosimulation_check(Model *model, double point, double size) {
     return true;
 }
 
-static void copy(double *target, const double *source, int n) {
-    if (n > 0) memcpy(target, source, (size_t)n * sizeof *target);
-}
-
 /* Places in model->saved. */
 typedef struct {
     double *states, *switches, *inputs, *corrections, *memory;
@@ -51,25 +48,25 @@ static Saved saved_of(const Model *model) {
 
 static void save(Model *model) {
     const Saved s = saved_of(model);
-    copy(s.states, model->workspace + equations.blocks.states, equations.n_states);
-    copy(s.switches, model->workspace + equations.blocks.switches, equations.n_switches);
-    copy(s.inputs, model->workspace + equations.blocks.inputs, equations.n_inputs);
-    copy(s.corrections, model->workspace + equations.blocks.corrections, projection_levels());
+    copy_numbers(equations.n_states, model->workspace + equations.blocks.states, s.states);
+    copy_numbers(equations.n_switches, model->workspace + equations.blocks.switches, s.switches);
+    copy_numbers(equations.n_inputs, model->workspace + equations.blocks.inputs, s.inputs);
+    copy_numbers(projection_levels(), model->workspace + equations.blocks.corrections, s.corrections);
 }
 
 /* Apart, as it is large and not wanted where the model is only shown. */
-static void save_memory(Model *model) { copy(saved_of(model).memory, model->memory, (int)model->memory_size); }
+static void save_memory(Model *model) { copy_numbers((int)model->memory_size, model->memory, saved_of(model).memory); }
 
 static void go_back(Model *model, double time) {
     const Saved s = saved_of(model);
     model_move(model, time, s.states);
-    copy(model->workspace + equations.blocks.switches, s.switches, equations.n_switches);
-    copy(model->workspace + equations.blocks.inputs, s.inputs, equations.n_inputs);
-    copy(model->workspace + equations.blocks.corrections, s.corrections, projection_levels());
+    copy_numbers(equations.n_switches, s.switches, model->workspace + equations.blocks.switches);
+    copy_numbers(equations.n_inputs, s.inputs, model->workspace + equations.blocks.inputs);
+    copy_numbers(projection_levels(), s.corrections, model->workspace + equations.blocks.corrections);
 }
 
 static void go_back_in_memory(Model *model, const RunState *before) {
-    copy(model->memory, saved_of(model).memory, (int)model->memory_size);
+    copy_numbers((int)model->memory_size, saved_of(model).memory, model->memory);
     model->factored = false;
     model->run.step = before->step;
     model->run.previous_error = before->previous_error;

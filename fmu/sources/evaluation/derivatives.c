@@ -7,6 +7,7 @@
 #include "evaluation.h"
 #include "stage.h"
 #include "table.h"
+#include "vectors.h"
 
 #include <math.h>
 #include <string.h>
@@ -192,9 +193,8 @@ bool model_output_rates(Model *model, const unsigned *references, size_t n, doub
     Range range;
     if (!begin(model, references, n, NULL, 0, &range)) return false;
     model->changes[equations.blocks.time] = 1.0;
-    if (equations.n_states > 0)
-        memcpy(model->changes + equations.blocks.states, model->workspace + equations.blocks.derivatives,
-               (size_t)equations.n_states * sizeof *model->changes);
+    copy_numbers(equations.n_states, model->workspace + equations.blocks.derivatives,
+                 model->changes + equations.blocks.states);
     forward_sweep(model, range.first, range.last);
     for (size_t i = 0; i < n; i++) rates[i] = *change_of(model, references[i]);
     return expect_finite(model, references, n, rates);
@@ -205,7 +205,7 @@ bool model_output_rates(Model *model, const unsigned *references, size_t n, doub
 /* One column: what DYNAMICS makes of the seeds in model->changes. */
 static bool column(Model *model, double *values) {
     forward_sweep(model, GROUP_DYNAMICS, GROUP_DYNAMICS);
-    memcpy(values, model->changes + equations.blocks.derivatives, (size_t)equations.n_states * sizeof *values);
+    copy_numbers(equations.n_states, model->changes + equations.blocks.derivatives, values);
     for (int i = 0; i < equations.n_states; i++)
         if (!isfinite(values[i]))
             return model_fail(model, "the Jacobian of %s is %g at t = %.15g s, expected a finite number",

@@ -9,7 +9,6 @@
 #include "vectors.h"
 
 #include <math.h>
-#include <string.h>
 
 static bool all_finite(Model *model, VariableKind kind, int offset, int n) {
     const double *values = model->workspace + offset;
@@ -86,7 +85,7 @@ bool model_evaluate_beside(Model *model, Group group) {
 
 bool model_derivatives(Model *model, double *values) {
     if (!model_evaluate(model, GROUP_DYNAMICS)) return false;
-    memcpy(values, model->workspace + equations.blocks.derivatives, (size_t)equations.n_states * sizeof *values);
+    copy_numbers(equations.n_states, model->workspace + equations.blocks.derivatives, values);
     return true;
 }
 

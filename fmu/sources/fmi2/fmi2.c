@@ -15,6 +15,7 @@
 #include "point.h"
 #include "snapshot.h"
 #include "variables.h"
+#include "vectors.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -238,9 +239,8 @@ fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real x[], size_t n
                          model_set_states(model_of(c), x));
 }
 
-/* Copies n_states numbers; values is NULL only if there are none. */
 static fmi2Status copy_states(fmi2Real *values, const double *source) {
-    if (equations.n_states > 0) memcpy(values, source, (size_t)equations.n_states * sizeof *values);
+    copy_numbers(equations.n_states, source, values);
     return fmi2OK;
 }
 

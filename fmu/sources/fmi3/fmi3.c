@@ -9,6 +9,7 @@
 #include "life.h"
 #include "point.h"
 #include "variables.h"
+#include "vectors.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -168,9 +169,8 @@ fmi3Status fmi3SetContinuousStates(fmi3Instance instance, const fmi3Float64 cont
     return finish_computed(instance, model_set_states(instance, continuousStates));
 }
 
-/* Copies n_states numbers; values is NULL only if there are none. */
 static fmi3Status copy_states(fmi3Float64 *values, const double *source) {
-    if (equations.n_states > 0) memcpy(values, source, (size_t)equations.n_states * sizeof *values);
+    copy_numbers(equations.n_states, source, values);
     return fmi3OK;
 }
 

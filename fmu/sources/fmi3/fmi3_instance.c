@@ -32,23 +32,12 @@ fmi3Instance finish_instance(Instance *self, bool right, fmi3String name, fmi3St
     return NULL;
 }
 
-/* Value references stand between '#' in a message (2.3.1): doubled, it stands for itself. */
-static void escape(char *target, size_t size, const char *source) {
-    size_t length = 0;
-    for (; *source != '\0' && length + 3 < size; source++) {
-        if (*source == '#') target[length++] = *source;
-        target[length++] = *source;
-    }
-    target[length] = '\0';
-}
-
 void log_status(const Instance *instance, fmi3Status status) {
     const bool discarded = status == fmi3Discard;
-    char text[2 * MESSAGE_SIZE], escaped[2 * sizeof text];
+    char text[DESCRIPTION_SIZE];
     if (instance->log_message == NULL || !(instance->logged & (discarded ? LOG_DISCARDED : LOG_ERRORS))) return;
-    describe_failure(&instance->model, text, sizeof text);
-    escape(escaped, sizeof escaped, text);
-    instance->log_message(instance->environment, status, discarded ? "logStatusDiscard" : "logStatusError", escaped);
+    describe_failure(&instance->model, "#", text); /* value references stand between '#' (2.3.1) */
+    instance->log_message(instance->environment, status, discarded ? "logStatusDiscard" : "logStatusError", text);
 }
 
 fmi3Status finish(fmi3Instance instance, bool right) {

@@ -68,6 +68,12 @@ bool expect_name(Model *model, const char *instance_name) {
            model_fail(model, "the instance has no name");
 }
 
-void describe_failure(const Model *model, char *text, size_t size) {
-    snprintf(text, size, "%s: %s", model->function, model->message);
+void describe_failure(const Model *model, const char *doubled, char text[DESCRIPTION_SIZE]) {
+    char plain[DESCRIPTION_SIZE / 2];
+    snprintf(plain, sizeof plain, "%s: %s", model->function, model->message);
+    for (const char *source = plain; *source != '\0'; source++) {
+        if (strchr(doubled, *source)) *text++ = *source;
+        *text++ = *source;
+    }
+    *text = '\0';
 }

@@ -20,7 +20,9 @@ bool expect_first_order(Model *model, int order); /* of a derivative */
 bool expect_token(Model *model, const char *token);
 bool expect_name(Model *model, const char *instance_name); /* may be NULL */
 
-/* "function: message" of the last failure, cut to `size` characters. */
-void describe_failure(const Model *model, char *text, size_t size);
+/* "function: message" of the last failure; characters that have a meaning to the importer's logger are doubled: then
+   they stand for themselves. */
+enum { DESCRIPTION_SIZE = 4 * MESSAGE_SIZE };
+void describe_failure(const Model *model, const char *doubled, char text[DESCRIPTION_SIZE]);
 
 #endif

@@ -8,6 +8,7 @@
 #include "point.h"
 #include "projection.h"
 #include "tree_solve.h"
+#include "vectors.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -85,17 +86,13 @@ bool model_create(Model *model, bool co_simulation) {
 
 void model_destroy(Model *model) { free(model->workspace); }
 
-static void copy(double *target, const double *source, int n) {
-    if (n > 0) memcpy(target, source, (size_t)n * sizeof *target);
-}
-
 void model_reset(Model *model) {
     memset(model->workspace, 0, ((size_t)equations.workspace_size + model->memory_size) * sizeof *model->workspace);
     model->factored = false;
-    copy(model->workspace + equations.blocks.parameters, equations.parameters, equations.n_parameters);
-    copy(model->workspace + equations.blocks.inputs, equations.inputs, equations.n_inputs);
+    copy_numbers(equations.n_parameters, equations.parameters, model->workspace + equations.blocks.parameters);
+    copy_numbers(equations.n_inputs, equations.inputs, model->workspace + equations.blocks.inputs);
     RunState start = {.mode = MODE_INSTANTIATED, .dirty = AFTER_PARAMETERS, .stop_time = INFINITY};
-    copy(start.real_settings, equations.real_settings, N_REAL_SETTINGS);
+    copy_numbers(N_REAL_SETTINGS, equations.real_settings, start.real_settings);
     for (int i = 0; i < N_INTEGER_SETTINGS; i++) start.integer_settings[i] = equations.integer_settings[i];
     start.previous_error = 1.0;
     model->run = start;
