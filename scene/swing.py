@@ -43,7 +43,7 @@ def swinging(mechanism: Mechanism, pose: Array, swings: Sequence[Swing], t: floa
     model = reference.Model(mechanism)
     motions = [_motion(model, pose, swing, cycles, t) for swing in swings]
     rest = Motion("rest", len(cycles), frames_of(mechanism, np.tile(pose, (len(_SCALES), len(cycles), 1))))
-    forces = (model.marks, np.zeros((len(cycles), len(model.marks), 3)))
+    forces = (model.forces.marks, np.zeros((len(cycles), len(model.forces.marks), 3)))
     return scene_of(mechanism, cycles, _SCALES, (*motions, rest), forces, cyclic=True)
 
 

@@ -63,7 +63,7 @@ class Balance:
         """Kinetic energy, and potential energy of weights and springs, J."""
         state, _ = self._motion.moment(t, y[:-2], segment)
         kinetic = 0.5 * state.qd @ self._model.mass(state.posture)[0] @ state.qd
-        return float(kinetic) + self._model.potential(state)
+        return float(kinetic) + self._model.forces.potential(state)
 
     def _rate(self, segment: Segment) -> Callable[[float, Array], Array]:
         def rate(t: float, y: Array) -> Array:

@@ -22,7 +22,7 @@ def test_both_derivations_agree(example: str, case: str | None) -> None:
         found = staged(t, q, qd)
         expected = evaluate(model.mechanism, t, q, qd, start=model.start, dependent=model.dependent)
         assert np.abs(found.qdd - expected.qdd).max() < 1e-9 * np.abs(expected.qdd).max()
-        for name, value in numbers.element_signals(numbers.state(t, q, qd)).items():
+        for name, value in numbers.forces.signals(numbers.state(t, q, qd)).items():
             assert found.outputs[name] == pytest.approx(value, rel=1e-9, abs=1e-6), name
 
 
@@ -30,7 +30,7 @@ def test_six_cylinders_carry_the_platform() -> None:
     """In equilibrium each bears a sixth of the weight, along its inclined axis; places have six digits."""
     model = example_model("stewart", "heavy")
     numbers = Model(model.mechanism, start=model.start)
-    signals = numbers.element_signals(numbers.state(0.0, *model.start))
+    signals = numbers.forces.signals(numbers.state(0.0, *model.start))
     height = model.start[0][2]
     for k in range(1, 7):
         force, length = signals[f"cylinder{k}_force"], signals[f"cylinder{k}_length"]

@@ -198,7 +198,7 @@ def test_springs_have_a_potential() -> None:
         forces = model.forces(model.state(0.4, q, qd))
 
         def potential(h: float, e: Array, q: Array = q, qd: Array = qd) -> float:
-            return model.potential(model.state(0.4, q + h * e, qd))
+            return model.forces.potential(model.state(0.4, q + h * e, qd))
 
         gradient = [slope(partial(potential, e=e), 1e-4) for e in np.eye(mechanism.n)]
         expected = -(forces.elastic + forces.gravity)
@@ -212,7 +212,7 @@ def test_powers_are_those_of_the_forces() -> None:
     for _ in range(8):
         q, qd = rng.uniform(-0.3, 0.3, mechanism.n), rng.uniform(-1.0, 1.0, mechanism.n)
         state = model.state(0.4, q, qd)
-        forces, powers = model.forces(state), model.powers(state)
+        forces, powers = model.forces(state), model.forces.powers(state)
         expected = (forces.elastic + forces.dissipative + forces.applied) @ qd
         assert sum(powers.values()) == pytest.approx(expected, rel=1e-9, abs=1e-9 * max(map(abs, powers.values())))
     kinds = {name.partition(" ")[0] for name in powers}
@@ -241,7 +241,7 @@ def test_both_derivations_agree(named: bool) -> None:
         expected = evaluate(model.mechanism, t, q, qd, inputs=inputs)
         assert np.abs(found.qdd - expected.qdd).max() < 1e-9 * max(1.0, np.abs(expected.qdd).max())
         numbers = Model(model.mechanism, inputs=inputs)
-        signals = numbers.element_signals(numbers.state(t, q, qd))
+        signals = numbers.forces.signals(numbers.state(t, q, qd))
         signals |= requested.values(numbers, numbers.state(t, q, qd), expected.qdd)
         for name, value in signals.items():
             assert found.outputs[name] == pytest.approx(value, abs=1e-9 * max(1.0, abs(value))), name

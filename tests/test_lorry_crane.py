@@ -38,7 +38,7 @@ def test_both_derivations_agree(case: str) -> None:
         )
         found, expected = staged(t, q, qd), evaluate(model.mechanism, t, q, qd, start=model.start)
         assert np.abs(found.qdd - expected.qdd).max() < 1e-9 * np.abs(expected.qdd).max()
-        for name, value in numbers.element_signals(numbers.state(t, q, qd)).items():
+        for name, value in numbers.forces.signals(numbers.state(t, q, qd)).items():
             assert found.outputs[name] == pytest.approx(value, rel=1e-9, abs=1e-6), name
 
 
@@ -48,7 +48,7 @@ def test_the_start_is_at_rest() -> None:
     found = evaluate(model.mechanism, 0.0, *model.start, start=model.start)
     assert np.abs(found.qdd).max() < 1e-6
     numbers = Model(model.mechanism, start=model.start)
-    signals = numbers.element_signals(numbers.state(0.0, *model.start))
+    signals = numbers.forces.signals(numbers.state(0.0, *model.start))
     weight = 9.81 * sum(float(body.mass) for body in model.mechanism.bodies)
     assert sum(signals[leg] for leg in LEGS) == pytest.approx(weight, rel=1e-9)
 

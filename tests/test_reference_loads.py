@@ -27,6 +27,7 @@ from gpmelica.reference import (
     simulate,
     start_state,
 )
+from gpmelica.reference.forces.element import Given
 from gpmelica.reference.forces.joint_springs import JointSprings
 
 Array = NDArray[np.float64]
@@ -208,14 +209,14 @@ def test_forces_of_pictures_do_the_work_of_the_elements(seed: int) -> None:
     model = Model(mechanism)
     q, qd = random_state(mechanism, rng)
     state = model.state(0.0, q, qd)
-    forces, acting, done = model.forces(state), model.acting(state), np.zeros(mechanism.n)
-    for mark, force in zip(model.marks, acting, strict=True):
+    forces, acting, done = model.forces(state), model.forces.acting(state), np.zeros(mechanism.n)
+    for mark, force in zip(model.forces.marks, acting, strict=True):
         if mark.kind == "moment":
             done += force @ _turning(mechanism, mark.a.body, q)
         else:
             done += force @ _moving(mechanism, mark.a, q)
-    assert [mark.kind for mark in model.marks].count("support") == len(mechanism.supports) > 0
-    springs = JointSprings(mechanism).reaction(state)
+    assert [mark.kind for mark in model.forces.marks].count("support") == len(mechanism.supports) > 0
+    springs = JointSprings(Given(mechanism, model.reader, 0)).reaction(state)
     expected = forces.elastic + forces.dissipative + forces.applied - springs.elastic - springs.dissipative
     assert done == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
@@ -257,7 +258,9 @@ def test_forces_of_pictures_are_those_of_replacement_joints() -> None:
     start = start_state(mechanism)
     q, qd = start[0] + 1e-3, start[1] + 0.1
     model = Model(mechanism, start=start)
-    acting = dict(zip([mark.name for mark in model.marks], model.acting(model.state(0.0, q, qd)), strict=True))
+    acting = dict(
+        zip([mark.name for mark in model.forces.marks], model.forces.acting(model.state(0.0, q, qd)), strict=True)
+    )
     wrenches = closure_wrenches(mechanism, 0.0, q, qd, start=start)
     for name, wrench in wrenches.items():
         assert np.linalg.norm(acting[name]) > 1.0

@@ -48,11 +48,11 @@ def energy(model: Model, t: float, q: ArrayLike, qd: ArrayLike, z: ArrayLike | N
     bristles, lag = model.further(None if z is None else np.asarray(z, dtype=float))
     state = model.state(t, np.asarray(q, dtype=float), rate, lag=lag)
     forces, friction = model.forces(state), 0.0
-    if model.friction_coordinates:
+    if model.friction.coordinates:
         friction = -float(model.evaluate(state, formulation(model, state), bristles).friction @ rate)
     return Energy(
         kinetic=0.5 * float(rate @ model.mass(state.posture)[0] @ rate),
-        potential=model.potential(state),
+        potential=model.forces.potential(state),
         dissipated=-float(forces.dissipative @ rate),
         friction=friction,
         applied=float(forces.applied @ rate) + forces.driven,
@@ -101,12 +101,12 @@ def course(
         model.state(float(t), at, rate, lag=lag)
         for t, at, rate, lag in zip(run.time[taken], q, qd, lags, strict=True)
     ]
-    powers = [model.powers(state) for state in states]
+    powers = [model.forces.powers(state) for state in states]
     return Course(
         time=run.time[taken],
         kinetic=np.array([0.5 * s.qd @ model.mass(s.posture)[0] @ s.qd for s in states]),
-        potential=np.array([model.potential(state) for state in states]),
-        marks=model.marks,
-        acting=np.array([model.acting(state) for state in states]),
+        potential=np.array([model.forces.potential(state) for state in states]),
+        marks=model.forces.marks,
+        acting=np.array([model.forces.acting(state) for state in states]),
         power={name: np.array([values[name] for values in powers]) for name in powers[0]},
     )

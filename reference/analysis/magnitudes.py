@@ -82,7 +82,7 @@ class _Samples:
         self._mechanism, self._run = mechanism, run
         self._model = Model(mechanism, start=start, inputs=inputs)
         self._form = formulation(self._model, self._model.state(0.0, *start))
-        all_of, rubbing = mechanism.coordinates, self._model.friction_coordinates
+        all_of, rubbing = mechanism.coordinates, self._model.friction.coordinates
         self._q, self._qd = (run.columns(signal_names(all_of, level)) for level in ("position", "velocity"))
         self._z = run.columns(signal_names([all_of[k] for k in rubbing], "bristle"))
         self._states: list[State] = []

@@ -53,7 +53,7 @@ def signals(
     if model.constraints.names:
         found_signals |= _constraints(model.mechanism, samples) | _forces(model, samples, multipliers)
         extra |= _regularity(form.fixed, samples)
-    if model.friction_coordinates:
+    if model.friction.coordinates:
         extra["friction_residual"] = max(sample.evaluation.friction_residual for sample in samples)
     return found_signals, extra
 
@@ -71,7 +71,7 @@ def _coordinates(model: Model, samples: Sequence[_Sample]) -> dict[str, Array]:
         for quantity, values in parts.items()
     }
     z = np.array([sample.z for sample in samples])
-    friction = enumerate(model.friction_coordinates)
+    friction = enumerate(model.friction.coordinates)
     return found | {coordinates[k].signal("bristle").name: z[:, i] for i, k in friction}
 
 
@@ -88,7 +88,7 @@ def _points(model: Model, samples: Sequence[_Sample]) -> dict[str, Array]:
 
 
 def _force_elements(model: Model, samples: Sequence[_Sample]) -> dict[str, Array]:
-    found = [model.element_signals(sample.state) for sample in samples]
+    found = [model.forces.signals(sample.state) for sample in samples]
     return {name: np.array([values[name] for values in found]) for name in found[0]}
 
 

@@ -97,7 +97,7 @@ class Watch:
         ends = f"the motion ends at t = {t:.5g} s: "
         if self._left.active and self._smallest(state) < _CLOSE * self._largest:
             return f"{ends}{self._becoming_singular(state)}"
-        qdd = self._motion.model.accelerations(state, self._motion.form, z)
+        qdd = self._motion.model.rates(state, self._motion.form, z).qdd
         k = int(np.argmax(np.abs(qdd) / self._motion.form.choice.unit))
         coordinate, ending = self._motion.model.mechanism.coordinates[k], self._motion.model.nearest_end(state)
         why = f"; {ending} comes to the end of its domain, keep it within" if ending else ""

@@ -172,6 +172,4 @@ def places(mechanism: Mechanism) -> list[Place]:
     return [force.place for force in mechanism.forces if force.place is not None]
 
 
-def of(given: Given) -> AppliedForces:
-    """Of a mechanism."""
-    return AppliedForces(given)
+of = AppliedForces

@@ -154,6 +154,4 @@ def lengths(mechanism: Mechanism, first: int) -> Iterator[Height]:
         yield Height(name, f"{name}_dot", first + k, slot, origin, contact.normal)
 
 
-def of(given: Given) -> Contacts:
-    """Of a mechanism."""
-    return Contacts(given)
+of = Contacts

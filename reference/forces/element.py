@@ -83,7 +83,8 @@ class Mark:
 class ForceElement:
     """One kind of force, of all parts of a mechanism that have it.
 
-    A module has `places` and `of`, and where expressions may name lengths of it, `lengths`.
+    A module has `of`, what makes it of what is given; where it asks for the motion of places, `places`; and where
+    expressions may name lengths of it, `lengths`.
 
     readings     of expressions
     takes_many   whether `reaction` takes many states along a leading axis, too; otherwise it is asked for each. It

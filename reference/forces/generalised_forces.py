@@ -52,9 +52,13 @@ def _modules() -> list[Any]:
     return [import_module(f".{name}", __package__) for name in FORCE_ELEMENTS]
 
 
+def _places(module: Any, mechanism: Mechanism) -> list[Place]:
+    return list(module.places(mechanism)) if hasattr(module, "places") else []
+
+
 def force_places(mechanism: Mechanism) -> list[Place]:
     """Places whose motion the force elements need, in the order of these."""
-    return [place for module in _modules() for place in module.places(mechanism)]
+    return [place for module in _modules() for place in _places(module, mechanism)]
 
 
 def force_lengths(mechanism: Mechanism, first: int) -> list[Length]:
@@ -63,7 +67,7 @@ def force_lengths(mechanism: Mechanism, first: int) -> list[Length]:
     for module in _modules():
         if hasattr(module, "lengths"):
             found += module.lengths(mechanism, first)
-        first += len(module.places(mechanism))
+        first += len(_places(module, mechanism))
     return found
 
 
@@ -83,7 +87,7 @@ class ForceModel:
         self._elements: list[ForceElement] = []
         for module in _modules():
             self._elements.append(module.of(Given(mechanism, reader, first, inputs or {})))
-            first += len(module.places(mechanism))
+            first += len(_places(module, mechanism))
             reader.forces |= self._elements[-1].forces()
         self.readings = [reading for element in self._elements for reading in element.readings]
         self.replacement = next(e for e in self._elements if isinstance(e, ReplacementJoints))

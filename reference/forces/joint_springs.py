@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...generator.mechanism import Mechanism, Place
 from ..kinematics.quantities import State
 from .element import ForceElement, Given, Reaction
 
@@ -14,7 +13,8 @@ class JointSprings(ForceElement):
 
     takes_many = True
 
-    def __init__(self, mechanism: Mechanism) -> None:
+    def __init__(self, given: Given) -> None:
+        mechanism = given.mechanism
         data = [(c.stiffness or 0.0, c.rest or 0.0, c.damping or 0.0) for c in mechanism.coordinates]
         acting = [k for k, (stiffness, _, damping) in enumerate(data) if stiffness or damping]
         self._owners = [(k, f"springs of {mechanism.coordinates[k].owner}") for k in acting]
@@ -35,12 +35,4 @@ class JointSprings(ForceElement):
         return found
 
 
-def places(mechanism: Mechanism) -> list[Place]:
-    """None."""
-    del mechanism
-    return []
-
-
-def of(given: Given) -> JointSprings:
-    """Of a mechanism."""
-    return JointSprings(given.mechanism)
+of = JointSprings

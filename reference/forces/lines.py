@@ -180,6 +180,4 @@ def lengths(mechanism: Mechanism, first: int) -> Iterator[Distance]:
         yield Distance(f"{line.name}.length", f"{line.name}.rate", columns, slots)
 
 
-def of(given: Given) -> Lines:
-    """Of a mechanism."""
-    return Lines(given)
+of = Lines

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...generator.mechanism import Mechanism, Place
 from ...trajectory import Array
 from ..constraints.closures import Conditions
 from ..kinematics.quantities import State, by_chain
@@ -16,7 +15,8 @@ class ReplacementJoints(ForceElement):
 
     takes_many = True
 
-    def __init__(self, mechanism: Mechanism) -> None:
+    def __init__(self, given: Given) -> None:
+        mechanism = given.mechanism
         self.closures = tuple(closure for closure in mechanism.closures if closure.stiffness is not None)
         self.conditions = Conditions(mechanism, self.closures)
         self._stiffness, self._damping = (
@@ -66,12 +66,4 @@ class ReplacementJoints(ForceElement):
         return forces[:, None, None] * self.conditions.wrenches(state.posture)
 
 
-def places(mechanism: Mechanism) -> list[Place]:
-    """None: closures know their frames."""
-    del mechanism
-    return []
-
-
-def of(given: Given) -> ReplacementJoints:
-    """Of a mechanism."""
-    return ReplacementJoints(given.mechanism)
+of = ReplacementJoints

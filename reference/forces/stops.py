@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...generator.mechanism import Mechanism, Place
 from ..kinematics.jet import Number
 from ..kinematics.quantities import Relation, State
 from .element import ForceElement, Given, Reaction
@@ -42,7 +41,8 @@ class Stops(ForceElement):
 
     takes_many = True
 
-    def __init__(self, mechanism: Mechanism) -> None:
+    def __init__(self, given: Given) -> None:
+        mechanism = given.mechanism
         self._stops = [
             _Stop(
                 f"{coordinate.name} {key}",
@@ -100,12 +100,4 @@ class Stops(ForceElement):
         return found
 
 
-def places(mechanism: Mechanism) -> list[Place]:
-    """None."""
-    del mechanism
-    return []
-
-
-def of(given: Given) -> Stops:
-    """Of a mechanism."""
-    return Stops(given.mechanism)
+of = Stops

@@ -24,7 +24,8 @@ class Supports(ForceElement):
 
     takes_many = True
 
-    def __init__(self, mechanism: Mechanism, first: int) -> None:
+    def __init__(self, given: Given) -> None:
+        mechanism, first = given.mechanism, given.first
         base, supports = mechanism.chain.base, mechanism.supports
         self._held = places(mechanism)
         self._columns = slice(first, first + len(supports))
@@ -165,6 +166,4 @@ def lengths(mechanism: Mechanism, first: int) -> Iterator[Height | LinearHeight]
             yield Height(name, f"{name}_dot", first + k, 1, position, np.array([0.0, 0.0, 1.0]))
 
 
-def of(given: Given) -> Supports:
-    """Of a mechanism."""
-    return Supports(given.mechanism, given.first)
+of = Supports

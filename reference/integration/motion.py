@@ -30,7 +30,7 @@ class Motion:
         fixed = form.fixed if form.reduced else None
         self.rates = np.arange(self._n) if fixed is None else fixed.independent
         self._bristles = slice(
-            self._n + len(self.rates), self._n + len(self.rates) + len(model.friction_coordinates)
+            self._n + len(self.rates), self._n + len(self.rates) + len(model.friction.coordinates)
         )
         self.size = self._bristles.stop + model.filters.size
         self.latest = (np.nan, np.zeros((0, self._n)))

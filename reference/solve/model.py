@@ -12,10 +12,10 @@ from ...generator.mechanism import Body, Mechanism
 from ...trajectory import Array
 from ..constraints.constraints import Constraints
 from ..constraints.rows import Rows
-from ..forces.element import Input, Mark
+from ..forces.element import Input
 from ..forces.filters import Filters
 from ..forces.friction import FrictionModel
-from ..forces.generalised_forces import ForceModel, GeneralisedForces, force_lengths, force_places
+from ..forces.generalised_forces import ForceModel, force_lengths, force_places
 from ..forces.joint_loads import JointLoads, closure_wrench
 from ..kinematics.expression import stops
 from ..kinematics.jet import Number
@@ -113,6 +113,8 @@ class Model:
 
     start   (q0, qd0), each of shape (n,): what `start(x)` refers to; None: the state being evaluated
     inputs  FMU inputs by symbol: numbers, or functions of time in s; those without one are zero
+
+    Its parts: `forces` of the force elements, `constraints`, `filters`, and `friction`, of joints with bristles.
     """
 
     def __init__(
@@ -127,12 +129,12 @@ class Model:
         self._armature = np.diag([float(c.armature or 0.0) for c in mechanism.coordinates])
         self._inertia = np.array([np.zeros((4, 4)), *map(pseudo_inertia, mechanism.bodies)])
         self.reader = Reader(mechanism, self.quantities, None if start is None else self.state(0.0, *start))
-        self._forces = ForceModel(mechanism, self.reader, len(mechanism.points), inputs)
+        self.forces = ForceModel(mechanism, self.reader, len(mechanism.points), inputs)
         self.constraints = Constraints(mechanism, self.quantities, self.reader)
         self.outputs = _outputs(mechanism, self.reader)
         self._feedback = tuple(float(x) for x in (mechanism.alpha, mechanism.beta, mechanism.kappa))
-        self._friction = FrictionModel(mechanism)
-        self._friction_loads = self.joint_loads(self._friction.loaded)
+        self.friction = FrictionModel(mechanism)
+        self._friction_loads = self.joint_loads(self.friction.loaded)
 
     @property
     def decay_time(self) -> float:
@@ -165,35 +167,9 @@ class Model:
         M = T_q_H @ posture.T_q.reshape(shape).swapaxes(-2, -1) + self._armature
         return M, (T_q_H @ posture.T_bias.reshape(*shape[:-2], -1, 1))[..., 0]
 
-    def forces(self, state: State) -> GeneralisedForces:
-        """Generalised forces in the state."""
-        return self._forces(state)
-
-    def potential(self, state: State) -> float:
-        """Energy of gravity and springs in the state, J."""
-        return self._forces.potential(state)
-
-    def powers(self, state: State) -> dict[str, float]:
-        """What each force element gives to the mechanism, W, negative where it takes, as `line rope`."""
-        return self._forces.powers(state)
-
-    @property
-    def marks(self) -> tuple[Mark, ...]:
-        """How pictures show the force elements."""
-        return self._forces.marks
-
-    def acting(self, state: State) -> Array:
-        """Force at each mark's place a, shape (marks, 3), world axes, N, or N·m where it is a moment."""
-        return self._forces.acting(state)
-
-    @property
-    def friction_coordinates(self) -> list[int]:
-        """Indices of the f coordinates with friction: each has a friction state."""
-        return self._friction.coordinates
-
     def further(self, z: Array | None) -> tuple[Array | None, Array | None]:
         """Of states beside coordinates and rates those of friction, shape (f,), and those of filters, (2k,)."""
-        f = len(self.friction_coordinates)
+        f = len(self.friction.coordinates)
         return (None, None) if z is None else (z[:f], z[f:] if self.filters.size else None)
 
     def rates(self, state: State, form: Gpme, z: Array | None = None) -> Rates:
@@ -202,19 +178,20 @@ class Model:
         Of many states Apart, too, where they have to be evaluated one by one.
         """
         given = self._equations(state, form.reduced)
-        if not self._friction.coordinates:
+        if not self.friction.coordinates:
             qdd = form.accelerations(given.system(state.t))[..., 0]
             return Rates(qdd, np.zeros_like(qdd[..., :0]), given.rows.C)
         solution = self._solution_with_friction(state, form, z, given)
         return Rates(solution.qdd, solution.z_dot, given.rows.C)
 
-    def accelerations(self, state: State, form: Gpme, z: Array | None = None) -> Array:
-        """q̈, shape (n,), at z, shape (f,), default 0; raises SolveError where C_d is singular."""
-        return self.rates(state, form, z).qdd
-
     def evaluate(self, state: State, form: Gpme, z: Array | None = None) -> Evaluation:
         """Everything in the state, at z, shape (f,), default 0; raises SolveError where C_d is singular."""
-        given, solution = self._solve(state, form, z)
+        given = self._equations(state, form.reduced)
+        if self.friction.coordinates:
+            solution = self._solution_with_friction(state, form, z, given)
+        else:
+            qdd, multipliers = form.solve(given.system(state.t))
+            solution = _Solution(qdd[:, 0], multipliers[:, 0], np.zeros_like(given.h), _NONE, 0.0)
         Q, C = given.Q + solution.friction, given.rows.C
         effort = given.M @ solution.qdd + given.h - Q
         contacts = form.choice.drives.contacts(C, effort[:, None], solution.multipliers[:, None])[:, 0]
@@ -244,17 +221,13 @@ class Model:
 
     def loads_at(self, joints: JointLoads, state: State, found: Evaluation) -> Array:
         """Loads of shape (links, 6), fx fy fz nx ny nz, N and N·m: about the links' origins, in their axes."""
-        affine = joints.affine(state.posture, self._forces.wrenches(state))
+        affine = joints.affine(state.posture, self.forces.wrenches(state))
         loads = affine.at(found.qdd, found.contacts)
         return joints.local(state.posture, loads)
 
-    def element_signals(self, state: State) -> dict[str, float]:
-        """Outputs of the force elements by their names."""
-        return self._forces.signals(state)
-
     def closure_wrenches(self, state: State, found: Evaluation) -> dict[str, Array]:
         """Force and moment of each closure on its body b, shape (6,); see `evaluation.closure_wrenches`."""
-        loops, replacement = self.constraints.loops, self._forces.replacement
+        loops, replacement = self.constraints.loops, self.forces.replacement
         closing = found.contacts[len(self.mechanism.nonholonomic) :]
         reactions = closing[:, None, None] * loops.wrenches(state.posture)
         parts = ((loops, reactions), (replacement.conditions, replacement.by_deformation(state)))
@@ -264,16 +237,9 @@ class Model:
             for i, closure in enumerate(conditions.closures)
         }
 
-    def _solve(self, state: State, form: Gpme, z: Array | None) -> tuple[_Equations, _Solution]:
-        given = self._equations(state, form.reduced)
-        if self._friction.coordinates:
-            return given, self._solution_with_friction(state, form, z, given)
-        qdd, multipliers = form.solve(given.system(state.t))
-        return given, _Solution(qdd[:, 0], multipliers[:, 0], np.zeros_like(given.h), _NONE, 0.0)
-
     def _equations(self, state: State, reduced: bool) -> _Equations:
         M, h = self.mass(state.posture)
-        Q, rows = self._forces(state).total, self.constraints(state)
+        Q, rows = self.forces(state).total, self.constraints(state)
         alpha, beta, kappa = self._feedback
         if reduced:
             wanted = rows.gamma + kappa**2 * rows.Phi
@@ -294,16 +260,16 @@ class Model:
 
     def _solution_with_friction(self, state: State, form: Gpme, z: Array | None, given: _Equations) -> _Solution:
         """q̈ and λ are affine in the friction efforts; so the loop of these with the joint loads is a small one."""
-        M, C, units, many = given.M, given.rows.C, self._friction.units, state.q.shape[:-1]
+        M, C, units, many = given.M, given.rows.C, self.friction.units, state.q.shape[:-1]
         force = np.zeros((*state.q.shape, 1 + units.shape[1]))
         force[..., 0], force[..., 1:] = given.Q - given.h, units
         wanted = np.zeros((*given.wanted.shape, 1 + units.shape[1]))
         wanted[..., 0] = given.wanted
         qdd, multipliers = form.solve(System(state.t, M, force, C, wanted))
         contacts = form.choice.drives.contacts(C, M @ qdd - force, multipliers)
-        bristles = self._friction.bristles(state.qd, np.zeros((*many, units.shape[1])) if z is None else z)
-        loads = self._friction_loads.affine(state.posture, self._forces.wrenches(state))
-        found = self._friction.efforts(state.posture, bristles.mu, loads, qdd, contacts)
+        bristles = self.friction.bristles(state.qd, np.zeros((*many, units.shape[1])) if z is None else z)
+        loads = self._friction_loads.affine(state.posture, self.forces.wrenches(state))
+        found = self.friction.efforts(state.posture, bristles.mu, loads, qdd, contacts)
         qdd, multipliers = (x[..., 0] + (x[..., 1:] @ found.tau[..., None])[..., 0] for x in (qdd, multipliers))
         return _Solution(qdd, multipliers, found.tau @ units.T, bristles.z_dot, float(found.residual.max()))
 
@@ -312,19 +278,19 @@ class Model:
 
         The same condition may stand in more than one expression.
         """
-        readings = [*self.constraints.readings, *self._forces.readings]
-        found = [relation for reading in readings for relation in reading.relations()] + self._forces.relations()
+        readings = [*self.constraints.readings, *self.forces.readings]
+        found = [relation for reading in readings for relation in reading.relations()] + self.forces.relations()
         return list({relation.key: relation for relation in found}.values())
 
     def nearest_end(self, state: State) -> str:
         """The function that is next to the end of its domain, and where it stands; empty if none is near."""
-        readings = [*self.constraints.readings, *self._forces.readings]
+        readings = [*self.constraints.readings, *self.forces.readings]
         found = [end for reading in readings for end in reading.ends(state)]
         return min(found)[1] if found else ""
 
     def stops(self, end: float) -> list[float]:
         """Times in (0, end], s, increasing, where an integrator has to stop and start anew."""
-        times = [*self.constraints.stops(), *self._forces.stops()]
+        times = [*self.constraints.stops(), *self.forces.stops()]
         times += [time for reading in self.outputs.values() for time in stops(reading.node)]
         separate: list[float] = []
         for time in sorted(t for t in times if 0.0 < t <= end * (1.0 + SAME_TIME)):

@@ -38,7 +38,7 @@ def _measured(model: Model, state: State, qdd: Array) -> Iterator[tuple[Measure,
         yield from _paired(requested.omegas(link), spin[[2, 0, 1], [1, 2, 0]])
     if chain.outputs.energy:
         kinetic = 0.5 * float(state.qd @ model.mass(state.posture)[0] @ state.qd)
-        potential = model.potential(state)
+        potential = model.forces.potential(state)
         yield from _paired(requested.energies(), np.array([kinetic, potential, kinetic + potential]))
 
 
