@@ -35,11 +35,14 @@ class Problem:
 
 
 class DescriptionError(GpmelicaError):
-    """A description, state or result file that cannot be used; holds all problems found."""
+    """A description, state or result file that cannot be used; holds all problems found.
 
-    def __init__(self, source: str, problems: Sequence[Problem]) -> None:
+    problems   all of them; a text is that of the only one, which is nowhere in particular
+    """
+
+    def __init__(self, source: str, problems: Sequence[Problem] | str) -> None:
         self.source = source
-        self.problems = tuple(problems)
+        self.problems = (Problem("", problems),) if isinstance(problems, str) else tuple(problems)
         super().__init__("\n".join(f"{source}: {problem}" for problem in self.problems))
 
     def __reduce__(self) -> tuple[type[DescriptionError], tuple[str, tuple[Problem, ...]]]:

@@ -73,4 +73,4 @@ def _fill(table: Masked, row: int, header: Sequence[str], cells: Sequence[str], 
 
 
 def _error(path: Path, message: str) -> DescriptionError:
-    return DescriptionError(str(path), [Problem("", message)])
+    return DescriptionError(str(path), message)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from . import reference
 from .commands.check import Summary
-from .errors import DescriptionError, Problem, SolveError
+from .errors import DescriptionError, SolveError
 from .fmu.runs.inputs import InputTable, given_inputs, read_inputs
 from .generator import mechanism
 from .generator.description import Chain
@@ -143,7 +143,7 @@ class Model:
         compilers = _compilers("native" if own and compiler == "auto" else compiler, omc, timeout)
         if systems and not compilers.backends[0].cross:
             wanted = f"{compilers.backends[0].name} builds for this machine alone; take the compiler native"
-            raise DescriptionError("platforms", [Problem("", wanted)])
+            raise DescriptionError("platforms", wanted)
         _check_march(march, compilers, fmi, systems)
         return build_fmu(
             self.prepared,
@@ -243,7 +243,7 @@ class Model:
         try:
             q = reference.equilibrium(self._numbers)
         except SolveError as error:
-            raise DescriptionError(self.source, [Problem("", str(error))]) from None
+            raise DescriptionError(self.source, str(error)) from None
         return {c.name: float(value) for c, value in zip(self.coordinates, q, strict=True)}
 
     def reactions(self) -> reference.Reactions:
@@ -384,7 +384,7 @@ class Model:
 def one_of(what: str, value: str, known: Sequence[str]) -> None:
     """Raise DescriptionError if the value is none that is known."""
     if value not in known:
-        raise DescriptionError(what, [Problem("", f"expected one of {', '.join(known)}, got {value!r}")])
+        raise DescriptionError(what, f"expected one of {', '.join(known)}, got {value!r}")
 
 
 def _compilers(choice: str, omc: str | None, timeout: float) -> Compilers:
@@ -399,7 +399,7 @@ def _check_march(march: str, compilers: Compilers, fmi: str, systems: Sequence[P
 
     if march and not any(backend.cross for backend in compilers.backends):
         wanted = f"{compilers.backends[0].name} does not choose processors; take the compiler native"
-        raise DescriptionError("march", [Problem("", wanted)])
+        raise DescriptionError("march", wanted)
     if march:
         toolchains(fmi, systems, march)
 

@@ -143,7 +143,7 @@ def prepare(chain: Chain, source: str = "description") -> Prepared:
         problems = reference.far_masses(numbers, start[0]) or reference.massless(numbers, start[0])
         problems += reference.unreachable(numbers, start[0]) if not problems else []
     except SolveError as error:
-        raise DescriptionError(source, [Problem("", str(error))]) from None
+        raise DescriptionError(source, str(error)) from None
     if problems:
         tables = chain.model_dump()
         raise DescriptionError(source, [named(problem, tables) for problem in problems])

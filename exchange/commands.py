@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ..console import emit, screen
-from ..errors import DescriptionError, Problem
+from ..errors import DescriptionError
 from ..options import Case, File, Json
 
 import_app = typer.Typer(no_args_is_help=True, help="Make a description from a file of another format.")
@@ -68,7 +68,7 @@ def export_urdf(
 def _new(path: Path) -> Path:
     """A name that nobody has given is not taken from another file, which may have been edited."""
     if path.exists():
-        raise DescriptionError(str(path), [Problem("", "is there already; say --out to write a file")])
+        raise DescriptionError(str(path), "is there already; say --out to write a file")
     return path
 
 

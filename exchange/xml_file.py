@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from ..errors import DescriptionError, Problem
+from ..errors import DescriptionError
 from ..input_files import read_text
 
 _LARGEST = 20_000_000  # bytes; a humanoid with hands has 0.2 MB
@@ -43,4 +43,4 @@ def read_xml(path: Path) -> etree._Element:
 
 
 def _error(path: Path, message: str) -> DescriptionError:
-    return DescriptionError(str(path), [Problem("", message)])
+    return DescriptionError(str(path), message)

@@ -37,7 +37,7 @@ def along_of(text: str) -> tuple[str, list[float]]:
     key, _, values = (part.strip() for part in text.partition("="))
     if not key or not values:
         wanted = "KEY=first:last:count or KEY=a,b,c with `t` or a key of the description, as payload=100:1000:10"
-        raise DescriptionError("along", [Problem("", f"expected {wanted}, got {text.strip()[:80]!r}")])
+        raise DescriptionError("along", f"expected {wanted}, got {text.strip()[:80]!r}")
     try:
         found = numbers_of(values, _MOST) if values.count(":") == 2 else [finite(x) for x in values.split(",")]
     except ValueError as error:
@@ -89,7 +89,7 @@ def modes_along(
             masses.append(_mass(machine, space))
             said.append(space.notes)
     if not any(modes):
-        raise DescriptionError(source, [Problem("", "the machine has no modes: nothing in it is free to move")])
+        raise DescriptionError(source, "the machine has no modes: nothing in it is free to move")
     found = tracks(key, _unit(model.chain, key), numbers, modes, masses)
     return replace(found, notes=(*found.notes, *_together(key, numbers, said)))
 

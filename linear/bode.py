@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MultipleLocator
 from numpy.typing import NDArray
 
-from ..errors import DescriptionError, Problem
+from ..errors import DescriptionError
 from ..fmu.report.plots import style
 from ..trajectory import Array
 from .modes import Mode
@@ -30,7 +30,7 @@ def refuse_too_many(inputs: int, outputs: int) -> None:
         text = f"{inputs} input(s) and {outputs} outputs are too many lines; name at most {most} of the outputs"
     else:
         return
-    raise DescriptionError("bode", [Problem("", text)])
+    raise DescriptionError("bode", text)
 
 
 def frequencies(modes: Sequence[Mode]) -> Array:

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from scipy.io import savemat
 
-from ..errors import DescriptionError, Problem
+from ..errors import DescriptionError
 from ..fmu.files.files import write_all
 from ..fmu.files.strict_json import strict_json
 from ..fmu.report.plots.style import render, styled
@@ -25,7 +25,7 @@ _NAMES = ("states", "inputs", "outputs", "coordinates", "notes")
 def check_bode(model: Prepared, outputs: Sequence[str] | None, folder: Path | None) -> None:
     """Raise DescriptionError if `bode.svg` would have nothing to show, too much, or no place."""
     if folder is None:
-        raise DescriptionError("bode", [Problem("", "expected a folder for bode.svg: give --out")])
+        raise DescriptionError("bode", "expected a folder for bode.svg: give --out")
     program = model.native_program
     refuse_too_many(len(program.inputs), len(program.outputs if outputs is None else outputs))
 

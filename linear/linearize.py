@@ -78,7 +78,7 @@ def linear_at(
 
 def _check_inputs(where: Where, inputs: InputTable | None) -> None:
     if where.trim and inputs is not None:
-        raise DescriptionError("trim", [Problem("", "expected no inputs over time: their values are found")])
+        raise DescriptionError("trim", "expected no inputs over time: their values are found")
 
 
 def linearized(

@@ -12,7 +12,7 @@ from typing import overload
 import numpy as np
 
 from .. import scene
-from ..errors import DescriptionError, Problem
+from ..errors import DescriptionError
 from ..fmu.report.animation import check_ending, write_animation
 from ..fmu.report.plots.number_text import NOTHING, decimal
 from ..fmu.report.tables import Table
@@ -111,13 +111,13 @@ class Modes(Sequence[Mode]):
 
     def _indices(self, chosen: int | Sequence[int] | None) -> list[int]:
         if not len(self):
-            raise DescriptionError("modes", [Problem("", "the machine has none: nothing in it is free to move")])
+            raise DescriptionError("modes", "the machine has none: nothing in it is free to move")
         indices = range(len(self)) if chosen is None else [chosen] if isinstance(chosen, int) else chosen
         wrong = [k for k in indices if not -len(self) <= k < len(self)]
         if wrong or not indices:
             numbers = ", ".join(str(k + 1) for k in wrong)
             text = f"there are {len(self)}, numbered from 1; got {numbers}" if wrong else "expected one, got none"
-            raise DescriptionError("modes", [Problem("", text)])
+            raise DescriptionError("modes", text)
         return [k % len(self) for k in indices]
 
     def _swing(self, k: int, amplitude: float | None) -> scene.Swing:
@@ -130,10 +130,10 @@ def check_swings(ending: str, count: int | None, amplitude: float | None) -> Non
     """Raise DescriptionError for an amplitude, rad or m, that is none, and for a film of other than one mode."""
     if amplitude is not None and not 0.0 < amplitude <= _LARGEST:
         text = f"expected a number of rad or m, greater than 0 and at most {_LARGEST:g}, got {amplitude:g}"
-        raise DescriptionError("amplitude", [Problem("", text)])
+        raise DescriptionError("amplitude", text)
     if ending != ".html" and count != 1:
         text = f"a film shows one mode, and {count or 'all'} are chosen; choose one (--mode), or take .html"
-        raise DescriptionError("modes", [Problem("", text)])
+        raise DescriptionError("modes", text)
 
 
 def in_words(mode: Mode) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import reference
-from ..errors import DescriptionError, Problem, SolveError
+from ..errors import DescriptionError, SolveError
 from ..fmu.runs.inputs import InputTable
 from ..fmu.runs.simulate import simulate
 from ..fmu.runs.states import State, further_states, given_state, read_state, signals
@@ -53,10 +53,10 @@ def checked(model: Prepared, where: Where) -> State | float:
     given = [name for name, is_given in asked.items() if is_given]
     if len(given) > 1:
         text = f"expected one of {', '.join(asked)} at most, got {' and '.join(given)}"
-        raise DescriptionError("linearize", [Problem("", text)])
+        raise DescriptionError("linearize", text)
     if where.trim and not model.native_program.inputs:
         text = "the model has no FMU inputs that could hold it; add a force with input = true, or use equilibrium"
-        raise DescriptionError("trim", [Problem("", text)])
+        raise DescriptionError("trim", text)
     if where.state is not None:
         return _given(model, where.state)
     if where.time is not None:
@@ -112,7 +112,7 @@ def _time(model: Prepared, time: float) -> State | float:
     stop = model.chain.simulation.stop
     if not (math.isfinite(time) and 0.0 <= time <= stop):
         text = f"expected a time of the run, 0 to {stop:g} s (simulation.stop), got {time:g}"
-        raise DescriptionError("time", [Problem("", text)])
+        raise DescriptionError("time", text)
     return time or State(0.0, *model.start, np.zeros(len(further_states(model.mechanism))))
 
 
@@ -120,4 +120,4 @@ def _equilibrium(model: Prepared) -> np.ndarray:
     try:
         return reference.equilibrium(model.mechanism)
     except SolveError as error:
-        raise DescriptionError("equilibrium", [Problem("", str(error))]) from None
+        raise DescriptionError("equilibrium", str(error)) from None

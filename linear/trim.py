@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from .. import reference
-from ..errors import DescriptionError, Problem
+from ..errors import DescriptionError
 from ..fmu.code.residuals import residual
 from ..fmu.runs.instance import Instance
 from ..fmu.runs.states import State, signals
@@ -45,7 +45,7 @@ def trimmed(model: Prepared, fmu: Path, near: State, parameters: Mapping[str, fl
             q[free] += step[: len(free)]
             u += step[len(free) :]
     worst = int(np.argmax(np.abs(left) / limits))
-    raise DescriptionError("trim", [Problem("", _unbalanced(model, inputs, worst, float(left[worst])))])
+    raise DescriptionError("trim", _unbalanced(model, inputs, worst, float(left[worst])))
 
 
 def _free(model: Prepared, near: State) -> list[int]:

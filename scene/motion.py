@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 
-from ..errors import DescriptionError, Problem
+from ..errors import DescriptionError
 from ..generator.mechanism import Mechanism, signal_names
 from ..trajectory import Array, Trajectory
 from .skeleton import frames_of
@@ -63,7 +63,7 @@ def check_coordinates(mechanism: Mechanism, run: Trajectory) -> None:
     missing = [name for name in wanted if name not in run.signals]
     if missing:
         lacks = f"lacks {', '.join(missing[:5])}: it is no run of {mechanism.name}"
-        raise DescriptionError(run.name, [Problem("", lacks)])
+        raise DescriptionError(run.name, lacks)
 
 
 def sampled(mechanism: Mechanism, run: Trajectory, times: Array) -> tuple[Trajectory, int]:

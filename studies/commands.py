@@ -42,7 +42,7 @@ def study(
 
     if not cases:
         text = "say what to vary; --cases runs all cases of the description, and sweep varies its numbers"
-        raise DescriptionError("study", [Problem("", text)])
+        raise DescriptionError("study", text)
     with progress_bars() as progress:
         outcome = study_cases(file, out, progress, rumoca)
     if as_json:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import DescriptionError, Problem
+from ..errors import DescriptionError
 from ..fmu.files.files import write_atomically
 from .runs import Part
 
@@ -102,7 +102,7 @@ def held(folder: Path) -> Iterator[None]:
         lock.acquire(timeout=0)
     except Timeout:
         text = "another process is at work there; wait until it ends, or take another --out"
-        raise DescriptionError(str(folder), [Problem("", text)]) from None
+        raise DescriptionError(str(folder), text) from None
     try:
         yield
     finally:
@@ -118,9 +118,7 @@ def settle(folder: Path, plan: Mapping[str, Any]) -> None:
         write_atomically(path, text)
         return
     except (OSError, ValueError, UnicodeDecodeError) as error:
-        raise DescriptionError(
-            str(path), [Problem("", f"cannot be read: {error!s:.200}; take another --out")]
-        ) from None
+        raise DescriptionError(str(path), f"cannot be read: {error!s:.200}; take another --out") from None
     given = json.loads(text)
     differ = (
         sorted(key for key in {*known, *given} if known.get(key) != given.get(key))
@@ -129,6 +127,4 @@ def settle(folder: Path, plan: Mapping[str, Any]) -> None:
     )
     if differ:
         told = f"holds another sweep, with other {', '.join(differ)}"
-        raise DescriptionError(
-            str(folder), [Problem("", f"{told}; expected the same one, to go on with: take another --out")]
-        )
+        raise DescriptionError(str(folder), f"{told}; expected the same one, to go on with: take another --out")

@@ -235,7 +235,7 @@ def listed(names: list[str], most: int = 4) -> str:
 
 
 def _unusable(reference: Trajectory, run: Trajectory, message: str) -> DescriptionError:
-    return DescriptionError(f"{reference.name} and {run.name}", [Problem("", message)])
+    return DescriptionError(f"{reference.name} and {run.name}", message)
 
 
 def _no_shared_time(reference: Trajectory, run: Trajectory) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ...errors import DescriptionError, MissingToolError, Problem
+from ...errors import DescriptionError, MissingToolError
 from ...workers import cores
 from . import compiler
 from .kept import compile_object
@@ -60,7 +60,7 @@ def toolchains(fmi: str, platforms: Sequence[Platform] = (), march: str = "") ->
 
 
 def _refused(why: str) -> DescriptionError:
-    return DescriptionError("march", [Problem("", f"{why}. No FMU was written.")])
+    return DescriptionError("march", f"{why}. No FMU was written.")
 
 
 def _toolchains(fmi: str, platforms: Sequence[Platform]) -> list[Toolchain]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ...errors import DescriptionError, Problem
+from ...errors import DescriptionError
 from ...scene import Scene
 from ..files.files import write_all
 from .player import seconds_of, write_page
@@ -43,7 +43,7 @@ def write_animation(
 def check_ending(path: Path) -> None:
     """Raise DescriptionError for one that is not known."""
     if path.suffix not in ENDINGS:
-        raise DescriptionError(str(path), [Problem("", f"expected a name that ends in {', '.join(ENDINGS)}")])
+        raise DescriptionError(str(path), f"expected a name that ends in {', '.join(ENDINGS)}")
 
 
 def write_drawing(folder: Path, scene: Scene) -> list[Path]:

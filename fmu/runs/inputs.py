@@ -62,16 +62,16 @@ def given_inputs(columns: Mapping[str, ArrayLike], names: Sequence[str], stop: f
     try:
         rows = np.array([np.asarray(column, dtype=float) for column in columns.values()])
     except (ValueError, TypeError) as error:
-        raise DescriptionError("inputs", [Problem("", f"expected arrays of one length: {error}")]) from None
+        raise DescriptionError("inputs", f"expected arrays of one length: {error}") from None
     if rows.ndim != 2 or not rows.size:
         expected = ", ".join(("time", *names))
-        raise DescriptionError("inputs", [Problem("", f"expected an array for each of {expected}")])
+        raise DescriptionError("inputs", f"expected an array for each of {expected}")
     return _checked("inputs", list(columns), np.ma.array(rows.T), [], names, stop)
 
 
 def _some(source: str, names: Sequence[str]) -> None:
     if not names:
-        raise DescriptionError(source, [Problem("", "the model has no FMU inputs; run it without inputs")])
+        raise DescriptionError(source, "the model has no FMU inputs; run it without inputs")
 
 
 def _checked(

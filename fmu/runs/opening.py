@@ -8,7 +8,7 @@ from typing import Any
 
 import fmpy
 
-from ...errors import DescriptionError, Problem
+from ...errors import DescriptionError
 
 
 def read_fmu(fmu: Path) -> Any:
@@ -16,7 +16,7 @@ def read_fmu(fmu: Path) -> Any:
     try:
         return fmpy.read_model_description(str(fmu))
     except Exception as error:  # FMPy raises bare exceptions
-        raise DescriptionError(str(fmu), [Problem("", f"is not an FMU that FMPy can read: {error}")]) from None
+        raise DescriptionError(str(fmu), f"is not an FMU that FMPy can read: {error}") from None
 
 
 def logger(messages: list[str]) -> Callable[..., None]:

@@ -34,7 +34,7 @@ def read_state(path: Path, n: int, f: int) -> State:
     try:
         data = json.loads(read_text(path, _LARGEST))
     except (ValueError, RecursionError) as error:
-        raise DescriptionError(str(path), [Problem("", f"is not JSON: {error}")]) from None
+        raise DescriptionError(str(path), f"is not JSON: {error}") from None
     return given_state(data, n, f, str(path))
 
 

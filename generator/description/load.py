@@ -37,7 +37,7 @@ def from_data(
 ) -> Chain:
     """Description from the tables of a TOML file; see `load`."""
     if _is_deeper(data, _DEEPEST):
-        raise DescriptionError(source, [Problem("", f"has tables or arrays more than {_DEEPEST} deep")])
+        raise DescriptionError(source, f"has tables or arrays more than {_DEEPEST} deep")
     chain, problems = _validate(data)
     chosen, tables = (chain if case is None else None), data
     names = []
@@ -70,7 +70,7 @@ def _read(path: Path, source: str) -> dict[str, Any]:
     try:
         return _with_paths(tomllib.loads(text), path.parent)
     except (ValueError, RecursionError) as error:
-        raise DescriptionError(source, [Problem("", f"is not valid TOML: {error}")]) from None
+        raise DescriptionError(source, f"is not valid TOML: {error}") from None
 
 
 def _with_paths(data: dict[str, Any], folder: Path) -> dict[str, Any]:
