@@ -12,7 +12,18 @@ from rich.markup import escape
 from rich.table import Table
 
 from ._version import __version__
-from .console import command_line, emit, emit_strict, errors, printed, progress_bars, screen, verdict_table, wrote
+from .console import (
+    command_line,
+    emit,
+    emit_strict,
+    errors,
+    printed,
+    progress_bars,
+    screen,
+    show,
+    verdict_table,
+    wrote,
+)
 from .errors import DescriptionError, GpmelicaError, MissingToolError
 from .exchange.commands import export_app, import_app
 from .options import (
@@ -117,9 +128,7 @@ def check(
     if as_json:
         emit(found.data() | ({"files": [str(path) for path in drawn]} if draw else {}))
     else:
-        for table in found.tables():
-            screen.print(table)
-        wrote(drawn, as_json)
+        show(found.tables(), drawn)
     raise typer.Exit(OK if found.consistent else DISAGREES)
 
 
@@ -384,10 +393,7 @@ def reactions(file: File, case: Case = None, out: Out = None, as_json: Json = Fa
     if as_json:
         emit_strict(solvability.data(found))
         return
-    for table in solvability.tables(model.prepared.mechanism, found):
-        screen.print(table)
-    if out is not None:
-        wrote([out / "reactions.json"], as_json)
+    show(solvability.tables(model.prepared.mechanism, found), [out / "reactions.json"] if out else [])
 
 
 add_to(app)

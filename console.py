@@ -78,6 +78,13 @@ def wrote(paths: list[Path], as_json: bool) -> None:
         screen.print(f"wrote {path}", markup=False)
 
 
+def show(shown: Iterable[Table | str], paths: list[Path]) -> None:
+    """Tables and lines, and then the files that were written."""
+    for part in shown:
+        screen.print(part)
+    wrote(paths, as_json=False)
+
+
 def emit_strict(data: Any) -> None:
     """Print JSON that every parser reads."""
     sys.stdout.write(strict_json(data))

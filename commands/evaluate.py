@@ -24,13 +24,7 @@ def evaluate(model: Prepared, state: State) -> dict[str, Any]:
     truth = reference.evaluate(model.mechanism, state.t, state.q, state.qd, state.z, start=model.start)
     backends: dict[str, Any] = {
         "reference": {
-            "M": truth.M.tolist(),
-            "h": truth.h.tolist(),
-            "Q": truth.Q.tolist(),
-            "Phi": truth.Phi.tolist(),
-            "C": truth.C.tolist(),
-            "gamma": truth.gamma.tolist(),
-            "qdd": truth.qdd.tolist(),
+            **{name: getattr(truth, name).tolist() for name in ("M", "h", "Q", "Phi", "C", "gamma", "qdd")},
             "friction_residual": truth.friction_residual,
         },
         "native": {"qdd": _native(model, state).tolist()},

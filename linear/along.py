@@ -16,7 +16,7 @@ from ..fmu.backends import native
 from ..fmu.runs.inputs import InputTable
 from ..generator import variables
 from ..generator.description import Chain
-from ..generator.description.load import from_data
+from ..generator.description.load import from_data, tables_of
 from ..generator.language.suggest import unknown
 from ..generator.modelica import digest
 from ..prepared import Prepared, prepare
@@ -147,11 +147,9 @@ def _check(key: str, values: Sequence[float], where: Where, chain: Chain) -> Non
 
 def _changed(chain: Chain, source: str, key: str, value: float) -> Chain:
     """The description with another number; a name of `[parameters]` stands for that one."""
-    tables = chain.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    tables.pop("cases", None)
     place = f"parameters.{key}" if key in chain.parameters else key
     number = int(value) if value.is_integer() else value  # counts are none with a decimal point
-    return from_data(tables, source=source, changes={place: number})
+    return from_data(tables_of(chain), source=source, changes={place: number})
 
 
 def _check_coordinates(key: str, models: Sequence[Prepared]) -> None:

@@ -17,7 +17,6 @@ from .modes import Mode
 
 _MOST = 8  # lines
 _POINTS = 800
-_COLOURS = (style.BLUE, "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#7a9a01")
 _BESIDE = np.array([-0.03, -0.01, -0.003, 0.003, 0.01, 0.03])  # of a mode's frequency: where peaks are drawn
 
 
@@ -50,7 +49,7 @@ def draw(at: Array, response: NDArray[np.complex128], labels: Sequence[str]) -> 
     with style.styled():
         figure = style.new_figure(5.4)
         amplitude, phase = figure.subplots(2, 1, sharex=True)
-        for values, colour in zip(response, _COLOURS, strict=False):
+        for values, colour in zip(response, style.COLOURS, strict=False):
             seen = np.abs(values) > 0.0  # a zero has neither logarithm nor phase
             amplitude.plot(at, np.where(seen, np.abs(values), np.nan), color=colour)
             phase.plot(at, np.where(seen, np.degrees(np.unwrap(np.angle(values))), np.nan), color=colour)
@@ -63,6 +62,6 @@ def draw(at: Array, response: NDArray[np.complex128], labels: Sequence[str]) -> 
         named = [
             label if values.any() else f"{label}: zero" for label, values in zip(labels, response, strict=True)
         ]
-        lines = zip(named, _COLOURS, strict=False)
+        lines = zip(named, style.COLOURS, strict=False)
         style.legend_of(figure, [Line2D([], [], color=colour, label=label) for label, colour in lines])
     return figure

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from ..fmu.report.plots import style
 from ..trajectory import Array
 
-_COLOURS = (style.BLUE, "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#7a9a01")
 _WIDE = 100.0  # ratio of frequencies from which on they are drawn by decades
 _APART = 0.035  # of the axes' height: labels that are nearer to each other are left out
 
@@ -33,7 +32,8 @@ def draw(label: str, values: Array, eigenvalues: NDArray[np.complex128]) -> Figu
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2, 1])
         for axes, numbers in ((above, moving), (below, ratios)):
             for k in range(eigenvalues.shape[1]):
-                _line(axes, values, numbers[:, k], eigenvalues[:, k].imag > 0.0, _COLOURS[k % len(_COLOURS)])
+                colour = style.COLOURS[k % len(style.COLOURS)]
+                _line(axes, values, numbers[:, k], eigenvalues[:, k].imag > 0.0, colour)
         present = moving[np.isfinite(moving)]
         if present.size and present.max() > _WIDE * present.min():
             style.log_axis(above)

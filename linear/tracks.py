@@ -11,20 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from ..errors import MissingToolError
-from ..fmu.files.files import write_atomically
+from ..fmu.files.files import write_all
 from ..fmu.files.strict_json import strict_json
 from ..trajectory import Array
-from .modes import Mode
+from .modes import Complex, Mode
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-Complex = NDArray[np.complex128]
 _COINCIDE = 1e-6  # relative: eigenvalues nearer than that have shapes that are any mixture
 _ANOTHER = 0.1  # assurance of shape and rates below which a line does not go on
 _DOUBTFUL = 0.5  # assurance below which a line may be another mode
@@ -112,14 +110,12 @@ class ModeTracks:
         with styled():
             png, svg = render(self.figure())
         contents: dict[str, str | bytes] = {
-            "json": strict_json(self.data()),
-            "csv": stream.getvalue(),
-            "svg": svg,
-            "png": png,
+            "modes_along.json": strict_json(self.data()),
+            "modes_along.csv": stream.getvalue(),
+            "modes_along.svg": svg,
+            "modes_along.png": png,
         }
-        for ending, content in contents.items():
-            write_atomically(folder / f"modes_along.{ending}", content)
-        return [folder / f"modes_along.{ending}" for ending in contents]
+        return write_all(folder, contents)
 
     def _mode(self, k: int) -> dict[str, Any]:
         values = self.eigenvalues[:, k]

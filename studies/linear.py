@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..console import emit_strict, progress_bars, screen, wrote
+from ..console import emit_strict, progress_bars, show
 from ..errors import DescriptionError, Problem
 from ..options import AtEquilibrium, AtState, AtTime, AtTrim, Case, File, Input, Json, Out
 
@@ -65,9 +65,7 @@ def linearize(
     if as_json:
         emit_strict(found.data())
         return
-    for table in of_model(found):
-        screen.print(table)
-    wrote(paths, as_json)
+    show(of_model(found), paths)
 
 
 def modes(
@@ -132,9 +130,7 @@ def modes(
         files = {"files": [str(path) for path in paths]} if paths else {}
         emit_strict({"modes": [mode.data() for mode in found], "time": when, "notes": notes, **files})
         return
-    for table in of_modes(found.linear, found):
-        screen.print(table)
-    wrote(paths, as_json)
+    show(of_modes(found.linear, found), paths)
 
 
 def _modes_along(model: Model, along: str, out: Path | None, as_json: bool, where: tuple[Any, ...]) -> None:
@@ -149,6 +145,4 @@ def _modes_along(model: Model, along: str, out: Path | None, as_json: bool, wher
     if as_json:
         emit_strict(found.data())
         return
-    for table in of_tracks(found):
-        screen.print(table)
-    wrote(paths, as_json)
+    show(of_tracks(found), paths)

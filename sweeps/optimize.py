@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -98,8 +98,7 @@ class Optimum:
 
     def data(self) -> dict[str, Any]:
         """JSON-ready."""
-        known = {name: getattr(self, name) for name in ("values", "objective", "constraints", "feasible")}
-        return known | {name: getattr(self, name) for name in ("converged", "runs", "failures", "reason")}
+        return asdict(self)
 
 
 def limits(texts: Sequence[str]) -> tuple[Limit, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,17 +79,12 @@ class Sweep:
 
 def check_tools() -> None:
     """Raise MissingToolError without what writes the results."""
-    missing = [name for name in ("filelock", "pandas", "pyarrow", "xarray", "zarr") if not _is_there(name)]
+    needed = ("filelock", "pandas", "pyarrow", "xarray", "zarr")
+    missing = [name for name in needed if find_spec(name) is None]
     if missing:
         raise MissingToolError(
             f"a sweep's folder, table and array file need {', '.join(missing)}: pip install 'gpmelica[sweep]'"
         )
-
-
-def _is_there(name: str) -> bool:
-    from importlib.util import find_spec
-
-    return find_spec(name) is not None
 
 
 def write_table(folder: Path, points: Points, parts: Parts, objectives: Sequence[str]) -> None:

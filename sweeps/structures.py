@@ -24,7 +24,7 @@ from ..fmu.runs.opening import read_fmu
 from ..fmu.runs.repeated import Span
 from ..generator import variables
 from ..generator.description import Chain
-from ..generator.description.load import from_data
+from ..generator.description.load import from_data, tables_of
 from ..generator.language.suggest import alternatives
 from ..prepared import Prepared, prepare
 from ..trajectory import Progress
@@ -41,9 +41,9 @@ class Structure:
         values      of the structural keys
         parameters  key → parameter of the FMU
         tables      of the description, with the keys as expressions
-        chain       the same, as it was read
         prepared    the equations
         run         what a run goes through
+        checked     the part of the tables that follows from the keys, see `checks`
     """
 
     name: str
@@ -63,13 +63,6 @@ class Structure:
     def constants(self) -> list[str]:
         """Names of parameters, which objectives may use, too."""
         return list(variables.parameters(self.prepared.native_program))
-
-
-def tables_of(chain: Chain) -> dict[str, Any]:
-    """The tables of a file that says the same, without its cases."""
-    tables: dict[str, Any] = chain.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    tables.pop("cases", None)
-    return tables
 
 
 def structures(
@@ -107,7 +100,7 @@ def setup(structure: Structure, fmu: Path) -> Setup:
         fmu.read_bytes(),
         structure.parameters,
         structure.run,
-        frozenset(variables.parameters(structure.prepared.native_program)),
+        frozenset(structure.constants),
         VIOLATION in structure.outputs,
     )
 

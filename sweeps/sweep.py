@@ -17,6 +17,7 @@ from .._version import __version__
 from ..errors import DescriptionError, MissingToolError, Problem
 from ..fmu.compilers.kept import kept_objects
 from ..generator.description import Chain
+from ..generator.description.load import tables_of
 from ..generator.language.suggest import alternatives
 from ..trajectory import Progress
 from .checks import wrong_numbers
@@ -27,7 +28,7 @@ from .points import Points, points
 from .pools import Crew, Died, Here, Processes, by_processes, has_dask, results
 from .results import Sweep, check_tools, write_signals, write_table
 from .runs import FIGURES, Asked, Job, Part, forget, receive, work
-from .structures import Structure, build, setup, structures, tables_of
+from .structures import Structure, build, setup, structures
 from .variations import Variation, variations
 
 _CHUNK = 1.0  # s of work that a worker takes at a time

@@ -27,11 +27,10 @@ from gpmelica.errors import DescriptionError, SolveError
 from gpmelica.fmu.compilers import compiler, kept
 from gpmelica.fmu.runs.repeated import Repeated, Span
 from gpmelica.fmu.runs.simulate import simulate
-from gpmelica.generator.description.load import from_data
+from gpmelica.generator.description.load import from_data, tables_of
 from gpmelica.model import Model
 from gpmelica.sweeps.parts import held
 from gpmelica.sweeps.pools import Died, Processes, results
-from gpmelica.sweeps.structures import tables_of
 
 SPAN = Span(0.6, 0.01, 1e-8)
 SWING = machine(

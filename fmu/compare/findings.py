@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...generator.description.tables.settings import Simulation
 from ...generator.mechanism import signal_names
 from ...prepared import Prepared
 from ...reference import Residuals, residuals
@@ -93,7 +92,7 @@ def holding(model: Prepared, found: Residuals, runs: Sequence[Trajectory]) -> Fi
     opened = [text for run in runs for text in _opened(model, found, run)]
     if opened:
         return Finding(False, "; ".join(opened))
-    limit = _simulation(model).violation
+    limit = model.chain.simulation.violation
     return Finding(True, f"Violations of all runs stay below {limit:.3g}{_beyond(found, limit)}.")
 
 
@@ -104,7 +103,7 @@ def _beyond(found: Residuals, limit: float) -> str:
 
 def _violated(model: Prepared, found: Residuals) -> tuple[list[str], list[str]]:
     """Rows that do not hold at the start: those that the description knows of, and the others."""
-    simulation, known = _simulation(model), _known(model)
+    simulation, known = model.chain.simulation, _known(model)
     allowed: list[str] = []
     wrong: list[str] = []
     for i, name in enumerate(found.names):
@@ -124,7 +123,7 @@ def _violated(model: Prepared, found: Residuals) -> tuple[list[str], list[str]]:
 
 def _known(model: Prepared) -> set[str]:
     """Rows that the description lets start violated: programmed ones."""
-    simulation = _simulation(model)
+    simulation = model.chain.simulation
     return {
         row
         for entry in model.chain.tasks
@@ -135,7 +134,7 @@ def _known(model: Prepared) -> set[str]:
 
 def _left_out(model: Prepared, found: Residuals) -> Iterator[str]:
     """Redundant rows that do not follow from the others, by name and time."""
-    limit, decayed = _simulation(model).violation, _decayed(model, found)
+    limit, decayed = model.chain.simulation.violation, _decayed(model, found)
     for i in _redundant(model, found.names):
         lacking = {
             0: np.abs(found.position[:, i]) - _SLACK * np.abs(decayed[0][:, i]),
@@ -153,7 +152,7 @@ def _left_out(model: Prepared, found: Residuals) -> Iterator[str]:
 
 def _opened(model: Prepared, found: Residuals, run: Trajectory) -> Iterator[str]:
     """Where the run's violation exceeds what it may be."""
-    limit = _simulation(model).violation
+    limit = model.chain.simulation.violation
     levels = [("violation_position", 0, limit, ""), ("violation_velocity", 1, limit * _rate(model), " per s")]
     for signal, level, most, unit in levels:
         # rates of rows of positions are noise of the stabilisation; rows of velocities have nothing else
@@ -203,7 +202,3 @@ def _rate(model: Prepared) -> float:
 def _redundant(model: Prepared, names: Sequence[str] | None = None) -> list[int]:
     """Indices of the rows that do not count as independent."""
     return [i for i, name in enumerate(names or model.rows) if name not in model.solvability.independent]
-
-
-def _simulation(model: Prepared) -> Simulation:
-    return model.chain.simulation

@@ -11,6 +11,11 @@ from ..files.strict_json import strict_json
 from .compare import Comparison
 from .context import RunReport
 
+_OF_RUN = (
+    *("name", "wall_s", "steps", "max_abs_error", "max_rel_error", "violation_position", "ok"),
+    *("violation_velocity", "worst_signal", "horizon", "tolerance", "note"),
+)
+
 
 def write_result(out: Path, report: RunReport) -> Path:
     """Write `result.json` into the folder; strict JSON, where numbers that are not finite are null."""
@@ -52,17 +57,4 @@ def _mode_data(mode: Mode) -> dict[str, Any]:
 
 def comparison_data(comparison: Comparison) -> dict[str, Any]:
     """One entry of `runs`."""
-    return {
-        "name": comparison.name,
-        "wall_s": comparison.wall_s,
-        "steps": comparison.steps,
-        "max_abs_error": dict(comparison.max_abs_error),
-        "max_rel_error": comparison.max_rel_error,
-        "violation_position": comparison.violation_position,
-        "ok": comparison.ok,
-        "violation_velocity": comparison.violation_velocity,
-        "worst_signal": comparison.worst_signal,
-        "horizon": comparison.horizon,
-        "tolerance": comparison.tolerance,
-        "note": comparison.note,
-    }
+    return {key: getattr(comparison, key) for key in _OF_RUN}

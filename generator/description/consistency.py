@@ -20,8 +20,6 @@ from .tables.friction import Coulomb
 from .tables.line import OWN_NAMES, Followed
 from .tables.task import Motion
 
-__all__ = ["constraint_rows", "problems_of"]
-
 
 def problems_of(draft: Draft) -> list[Problem]:
     """All problems between parts."""

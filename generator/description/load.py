@@ -60,6 +60,13 @@ def from_data(
     return chosen
 
 
+def tables_of(chain: Chain) -> dict[str, Any]:
+    """The tables of a file that says the same, without its cases."""
+    tables: dict[str, Any] = chain.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    tables.pop("cases", None)
+    return tables
+
+
 def schema() -> dict[str, Any]:
     """JSON Schema of the description, for editors."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema"} | Chain.model_json_schema()

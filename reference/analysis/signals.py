@@ -28,9 +28,7 @@ class Moment:
 
 
 @dataclass(frozen=True)
-class _Sample:
-    state: State
-    z: Array
+class _Sample(Moment):
     evaluation: Evaluation
     determinant: float
 

@@ -66,10 +66,7 @@ def _following(mechanism: Mechanism, q: Array, loose: list[int]) -> list[int]:
     stiff = [s != 0 for c in mechanism.closures for s in c.stiffness or (1.0,) * len(c.conditions)]
     conditions, unit = Conditions(mechanism, mechanism.closures), units_of_change(mechanism, posture)[1]
     C = without_rounding(conditions.rows(posture).C, conditions.sizes(posture).C, unit)[stiff] * unit
-    triangle, order = qr(C[:, loose], mode="r", pivoting=True)
-    sizes = np.abs(np.diag(triangle))
-    rank = int(np.count_nonzero(sizes > _RANK * sizes.max(initial=_TINY)))
-    return [loose[k] for k in order[:rank]]
+    return [loose[k] for k in _pivots(C[:, loose])]
 
 
 def described_state(mechanism: Mechanism) -> Start:
@@ -286,7 +283,11 @@ def _independent(C: Array, rows: Sequence[int], columns: Sequence[int]) -> tuple
     """As many of the rows as have a rank in the columns, chosen by column-pivoted QR of their transposed."""
     if not rows or not columns:
         return ()
-    triangle, order = qr(C[np.ix_(rows, columns)].T, mode="r", pivoting=True)
+    return tuple(sorted(rows[k] for k in _pivots(C[np.ix_(rows, columns)].T)))
+
+
+def _pivots(A: Array) -> list[int]:
+    """As many columns of A as its rank, the best conditioned ones."""
+    triangle, order = qr(A, mode="r", pivoting=True)
     sizes = np.abs(np.diag(triangle))
-    rank = int(np.count_nonzero(sizes > _RANK * sizes.max(initial=_TINY)))
-    return tuple(sorted(rows[k] for k in order[:rank]))
+    return list(order[: np.count_nonzero(sizes > _RANK * sizes.max(initial=_TINY))])

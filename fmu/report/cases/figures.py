@@ -36,8 +36,6 @@ Targets = Mapping[str, Array]  # case → programmed positions of a point, shape
 Curve = tuple[Array, Array]  # times, s, and values, both of shape (N,)
 CurveOf = Callable[[CaseRun, str], Curve]  # of a signal
 
-# Colours of Okabe and Ito, the ones that differ most first.
-_COLOURS = (style.BLUE, "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#7a9a01")
 # Where cases coincide, the later ones show the earlier ones through their gaps.
 _DASHES: tuple[Any, ...] = ("solid", (0, (5, 1.6)), (0, (2.6, 1.6)), (0, (1.2, 1)), (0, (6, 1.5, 1.2, 1.5)))
 _WIDTHS = (2.6, 1.8)  # of the first case, of all others
@@ -102,7 +100,7 @@ def case_lines(runs: Runs) -> dict[str, dict[str, Any]]:
     """Line style of each case, the same in all figures: for eight cases a colour, for forty one with dashes."""
     return {
         run.case: {
-            "color": _COLOURS[k % len(_COLOURS)],
+            "color": style.COLOURS[k % len(style.COLOURS)],
             "linestyle": _DASHES[k % len(_DASHES)],
             "linewidth": _WIDTHS[min(k, 1)],
             "zorder": 3 + k / len(runs),

@@ -24,7 +24,8 @@ INK, MUTED, GRID, PAPER, REFERENCE, BLUE = "#1f2733", "#667080", "#e3e6eb", "#ff
 _LARGEST = 1e30
 WIDTH = 8.6  # inches, of every figure
 
-# Colours of Okabe and Ito, which people with colour-blindness tell apart.
+# Of lines: colours of Okabe and Ito, which people with colour-blindness tell apart, those that differ most first.
+COLOURS = (BLUE, "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#7a9a01")
 _RUNS = {
     "fmu-native-me": BLUE,
     "fmu-native-cs": "#e69f00",

@@ -19,7 +19,7 @@ from pydantic_core import CoreSchema, core_schema
 from ...language import constants, expressions
 from ...language.ir import Expr
 from ...language.suggest import alternatives
-from ...types.bounds import ANY, LARGEST, NON_NEGATIVE, POSITIVE, Bounds
+from ...types.bounds import ANY, NON_NEGATIVE, POSITIVE, Bounds
 
 # of the description that is being read: values of its parameters, None of one that is faulty itself
 _KNOWN: ContextVar[Mapping[str, float | None]] = ContextVar("parameters")
@@ -148,23 +148,3 @@ Matrix4 = tuple[Vector4, Vector4, Vector4, Vector4]
 def between(bounds: Bounds) -> Any:
     """What makes a `float` of these bounds a number or an expression; for `Annotated[float, *between(…)]`."""
     return _field(bounds), _Readable()
-
-
-__all__ = [
-    "LARGEST",
-    "Given",
-    "Matrix3",
-    "Matrix4",
-    "NonNegative",
-    "NonNegative3",
-    "Number",
-    "Plain",
-    "PlainNonNegative",
-    "PlainPositive",
-    "PlainVector3",
-    "Positive",
-    "Vector3",
-    "Vector4",
-    "between",
-    "known_parameters",
-]

@@ -73,14 +73,13 @@ PlainPerCoordinate = Annotated[
 PerCoordinate = Annotated[
     Annotated[Number, Tag("one")] | Annotated[tuple[Number, ...], Tag("several")], Discriminator(_count)
 ]
-NonNegativePerCoordinate = Annotated[
+NonNegativePerItem = Annotated[
     Annotated[NonNegative, Tag("one")] | Annotated[tuple[NonNegative, ...], Tag("several")],
     Discriminator(_count),
 ]
 PositivePerLeg = Annotated[
     Annotated[Positive, Tag("one")] | Annotated[tuple[Positive, ...], Tag("several")], Discriminator(_count)
 ]
-NonNegativePerVia = NonNegativePerCoordinate
 Moments = Annotated[Annotated[Vector3, Tag("vector")] | Annotated[Matrix3, Tag("matrix")], Discriminator(_rank)]
 Expression = Annotated[
     Annotated[str, Tag("text")] | Annotated[Plain, Tag("number")],

@@ -9,7 +9,7 @@ from ..fields.names import Name
 from ..fields.numbers import NonNegative, Number, Positive
 from ..fields.types import (
     KeyProblem,
-    NonNegativePerCoordinate,
+    NonNegativePerItem,
     Part,
     PerCoordinate,
     PlainPerCoordinate,
@@ -53,11 +53,11 @@ class Joint(Part):
     """Coordinates at the start, rad or m."""
     velocity: PlainPerCoordinate = 0.0
     """Rates at the start, rad/s or m/s."""
-    stiffness: NonNegativePerCoordinate = 0.0
+    stiffness: NonNegativePerItem = 0.0
     """Of a spring about `rest`, N·m/rad or N/m."""
     rest: PerCoordinate = 0.0
     """Coordinate at which the spring is undeformed, rad or m."""
-    damping: NonNegativePerCoordinate = 0.0
+    damping: NonNegativePerItem = 0.0
     """Of a viscous damper, N·m·s/rad or N·s/m."""
     friction: Friction | None = None
     """Friction of a revolute or prismatic joint."""

@@ -16,7 +16,7 @@ from ..fields.types import (
     Direction,
     Expression,
     KeyProblem,
-    NonNegativePerVia,
+    NonNegativePerItem,
     Order,
     Part,
     PositivePerLeg,
@@ -59,7 +59,7 @@ class Path(Part):
     `<name>_rx` and so on, hold them; between waypoints they turn about one axis. Without the key they are free."""
     leg_time: PositivePerLeg
     """From one waypoint to the next, s, or an array, one time per leg; after the last the point stays there."""
-    blend_time: NonNegativePerVia = 0.0
+    blend_time: NonNegativePerItem = 0.0
     """By which each leg begins before the one before it ends, s, or an array, one per waypoint but the first and
     the last: the point does not stop there and rounds the corner. Both ends of a leg share its time."""
     profile: Literal["quintic", "trapezoidal"] = "quintic"
