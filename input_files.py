@@ -25,13 +25,13 @@ def read_text(path: Path, largest: int) -> str:
         with path.open("rb") as file:
             content = file.read(largest + 1)
     except OSError as error:
-        raise _error(path, f"cannot be read: {error.strerror}") from None
+        raise DescriptionError(str(path), f"cannot be read: {error.strerror}") from None
     if len(content) > largest:
-        raise _error(path, f"is too large; expected at most {largest} bytes")
+        raise DescriptionError(str(path), f"is too large; expected at most {largest} bytes")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise _error(path, f"is not UTF-8 text (byte {error.start})") from None
+        raise DescriptionError(str(path), f"is not UTF-8 text (byte {error.start})") from None
 
 
 def read_rows(path: Path, largest: int) -> list[Row]:
@@ -46,7 +46,7 @@ def read_rows(path: Path, largest: int) -> list[Row]:
         reader = csv.reader(io.StringIO(text), delimiter=delimiter)
         return [(reader.line_num, cells) for cells in reader if cells]
     except csv.Error as error:
-        raise _error(path, f"is not a table of values: {error}") from None
+        raise DescriptionError(str(path), f"is not a table of values: {error}") from None
 
 
 def numbers(header: Sequence[str], lines: Sequence[Row]) -> tuple[Masked, list[Problem]]:
@@ -70,7 +70,3 @@ def _fill(table: Masked, row: int, header: Sequence[str], cells: Sequence[str], 
             table[row, k] = np.ma.masked
             problems.append(Problem(where, f"{header[k]}: expected a number, got {cell[:40]!r}"))
     return problems
-
-
-def _error(path: Path, message: str) -> DescriptionError:
-    return DescriptionError(str(path), message)

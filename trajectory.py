@@ -81,6 +81,11 @@ class Trajectory:
         return np.array([self.signals[name] for name in names], dtype=float).reshape(-1, len(self.time)).T
 
 
+def rms(time: Array, values: Array) -> float:
+    """Root mean square over time; shapes (N,), N ≥ 2: s, and any unit, which is the result's, too."""
+    return float(np.sqrt(np.trapezoid(values**2, time) / (time[-1] - time[0])))
+
+
 def output_grid(stop: float, step: float) -> Array:
     """Output times 0, step, 2·step, …, stop; s."""
     count = int(np.floor(stop / step + 1e-9))

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from rich.table import Table
-from scipy.integrate import trapezoid
 
 from .. import reference
 from ..fmu.runs.inputs import InputTable
@@ -16,7 +15,7 @@ from ..generator.mechanism import signal_names
 from ..generator.types.origin import joint_load, row_force
 from ..prepared import Prepared
 from ..reference.forces.element import Input
-from ..trajectory import Trajectory
+from ..trajectory import Trajectory, rms
 from .reactions import NOT_UNIQUE, not_unique
 
 _PARTS = ("axial", "normal", "fx", "fy", "fz", "nx", "ny", "nz")
@@ -114,8 +113,7 @@ def _of_joint(run: Trajectory, link: str) -> dict[str, dict[str, float]]:
 
 def _numbers(run: Trajectory, name: str) -> dict[str, float]:
     values = run.signals[name]
-    mean = trapezoid(values**2, run.time) / (run.time[-1] - run.time[0])
-    return {"rms": float(np.sqrt(mean)), "max": float(np.max(np.abs(values)))}
+    return {"rms": rms(run.time, values), "max": float(np.max(np.abs(values)))}
 
 
 def _closures(model: Prepared, run: Trajectory, inputs: Mapping[str, Input]) -> dict[str, list[float]]:

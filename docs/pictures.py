@@ -21,7 +21,7 @@ from gpmelica.generator.description.tables.frame import angles_of
 from gpmelica.generator.mechanism import build
 from gpmelica.generator.types.joints import JOINT_TYPES
 from gpmelica.prepared import prepare
-from gpmelica.reference import poses, simulate
+from gpmelica.reference import simulate
 from gpmelica.scene import axes_in_world, frames_of, in_world
 from gpmelica.trajectory import Trajectory
 
@@ -138,7 +138,7 @@ def draw_orientation() -> None:
     model = prepare(from_data(_arm([{"name": "line", "path": path}])))
     with style.styled():
         run = simulate(model.mechanism, start=model.start)
-        figure = schematic(model.mechanism, run, lambda q: poses(model.mechanism, q))
+        figure = schematic(model.mechanism, run)
         (FOLDER / "path_orientation.svg").write_text(style.render(figure)[1])
 
 

@@ -22,7 +22,9 @@ def read_xml(path: Path) -> etree._Element:
     """
     text = read_text(path, _LARGEST)
     if _DOCUMENT_TYPE.match(text):
-        raise _error(path, "has a document type (<!DOCTYPE …>), which may define entities; take it out")
+        raise DescriptionError(
+            str(path), "has a document type (<!DOCTYPE …>), which may define entities; take it out"
+        )
     # bytes, for text must not say its encoding; what it says does not count either
     parser = etree.XMLParser(
         encoding="utf-8",
@@ -36,11 +38,7 @@ def read_xml(path: Path) -> etree._Element:
     try:
         root = etree.fromstring(text.encode("utf-8"), parser)
     except etree.XMLSyntaxError as error:
-        raise _error(path, f"is not valid XML: {error.msg}") from None
+        raise DescriptionError(str(path), f"is not valid XML: {error.msg}") from None
     except ValueError as error:  # control characters
-        raise _error(path, f"is not valid XML: {error}") from None
+        raise DescriptionError(str(path), f"is not valid XML: {error}") from None
     return root
-
-
-def _error(path: Path, message: str) -> DescriptionError:
-    return DescriptionError(str(path), message)

@@ -8,13 +8,13 @@ from ..generator.mechanism import Place
 from ..trajectory import Array
 from .scene import Scene
 from .shapes import Shape
-from .skeleton import held_at, in_world
+from .skeleton import held_places, in_world
 
 
 def reach_of(scene: Scene) -> Array:
     """World positions, shape (N, 3), m, of all that is held, of supports and corners of solids, over time."""
     mechanism, frames = scene.mechanism, scene.motions[-1].frames[0]
-    places = [Place(b, at) for b, own in enumerate(held_at(mechanism)) for at in (np.zeros(3), *own)]
+    places = held_places(mechanism)
     places += [place for bar in scene.bars for place in (bar.a, bar.b)]
     places += [mark.a for mark in scene.marks]
     places += [Place(shape.body, corner) for shape in scene.shapes for corner in _corners(shape)]

@@ -30,6 +30,11 @@ def held_at(mechanism: Mechanism) -> list[list[Array]]:
     return found
 
 
+def held_places(mechanism: Mechanism) -> list[Place]:
+    """Origins of all bodies, and what they hold."""
+    return [Place(b, at) for b, own in enumerate(held_at(mechanism)) for at in (np.zeros(3), *own)]
+
+
 def frames_of(mechanism: Mechanism, q: Array) -> Array:
     """World frames of the ground and all bodies, shape (…, 1 + bodies, 4, 4), m, at q, shape (…, n)."""
     found = reference.poses(mechanism, q)
@@ -50,8 +55,7 @@ def axes_in_world(frames: Array, frame: JointFrame) -> Array:
 
 def extent(mechanism: Mechanism, q: Array) -> float:
     """Diagonal of the box around all that is held, at q, shape (n,); m, 1 where that is a point."""
-    frames, held = frames_of(mechanism, q), held_at(mechanism)
-    places = [Place(b, at) for b, own in enumerate(held) for at in (np.zeros(3), *own)]
+    frames, places = frames_of(mechanism, q), held_places(mechanism)
     if not places:
         return 1.0
     corners = np.array([in_world(frames, place) for place in places])

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from .. import reference
 from ..errors import SolveError
-from ..generator.mechanism import Mechanism, Place
+from ..generator.mechanism import Mechanism
 from ..trajectory import Array
 from .motion import Motion
 from .scene import Scene, scene_of
-from .skeleton import extent, frames_of, held_at, in_world
+from .skeleton import extent, frames_of, held_places, in_world
 
 _MOST, _LEAST = 48, 16  # frames of a cycle
 _NUMBERS = 40_000  # frames times bodies, of all films on a page
@@ -52,8 +52,7 @@ def seen_well(mechanism: Mechanism, pose: Array, shape: NDArray[np.complex128]) 
     turned = [abs(part) for part, c in zip(shape, mechanism.coordinates, strict=True) if c.unit == "rad"]
     poses = pose + _SMALL * _parts(shape, np.linspace(0.0, 1.0, 9))
     frames = frames_of(mechanism, np.vstack([pose, poses]))
-    held = [Place(b, at) for b, own in enumerate(held_at(mechanism)) for at in (np.zeros(3), *own)]
-    places = np.array([in_world(frames, place) for place in held]).reshape(-1, len(frames), 3)
+    places = np.array([in_world(frames, place) for place in held_places(mechanism)]).reshape(-1, len(frames), 3)
     moved = np.linalg.norm(places[:, 1:] - places[:, :1], axis=-1).max(initial=0.0) / _SMALL
     limits = [_SEEN * extent(mechanism, pose) / moved if moved else np.inf, *(_TURNED / t for t in turned if t)]
     return float(min(limits)) if np.isfinite(min(limits)) else 1.0

@@ -127,7 +127,7 @@ def test_space_has_equal_scales_and_the_programmed_path() -> None:
     target[7:9, 1] = np.nan
     for figure in (
         point_path("E", report.reference, report.runs, target),
-        schematic(report.mechanism, report.reference, report.poses),
+        schematic(report.mechanism, report.reference),
     ):
         assert figure is not None
         axes: Any = figure.axes[0]

@@ -123,7 +123,8 @@ def build(
     """
     own = flags(sources.files)
     if any(toolchain.march for toolchain in made_by):
-        own = _contracted(own)
+        # a*b + c in one of a processor's own instructions
+        own = {name: (*special, "-ffp-contract=fast") for name, special in own.items()}
     libraries = binaries.build(sources.name, sources.files, own, made_by, progress)
     texts = {f"sources/{path}": text for path, text in sources.files.items()}
     write_atomically(fmu, pack({"modelDescription.xml": sources.description, **libraries, **texts, **contents}))
@@ -137,11 +138,6 @@ def flags(texts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
         if len(texts.get(name, "")) > most:
             found[name] = ("-w", effort)
     return found
-
-
-def _contracted(special: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """Where a processor's own instructions are wanted: a*b + c in one of them."""
-    return {name: (*own, "-ffp-contract=fast") for name, own in special.items()}
 
 
 def build_bare(model: Prepared, out: Path, fmi: str = "2.0") -> Path:

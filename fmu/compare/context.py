@@ -110,11 +110,3 @@ class RunReport:
     def targets(self) -> dict[str, Array]:
         """Point → programmed positions at the reference's times, shape (N, 3), world frame, m."""
         return dict(reference.programmed_target(self.mechanism, self.reference))
-
-    def poses(self, q: Array) -> Array:
-        """World frames of all bodies, shape (bodies, 4, 4), m, at q, shape (n,), rad or m."""
-        return reference.poses(self.mechanism, q)
-
-    def friction(self, run: Trajectory) -> Mapping[str, Array]:
-        """Coordinate's symbol → friction effort against its motion, shape (N,), N·m or N."""
-        return reference.friction_efforts(self.mechanism, run)

@@ -46,12 +46,8 @@ def consistency(model: Prepared, found: Residuals) -> Finding:
 
 def start_consistency(model: Prepared) -> Finding:
     """`consistency` of the start alone."""
-    coordinates = model.mechanism.coordinates
-    levels = {
-        "position": model.start[0],
-        "velocity": model.start[1],
-        "acceleration": np.zeros(len(coordinates)),
-    }
+    coordinates, (q, qd) = model.mechanism.coordinates, model.start
+    levels = {"position": q, "velocity": qd, "acceleration": 0.0 * q}
     signals = {
         name: np.array([value])
         for level, values in levels.items()

@@ -41,13 +41,15 @@ class Gpme:
     """P0 (26), P2 (20): multiplier-free, 2n states; the partition is fixed, or the last one as long as it is good.
 
     The motion does not depend on the partition (P1 (14)), so choosing anew only keeps C_d regular.
+
+    fixed   the partition, if it is the same all the time
     """
 
     reduced = False
 
     def __init__(self, mechanism: Mechanism, choice: RowChoice, fixed: tuple[int, ...] | None) -> None:
         self.choice, self._mechanism = choice, mechanism
-        self._fixed = None if fixed is None else Partition(mechanism, fixed, choice.kept_names)
+        self.fixed = None if fixed is None else Partition(mechanism, fixed, choice.kept_names)
         self._last: Partition | None = None
         self._worn = 0.0
 
@@ -57,10 +59,10 @@ class Gpme:
 
     def _current(self, rows: Array) -> tuple[Partition, Array, Array]:
         """The partition used with the independent rows, shape (…, r, n), its D and its smallest pivot."""
-        partition = self._fixed or self._last
+        partition = self.fixed or self._last
         if partition is not None:
             ratios, pivot = partition.ratios(rows)
-            if self._fixed is not None or np.all(pivot > self._worn):
+            if self.fixed is not None or np.all(pivot > self._worn):
                 return partition, ratios, pivot
         # of many states the one in which the last partition is worst
         worst = rows if rows.ndim == 2 else rows[int(np.argmin(pivot)) if partition is not None else 0]
@@ -74,11 +76,6 @@ class Gpme:
     def determinant(self, C: Array) -> Array:
         """det C_d of the partition used with C and the independent rows; its sign is not arbitrary as with E C."""
         return self.partition(C).determinant(C[..., list(self.choice.independent), :])
-
-    @property
-    def fixed(self) -> Partition | None:
-        """The partition, if it is the same all the time."""
-        return self._fixed
 
     def accelerations(self, system: System) -> Array:
         """q̈, shape (…, n, c).

@@ -17,8 +17,8 @@ from ...compare.compare import on_common_grid
 from ..plots import style
 from ..plots.gallery import Picture, drawn
 from ..plots.number_text import decimal
-from ..plots.path import position
-from ..plots.space import Axes3D, axes_in_space, face, label_places
+from ..plots.path import position, space_and_components
+from ..plots.space import Axes3D, face, label_places
 from ..plots.time_series import (
     Panel,
     columns_for,
@@ -175,21 +175,14 @@ def point_path(point: str, runs: Runs, targets: Targets) -> Figure | None:
     paths = {run.case: path for run in runs if (path := position(run.reference, point)) is not None}
     if len(paths) < len(runs):
         return None
-    figure, lines = style.new_figure(4.6), case_lines(runs)
-    columns = figure.add_gridspec(1, 3, width_ratios=(1.2, 0.16, 1.0))
-    space = axes_in_space(figure, columns[0])
+    (figure, space, components), lines = space_and_components(), case_lines(runs)
     _in_space(space, runs, paths, targets)
-    axes = None
-    rows = columns[2].subgridspec(3, 1)
-    for k, axis in enumerate("xyz"):
-        axes = figure.add_subplot(rows[k], sharex=axes)
+    for k, (axis, axes) in enumerate(zip("xyz", components, strict=True)):
         for run in runs:
             axes.plot(run.reference.time, paths[run.case][:, k], **lines[run.case])
             if run.case in targets:
                 axes.plot(run.reference.time, targets[run.case][:, k], **style.reference_line())
         set_title(axes, Panel(f"{point}.{axis}", "m", f"{point}_{axis}"), 1.0)
-        axes.tick_params(labelbottom=axis == "z")
-        axes.set_xlabel("time in s" if axis == "z" else "")
     programmed = [Line2D([], [], label="programmed", **style.reference_line())] if targets else []
     style.legend_of(figure, [*programmed, *handles(runs, lines)])
     label_places(space, {point: next(iter(paths.values()))[0]})

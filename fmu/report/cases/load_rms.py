@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ....generator.types.origin import joint_load
-from ....trajectory import Array
+from ....trajectory import rms
 from ..plots.loads import loaded_links
 from .outcome import CaseRun
 
@@ -34,11 +34,7 @@ def load_rms(run: CaseRun) -> dict[str, LoadRms]:
         for link in loaded_links(run.mechanism, run.reference)
     }
     return {
-        link: LoadRms(*(_rms(time[kept], signals[name][kept]) for name in pair))
+        link: LoadRms(*(rms(time[kept], signals[name][kept]) for name in pair))
         for link, pair in names.items()
         if signals.keys() >= set(pair)
     }
-
-
-def _rms(time: Array, values: Array) -> float:
-    return float(np.sqrt(np.trapezoid(values**2, time) / (time[-1] - time[0])))

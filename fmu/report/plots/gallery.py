@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
+from .... import reference
 from ....scene import extent
 from ...compare.context import RunReport
 from ...files.files import write_all
@@ -70,7 +71,7 @@ def _of_the_motion(report: RunReport) -> Iterator[Entry]:
         " the reference run. Circles are joints, dots lie between rigid finite elements, squares are closures,"
         " triangles supports, diamonds points; a dashed line is the path of a point, a dotted one joins two places"
         " between which a force acts.",
-        partial(schematic, mechanism, report.reference, report.poses, report.course.marks),
+        partial(schematic, mechanism, report.reference, report.course.marks),
     )
     yield "joint_coordinates", "Joint coordinates", "", partial(time_series.joint_coordinates, *of_runs)
     yield (
@@ -137,7 +138,7 @@ def _of_the_motion(report: RunReport) -> Iterator[Entry]:
         "friction",
         "Friction",
         "Deflection of the bristles and the effort of friction against the motion.",
-        partial(loads.friction, *of_runs, report.friction),
+        partial(loads.friction, *of_runs, partial(reference.friction_efforts, mechanism)),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -34,23 +35,29 @@ def point_path(
     """
     if position(reference, point) is None:
         return None
-    figure = style.new_figure(4.6)
-    # The middle column is for the labels of the axes in space, which the layout does not know of.
-    columns = figure.add_gridspec(1, 3, width_ratios=(1.2, 0.16, 1.0))
-    space = axes_in_space(figure, columns[0])
+    figure, space, components = space_and_components()
     start = _in_space(space, point, reference, runs, target, gravity, least)
-    axes = None
-    rows = columns[2].subgridspec(3, 1)
-    for k, axis in enumerate("xyz"):
-        axes = figure.add_subplot(rows[k], sharex=axes)
+    for k, (axis, axes) in enumerate(zip("xyz", components, strict=True)):
         panel = Panel(f"{point}.{axis}", "m", of_point(point, "position", axis).name)
         draw_panel(axes, panel, reference, runs, None if target is None else target[:, k])
-        axes.tick_params(labelbottom=axis == "z")
-        axes.set_xlabel("time in s" if axis == "z" else "")
     programmed = Line2D([], [], label="programmed", **style.programmed_line())
     style.legend(figure, runs, [] if target is None else [programmed])
     label_places(space, {f"{point}, start": start})
     return figure
+
+
+def space_and_components() -> tuple[Figure, Axes3D, list[Axes]]:
+    """A figure with axes in space, and beside them some for x, y and z over time."""
+    figure = style.new_figure(4.6)
+    # The middle column is for the labels of the axes in space, which the layout does not know of.
+    columns = figure.add_gridspec(1, 3, width_ratios=(1.2, 0.16, 1.0))
+    space, rows = axes_in_space(figure, columns[0]), columns[2].subgridspec(3, 1)
+    components: list[Axes] = []
+    for k in range(3):
+        components.append(figure.add_subplot(rows[k], sharex=components[0] if k else None))
+        components[k].tick_params(labelbottom=k == 2)
+    components[2].set_xlabel("time in s")
+    return figure, space, components
 
 
 def position(run: Trajectory, point: str) -> Array | None:

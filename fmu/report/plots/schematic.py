@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from ....generator.mechanism import GROUND, Mechanism, Place, signal_names
-from ....reference import Mark
+from ....reference import Mark, poses
 from ....scene import axes_in_world, bars_of, held_at, in_world
 from ....trajectory import Array, Trajectory
 from . import style
@@ -22,7 +22,6 @@ _LATER = ("#8ec3e6", "#3d94d1", "#0b66b0")  # paler is earlier
 def schematic(
     mechanism: Mechanism,
     reference: Trajectory,
-    poses: Callable[[Array], Array],
     marks: Sequence[Mark] = (),
 ) -> Figure | None:
     """Stick figure at the start and at three later times, with the paths of the points; None without bodies.
@@ -31,7 +30,6 @@ def schematic(
     triangles supports, diamonds points. A body that holds nothing ends at its centre of mass.
 
     Parameters:
-        poses  q, shape (n,), in rad or m → frames of all bodies, shape (bodies, 4, 4), world frame, m
         marks  how force elements are shown: those between two places as thin lines
     """
     if not mechanism.bodies:
@@ -43,7 +41,7 @@ def schematic(
     names: Mapping[str, Array] = {}
     for sample, colour in list(zip(samples, (style.INK, *_LATER), strict=True))[::-1]:
         q = reference.columns(signal_names(mechanism.coordinates, "position"))[sample]
-        stick = _Stick(mechanism, poses(q), marks)
+        stick = _Stick(mechanism, poses(mechanism, q), marks)
         drawn.append(stick.draw(axes, colour, front=sample == 0))
         names = stick.names()
     for point in mechanism.points:
