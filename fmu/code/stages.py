@@ -354,7 +354,7 @@ def _values(solve: Solve, evaluate: Evaluator) -> list[SX]:
 def _work_size(n: int, m: int, columns: int) -> int:
     """Doubles that sources/algebra/constrained_solve.c works with."""
     free = n - m
-    return m * (n + m) + free * (free + columns + 1) + 2 * n + m
+    return m * (n + m) + free * (free + columns) + 2 * n + m
 
 
 def _once(values: list[SX]) -> list[SX]:

@@ -8,6 +8,7 @@
 #include "constrained_solve.h"
 
 #include "symmetric_solve.h"
+#include "vectors.h"
 
 #include <float.h>
 #include <math.h>
@@ -26,7 +27,6 @@ typedef struct {
     double *B;               /* V' (F - M [0; R W]), then X_i, free x columns */
     double *y;               /* one column of M V or of F - M [0; R W]; before, 1 / sqrt(M_jj); n */
     double *d;               /* numbers for the dependent unknowns, m */
-    double *scratch;         /* of the linear solve, free */
     double *unknowns;        /* the dependent ones in the order of the rows of T, then the independent ones, n */
 } Work;
 
@@ -41,8 +41,7 @@ static Work lay_out(const Constrained *s) {
     w.B = w.A + w.free * w.free;
     w.y = w.B + w.free * w.columns;
     w.d = w.y + w.n;
-    w.scratch = w.d + w.m;
-    w.unknowns = w.scratch + w.free;
+    w.unknowns = w.d + w.m;
     return w;
 }
 
@@ -54,9 +53,9 @@ static int unknown(const Work *w, int k) { return (int)w->unknowns[k]; }
 /* y_j = 1 / sqrt(M_jj); unknowns without inertia are as light as the lightest that counts. */
 static void weigh(Work *w) {
     double heaviest = 0.0;
-    for (int j = 0; j < w->n; j++) heaviest = fmax(heaviest, given(w->system->M, w->n, j)[j]);
+    for (int j = 0; j < w->n; j++) heaviest = larger(heaviest, given(w->system->M, w->n, j)[j]);
     for (int j = 0; j < w->n; j++)
-        w->y[j] = 1.0 / sqrt(fmax(given(w->system->M, w->n, j)[j], fmax(LIGHTEST * heaviest, DBL_MIN)));
+        w->y[j] = 1.0 / sqrt(larger(given(w->system->M, w->n, j)[j], larger(LIGHTEST * heaviest, DBL_MIN)));
 }
 
 /* T = [C, 1], its rows divided by the length of the row of C. */
@@ -95,7 +94,7 @@ static double pivot(Work *w, int k) {
         const double *entries = column(w->T, w->m, unknown(w, j)), weight = w->y[unknown(w, j)];
         for (int i = k; i < w->m; i++) {
             const double size = fabs(entries[i]);
-            largest = fmax(largest, size);
+            largest = larger(largest, size);
             if (weight * size > best) {
                 best = weight * size;
                 row = i;
@@ -140,11 +139,11 @@ static int partition(Work *w) {
 static const double *G(const Work *w, int a) { return column(w->T, w->m, unknown(w, w->m + a)); }
 
 /* y -= M_d x, with the dependent unknowns' columns of M. */
-static void subtract(const Work *w, const double *x) {
+static void subtract_inertia(const Work *w, const double *x) {
     for (int k = 0; k < w->m; k++) {
         const double *entries = given(w->system->M, w->n, unknown(w, k)), f = x[k];
         if (f == 0.0) continue;
-        for (int i = 0; i < w->n; i++) w->y[i] -= entries[i] * f;
+        subtract(w->n, entries, f, w->y);
     }
 }
 
@@ -160,13 +159,13 @@ static void gather(Work *w) {
     for (int k = 0; k < w->m; k++) w->d[k] = w->y[unknown(w, k)];
 }
 
-/* A = V' M V, its lower triangle. */
+/* A = V' M V, its upper triangle. */
 static void reduce_inertia(Work *w) {
     for (int j = 0; j < w->free; j++) {
         memcpy(w->y, given(w->system->M, w->n, unknown(w, w->m + j)), (size_t)w->n * sizeof *w->y);
-        subtract(w, G(w, j));
+        subtract_inertia(w, G(w, j));
         gather(w);
-        for (int a = j; a < w->free; a++) column(w->A, w->free, j)[a] = reduced(w, a);
+        for (int a = 0; a <= j; a++) column(w->A, w->free, j)[a] = reduced(w, a);
     }
 }
 
@@ -188,7 +187,7 @@ static void reduce_forces(Work *w) {
         place_dependent(w, j);
         for (int k = 0; k < w->m; k++) x[unknown(w, k)] = w->d[k];
         memcpy(w->y, given(w->system->F, w->n, j), (size_t)w->n * sizeof *w->y);
-        subtract(w, w->d);
+        subtract_inertia(w, w->d);
         gather(w);
         for (int a = 0; a < w->free; a++) column(w->B, w->free, j)[a] = reduced(w, a);
     }
@@ -215,8 +214,7 @@ static void find_multipliers(Work *w) {
         const double *x = column(w->system->X, w->n, j), *force = given(w->system->F, w->n, j);
         for (int k = 0; k < w->m; k++) {
             const double *entries = given(w->system->M, w->n, unknown(w, k)); /* the column is the row, too */
-            w->d[k] = -force[unknown(w, k)];
-            for (int i = 0; i < w->n; i++) w->d[k] += entries[i] * x[i];
+            w->d[k] = dot(w->n, entries, x) - force[unknown(w, k)];
         }
         for (int i = 0; i < w->m; i++) {
             const double *r = column(w->T, w->m, w->n + i);
@@ -233,7 +231,7 @@ int constrained_solve(const Constrained *system) {
     if (code != LINEAR_SOLVE_OK) return code;
     reduce_inertia(&w);
     reduce_forces(&w);
-    code = symmetric_solve(w.free, w.columns, w.A, w.B, w.scratch);
+    code = symmetric_solve(w.free, w.columns, w.A, w.B);
     if (code != LINEAR_SOLVE_OK) return code;
     if (!complete(&w)) return LINEAR_SOLVE_NOT_FINITE;
     find_multipliers(&w);

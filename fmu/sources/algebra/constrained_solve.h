@@ -12,7 +12,7 @@ typedef struct {
     int columns;                 /* of F, W, X and L */
     const double *M, *C, *F, *W; /* n x n, symmetric; m x n; n x columns; m x columns */
     double *X, *L;               /* n x columns; m x columns */
-    double *work;                /* m (n + m) + f (f + columns + 1) + 2 n + m numbers, f = n - m */
+    double *work;                /* m (n + m) + f (f + columns) + 2 n + m numbers, f = n - m */
 } Constrained;
 
 #define CONSTRAINED_SOLVE_DEPENDENT (-2) /* a row of C depends on the others to working precision */

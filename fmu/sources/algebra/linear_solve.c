@@ -14,8 +14,6 @@
 /* A pivot that has lost this share of its column's size to cancellation is rounding error. */
 static const double SINGULAR = 1e-13;
 
-static double larger(double a, double b) { return a > b ? a : b; }
-
 /* The largest magnitude of each row. */
 static void measure_rows(int n, int columns, const double *restrict a, double *restrict sizes) {
     int i = 0;

@@ -1,6 +1,9 @@
 /* A = L D L' without pivots, which is backward stable for a positive definite matrix, whatever the scales of its unknowns
-   (Golub and Van Loan, Matrix Computations, 4th ed., 4.2). L is stored below the diagonal, its own being 1, and the
-   inverse of D on it. */
+   (Golub and Van Loan, Matrix Computations, 4th ed., 4.2). L is stored by rows, each in the column of its number above the
+   diagonal; its own diagonal is 1, and there is the inverse of D.
+
+   Row by row: what a number is made of is in hand, and stored once. Such systems are small: pairs would cost more than they
+   bring, for they are fetched from what was just stored one by one. */
 
 #include "symmetric_solve.h"
 
@@ -10,42 +13,58 @@
 #include <math.h>
 #include <stddef.h>
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("no-tree-vectorize")
+#endif
+
 /* What is left of an unknown's inertia that has lost this share of it to cancellation is rounding error. */
 static const double SINGULAR = 1e-13;
 
-/* Takes column k's share, l l' / d, out of what is right of it. */
-static void eliminate(int n, int k, double *restrict l, double *restrict right) {
-    const double inverse = 1.0 / l[k];
-    for (int j = k + 1; j < n; j++, right += n) subtract(n - j, l + j, l[j] * inverse, right + j);
-    for (int i = k + 1; i < n; i++) l[i] *= inverse;
-    l[k] = inverse;
+/* s - l' x of n numbers */
+static inline double less(double s, int n, const double *restrict l, const double *restrict x) {
+    for (int k = 0; k < n; k++) s -= l[k] * x[k];
+    return s;
 }
 
-static int factorise(int n, double *restrict a, double *restrict diagonal) {
-    for (int k = 0; k < n; k++) diagonal[k] = a[(size_t)k * (size_t)(n + 1)];
-    for (int k = 0; k < n; k++) {
-        double *l = a + (size_t)k * (size_t)n;
-        if (!isfinite(l[k])) return LINEAR_SOLVE_NOT_FINITE;
-        if (!(l[k] > SINGULAR * diagonal[k])) return k + 1;
-        eliminate(n, k, l, l + n);
+/* Row i of A becomes L's, times D where it is made, and what is left of its diagonal is returned. */
+static double reduce(int n, int i, const double *restrict a, double *restrict row) {
+    for (int j = 1; j < i; j++) row[j] = less(row[j], j, a + (size_t)j * (size_t)n, row);
+    double left = row[i];
+    for (int j = 0; j < i; j++) {
+        const double l = row[j] * a[(size_t)j * (size_t)(n + 1)];
+        left -= row[j] * l;
+        row[j] = l;
+    }
+    return left;
+}
+
+static int factorise(int n, double *restrict a) {
+    for (int i = 0; i < n; i++) {
+        double *row = a + (size_t)i * (size_t)n;
+        const double whole = row[i], left = reduce(n, i, a, row);
+        if (!isfinite(left)) return LINEAR_SOLVE_NOT_FINITE;
+        if (!(left > SINGULAR * whole)) return i + 1;
+        row[i] = 1.0 / left;
     }
     return LINEAR_SOLVE_OK;
 }
 
-int symmetric_solve(int n, int columns, double *restrict a, double *restrict b, double *restrict scratch) {
-    const int code = factorise(n, a, scratch);
+int symmetric_solve(int n, int columns, double *restrict a, double *restrict b) {
+    const int code = factorise(n, a);
     if (code != LINEAR_SOLVE_OK) return code;
     symmetric_solve_again(n, columns, a, b);
     return are_finite(n * columns, b) ? LINEAR_SOLVE_OK : LINEAR_SOLVE_NOT_FINITE;
 }
 
-void symmetric_solve_again(int n, int columns, const double *restrict a, double *restrict b) {
-    double *y = b;
-    for (int j = 0; j < columns; j++, y += n) {
-        for (int k = 0; k < n; k++) subtract(n - k - 1, a + (size_t)k * (size_t)(n + 1) + 1, y[k], y + k + 1);
-        for (int k = n - 1; k >= 0; k--) {
-            const double *l = a + (size_t)k * (size_t)n;
-            y[k] = y[k] * l[k] - dot(n - k - 1, l + k + 1, y + k + 1);
-        }
+static void solve_column(int n, const double *restrict a, double *restrict y) {
+    for (int i = 1; i < n; i++) y[i] = less(y[i], i, a + (size_t)i * (size_t)n, y);
+    for (int i = 0; i < n; i++) y[i] *= a[(size_t)i * (size_t)(n + 1)];
+    for (int i = n - 1; i > 0; i--) {
+        const double *l = a + (size_t)i * (size_t)n, x = y[i];
+        for (int k = 0; k < i; k++) y[k] -= l[k] * x;
     }
+}
+
+void symmetric_solve_again(int n, int columns, const double *restrict a, double *restrict b) {
+    for (int j = 0; j < columns; j++) solve_column(n, a, b + (size_t)j * (size_t)n);
 }

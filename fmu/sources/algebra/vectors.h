@@ -13,6 +13,9 @@ static inline void copy_numbers(int n, const double *source, double *target) {
     if (n > 0) memcpy(target, source, (size_t)n * sizeof *target);
 }
 
+/* Without a call, unlike fmax. */
+static inline double larger(double a, double b) { return a > b ? a : b; }
+
 /* a' b of n numbers. */
 static inline double dot(int n, const double *restrict a, const double *restrict b) {
     double sum[PARTS] = {0.0};

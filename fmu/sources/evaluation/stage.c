@@ -54,7 +54,7 @@ bool stage_solve(Model *model, const Stage *stage) {
     const LinearSystem *system = &stage->system;
     double *a = model->workspace + system->matrix, *b = model->workspace + system->right;
     double *pivots = model->workspace + system->pivots;
-    const int code = system->symmetric ? symmetric_solve(system->n, system->columns, a, b, model->w)
+    const int code = system->symmetric ? symmetric_solve(system->n, system->columns, a, b)
                                        : linear_solve(system->n, system->columns, a, b, pivots, model->w);
     if (code == LINEAR_SOLVE_OK)
         return !system->partition || check_partition(model, stage, a, b, pivots);

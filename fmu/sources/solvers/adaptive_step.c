@@ -6,6 +6,7 @@
 #include "evaluation.h"
 #include "point.h"
 #include "table.h"
+#include "vectors.h"
 
 #include <float.h>
 #include <math.h>
@@ -30,7 +31,7 @@ static double norm(const Model *model, const double *values, const double *a, co
     const double tolerance = relative_tolerance(model);
     double sum = 0.0;
     for (int i = 0; i < equations.n_states; i++) {
-        const double magnitude = fmax(fabs(a[i]), fabs(b[i]));
+        const double magnitude = larger(fabs(a[i]), fabs(b[i]));
         const double scaled = values[i] / (tolerance * (equations.nominals[i] + magnitude));
         sum += scaled * scaled;
     }
