@@ -5,7 +5,6 @@ Such lines become a loop, so that the length of the code, and the time to compil
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
 from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
@@ -35,20 +34,15 @@ class Piece(NamedTuple):
         return self.period * (self.rounds - 1)
 
 
-def pieces(kinds: Sequence[Hashable]) -> list[Piece]:
+def pieces(kinds: NDArray[np.int64]) -> list[Piece]:
     """All operations of a tape in their order, as loops and as short straight pieces.
 
-    kinds  of the operations: those of one kind may be the same line of a loop
+    kinds  of the operations, shape (n,): those of one kind may be the same line of a loop
     """
-    found = sorted(_loops(_numbered(kinds)))
+    found = sorted(_loops(kinds))
     ends = [0, *(loop.end for loop in found)]
     begins = [*(loop.start for loop in found), len(kinds)]
     return sorted([*found, *(piece for gap in zip(ends, begins, strict=True) for piece in _straight(*gap))])
-
-
-def _numbered(kinds: Sequence[Hashable]) -> NDArray[np.int64]:
-    numbers: dict[Hashable, int] = {}
-    return np.array([numbers.setdefault(kind, len(numbers)) for kind in kinds], dtype=np.int64)
 
 
 def _straight(start: int, end: int) -> list[Piece]:
@@ -57,7 +51,7 @@ def _straight(start: int, end: int) -> list[Piece]:
 
 def _loops(kinds: NDArray[np.int64]) -> list[Piece]:
     """Without overlap; those that save most first, of which the shorter lines."""
-    heap = [_ranked(loop) for loop in _repetitions(kinds) if loop.saved >= _WORTH]
+    heap = [_ranked(loop) for loop in _repetitions(kinds)]
     heapify(heap)
     taken, chosen = np.zeros(len(kinds), dtype=bool), []
     while heap:
@@ -76,20 +70,25 @@ def _ranked(loop: Piece) -> tuple[int, int, Piece]:
 
 
 def _repetitions(kinds: NDArray[np.int64]) -> list[Piece]:
-    """For each period the longest stretches in which every line is of the kind of the one a period later."""
+    """For each period the longest stretches in which every line is of the kind of the one a period later.
+
+    Those that are worth a loop.
+    """
     found = []
     for period in range(1, min(_PERIOD, len(kinds) // 2) + 1):
         other = np.flatnonzero(kinds[:-period] != kinds[period:])
         edges = np.concatenate([[-1], other, [len(kinds) - period]])
         lengths = edges[1:] - edges[:-1] - 1
-        for k in np.flatnonzero(lengths >= period):
+        least = -(-_WORTH // period) * period  # whole rounds
+        for k in np.flatnonzero(lengths >= least):
             found.append(Piece(int(edges[k]) + 1, period, int(lengths[k]) // period + 1))
     return found
 
 
 def _free(loop: Piece, taken: NDArray[np.bool_]) -> list[Piece]:
     """What is left of a loop beside what others have taken, as far as it is worth it."""
-    edges = np.flatnonzero(np.diff(taken[loop.start : loop.end].astype(np.int8), prepend=1, append=1))
+    padded = np.concatenate([[True], taken[loop.start : loop.end], [True]])
+    edges = np.flatnonzero(padded[1:] != padded[:-1])
     begins, ends = edges[::2] + loop.start, edges[1::2] + loop.start
     rests = (
         Piece(int(begin), loop.period, int(end - begin) // loop.period)

@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from .loops import Piece, pieces
-from .tape import COMPUTED, Tape, Value
+from .tape import COMPUTED, NOTHING, Integers, Tape
 
 _PARAMETERS = {"arg": "const double **arg", "res": "double **res", "w": "double *restrict w"}
 
@@ -28,14 +28,20 @@ class Local(NamedTuple):
     line: int
 
 
+class Numbers(NamedTuple):
+    """In memory: the number of an argument, or COMPUTED, and its elements, or operations, by rounds."""
+
+    block: int
+    elements: tuple[int, ...]
+
+
 class Carried(NamedTuple):
-    """What a line of the round before gives; in the first one, a number in memory."""
+    """What a line of the round before gives; in the first one, what an operation before the loop has given."""
 
     line: int
-    first: Value
+    first: Numbers
 
 
-Numbers: TypeAlias = tuple[Value, ...]  # in memory, by rounds
 Operand: TypeAlias = Local | Carried | Numbers
 
 
@@ -49,7 +55,7 @@ class Code:
 
 def code(tape: Tape, name: str) -> Code:
     """C function `name` of a tape."""
-    cut = pieces([_kind(tape, k) for k in range(len(tape.operators))])
+    cut = pieces(_kinds(tape))
     operands = [_operands(tape, piece) for piece in cut]
     memory = _memory(tape, cut, operands)
     bodies = [_Text(tape, piece, own, memory).text() for piece, own in zip(cut, operands, strict=True)]
@@ -66,28 +72,35 @@ def code(tape: Tape, name: str) -> Code:
     return Code("".join(texts), memory.size)
 
 
-def _kind(tape: Tape, k: int) -> tuple[object, ...]:
-    """What lines of a loop have in common: operator, and what blocks they read and write."""
-    own = (tape.operators[k], *[block for block, _ in tape.operands[k]])
-    return (*own, "", *[block for block, _ in tape.results[k]]) if tape.results[k] else own
+def _kinds(tape: Tape) -> Integers:
+    """Equal for lines that a loop may have as one: of one operator, from and to the same blocks; shape (n,)."""
+    written: dict[tuple[int, ...], int] = {(): 0}
+    kinds = np.zeros_like(tape.codes)
+    for operation, places in tape.results.items():
+        kinds[operation] = written.setdefault(tuple(result for result, _ in places), len(written))
+    for column in (*tape.blocks.T, tape.codes):
+        kinds = kinds * (column.max(initial=0) + 1 - NOTHING) + column - NOTHING
+    return kinds
 
 
 def _operands(tape: Tape, piece: Piece) -> list[list[Operand]]:
     """Of each line of a piece."""
-    rounds = [tape.operands[k : piece.end : piece.period] for k in range(piece.start, piece.start + piece.period)]
-    return [[_operand(piece, values) for values in zip(*line, strict=True)] for line in rounds]
+    blocks = tape.blocks[piece.start : piece.start + piece.period]
+    elements = tape.elements[piece.start : piece.end].reshape(piece.rounds, piece.period, 2)
+    lines = elements - piece.start - piece.period * np.arange(piece.rounds)[:, None, None]
+    first, last = lines[0], lines[-1]
+    steady = (blocks == COMPUTED) & (lines[1:] == last).all(axis=0)
+    local = steady & (first == last) & (first >= 0)
+    carried = steady & (first < 0) & (-piece.period <= last) & (last < 0) & (piece.rounds > 1)
+    columns = elements.transpose(1, 2, 0)
+    rows = zip(*(each.tolist() for each in (blocks, columns, local, carried, last % piece.period)), strict=True)
+    return [[_operand(*each) for each in zip(*row, strict=True) if each[0] != NOTHING] for row in rows]
 
 
-def _operand(piece: Piece, values: Numbers) -> Operand:
-    block, first = values[0]
-    if block != COMPUTED:
-        return values
-    lines = [operation - piece.start - i * piece.period for i, (_, operation) in enumerate(values)]
-    if lines[0] >= 0 and len(set(lines)) == 1:
-        return Local(lines[0])
-    if len(set(lines[1:])) == 1 and -piece.period <= lines[1] < 0 and first < piece.start:
-        return Carried(lines[1] + piece.period, values[0])
-    return values
+def _operand(block: int, elements: list[int], local: bool, carried: bool, line: int) -> Operand:
+    if local:
+        return Local(line)
+    return Carried(line, Numbers(block, (elements[0],))) if carried else Numbers(block, tuple(elements))
 
 
 @dataclass
@@ -100,20 +113,22 @@ class _Memory:
 
     def result(self, values: Numbers) -> Numbers | None:
         """Places of values in one result, if there is one that has them all."""
-        found = [dict(self.tape.results[operation]) for _, operation in values]
-        block = next(iter(found[0]), None)
-        if block is None or any(block not in places for places in found):
+        results = self.tape.results
+        if any(operation not in results for operation in values.elements):
             return None
-        return tuple((block, places[block]) for places in found)
+        found = [dict(results[operation]) for operation in values.elements]
+        block = next(iter(found[0]))
+        if any(block not in places for places in found):
+            return None
+        return Numbers(block, tuple(places[block] for places in found))
 
-    def places(self, values: Numbers) -> tuple[str, list[int]]:
+    def places(self, values: Numbers) -> tuple[str, Sequence[int]]:
         """Array and indices of values."""
-        block, _ = values[0]
-        if block != COMPUTED:
-            return f"arg[{block}]", [element for _, element in values]
+        if values.block != COMPUTED:
+            return f"arg[{values.block}]", values.elements
         if (found := self.result(values)) is not None:
-            return f"res[{found[0][0]}]", [element for _, element in found]
-        return "w", [self.cells[operation] for _, operation in values]
+            return f"res[{found.block}]", found.elements
+        return "w", [self.cells[operation] for operation in values.elements]
 
 
 def _memory(tape: Tape, cut: Sequence[Piece], operands: Sequence[list[list[Operand]]]) -> _Memory:
@@ -122,27 +137,25 @@ def _memory(tape: Tape, cut: Sequence[Piece], operands: Sequence[list[list[Opera
     last = _last_readers(memory, operands)
     busy = np.full(0, -1)  # by cells: the last piece that reads it
     for k, piece in enumerate(cut):
-        for first in range(piece.start, piece.start + piece.period):
-            row = range(first, piece.end, piece.period)
-            until = max([last.get(operation, -1) for operation in row])
-            if until < 0:
-                continue
+        readers = last[piece.start : piece.end].reshape(piece.rounds, piece.period).max(axis=0)
+        for line in np.flatnonzero(readers >= 0).tolist():
+            row = range(piece.start + line, piece.end, piece.period)
             cell = _room(busy < k, piece.rounds)
             if cell + piece.rounds > len(busy):
                 busy = np.concatenate([busy, np.full(cell + piece.rounds - len(busy), -1)])
-            busy[cell : cell + piece.rounds] = until
+            busy[cell : cell + piece.rounds] = readers[line]
             memory.cells.update(zip(row, range(cell, cell + piece.rounds), strict=True))
     memory.size = len(busy)
     return memory
 
 
-def _last_readers(memory: _Memory, operands: Sequence[list[list[Operand]]]) -> dict[int, int]:
-    """By operations that have to be in w: the last piece that reads what they give."""
-    last: dict[int, int] = {}
+def _last_readers(memory: _Memory, operands: Sequence[list[list[Operand]]]) -> Integers:
+    """By operations: the last piece that reads in w what they give, shape (n,); -1: none."""
+    last = np.full(len(memory.tape.codes), -1)
     for k, lines in enumerate(operands):
         for values in _read(operand for line in lines for operand in line):
-            if values[0][0] == COMPUTED and memory.result(values) is None:
-                last.update((operation, k) for _, operation in values)
+            if values.block == COMPUTED and memory.result(values) is None:
+                last[list(values.elements)] = k
     return last
 
 
@@ -150,8 +163,8 @@ def _read(operands: Iterable[Operand]) -> Iterable[Numbers]:
     """What is read from memory."""
     for operand in operands:
         if isinstance(operand, Carried):
-            yield (operand.first,)
-        elif not isinstance(operand, Local):
+            yield operand.first
+        elif isinstance(operand, Numbers):
             yield operand
 
 
@@ -188,9 +201,9 @@ class _Text:
     def _line(self, line: int) -> None:
         tape, first = self._tape, self._piece.start + line
         operands = [self._operand(operand) for operand in self._operands[line]]
-        self._lines.append(f"    double a{line} = {tape.operators[first].format(*operands)};\n")
+        self._lines.append(f"    double a{line} = {tape.operators[tape.codes[first]].format(*operands)};\n")
         row = range(first, self._piece.end, self._piece.period)
-        for places in zip(*(tape.results[k] for k in row), strict=True):
+        for places in zip(*(tape.results.get(k, ()) for k in row), strict=True):
             self._write(f"res[{places[0][0]}]", [element for _, element in places], line)
         if first in self._memory.cells:
             self._write("w", [self._memory.cells[k] for k in row], line)
@@ -209,11 +222,11 @@ class _Text:
             self._lines.append(f"    double {name} = {number};\n")
         return self._named[operand]
 
-    def _write(self, array: str, indices: list[int], line: int) -> None:
+    def _write(self, array: str, indices: Sequence[int], line: int) -> None:
         self._lines.append(f"    {array}[{self._index(indices)}] = a{line};\n")
 
     def _first(self, carried: Carried) -> str:
-        array, (index,) = self._memory.places((carried.first,))
+        array, (index,) = self._memory.places(carried.first)
         return f"{array}[{index}]"
 
     def _index(self, indices: Sequence[int]) -> str:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import chain
 from typing import TypeAlias
 
 import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
 
 from ...errors import BuildError
 
-# An argument, or a result, and the place of a number in it; or COMPUTED, and the operation that gives it. Plain
-# tuples of numbers cost Python's garbage collector nothing: there are hundreds of thousands of them.
-Value: TypeAlias = tuple[int, int]
-COMPUTED = -1
-# C of CasADi's operations
+Integers: TypeAlias = NDArray[np.int64]
+COMPUTED, NOTHING = -1, -2  # in place of the number of an argument
+# C of CasADi's operations; a result is one where it is an argument or a constant
 _OPERATORS = {
+    ca.OP_OUTPUT: "{0}",
     ca.OP_ADD: "{0} + {1}",
     ca.OP_SUB: "{0} - {1}",
     ca.OP_MUL: "{0}*{1}",
@@ -67,28 +70,91 @@ _OPERATORS = {
 
 @dataclass(frozen=True)
 class Tape:
-    """By operations: their C, what they are of, and the places in results where they are wanted."""
+    """By operations, of which there are n; in arrays, for some machines have hundreds of thousands.
 
-    operators: list[str] = field(default_factory=list)
-    operands: list[tuple[Value, ...]] = field(default_factory=list)
-    results: list[tuple[Value, ...]] = field(default_factory=list)
+    operators  C of those that occur
+    codes      which of them, shape (n,)
+    blocks     what each operand is in, shape (n, 2): number of an argument, COMPUTED, or NOTHING
+    elements   its place there, or the operation that gives it, shape (n, 2)
+    results    by operations whose values are wanted: results, and places there
+    """
 
-    def add(self, operator: str, *operands: Value | str) -> Value:
-        """Append an operation; constants, given as C, become part of its operator."""
-        values = tuple(x for x in operands if not isinstance(x, str))
-        if len(values) < len(operands):
-            places = iter(range(len(values)))
-            operator = operator.format(*(x if isinstance(x, str) else f"{{{next(places)}}}" for x in operands))
-        self.operators.append(operator)
-        self.operands.append(values)
-        self.results.append(())
-        return COMPUTED, len(self.operators) - 1
+    operators: Sequence[str]
+    codes: Integers
+    blocks: Integers
+    elements: Integers
+    results: dict[int, list[tuple[int, int]]]
 
-    def write(self, value: Value | str, place: Value) -> None:
-        """Let a number be a result."""
-        if isinstance(value, str) or value[0] != COMPUTED:
-            value = self.add("{0}", value)
-        self.results[value[1]] += (place,)
+
+class _Instructions:
+    """CasADi's, N of them, and what a tape says of those that are operations."""
+
+    def __init__(self, function: ca.Function) -> None:
+        self._function = function
+        every = range(function.n_instructions())
+        self._kinds = np.fromiter(map(function.instruction_id, every), np.int64, len(every))
+        # registers, or a number's argument or result and its place there, shape (N, 2); -1: nothing
+        self._given = _pairs([function.instruction_input(k) for k in every])
+        self._places = _pairs([function.instruction_output(k) for k in every])
+        self._sources = self._latest()
+        self._constant = (self._kinds[self._sources] == ca.OP_CONST) & (self._sources >= 0)
+        self._computed = ~np.isin(self._kinds, (ca.OP_CONST, ca.OP_INPUT, ca.OP_OUTPUT))
+        given_back = (self._kinds == ca.OP_OUTPUT) & ~self._computed[self._sources[:, 0]]
+        self._operations = self._computed | given_back
+        self._numbers = np.cumsum(self._operations) - 1
+
+    def _latest(self) -> Integers:
+        """What has put into registers what each one reads there, shape (N, 2); -1: it reads nothing."""
+        count, reads = len(self._kinds), (self._given >= 0) & (self._kinds != ca.OP_INPUT)[:, None]
+        writers = np.flatnonzero(self._kinds != ca.OP_OUTPUT)
+        written = np.sort(self._places[writers, 0] * count + writers)  # by registers, then by time
+        found = np.searchsorted(written, self._given * count + np.arange(count)[:, None]) - 1
+        return np.where(reads, written[found] % max(count, 1), -1)
+
+    def operands(self) -> tuple[Integers, Integers]:
+        """Blocks and elements."""
+        sources, computed = self._sources, self._computed[self._sources]
+        blocks = np.where(computed, COMPUTED, self._given[sources, 0])
+        elements = np.where(computed, self._numbers[sources], self._given[sources, 1])
+        blocks[self._constant | (sources < 0)] = NOTHING
+        for found in (blocks, elements):  # the second is the first where that is a constant
+            found[self._constant[:, 0]] = found[self._constant[:, 0], ::-1]
+        return blocks[self._operations], elements[self._operations]
+
+    def operators(self) -> tuple[list[str], Integers]:
+        """Those that occur, with their constants, and codes."""
+        found: dict[str, int] = {}
+        codes = np.zeros_like(self._kinds)
+        for kind in np.unique(self._kinds[self._operations]):
+            codes[self._kinds == kind] = found.setdefault(_operator(kind), len(found))
+        for k in np.flatnonzero(self._operations & self._constant.any(axis=1)).tolist():
+            codes[k] = found.setdefault(self._with_constants(k), len(found))
+        return list(found), codes[self._operations]
+
+    def _with_constants(self, k: int) -> str:
+        places = iter(range(2))
+        operands = [
+            _literal(self._function.instruction_constant(source)) if constant else f"{{{next(places)}}}"
+            for source, constant in zip(self._sources[k].tolist(), self._constant[k], strict=True)
+        ]
+        return _operator(self._kinds[k]).format(*operands)
+
+    def results(self) -> dict[int, list[tuple[int, int]]]:
+        """Places by operations."""
+        found: dict[int, list[tuple[int, int]]] = {}
+        for k in np.flatnonzero(self._kinds == ca.OP_OUTPUT).tolist():
+            number = self._numbers[k if self._operations[k] else self._sources[k, 0]]
+            result, element = self._places[k].tolist()
+            found.setdefault(int(number), []).append((result, element))
+        return found
+
+
+def _pairs(lists: Sequence[Sequence[int]]) -> Integers:
+    """Of lists of up to two numbers, shape (N, 2); -1: nothing."""
+    lengths = np.fromiter(map(len, lists), np.int64, len(lists))
+    pairs = np.full((len(lists), 2), -1)
+    pairs[np.arange(2) < lengths[:, None]] = np.fromiter(chain.from_iterable(lists), np.int64)
+    return pairs
 
 
 def tape(function: ca.Function) -> Tape:
@@ -96,23 +162,8 @@ def tape(function: ca.Function) -> Tape:
 
     Raises BuildError if CasADi has an operation that is not known here.
     """
-    made = Tape()
-    held: dict[int, Value | str] = {}  # by CasADi's registers
-    for k in range(function.n_instructions()):
-        kind, given, place = (
-            function.instruction_id(k),
-            function.instruction_input(k),
-            function.instruction_output(k),
-        )
-        if kind == ca.OP_OUTPUT:
-            made.write(held[given[0]], (place[0], place[1]))
-        elif kind == ca.OP_INPUT:
-            held[place[0]] = given[0], given[1]
-        elif kind == ca.OP_CONST:
-            held[place[0]] = _literal(function.instruction_constant(k))
-        else:
-            held[place[0]] = made.add(_operator(kind), *[held[register] for register in given])
-    return made
+    found = _Instructions(function)
+    return Tape(*found.operators(), *found.operands(), found.results())
 
 
 def _operator(kind: int) -> str:
