@@ -19,16 +19,16 @@ typedef struct {
     int w, arg, res, shares;
 } Sizes;
 
-static int larger(int a, int b) { return a > b ? a : b; }
+static int larger_size(int a, int b) { return a > b ? a : b; }
 
 static void include_derivative(Sizes *sizes, const StageDerivative *derivative) {
     int shares = 0;
     for (int i = 0; i < derivative->n_from; i++) shares += derivative->sizes[i];
-    const int seeds = larger(derivative->n_from, derivative->n_to);
-    sizes->w = larger(sizes->w, derivative->n_work);
-    sizes->arg = larger(sizes->arg, derivative->n_values + seeds);
-    sizes->res = larger(sizes->res, seeds);
-    sizes->shares = larger(sizes->shares, shares);
+    const int seeds = larger_size(derivative->n_from, derivative->n_to);
+    sizes->w = larger_size(sizes->w, derivative->n_work);
+    sizes->arg = larger_size(sizes->arg, derivative->n_values + seeds);
+    sizes->res = larger_size(sizes->res, seeds);
+    sizes->shares = larger_size(sizes->shares, shares);
 }
 
 static Sizes scratch_sizes(void) {
@@ -36,10 +36,10 @@ static Sizes scratch_sizes(void) {
     for (int group = 0; group < N_GROUPS; group++)
         for (int i = 0; i < equations.groups[group].n_stages; i++) {
             const Stage *stage = &equations.groups[group].stages[i];
-            sizes.w = larger(sizes.w, larger(stage->n_work, stage->system.n)); /* function, then solve */
-            sizes.w = larger(sizes.w, TREE_SCRATCH * stage->tree.bodies);
-            sizes.arg = larger(sizes.arg, stage->n_inputs);
-            sizes.res = larger(sizes.res, stage->n_outputs);
+            sizes.w = larger_size(sizes.w, larger_size(stage->n_work, stage->system.n)); /* function, then solve */
+            sizes.w = larger_size(sizes.w, TREE_SCRATCH * stage->tree.bodies);
+            sizes.arg = larger_size(sizes.arg, stage->n_inputs);
+            sizes.res = larger_size(sizes.res, stage->n_outputs);
             if (stage->derivative != NULL) include_derivative(&sizes, stage->derivative);
         }
     return sizes;
