@@ -13,11 +13,11 @@ import tempfile
 import time
 from pathlib import Path
 
+from end_to_end import end_to_end
 from rich.console import Console
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from awkward_machines import MACHINES
-from awkward_machines.judge import end_to_end
 
 from gpmelica.workers import worker_processes
 

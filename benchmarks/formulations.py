@@ -10,10 +10,14 @@ are violated over time, with and without stabilisation, into docs/formulations.p
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import fmpy
+import numpy as np
+from evaluation_time import evaluation_time
 from matplotlib.lines import Line2D
 from rich.box import MARKDOWN
 from rich.console import Console
@@ -21,7 +25,7 @@ from rich.table import Table
 from scipy.ndimage import maximum_filter1d
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from helpers_evaluation_time import evaluation_time
+from helpers_backends import Compiled, Fmu
 from helpers_examples import FORMULATIONS
 from helpers_formulations import (
     EXAMPLES,
@@ -30,8 +34,6 @@ from helpers_formulations import (
     State,
     consistent_start,
     example,
-    native_accelerations,
-    native_run,
     reference_accelerations,
     relative_error,
     states,
@@ -41,6 +43,7 @@ from helpers_formulations import (
 from gpmelica import reference
 from gpmelica.fmu.backends.backend import build_native
 from gpmelica.fmu.report.plots import style
+from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.mechanism import Mechanism
 from gpmelica.prepared import Prepared, prepare
 from gpmelica.trajectory import Trajectory
@@ -115,6 +118,39 @@ def measure(name: str, case: str | None, formulation: str, expected: Truth) -> t
         trajectory_error(mechanism, by_fmu, expected.run),
         trajectory_error(mechanism, run, expected.run),
     )
+
+
+def native_accelerations(model: Prepared, fmu: Path, folder: Path, at: Sequence[State]) -> Array:
+    """q̈ by the native FMU's outputs, shape (states, n); friction states are zero."""
+    fmpy.extract(str(fmu), str(folder))
+    coordinates = model.mechanism.coordinates
+    outputs = [f"{c.symbol}_ddot" for c in coordinates]
+    found = []
+    for t, q, qd in at:
+        values = {c.symbol: x for c, x in zip(coordinates, q, strict=True)}
+        values |= {f"{c.symbol}_dot": x for c, x in zip(coordinates, qd, strict=True)}
+        x = [values.get(state.name, 0.0) for state in model.program.states]
+        with Fmu(Compiled(model, fmu, folder), "me") as instance:
+            instance.start(time=t).enter_continuous_time()
+            instance.set_states(x)
+            found.append(instance.get(outputs))
+    return np.array(found)
+
+
+def native_run(
+    model: Prepared, fmu: Path, start: Start, *, stop: float, output_step: float, tolerance: float
+) -> Trajectory:
+    """Co-simulation from a start of one's own."""
+    symbols = [c.symbol for c in model.mechanism.coordinates]
+    known = {v.name for v in fmpy.read_model_description(str(fmu)).modelVariables}
+    values = {
+        f"{s}{end}": float(x)
+        for end, part in zip(("_start", "_dot_start"), start, strict=True)
+        for s, x in zip(symbols, part, strict=True)
+    }
+    parameters = {name: value for name, value in values.items() if name in known}
+    settings = {"stop": stop, "output_step": output_step, "tolerance": tolerance}
+    return runs.simulate(fmu, "cs", symbols, name=model.name, parameters=parameters, **settings)
 
 
 def _unknowns(model: Prepared, formulation: str) -> int:

@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 
 import multibody
 from crane import build
+from evaluation_time import evaluation_time
 from rich.box import MARKDOWN
 from rich.console import Console
 from rich.table import Table
@@ -26,9 +27,6 @@ from gpmelica.errors import BuildError, MissingToolError
 from gpmelica.fmu.backends import openmodelica
 from gpmelica.fmu.backends.openmodelica.build import Request, compile_text
 from gpmelica.generator import modelica
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from helpers_evaluation_time import evaluation_time
 
 ELEMENTS = (1, 4, 10)  # of the boom: n = 9, 18, 36
 MISSING_TOOL = 3

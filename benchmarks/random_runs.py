@@ -15,11 +15,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from end_to_end import end_to_end
+from random_tables import right, spoiled
 from rich.console import Console
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from awkward_machines.judge import end_to_end
-from machines.runs import right, spoiled
 
 from gpmelica.workers import worker_processes
 

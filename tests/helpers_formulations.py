@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-import fmpy
 import numpy as np
-from helpers_backends import Compiled, Fmu
 from helpers_examples import changed
 from numpy.typing import NDArray
 
 from gpmelica import reference
-from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.mechanism import Mechanism, build
-from gpmelica.prepared import Prepared
 from gpmelica.trajectory import Trajectory
 
 Array = NDArray[np.float64]
@@ -73,39 +68,6 @@ def states(mechanism: Mechanism, run: Trajectory, start: Start, count: int, seed
 def reference_accelerations(mechanism: Mechanism, start: Start, at: Sequence[State]) -> Array:
     """q̈ at the states, shape (states, n)."""
     return np.array([reference.evaluate(mechanism, t, q, qd, start=start).qdd for t, q, qd in at])
-
-
-def native_accelerations(model: Prepared, fmu: Path, folder: Path, at: Sequence[State]) -> Array:
-    """q̈ by the native FMU's outputs, shape (states, n); friction states are zero."""
-    fmpy.extract(str(fmu), str(folder))
-    coordinates = model.mechanism.coordinates
-    outputs = [f"{c.symbol}_ddot" for c in coordinates]
-    found = []
-    for t, q, qd in at:
-        values = {c.symbol: x for c, x in zip(coordinates, q, strict=True)}
-        values |= {f"{c.symbol}_dot": x for c, x in zip(coordinates, qd, strict=True)}
-        x = [values.get(state.name, 0.0) for state in model.program.states]
-        with Fmu(Compiled(model, fmu, folder), "me") as instance:
-            instance.start(time=t).enter_continuous_time()
-            instance.set_states(x)
-            found.append(instance.get(outputs))
-    return np.array(found)
-
-
-def native_run(
-    model: Prepared, fmu: Path, start: Start, *, stop: float, output_step: float, tolerance: float
-) -> Trajectory:
-    """Co-simulation from a start of one's own."""
-    symbols = [c.symbol for c in model.mechanism.coordinates]
-    known = {v.name for v in fmpy.read_model_description(str(fmu)).modelVariables}
-    values = {
-        f"{s}{end}": float(x)
-        for end, part in zip(("_start", "_dot_start"), start, strict=True)
-        for s, x in zip(symbols, part, strict=True)
-    }
-    parameters = {name: value for name, value in values.items() if name in known}
-    settings = {"stop": stop, "output_step": output_step, "tolerance": tolerance}
-    return runs.simulate(fmu, "cs", symbols, name=model.name, parameters=parameters, **settings)
 
 
 def relative_error(found: Array, expected: Array) -> float:

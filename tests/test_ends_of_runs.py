@@ -52,21 +52,6 @@ def test_why_a_run_ends(name: str) -> None:
     assert all(text in str(raised.value) for text in words), str(raised.value)
 
 
-def test_a_change_point_is_noted() -> None:
-    """A parallelogram that passes its flat position: the run says when, for it may go on as another."""
-    data = four_bar(1.0)
-    crank, coupler, rocker = data["links"]
-    for bar, position in ((crank, 1.0), (coupler, -1.0), (rocker, 1.0)):
-        bar["joint"] = bar["joint"] | {"position": position}
-    rocker["frame"] = {"xyz": [1.0, 0.0, 0.0]}
-    for side, length in (("a", 1.0), ("b", 0.4)):
-        data["closures"][0][side]["xyz"] = [length, 0.0, 0.0]
-    data["programmed"] = [{"name": "turn", "expression": "crank.angle - 1 - quintic(t, 0, 1, 0, -2)"}]
-    data |= {"simulation": {"start": "description", "stop": 1.0, "output_step": 0.1}}
-    run = simulate(mechanism_of(data))
-    assert run.note.startswith("near-singular at t = 0.5 s")
-
-
 def test_a_row_that_opens_stops_the_run() -> None:
     """Two rows that agree until an angle is passed: the run ends there, within a step, with name and residual."""
     extra = "0.1*(upper.angle - 0.5) if upper.angle > 0.5 else 0"

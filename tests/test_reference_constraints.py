@@ -176,20 +176,6 @@ def test_wrong_dependent_names() -> None:
         evaluate(mechanism, 0.0, [0.4, 0.9], [0.0, 0.0], dependent=["upper.angle", "lower.angle"])
 
 
-def test_run_that_crosses_a_singular_partition_stops() -> None:
-    """A crank cannot depend on its slider at the dead centre; as the independent one it runs through."""
-    body = {"parent": "ground", "mass": 1.0, "inertia": [0.1, 0.1, 0.1]}
-    crank = {"type": "revolute", "axis": [0.0, 0.0, 1.0], "position": 0.5, "velocity": 3.0}
-    slider = {"type": "prismatic", "axis": [1.0, 0.0, 0.0], "position": np.cos(0.5), "velocity": -3 * np.sin(0.5)}
-    links = [{"name": "slider", "joint": slider} | body, {"name": "crank", "joint": crank} | body]
-    push = [{"name": "push", "expression": "slider.position - cos(crank.angle)"}]
-    data = {"schema": 1, "name": "Crank", "links": links, "programmed": push, "simulation": {"stop": 2.5}}
-    mechanism = mechanism_of(data)
-    assert simulate(mechanism, dependent=["slider.position"]).signals["crank_angle"][-1] > np.pi
-    with pytest.raises(SolveError, match=r"push cannot be solved for crank\.angle at t = \d\.\d+ s: C_d"):
-        simulate(mechanism, dependent=["crank.angle"])
-
-
 def test_velocity_constraint_in_motion() -> None:
     """A point that is to move at a programmed speed does so at once; a speed missed decays with 2α."""
     entry = {"name": "speed", "expression": "E.vx + 0.2*(1 + t)", "order": 1}

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from helpers_absolute import AbsoluteModel
 from helpers_friction import DAHL, LUGRE, STICK_SLIP, stick_slip
-from helpers_loops import four_bar, random_loop
+from helpers_loops import random_loop
 from helpers_random import random_chain
 from helpers_reference import manipulator, mechanism_of, random_state
 from numpy.typing import NDArray
 from scipy.integrate import simpson, solve_ivp
 
 from gpmelica.generator.mechanism import Friction, Mechanism
-from gpmelica.reference import Model, energy, evaluate, joint_loads, simulate, start_state
+from gpmelica.reference import evaluate, joint_loads, simulate, start_state
 from gpmelica.trajectory import Trajectory
 
 Array = NDArray[np.float64]
@@ -92,28 +92,6 @@ def test_friction_fits_the_loads(kind: str | None, seed: int) -> None:
     first = next(b for b, body in enumerate(mechanism.bodies) if body.link == link)
     load = joint_loads(mechanism, 0.0, q, qd, z, links=[link])[link]
     assert np.linalg.norm(load[:3]) == pytest.approx(np.linalg.norm(result.joints[first, :3]), rel=1e-6)
-
-
-@pytest.mark.parametrize("kind", [None, "revolute"])
-def test_equations_hold_with_friction(kind: str | None) -> None:
-    """M q̈ + h = Q + Cᵀ λ with the friction in Q, and C q̈ as without."""
-    mechanism, q, qd, z = _rubbing(3, kind)
-    found = evaluate(mechanism, 0.0, q, qd, z)
-    free = mechanism_of(_without_friction(mechanism))
-    smooth = evaluate(free, 0.0, q, qd)
-    assert found.Q - found.friction == pytest.approx(smooth.Q, rel=1e-12)
-    assert np.abs(found.qdd - smooth.qdd).max() > 0.1
-    assert found.C @ found.qdd == pytest.approx(smooth.C @ smooth.qdd, abs=1e-9)
-    left = found.M @ found.qdd + found.h - found.Q - found.C.T @ found.multipliers
-    assert np.abs(left).max() < 1e-9 * np.abs(found.Q).max()
-    assert (smooth.friction_residual, len(smooth.z_dot), smooth.friction.any()) == (0.0, 0, False)
-
-
-def _without_friction(mechanism: Mechanism) -> dict[str, Any]:
-    data = mechanism.chain.model_dump(by_alias=True, exclude_none=True)
-    for link in data["links"]:
-        link["joint"].pop("friction", None)
-    return data
 
 
 def _slider(friction: dict[str, Any], **changes: Any) -> dict[str, Any]:
@@ -209,23 +187,6 @@ def test_work_over_closed_cycles(friction: dict[str, Any], amplitude: float) -> 
     crossings = np.flatnonzero(z[1:] * z[:-1] <= 0)
     assert len(crossings) >= 3
     assert np.all(np.diff(work[crossings]) > 0)
-
-
-def test_energy_balance_with_friction() -> None:
-    """A linkage with rubbing joints under gravity loses exactly the work of its friction, by its own loads."""
-    data = four_bar(0.9, statics={"locked": ["crank"]})
-    for link, friction in zip(data["links"], (LUGRE, DAHL, LUGRE), strict=True):
-        link["joint"]["friction"] = friction | {"diameter": 0.1}
-    data["simulation"] = {"stop": 0.6, "output_step": 0.0025, "tolerance": 1e-11}
-    mechanism = mechanism_of(data)
-    run, model = simulate(mechanism), Model(mechanism)
-    rows = [[run.signals[c.symbol + part] for c in mechanism.coordinates] for part in ("", "_dot", "_z")]
-    q, qd, z = (np.array(part).T for part in rows)
-    balance = [energy(model, t, *state) for t, *state in zip(run.time, q, qd, z, strict=True)]
-    taken = simpson([e.friction for e in balance], x=run.time)
-    assert taken > 0.3
-    assert balance[0].total - balance[-1].total == pytest.approx(taken, rel=1e-5)
-    assert run.extra["friction_residual"] < 1e-8
 
 
 def test_states_start_undeformed() -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers_backends import CompileModel
 from helpers_cli import Command
 from helpers_stages import StagedModel
 from helpers_urdf import Dynamics, GeneratedMatrices, PinocchioRobot, dissipated, pin, robot, robots
@@ -21,9 +20,7 @@ from gpmelica.exchange import convert_urdf
 from gpmelica.exchange.import_urdf import imported
 from gpmelica.exchange.toml_text import toml_text
 from gpmelica.exchange.urdf import read_urdf
-from gpmelica.fmu.runs.instance import Instance
 from gpmelica.generator.description.load import from_data
-from gpmelica.generator.mechanism import signal_names
 from gpmelica.prepared import Prepared
 
 TOLERANCE = 1e-9
@@ -236,22 +233,6 @@ def test_pinocchio_agrees(name: str, base: str) -> None:
         Dynamics(found.M, found.h - found.Q - dissipated(model.mechanism, qd), found.qdd).error(truth(q, qd))
         <= TOLERANCE
     )
-
-
-@pytest.mark.parametrize(
-    ("name", "base"), [("finger_edu.urdf", "fixed"), ("borinot_flying_arm_2.urdf", "floating")]
-)
-def test_fmu(name: str, base: str, compile_model: CompileModel) -> None:
-    """The native FMU's accelerations."""
-    compiled = compile_model(gp.from_urdf(robot(name), base).prepared)
-    model = compiled.model
-    truth = PinocchioRobot(robot(name), model, base == "floating")
-    names = signal_names(model.mechanism.coordinates, "acceleration")
-    with Instance(compiled.fmu) as instance:
-        for q, qd in truth.states(20, seed=3):
-            found = instance.values(names, 0.0, np.concatenate([q, qd]))
-            expected = truth(q, qd).qdd
-            assert np.abs(found - expected).max() <= TOLERANCE * np.abs(expected).max()
 
 
 def test_every_robot_is_read() -> None:

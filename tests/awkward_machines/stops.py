@@ -67,15 +67,6 @@ def crank_that_cannot_turn() -> Table:
     return data
 
 
-@awkward("stops", "coupler")
-def fixed_partition_past_a_singular_point() -> Table:
-    """Dependent coordinates are named, and cannot be solved for where crank and coupler are in line."""
-    data = four_bar(kind="point_on_line")
-    data["links"][0]["joint"]["velocity"] = 8.0
-    data["constraints"] = {"dependent": ["crank.angle", "coupler.angle"]}
-    return data | {"simulation": {"start": "description", "stop": 1.5}}
-
-
 @awkward("ok")
 def gimbal_lock() -> Table:
     """A free body that turns through theta = π/2, where two of its angles are one, about that axis alone."""

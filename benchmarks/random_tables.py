@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from machines.families import machine
 from machines.tree import Table
 
