@@ -253,6 +253,14 @@ def test_chattering_is_an_error(compile_data: CompileData) -> None:
             run_of(compile_data(CHATTERING), mode, NAMES, stop=2.0, tolerance=1e-6)
 
 
+@pytest.mark.parametrize("cart", ["-sqrt({0})", "(sqrt({0})*cart.position - 4)"])
+def test_noevent_without_value(cart: str) -> None:
+    """Where the side that an integrator's stages come to has no value, the message says so."""
+    machine = _machine("0", f"{PUSH}*{cart.format('noevent(-1 if cart.position < 0.1 else 1)')}")
+    with pytest.raises(SolveError, match=r"force push has no value at t = .*: sqrt\(-1\)"):
+        simulate(mechanism_of(machine), tolerance=1e-9, stop=STOP, output_step=OUTPUT_STEP)
+
+
 def test_noevent() -> None:
     """What is in it is smooth for the solver: no event, and nearly the same motion."""
     machine = _machine("0", f"-{PUSH}*noevent(sign(cart.position))")

@@ -324,10 +324,12 @@ def evaluate(node: Node, at: Instant, label: str) -> Value:
 
 
 def named_errors(label: str, at: Instant, evaluated: Callable[[], T]) -> T:
-    """What is evaluated; where it has no value, a SolveError names `label` and the time."""
+    """What is evaluated; where it has no value, a SolveError names `label` and the time, of many states Apart."""
     try:
         return evaluated()
     except (ValueError, ZeroDivisionError, OverflowError) as error:
+        if isinstance(at.atoms.get("t"), np.ndarray):
+            raise Apart from None  # which of the states it is, is found one by one
         time = f" at t = {plain(at.atoms['t']):.9g} s" if "t" in at.atoms else ""
         raise SolveError(
             f"{label} has no value{time}: {error}; keep its functions' arguments within their domains"
