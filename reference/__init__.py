@@ -14,7 +14,6 @@ from .analysis.modes import Mode as Mode
 from .analysis.modes import modes as modes
 from .analysis.reachability import unreachable as unreachable
 from .analysis.reactions import Reactions as Reactions
-from .analysis.reactions import Verdict as Verdict
 from .analysis.reactions import reactions as reactions
 from .analysis.simulation import simulate as simulate
 from .analysis.target import programmed_target as programmed_target

@@ -34,7 +34,7 @@ class RowGroup(Protocol):
 
     def stops(self) -> Iterator[float]:
         """Times at which a row or one of its derivatives jumps, s."""
-        ...
+        return iter(())
 
 
 class ProgrammedGroup(RowGroup, Protocol):
@@ -175,7 +175,7 @@ def _row(Phi: Number, Phi_dot: Number, C: Array, gamma: Number) -> Rows:
     return Rows(Phi, Phi_dot, C[..., None, :], gamma)
 
 
-class _FollowingRow:
+class _FollowingRow(RowGroup):
     """q_k − y of a coordinate and the filter that leads it."""
 
     order = 0
@@ -200,11 +200,8 @@ class _FollowingRow:
         slopes[0, self._place] = 1.0
         return slopes
 
-    def stops(self) -> Iterator[float]:
-        return iter(())
 
-
-class KnifeEdges:
+class KnifeEdges(RowGroup):
     """Ψ = n·v = 0, n a body's normal and v the velocity of its point (P1 (30), (31)): one row each."""
 
     order = 1
@@ -240,12 +237,8 @@ class KnifeEdges:
         wrenches[range(K), self._slots] = np.concatenate([n, np.cross(r, n)], axis=1)
         return wrenches
 
-    def stops(self) -> Iterator[float]:
-        """Nothing jumps."""
-        return iter(())
 
-
-class _Closures:
+class _Closures(RowGroup):
     """Cut joints: one row per condition."""
 
     order = 0
@@ -261,11 +254,8 @@ class _Closures:
     def sizes(self, state: State) -> Sizes:
         return self.conditions.sizes(state.posture)
 
-    def stops(self) -> Iterator[float]:
-        return iter(())
 
-
-class _FixedBase:
+class _FixedBase(RowGroup):
     """q_base = 0 (P0 (32))."""
 
     order = 0
@@ -280,6 +270,3 @@ class _FixedBase:
 
     def sizes(self, state: State) -> Sizes:
         return Sizes(np.ones(len(self._base)), self._C)
-
-    def stops(self) -> Iterator[float]:
-        return iter(())

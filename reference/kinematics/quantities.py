@@ -249,10 +249,12 @@ class Reading:
         """
         if not state.is_many:
             return constant(self._value(state, self._variables(state)), len(self.names))
+        moving = self._variables(state)
         try:
-            found = constant(self._of_many(state, self._variables(state)), len(self.names))
+            with np.errstate(divide="raise", over="raise", invalid="raise"):
+                found = constant(self._value(state, moving), len(self.names))
             gradient = found.gradient.reshape(len(self.names), -1).T
-        except Apart:
+        except (Apart, FloatingPointError):
             jets = [self.jet(one) for one in state.each()]
             found = Jet(*(np.array([getattr(jet, part) for jet in jets]) for part in Jet.__slots__))
             gradient = found.gradient
@@ -307,14 +309,6 @@ class Reading:
     def _value(self, state: State, values: Sequence[Value]) -> Value:
         atoms: Mapping[str, Value] = dict(zip(self.names, values, strict=True))
         return evaluate(self.node, Instant(atoms, state.segment), self.label)
-
-    def _of_many(self, state: State, values: Sequence[Value]) -> Value:
-        """The same of many states; raises Apart where there is not one formula for all, or one has no value."""
-        try:
-            with np.errstate(divide="raise", over="raise", invalid="raise"):
-                return self.node.value(Instant(dict(zip(self.names, values, strict=True)), state.segment))
-        except FloatingPointError:
-            raise Apart from None
 
 
 def _listed(values: Array, own: Indices) -> list[Number]:

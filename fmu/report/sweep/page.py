@@ -36,15 +36,13 @@ def write_page(folder: Path, content: Content, progress: Callable[[str], None]) 
 
 def _page(content: Content) -> dict[str, Any]:
     failures = sum(reason != "" for reason in content.reasons)
-    word = "holds" if not failures else "failed"
-    said = f"{content.runs} runs, none of which failed." if not failures else _failures(content.runs, failures)
     first = next(iter(content.objectives), "")
     return {
         "name": content.name,
         "case": f"{content.runs} runs",
         "description": content.description,
         "verdict": f"{failures} failed" if failures else "all ran",
-        "findings": [("ran" if not failures else word, said)],
+        "findings": [_finding(content.runs, failures)],
         "numbers": [
             ("runs", str(content.runs)),
             ("failed", str(failures)),
@@ -62,8 +60,11 @@ def _page(content: Content) -> dict[str, Any]:
     }
 
 
-def _failures(runs: int, failures: int) -> str:
-    return f"{failures} of {runs} runs failed; their reasons are below, and in the table's column failed."
+def _finding(runs: int, failures: int) -> tuple[str, str]:
+    if not failures:
+        return "ran", f"{runs} runs, none of which failed."
+    said = f"{failures} of {runs} runs failed; their reasons are below, and in the table's column failed."
+    return "failed", said
 
 
 def _shown(content: Content, name: str) -> str:
