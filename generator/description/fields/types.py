@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from typing import Annotated, Any, Literal
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Tag
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    Tag,
+)
+from pydantic_core import CoreSchema, core_schema
 
 from .numbers import Matrix3, NonNegative, Number, Plain, PlainVector3, Positive, Vector3
 
@@ -16,6 +28,24 @@ class Part(BaseModel):
 
     # a string below a key is its description, in the JSON Schema and in the reference page
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
+
+
+@dataclass(frozen=True, eq=False)
+class OrTable:
+    """Of a field of a table that may be written as one of its values alone.
+
+    table  of such a value; leaves tables as they are, and raises ValueError for others
+    value  the JSON Schema of one
+    """
+
+    table: Callable[[Any], Any]
+    value: dict[str, Any]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(self.table, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {"anyOf": [self.value, handler(schema)]}
 
 
 class KeyProblem(ValueError):
@@ -67,37 +97,25 @@ def _only(*words: str) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-PlainPerCoordinate = Annotated[
-    Annotated[Plain, Tag("one")] | Annotated[tuple[Plain, ...], Tag("several")], Discriminator(_count)
+T = TypeVar("T")
+_OneOrSeveral = Annotated[
+    Annotated[T, Tag("one")] | Annotated[tuple[T, ...], Tag("several")], Discriminator(_count)
 ]
-PerCoordinate = Annotated[
-    Annotated[Number, Tag("one")] | Annotated[tuple[Number, ...], Tag("several")], Discriminator(_count)
-]
-NonNegativePerItem = Annotated[
-    Annotated[NonNegative, Tag("one")] | Annotated[tuple[NonNegative, ...], Tag("several")],
-    Discriminator(_count),
-]
-PositivePerLeg = Annotated[
-    Annotated[Positive, Tag("one")] | Annotated[tuple[Positive, ...], Tag("several")], Discriminator(_count)
-]
+PlainPerCoordinate = _OneOrSeveral[Plain]
+PerCoordinate = _OneOrSeveral[Number]
+NonNegativePerItem = _OneOrSeveral[NonNegative]
+PositivePerLeg = _OneOrSeveral[Positive]
 Moments = Annotated[Annotated[Vector3, Tag("vector")] | Annotated[Matrix3, Tag("matrix")], Discriminator(_rank)]
 Expression = Annotated[
     Annotated[str, Tag("text")] | Annotated[Plain, Tag("number")],
     Discriminator(lambda value: "text" if isinstance(value, str) else "number"),
 ]
-AutoOrNames = Annotated[
-    Annotated[Literal["auto"], _only("auto"), Tag("word")] | Annotated[tuple[str, ...], Tag("list")],
-    Discriminator(_choice),
+_WordOrNames = Annotated[
+    Annotated[T, Tag("word")] | Annotated[tuple[str, ...], Tag("list")], Discriminator(_choice)
 ]
-AllOrNames = Annotated[
-    Annotated[Literal["all"], _only("all"), Tag("word")] | Annotated[tuple[str, ...], Tag("list")],
-    Discriminator(_choice),
-]
-RedundantRows = Annotated[
-    Annotated[Literal["auto", "minimum_norm"], _only("auto", "minimum_norm"), Tag("word")]
-    | Annotated[tuple[str, ...], Tag("list")],
-    Discriminator(_choice),
-]
+AutoOrNames = _WordOrNames[Annotated[Literal["auto"], _only("auto")]]
+AllOrNames = _WordOrNames[Annotated[Literal["all"], _only("all")]]
+RedundantRows = _WordOrNames[Annotated[Literal["auto", "minimum_norm"], _only("auto", "minimum_norm")]]
 
 
 def _printable(value: str) -> str:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
-from pydantic_core import CoreSchema, core_schema
+from pydantic import AfterValidator, model_validator
 
 from ...types import units
 from ...types.bounds import LARGEST, Bounds
 from ..fields.numbers import Plain
-from ..fields.types import KeyProblem, Part, Text
+from ..fields.types import KeyProblem, OrTable, Part, Text
 
 
 def known_unit(name: str) -> str:
@@ -68,15 +67,5 @@ def _value(entry: Any) -> float | None:
         return None
 
 
-class _NumberOrTable:
-    """A parameter may be written as its number alone."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_before_validator_function(_number_or_table, handler(source))
-
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        number = {"type": "number", "minimum": -LARGEST, "maximum": LARGEST}
-        return {"anyOf": [number, handler(schema)]}
-
-
-NumberOrTable = Annotated[Parameter, _NumberOrTable()]
+_NUMBER = {"type": "number", "minimum": -LARGEST, "maximum": LARGEST}
+NumberOrTable = Annotated[Parameter, OrTable(_number_or_table, _NUMBER)]

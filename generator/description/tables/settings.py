@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
-from pydantic_core import CoreSchema, core_schema
+from pydantic import AfterValidator, Field, model_validator
 
 from ..fields.names import FileName, Name
 from ..fields.numbers import PlainNonNegative, PlainPositive
-from ..fields.types import AllOrNames, AutoOrNames, KeyProblem, Part, RedundantRows, Text
+from ..fields.types import AllOrNames, AutoOrNames, KeyProblem, OrTable, Part, RedundantRows, Text
 from .parameter import known_unit
 
 MOST_POINTS = 50_000  # of output: every state of every run is kept, compared and drawn
@@ -98,16 +97,6 @@ class Quantity(Part):
     """A line about it, for Modelica, FMU and report."""
 
 
-class _ExpressionOrTable:
-    """A quantity may be written as its expression alone."""
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_before_validator_function(_expression_or_table, handler(source))
-
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        return {"anyOf": [{"type": "string"}, handler(schema)]}
-
-
 def _expression_or_table(value: Any) -> Any:
     if isinstance(value, dict | Quantity):
         return value
@@ -116,7 +105,7 @@ def _expression_or_table(value: Any) -> Any:
     return {"expression": value}
 
 
-ExpressionOrTable = Annotated[Quantity, _ExpressionOrTable()]
+ExpressionOrTable = Annotated[Quantity, OrTable(_expression_or_table, {"type": "string"})]
 
 
 class Outputs(Part):
