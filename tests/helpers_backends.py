@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
@@ -12,8 +12,7 @@ from typing import Any
 
 import fmpy
 import numpy as np
-from fmpy.fmi3 import FMU3Model
-from helpers_fmpy import Array, Instance2
+from helpers_fmpy import Array
 from helpers_fmpy import Instance as FmpyInstance
 from helpers_parts import X, Y, body, link
 
@@ -99,23 +98,32 @@ def driven() -> dict[str, Any]:
     return pendulum(name="Driven", parameters={}, forces=forces)
 
 
-class Fmu(Instance2):
-    """One instance of a compiled FMU of version 2.0: variables by name."""
+class Fmu(FmpyInstance):
+    """One instance of a compiled FMU of either version: variables by name."""
 
     def __init__(self, compiled: Compiled, mode: str = "cs", library: Path | None = None) -> None:
         description = compiled.description
         interface = description.coSimulation if mode == "cs" else description.modelExchange
         self.variables = {v.name: v for v in description.modelVariables}
-        super().__init__(mode, description.guid, interface.modelIdentifier, compiled.folder, library)
+        what = (description.guid, interface.modelIdentifier, compiled.folder, library, description.fmiVersion)
+        super().__init__(mode, *what)
+
+    def initialization(
+        self, values: Mapping[str, float] | None = None, time: float = 0.0, tolerance: float | None = None
+    ) -> Fmu:
+        """In initialization mode with these parameters, inputs and settings; time in s."""
+        experiment = {"tolerance": tolerance, "startTime": time}
+        if not self.three:
+            self.fmi.setupExperiment(**experiment)
+        self.set(values or {})
+        self.fmi.enterInitializationMode(**(experiment if self.three else {}))
+        return self
 
     def start(
         self, values: Mapping[str, float] | None = None, time: float = 0.0, tolerance: float | None = None
     ) -> Fmu:
-        """Initialises a run with these parameters, inputs and settings; time in s."""
-        self.fmi.setupExperiment(tolerance=tolerance, startTime=time)
-        self.set(values or {})
-        self.fmi.enterInitializationMode()
-        self.fmi.exitInitializationMode()
+        """Initialises a run with them."""
+        self.initialization(values, time, tolerance).fmi.exitInitializationMode()
         return self
 
     def restart(self, values: Mapping[str, float] | None = None, tolerance: float | None = None) -> Fmu:
@@ -123,15 +131,20 @@ class Fmu(Instance2):
         self.fmi.reset()
         return self.start(values, tolerance=tolerance)
 
+    def references(self, names: Iterable[str]) -> list[int]:
+        """Value references of variables."""
+        return [self.variables[name].valueReference for name in names]
+
     def set(self, values: Mapping[str, float]) -> None:
         """Sets variables, each by its type."""
+        integer, real = ("setInt32", "setFloat64") if self.three else ("setInteger", "setReal")
         for name, value in values.items():
-            v = self.variables[name]
-            (self.fmi.setInteger if v.type == "Integer" else self.fmi.setReal)([v.valueReference], [value])
+            kind = integer if self.variables[name].type in ("Integer", "Int32") else real
+            getattr(self.fmi, kind)(self.references([name]), [value])
 
     def get(self, names: Sequence[str]) -> Array:
         """Values of real variables, shape (len(names),)."""
-        return np.array(self.fmi.getReal([self.variables[name].valueReference for name in names]))
+        return np.array((self.fmi.getFloat64 if self.three else self.fmi.getReal)(self.references(names)))
 
     @property
     def outputs(self) -> list[str]:
@@ -140,7 +153,7 @@ class Fmu(Instance2):
 
     def count(self, name: str) -> int:
         """The value of an integer variable."""
-        return int(self.fmi.getInteger([self.variables[name].valueReference])[0])
+        return int(self.fmi.getInteger(self.references([name]))[0])
 
     def run(self, points: Sequence[float] | Array, names: Sequence[str] = ()) -> Array:
         """Communication steps from point to point, s; values at each, shape (len(points), len(names))."""
@@ -151,20 +164,10 @@ class Fmu(Instance2):
         return np.array(values)
 
 
-class Fmu3(FmpyInstance):
-    """One instance of a compiled FMU of version 3.0 for model exchange."""
-
-    def __init__(self, compiled: Compiled) -> None:
-        self.description = compiled.description
-        super().__init__(
-            FMU3Model(
-                guid=self.description.guid,
-                modelIdentifier=self.description.modelExchange.modelIdentifier,
-                unzipDirectory=str(compiled.folder),
-                instanceName="instance",
-            )
-        )
-        self.fmi.instantiate(loggingOn=True)
+def motion_signals(model: Prepared) -> list[list[str]]:
+    """Names of the coordinates, of their rates, and of their accelerations."""
+    symbols = [c.symbol for c in model.mechanism.coordinates]
+    return [[f"{symbol}{level}" for symbol in symbols] for level in ("", "_dot", "_ddot")]
 
 
 def random_states(model: Prepared, rng: np.random.Generator, count: int) -> list[State]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import tomllib
+from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from gpmelica import cli
+from helpers_cli import Command
 
 ARM = """\
 schema = 1
@@ -138,11 +137,8 @@ class Outcome:
 class CommandLine:
     """Runs commands in this process, in an empty folder each; descriptions lie elsewhere."""
 
-    def __init__(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        self.input, self._work = tmp_path / "input.toml", tmp_path / "work"
-        self._monkeypatch, self._capsys = monkeypatch, capsys
+    def __init__(self, gpmelica: Command, folder: Path) -> None:
+        self.input, self._work, self._gpmelica = folder / "input.toml", folder / "work", gpmelica
         self._work.mkdir()
 
     def on_text(self, text: str, command: str = "check", *options: str) -> Outcome:
@@ -152,12 +148,8 @@ class CommandLine:
 
     def __call__(self, *arguments: str) -> Outcome:
         """`gpmelica ARGUMENTS`."""
-        self._monkeypatch.chdir(self._work)
-        self._monkeypatch.setattr("sys.argv", ["gpmelica", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        printed = self._capsys.readouterr()
+        with chdir(self._work):
+            answer = self._gpmelica(*arguments)
         files = [name for _, folders, names in os.walk(self._work) for name in (*folders, *names)]
-        prefix = f"{self.input}: "
-        problems = [line.removeprefix(prefix) for line in printed.err.splitlines()]
-        return Outcome(int(ended.value.code or 0), printed.out, problems, files)
+        problems = [line.removeprefix(f"{self.input}: ") for line in answer.err.splitlines()]
+        return Outcome(answer.status, answer.out, problems, files)

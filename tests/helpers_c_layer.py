@@ -17,8 +17,7 @@ import fmpy
 import numpy as np
 import pytest
 from fmpy.fmi1 import FMICallException
-from fmpy.fmi3 import FMU3Model, FMU3Slave
-from helpers_fmpy import Array, Instance, Instance2
+from helpers_fmpy import Array, Instance
 from scipy.linalg import expm
 
 import gpmelica.fmu
@@ -68,7 +67,7 @@ def value_references(model: str) -> dict[str, int]:
     return {name: i for i, name in enumerate(names)}
 
 
-class Fmu(Instance2):
+class Fmu(Instance):
     """An instance of a hand-written model by FMI 2.0."""
 
     def __init__(self, library: Path, model: str, *, co_simulation: bool = True) -> None:
@@ -116,19 +115,8 @@ class Fmu3(Instance):
         self, library: Path, model: str, *, co_simulation: bool = True, logging: bool = True, **options: Any
     ) -> None:
         self.references = value_references(model)
-        super().__init__(
-            (FMU3Slave if co_simulation else FMU3Model)(
-                guid=f"{{{model}}}",
-                modelIdentifier=model,
-                unzipDirectory=str(_unpacked(library, model)),
-                instanceName="instance",
-            )
-        )
-        self.instantiate = lambda: self.fmi.instantiate(loggingOn=logging, logMessage=self._log, **options)
-        self.instantiate()
-
-    def _log(self, environment: int, status: int, category: bytes, message: bytes) -> None:
-        self.messages.append(f"{category.decode()}: {message.decode()}")
+        mode, folder = "cs" if co_simulation else "me", _unpacked(library, model)
+        super().__init__(mode, f"{{{model}}}", model, folder, fmi="3.0", loggingOn=logging, **options)
 
     def start(self, tolerance: float | None = None, stop_time: float | None = None, **values: float) -> Fmu3:
         """Initialises a run from time 0 with these parameters and settings."""

@@ -15,15 +15,49 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 _DOUBLES = ctypes.POINTER(ctypes.c_double)
+_KINDS = {("2.0", "me"): FMU2Model, ("2.0", "cs"): FMU2Slave, ("3.0", "me"): FMU3Model, ("3.0", "cs"): FMU3Slave}
 
 
 class Instance:
-    """`fmi` is FMPy's object; what the FMU logs is kept. Frees itself at the end of a `with` statement."""
+    """`fmi` is FMPy's object; what the FMU logs is kept. Frees itself at the end of a `with` statement.
 
-    def __init__(self, fmi: Any) -> None:
-        self.fmi = fmi
+    mode: me | cs; library: where it is not in the folder of the unpacked FMU; options: FMPy's, of FMI 3.0
+    """
+
+    def __init__(
+        self,
+        mode: str,
+        guid: str,
+        identifier: str,
+        folder: Path,
+        library: Path | None = None,
+        fmi: str = "2.0",
+        **options: Any,
+    ) -> None:
         self.messages: list[str] = []
-        self.three = isinstance(fmi, (FMU3Model, FMU3Slave))
+        self.three = fmi == "3.0"
+        elsewhere = {} if library is None else {"libraryPath": str(library)}
+        self.fmi = _KINDS[fmi, mode](
+            guid=guid,
+            modelIdentifier=identifier,
+            unzipDirectory=str(folder),
+            instanceName="instance",
+            **elsewhere,
+        )
+        callbacks = fmi2CallbackFunctions(
+            fmi2CallbackLoggerTYPE(self._log), defaultCallbacks.allocateMemory, defaultCallbacks.freeMemory
+        )
+        three = {"loggingOn": True, "logMessage": self._log} | options
+        self._options = three if self.three else {"callbacks": callbacks}
+        self.instantiate()
+
+    def _log(self, *said: Any) -> None:
+        category, message = (text.decode() for text in said[-2:])
+        self.messages.append(f"{category}: {message}" if self.three else message)
+
+    def instantiate(self) -> None:
+        """A new instance; the one before it must have been freed."""
+        self.fmi.instantiate(**self._options)
 
     def discrete_states(self) -> tuple[Any, ...]:
         """One event iteration: again, terminate, nominals and values changed, next event defined, its time."""
@@ -53,6 +87,21 @@ class Instance:
         self.set_states(x)
         return self.vector("getContinuousStateDerivatives" if self.three else "getDerivatives", len(x))
 
+    def saved(self) -> bytes:
+        """The state, serialised."""
+        fmi, three = self.fmi, self.three
+        state = (fmi.getFMUState if three else fmi.getFMUstate)()
+        data = (fmi.serializeFMUState if three else fmi.serializeFMUstate)(state)
+        (fmi.freeFMUState if three else fmi.freeFMUstate)(state)
+        return bytes(data)
+
+    def restore(self, data: bytes) -> None:
+        """A state that was saved, here or elsewhere."""
+        fmi, three = self.fmi, self.three
+        state = (fmi.deserializeFMUState if three else fmi.deSerializeFMUstate)(data)
+        (fmi.setFMUState if three else fmi.setFMUstate)(state)
+        (fmi.freeFMUState if three else fmi.freeFMUstate)(state)
+
     def free(self) -> None:
         """Frees the instance, not the library, which others may use."""
         (self.fmi.fmi3FreeInstance if self.three else self.fmi.fmi2FreeInstance)(self.fmi.component)
@@ -64,29 +113,3 @@ class Instance:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.free()
-
-
-class Instance2(Instance):
-    """One of FMI 2.0; mode: me | cs; library: where it is not in the folder of the unpacked FMU."""
-
-    def __init__(self, mode: str, guid: str, identifier: str, folder: Path, library: Path | None) -> None:
-        super().__init__(
-            (FMU2Slave if mode == "cs" else FMU2Model)(
-                guid=guid,
-                modelIdentifier=identifier,
-                unzipDirectory=str(folder),
-                libraryPath=None if library is None else str(library),
-                instanceName="instance",
-            )
-        )
-        self._callbacks = fmi2CallbackFunctions(
-            fmi2CallbackLoggerTYPE(self._log), defaultCallbacks.allocateMemory, defaultCallbacks.freeMemory
-        )
-        self.instantiate()
-
-    def _log(self, environment: int, instance: bytes, status: int, category: bytes, message: bytes) -> None:
-        self.messages.append(message.decode())
-
-    def instantiate(self) -> None:
-        """A new instance; the one before it must have been freed."""
-        self.fmi.instantiate(callbacks=self._callbacks)

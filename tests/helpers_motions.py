@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from helpers_parts import Z, body, link
+from helpers_parts import Y, Z, body, link
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
@@ -20,23 +20,16 @@ LOAD, STIFFNESS, DAMPING = 10.0, 4e3, 60.0
 
 def drives(**changes: Any) -> dict[str, Any]:
     """A pendulum that follows an input, one that follows a table, one that it pulls along, a load on a hoist."""
-    joint = {"type": "revolute", "axis": [0.0, 1.0, 0.0]}
-    rod = {"mass": MASS, "com": [0.0, 0.0, -ARM], "inertia": [MOMENT, MOMENT, 0.1]}
+    rod = body(MASS, [0.0, 0.0, -ARM], [MOMENT, MOMENT, 0.1])
     links = [
-        {"name": "arm", "parent": "ground", "joint": joint | {"position": START}} | rod,
-        {"name": "swing", "parent": "ground", "frame": {"xyz": [3.0, 0.0, 0.0]}, "joint": joint} | rod,
-        {"name": "tail", "parent": "swing", "frame": {"xyz": [0.0, 0.0, -1.0]}, "joint": joint | {"damping": 0.1}}
-        | rod,
+        link("arm", "revolute", Y, position=START) | rod,
+        link("swing", "revolute", Y, xyz=[3.0, 0.0, 0.0]) | rod,
+        link("tail", "revolute", Y, "swing", xyz=[0.0, 0.0, -1.0], damping=0.1) | rod,
         link("load", "prismatic", Z, position=-LENGTH) | body(LOAD),
     ]
     file = {"file": str(TABLE), "time": "t"}
-    rope = {
-        "name": "rope",
-        "a": {"link": "ground"},
-        "b": {"link": "load"},
-        "stiffness": STIFFNESS,
-        "damping": DAMPING,
-    }
+    rope = {"name": "rope", "a": {"link": "ground"}, "b": {"link": "load"}}
+    rope |= {"stiffness": STIFFNESS, "damping": DAMPING}
     return {
         "schema": 1,
         "name": "Drives",

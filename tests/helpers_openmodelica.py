@@ -11,7 +11,7 @@ from typing import Any
 
 import psutil
 import pytest
-from helpers_parts import Y, body, link
+from helpers_parts import X, Y, body, link
 
 from gpmelica.fmu.backends import openmodelica
 from gpmelica.fmu.backends.openmodelica.deadline import Deadline
@@ -52,10 +52,8 @@ CONDITIONS = (
 def slider() -> Prepared:
     """A mass of 1 kg on a rail, its acceleration `mass_position_ddot`: a bit for each condition that holds."""
     effort = " + ".join(f"({2.0**-i} if {condition} else 0)" for i, condition in enumerate(CONDITIONS))
-    joint = {"type": "prismatic", "axis": [1.0, 0.0, 0.0]}
-    mass = {"name": "mass", "parent": "ground", "mass": 1.0, "inertia": [0.1, 0.1, 0.1], "joint": joint}
     return pendulum(
-        links=[mass],
+        links=[link("mass", "prismatic", X)],
         points={},
         programmed=[],
         parameters={"off": 0.25, "w": 2.0},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from helpers_parts import body, link
+from helpers_parts import body, link, machine
 from helpers_stages import StagedModel
 from numpy.typing import NDArray
 
@@ -34,17 +34,11 @@ def _disc(name: str, x: float, velocity: tuple[float, float, float]) -> dict[str
 
 def dumbbell(**changes: Any) -> dict[str, Any]:
     """Two discs of 2 and 1 kg in the x–y plane, 1 m of massless rod between them, that nothing else acts on."""
-    return {
-        "schema": 1,
-        "name": "Dumbbell",
-        "gravity": [0.0, 0.0, 0.0],
-        "links": [_disc("left", 0.0, (0.3, -0.1, 0.5)), _disc("right", 1.0, (0.3, 0.1, -2.0))],
-        "closures": [
-            {"name": "rod", "type": "distance", "length": 1.0, "a": {"link": "left"}, "b": {"link": "right"}}
-        ],
-        "constraints": ON,
-        "simulation": {"start": "description", "stop": 5.0, "output_step": 0.05},
-    } | changes
+    rod = {"name": "rod", "type": "distance", "length": 1.0, "a": {"link": "left"}, "b": {"link": "right"}}
+    times = {"start": "description", "stop": 5.0, "output_step": 0.05}
+    discs = _disc("left", 0.0, (0.3, -0.1, 0.5)), _disc("right", 1.0, (0.3, 0.1, -2.0))
+    rest = {"gravity": [0.0, 0.0, 0.0], "closures": [rod], "constraints": ON, "simulation": times}
+    return machine(*discs, name="Dumbbell", **rest) | changes
 
 
 def swing(**changes: Any) -> dict[str, Any]:
@@ -56,15 +50,7 @@ def swing(**changes: Any) -> dict[str, Any]:
     disc = _disc("right", 1.0, (0.0, 3.1, 0.7))
     disc["joint"]["stiffness"] = [0.0, 0.0, 0.5]
     rod = {"name": "rod", "type": "distance", "length": 1.0, "a": {"link": "ground"}, "b": {"link": "right"}}
-    return (
-        dumbbell(
-            name="Swing",
-            gravity=[9.81, 0.0, 0.0],
-            links=[disc],
-            closures=[rod],
-        )
-        | changes
-    )
+    return dumbbell(name="Swing", gravity=[9.81, 0.0, 0.0], links=[disc], closures=[rod]) | changes
 
 
 def skate(**changes: Any) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from helpers_parts import Z, body, link, machine
 from helpers_reference import mechanism_of
 from numpy.typing import NDArray
 
@@ -23,21 +24,21 @@ def polygon(seed: int, **constraints: Any) -> dict[str, Any]:
     sides = 4 + seed % 2
     lengths, angles = rng.uniform(0.8, 1.2, sides), rng.uniform(0.3, 0.6, sides)
     links = [
-        {
-            "name": f"side{k}",
-            "parent": f"side{k - 1}" if k else "ground",
-            "frame": {"xyz": [lengths[k - 1], 0.0, 0.0]} if k else {"rpy": rng.uniform(-0.6, 0.6, 3).tolist()},
-            "mass": rng.uniform(0.5, 2.0),
-            "com": [0.5 * lengths[k], *rng.uniform(-0.1, 0.1, 2)],
-            "inertia": rng.uniform(0.1, 0.2, 3).tolist(),
-            "joint": {
-                "type": "revolute",
-                "axis": [0.0, 0.0, 1.0],
-                "position": float(angles[k] + (0.9 if k else 0.0)),
-                "velocity": float(rng.normal()),
-                "damping": 0.3,
-            },
-        }
+        link(
+            f"side{k}",
+            "revolute",
+            Z,
+            f"side{k - 1}" if k else "ground",
+            **({"xyz": [lengths[k - 1], 0.0, 0.0]} if k else {"rpy": rng.uniform(-0.6, 0.6, 3).tolist()}),
+            position=float(angles[k] + (0.9 if k else 0.0)),
+            velocity=float(rng.normal()),
+            damping=0.3,
+        )
+        | body(
+            rng.uniform(0.5, 2.0),
+            [0.5 * lengths[k], *rng.uniform(-0.1, 0.1, 2)],
+            rng.uniform(0.1, 0.2, 3).tolist(),
+        )
         for k in range(sides)
     ]
     tilt = {"rpy": links[0]["frame"]["rpy"]}  # the plane's frame, in which the loop ends near to the origin
@@ -50,8 +51,7 @@ def polygon(seed: int, **constraints: Any) -> dict[str, Any]:
         "b": {"link": f"side{sides - 1}", "xyz": [float(lengths[-1]), 0.0, 0.0]},
     }
     simulation = {"start": "description", "stop": 0.5, "tolerance": 1e-11}
-    data = {"schema": 1, "name": "Polygon", "links": links, "closures": [closure], "simulation": simulation}
-    return data | {"constraints": constraints}
+    return machine(*links, name="Polygon", closures=[closure], simulation=simulation, constraints=constraints)
 
 
 def _rotation(rpy: list[float]) -> Array:
@@ -66,16 +66,18 @@ def _rotation(rpy: list[float]) -> Array:
 def repeated_task(seed: int, **constraints: Any) -> dict[str, Any]:
     """A spatial arm of five joints whose tip is held along x and z, and once more in two sums of these rows."""
     rng = np.random.default_rng(seed)
+    inertia = body(1.0, [0.25, 0.0, 0.05], [0.02, 0.1, 0.1])
     links = [
-        {
-            "name": f"arm{k}",
-            "parent": f"arm{k - 1}" if k else "ground",
-            "frame": {"xyz": [0.5 if k else 0.0, 0.0, 0.0], "rpy": rng.uniform(-0.8, 0.8, 3).tolist()},
-            "mass": 1.0,
-            "com": [0.25, 0.0, 0.05],
-            "inertia": [0.02, 0.1, 0.1],
-            "joint": {"type": "revolute", "axis": [0.0, 0.0, 1.0], "position": float(rng.uniform(-0.8, 0.8))},
-        }
+        link(
+            f"arm{k}",
+            "revolute",
+            Z,
+            f"arm{k - 1}" if k else "ground",
+            xyz=[0.5 if k else 0.0, 0.0, 0.0],
+            rpy=rng.uniform(-0.8, 0.8, 3).tolist(),
+            position=float(rng.uniform(-0.8, 0.8)),
+        )
+        | inertia
         for k in range(5)
     ]
     rows = {
@@ -84,15 +86,13 @@ def repeated_task(seed: int, **constraints: Any) -> dict[str, Any]:
         "both": "(E.x - start(E.x)) + 2*(E.z - start(E.z)) - 0.1*t^3",
         "mixed": "3*(E.x - start(E.x)) - (E.z - start(E.z)) - 0.3*t^3",
     }
-    return {
-        "schema": 1,
-        "name": "Arm",
-        "links": links,
-        "points": {"E": {"link": "arm4", "position": [0.4, 0.1, 0.0]}},
-        "programmed": [{"name": name, "expression": text} for name, text in rows.items()],
-        "simulation": {"start": "description", "stop": 0.2, "tolerance": 1e-11},
-        "constraints": constraints,
-    }
+    return machine(
+        *links,
+        points={"E": {"link": "arm4", "position": [0.4, 0.1, 0.0]}},
+        programmed=[{"name": name, "expression": text} for name, text in rows.items()],
+        simulation={"start": "description", "stop": 0.2, "tolerance": 1e-11},
+        constraints=constraints,
+    )
 
 
 def started(data: dict[str, Any]) -> tuple[Mechanism, tuple[Array, Array]]:

@@ -65,16 +65,8 @@ def differences(case: str, folder: Path, stiffnesses: Sequence[float] = STIFFNES
 
 
 def _run(fmu: Path, name: str, values: dict[str, float]) -> Trajectory:
-    return runs.simulate(
-        fmu,
-        "cs",
-        [*MOTION, *FORCES],
-        name=name,
-        stop=_STOP,
-        output_step=_STEP,
-        tolerance=1e-11,
-        parameters=values,
-    )
+    times = {"stop": _STOP, "output_step": _STEP, "tolerance": 1e-11}
+    return runs.simulate(fmu, "cs", [*MOTION, *FORCES], name=name, parameters=values, **times)
 
 
 def slope(stiffnesses: Sequence[float], values: Array) -> float:

@@ -28,7 +28,7 @@ from gpmelica.generator import modelica
 from gpmelica.prepared import prepare
 
 STATES = 15
-# with other tests' FMUs; friction is in those of test_friction_fmu
+# with other tests' FMUs; friction is in those of test_friction
 COMPILED = [
     ("crane", "rigid_boom"),
     ("crane", "flexible_boom"),

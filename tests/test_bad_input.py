@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 from helpers_bad_input import ARM, BARS, WRONG, CommandLine, changed, wrong_text
+from helpers_cli import Command
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> CommandLine:
+def run(tmp_path: Path, gpmelica: Command) -> CommandLine:
     """The command line in this process."""
-    return CommandLine(tmp_path, monkeypatch, capsys)
+    return CommandLine(gpmelica, tmp_path)
 
 
 @pytest.mark.parametrize("name", WRONG)

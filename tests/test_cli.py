@@ -27,20 +27,7 @@ from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description import load
 from gpmelica.generator.mechanism import build
 
-COMMANDS = {
-    "check",
-    "modelica",
-    "build",
-    "run",
-    "compare",
-    "evaluate",
-    "statics",
-    "study",
-    "sweep",
-    "optimize",
-    "schema",
-}
-COMMANDS |= {"linearize", "modes"}
+COMMANDS = "check modelica build run compare evaluate statics study sweep optimize schema linearize modes"
 
 
 @pytest.fixture(scope="module")
@@ -336,7 +323,7 @@ def test_help_names_all_commands(gpmelica: Command) -> None:
     """`--help`, and no command at all, show what there is."""
     answer = gpmelica("--help")
     assert answer.status == 0
-    assert all(command in answer.out for command in COMMANDS)
+    assert all(command in answer.out for command in COMMANDS.split())
     nothing = gpmelica()
     assert "Usage" in nothing.out + nothing.err
 

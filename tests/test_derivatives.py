@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pytest
-from helpers_backends import Array, Compiled, CompileModel, Fmu3, example_model, pendulum
+from helpers_backends import Array, Compiled, CompileModel, Fmu, example_model, pendulum
 from helpers_examples import changed
 from helpers_force_elements import measuring_hoist
 from helpers_friction import DAHL
@@ -57,28 +57,23 @@ MODELS: dict[str, Callable[[], Prepared]] = {
 }
 
 
-class Differentiated(Fmu3):
+class Differentiated(Fmu):
     """An FMI 3.0 instance for model exchange; z: time, states, inputs."""
 
     def __init__(self, compiled: Compiled) -> None:
-        super().__init__(compiled)
-        variables = self.description.modelVariables
-        self.references = {v.name: v.valueReference for v in variables}
+        super().__init__(compiled, "me")
+        variables = self.variables.values()
         rates = [v for v in variables if v.derivative is not None]
         self.states = [v.derivative.valueReference for v in rates]
         self.inputs = [v.valueReference for v in variables if v.causality == "input"]
         outputs = [v for v in variables if v.causality == "output" and v.variability == "continuous"]
-        self.knowns = [self.references["time"], *self.states, *self.inputs]
+        self.knowns = [*self.references(["time"]), *self.states, *self.inputs]
         self.unknowns = [v.valueReference for v in [*rates, *outputs]]
         self.units = np.array([v.unit or "1" for v in [*rates, *outputs]])
         self.norms = np.array(["normal" in v.name or "violation" in v.name for v in [*rates, *outputs]])
         parameters = [v for v in variables if v.causality == "parameter" and v.type == "Float64"]
         own = [v for v in parameters if not (v.dimensions or v.name.startswith(("solver", "projection")))]
         self.parameters = [v.valueReference for v in own]
-
-    def initialization(self) -> None:
-        """To initialization mode."""
-        self.fmi.enterInitializationMode()
 
     def running(self) -> None:
         """From initialization mode to continuous-time mode."""

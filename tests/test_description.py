@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers_bad_input import CommandLine
+from helpers_cli import Command
 from helpers_reference import manipulator
 from helpers_stages import StagedModel
 from hypothesis import given, settings
@@ -194,12 +194,9 @@ def test_schema_describes_the_description() -> None:
     assert found["properties"]["name"]["pattern"].startswith("^[A-Za-z]")
 
 
-def test_schema_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_schema_command(gpmelica: Command) -> None:
     """`gpmelica schema` prints the schema as JSON."""
-    outcome = CommandLine(tmp_path, monkeypatch, capsys)("schema")
-    assert (outcome.status, json.loads(outcome.out)) == (0, schema())
+    assert gpmelica("schema").json == schema()
 
 
 @cache

@@ -11,7 +11,7 @@ import fmpy
 import numpy as np
 import pytest
 from fmpy.fmi3 import fmi3Dependent
-from helpers_backends import EXAMPLES, Compile, Compiled, CompileData, Fmu3, driven, example_model, pendulum
+from helpers_backends import EXAMPLES, Compile, Compiled, CompileData, Fmu, driven, example_model, pendulum
 from lxml import etree
 
 from gpmelica.fmu.archive import model_description
@@ -156,32 +156,18 @@ def test_event_mode_and_early_return_in_fmpy(compile_data: CompileData) -> None:
 # ---- Dependencies ---------------------------------------------------------------------------------------------
 
 
-class Exchange(Fmu3):
-    """A model-exchange instance in initialization mode, variables by name."""
-
-    def __init__(self, compiled: Compiled) -> None:
-        super().__init__(compiled)
-        self.variables = {v.name: v for v in self.description.modelVariables}
-        self.fmi.enterInitializationMode()
-
-    def get(self, names: list[str]) -> np.ndarray:
-        """Values of scalars."""
-        return np.array(self.fmi.getFloat64([self.variables[name].valueReference for name in names]))
-
-    def dependencies(self, name: str) -> set[str]:
-        """What the FMU says at run time."""
-        names = {v.valueReference: v.name for v in self.description.modelVariables}
-        reference, count = self.variables[name].valueReference, ctypes.c_size_t()
-        self.fmi.fmi3GetNumberOfVariableDependencies(self.fmi.component, reference, ctypes.byref(count))
-        n = count.value
-        elements, others, kinds = (ctypes.c_size_t * n)(), (ctypes.c_size_t * n)(), (ctypes.c_int * n)()
-        independents = (ctypes.c_uint * n)()
-        self.fmi.fmi3GetVariableDependencies(
-            self.fmi.component, reference, elements, independents, others, kinds, n
-        )
-        assert {*elements, *others} <= {0}
-        assert {*kinds} <= {fmi3Dependent}
-        return {names[reference] for reference in independents}
+def known_to(fmu: Fmu, name: str) -> set[str]:
+    """What the FMU says at run time that a variable depends on."""
+    names = {v.valueReference: v.name for v in fmu.variables.values()}
+    (reference,), count = fmu.references([name]), ctypes.c_size_t()
+    fmu.fmi.fmi3GetNumberOfVariableDependencies(fmu.fmi.component, reference, ctypes.byref(count))
+    n = count.value
+    elements, others, kinds = (ctypes.c_size_t * n)(), (ctypes.c_size_t * n)(), (ctypes.c_int * n)()
+    independents = (ctypes.c_uint * n)()
+    fmu.fmi.fmi3GetVariableDependencies(fmu.fmi.component, reference, elements, independents, others, kinds, n)
+    assert {*elements, *others} <= {0}
+    assert {*kinds} <= {fmi3Dependent}
+    return {names[reference] for reference in independents}
 
 
 def declared(unknowns: list[Any]) -> dict[str, set[str]]:
@@ -194,7 +180,8 @@ def test_declared_independence_of_parameters_is_real(compile_data: CompileData) 
     compiled = compile_data(driven(), "3.0")
     depends, acting = declared(compiled.description.initialUnknowns), 0
     knowns = [v for v in compiled.description.modelVariables if v.causality in ("parameter", "input")]
-    with Exchange(compiled) as fmu:
+    with Fmu(compiled, "me") as fmu:
+        fmu.initialization()
         before = fmu.get(list(depends))
         for v in knowns:
             if v.type != "Float64":
@@ -223,10 +210,11 @@ def test_dependencies_at_run_time_are_the_descriptions(compile_data: CompileData
     """fmi3GetVariableDependencies tells those of the start before it, and those of the run after it."""
     compiled = compile_data(driven(), "3.0")
     description = compiled.description
-    with Exchange(compiled) as fmu:
+    with Fmu(compiled, "me") as fmu:
+        fmu.initialization()
         for name, known in declared(description.initialUnknowns).items():
-            assert fmu.dependencies(name) == known
+            assert known_to(fmu, name) == known
         fmu.fmi.exitInitializationMode()
         for name, known in declared([*description.outputs, *description.derivatives]).items():
-            assert fmu.dependencies(name) == known
-        assert fmu.dependencies("push") == set()
+            assert known_to(fmu, name) == known
+        assert known_to(fmu, "push") == set()

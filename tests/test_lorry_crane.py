@@ -1,20 +1,22 @@
-"""The lorry crane of the examples: both derivations, and its FMU where outriggers lift."""
+"""Machines of the examples with cylinders: both derivations, equilibria, and the lorry crane's FMU that tips."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers_backends import Compile, Compiled, example_model
-from helpers_parameters import Fmu, motion_signals
+from helpers_backends import Compile, Compiled, Fmu, example_model, motion_signals, random_states
 from helpers_settings import described, errors, setting
 from helpers_stages import StagedModel
 from numpy.typing import NDArray
 
 from gpmelica.fmu.runs import simulate as runs
+from gpmelica.fmu.runs.states import State
+from gpmelica.prepared import Prepared
 from gpmelica.reference import Model, evaluate
 
 Array = NDArray[np.float64]
 NAMES = ("base_phi", "column_angle", "boom_angle", "hook_x", "hook_y", "hook_z", "rope_force")
+CYLINDERS = [("stewart", None), ("stewart", "legs"), ("excavator_arm", "digs")]
 LEGS = [f"{end}_{side}_force" for end in ("front", "rear") for side in ("left", "right")]
 
 
@@ -24,21 +26,25 @@ def crane(compile_example: Compile) -> Compiled:
     return compile_example("lorry_crane", "tips")
 
 
-@pytest.mark.parametrize("case", ["tips", "sets_down"])
-def test_both_derivations_agree(case: str) -> None:
-    """About the start, on all sides of outriggers, rope and ground."""
-    model, rng = example_model("lorry_crane", case), np.random.default_rng(1)
-    staged, n, (q0, _) = StagedModel(model), model.mechanism.n, model.start
-    numbers = Model(model.mechanism, start=model.start)
-    for _ in range(8):
-        t = float(rng.uniform(0.0, 4.0))
-        q, qd = (
-            q0 + rng.uniform(-1, 1, n) * np.array([0.02] * 6 + [1.0, 0.3, 0.5, 0.8, 0.8, 2.0]),
-            rng.normal(size=n),
-        )
-        found, expected = staged(t, q, qd), evaluate(model.mechanism, t, q, qd, start=model.start)
+def _around(model: Prepared, rng: np.random.Generator) -> State:
+    """About the lorry crane's start, on all sides of outriggers, rope and ground."""
+    n, reach = model.mechanism.n, np.array([0.02] * 6 + [1.0, 0.3, 0.5, 0.8, 0.8, 2.0])
+    q = model.start[0] + rng.uniform(-1, 1, n) * reach
+    return State(float(rng.uniform(0.0, 4.0)), q, rng.normal(size=n), np.zeros(0))
+
+
+@pytest.mark.parametrize(("example", "case"), [*CYLINDERS, ("lorry_crane", "tips"), ("lorry_crane", "sets_down")])
+def test_both_derivations_agree(example: str, case: str | None) -> None:
+    """Accelerations and forces about the start, over the time of the run."""
+    model, rng = example_model(example, case), np.random.default_rng(1)
+    lorry = example == "lorry_crane"
+    states = [_around(model, rng) for _ in range(8)] if lorry else random_states(model, rng, 3)
+    staged, numbers = StagedModel(model), Model(model.mechanism, start=model.start)
+    for s in states:
+        found = staged(s.t, s.q, s.qd)
+        expected = evaluate(model.mechanism, s.t, s.q, s.qd, start=model.start, dependent=model.dependent)
         assert np.abs(found.qdd - expected.qdd).max() < 1e-9 * np.abs(expected.qdd).max()
-        for name, value in numbers.forces.signals(numbers.state(t, q, qd)).items():
+        for name, value in numbers.forces.signals(numbers.state(s.t, s.q, s.qd)).items():
             assert found.outputs[name] == pytest.approx(value, rel=1e-9, abs=1e-6), name
 
 
@@ -77,8 +83,8 @@ def test_model_exchange_and_co_simulation_agree(crane: Compiled) -> None:
 def test_the_start_where_the_rope_goes_slack(crane: Compiled, values: dict[str, float]) -> None:
     """The load hangs on a longer or a shorter rope, or lies, as in a description with these numbers."""
     model = described(values)
-    with Fmu(crane, "2.0", "cs") as fmu:
-        found = fmu.start(values).read(motion_signals(model)[0])
+    with Fmu(crane) as fmu:
+        found = fmu.start(values).get(motion_signals(model)[0])
     assert found == pytest.approx(model.start[0], abs=1e-9)
 
 
@@ -86,3 +92,22 @@ def test_parameters_that_are_set_are_numbers_of_the_description(crane: Compiled)
     """Start and motion at a random setting of masses, lengths, springs, friction and start values."""
     found = errors(crane.fmu, setting(np.random.default_rng(20)), tolerance=1e-12, stop=0.04)
     assert max(found.values()) < 1e-9
+
+
+def test_six_cylinders_carry_the_platform() -> None:
+    """In equilibrium each bears a sixth of the weight, along its inclined axis; places have six digits."""
+    model = example_model("stewart", "heavy")
+    numbers = Model(model.mechanism, start=model.start)
+    signals = numbers.forces.signals(numbers.state(0.0, *model.start))
+    height = model.start[0][2]
+    for k in range(1, 7):
+        force, length = signals[f"cylinder{k}_force"], signals[f"cylinder{k}_length"]
+        assert force == pytest.approx(-2000.0 * 9.81 * length / height / 6, rel=1e-5)
+
+
+def test_both_platforms_start_alike() -> None:
+    """Cylinders as lines and as bodies, whose own weight alone makes a difference."""
+    lines, legs = (example_model("stewart", case).start[0][:6] for case in (None, "legs"))
+    assert np.abs(lines[:3] - legs[:3]).max() < 1e-4  # m
+    assert np.abs(lines[3:] - legs[3:]).max() < 1e-4
+    assert lines[2] < legs[2] + 1e-4 < 1.2 + 1e-4

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers_parts import Y, Z, body, link, machine
 
 from gpmelica import reference
 from gpmelica.fmu.compare.compare import compare
@@ -20,51 +21,29 @@ WRONG = 1e-4  # of a signal's natural magnitude
 ROUNDING = 1e-13
 
 
-def link(
-    name: str, joint: dict[str, Any], parent: str = "ground", com: float = 0.3, **more: Any
-) -> dict[str, Any]:
-    """A link of 2 kg."""
-    return {
-        "name": name,
-        "parent": parent,
-        "mass": 2.0,
-        "com": [com, 0.0, 0.0],
-        "inertia": [0.1, 0.2, 0.3],
-        "joint": joint,
-    } | more
-
-
-def hinge(axis: str, **more: Any) -> dict[str, Any]:
-    """A revolute joint about x, y or z."""
-    return {"type": "revolute", "axis": [float(axis == a) for a in "xyz"]} | more
-
-
+HUNG, CENTRED = (body(2.0, [com, 0.0, 0.0], [0.1, 0.2, 0.3]) for com in (0.3, 0.0))
+LOWER = link("lower", "revolute", Y, "upper", xyz=[0.6, 0.0, 0.0]) | HUNG
 MACHINES: dict[str, dict[str, Any]] = {
     "constant effort": {
         "gravity": [0.0, 0.0, 0.0],
-        "links": [link("arm", hinge("z"), com=0.0)],
+        "links": [link("arm", "revolute", Z) | CENTRED],
         "forces": [{"name": "drive", "joint": "arm", "effort": "3"}],
     },
-    "coasting wheel": {"links": [link("wheel", hinge("y", velocity=7.0), com=0.0)]},
-    "free fall": {"links": [link("body", {"type": "free", "position": [0.1, 0.2, 3.0, 0.3, 0.2, 0.4]})]},
-    "hanging": {
-        "links": [
-            link("upper", hinge("y", position=np.pi / 2)),
-            link("lower", hinge("y"), "upper", frame={"xyz": [0.6, 0.0, 0.0]}),
-        ]
-    },
+    "coasting wheel": {"links": [link("wheel", "revolute", Y, velocity=7.0) | CENTRED]},
+    "free fall": {"links": [link("body", "free", position=[0.1, 0.2, 3.0, 0.3, 0.2, 0.4]) | HUNG]},
+    "hanging": {"links": [link("upper", "revolute", Y, position=np.pi / 2) | HUNG, LOWER]},
     "held": {
-        "links": [link("arm", hinge("y", position=0.3))],
+        "links": [link("arm", "revolute", Y, position=0.3) | HUNG],
         "programmed": [{"name": "hold", "expression": "arm.angle - 0.3"}],
     },
     "driven at constant speed": {
-        "links": [link("arm", hinge("z", velocity=2.0))],
+        "links": [link("arm", "revolute", Z, velocity=2.0) | HUNG],
         "programmed": [{"name": "turn", "expression": "arm.angle - 2*t"}],
     },
 }
 
 
-def machine(name: str) -> Prepared:
+def still(name: str) -> Prepared:
     """With a point and all joint loads, for half a second."""
     data = {"schema": 1, "name": "Still", "simulation": {"stop": 0.5, "output_step": 0.05}} | MACHINES[name]
     last = data["links"][-1]["name"]
@@ -75,7 +54,7 @@ def machine(name: str) -> Prepared:
 @pytest.fixture(params=list(MACHINES))
 def run(request: pytest.FixtureRequest) -> tuple[dict[str, str], Trajectory]:
     """Units, and a reference run with its signals' magnitudes."""
-    model = machine(request.param)
+    model = still(request.param)
     found = reference.simulate(model.mechanism, start=model.start)
     return model.units, replace(found, natural=reference.magnitudes(model.mechanism, found, model.start))
 
@@ -127,7 +106,7 @@ def test_what_is_wrong_by_little_disagrees(run: tuple[dict[str, str], Trajectory
 
 def test_an_effort_of_zero_where_there_is_one_disagrees() -> None:
     """The moment that holds a link."""
-    model = machine("held")
+    model = still("held")
     found = reference.simulate(model.mechanism, start=model.start)
     found = replace(found, natural=reference.magnitudes(model.mechanism, found, model.start))
     effort = found.signals["arm_angle_effort"]
@@ -138,9 +117,8 @@ def test_an_effort_of_zero_where_there_is_one_disagrees() -> None:
 
 def test_a_finger_that_nothing_moves() -> None:
     """It slides along the axis that the arm falls about, as rounding has it: measured by how far the arm falls."""
-    finger = link("finger", {"type": "prismatic", "axis": [0.0, 1.0, 0.0]}, "arm", com=0.0)
-    data = {"schema": 1, "name": "Still", "links": [link("arm", hinge("y")), finger]}
-    model = prepare(from_data(data))
+    arm, finger = link("arm", "revolute", Y) | HUNG, link("finger", "prismatic", Y, "arm") | CENTRED
+    model = prepare(from_data(machine(arm, finger)))
     found = reference.simulate(model.mechanism, start=model.start, stop=1.0)
     found = replace(found, natural=reference.magnitudes(model.mechanism, found, model.start))
     for offset, agrees in ((2e-11, True), (1e-8, False)):
@@ -154,8 +132,7 @@ def test_scales_follow_size_and_place_of_the_machine() -> None:
     large = {"links": [scaled(entry, 1e3) for entry in small["links"]]}
     found = []
     for links in (small, large):
-        data = {"schema": 1, "name": "Still", **links, "outputs": {"loads": "all"}}
-        model = prepare(from_data(data))
+        model = prepare(from_data(machine(*links["links"], outputs={"loads": "all"})))
         truth = reference.simulate(model.mechanism, start=model.start, stop=0.1)
         sizes = reference.magnitudes(model.mechanism, truth, model.start)
         found.append(scales(truth.signals, model.units, sizes))

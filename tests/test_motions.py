@@ -96,11 +96,11 @@ def test_a_state_that_is_restored_goes_on_the_same(compile_data: CompileData) ->
     with Fmu(compile_data(drives())) as fmu:
         fmu.start(INPUTS)
         fmu.run(np.linspace(0.0, 0.3, 4))
-        state = fmu.fmi.serializeFMUState(fmu.fmi.getFMUState())
+        state = fmu.saved()
         later = np.linspace(0.3, 0.9, 7)
         first = fmu.run(later, names)
         fmu.restart()
-        fmu.fmi.setFMUState(fmu.fmi.deserializeFMUState(state))
+        fmu.restore(state)
         assert np.array_equal(fmu.run(later, names), first)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 import fmpy
 import numpy as np
 import pytest
-from helpers_backends import Compiled, CompileData
-from helpers_parameters import Data, Fmu, linkage, loader, motion_signals
-from helpers_parts import X, Y, Z, body, link, machine
+from helpers_backends import Compiled, CompileData, Fmu, motion_signals
+from helpers_parts import X, Y, Z, beam, body, link, machine
 
 from gpmelica import reference
 from gpmelica.errors import DescriptionError
@@ -19,6 +19,7 @@ from gpmelica.generator.description.fields.numbers import Given
 from gpmelica.generator.description.load import from_data
 from gpmelica.prepared import Prepared, prepare
 
+Data = dict[str, Any]
 SAME = 1e-9
 SLOPES = 1e-6
 # what random settings are taken from: FMU's parameter → its place in the description, lowest and highest value
@@ -44,8 +45,103 @@ RANGES = {
 }
 
 
+def loader() -> Data:
+    """A base on supports, a flexible boom on its mast, a load at its end; every kind of number follows."""
+    parameters = {
+        "payload": {"value": 100.0, "unit": "kg", "description": "mass of the load", "min": 10.0, "max": 400.0},
+        "reach": {"value": 2.0, "unit": "m", "min": 1.5, "max": 3.0},
+        "soil": {"value": 1e6, "unit": "N/m", "min": 1e5},
+        "tilt": 0.1,
+        "section": 2e-3,
+    }
+    corners = [(-1.0, -0.8), (-1.0, 0.8), (1.0, -0.8), (1.0, 0.8)]
+    supports = [
+        {
+            "position": [x, f"{y}*(1 + tilt)", 0.0],
+            "stiffness": ["soil/2", "soil/2", "soil"],
+            "damping": ["soil/100"] * 3,
+        }
+        for x, y in corners
+    ]
+    base = {"mass": 900.0, "com": [0.0, 0.0, "-0.1*reach"], "inertia": [300.0, 400.0, 600.0], "supports": supports}
+    section = {
+        "length": "reach",
+        "area": "section",
+        "density": 7850.0,
+        "E": 2.1e11,
+        "G": 8e10,
+        "Iy": "section^2/12",
+        "Iz": "section^2/12",
+        "J": "section^2/7",
+        "damping_time": "tilt/100",
+        "elements": 2,
+    }
+    links = [
+        link("mast", "revolute", Z, "base", xyz=[0.0, 0.0, 0.4], rpy=[0.0, "tilt", 0.0], position=0.4)
+        | body(120.0, [0.0, 0.0, 0.6], [20.0, 20.0, 5.0]),
+        beam(
+            "boom",
+            section,
+            "revolute",
+            Z,
+            "mast",
+            dh=[0.0, "pi/2 + tilt/5", 0.0, 0.0],
+            position=0.5,
+            damping="soil/1e4",
+        ),
+        link("load", "revolute", Z, "boom", xyz=["reach", 0.0, 0.0], position=-0.5, damping=20.0)
+        | body("payload", [0.0, "-0.002*payload", 0.0], ["payload/10", "payload/10", "payload/12"]),
+    ]
+    return {
+        "schema": 1,
+        "name": "Loader",
+        "parameters": parameters,
+        "base": base,
+        "links": links,
+        "points": {"E": {"link": "boom", "position": ["reach", 0.0, "section"]}},
+        "forces": [{"name": "turn", "joint": "mast", "effort": "20*payload*sin(3*t)"}],
+        "statics": {"locked": ["mast", "boom", "load"]},
+        "simulation": {"stop": 0.2, "output_step": 0.02},
+    }
+
+
+def linkage() -> Data:
+    """Crank, coupler and slider on a tilted rail; the crank on a spring."""
+    parameters = {
+        "r": 0.3,
+        "ratio": {"value": 2.5, "min": 1.5},
+        "slope": 0.2,
+        "k": {"value": 40.0, "unit": "N.m/rad"},
+    }
+    moments = [0.01, 0.02, 0.02]
+    spring = {"stiffness": "k", "rest": "slope*2", "damping": "k/100"}
+    links = [
+        link("crank", "revolute", Z, position=0.5, velocity=2.0, **spring) | body(1.0, ["r/2", 0.0, 0.0], moments),
+        link("coupler", "revolute", Z, "crank", xyz=["r", 0.0, 0.0], position=-0.7)
+        | body("2*r", ["r*ratio/2", 0.0, 0.0], moments),
+        link("slider", "prismatic", X, rpy=[0.0, 0.0, "slope"], position=1.0)
+        | body("k/20", [0.1, 0.0, 0.0], moments),
+    ]
+    closure = {
+        "name": "pin",
+        "type": "revolute",
+        "a": {"link": "coupler", "xyz": ["r*ratio", 0.0, 0.0]},
+        "b": {"link": "slider"},
+    }
+    return {
+        "schema": 1,
+        "name": "Linkage",
+        "gravity": [0.0, -9.81, 0.0],
+        "parameters": parameters,
+        "links": links,
+        "closures": [closure],
+        "points": {"E": {"link": "slider", "position": [0.1, "r", 0.0]}},
+        "simulation": {"stop": 0.2, "output_step": 0.02},
+    }
+
+
 FMI = {"Loader": "2.0", "Linkage": "3.0"}
-MACHINES = {"Loader": loader, "Linkage": lambda: linkage(spring=True)}
+MACHINES = {"Loader": loader, "Linkage": linkage}
 
 
 @pytest.fixture(scope="module", params=MACHINES)
@@ -63,16 +159,16 @@ def test_the_start_is_that_of_a_description_with_the_numbers(compiled: Compiled,
     """Equilibrium, closed loops, velocities and accelerations at random settings, as the reference has them."""
     name = compiled.model.name
     rng, ranges = np.random.default_rng(len(kind)), RANGES[name]
-    with Fmu(compiled, FMI[name], kind) as fmu:
+    with Fmu(compiled, kind) as fmu:
         for _ in range(3):
             chosen = {key: float(rng.uniform(low, high)) for key, (_, low, high) in ranges.items()}
             model = _changed(MACHINES[name](), {ranges[key][0]: value for key, value in chosen.items()})
             expected = reference.evaluate(model.mechanism, 0.0, *model.start, start=model.start).qdd
             moved = max(np.abs(a - b).max() for a, b in zip(model.start, compiled.model.start, strict=True))
             assert moved > 1e-3
-            fmu.start(chosen)
+            fmu.restart(chosen)
             for names, wanted in zip(motion_signals(model), (*model.start, expected), strict=True):
-                assert np.abs(fmu.read(names) - wanted).max() < SAME * max(1.0, np.abs(wanted).max())
+                assert np.abs(fmu.get(names) - wanted).max() < SAME * max(1.0, np.abs(wanted).max())
 
 
 def test_the_start_without_changes_is_the_generators(compiled: Compiled) -> None:
@@ -80,33 +176,33 @@ def test_the_start_without_changes_is_the_generators(compiled: Compiled) -> None
     model = compiled.model
     positions, velocities, _ = motion_signals(model)
     first = next(iter(RANGES[model.name]))
-    with Fmu(compiled, FMI[model.name], "me") as fmu:
+    with Fmu(compiled, "me") as fmu:
         for values, settings in (({}, {}), ({first: RANGES[model.name][first][2]}, {"solver_finds_start": 0})):
-            fmu.start(values, settings)
-            assert fmu.read(positions).tolist() == model.start[0].tolist()
-            assert fmu.read(velocities).tolist() == model.start[1].tolist()
+            fmu.restart(values | settings)
+            assert fmu.get(positions).tolist() == model.start[0].tolist()
+            assert fmu.get(velocities).tolist() == model.start[1].tolist()
 
 
 def test_a_start_that_is_given_is_the_start(compile_data: CompileData) -> None:
     """Who sets the start of a coordinate that would be in equilibrium wants it there."""
     compiled = compile_data(loader(), "2.0")
-    with Fmu(compiled, "2.0", "me") as fmu:
-        fmu.start({"base_z_start": 0.01, "payload": 200.0})
-        assert fmu.read(["base_z", "load_angle", "load_mass"]).tolist() == [0.01, -0.5, 200.0]
+    with Fmu(compiled, "me") as fmu:
+        fmu.restart({"base_z_start": 0.01, "payload": 200.0})
+        assert fmu.get(["base_z", "load_angle", "load_mass"]).tolist() == [0.01, -0.5, 200.0]
 
 
 def test_derivatives_with_parameters_go_through_the_start(compiled: Compiled) -> None:
     """Directional derivatives in initialization mode against differences of starts found anew."""
     model, ranges = compiled.model, RANGES[compiled.model.name]
     unknowns = [name for names in motion_signals(model) for name in names]
-    with Fmu(compiled, FMI[model.name], "me") as fmu:
+    with Fmu(compiled, "me") as fmu:
         centre = {key: 0.5 * (low + high) for key, (_, low, high) in ranges.items()}
         fmu.initialization(centre)
-        rows = [fmu.references[name] for name in unknowns]
-        found = {k: fmu.fmi.getDirectionalDerivative(rows, [fmu.references[k]], [1.0]) for k in centre}
+        rows = fmu.references(unknowns)
+        found = {k: fmu.fmi.getDirectionalDerivative(rows, fmu.references([k]), [1.0]) for k in centre}
         for key, (_, low, high) in ranges.items():
             h = 1e-3 * (high - low)
-            near = {k: fmu.start(centre | {key: centre[key] + k * h}).read(unknowns) for k in (-2, -1, 1, 2)}
+            near = {k: fmu.restart(centre | {key: centre[key] + k * h}).get(unknowns) for k in (-2, -1, 1, 2)}
             slope = (8 * (near[1] - near[-1]) - (near[2] - near[-2])) / (12 * h)
             for part in np.split(np.arange(len(rows)), 3):
                 error = np.abs(np.array(found[key])[part] - slope[part]).max()
@@ -132,25 +228,25 @@ def test_values_out_of_bounds_are_refused(
 ) -> None:
     """When they are set, or, what follows from them, when the run is initialised: the error says what is wrong."""
     data = loader()
-    with Fmu(compile_data(data, "2.0"), "2.0", "cs") as fmu:
+    with Fmu(compile_data(data, "2.0"), "cs") as fmu:
         with pytest.raises(fmpy.fmi1.FMICallException):
-            fmu.start(values)
+            fmu.restart(values)
         assert message in fmu.messages[-1]
 
 
 def test_no_start_is_an_error_with_its_place(compile_data: CompileData) -> None:
     """There is no equilibrium next to that of the description."""
-    with Fmu(compile_data(loader(), "2.0"), "2.0", "cs") as fmu:
+    with Fmu(compile_data(loader(), "2.0"), "cs") as fmu:
         with pytest.raises(fmpy.fmi1.FMICallException):
-            fmu.start({"gravity[1]": 1e9})
+            fmu.restart({"gravity[1]": 1e9})
         assert re.search("no static equilibrium is found in 200 steps: .* is left of base_", fmu.messages[-1])
 
 
 def test_what_falls_over_starts_where_it_comes_to_rest(compile_data: CompileData) -> None:
     """With a mast that is far too high the loader hangs on its supports, downhill from where it stood."""
     model = _changed(loader(), {"links.mast.com": [0.0, 0.0, 1e4]})
-    with Fmu(compile_data(loader(), "2.0"), "2.0", "me") as fmu:
-        found = fmu.start({"mast_com[3]": 1e4}).read(motion_signals(model)[0])
+    with Fmu(compile_data(loader(), "2.0"), "me") as fmu:
+        found = fmu.restart({"mast_com[3]": 1e4}).get(motion_signals(model)[0])
     assert np.abs(found).max() > 3.0
     assert found == pytest.approx(model.start[0], abs=SAME)
 
@@ -159,9 +255,9 @@ def test_a_start_on_a_summit_is_refused(compile_data: CompileData) -> None:
     """A rod upright on a spring that no longer holds it, as nothing says which way it falls."""
     rod = link("rod", "revolute", Y, stiffness="k") | body(1.0, [0.0, 0.0, 0.5], [0.1, 0.1, 0.1])
     data = machine(rod, parameters={"k": 10.0})
-    with Fmu(compile_data(data, "2.0"), "2.0", "me") as fmu:
+    with Fmu(compile_data(data, "2.0"), "me") as fmu:
         with pytest.raises(fmpy.fmi1.FMICallException):
-            fmu.start({"k": 4.0})
+            fmu.restart({"k": 4.0})
         assert "the static equilibrium next to the one before is not stable: rod_angle" in fmu.messages[-1]
 
 
@@ -221,9 +317,9 @@ def resting(**changes: float) -> Data:
 
 def test_start_of_what_is_indifferent(compile_data: CompileData) -> None:
     """A load on the ground lies where the description has it, and is found anew: deeper, or lifted by its rope."""
-    with Fmu(compile_data(resting()), "2.0", "cs") as fmu:
+    with Fmu(compile_data(resting()), "cs") as fmu:
         for changes in ({"payload": 80.0}, {"lever": 5.0}, {"rope": 1.5}, {"rope": 1.5, "payload": 20.0}):
             model = prepare(from_data(resting(**changes)))
-            found = fmu.start(changes).read(motion_signals(model)[0])
+            found = fmu.restart(changes).get(motion_signals(model)[0])
             assert found == pytest.approx(model.start[0], abs=1e-9), changes
             assert abs(model.start[0][0]) < 1e-9 if "rope" in changes else found[0] == 0.2

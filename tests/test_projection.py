@@ -127,14 +127,12 @@ def test_state_restored_goes_on_alike(swinging: Compiled, method: int) -> None:
     with Fmu(swinging) as fmu:
         fmu.start(CRUDE | {"solver_method": method}, tolerance=1e-4).run(np.linspace(0.0, 1.0, 11))
         assert fmu.count("projections") > 0
-        copy = fmu.fmi.getFMUstate()
+        copy = fmu.saved()
         first = fmu.run(np.linspace(1.0, 2.0, 11), names), fmu.count("projections")
-        fmu.fmi.setFMUstate(copy)
+        fmu.restore(copy)
         again = fmu.run(np.linspace(1.0, 2.0, 11), names), fmu.count("projections")
-        data = fmu.fmi.serializeFMUstate(copy)
-        fmu.fmi.freeFMUstate(copy)
         with Fmu(swinging) as other:
-            other.fmi.setFMUstate(other.fmi.deSerializeFMUstate(data))
+            other.restore(copy)
             elsewhere = other.run(np.linspace(1.0, 2.0, 11), names), other.count("projections")
     for values, count in (again, elsewhere):
         assert np.array_equal(values, first[0])

@@ -11,7 +11,7 @@ from helpers_parts import link
 from helpers_redundant import Array, polygon, repeated_task, started
 from helpers_reference import manipulator, mechanism_of
 from scipy.linalg import null_space
-from test_nonholonomic import sleigh
+from test_reference_constraints import sleigh
 
 from gpmelica import reference
 from gpmelica.commands import reactions as solvability

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers_levels import check_levels
 from helpers_loops import CLOSURES, FOUR_BAR_ENDS, four_bar, random_loop, spatial_linkage
-from helpers_random import random_chain
-from helpers_reference import BEAM, mechanism_of, unchecked
+from helpers_parts import X, Y, Z, link, machine
+from helpers_random import random_chain, random_closure
+from helpers_reference import BASES, BEAM, mechanism_of, random_state, unchecked
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
@@ -22,9 +24,11 @@ from gpmelica.reference import (
     energy,
     equilibrium,
     evaluate,
+    simulate,
     start_state,
     unreachable,
 )
+from gpmelica.reference.constraints.closures import Conditions, frame_pose
 from gpmelica.reference.kinematics.extent import units_of_change
 from gpmelica.reference.solve.statics import described_state, free_coordinates
 from gpmelica.reference.solve.velocities import allowed_velocities
@@ -136,13 +140,12 @@ def test_beams_do_not_close_loops() -> None:
 
 def _sliders(kind: str, rpy: list[float]) -> Mechanism:
     """Three slides in a row, closed to the ground by a frame that is turned."""
-    links, parent = [], "ground"
-    for name, axis in (("a", [1.0, 0.0, 0.0]), ("b", [0.0, 1.0, 0.0]), ("c", [0.0, 0.0, 1.0])):
-        joint = {"type": "prismatic", "axis": axis, "position": 0.1}
-        links.append({"name": name, "parent": parent, "joint": joint, "mass": 1.0, "inertia": [1.0, 1.0, 1.0]})
-        parent = name
+    a, b, c = ("ground", "a"), ("a", "b"), ("b", "c")
+    links = [
+        link(n, "prismatic", axis, p, position=0.1) for (p, n), axis in zip((a, b, c), (X, Y, Z), strict=True)
+    ]
     closure = {"name": "lid", "type": kind, "a": {"link": "ground"}, "b": {"link": "c", "rpy": rpy}}
-    return unchecked({"schema": 1, "name": "Slides", "links": links, "closures": [closure]})
+    return unchecked(machine(*links, closures=[closure]))
 
 
 def test_angles_that_cannot_close() -> None:
@@ -179,8 +182,8 @@ def test_locked_velocities_that_open_a_loop() -> None:
     """A crank turning at 2 rad/s with locked bars opens the loop; the message says how fast."""
     data = four_bar(statics={"locked": ["crank"]})
     closed = start_state(mechanism_of(data))[0]
-    for link, angle in zip(data["links"], closed.tolist(), strict=True):
-        link["joint"] = link["joint"] | {"position": angle}
+    for entry, angle in zip(data["links"], closed.tolist(), strict=True):
+        entry["joint"] = entry["joint"] | {"position": angle}
     data["links"][0]["joint"]["velocity"] = 2.0
     data["statics"] = {"locked": ["crank", "coupler", "rocker"]}
     mechanism = mechanism_of(data)
@@ -299,3 +302,84 @@ def test_waypoints_are_sought_with_closed_loops() -> None:
     # The rocker turns down to where crank and coupler are stretched to 1.4 m.
     angle = np.pi - np.arccos((1.0 + 0.64 - 1.96) / 1.6)
     assert f"the closest is {1.6 * np.sin(angle / 2):.3g} m away" in found[0].message
+
+
+# ---- Closures of the reference ----------------------------------------------------------------------------------
+
+
+SPRINGS = {
+    "type": "spherical",
+    "model": "spring_damper",
+    "stiffness": [300.0, 500.0, 400.0, 20.0, 30.0, 10.0],
+    "damping": [3.0, 0.0, 4.0, 0.2, 0.3, 0.1],
+}
+
+
+def _closed(seed: int, kind: str) -> tuple[Mechanism, np.random.Generator]:
+    """A random tree with a closure of this type, open and anywhere, between two of its links."""
+    rng = np.random.default_rng(seed)
+    data = random_chain(rng, 4, BASES[seed % 3])
+    first = ["link0", "ground", "link1"][seed % 3]
+    closure = random_closure(rng, kind, (first, "link3") if seed % 2 else ("link3", first))
+    return unchecked(data | {"closures": [closure]}), rng
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("kind", CLOSURES)
+def test_levels(kind: str, seed: int) -> None:
+    """Φ̇ = C q̇ and C q̈ − γ are the first and second derivatives of a closure's Φ along any motion."""
+    check_levels(*_closed(seed, kind), 0.3)
+
+
+@pytest.mark.parametrize("kind", CLOSURES)
+def test_values(kind: str) -> None:
+    """Φ says where frame b is in frame a: components of its origin, cosines between axes, and the distance."""
+    mechanism, rng = _closed(1, kind)
+    posture = Model(mechanism).state(0.0, *random_state(mechanism, rng)).posture
+    (closure,) = mechanism.closures
+    relative = np.linalg.inv(frame_pose(posture, closure.a)) @ frame_pose(posture, closure.b)
+    R, r = relative[:3, :3], relative[:3, 3]
+    length = closure.length or 1.0
+    expected = {
+        "revolute": [*r, R[0, 2], R[1, 2]],
+        "spherical": [*r],
+        "universal": [*r, R[2, 2]],
+        "prismatic": [*r[:2], R[2, 1], R[0, 2], R[1, 0]],
+        "fixed": [*r, R[2, 1], R[0, 2], R[1, 0]],
+        "distance": [(r @ r - length**2) / (2 * length)],
+        "point_on_line": [*r[:2]],
+    }[kind]
+    assert Conditions(mechanism, [closure]).rows(posture).Phi == pytest.approx(expected, abs=1e-12)
+
+
+def test_rows_and_their_names() -> None:
+    """Closures come after the programmed rows and before the fixed base, one row per condition, in file order."""
+    data = random_chain(np.random.default_rng(2), 3, "rigid", beams=False)
+    ends = {"a": {"link": "base"}, "b": {"link": "link2"}}
+    data["closures"] = [
+        {"name": "far", "type": "distance", "length": 1.0} | ends,
+        {"name": "soft"} | SPRINGS | ends,
+        {"name": "pin", "type": "universal"} | ends,
+    ]
+    data["programmed"] = [{"name": "rise", "expression": "E.z - 1"}]
+    names = Model(mechanism_of(data)).constraints.names
+    base = tuple(f"base_{key}" for key in ("x", "y", "z", "psi", "theta", "phi"))
+    assert names == ("rise", "far_distance", "pin_x", "pin_y", "pin_z", "pin_zz", *base)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("kind", CLOSURES)
+def test_closed_loop_stays_closed(kind: str, seed: int) -> None:
+    """Over a short motion Φ of a closed loop stays at zero, and the closures do no work: energy is conserved."""
+    options: dict[str, Any] = {"dampers": False, "links": 3, "base": None}
+    mechanism, q, qd, _ = random_loop(seed, kind, **options)
+    run = simulate(mechanism, start=(q, qd), stop=0.2, output_step=0.05, method="DOP853", tolerance=1e-11)
+    assert run.signals["violation_position"].max() < 1e-9
+    assert run.signals["violation_velocity"].max() < 1e-8
+    model = Model(mechanism)
+    ends = [
+        np.array([[run.signals[c.symbol + part][k] for c in mechanism.coordinates] for part in ("", "_dot")])
+        for k in (0, -1)
+    ]
+    first, last = (energy(model, 0.0, *end) for end in ends)
+    assert last.total - first.total == pytest.approx(0.0, abs=1e-8 * max(first.kinetic, 1.0))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
 import pytest
+from helpers_parts import X, Y, body, link, machine
 from helpers_random import random_chain
 from helpers_reference import (
     manipulator,
@@ -14,12 +16,15 @@ from helpers_reference import (
     random_state,
     slope,
 )
+from helpers_stages import StagedModel
 from numpy.typing import NDArray
 from scipy.integrate import simpson
 
 from gpmelica import reference
-from gpmelica.errors import SolveError
+from gpmelica.errors import DescriptionError, SolveError
+from gpmelica.generator.description.load import from_data
 from gpmelica.generator.mechanism import Mechanism
+from gpmelica.prepared import Prepared, prepare
 from gpmelica.reference import Energy, Model, energy, evaluate, simulate
 from gpmelica.reference.kinematics.kinematics import Kinematics
 from gpmelica.trajectory import Trajectory
@@ -49,12 +54,12 @@ def test_mass_matrix_is_the_kinetic_energy(seed: int) -> None:
     assert np.abs(M - M.T).max() < 1e-12 * np.abs(M).max()
     assert np.linalg.eigvalsh(M)[0] > 0
     kinetic = 0.0
-    for b, body in enumerate(mechanism.bodies, start=1):
+    for b, entry in enumerate(mechanism.bodies, start=1):
         R, T_dot = posture.T[:3, b, :3], posture.T_dot[:3, b]
         spin = T_dot[:, :3] @ R.T
         omega = np.array([spin[2, 1], spin[0, 2], spin[1, 0]])
-        v = T_dot @ [*body.com, 1.0]
-        kinetic += 0.5 * (body.mass * v @ v + omega @ R @ body.inertia @ R.T @ omega)
+        v = T_dot @ [*entry.com, 1.0]
+        kinetic += 0.5 * (entry.mass * v @ v + omega @ R @ entry.inertia @ R.T @ omega)
     assert 0.5 * qd @ M @ qd == pytest.approx(kinetic, rel=1e-12)
 
 
@@ -137,9 +142,7 @@ def test_inputs() -> None:
 
 def test_gimbal_lock_is_reported() -> None:
     """At theta = π/2 the Euler angles are singular: a SolveError names time and coordinate, no NaN."""
-    body = {"mass": 1.0, "inertia": [1.0, 1.0, 1.0]}
-    links = [{"name": "a", "parent": "ground", "joint": {"type": "spherical"}} | body]
-    mechanism = mechanism_of({"schema": 1, "name": "S", "links": links})
+    mechanism = mechanism_of(machine(link("a", "spherical")))
     with pytest.raises(SolveError, match=r"singular at t = 0\.5 s, where a\.(psi|phi)"):
         evaluate(mechanism, 0.5, [0.0, np.pi / 2, 0.0], [0.1, 0.1, 0.1])
 
@@ -224,12 +227,11 @@ def test_supports_and_replacement_joints() -> None:
     base["supports"] = [
         {"position": at, "stiffness": [1e4, 1e4, 2e4], "damping": [3e2, 2e2, 4e2]} for at in corners
     ]
-    arm = {"name": "arm", "parent": "base", "mass": 5.0, "com": [0.4, 0.0, 0.0], "inertia": [0.1, 0.3, 0.3]}
-    arm["joint"] = {"type": "revolute", "axis": [0.0, 1.0, 0.0], "damping": 2.0}
+    arm = link("arm", "revolute", Y, "base", damping=2.0) | body(5.0, [0.4, 0.0, 0.0], [0.1, 0.3, 0.3])
     pin = {"name": "pin", "type": "spherical", "model": "spring_damper"}
     pin |= {"stiffness": [1e3, 1e3, 1e3, 0, 0, 0], "damping": [30.0, 20.0, 10.0, 0, 0, 0]}
     pin |= {"a": {"link": "ground", "xyz": [0.8, 0.0, 0.0]}, "b": {"link": "arm", "xyz": [0.8, 0.0, 0.0]}}
-    data = {"schema": 1, "name": "Held", "links": [arm], "closures": [pin]}
+    data = machine(arm, closures=[pin])
     rng = np.random.default_rng(0)
     q, qd = 0.1 * rng.normal(size=7), rng.normal(size=7)
     for linearized in (False, True):
@@ -243,9 +245,7 @@ def test_supports_and_replacement_joints() -> None:
 @pytest.mark.parametrize("friction", [LUGRE, {"model": "dahl", "sigma0": 2e2, "mu_s": 0.3, "gamma": 1.5}])
 def test_friction(friction: dict[str, Any]) -> None:
     """Bristle and normal force held, LuGre's coefficient contributes its slope; Dahl's has none."""
-    joint = {"type": "prismatic", "axis": [1.0, 0.0, 0.0], "friction": friction | {"normal_force": 40.0}}
-    link = {"name": "slide", "parent": "ground", "mass": 2.0, "inertia": [0.1, 0.1, 0.1], "joint": joint}
-    data = {"schema": 1, "name": "Slide", "links": [link]}
+    data = machine(link("slide", "prismatic", X, friction=friction | {"normal_force": 40.0}) | body(2.0))
 
     def effort(mechanism: Mechanism, rate: float) -> float:
         return float(reference.evaluate(mechanism, 0.0, [0.0], [rate], [5e-4]).friction[0])
@@ -259,9 +259,136 @@ def test_friction(friction: dict[str, Any]) -> None:
 
 def test_mass_on_a_damper() -> None:
     """Why `physical` is the default: m ẍ = −d ẋ decays with d/m; with ΔQ it decays twice as fast."""
-    joint = {"type": "prismatic", "axis": [1.0, 0.0, 0.0], "velocity": 1.0, "damping": 3.0}
-    link = {"name": "m", "parent": "ground", "mass": 2.0, "inertia": [0.1, 0.1, 0.1], "joint": joint}
-    data = {"schema": 1, "name": "Damped", "links": [link], "simulation": {"stop": 1.0, "tolerance": 1e-10}}
+    mass = link("m", "prismatic", X, velocity=1.0, damping=3.0) | body(2.0)
+    data = machine(mass, simulation={"stop": 1.0, "tolerance": 1e-10})
     for mechanism, rate in ((mechanism_of(data), 1.5), (_printed(data), 3.0)):
         run = reference.simulate(mechanism)
         assert run.signals["m_position_dot"] == pytest.approx(np.exp(-rate * run.time), abs=1e-8)
+
+
+# ---- Frames without mass ----------------------------------------------------------------------------------------
+
+
+DOWN = [0.0, -1.0, 0.0]
+BODY = body(1.5, [0.3, 0.1, 0.0], [0.02, 0.1, 0.11])
+WRIST: dict[str, Any] = {"xyz": [0.8, 0.0, 0.1], "rpy": [0.2, 0.1, 0.3], "position": [0.3, -0.4]}
+ARM = machine(
+    link("arm", "revolute", DOWN) | BODY,
+    link("hand", "universal", None, "arm", **WRIST) | BODY,
+    points={"E": {"link": "hand", "position": [0.4, 0.1, 0.0]}},
+    outputs={"loads": "all"},
+    simulation={"stop": 0.1},
+)
+
+
+def arm(*links: dict[str, Any], **changes: dict[str, Any]) -> Prepared:
+    """The arm with further links, and with changes of those that it has."""
+    data = copy.deepcopy(ARM)
+    data["links"] += links
+    for entry in data["links"]:
+        entry.update(changes.get(entry["name"], {}))
+    return prepare(from_data(data))
+
+
+def frame(name: str, parent: str, **more: Any) -> dict[str, Any]:
+    return {"name": name, "parent": parent, "joint": {"type": "fixed"}} | more
+
+
+def _random_states(seed: int) -> list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]]:
+    rng = np.random.default_rng(seed)
+    return [(rng.uniform(-1.0, 1.0, 3), rng.normal(size=3)) for _ in range(5)]
+
+
+def _same(model: Prepared, expected: Prepared) -> None:
+    """M, h and q̈ by the reference, q̈ and the common outputs by the generated equations."""
+    ours, theirs = StagedModel(model), StagedModel(expected)
+    for q, qd in _random_states(3):
+        found, truth = (reference.evaluate(m.mechanism, 0.0, q, qd) for m in (model, expected))
+        np.testing.assert_allclose(found.M, truth.M, rtol=0, atol=1e-13)
+        np.testing.assert_allclose(found.h, truth.h, rtol=0, atol=1e-12)
+        mine, other = ours(0.0, q, qd), theirs(0.0, q, qd)
+        np.testing.assert_allclose(mine.qdd, truth.qdd, rtol=1e-11, atol=1e-11)
+        common = set(mine.outputs) & set(other.outputs)
+        assert {"E_vx", "arm_load_fz"} <= common
+        for name in common:
+            assert mine.outputs[name] == pytest.approx(other.outputs[name], rel=1e-9, abs=1e-9), name
+
+
+def test_fixed_frames() -> None:
+    """Frames on frames, and a point on the last one: the machine is the one without them."""
+    turn = {"xyz": [0.1, -0.2, 0.3], "rpy": [0.4, 0.5, 0.6]}
+    model = arm(frame("flange", "hand", frame=turn), frame("tool0", "flange", frame=turn))
+    _same(model, arm())
+    loads = StagedModel(model)(0.0, *_random_states(1)[0]).outputs
+    assert {loads[f"{name}_load_{part}"] for name in ("tool0", "flange") for part in ("fx", "nz")} == {0.0}
+
+
+def test_frame_carries_a_link() -> None:
+    """A link hung on a frame is where the product of both frames has it."""
+    lifted = {"xyz": [0.8, 0.0, 0.1]}
+    turned = {"rpy": [0.2, 0.1, 0.3]}
+    _same(arm(frame("mount", "arm", frame=lifted), hand={"parent": "mount", "frame": turned}), arm())
+
+
+def test_moving_frame() -> None:
+    """A universal joint is a revolute one about z, a frame without mass, and a revolute one about y."""
+    psi = {"type": "revolute", "axis": [0.0, 0.0, 1.0], "position": 0.3}
+    theta = {"type": "revolute", "axis": [0.0, 1.0, 0.0], "position": -0.4}
+    cross = frame("spider", "arm", frame=ARM["links"][1]["frame"]) | {"joint": psi}
+    split = arm(cross, hand={"parent": "spider", "frame": {}, "joint": theta})
+    assert [c.name for c in split.mechanism.coordinates] == ["arm.angle", "spider.angle", "hand.angle"]
+    _same(split, arm())
+
+
+def test_point_mass() -> None:
+    """A body without extent, away from its axis: a mathematical pendulum."""
+    bob = link("bob", "revolute", DOWN) | body(2.0, [0.5, 0.0, 0.0], [0.0, 0.0, 0.0])
+    qdd = StagedModel(prepare(from_data(machine(bob))))(0.0, np.array([0.3]), np.array([1.0])).qdd
+    assert qdd == pytest.approx([-9.81 / 0.5 * np.cos(0.3)], rel=1e-13)
+
+
+TIP = frame("tip", "hand", joint={"type": "revolute", "axis": X})
+ABOUT_Y = {"joint": {"type": "revolute", "axis": Y}}
+SINGULAR = {
+    "a frame alone": ([TIP], "links[2].mass (tip): tip.angle moves nothing"),
+    "frames on a frame": ([TIP, frame("tool0", "tip")], "links[2].mass (tip): tip.angle moves nothing"),
+    "a point about itself": (
+        [TIP | body(inertia=[0.0, 0.0, 0.0])],
+        "links[2].inertia (tip): tip.angle moves nothing",
+    ),
+    "a rod about itself": (
+        [TIP | body(1.0, [1, 0, 0], [0, 1, 1])],
+        "links[2].inertia (tip): tip.angle moves nothing",
+    ),
+    "two on one axis": (
+        [TIP | ABOUT_Y, frame("tool", "tip", frame={"xyz": [0, 1, 0]}) | BODY | ABOUT_Y],
+        "links[2].mass (tip): tip.angle, tool.angle can move together so that nothing",
+    ),
+    "two fingers": (
+        [TIP | {"name": name} for name in ("left", "right")],
+        "links[2].mass (left): left.angle moves nothing",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SINGULAR)
+def test_singular(name: str) -> None:
+    """What moves without mass is named, at the link that lacks it."""
+    links, says = SINGULAR[name]
+    with pytest.raises(DescriptionError) as caught:
+        arm(*links)
+    lines = str(caught.value).splitlines()
+    assert lines[0].startswith(f"description: {says}")
+    assert len(lines) == (2 if name == "two fingers" else 1)
+
+
+def test_aligned_angles_are_not_massless() -> None:
+    """At theta = ±π/2 the axes of psi and phi meet: nothing is wrong with the masses."""
+    data = copy.deepcopy(ARM)
+    data["links"][1]["joint"] = {"type": "spherical", "position": [0.1, np.pi / 2, 0.2]}
+    mechanism = prepare(from_data(ARM)).mechanism
+    assert reference.massless(mechanism, np.array([0.1, 0.2, np.pi / 2])) == []
+    with pytest.raises(DescriptionError) as caught:
+        prepare(from_data(data))
+    assert "mass" not in str(caught.value).partition(":")[0]
+    assert "moves nothing" not in str(caught.value)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from helpers_backends import CompileData
 from helpers_examples import EXAMPLES
-from helpers_parts import body, link
+from helpers_parts import Z, body, link, machine
 from helpers_reference import mechanism_of, slope
 from helpers_stages import StagedModel
 from machines.scales import resized
@@ -59,16 +59,10 @@ def arm(damping: float = 0.0, **changes: Any) -> dict[str, Any]:
     tool = {"name": "tool", "parent": "jib", "frame": {"dh": [0.6, 0.4, 0.1, -3.0]}, "joint": {"type": "fixed"}}
     rope = {"name": "rope", "a": {"link": "ground", "point": [0.0, 0.0, 2.0]}, "b": {"link": "tool"}}
     rope |= {"stiffness": 300.0, "damping": damping, "rest": 1.2, "tension_only": True}
-    return {
-        "schema": 1,
-        "name": "Arm",
-        "parameters": {"tilt": 0.3, "stretch": 0.1},
-        "links": [boom, jib, tool],
-        "points": {"E": {"link": "tool", "position": [0.1, 0.0, 0.2]}},
-        "lines": [rope],
-        "outputs": WANTED,
-        "simulation": {"stop": 0.4, "output_step": 0.01, "start": "description"},
-    } | changes
+    times = {"stop": 0.4, "output_step": 0.01, "start": "description"}
+    points = {"E": {"link": "tool", "position": [0.1, 0.0, 0.2]}}
+    tables = {"points": points, "lines": [rope], "outputs": WANTED, "simulation": times}
+    return machine(boom, jib, tool, parameters={"tilt": 0.3, "stretch": 0.1}, **tables) | changes
 
 
 def _at(model: Model, t: float, q: Array, qd: Array) -> tuple[dict[str, float], Array]:
@@ -244,14 +238,9 @@ def test_a_missing_counterpart_stops_the_run() -> None:
 @pytest.mark.parametrize(("length", "nominal"), [(1.0, 1.0), (1e-3, 1e-3), (1e3, 1.0)])
 def test_small_machines_have_small_tolerances_of_lengths(length: float, nominal: float) -> None:
     """A slide of 1 mm is as much in a machine of 1 cm as one of 1 m in a machine of 10 m."""
-    link = {"mass": 1.0, "com": [0.1, 0.0, 0.0], "inertia": [0.1, 0.1, 0.1]}
-    slide = link | {"name": "slide", "parent": "ground", "joint": {"type": "prismatic", "axis": [0.0, 0.0, 1.0]}}
-    arm = link | {"name": "arm", "parent": "slide", "frame": {"xyz": [5.0, 0.0, 0.0]}}
-    data = {
-        "schema": 1,
-        "name": "Slide",
-        "links": [slide, arm | {"joint": {"type": "revolute", "axis": [0.0, 0.0, 1.0]}}],
-    }
+    centre = body(1.0, [0.1, 0.0, 0.0], [0.1, 0.1, 0.1])
+    slide = link("slide", "prismatic", Z) | centre
+    data = machine(slide, link("arm", "revolute", Z, "slide", xyz=[5.0, 0.0, 0.0]) | centre)
     states = prepare(from_data(resized(data, 1.0, length))).program.states
     found = {state.name.removesuffix("_state"): state.nominal for state in states}
     assert found["slide_position"] == found["slide_position_dot"] == pytest.approx(nominal)

@@ -1,4 +1,4 @@
-"""Friction of the reference: bristle models, the loop with the joint loads, work, stick-slip."""
+"""Friction of the reference, the native FMU and the Modelica text: bristles, joint loads, work, stick-slip."""
 
 from __future__ import annotations
 
@@ -7,14 +7,32 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers_absolute import AbsoluteModel
+from helpers_backends import (
+    CompileData,
+    follows,
+    largest_error,
+    modelica_accelerations,
+    native_accelerations,
+    pendulum,
+    random_states,
+    reference_accelerations,
+    run_of,
+)
 from helpers_friction import DAHL, LUGRE, STICK_SLIP, stick_slip
-from helpers_loops import random_loop
+from helpers_loops import four_bar, random_loop, spatial_linkage
+from helpers_parts import X, Y, link, machine
 from helpers_random import random_chain
 from helpers_reference import manipulator, mechanism_of, random_state
 from numpy.typing import NDArray
 from scipy.integrate import simpson, solve_ivp
 
+from gpmelica import reference
+from gpmelica.fmu.backends import native
+from gpmelica.fmu.backends import rumoca as rumoca_backend
+from gpmelica.fmu.runs import simulate as runs
+from gpmelica.generator.description.load import from_data
 from gpmelica.generator.mechanism import Friction, Mechanism
+from gpmelica.prepared import Prepared, prepare
 from gpmelica.reference import evaluate, joint_loads, simulate, start_state
 from gpmelica.trajectory import Trajectory
 
@@ -44,11 +62,11 @@ def _rubbing(seed: int, kind: str | None) -> tuple[Mechanism, Array, Array, Arra
     data = mechanism.chain.model_dump(by_alias=True, exclude_none=True)
     if "base" in data:
         data["base"]["linearized"] = False
-    for i, link in enumerate(data["links"]):
-        if link["joint"]["type"] in ("revolute", "prismatic"):
-            size = {"diameter": 0.08} if link["joint"]["type"] == "revolute" else {}
+    for i, entry in enumerate(data["links"]):
+        if entry["joint"]["type"] in ("revolute", "prismatic"):
+            size = {"diameter": 0.08} if entry["joint"]["type"] == "revolute" else {}
             given = {"normal_force": 5.0} if i % 3 == 2 else {}
-            link["joint"]["friction"] = (LUGRE if i % 2 else DAHL) | size | given
+            entry["joint"]["friction"] = (LUGRE if i % 2 else DAHL) | size | given
     mechanism = mechanism_of(data)
     if mechanism.base_fixed:
         q[:6] = qd[:6] = 0.0
@@ -95,17 +113,15 @@ def test_friction_fits_the_loads(kind: str | None, seed: int) -> None:
 
 
 def _slider(friction: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    """A mass of 1 kg on a horizontal slide with a given normal force of 1 N."""
-    joint = {"type": "prismatic", "axis": [1.0, 0.0, 0.0], "friction": friction | {"normal_force": 1.0}}
-    link = {"name": "mass", "parent": "ground", "joint": joint, "mass": 1.0, "inertia": [1.0, 1.0, 1.0]}
-    return {"schema": 1, "name": "Slide", "gravity": [0.0, 0.0, -9.81], "links": [link]} | changes
+    """A mass of 1 kg on a horizontal slide."""
+    return machine(link("mass", "prismatic", X, friction=friction), gravity=[0.0, 0.0, -9.81]) | changes
 
 
 def test_normal_force_of_a_slide_is_the_weight() -> None:
     """Without a given normal force, a horizontal slide rubs with μ m g; a vertical one hangs free."""
     for axis, normal in (([1.0, 0.0, 0.0], 9.81), ([0.0, 0.0, 1.0], 0.0)):
         data = _slider(LUGRE)
-        data["links"][0]["joint"] |= {"axis": axis, "friction": LUGRE}
+        data["links"][0]["joint"]["axis"] = axis
         found = evaluate(mechanism_of(data), 0.0, [0.0], [0.2], [0.001])
         mu = _bristles(mechanism_of(data).coordinates[0].friction, 0.2, 0.001)[1]
         assert found.friction[0] == pytest.approx(-mu * normal, rel=1e-9, abs=1e-6)
@@ -118,13 +134,10 @@ def test_loop_where_friction_outweighs_the_load(mu: float) -> None:
     Beyond μ = √2 to insert one into the other does not converge; the solution is there all the same.
     """
     friction, F = {"model": "dahl", "sigma0": 100.0, "mu_s": 10.0}, 30.0
-    links, parent = [], "ground"
-    for name, axis in (("lower", [1.0, 0.0, 0.0]), ("upper", [0.0, 1.0, 0.0])):
-        joint = {"type": "prismatic", "axis": axis, "friction": friction}
-        links.append({"name": name, "parent": parent, "joint": joint, "mass": 1.0, "inertia": [1.0, 1.0, 1.0]})
-        parent = name
+    lower = link("lower", "prismatic", X, friction=friction)
+    upper = link("upper", "prismatic", Y, "lower", friction=friction)
     forces = [{"name": "f", "link": "upper", "force": [-F, 0.0, 0.0]}]
-    data = {"schema": 1, "name": "Slides", "gravity": [0.0, 0.0, 0.0], "links": links, "forces": forces}
+    data = machine(lower, upper, gravity=[0.0, 0.0, 0.0], forces=forces)
     found = evaluate(mechanism_of(data), 0.0, [0.0, 0.0], [1.0, 1.0], [mu / 100.0, mu / 100.0])
     across = mu * F / 2 / (1 + mu**2 / 2)
     assert found.friction == pytest.approx([-mu * across, -across], rel=1e-8)
@@ -132,19 +145,27 @@ def test_loop_where_friction_outweighs_the_load(mu: float) -> None:
     assert found.friction_residual < 1e-8
 
 
-def test_stick_slip() -> None:
+@pytest.mark.parametrize(
+    ("by", "errors"),  # of x, v, z, in their ranges
+    [("reference", (4e-7, 1e-6, 6e-6)), ("me", (1e-5, 1e-4, 2e-3)), ("cs", (1e-5, 1e-4, 2e-3))],
+)
+def test_stick_slip(compile_data: CompileData, by: runs.Mode, errors: tuple[float, ...]) -> None:
     """The benchmark of Canudas de Wit et al. (1995) has its limit cycle, that of a converged solution.
 
-    The mass sticks until the spring pulls with nearly F_s = 1.5 N, slips once with F_c = 1 N and viscous friction,
-    and sticks again with a spring force as far below F_c, less what viscous friction has taken.
+    The mass sticks until the spring pulls with nearly F_s = 1.5 N, slips with F_c = 1 N and viscous friction, and
+    sticks again with a spring force as far below F_c, less what viscous friction has taken.
     """
     forces = [{"name": "pull", "joint": "mass", "effort": "2*(0.1*t - mass.position)"}]
-    mechanism = mechanism_of(_slider(STICK_SLIP, forces=forces))
-    run = simulate(mechanism, method="Radau", tolerance=1e-7, stop=23.0, output_step=0.05)
-    exact = solve_ivp(stick_slip, (0.0, 23.0), [0.0, 0.0, 0.0], "Radau", run.time, rtol=1e-11, atol=1e-14)
+    data = _slider(STICK_SLIP, forces=forces, simulation={"start": "description"})
+    if by == "reference":
+        run = simulate(mechanism_of(data), method="Radau", tolerance=1e-7, stop=25.0, output_step=0.05)
+    else:
+        run = run_of(compile_data(data), by, stop=25.0, tolerance=1e-9)
+    exact = solve_ivp(stick_slip, (0.0, 25.0), [0.0, 0.0, 0.0], "Radau", run.time, rtol=1e-11, atol=1e-14).y
     x, v, z = (run.signals[f"mass_position{part}"] for part in ("", "_dot", "_z"))
-    for found, expected, tolerance in ((x, exact.y[0], 1e-6), (v, exact.y[1], 1e-6), (z, exact.y[2], 1e-10)):
-        assert np.abs(found - expected).max() < tolerance
+    for found, expected, error in zip((x, v, z), exact, errors, strict=True):
+        assert found == pytest.approx(expected, abs=error * np.ptp(expected))
+    assert np.count_nonzero((v[1:] > 0.05) & (v[:-1] <= 0.05)) >= 3
     friction = 2.0 * (0.1 * run.time - x) - run.signals["mass_position_ddot"]
     assert 1.45 < friction.max() < 1.505
 
@@ -152,7 +173,7 @@ def test_stick_slip() -> None:
 def _driven(friction: dict[str, Any], amplitude: float, stop: float) -> Trajectory:
     """The slide moved as x = A sin t by a programmed equation; m = 1 kg."""
     program = [{"name": "swing", "expression": f"mass.position - {amplitude}*sin(t)"}]
-    data = _slider(friction, programmed=program)
+    data = _slider(friction | {"normal_force": 1.0}, programmed=program)
     data["links"][0]["joint"]["velocity"] = amplitude
     data["simulation"] = {"stop": stop, "output_step": 2 * np.pi / 200, "tolerance": 1e-8}
     return simulate(mechanism_of(data))
@@ -202,3 +223,108 @@ def test_states_start_undeformed() -> None:
     first = evaluate(mechanism, 0.0, q, qd)
     assert first.qdd == pytest.approx(evaluate(mechanism, 0.0, q, qd, [0.0]).qdd, rel=1e-15)
     assert first.z_dot == pytest.approx([1.0], rel=1e-15)
+
+
+# ---- Friction in the native FMU and the Modelica text, against the reference, a benchmark and closed forms ------
+
+
+def _with_friction(data: dict[str, Any], *frictions: dict[str, Any]) -> dict[str, Any]:
+    """The description with friction in its first joints; revolute ones get a journal."""
+    for entry, friction in zip(data["links"], frictions, strict=False):
+        size = {"diameter": 0.1} if entry["joint"]["type"] == "revolute" else {}
+        entry["joint"]["friction"] = friction | size
+    return data | {"simulation": {"start": "description", "stop": 1.0}, "outputs": {"loads": "all"}}
+
+
+def _linkage() -> dict[str, Any]:
+    data = spatial_linkage("spherical", crank=0.4, speed=2.0)
+    single = [link for link in data["links"] if link["joint"]["type"] in ("revolute", "prismatic")]
+    return data | _with_friction({"links": single}, LUGRE, DAHL) | {"links": data["links"]}
+
+
+GIVEN = {"normal_force": 7.0}
+MECHANISMS: dict[str, dict[str, Any]] = {
+    "LuGre, given": _with_friction(pendulum(), LUGRE | GIVEN, LUGRE | GIVEN),
+    "LuGre, load": _with_friction(pendulum(), LUGRE, LUGRE),
+    "Dahl, given": _with_friction(pendulum(), DAHL | GIVEN, DAHL | GIVEN | {"gamma": 1.0}),
+    "Dahl, load": _with_friction(pendulum(), DAHL, DAHL),
+    "both": _with_friction(pendulum(), DAHL, LUGRE | GIVEN),
+    "bars": _with_friction(four_bar(), LUGRE, DAHL, LUGRE | GIVEN),
+    "linkage": _linkage(),
+}
+needs_rumoca = pytest.mark.skipif(not rumoca_backend.available(), reason="rumoca is not installed")
+
+
+def _check(model: Prepared, found: Array, expected: Array) -> None:
+    """q̈ and ż, shape (N, n + f), agree to 1e-9 of the largest, each by itself."""
+    n = model.mechanism.n
+    assert largest_error(found[:, :n], expected[:, :n]) <= 1e-9
+    assert largest_error(found[:, n:], expected[:, n:]) <= 1e-9
+    assert np.abs(expected[:, n:]).max() > 0.1
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_native(compile_data: CompileData, name: str) -> None:
+    """q̈ and ż of the compiled FMU are the reference's at random states."""
+    compiled = compile_data(MECHANISMS[name])
+    states = random_states(compiled.model, np.random.default_rng(11), 20)
+    found = native_accelerations(compiled.model, compiled.fmu, states)
+    _check(compiled.model, found, reference_accelerations(compiled.model, states))
+
+
+@needs_rumoca
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_modelica(name: str) -> None:
+    """The same of the Modelica text."""
+    model = prepare(from_data(MECHANISMS[name]))
+    states, found = modelica_accelerations(model, np.random.default_rng(12), 40)
+    _check(model, found, reference_accelerations(model, states))
+
+
+def test_coulombs_limit(compile_data: CompileData) -> None:
+    """A block sliding at 1 m/s stops after v²/(2μg), the closer the stiffer the bristles, and stays.
+
+    Its normal force is its joint's load, the weight. Until the bristles are bent by μ/σ0, their damper takes the
+    impulse m g σ1 μ/σ0, which shortens the way by σ1/σ0 times the velocity.
+    """
+    mu = 0.3
+    for sigma0 in (1e4, 1e5):
+        sigma1 = 2 * np.sqrt(sigma0 / 9.81)
+        friction = {"model": "lugre", "sigma0": sigma0, "sigma1": sigma1, "mu_s": mu, "mu_k": mu, "v_s": 0.01}
+        data = _slider(friction, simulation={"start": "description"})
+        data["links"][0]["joint"]["velocity"] = 1.0
+        run = run_of(compile_data(data), stop=1.0, tolerance=1e-9)
+        assert abs(run.signals["mass_position_dot"][-1]) < 1e-6
+        way = run.signals["mass_position"][-1]
+        assert way - 1 / (2 * mu * 9.81) == pytest.approx(-sigma1 / sigma0, rel=0.1)
+
+
+def test_no_friction_costs_nothing() -> None:
+    """Without the key nothing of friction is in the program, and the C code is that of the plain description."""
+    data = MECHANISMS["LuGre, load"]
+    links = [
+        entry | {"joint": {k: v for k, v in entry["joint"].items() if k != "friction"}} for entry in data["links"]
+    ]
+    plain = pendulum(simulation=data["simulation"], outputs=data["outputs"])
+    models = [prepare(from_data(x)) for x in (data, data | {"links": links}, plain)]
+    rubbing, off, never = (native.generate(model.native_program, model.chain).files for model in models)
+    assert off == never
+    assert repr(models[1].program) == repr(models[2].program)
+    assert rubbing != off
+    names = {item.name for item in models[1].program.items}
+    assert len(models[1].program.states) == 4
+    assert not names & {"tau", "tau_0", "X", "B"}
+    assert len(models[0].program.states) == 6
+
+
+def test_friction_states_of_the_fmu(compile_data: CompileData) -> None:
+    """z is a state that starts at its parameter; a run with deflected bristles follows the reference."""
+    compiled = compile_data(MECHANISMS["linkage"])
+    model = compiled.model
+    names = [state.name for state in model.program.states]
+    assert [name for name in names if name.endswith("_z")] == ["crank_angle_z", "slider_position_z"]
+    truth = reference.simulate(
+        model.mechanism, start=model.start, dependent=model.dependent, stop=0.3, output_step=0.01, tolerance=1e-10
+    )
+    follows(compiled, truth, tolerance=1e-11)
+    assert set(truth.signals) >= set(names)
