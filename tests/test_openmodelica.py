@@ -322,11 +322,15 @@ def test_found_at_home(stand_in: StandIn, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_flags_of_the_user_come_last(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that they can undo ours; CMake takes both from the environment."""
-    monkeypatch.delenv("CFLAGS", raising=False)
-    own = openmodelica.Omc("/no/omc").environment["CFLAGS"]
+    for name in ("CFLAGS", "CMAKE_TOOLCHAIN_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    own = openmodelica.Omc("/no/omc").environment
     monkeypatch.setenv("CFLAGS", "-ftree-slp-vectorize -g")
-    assert own
-    assert openmodelica.Omc("/no/omc").environment["CFLAGS"] == f"{own} -ftree-slp-vectorize -g"
+    assert own["CFLAGS"]
+    assert openmodelica.Omc("/no/omc").environment["CFLAGS"] == f"{own['CFLAGS']} -ftree-slp-vectorize -g"
+    assert "$ENV{CFLAGS}" in Path(own["CMAKE_TOOLCHAIN_FILE"]).read_text()
+    monkeypatch.setenv("CMAKE_TOOLCHAIN_FILE", "mine.cmake")
+    assert openmodelica.Omc("/no/omc").environment["CMAKE_TOOLCHAIN_FILE"] == "mine.cmake"
 
 
 def test_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,9 +13,10 @@ from ....errors import MissingToolError
 
 _DOCKER = "docker:"
 _PROBE = 30.0  # s, for questions that take no time
-# For the C of FMUs, beside -O3. In the one function that lists all variables gcc would look for vectors, in a time
-# that goes with the square of their number; what fills linear systems is to be optimised, which omc forbids.
+# For the C of FMUs. In the one function that lists all variables gcc would look for vectors, in a time that goes with
+# the square of their number; what fills linear systems is to be optimised, which omc forbids.
 _C_FLAGS = "-fno-tree-slp-vectorize -DOMC_DISABLE_OPT="
+_TOOLCHAIN = Path(__file__).with_name("release.cmake")  # heeded by CMake from 3.21 on
 _HOW = {
     "Linux": "the packages of https://openmodelica.org, or: conda install -c conda-forge openmodelica",
     "Windows": "the installer of https://openmodelica.org, which sets OPENMODELICAHOME",
@@ -44,7 +45,9 @@ class Omc:
         if self.image:
             return {}
         path = os.pathsep.join((str(Path(self.program).parent), os.environ.get("PATH", "")))
-        return {"PATH": path, "CFLAGS": f"{_C_FLAGS} {os.environ.get('CFLAGS', '')}".rstrip()}
+        flags = f"{_C_FLAGS} {os.environ.get('CFLAGS', '')}".rstrip()
+        toolchain = os.environ.get("CMAKE_TOOLCHAIN_FILE", str(_TOOLCHAIN))
+        return {"PATH": path, "CFLAGS": flags, "CMAKE_TOOLCHAIN_FILE": toolchain}
 
     def command(self, folder: Path) -> list[str]:
         """What runs omc in a folder; its arguments follow."""
