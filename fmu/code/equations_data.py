@@ -186,7 +186,7 @@ def _derivative(name: str, found: StageDerivative, work: Mapping[str, int], adjo
     return {
         "forward": found.forward.name(),
         "reverse": found.reverse.name() if adjoint else "0",
-        "n_work": max(work.get(f.name(), 0) for f in (found.forward, found.reverse)),
+        "n_work": max(work[f.name()] for f in [found.forward, *([found.reverse] if adjoint else [])]),
         "n_values": len(found.values),
         "values": f"{name}_values",
         "n_from": len(found.origin),

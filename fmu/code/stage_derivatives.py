@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, pairwise
 
 import casadi as ca
 
@@ -21,13 +23,34 @@ class StageDerivative:
     """Functions of the values, and of the changes of `origin` (forward) or the adjoints of `to` (reverse).
 
     Results: the changes of `to` (forward), the shares in the adjoints of `origin` (reverse).
+
+    function  what is differentiated: of the symbols of the values first the changing ones, then all; a vector
     """
 
-    forward: ca.Function
-    reverse: ca.Function
+    name: str
+    function: tuple[list[SX], list[SX], SX]
     values: tuple[Block, ...]
     origin: tuple[Block, ...]
     to: tuple[Block, ...]
+
+    @cached_property
+    def forward(self) -> ca.Function:
+        """Of the values and of changes of `origin`."""
+        return self._derivative(f"{self.name}_forward", self.origin, self.to)
+
+    @cached_property
+    def reverse(self) -> ca.Function:
+        """Of the values and of adjoints of `to`; made when it is asked for, and FMI 2.0 has no adjoints."""
+        return self._derivative(f"{self.name}_reverse", self.to, self.origin, reverse=True)
+
+    def _derivative(
+        self, name: str, seeds: tuple[Block, ...], sensitivities: tuple[Block, ...], *, reverse: bool = False
+    ) -> ca.Function:
+        changing, symbols, result = self.function
+        given = [ca.SX.sym(f"seed{i}", block.size) for i, block in enumerate(seeds)]
+        total = ca.densify(ca.jtimes(result, ca.vertcat(*changing), ca.vertcat(*given), reverse))
+        ends = [0, *accumulate(block.size for block in sensitivities)]
+        return ca.Function(name, [*symbols, *given], [total[a:b] for a, b in pairwise(ends)])
 
 
 def differentiated(staged: Staged) -> dict[str, StageDerivative]:
@@ -51,14 +74,8 @@ def differentiate(stage: Stage) -> StageDerivative:
     result = ca.vertcat(*results)
     used = [i for i, symbol in enumerate(symbols) if any(ca.which_depends(result, symbol, 1, True))]
     origin = tuple(stage.inputs[i] for i in used)
-    chosen, name = [symbols[i] for i in used], stage.function.name()
-    return StageDerivative(
-        _derivative(f"{name}_forward", arguments, chosen, result, origin, to),
-        _derivative(f"{name}_reverse", arguments, chosen, result, to, origin, reverse=True),
-        values,
-        origin,
-        to,
-    )
+    changing = [symbols[i] for i in used]
+    return StageDerivative(stage.function.name(), (changing, arguments, result), values, origin, to)
 
 
 def _solve(system: AnySystem, results: list[SX]) -> tuple[int, list[SX], list[SX], tuple[Block, ...]]:
@@ -110,20 +127,3 @@ def _symmetric(upper: SX) -> SX:
     """Shape (3, 3), of xx, xy, xz, yy, yz, zz."""
     xx, xy, xz, yy, yz, zz = ca.vertsplit(upper)
     return ca.blockcat([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-
-
-def _derivative(
-    name: str,
-    arguments: list[SX],
-    chosen: list[SX],
-    result: SX,
-    seeds: tuple[Block, ...],
-    sensitivities: tuple[Block, ...],
-    *,
-    reverse: bool = False,
-) -> ca.Function:
-    given = [ca.SX.sym(f"seed{i}", block.size) for i, block in enumerate(seeds)]
-    total = ca.densify(ca.jtimes(result, ca.vertcat(*chosen), ca.vertcat(*given), reverse))
-    ends = [sum(block.size for block in sensitivities[: i + 1]) for i in range(len(sensitivities))]
-    parts = [total[end - block.size : end] for block, end in zip(sensitivities, ends, strict=True)]
-    return ca.Function(name, [*arguments, *given], parts)
