@@ -13,8 +13,8 @@ from ....errors import MissingToolError
 
 _DOCKER = "docker:"
 _PROBE = 30.0  # s, for questions that take no time
-# For the C of FMUs. In the function that lists all variables gcc would look for vectors, in a time that goes with the
-# square of their number; what fills linear systems is to be optimised, which omc forbids.
+# For the C of FMUs. In the function that lists all variables gcc would look for vectors, in a time that goes with
+# the square of their number; what fills linear systems is to be optimised, which omc forbids.
 _C_FLAGS = "-fno-tree-slp-vectorize -DOMC_DISABLE_OPT="
 _TOOLCHAIN = Path(__file__).with_name("release.cmake")  # heeded by CMake from 3.21 on
 _HOW = {
