@@ -100,6 +100,7 @@ _SHORTHANDS = {
     "expression": (_EXPRESSION, "expression = '''{}'''"),
     "order": ('name = "height"', 'name = "height"\norder = {}'),
     "force": ("", '[[forces]]\nname = "f"\n{}'),
+    "motion": ("", '[[motions]]\nname = "lifting"\njoint = "upper"\n{}'),
     "case": ("", '[[cases]]\nname = "varied"\nset = {{ {} }}'),
 }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from helpers_reference import manipulator, mechanism_of
 from helpers_stages import StagedModel
 from numpy.typing import NDArray
 
-from gpmelica.errors import DescriptionError
 from gpmelica.fmu.backends.rumoca import CompiledModel
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.fmu.runs.validation import validate
@@ -152,78 +150,3 @@ def test_the_tower_crane() -> None:
         given = {"start": model.start, "inputs": {"travel": 15.0}}
         exact = evaluate(model.mechanism, t, q, qd, [0.5, 0.1, -0.2, 0.3], **given)
         assert np.abs(found.qdd - exact.qdd).max() < 1e-9 * np.abs(exact.qdd).max()
-
-
-# ---- Wrong ones -------------------------------------------------------------------------------------------------
-
-MOTION = {"name": "lifting", "joint": "upper"}
-ROPE = {"name": "rope", "a": {"link": "ground"}, "b": {"link": "lower"}, "stiffness": 1e3}
-WRONG: dict[str, tuple[dict[str, Any], str]] = {
-    "neither": ({"motions": [MOTION]}, "motions[0] (lifting): give either position or input = true"),
-    "both": (
-        {"motions": [MOTION | {"position": "t", "input": True, "cutoff": 1.0}]},
-        "motions[0] (lifting): give either position or input = true",
-    ),
-    "no cutoff": (
-        {"motions": [MOTION | {"input": True}]},
-        "motions[0].cutoff (lifting): is missing: the frequency of the filter that follows the input, Hz",
-    ),
-    "a cutoff of an expression": (
-        {"motions": [MOTION | {"position": "0.4", "cutoff": 2.0}]},
-        "motions[0].cutoff (lifting): is for input = true; an expression is followed as it is",
-    ),
-    "a cutoff of 0": (
-        {"motions": [MOTION | {"input": True, "cutoff": 0.0}]},
-        "motions[0].cutoff (lifting): expected a number above 0, got 0.0",
-    ),
-    "no such joint": (
-        {"motions": [MOTION | {"joint": "uper", "position": "0.4"}]},
-        "motions[0].joint (lifting): there is no link 'uper'; did you mean 'upper'?",
-    ),
-    "no such coordinate": (
-        {"motions": [MOTION | {"joint": "upper.psi", "position": "0.4"}]},
-        "motions[0].joint (lifting): expected one coordinate of the joint (upper.angle), got 'upper.psi'",
-    ),
-    "a name twice": (
-        {"motions": [MOTION | {"position": "0.4"}, MOTION | {"joint": "lower", "position": "0.9"}]},
-        "motions[1].name: the name 'lifting' is taken by motions[0]; names must be unique",
-    ),
-    "a joint that starts with a velocity": (
-        {
-            "links": [
-                manipulator()["links"][0] | {"joint": {"type": "revolute", "axis": [0, 1, 0], "velocity": 0.5}}
-            ],
-            "points": {},
-            "motions": [MOTION | {"input": True, "cutoff": 2.0}],
-        },
-        "motions[0].joint (lifting): a filter starts at rest; expected a joint whose start velocity is 0, got 0.5",
-    ),
-    "two inputs of a name": (
-        {
-            "motions": [MOTION | {"input": True, "cutoff": 2.0}],
-            "lines": [ROPE | {"rest": {"input": "lifting", "cutoff": 2.0}}],
-        },
-        "lines[0].rest.input (rope): the input 'lifting' is taken by motions[0]; names must be unique",
-    ),
-    "a length without a cutoff": (
-        {"lines": [ROPE | {"rest": {"input": "hoist"}}]},
-        "lines[0].rest.cutoff (rope): is missing",
-    ),
-    "a length of an unknown key": (
-        {"lines": [ROPE | {"rest": {"input": "hoist", "cutoff": 1.0, "begin": 1.0}}]},
-        "lines[0].rest.begin (rope): unknown key; known are: input, cutoff, start",
-    ),
-    "a length of less than nothing": (
-        {"lines": [ROPE | {"rest": {"input": "hoist", "cutoff": 1.0, "start": -1.0}}]},
-        "lines[0].rest.start (rope): expected at least 0, got -1.0",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_wrong_motions(name: str) -> None:
-    """One problem each, with its key."""
-    changes, expected = WRONG[name]
-    with pytest.raises(DescriptionError) as caught:
-        from_data(manipulator(**changes))
-    assert [str(problem) for problem in caught.value.problems] == [expected]
