@@ -100,6 +100,8 @@ class Evaluator:
 
     def __call__(self, expr: Expr) -> SX:
         """SX of an expression; the node is kept, so that equal nodes are evaluated once."""
+        if (known := self._memo.get(id(expr))) is not None:
+            return known[1]
         for each in reversed(self._spine(expr)):
             self._memo[id(each)] = (each, self._evaluate(each))
         return self._memo[id(expr)][1]

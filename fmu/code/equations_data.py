@@ -68,6 +68,7 @@ def data(
     }
     blocks = {name: block.offset for name, block in staged.blocks.items() if name not in _OWN_BLOCKS}
     values = {
+        "initialiser": _initialiser,
         "program": program,
         "version": version,
         "complete": _complete(blocks),
@@ -166,6 +167,13 @@ def _stage(stage: Stage, derivatives: Mapping[str, StageDerivative], work: Mappi
         "derivative": f"&{name}_derivative" if name in derivatives else "0",
         **({_FIELDS[type(system)]: _system(system, name)} if system is not None else {}),
     }
+
+
+def _initialiser(value: Any) -> str:
+    """C of a structure's members by their names, or of a number."""
+    if not isinstance(value, Mapping):
+        return str(value)
+    return f"{{ {', '.join(f'.{name} = {_initialiser(member)}' for name, member in value.items())} }}"
 
 
 _FIELDS = {System: "system", ConstrainedSystem: "constrained", TreeSystem: "tree"}

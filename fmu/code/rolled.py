@@ -15,6 +15,7 @@ from itertools import chain, pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .loops import Piece, pieces
 from .tape import COMPUTED, NOTHING, Integers, Tape
@@ -111,14 +112,14 @@ class _Memory:
     cells: dict[int, int] = field(default_factory=dict)
     size: int = 0
 
+    def __post_init__(self) -> None:
+        self._results = {operation: dict(places) for operation, places in self.tape.results.items()}
+
     def result(self, values: Numbers) -> Numbers | None:
         """Places of values in one result, if there is one that has them all."""
-        results = self.tape.results
-        if any(operation not in results for operation in values.elements):
-            return None
-        found = [dict(results[operation]) for operation in values.elements]
-        block = next(iter(found[0]))
-        if any(block not in places for places in found):
+        found = [self._results.get(operation, {}) for operation in values.elements]
+        block = next(iter(found[0]), None)
+        if block is None or any(block not in places for places in found):
             return None
         return Numbers(block, tuple(places[block] for places in found))
 
@@ -138,13 +139,14 @@ def _memory(tape: Tape, cut: Sequence[Piece], operands: Sequence[list[list[Opera
     busy = np.full(0, -1)  # by cells: the last piece that reads it
     for k, piece in enumerate(cut):
         readers = last[piece.start : piece.end].reshape(piece.rounds, piece.period).max(axis=0)
-        for line in np.flatnonzero(readers >= 0).tolist():
+        lines = np.flatnonzero(readers >= 0)
+        rooms = _rooms(busy < k, piece.rounds, len(lines))
+        missing = rooms[-1] + piece.rounds - len(busy) if rooms else 0
+        busy = np.concatenate([busy, np.full(max(missing, 0), -1)])
+        for line, room in zip(lines.tolist(), rooms, strict=True):
             row = range(piece.start + line, piece.end, piece.period)
-            cell = _room(busy < k, piece.rounds)
-            if cell + piece.rounds > len(busy):
-                busy = np.concatenate([busy, np.full(cell + piece.rounds - len(busy), -1)])
-            busy[cell : cell + piece.rounds] = readers[line]
-            memory.cells.update(zip(row, range(cell, cell + piece.rounds), strict=True))
+            busy[room : room + piece.rounds] = readers[line]
+            memory.cells.update(zip(row, range(room, room + piece.rounds), strict=True))
     memory.size = len(busy)
     return memory
 
@@ -168,12 +170,16 @@ def _read(operands: Iterable[Operand]) -> Iterable[Numbers]:
             yield operand
 
 
-def _room(free: np.ndarray[tuple[int], np.dtype[np.bool_]], count: int) -> int:
-    """The first of `count` free cells in a row; those beyond the last one are free."""
-    padded = np.concatenate([free, np.ones(count, dtype=bool)])
-    ends = np.cumsum(padded)
-    filled = ends[count - 1 :] - ends[: len(ends) - count + 1] + padded[: len(padded) - count + 1]
-    return int(np.argmax(filled == count))
+def _rooms(free: NDArray[np.bool_], count: int, wanted: int) -> list[int]:
+    """The first places that have `count` free cells in a row each; those beyond the last one are free."""
+    sums = np.concatenate([[0], np.cumsum(np.concatenate([free, np.ones(count * wanted, dtype=bool)]))])
+    found: list[int] = []
+    end = 0
+    for place in np.flatnonzero(sums[count:] - sums[:-count] == count).tolist():
+        if place >= end and len(found) < wanted:
+            found.append(place)
+            end = place + count
+    return found
 
 
 class _Text:
@@ -203,7 +209,8 @@ class _Text:
         operands = [self._operand(operand) for operand in self._operands[line]]
         self._lines.append(f"    double a{line} = {tape.operators[tape.codes[first]].format(*operands)};\n")
         row = range(first, self._piece.end, self._piece.period)
-        for places in zip(*(tape.results.get(k, ()) for k in row), strict=True):
+        wanted = [tape.results[k] for k in row] if first in tape.results else []
+        for places in zip(*wanted, strict=True):
             self._write(f"res[{places[0][0]}]", [element for _, element in places], line)
         if first in self._memory.cells:
             self._write("w", [self._memory.cells[k] for k in row], line)
