@@ -3,7 +3,7 @@
 The crane of the examples with its boom in 1, 4 and 10 rigid elements. All numbers come from this one run and are
 CPU time, so that their ratios mean something on any machine, whatever else it does.
 
-python benchmarks/openmodelica.py [--omc OMC] [--elements 1 4 10] [--beside FILE.mo:CLASS]
+python benchmarks/openmodelica.py [--omc OMC] [--elements 1 4 10] [--beside FILE.mo:CLASS] [--plain]
 """
 
 from __future__ import annotations
@@ -47,18 +47,32 @@ class Row:
     evaluation: float
 
 
-def measured(elements: int, omc: openmodelica.Omc, folder: Path) -> Iterator[Row]:
-    """The same chain by OpenModelica, by the native backend, and drawn with MultiBody where omc has it."""
+@dataclass(frozen=True)
+class Plain(openmodelica.Omc):
+    """An omc that chooses the C compiler's flags itself."""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Without Gpmelica's flags."""
+        return {key: value for key, value in super().environment.items() if key == "PATH"}
+
+
+def measured(elements: int, omcs: dict[str, openmodelica.Omc], folder: Path) -> Iterator[Row]:
+    """The same chain by OpenModelica, by the native backend, and drawn with MultiBody where omc has it.
+
+    omcs  by what is said of them in the table: the first makes the chain's FMU, all of them MultiBody's
+    """
     begin = _cpu()
     crane = build(elements, folder)
     seconds, model = _cpu() - begin, crane.model
     own = Request(model.name, model.modelica(), modelica.experiment(model.name), "2.0", "me")
-    yield compiled(crane.n, "OpenModelica", own, folder, omc)
+    yield compiled(crane.n, "OpenModelica", own, folder, omcs[""])
     yield Row(crane.n, "native", seconds, crane.fmu.stat().st_size, evaluation_time(crane.fmu))
     text = multibody.text(model.mechanism, model.start[0], "Drawn")
     drawn = Request("Drawn", text, "Drawn", "2.0", "me", ("Modelica",))
     try:
-        yield compiled(crane.n, "OpenModelica, MultiBody", drawn, folder, omc)
+        for flags, omc in omcs.items():
+            yield compiled(crane.n, f"OpenModelica, MultiBody{flags}", drawn, folder, omc)
     except (MissingToolError, BuildError) as error:
         print(f"n = {crane.n}: no FMU of the chain in MultiBody: {error}", file=sys.stderr)
 
@@ -76,11 +90,12 @@ def _cpu() -> float:
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
-def beside(text: str, folder: Path, omc: openmodelica.Omc) -> Row:
+def beside(text: str, omcs: dict[str, openmodelica.Omc], folder: Path) -> Iterator[Row]:
     """A text from elsewhere, `FILE.mo:CLASS`."""
     file, _, simulated = text.rpartition(":")
     request = Request("Beside", Path(file).read_text("utf-8"), simulated, "2.0", "me")
-    return compiled(0, f"OpenModelica, {simulated}", request, folder, omc)
+    for flags, omc in omcs.items():
+        yield compiled(0, f"OpenModelica, {simulated}{flags}", request, folder, omc)
 
 
 def table(rows: list[Row]) -> Table:
@@ -106,6 +121,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--omc", help="path of omc, or docker:IMAGE")
     parser.add_argument("--beside", metavar="FILE.mo:CLASS", help="one more Modelica text in the same run")
+    parser.add_argument("--plain", action="store_true", help="the others with omc's own flags for C, too")
     parser.add_argument("--elements", type=int, nargs="+", default=ELEMENTS, help="rigid elements of the boom")
     arguments = parser.parse_args()
     try:
@@ -113,12 +129,13 @@ def main() -> int:
     except MissingToolError as error:
         print(error, file=sys.stderr)
         return MISSING_TOOL
+    omcs = {"": omc} | ({", omc's flags": Plain(omc.program, omc.image)} if arguments.plain else {})
     rows: list[Row] = []
     for elements in arguments.elements:
         with TemporaryDirectory() as folder:
-            rows += measured(elements, omc, Path(folder))
+            rows += measured(elements, omcs, Path(folder))
             if arguments.beside and elements == arguments.elements[-1]:
-                rows.append(beside(arguments.beside, Path(folder), omc))
+                rows += beside(arguments.beside, omcs, Path(folder))
     console = Console(width=110)
     console.print(omc.version())
     console.print(table(rows))
