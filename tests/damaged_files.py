@@ -38,36 +38,9 @@ _TABLES = (_ROOT / "tests" / "data" / "every_table.csv", _ROOT / "examples" / "t
 _STATE = b'{"t": 0.25, "q": [0.5, -0.7, 1e-3], "qd": [1.0, -2.0, 0], "z": [0.001]}'
 _COLUMNS = b"time,push,wind\n" + b"".join(b"%g,%g,%g\n" % (k / 50, k * 0.3, 1.0 / (1 + k)) for k in range(51))
 _HURTS = (b"\x00", b"\xff\xfe", b"nan", b"-inf", b"1e999", b"9" * 400, b"[" * 60, b"]", b'"', b"'''", b"\n", b"=")
-_HURTS += (
-    b"{",
-    b"}",
-    b",",
-    b";",
-    b"\r",
-    "é".encode(),
-    b"1_0",
-    b"0x",
-    b"-",
-    b"ground",
-    b"true",
-    b"E.x",
-    b"/0",
-    b"^9",
-)
-_NUMBERS = (
-    b"0",
-    b"-1",
-    b"1",
-    b"3.14159265358979",
-    b"1e-12",
-    b"1e-300",
-    b"1e12",
-    b"1e30",
-    b"1e300",
-    b"nan",
-    b"inf",
-)
-_NUMBERS += (b"2", b"-0.5", b"100", b"7" * 30, b"1e5", b"true", b'"x"')
+_HURTS += (*b"{ } , ;".split(), b"\r", "é".encode(), *b"1_0 0x - ground true E.x /0 ^9".split())
+_NUMBERS = tuple(b"0 -1 1 3.14159265358979 1e-12 1e-300 1e12 1e30 1e300 nan inf 2 -0.5 100".split())
+_NUMBERS += (b"7" * 30, b"1e5", b"true", b'"x"')
 
 
 @dataclass(frozen=True)

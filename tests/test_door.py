@@ -23,28 +23,11 @@ from gpmelica.trajectory import Trajectory
 ROOT = Path(__file__).resolve().parent.parent
 FOUR_BAR = "examples/four_bar_3d.toml"
 
-PUBLIC = {
-    "BuildError": None,
-    "DescriptionError": None,
-    "Exported": None,
-    "Fmu": None,
-    "GpmelicaError": None,
-    "LoadSummary": None,
-    "MissingToolError": None,
-    "Mode": None,
-    "ModeTracks": None,
-    "Model": None,
-    "Modes": None,
-    "Optimum": None,
-    "Problem": None,
-    "Reactions": None,
-    "Run": None,
-    "RunReport": None,
-    "SolveError": None,
-    "StateSpace": None,
-    "Summary": None,
-    "Sweep": None,
-    "UnknownNameError": None,
+TYPES = """
+BuildError DescriptionError Exported Fmu GpmelicaError LoadSummary MissingToolError Mode ModeTracks Model Modes
+Optimum Problem Reactions Run RunReport SolveError StateSpace Summary Sweep UnknownNameError
+"""
+PUBLIC = dict.fromkeys(TYPES.split()) | {
     "from_urdf": "(path, base='fixed') -> Model",
     "load": "(path, case=None, **changes) -> Model",
     "optimize": "(model, bounds, objective, out=None, *, constraints=(), method='evolution', evaluations=1000,"

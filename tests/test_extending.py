@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
-NOT_OF_THE_PACKAGE = (
+NOT_OF_THE_PACKAGE = [
     ".*",
     "tests",
     "docs",
@@ -24,7 +24,7 @@ NOT_OF_THE_PACKAGE = (
     "site",
     "__pycache__",
     "*.egg-info",
-)
+]
 
 
 def _blocks(language: str) -> str:

@@ -32,7 +32,7 @@ ROBOT = "\n".join(
     ]
 )
 _NUMBERS = ("xyz", "rpy", "value", "ixx", "ixy", "ixz", "iyy", "iyz", "izz", "damping", "friction", "multiplier")
-_NO_NUMBERS = (
+_NO_NUMBERS = [
     "",
     "nan",
     "inf",
@@ -47,7 +47,7 @@ _NO_NUMBERS = (
     "1 2 3 4",
     "${L}",
     "--1",
-)
+]
 _NEEDED = ("name", "type", "link", "joint", "value", "ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
