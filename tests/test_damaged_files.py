@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import copy
 import datetime
+import random
+import re
+import time
 import tomllib
 import zipfile
 from collections.abc import Callable, Iterator
@@ -19,6 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpmelica.errors import DescriptionError, GpmelicaError, SolveError
+from gpmelica.exchange import convert_urdf
 from gpmelica.fmu.backends import native
 from gpmelica.fmu.compilers import binaries
 from gpmelica.fmu.runs.simulate import read_or_simulate
@@ -160,3 +164,206 @@ def _damage(data: Any, path: tuple[Any, ...], action: str, junk: Any) -> None:
 def test_the_full_one() -> None:
     """What the damage is done to is sound, and gives a value to every key of the whole."""
     assert set(type(from_data(FULL)).model_fields) == {"version", *FULL} - {"schema"}
+
+
+# ---- Damaged URDF -----------------------------------------------------------------------------------------------
+
+
+LINK = """<link name="{name}"><inertial><origin xyz="0.1 0 0" rpy="0 0 0"/><mass value="1.5"/>
+<inertia ixx="0.01" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.025"/></inertial></link>"""
+JOINT = """<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{child}"/>
+<origin xyz="0 0 0.5" rpy="0.1 0 0"/><axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="9" velocity="3"/>
+<dynamics damping="0.7" friction="0"/></joint>"""
+ROBOT = "\n".join(
+    [
+        '<robot name="arm">',
+        *(LINK.format(name=name) for name in ("root", "upper", "lower", "hand")),
+        JOINT.format(name="shoulder", parent="root", child="upper"),
+        JOINT.format(name="elbow", parent="upper", child="lower"),
+        JOINT.format(name="wrist", parent="lower", child="hand").replace(
+            "</joint>", '<mimic joint="elbow" multiplier="2" offset="0.1"/></joint>'
+        ),
+        "</robot>",
+    ]
+)
+_NUMBERS = ("xyz", "rpy", "value", "ixx", "ixy", "ixz", "iyy", "iyz", "izz", "damping", "friction", "multiplier")
+_NO_NUMBERS = [
+    "",
+    "nan",
+    "inf",
+    "-inf",
+    "1e400",
+    "one",
+    "1,5",
+    "0x10",
+    "1_0",
+    "٣",
+    "1 2",
+    "1 2 3 4",
+    "${L}",
+    "--1",
+]
+_NEEDED = ("name", "type", "link", "joint", "value", "ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+
+
+def _damaged() -> Iterator[str]:
+    """Wrong numbers, names and types; what is needed taken out; elements twice or missing; text cut off."""
+    attributes = list(re.finditer(r'(\w+)="([^"]*)"', ROBOT))
+    rng = random.Random(5)
+    for found in attributes:
+        key, before, after = found[1], ROBOT[: found.start()], ROBOT[found.end() :]
+        if key in _NUMBERS:
+            yield f'{before}{key}="{rng.choice(_NO_NUMBERS)}"{after}'
+        if key in _NEEDED:
+            yield before + after
+            yield f'{before}{key}="?"{after}' if key in ("type", "link", "joint") else f'{before}{key}=""{after}'
+    for tag in ("inertia", "mass", "parent", "child"):
+        for found in re.finditer(f"<{tag} [^>]*/>", ROBOT):
+            yield ROBOT[: found.start()] + ROBOT[found.end() :]
+            yield ROBOT[: found.end()] + found[0] + ROBOT[found.end() :]
+    for found in re.finditer(r'<(link|joint) name="\w+".*?</\1>', ROBOT, re.DOTALL):
+        yield ROBOT[: found.start()] + ROBOT[found.end() :]
+        yield ROBOT[: found.end()] + found[0] + ROBOT[found.end() :]
+    for position in range(0, len(ROBOT), len(ROBOT) // 30):
+        yield ROBOT[:position]
+    yield from (
+        ROBOT.replace("robot", "mujoco"),
+        ROBOT.replace("</robot>", "</robot><robot/>"),
+        ROBOT.replace('mimic joint="elbow"', 'mimic joint="wrist"'),
+        ROBOT.replace('value="1.5"', 'value="-1.5"', 1),
+        ROBOT.replace('axis xyz="0 1 0"', 'axis xyz="0 0 0"', 1),
+        ROBOT.replace("0.7", "-0.7", 1),
+        ROBOT.replace('"arm"', '"a\x01m"'),
+        ROBOT.replace('"arm"', '"a&nbsp;m"'),
+        ROBOT.replace('"arm"', '"a&#0;m"'),
+        '<robot name="empty"/>',
+        "<robot name='deep'>" + "<link name='a'>" * 5000,
+        "",
+        "\x00\x01\x02",
+    )
+
+
+DAMAGED = list(dict.fromkeys(_damaged()))
+
+
+Refused = Callable[[str | bytes], list[str]]
+
+
+@pytest.fixture
+def refused(tmp_path: Path, gpmelica: Command) -> Refused:
+    """Imports a text: what is said; the exit status has been looked at, and nothing is written."""
+
+    def said(text: str | bytes) -> list[str]:
+        path, out = tmp_path / "robot.urdf", tmp_path / "robot.toml"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode("utf-8"))
+        answer = gpmelica("import", "urdf", path, "--out", out)
+        assert answer.status == 2, text
+        assert not out.exists()
+        assert "Traceback" not in answer.err
+        lines = answer.err.replace(str(path), "FILE").splitlines()
+        assert lines
+        assert all(line.startswith("FILE: ") for line in lines), lines
+        return [line.removeprefix("FILE: ") for line in lines]
+
+    return said
+
+
+def test_two_hundred_damaged_files(refused: Refused, tmp_path: Path) -> None:
+    """A message each, of a line, or of the file as a whole; one in ten by the command line, too."""
+    assert len(DAMAGED) >= 200
+    path = tmp_path / "damaged.urdf"
+    for number, text in enumerate(DAMAGED):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(DescriptionError) as caught:
+            convert_urdf(path)
+        lines = [line.removeprefix(f"{path}: ") for line in str(caught.value).splitlines()]
+        assert number % 10 or refused(text) == lines
+        for line in lines:
+            place = r"line \d+: (robot|(link|joint) '.*?')(, <\w+>)?: .+"
+            assert re.fullmatch(place + "|is not valid XML: .+|links: .+|.* moves nothing .+", line), (text, line)
+
+
+MESSAGES = {
+    "two faults": (
+        ROBOT.replace('value="1.5"', 'value="heavy"', 1).replace('axis xyz="0 1 0"', 'axis xyz="0 1"', 1),
+        ["line 2: link 'root', <mass>: value: expected a number, got 'heavy'"],
+        "joint 'shoulder', <axis>: xyz: expected 3 numbers, got '0 1'",
+    ),
+    "unknown type": (
+        ROBOT.replace('"revolute"', '"hinge"', 1),
+        [],
+        "expected a type among revolute, continuous, prismatic, fixed, floating, planar, got 'hinge'",
+    ),
+    "SDF": (ROBOT.replace("robot", "sdf"), [], "this is SDF, which is not read: convert it to URDF"),
+    "xacro": (
+        '<robot name="x" xmlns:xacro="http://wiki.ros.org/xacro"><xacro:macro name="m"/></robot>',
+        [],
+        "expand its macros first: xacro robot.urdf.xacro > robot.urdf",
+    ),
+    "ring": (
+        ROBOT.replace('link="upper"/><child', 'link="hand"/><child'),
+        ["line 1: robot: links that carry each other in a ring: 'lower', 'hand'; links must form one tree"],
+        "",
+    ),
+    "two roots": (
+        ROBOT[: ROBOT.index('<joint name="shoulder"')] + ROBOT[ROBOT.index('<joint name="elbow"') :],
+        ["line 1: robot: several links have no parent: 'root', 'upper'; links must form one tree"],
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_messages(refused: Refused, name: str) -> None:
+    """What is wrong is said, at its place, and all of it."""
+    text, whole, piece = MESSAGES[name]
+    lines = refused(text)
+    assert set(whole) <= set(lines)
+    assert any(piece in line for line in lines)
+
+
+LAUGHS = "".join(f'<!ENTITY l{k} "{f"&l{k - 1};" * 10}">' for k in range(1, 12))
+TRICKS = {
+    "billion laughs": f'<!DOCTYPE r [<!ENTITY l0 "ha">{LAUGHS}]>' + ROBOT.replace('"arm"', '"&l11;"'),
+    "in text": f'<!DOCTYPE r [<!ENTITY l0 "ha">{LAUGHS}]>' + ROBOT.replace("</robot>", "&l11;</robot>"),
+    "external entity": '<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]>' + ROBOT.replace('"arm"', '"&x;"'),
+    "external subset": '<!DOCTYPE r SYSTEM "http://localhost:9/robot.dtd">' + ROBOT,
+    "parameter entity": '<!DOCTYPE r [<!ENTITY % x SYSTEM "file:///etc/passwd"> %x;]>' + ROBOT,
+    "behind comments": "<?xml version='1.0'?><!-- <!-> --> <?p <!-- ?>\n<!DOCTYPE r [<!ENTITY a 'b'>]>" + ROBOT,
+    "another encoding": ("<?xml version='1.0' encoding='utf-16'?><!DOCTYPE r [<!ENTITY a 'b'>]>" + ROBOT).encode(
+        "utf-16"
+    ),
+    "many comments": "<!---->" * 50_000 + "<!DOCTYPE r>" + ROBOT,
+}
+
+
+@pytest.mark.parametrize("name", TRICKS)
+def test_no_entities(refused: Refused, name: str) -> None:
+    """A document type is refused before anything in it is looked at; what is not UTF-8 is not read."""
+    begin = time.process_time()
+    (line,) = refused(TRICKS[name])
+    assert line.startswith(("has a document type", "is not UTF-8 text"))
+    assert time.process_time() - begin < 2
+
+
+def test_other_files_are_not_included(refused: Refused, tmp_path: Path) -> None:
+    """XInclude is not followed: its element is one that nobody knows."""
+    secret = tmp_path / "secret.txt"
+    secret.write_text("<link name='stolen'/>", encoding="utf-8")
+    include = f'<robot name="x"><xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href="{secret}"/></robot>'
+    assert refused(include) == ["line 1: robot: has no links: there is nothing to import"]
+
+
+def test_names_stay_in_comments(tmp_path: Path, gpmelica: Command) -> None:
+    """A line break in a name does not end the comment that the name is in."""
+    path, out = tmp_path / "robot.urdf", tmp_path / "robot.toml"
+    path.write_text(
+        ROBOT.replace('name="elbow"', 'name="el&#10;gravity = [0, 0, 0]&#10;bow"').replace(
+            'joint="elbow"', 'joint="el&#10;gravity = [0, 0, 0]&#10;bow"'
+        ),
+        encoding="utf-8",
+    )
+    assert gpmelica("import", "urdf", path, "--out", out).status == 0
+    lines = out.read_text(encoding="utf-8").splitlines()
+    assert not any(line.startswith("gravity") for line in lines)
+    assert any("el?gravity = [0, 0, 0]?bow" in line for line in lines)

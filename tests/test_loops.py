@@ -141,19 +141,20 @@ def test_partition_does_not_matter(kind: str) -> None:
         assert _error(*map(np.array, loads)) <= EXACT
 
 
+def _texts() -> dict[str, dict[str, Any]]:
+    """Linkages cut at each kind of joint, of bars that meet or are a rod apart, and one without any force."""
+    found = {cut: spatial_linkage(cut) for cut in ("revolute", "spherical", "universal", "prismatic")}
+    for closure in ({"type": "point_on_line"}, {"type": "distance", "length": 0.3}):
+        found[str(closure["type"])] = bars = four_bar()
+        bars["closures"][0] |= closure
+    still = spatial_linkage("spherical", crank=0.4, speed=2.0) | {"gravity": [0.0, 0.0, 0.0]}
+    return found | {"without forces": still}  # each entry of Q is zero
+
+
 @needs_rumoca
-@pytest.mark.parametrize("cut", ["revolute", "spherical", "universal", "prismatic"])
-def test_modelica_of_closed_loops(cut: str) -> None:
+@pytest.mark.parametrize("data", _texts().values(), ids=_texts())
+def test_modelica_of_closed_loops(data: dict[str, Any]) -> None:
     """q̈ of the Modelica text is the reference's for closed loops, at states around the start."""
-    _check_modelica(prepare(from_data(spatial_linkage(cut))))
-
-
-@needs_rumoca
-@pytest.mark.parametrize("closure", [{"type": "point_on_line"}, {"type": "distance", "length": 0.3}])
-def test_modelica_of_a_linkage_of_bars(closure: dict[str, Any]) -> None:
-    """The same where coupler and rocker meet, or are a rod apart."""
-    data = four_bar()
-    data["closures"][0] |= closure
     _check_modelica(prepare(from_data(data)))
 
 
@@ -162,13 +163,6 @@ def test_modelica_of_a_linkage_of_bars(closure: dict[str, Any]) -> None:
 def test_modelica_of_rsrrp(case: str) -> None:
     """The same for the linkage of the examples with its three closures."""
     _check_modelica(example_model("rsrrp", case))
-
-
-@needs_rumoca
-def test_modelica_without_forces() -> None:
-    """Where no force acts on any coordinate, each entry of Q is zero, in Modelica, too."""
-    data = spatial_linkage("spherical", crank=0.4, speed=2.0) | {"gravity": [0.0, 0.0, 0.0]}
-    _check_modelica(prepare(from_data(data)))
 
 
 def _check_modelica(model: Prepared) -> None:
