@@ -240,6 +240,24 @@ def test_a_start_on_kinks(compile_data: CompileData) -> None:
             assert run.signals[name] == pytest.approx(exact, abs=1e-8), (run.name, name)
 
 
+def _nested() -> dict[str, Any]:
+    """A slider that is pushed on one side of zero."""
+    links = [_link("pushed", [1.0, 0.0, 0.0], ASIDE)]
+    forces = [{"name": "push", "joint": "pushed", "effort": f"-{PUSH}*sign(max(pushed.position, 0))"}]
+    return {"schema": 1, "name": "Nested", "gravity": [0.0, 0.0, 0.0], "links": links, "forces": forces}
+
+
+def test_conditions_within_conditions(compile_data: CompileData) -> None:
+    """What a condition asks for is zero all the while that another one holds: it is what is written."""
+    machine, options = _nested(), {"stop": 1.0, "output_step": 0.1, "tolerance": 1e-11}
+    found = [simulate(mechanism_of(machine), **options)]
+    found += [run_of(compile_data(machine), mode, ["pushed_position"], **options) for mode in MODES]
+    t, passed = found[0].time, math.sqrt(2.0 * ASIDE * MASS / PUSH)
+    exact = ASIDE - PUSH / MASS * np.where(t < passed, t**2 / 2, passed * (t - passed / 2))
+    for run in found:
+        assert run.signals["pushed_position"] == pytest.approx(exact, abs=1e-8), run.name
+
+
 CHATTERING = _machine("0", "-5*sign(cart.position + cart.position_dot)")
 
 

@@ -105,7 +105,13 @@ class Events:
         if not self._relations:
             return []
         state, _ = self._motion.moment(t, y, segment)
-        return [relation for relation in self._relations if self._signed(relation, state) < 0.0]
+        distances = [(relation, self._signed(relation, state)) for relation in self._relations]
+        return [
+            relation
+            for relation, distance in distances
+            # zero, for good perhaps, by another relation that has changed: it is what is written
+            if distance < 0.0 or (distance == 0.0 and segment.sides[relation.key] != relation.closed)
+        ]
 
     def _distances(self, times: Array, states: Array, segment: Segment) -> Array:
         """Margins of all relations, shape (N, m), above 0 on the sides of the segment, at y of shape (N, size)."""

@@ -102,7 +102,7 @@ class Relation:
     margin   of a state, or of many, shape (N,): positive where the relation holds, negative where it does not; nan
              where it has no value
     words    what happens where it begins to hold, and where it ends
-    closed   whether it holds where a run starts with a margin of 0
+    closed   whether it holds with a margin of 0, where a run starts or an event leaves it there
     """
 
     key: Hashable

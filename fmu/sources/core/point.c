@@ -146,10 +146,12 @@ bool relations_are_due(const Model *model) {
     return false;
 }
 
+/* An indicator of zero is not positive: one that another relation has made zero for good does not keep its side. */
 int switches_follow_states(Model *model) {
+    const double *indicators = model->workspace + equations.blocks.indicators;
     int changed = -1;
     for (int k = 0; k < equations.n_relations; k++)
-        if (is_beyond(model, k) && set(model, relations_of(model) + k, relations_of(model)[k] == 0.0)) changed = k;
+        if (!isnan(indicators[k]) && set(model, relations_of(model) + k, indicators[k] > 0.0)) changed = k;
     return changed;
 }
 
