@@ -332,7 +332,8 @@ def named_errors(label: str, at: Instant, evaluated: Callable[[], T]) -> T:
             raise Apart from None  # which of the states it is, is found one by one
         time = f" at t = {plain(at.atoms['t']):.9g} s" if "t" in at.atoms else ""
         raise SolveError(
-            f"{label} has no value{time}: {error}; keep its functions' arguments within their domains"
+            f"{label} has no value{time}: {error}; keep its functions' arguments within their domains, by"
+            " noevent(...) where abs, min, max or a condition keeps them there: an integrator looks beyond these"
         ) from None
 
 

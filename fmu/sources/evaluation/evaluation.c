@@ -45,20 +45,26 @@ static bool finish(Model *model, int group) {
     }
 }
 
+/* After a stage that has no solution: what does not need it, as most indicators, is still wanted. Returns false. */
+static bool compute_others(Model *model, const StageGroup *stages, int next) {
+    for (int i = next; i < stages->n_stages; i++) stage_compute(model, &stages->stages[i]);
+    return false;
+}
+
 static bool run_stages(Model *model, int group) {
     const StageGroup *stages = &equations.groups[group];
     const bool finds = group == GROUP_START && equations.start.n_phases > 0;
     if (finds && !start_find(model)) return false;
     for (int i = finds ? equations.start.n_stages : 0; i < stages->n_stages; i++)
-        if (!stage_run(model, &stages->stages[i])) return false;
+        if (!stage_run(model, &stages->stages[i])) return compute_others(model, stages, i + 1);
     return true;
 }
 
 /* Until the run begins, the relations are what the start makes them. */
 static bool run_initial_dynamics(Model *model) {
     for (int i = 0; i <= equations.n_relations; i++) {
-        if (!run_stages(model, GROUP_DYNAMICS)) return false;
-        if (switches_follow_states(model) < 0) return finish(model, GROUP_DYNAMICS);
+        const bool solved = run_stages(model, GROUP_DYNAMICS);
+        if (switches_follow_states(model) < 0) return solved && finish(model, GROUP_DYNAMICS);
     }
     return model_fail(model, "the conditions contradict each other at the start, t = %.15g s", model_time(model));
 }

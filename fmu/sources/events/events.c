@@ -1,4 +1,5 @@
-/* Relations may depend on each other: an event is over when none changes any more. */
+/* Relations may depend on each other: an event is over when none changes any more. Until then forces may have no value,
+   as a root beside a relation that has not changed yet. */
 
 #include "events.h"
 
@@ -26,9 +27,9 @@ bool model_handle_event(Model *model) {
     switches_follow_time(model);
     int changed = -1;
     for (int i = 0; i <= equations.n_relations; i++) {
-        if (equations.n_relations > 0 && !model_evaluate(model, GROUP_DYNAMICS)) return false;
+        const bool evaluated = equations.n_relations == 0 || model_evaluate(model, GROUP_DYNAMICS);
         changed = switches_follow_states(model);
-        if (changed < 0) return true;
+        if (changed < 0) return evaluated;
         if (!count(model, changed)) return false;
     }
     return model_fail(model, "the conditions contradict each other at t = %.15g s, the last one: %s",
