@@ -45,6 +45,7 @@ def test_a_constant_is_not_measured_by_its_rounding() -> None:
     noisy = run(arm_effort=3 + 4e-16 * wave(TIME))
     for value, agrees in ((3.0, True), (3 + 3e-10, True), (3 + 3e-4, False), (0.0, False)):
         assert compare(noisy, run(arm_effort=value + 0 * TIME), units, 1e-6).ok is agrees
+    assert scales(noisy.signals, units) == pytest.approx({"arm_effort": 0.3})
 
 
 def test_natural_magnitudes_measure_what_hardly_moves() -> None:

@@ -67,6 +67,19 @@ def test_expansion_keeps_the_value(text: str, at: Point) -> None:
 @given(expressions(SMOOTH + WITH_KINKS), moving)
 def test_derivatives_are_the_jets(text: str, at: Point) -> None:
     """First and second symbolic derivatives agree with the reference's automatic ones, kinks or not."""
+    _check_derivatives(text, at)
+
+
+# some operations are rare among random expressions, and their arguments often constants
+@pytest.mark.parametrize("pattern", [*SMOOTH, *WITH_KINKS, "{0}/E.x - 2/({1})", "2^({0})", "({0})^3*(E.x/2)^2"])
+def test_each_operation_of_moving_arguments(pattern: str) -> None:
+    """The same of each operation by itself."""
+    _check_derivatives(
+        pattern.format("sin(E.x*t) + E.y", "0.6 + E.x*t - 0.3*E.y", "t*E.y - E.x"), (0.3, 0.7, -0.4)
+    )
+
+
+def _check_derivatives(text: str, at: Point) -> None:
     tree, jet, numbers = expand(parse(text)), _jet(text, at), _numbers(at)
     curvatures = hessian(_of_jets(text, at), at)
     scale = max(1.0, float(np.abs(jet.gradient).max()), float(np.abs(curvatures).max()))
@@ -76,6 +89,10 @@ def test_derivatives_are_the_jets(text: str, at: Point) -> None:
         for j, second in enumerate(NAMES[:3]):
             curvature = value(derivative(slope_tree, second), numbers)
             assert curvature == pytest.approx(curvatures[i, j], abs=1e-10 * scale)
+    rates, seconds = np.array([-1.0, -0.2, 0.5]), np.array([2.0, 0.4, -1.0])
+    along = constant(_of_jets(text, at)(variables(at, rates.tolist(), seconds.tolist())), 3)
+    assert along.rate == pytest.approx(jet.gradient @ rates, abs=1e-11 * scale)
+    assert along.second == pytest.approx(rates @ curvatures @ rates + jet.gradient @ seconds, abs=1e-10 * scale)
 
 
 @PROFILE

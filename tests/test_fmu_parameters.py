@@ -15,7 +15,7 @@ from gpmelica import reference
 from gpmelica.generator.description.load import from_data
 from gpmelica.prepared import Prepared, prepare
 
-RK4, DORMAND_PRINCE = 1, 2
+RK4 = 1
 
 # ---- Parameters -------------------------------------------------------------------------------------------------
 
@@ -154,18 +154,6 @@ def test_start_parameters_set_the_start(compile_example: Compile) -> None:
 
 
 # ---- Solver settings --------------------------------------------------------------------------------------------
-
-
-def test_solver_step_is_the_longest_of_rk4(hanging: Compiled) -> None:
-    """With method 1 the steps are as many as solver_step asks for, and the error falls with its fourth power."""
-    model, errors, points = hanging.model, [], [0.0, 0.6]
-    truth = reference.simulate(model.mechanism, tolerance=1e-12)
-    with Fmu(hanging) as fmu:
-        for step in (0.02, 0.01, 0.005):
-            found = fmu.restart({"solver_method": RK4, "solver_step": step}).run(points, ["rod_angle"])
-            assert fmu.count("solver_steps") == round(0.6 / step)
-            errors.append(abs(found[-1, 0] - truth.signals["rod_angle"][-1]))
-    assert np.diff(np.log2(errors)) == pytest.approx([-4.0, -4.0], abs=0.3)
 
 
 def test_solver_gives_up_after_its_most_steps(hanging: Compiled) -> None:
