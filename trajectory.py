@@ -92,3 +92,9 @@ def output_grid(stop: float, step: float) -> Array:
     grid = np.arange(count + 1) * step
     exact = abs(grid[-1] - stop) < 1e-9 * stop
     return np.asarray(grid if exact else np.append(grid, stop), dtype=np.float64)
+
+
+def rows_at(grid: Array, recorded: Array, rounding: float) -> NDArray[np.intp]:
+    """Which recorded times are the grid's, s: the last but for rounding, of the start the last that is equal."""
+    later = np.append(0.0, np.full(len(grid) - 1, rounding))  # what changes right after the start is no part of it
+    return np.asarray(np.searchsorted(recorded, grid + later, side="right") - 1)

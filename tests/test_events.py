@@ -241,12 +241,13 @@ def test_a_start_on_kinks(compile_data: CompileData) -> None:
 
 
 def _nested() -> dict[str, Any]:
-    """A slider pushed on one side of zero, and one whose root has no value while conditions are undecided."""
-    links = [_link(name, [1.0, 0.0, 0.0], ASIDE) for name in ("pushed", "rooted")]
+    """Sliders: pushed on one side of zero; with a root without value until conditions are settled; switched."""
+    links = [_link(name, [1.0, 0.0, 0.0], ASIDE) for name in ("pushed", "rooted", "switched")]
     links[1]["joint"]["velocity"] = -1.0
     efforts = {
         "pushed": f"-{PUSH}*sign(max(pushed.position, 0))",
         "rooted": "sqrt(abs(max(rooted.position_dot, 0.25)))",
+        "switched": "sign(t - 0.5) + 3*sign(sin(10*t))",
     }
     forces = [{"name": f"on_{name}", "joint": name, "effort": effort} for name, effort in efforts.items()]
     return {"schema": 1, "name": "Nested", "gravity": [0.0, 0.0, 0.0], "links": links, "forces": forces}
@@ -265,6 +266,16 @@ def test_conditions_within_conditions(compile_data: CompileData) -> None:
     exact = ASIDE - PUSH / MASS * np.where(t < passed, t**2 / 2, passed * (t - passed / 2)), ASIDE - t + t**2 / 8
     for run in found:
         assert [run.signals[name] for name in names] == pytest.approx(np.array(exact), abs=1e-8), run.name
+
+
+def test_the_instants_of_kinks_in_time(compile_data: CompileData) -> None:
+    """A start on a kink has what is written there, a time that is known before has what comes after it."""
+    options = {"stop": 1.0, "output_step": 0.1, "tolerance": 1e-11}
+    found = [simulate(mechanism_of(_nested()), **options)]
+    found += [run_of(compile_data(_nested()), mode, ["switched_position_ddot"], **options) for mode in MODES]
+    efforts = [-1, 2, 2, 2, -4, -2, -2, 4, 4, 4, -2]
+    for run in found:
+        assert MASS * run.signals["switched_position_ddot"] == pytest.approx(efforts), run.name
 
 
 CHATTERING = _machine("0", "-5*sign(cart.position + cart.position_dot)")

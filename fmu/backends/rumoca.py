@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import BuildError, MissingToolError, SolveError
-from ...trajectory import Array, Trajectory, output_grid
+from ...trajectory import Array, Trajectory, output_grid, rows_at
 
 _INSTANT = 1e-9  # s: nothing but the start
 
@@ -55,7 +55,7 @@ class CompiledModel:
         result = self._run((0.0, stop), output_step, tolerance, {}, budget)
         grid = output_grid(stop, output_step)
         recorded = np.asarray(result.time)
-        rows = np.searchsorted(recorded, grid + 1e-9 * stop, side="right") - 1
+        rows = rows_at(grid, recorded, 1e-9 * stop)
         if np.abs(recorded[rows] - grid).max() > 1e-9 * max(stop, 1.0):
             raise SolveError(
                 f"modelica-rumoca: the run stopped at t = {recorded[-1]:.9g} s instead of {stop:.9g} s"

@@ -18,7 +18,7 @@ from fmpy.fmi1 import FMICallException
 
 from ...errors import DescriptionError, GpmelicaError, Problem, SolveError
 from ...generator.description.tables.settings import MOST_POINTS
-from ...trajectory import Trajectory, output_grid
+from ...trajectory import Trajectory, output_grid, rows_at
 from ..files.csv_file import read_csv
 from .apart import apart
 from .chatter import captured
@@ -158,9 +158,9 @@ def _reporter(progress: Callable[[float], None] | None, stop: float) -> Callable
 def _trajectory(
     result: Any, name: str, grid: np.ndarray, names: Sequence[str], counters: Sequence[str], wall: float
 ) -> Trajectory:
-    """Rows at the grid's times; at an event the row after it."""
+    """Rows at the grid's times; see `rows_at`."""
     recorded = np.asarray(result["time"])
-    rows = np.searchsorted(recorded, grid + 1e-9 * max(grid[-1], 1.0), side="right") - 1
+    rows = rows_at(grid, recorded, 1e-9 * max(grid[-1], 1.0))
     if np.abs(recorded[rows] - grid).max() > 1e-9 * max(grid[-1], 1.0):
         raise SolveError(f"{name}: the run stopped at t = {recorded[-1]:.9g} s instead of {grid[-1]:.9g} s")
     counts = {counter: float(result[counter][-1]) for counter in counters}

@@ -143,8 +143,8 @@ class _Run:
             raise
 
     def _enter(self, segment: Segment, t: float) -> None:
-        """An output time that is that of an event, but for rounding, belongs to the segment after it."""
-        first = int(np.searchsorted(self.times, t - 1e-9 * float(self.times[-1]) if t else 0.0))
+        """Output times that are an event's, but for rounding, belong to the segment after it; not the start."""
+        first = max(int(np.searchsorted(self.times, t - 1e-9 * float(self.times[-1]))), t > 0.0)
         self._segments[first:] = [segment] * (len(self.times) - first)
 
     def moments(self) -> list[Moment]:

@@ -214,7 +214,7 @@ def compile_tree(
         return _conditional(tree.data[0], children, eventful)
     if tree.function == "noevent":
         return children[0]
-    if eventful and tree.function in _KINKED and _moves(children):
+    if eventful and tree.function in _KINKED:
         return _KINKED[tree.function](*children)
     if tree.function == "start":
         return Constant(start(children[0])) if start else children[0]
@@ -237,25 +237,20 @@ def _call(call: Call) -> Node:
     return Constant(plain(evaluate(call, Instant({}, Segment(0.0)), "a constant expression")))
 
 
-def _moves(children: tuple[Node, ...]) -> bool:
-    """Whether operands depend on more than time in an affine way: kinks in time are known before."""
-    return any(_line(child) is None for child in children)
-
-
-def _related(comparison: str, *children: Node) -> Node:
-    return Related(comparison, children)
-
-
 _ZERO, _ONE, _MINUS = Constant(0.0), Constant(1.0), Constant(-1.0)
 _KINKED: dict[str, Callable[..., Node]] = {
-    "abs": lambda x: _related(">", x, _ZERO, x, _related("<", x, _ZERO, Call("neg", (x,)), _ZERO)),
-    "min": lambda x, y: _related("<=", x, y, x, y),
-    "max": lambda x, y: _related(">=", x, y, x, y),
-    "sign": lambda x: _related(">", x, _ZERO, _ONE, _related("<", x, _ZERO, _MINUS, _ZERO)),
+    "abs": lambda x: _by_sign(x, x, _call(Call("neg", (x,)))),
+    "min": lambda x, y: _conditional("<=", (x, y, x, y)),
+    "max": lambda x, y: _conditional(">=", (x, y, x, y)),
+    "sign": lambda x: _by_sign(x, _ONE, _MINUS),
 }
 
 
-def _conditional(comparison: str, children: tuple[Node, ...], eventful: bool) -> Node:
+def _by_sign(x: Node, above: Node, below: Node) -> Node:
+    return _conditional(">", (x, _ZERO, above, _conditional("<", (x, _ZERO, below, _ZERO))))
+
+
+def _conditional(comparison: str, children: tuple[Node, ...], eventful: bool = True) -> Node:
     left, right, then, otherwise = children
     line = _line(Call("-", (left, right)))
     if line is None:
