@@ -33,7 +33,7 @@ from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description.load import from_data
 from gpmelica.generator.mechanism import Friction, Mechanism
 from gpmelica.prepared import Prepared, prepare
-from gpmelica.reference import evaluate, joint_loads, simulate, start_state
+from gpmelica.reference import Model, energy, evaluate, joint_loads, simulate, start_state
 from gpmelica.trajectory import Trajectory
 
 Array = NDArray[np.float64]
@@ -208,6 +208,23 @@ def test_work_over_closed_cycles(friction: dict[str, Any], amplitude: float) -> 
     crossings = np.flatnonzero(z[1:] * z[:-1] <= 0)
     assert len(crossings) >= 3
     assert np.all(np.diff(work[crossings]) > 0)
+
+
+def test_energy_balance_with_friction() -> None:
+    """A linkage with rubbing joints under gravity loses exactly the work of its friction, by its own loads."""
+    data = four_bar(0.9, statics={"locked": ["crank"]})
+    for rubbing, friction in zip(data["links"], (LUGRE, DAHL, LUGRE), strict=True):
+        rubbing["joint"]["friction"] = friction | {"diameter": 0.1}
+    data["simulation"] = {"stop": 0.6, "output_step": 0.0025, "tolerance": 1e-11}
+    mechanism = mechanism_of(data)
+    run, model = simulate(mechanism), Model(mechanism)
+    rows = [[run.signals[c.symbol + part] for c in mechanism.coordinates] for part in ("", "_dot", "_z")]
+    q, qd, z = (np.array(part).T for part in rows)
+    balance = [energy(model, t, *state) for t, *state in zip(run.time, q, qd, z, strict=True)]
+    taken = simpson([e.friction for e in balance], x=run.time)
+    assert taken > 0.3
+    assert balance[0].total - balance[-1].total == pytest.approx(taken, rel=1e-5)
+    assert run.extra["friction_residual"] < 1e-8
 
 
 def test_states_start_undeformed() -> None:
