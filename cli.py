@@ -280,7 +280,9 @@ def compare(
     from .fmu.compare.compare import compare as compare_runs
     from .fmu.compare.result import comparison_data
     from .fmu.runs.simulate import read_or_simulate
+    from .model import above_zero
 
+    above_zero("tolerance", tolerance)
     (a, units), (b, _) = read_or_simulate(first), read_or_simulate(second)
     outcome = compare_runs(a, b, units, tolerance)
     if as_json:

@@ -5,6 +5,7 @@ What builds and compares is imported by the methods that need it: it takes a sec
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -219,6 +220,8 @@ class Model:
         from .commands import run
 
         one_of("fmi", fmi, FMI_VERSIONS)
+        if tolerance is not None:
+            above_zero("tolerance", tolerance)
         compilers = _compilers(compiler, omc, timeout)
         _check_march(march, compilers, fmi)
         options = run.Options(
@@ -387,10 +390,17 @@ def one_of(what: str, value: str, known: Sequence[str]) -> None:
         raise DescriptionError(what, f"expected one of {', '.join(known)}, got {value!r}")
 
 
+def above_zero(what: str, value: float) -> None:
+    """Raise DescriptionError if the number is not."""
+    if not 0.0 < value < math.inf:
+        raise DescriptionError(what, f"expected a number above 0, got {value:g}")
+
+
 def _compilers(choice: str, omc: str | None, timeout: float) -> Compilers:
     from .fmu.backends.backend import CHOICES, choose
 
     one_of("compiler", choice, CHOICES)
+    above_zero("timeout", timeout)
     return choose(choice, omc, timeout)
 
 

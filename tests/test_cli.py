@@ -186,6 +186,15 @@ def test_version_and_exit_statuses(gpmelica: Command) -> None:
     )
 
 
+@pytest.mark.parametrize("option", ["--tolerance", "--timeout"])
+def test_limits_above_zero(gpmelica: Command, arm: Path, tmp_path: Path, option: str) -> None:
+    """What nothing can keep to is said before any work is done."""
+    for value in ("-1", "0", "nan"):
+        answer = gpmelica("run", arm, option, value, "--out", tmp_path / "out")
+        assert (answer.status, answer.err) == (2, f"{option[2:]}: expected a number above 0, got {value}\n")
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_run_with_every_option(gpmelica: Command, arm: Path, tmp_path: Path) -> None:
     """The FMU is of the version that was asked for and agrees; the report repeats what was given, and no more.
 
