@@ -379,9 +379,12 @@ class Model:
         names, stop = [entry.name for entry in self.prepared.program.inputs], self.description.simulation.stop
         if given is None:
             return None
-        if isinstance(given, Mapping):
-            return given_inputs(given, names, stop)
-        return read_inputs(Path(given), names, stop)
+        if isinstance(given, str | Path):
+            return read_inputs(Path(given), names, stop)
+        if not hasattr(given, "items"):  # a table of pandas has them, and is no mapping
+            text = f"expected a CSV file, or arrays by name, time among them, got {type(given).__name__}"
+            raise DescriptionError("inputs", text)
+        return given_inputs(dict(given.items()), names, stop)
 
 
 def one_of(what: str, value: str, known: Sequence[str]) -> None:

@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import nbclient
@@ -195,8 +197,15 @@ def test_inputs_are_arrays_by_name(tmp_path: Path) -> None:
     name = slewing.prepared.program.inputs[0].name
     ramp = {"time": [0.0, 1.0], **{entry.name: [0.0, 10.0] for entry in slewing.prepared.program.inputs}}
     pushed, still = slewing.simulate(inputs=ramp), slewing.simulate()
+    if find_spec("pandas"):
+        tabled = slewing.simulate(inputs=import_module("pandas").DataFrame(ramp))
+        assert all((pushed[signal] == tabled[signal]).all() for signal in still)
     assert any(np.abs(pushed[signal] - still[signal]).max() > 1e-9 for signal in still)
     with pytest.raises(gp.DescriptionError, match=f"{name} is missing"):
         slewing.simulate(inputs={"time": [0.0, 1.0]})
+    with pytest.raises(gp.DescriptionError, match="one column 'time'"):
+        slewing.simulate(inputs={name: [0.0, 10.0]})
+    with pytest.raises(gp.DescriptionError, match=r"inputs: expected a CSV file, or arrays by name.*, got list"):
+        slewing.simulate(inputs=[0.0, 10.0])  # type: ignore[arg-type]
     with pytest.raises(gp.DescriptionError, match="arrays of one length"):
         slewing.simulate(inputs=ramp | {name: [0.0]})

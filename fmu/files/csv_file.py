@@ -52,7 +52,7 @@ def read_table(path: Path) -> tuple[list[str], Masked, list[Problem]]:
     """
     lines = read_rows(path, _LARGEST)
     header = [name.strip() for name in lines.pop(0)[1]] if lines else []
-    problems = _header_problems(header)
+    problems = header_problems(header)
     table, more = numbers(header, lines)
     return header, table, problems + more
 
@@ -63,7 +63,8 @@ def split(header: Sequence[str], table: Array) -> tuple[Array, dict[str, Array]]
     return table[:, time], {name: table[:, k] for k, name in enumerate(header) if k != time}
 
 
-def _header_problems(header: Sequence[str]) -> list[Problem]:
+def header_problems(header: Sequence[str]) -> list[Problem]:
+    """What is wrong with the headers of columns over time."""
     problems = []
     if [name.lower() for name in header].count("time") != 1:
         shown = ", ".join(header[:4])[:80] or "nothing"

@@ -13,7 +13,7 @@ from ...errors import DescriptionError, Problem
 from ...input_files import Masked
 from ...reference.kinematics.piecewise import PiecewiseLinear
 from ...trajectory import Array
-from ..files.csv_file import read_table, split
+from ..files.csv_file import header_problems, read_table, split
 
 _MOST_PROBLEMS = 20
 
@@ -66,7 +66,8 @@ def given_inputs(columns: Mapping[str, ArrayLike], names: Sequence[str], stop: f
     if rows.ndim != 2 or not rows.size:
         expected = ", ".join(("time", *names))
         raise DescriptionError("inputs", f"expected an array for each of {expected}")
-    return _checked("inputs", list(columns), np.ma.array(rows.T), [], names, stop)
+    header = [str(name) for name in columns]
+    return _checked("inputs", header, np.ma.array(rows.T), header_problems(header), names, stop)
 
 
 def _some(source: str, names: Sequence[str]) -> None:
