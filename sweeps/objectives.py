@@ -24,8 +24,17 @@ def _mean(time: Array, x: Array) -> float:
     return float(np.trapezoid(x, time) / (time[-1] - time[0]))
 
 
+def _at(time: Array, x: Array, when: Any) -> Any:
+    """NaN outside of the run, but for rounding."""
+    margin = 1e-9 * (time[-1] - time[0])
+    return np.interp(when, time, x) if time[0] - margin <= when <= time[-1] + margin else np.nan
+
+
 def _settling(time: Array, x: Array, band: Any) -> float:
-    """When x is within ± band of its last value for good; infinite if that is not before the last tenth."""
+    """When x is within ± band of its last value for good; infinite if that is not before the last tenth, and NaN
+    for a band below 0."""
+    if not band >= 0.0:
+        return np.nan
     outside = np.flatnonzero(np.abs(x - x[-1]) > band)
     if not len(outside):
         return float(time[0])
@@ -41,7 +50,7 @@ OVER_TIME: dict[str, tuple[int, Callable[..., Any], str]] = {
     "range": (1, lambda t, x: np.ptp(x), "largest less least value"),
     "start": (1, lambda t, x: x[0], "value at the start"),
     "final": (1, lambda t, x: x[-1], "value at the end"),
-    "at": (2, lambda t, x, when: np.interp(when, t, x), "at(x, t): value at a time, s"),
+    "at": (2, _at, "at(x, t): value at a time of the run, s"),
     "mean": (1, _mean, "mean over time"),
     "rms": (1, lambda t, x: np.sqrt(_mean(t, x * x)), "root mean square over time"),
     "integral": (1, lambda t, x: np.trapezoid(x, t), "integral over time"),

@@ -107,6 +107,8 @@ def test_objectives_of_known_functions() -> None:
     assert value("final(sqrt(x^2 + y^2))", x=ramp, y=4 / 3 * ramp) == pytest.approx(10.0, rel=1e-12)
     assert value("max(max(x, y))", x=ramp, y=2 * decay) == 6.0
     assert math.isnan(value("sqrt(min(x))", x=-decay))
+    assert math.isnan(value("at(x, 9.0)", x=ramp)) and value("at(x, 2.0)", x=ramp) == 6.0  # the run ends there
+    assert math.isnan(value("settling(x, -1)", x=decay))
 
 
 @pytest.mark.parametrize(
