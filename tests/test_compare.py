@@ -323,7 +323,7 @@ def test_a_missing_file(tmp_path: Path) -> None:
 HEIGHT = "E.z - 0.25"  # of the point E at the end of an arm of 0.5 m, which rises by angle −0.5236
 
 
-def arm(expression: str = HEIGHT, angle: float = -0.3, **changes: Any) -> Prepared:
+def arm(expression: str = HEIGHT, angle: float = -0.3, order: int = 0, **changes: Any) -> Prepared:
     """A link about the y axis, with a task."""
     bar = link("arm", "revolute", Y, position=angle) | body(2.0, [0.3, 0.0, 0.0], [0.1, 0.2, 0.3])
     data = {
@@ -331,7 +331,7 @@ def arm(expression: str = HEIGHT, angle: float = -0.3, **changes: Any) -> Prepar
         "name": "Arm",
         "links": [bar],
         "points": {"E": {"link": "arm", "position": [0.5, 0.0, 0.0]}},
-        "programmed": [{"name": "task", "expression": expression}],
+        "programmed": [{"name": "task", "expression": expression, "order": order}],
         "simulation": {"stop": 0.4, "output_step": 0.02} | changes,
     }
     return prepare(from_data(data))
@@ -410,6 +410,14 @@ def test_a_run_that_opens_is_named_with_its_time() -> None:
         found = holding(model, lacking, (run, opened))
         assert found.ok is ok
         assert ok or found.text.startswith("fmu-native-me: constraints are violated from t = 0.32 s on")
+
+
+def test_a_row_of_velocities_that_opens_is_named() -> None:
+    """A velocity that is asked for jumps, and the joint's cannot."""
+    model = arm("arm.angle_dot - (0 if t < 0.1 else 1)", order=1)
+    holds = judged(model)[1]
+    assert not holds.ok
+    assert holds.text.startswith("reference: constraints are violated from t = 0.1 s on, by up to 1 per s (task);")
 
 
 def test_a_row_left_out_that_opens_is_named_with_its_time() -> None:

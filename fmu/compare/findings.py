@@ -160,15 +160,15 @@ def _opened(model: Prepared, found: Residuals, run: Trajectory) -> Iterator[str]
         if len(late):
             yield (
                 f"{run.name}: constraints are violated from t = {run.time[late[0]]:.4g} s on, by up to"
-                f" {_largest(beyond):.3g}{unit}{_which(found, run)}; {most:.3g} is allowed"
+                f" {_largest(beyond):.3g}{unit}{_which(found, level, run)}; {most:.3g} is allowed"
             )
 
 
-def _which(found: Residuals, run: Trajectory) -> str:
-    """The rows that the reference violates most."""
+def _which(found: Residuals, level: int, run: Trajectory) -> str:
+    """The rows that the reference violates most, of positions (level 0) or of velocities (1)."""
     if run.name != "reference":
         return ""
-    largest = np.max(np.abs(found.position), axis=0)
+    largest = np.max(np.abs((found.position, found.velocity)[level]), axis=0)
     return f" ({listed([found.names[i] for i in np.flatnonzero(largest > 0.1 * largest.max())])})"
 
 
