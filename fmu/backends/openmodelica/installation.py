@@ -16,7 +16,7 @@ _PROBE = 30.0  # s, for questions that take no time
 # For the C of FMUs. In the function that lists all variables gcc would look for vectors, in a time that goes with
 # the square of their number; what fills linear systems is to be optimised, which omc forbids.
 _C_FLAGS = "-fno-tree-slp-vectorize -DOMC_DISABLE_OPT="
-_TOOLCHAIN = Path(__file__).with_name("release.cmake")  # heeded by CMake from 3.21 on
+_TOOLCHAIN = Path(__file__).parents[2] / "compilers" / "release.cmake"  # heeded by CMake from 3.21 on
 _HOW = {
     "Linux": "the packages of https://openmodelica.org, or: conda install -c conda-forge openmodelica",
     "Windows": "the installer of https://openmodelica.org, which sets OPENMODELICAHOME",
