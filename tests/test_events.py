@@ -247,7 +247,7 @@ def _nested() -> dict[str, Any]:
     efforts = {
         "pushed": f"-{PUSH}*sign(max(pushed.position, 0))",
         "rooted": "sqrt(abs(max(rooted.position_dot, 0.25)))",
-        "switched": "sign(t - 0.5) + 3*sign(sin(10*t))",
+        "switched": "sign(t - 0.5) + 2*sign(sin(10*t)) + sign(0.3*sin(10*t))",
     }
     forces = [{"name": f"on_{name}", "joint": name, "effort": effort} for name, effort in efforts.items()]
     return {"schema": 1, "name": "Nested", "gravity": [0.0, 0.0, 0.0], "links": links, "forces": forces}
@@ -269,7 +269,10 @@ def test_conditions_within_conditions(compile_data: CompileData) -> None:
 
 
 def test_the_instants_of_kinks_in_time(compile_data: CompileData) -> None:
-    """A start on a kink has what is written there, a time that is known before has what comes after it."""
+    """A start on a kink has what is written there, a time that is known before has what comes after it.
+
+    Kinks that are passed right after the start, one after the other in the last digits, do not hold the run up.
+    """
     options = {"stop": 1.0, "output_step": 0.1, "tolerance": 1e-11}
     found = [simulate(mechanism_of(_nested()), **options)]
     found += [run_of(compile_data(_nested()), mode, ["switched_position_ddot"], **options) for mode in MODES]

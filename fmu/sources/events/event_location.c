@@ -62,6 +62,7 @@ bool locate_event(Model *model, double begin, StepTo step_to, const void *step) 
                            model->indicators + equations.n_relations};
         switches_indicators(model, bracket.after);
         if (is_beyond && !narrow(model, &bracket, step_to, step)) return false;
+        if (model_time(model) - begin <= tolerance(model_time(model))) return true; /* nothing earlier is told apart */
         if (!grazing_find(model, begin, step_to, step, &is_beyond)) return false;
         if (!is_beyond) return true;
     }
