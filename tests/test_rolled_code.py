@@ -62,7 +62,7 @@ def _pointers(*arrays: NDArray[np.float64]) -> Any:
 
 
 def _made(x: ca.SX, *results: ca.SX) -> tuple[ca.Function, Tape, Code]:
-    f = ca.Function("f", [x], [ca.densify(ca.vertcat(*results))])
+    f = tape.with_own_registers("f", [x], [ca.densify(ca.vertcat(*results))])
     found = tape.tape(f)
     return f, found, code(found, "f")
 
@@ -198,9 +198,16 @@ def test_numbers_may_be_conditions(tmp_path: Path) -> None:
 def test_an_operation_that_is_not_known_is_refused() -> None:
     """With its name and CasADi's version."""
     x = ca.SX.sym("x")
-    f = ca.Function("f", [x], [ca.erfinv(x)])
+    f = tape.with_own_registers("f", [x], [ca.erfinv(x)])
     with pytest.raises(BuildError, match=rf"CasADi {ca.__version__} .* OP_ERFINV.*install"):
         tape.tape(f)
+
+
+def test_registers_that_are_used_again_are_refused() -> None:
+    """Where they are is what the tape tells operations apart by."""
+    x = ca.SX.sym("x")
+    with pytest.raises(ValueError, match="f shares its registers"):
+        tape.tape(ca.Function("f", [x], [ca.sin(ca.cos(x))]))
 
 
 # ---- The generated C against the contract that it is made for ---------------------------------------------------

@@ -100,8 +100,6 @@ class Evaluator:
 
     def __call__(self, expr: Expr) -> SX:
         """SX of an expression; the node is kept, so that equal nodes are evaluated once."""
-        if (known := self._memo.get(id(expr))) is not None:
-            return known[1]
         for each in reversed(self._spine(expr)):
             self._memo[id(each)] = (each, self._evaluate(each))
         return self._memo[id(expr)][1]
@@ -148,7 +146,7 @@ class Evaluator:
         arguments = [self(argument) for argument in expr.args]
         match expr.op:
             case "array":
-                return ca.vertcat(*[a.T for a in arguments] if len(expr.shape) == 2 else arguments)
+                return ca.horzcat(*arguments).T if len(expr.shape) == 2 else ca.vertcat(*arguments)
             case "call":
                 return _norm(*arguments) if _is_norm(expr) else _FUNCTIONS[expr.data](*arguments)
             case "matmul":

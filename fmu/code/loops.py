@@ -75,23 +75,27 @@ def _repetitions(kinds: NDArray[np.int64]) -> list[Piece]:
     Those that are worth a loop.
     """
     found = []
+    kinds = np.unique(kinds, return_inverse=True)[1].astype(np.min_scalar_type(len(kinds)))
     for period in range(1, min(_PERIOD, len(kinds) // 2) + 1):
-        other = np.flatnonzero(kinds[:-period] != kinds[period:])
-        edges = np.concatenate([[-1], other, [len(kinds) - period]])
-        lengths = edges[1:] - edges[:-1] - 1
+        begins, ends = _stretches(kinds[:-period] == kinds[period:])
         least = -(-_WORTH // period) * period  # whole rounds
-        for k in np.flatnonzero(lengths >= least):
-            found.append(Piece(int(edges[k]) + 1, period, int(lengths[k]) // period + 1))
+        for k in np.flatnonzero(ends - begins >= least):
+            found.append(Piece(int(begins[k]), period, int(ends[k] - begins[k]) // period + 1))
     return found
+
+
+def _stretches(holds: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where it begins to hold, and where it ends."""
+    padded = np.concatenate([[False], holds, [False]])
+    edges = np.flatnonzero(padded[1:] != padded[:-1])
+    return edges[::2], edges[1::2]
 
 
 def _free(loop: Piece, taken: NDArray[np.bool_]) -> list[Piece]:
     """What is left of a loop beside what others have taken, as far as it is worth it."""
-    padded = np.concatenate([[True], taken[loop.start : loop.end], [True]])
-    edges = np.flatnonzero(padded[1:] != padded[:-1])
-    begins, ends = edges[::2] + loop.start, edges[1::2] + loop.start
+    begins, ends = _stretches(~taken[loop.start : loop.end])
     rests = (
-        Piece(int(begin), loop.period, int(end - begin) // loop.period)
+        Piece(loop.start + int(begin), loop.period, int(end - begin) // loop.period)
         for begin, end in zip(begins, ends, strict=True)
     )
     return [rest for rest in rests if rest.saved >= _WORTH]

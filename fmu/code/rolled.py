@@ -173,12 +173,11 @@ def _read(operands: Iterable[Operand]) -> Iterable[Numbers]:
 def _rooms(free: NDArray[np.bool_], count: int, wanted: int) -> list[int]:
     """The first places that have `count` free cells in a row each; those beyond the last one are free."""
     sums = np.concatenate([[0], np.cumsum(np.concatenate([free, np.ones(count * wanted, dtype=bool)]))])
+    places = iter(np.flatnonzero(sums[count:] - sums[:-count] == count).tolist())
     found: list[int] = []
-    end = 0
-    for place in np.flatnonzero(sums[count:] - sums[:-count] == count).tolist():
-        if place >= end and len(found) < wanted:
-            found.append(place)
-            end = place + count
+    while len(found) < wanted:
+        end = found[-1] + count if found else 0
+        found.append(next(place for place in places if place >= end))
     return found
 
 

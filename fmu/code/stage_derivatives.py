@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate, islice, pairwise
 
 import casadi as ca
 
 from .casadi_eval import SX
 from .staged import AnySystem, Block, Stage, Staged, System, TreeSystem
+from .tape import with_own_registers
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class StageDerivative:
         given = [ca.SX.sym(f"seed{i}", block.size) for i, block in enumerate(seeds)]
         total = ca.densify(ca.jtimes(result, ca.vertcat(*changing), ca.vertcat(*given), reverse))
         ends = [0, *accumulate(block.size for block in sensitivities)]
-        return ca.Function(name, [*symbols, *given], [total[a:b] for a, b in pairwise(ends)])
+        return with_own_registers(name, [*symbols, *given], [total[a:b] for a, b in pairwise(ends)])
 
 
 def differentiated(staged: Staged) -> dict[str, StageDerivative]:
@@ -72,7 +73,8 @@ def differentiate(stage: Stage) -> StageDerivative:
         to, values = to[skipped:], (*values, *solved)
         arguments += map(ca.vec, unknowns)
     result = ca.vertcat(*results)
-    used = [i for i, symbol in enumerate(symbols) if any(ca.which_depends(result, symbol, 1, True))]
+    depends = iter(ca.which_depends(result, ca.vertcat(*symbols), 1, False))
+    used = [i for i, symbol in enumerate(symbols) if any(tuple(islice(depends, symbol.numel())))]
     origin = tuple(stage.inputs[i] for i in used)
     changing = [symbols[i] for i in used]
     return StageDerivative(stage.function.name(), (changing, arguments, result), values, origin, to)

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, product
+from itertools import accumulate, chain
 from typing import TypeAlias
 
 import casadi as ca
@@ -35,6 +35,7 @@ from .staged import (
     TreeSystem,
 )
 from .start import StartStages
+from .tape import with_own_registers
 
 _TREE_FACTORS = 7  # doubles per coordinate, of sources/algebra/tree_solve.h
 # Groups that use what is computed in those before them; those of one chain know nothing of the others'.
@@ -250,7 +251,7 @@ class _Cutter:
         if entries:
             values.append(ca.vertcat(*entries))
             places.append(self.arguments[-1][1])
-        function = ca.Function(
+        function = with_own_registers(
             f"{plan.group}_{len(self.result.stages)}",
             [symbol for symbol, _ in inputs],
             _once(values),
@@ -284,20 +285,19 @@ class _Cutter:
 
     def _carry(self, values: Mapping[str, SX]) -> list[SX]:
         """What is computed here and needed later, each node once; the symbols that carry it become known."""
-        nodes: dict[int, SX] = {}
-        places: list[tuple[str, int, int, int]] = []
-        for name, value in values.items():
-            for i, j in product(range(value.shape[0]), range(value.shape[1])):
-                entry = value[i, j]
-                # numbers and arguments are known anyway; the two halves of a symmetric matrix are the same nodes
-                if not (entry.is_constant() or entry.is_symbolic()):
-                    nodes.setdefault(entry.element_hash(), entry)
-                    places.append((name, i, j, entry.element_hash()))
+        rows = {name: value.T for name, value in values.items()}
+        entries = {name: [(entry.element_hash(), entry) for entry in row.nonzeros()] for name, row in rows.items()}
+        # numbers and arguments are known anyway; the two halves of a symmetric matrix are the same nodes
+        nodes = {
+            node: entry
+            for node, entry in chain.from_iterable(entries.values())
+            if not (entry.is_constant() or entry.is_symbolic())
+        }
         symbol = ca.SX.sym(f"carried_{len(self.result.stages)}", len(nodes))
-        positions = {node: position for position, node in enumerate(nodes)}
-        self.known |= {name: ca.SX(value) for name, value in values.items()}
-        for name, i, j, node in places:
-            self.known[name][i, j] = symbol[positions[node]]
+        carried = dict(zip(nodes, ca.vertsplit(symbol), strict=True))
+        for name, row in rows.items():
+            known = [carried.get(node, entry) for node, entry in entries[name]]
+            self.known[name] = ca.SX(row.sparsity(), ca.vertcat(*known)).T
         if nodes:
             self.arguments.append((symbol, self.result.allocate(len(nodes))))
         return list(nodes.values())

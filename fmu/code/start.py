@@ -24,6 +24,7 @@ from ...generator.language.ir import Expr
 from ...generator.program.program import Program, Start
 from .casadi_eval import SX, Evaluator, needed
 from .staged import Block, Phase, Stage, Staged, System
+from .tape import with_own_registers
 
 Known: TypeAlias = Mapping[str, SX]
 Argument: TypeAlias = tuple[SX, Block]
@@ -120,7 +121,7 @@ class StartStages:
         *,
         vanishes: bool = False,
     ) -> None:
-        function = ca.Function(
+        function = with_own_registers(
             f"start_{len(self._staged.stages)}",
             [symbol for symbol, _ in self._arguments],
             [ca.densify(value) for value in values],

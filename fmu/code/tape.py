@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import BuildError
+from .casadi_eval import SX
 
 Integers: TypeAlias = NDArray[np.int64]
 COMPUTED, NOTHING = -1, -2  # in place of the number of an argument
@@ -93,9 +94,7 @@ class _Instructions:
         self._function = function
         every = range(function.n_instructions())
         self._kinds = np.fromiter(map(function.instruction_id, every), np.int64, len(every))
-        # registers, or a number's argument or result and its place there, shape (N, 2); -1: nothing
-        self._given = _pairs([function.instruction_input(k) for k in every])
-        self._places = _pairs([function.instruction_output(k) for k in every])
+        self._given = self._read()
         self._sources = self._latest()
         self._constant = (self._kinds[self._sources] == ca.OP_CONST) & (self._sources >= 0)
         self._computed = ~np.isin(self._kinds, (ca.OP_CONST, ca.OP_INPUT, ca.OP_OUTPUT))
@@ -103,13 +102,22 @@ class _Instructions:
         self._operations = self._computed | given_back
         self._numbers = np.cumsum(self._operations) - 1
 
+    def _read(self) -> Integers:
+        """Registers, or a number's argument and its place there, shape (N, 2); -1: nothing."""
+        _, examples, which = np.unique(self._kinds, return_index=True, return_inverse=True)
+        counts = np.array([len(self._function.instruction_input(k)) for k in examples.tolist()], dtype=int)
+        given = chain.from_iterable(map(self._function.instruction_input, range(len(which))))
+        pairs = np.full((len(which), 2), -1)
+        pairs[np.arange(2) < counts[which][:, None]] = np.fromiter(given, np.int64)
+        return pairs
+
     def _latest(self) -> Integers:
         """What has put into registers what each one reads there, shape (N, 2); -1: it reads nothing."""
-        count, reads = len(self._kinds), (self._given >= 0) & (self._kinds != ca.OP_INPUT)[:, None]
         writers = np.flatnonzero(self._kinds != ca.OP_OUTPUT)
-        written = np.sort(self._places[writers, 0] * count + writers)  # by registers, then by time
-        found = np.searchsorted(written, self._given * count + np.arange(count)[:, None]) - 1
-        return np.where(reads, written[found] % max(count, 1), -1)
+        if self._function.sz_w() != len(writers):
+            raise ValueError(f"{self._function.name()} shares its registers")
+        reads = (self._given >= 0) & (self._kinds != ca.OP_INPUT)[:, None]
+        return np.where(reads, writers[np.where(reads, self._given, 0)], -1)
 
     def operands(self) -> tuple[Integers, Integers]:
         """Blocks and elements."""
@@ -144,21 +152,18 @@ class _Instructions:
         found: dict[int, list[tuple[int, int]]] = {}
         for k in np.flatnonzero(self._kinds == ca.OP_OUTPUT).tolist():
             number = self._numbers[k if self._operations[k] else self._sources[k, 0]]
-            result, element = self._places[k].tolist()
+            result, element = self._function.instruction_output(k)
             found.setdefault(int(number), []).append((result, element))
         return found
 
 
-def _pairs(lists: Sequence[Sequence[int]]) -> Integers:
-    """Of lists of up to two numbers, shape (N, 2); -1: nothing."""
-    lengths = np.fromiter(map(len, lists), np.int64, len(lists))
-    pairs = np.full((len(lists), 2), -1)
-    pairs[np.arange(2) < lengths[:, None]] = np.fromiter(chain.from_iterable(lists), np.int64)
-    return pairs
+def with_own_registers(name: str, arguments: Sequence[SX], results: Sequence[SX]) -> ca.Function:
+    """A function each of whose operations has a register of its own, in their order: as a tape reads it."""
+    return ca.Function(name, list(arguments), list(results), {"live_variables": False})
 
 
 def tape(function: ca.Function) -> Tape:
-    """Of a function of scalars (SX) whose results are dense.
+    """Of a function `with_own_registers`, of scalars (SX), whose results are dense.
 
     Raises BuildError if CasADi has an operation that is not known here.
     """
