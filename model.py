@@ -22,6 +22,7 @@ from .fmu.runs.inputs import InputTable, given_inputs, read_inputs
 from .generator import mechanism
 from .generator.description import Chain
 from .generator.description import load as read
+from .generator.language.suggest import several
 from .prepared import Prepared, prepare
 from .results import Run
 from .trajectory import Progress, silent
@@ -118,7 +119,7 @@ class Model:
         compiler: str = "auto",
         fmi: str = "2.0",
         *,
-        platforms: Sequence[str] = (),
+        platforms: str | Sequence[str] = (),
         march: str = "",
         omc: str | None = None,
         timeout: float = 600.0,
@@ -279,7 +280,7 @@ class Model:
         equilibrium: bool = False,
         trim: bool = False,
         inputs: Inputs | None = None,
-        outputs: Sequence[str] | None = None,
+        outputs: str | Sequence[str] | None = None,
         full: bool = False,
         progress: Progress = silent,
     ) -> StateSpace:
@@ -309,7 +310,8 @@ class Model:
         path = Path(state) if isinstance(state, str) else state
         where = Where(time, path, equilibrium, trim)
         table = self.inputs(inputs)
-        return linearize(self.prepared, where, table, outputs=outputs, full=full, progress=progress)
+        names = None if outputs is None else several(outputs)
+        return linearize(self.prepared, where, table, outputs=names, full=full, progress=progress)
 
     def modes(
         self,
@@ -417,8 +419,8 @@ def _check_march(march: str, compilers: Compilers, fmi: str, systems: Sequence[P
         toolchains(fmi, systems, march)
 
 
-def _systems(platforms: Sequence[str], fmi: str) -> tuple[Platform, ...]:
+def _systems(platforms: str | Sequence[str], fmi: str) -> tuple[Platform, ...]:
     from .fmu.compilers.platforms import named
 
     one_of("fmi", fmi, FMI_VERSIONS)
-    return named(platforms, fmi)
+    return named(several(platforms), fmi)

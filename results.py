@@ -57,6 +57,8 @@ class Run:
     def __getitem__(self, name: str) -> Array:
         if name == "time":
             return self.time
+        if not isinstance(name, str):
+            raise UnknownNameError(f"expected the name of a signal, got {name!r}")
         if name not in self.trajectory.signals:
             raise UnknownNameError(unknown("signal", name, self))
         return self.trajectory.signals[name]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import MissingToolError, UnknownNameError
-from ..generator.language.suggest import unknown
+from ..generator.language.suggest import several, unknown
 from ..trajectory import Array
 from .modes import Mode, modes
 
@@ -100,7 +100,9 @@ class StateSpace:
         ]
         return draw(at, self.frequency_response(at).reshape(len(labels), len(at)), labels)
 
-    def select(self, inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None) -> StateSpace:
+    def select(
+        self, inputs: str | Sequence[str] | None = None, outputs: str | Sequence[str] | None = None
+    ) -> StateSpace:
         """The same with some inputs and outputs alone, in the order given; raises UnknownNameError."""
         columns = _places("input", self.inputs, self.inputs if inputs is None else inputs)
         rows = _places("output", self.outputs, self.outputs if outputs is None else outputs)
@@ -146,8 +148,8 @@ class StateSpace:
         }
 
 
-def _places(what: str, known: Sequence[str], wanted: Sequence[str]) -> list[int]:
-    for name in wanted:
+def _places(what: str, known: Sequence[str], wanted: str | Sequence[str]) -> list[int]:
+    for name in several(wanted):
         if name not in known:
             raise UnknownNameError(unknown(what, name, known))
-    return [list(known).index(name) for name in wanted]
+    return [list(known).index(name) for name in several(wanted)]

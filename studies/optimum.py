@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..generator.language.suggest import several
 from ..model import Model, load
 from ..sweeps.pools import call_workers
 from ..trajectory import Progress, silent
@@ -17,11 +18,11 @@ if TYPE_CHECKING:
 
 def optimize(
     model: Model,
-    bounds: Mapping[str, tuple[float, float]] | Sequence[str],
+    bounds: Mapping[str, tuple[float, float]] | str | Sequence[str],
     objective: str,
     out: Path | str | None = None,
     *,
-    constraints: Sequence[str] = (),
+    constraints: str | Sequence[str] = (),
     method: str = "evolution",
     evaluations: int = 1000,
     seed: int = 0,
@@ -50,10 +51,10 @@ def optimize(
     from ..sweeps.optimize import optimize as search_for
 
     folder = Path(out or f"{model.folder(None)}_optimum")
-    settings: Any = bounds
+    settings: Any = several(bounds)
     if isinstance(bounds, Mapping):
         settings = {key: f"uniform({least!r},{most!r})" for key, (least, most) in bounds.items()}
-    search = Search(settings, objective, folder, constraints, method, evaluations, seed, scheduler)
+    search = Search(settings, objective, folder, several(constraints), method, evaluations, seed, scheduler)
     return search_for(model.description, model.source, search, progress)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..generator.language.suggest import several
 from ..model import Model
 from ..sweeps.pools import call_workers
 from ..trajectory import Progress, silent
@@ -16,14 +17,14 @@ if TYPE_CHECKING:
 
 def sweep(
     model: Model,
-    settings: Mapping[str, Any] | Sequence[str],
-    objectives: Sequence[str],
+    settings: Mapping[str, Any] | str | Sequence[str],
+    objectives: str | Sequence[str],
     out: Path | str | None = None,
     *,
     samples: int | None = None,
     sampler: str = "sobol",
     seed: int = 0,
-    signals: Sequence[str] | None = None,
+    signals: str | Sequence[str] | None = None,
     scheduler: str = "auto",
     command: str = "",
     progress: Progress = silent,
@@ -55,5 +56,7 @@ def sweep(
     from ..sweeps.sweep import Order
 
     folder = Path(out or f"{model.folder(None)}_sweep")
-    order = Order(settings, objectives, folder, samples, sampler, seed, signals, scheduler, command)
+    given = settings if isinstance(settings, Mapping) else several(settings)
+    kept = None if signals is None else several(signals)
+    order = Order(given, several(objectives), folder, samples, sampler, seed, kept, scheduler, command)
     return run_sweep(model.description, model.source, order, progress)

@@ -190,6 +190,14 @@ def test_a_plot_has_axes_per_unit() -> None:
     for names in ((), ("d",)):
         with pytest.raises(gp.UnknownNameError, match="known are: time, a, b, c"):
             run.plot(*names)
+    for name in (0, ["a", "b"]):
+        with pytest.raises(gp.UnknownNameError, match=r"expected the name of a signal, got [0\[]"):
+            run.plot(name)  # type: ignore[arg-type]
+
+
+def test_a_text_is_one_name() -> None:
+    with pytest.raises(gp.DescriptionError, match=r"amiga: is no platform"):
+        gp.load(FOUR_BAR).build(platforms="amiga")
 
 
 def test_inputs_are_arrays_by_name(tmp_path: Path) -> None:
@@ -201,7 +209,7 @@ def test_inputs_are_arrays_by_name(tmp_path: Path) -> None:
         tabled = slewing.simulate(inputs=import_module("pandas").DataFrame(ramp))
         assert all((pushed[signal] == tabled[signal]).all() for signal in still)
     assert any(np.abs(pushed[signal] - still[signal]).max() > 1e-9 for signal in still)
-    with pytest.raises(gp.DescriptionError, match=f"{name} is missing"):
+    with pytest.raises(gp.DescriptionError, match=f"inputs: names: expected .* {name} is missing"):
         slewing.simulate(inputs={"time": [0.0, 1.0]})
     with pytest.raises(gp.DescriptionError, match="one column 'time'"):
         slewing.simulate(inputs={name: [0.0, 10.0]})

@@ -463,7 +463,7 @@ def test_wrong_use_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     assert empty.modes() == ()
     with pytest.raises(gp.UnknownNameError, match=r"there is no input 'motor'"):
-        empty.select(inputs=["motor"])
+        empty.select(inputs="motor")
     monkeypatch.setitem(sys.modules, "control", None)
     with pytest.raises(gp.MissingToolError, match="pip install control"):
         empty.to_control()

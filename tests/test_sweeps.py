@@ -230,13 +230,11 @@ def test_everything_wrong_is_said_at_once(swing: Path) -> None:
         "--objective 'peek(E_z)'", "--objective 'top=max(E_z'", "--seed", "--sampler", "--samples", "--scheduler",
     ]  # fmt: skip
     with pytest.raises(DescriptionError) as caught:
-        gp.sweep(
-            gp.load(swing), ["laod=1", "links.rod.mess=2"], ["peak(E_zz)"], swing.parent / "no", signals=["E_w"]
-        )
+        gp.sweep(gp.load(swing), ["laod=1", "links.rod.mess=2"], "peak(E_zz)", swing.parent / "no", signals="E_w")
     assert len(caught.value.problems) == 4 and "did you mean 'E_z'?" in str(caught.value)
     with pytest.raises(DescriptionError) as caught:
         gp.optimize(
-            gp.load(swing), ["load=1"], "peek(E_z)", swing.parent / "no", constraints=["a <", "peek(E_z) < 1"]
+            gp.load(swing), "load=1", "peek(E_z)", swing.parent / "no", constraints=["a <", "peek(E_z) < 1"]
         )
     assert len(caught.value.problems) == 4
     assert not (swing.parent / "no").exists()

@@ -63,13 +63,13 @@ def split(header: Sequence[str], table: Array) -> tuple[Array, dict[str, Array]]
     return table[:, time], {name: table[:, k] for k, name in enumerate(header) if k != time}
 
 
-def header_problems(header: Sequence[str]) -> list[Problem]:
-    """What is wrong with the headers of columns over time."""
+def header_problems(header: Sequence[str], where: str = "line 1") -> list[Problem]:
+    """What is wrong with the headers of columns over time, which are in such a place."""
     problems = []
     if [name.lower() for name in header].count("time") != 1:
         shown = ", ".join(header[:4])[:80] or "nothing"
-        problems.append(Problem("line 1", f"expected headers with one column 'time', got {shown}"))
+        problems.append(Problem(where, f"expected headers with one column 'time', got {shown}"))
     repeated = sorted({name for name in header if header.count(name) > 1})
     if repeated:
-        problems.append(Problem("line 1", f"expected every header once, got twice: {', '.join(repeated)}"))
+        problems.append(Problem(where, f"expected every header once, got twice: {', '.join(repeated)}"))
     return problems

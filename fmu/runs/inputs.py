@@ -53,7 +53,7 @@ def read_inputs(path: Path, names: Sequence[str], stop: float) -> InputTable:
     Raises DescriptionError with all that is wrong with the file.
     """
     _some(str(path), names)
-    return _checked(str(path), *read_table(path), names, stop)
+    return _checked(str(path), "line 1", *read_table(path), names, stop)
 
 
 def given_inputs(columns: Mapping[str, ArrayLike], names: Sequence[str], stop: float) -> InputTable:
@@ -67,7 +67,8 @@ def given_inputs(columns: Mapping[str, ArrayLike], names: Sequence[str], stop: f
         expected = ", ".join(("time", *names))
         raise DescriptionError("inputs", f"expected an array for each of {expected}")
     header = [str(name) for name in columns]
-    return _checked("inputs", header, np.ma.array(rows.T), header_problems(header), names, stop)
+    problems = header_problems(header, "names")
+    return _checked("inputs", "names", header, np.ma.array(rows.T), problems, names, stop)
 
 
 def _some(source: str, names: Sequence[str]) -> None:
@@ -76,9 +77,15 @@ def _some(source: str, names: Sequence[str]) -> None:
 
 
 def _checked(
-    source: str, header: list[str], table: Masked, problems: list[Problem], names: Sequence[str], stop: float
+    source: str,
+    where: str,
+    header: list[str],
+    table: Masked,
+    problems: list[Problem],
+    names: Sequence[str],
+    stop: float,
 ) -> InputTable:
-    problems = problems + _column_problems(header, names)
+    problems = problems + _column_problems(where, header, names)
     problems += [problem for k, name in enumerate(header) for problem in _value_problems(name, table[:, k])]
     lower = [name.lower() for name in header]
     if lower.count("time") == 1 and len(table):
@@ -98,13 +105,13 @@ def _from_zero(time: Array, values: Mapping[str, Array]) -> InputTable:
     )
 
 
-def _column_problems(header: Sequence[str], names: Sequence[str]) -> list[Problem]:
+def _column_problems(where: str, header: Sequence[str], names: Sequence[str]) -> list[Problem]:
     expected, got = ", ".join(("time", *names)), ", ".join(header)[:200] or "nothing"
     missing = [name for name in names if name not in header]
     unknown = [name for name in header if name not in names and name.lower() != "time"]
     text = f"expected the columns {expected}, got {got}"
-    return [Problem("line 1", f"{text}: {name} is missing") for name in missing] + [
-        Problem("line 1", f"{text}: the model has no input {name}") for name in unknown
+    return [Problem(where, f"{text}: {name} is missing") for name in missing] + [
+        Problem(where, f"{text}: the model has no input {name}") for name in unknown
     ]
 
 

@@ -1,4 +1,4 @@
-"""Words for names that do not exist."""
+"""Names as people give them, and words for those that do not exist."""
 
 from __future__ import annotations
 
@@ -7,6 +7,11 @@ from collections.abc import Iterable
 
 _ALIKE = 0.75  # of difflib's measure; below it suggestions mislead
 _SHOWN = 16
+
+
+def several(names: str | Iterable[str]) -> tuple[str, ...]:
+    """Names; a text is one of them, not its letters."""
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
