@@ -76,6 +76,7 @@ def loader() -> Data:
         "damping_time": "tilt/100",
         "elements": 2,
     }
+    tip = [[1.0, 0.0, 0.0, "reach"], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
     links = [
         link("mast", "revolute", Z, "base", xyz=[0.0, 0.0, 0.4], rpy=[0.0, "tilt", 0.0], position=0.4)
         | body(120.0, [0.0, 0.0, 0.6], [20.0, 20.0, 5.0]),
@@ -89,7 +90,7 @@ def loader() -> Data:
             position=0.5,
             damping="soil/1e4",
         ),
-        link("load", "revolute", Z, "boom", xyz=["reach", 0.0, 0.0], position=-0.5, damping=20.0)
+        link("load", "revolute", Z, "boom", matrix=tip, position=-0.5, damping=20.0)
         | body("payload", [0.0, "-0.002*payload", 0.0], ["payload/10", "payload/10", "payload/12"]),
     ]
     return {
