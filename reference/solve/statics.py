@@ -193,6 +193,11 @@ class _Balance:
         stiffness = along.T @ self._stiffness(q, self._balanced(q)[1]) @ along
         return np.asarray((stiffness + stiffness.T) / 2)
 
+    def _softest(self, q: Array) -> int:
+        """Which free coordinate moves most in the motion that resists least."""
+        way = _null_space(self._at(q)[1]) @ np.linalg.eigh(self.stiffness_along(q))[1][:, 0]
+        return int(np.argmax(np.abs(way)))
+
     def acting(self, q: Array) -> float:
         """The largest force or moment that acts, the whole weight (on a lever of 1 m) included; N or N·m."""
         forces = self._model.forces(self._model.state(0.0, q, self._rest))
@@ -205,12 +210,12 @@ class _Balance:
         residual = np.abs(self._balanced(q)[0])
         worst = int(np.argmax(residual))
         if not residual[worst] <= 1e-9 * acting:
-            c = self.mechanism.coordinates[self.free[worst]]
+            c, softest = (self.mechanism.coordinates[self.free[k]] for k in (worst, self._softest(q)))
             why = "forces hardly become smaller any more, and" if steps < _ITERATIONS else "still"
             raise SolveError(
                 f"no static equilibrium found in {steps} steps: {why} {residual[worst]:.3g} {c.effort_unit}"
-                f" are left on {c.name}; give it a spring, lock its joint in [statics], or set"
-                ' simulation.start = "description"'
+                f" are left on {c.name}; {softest.name} resists least: give it a spring, lock its joint in"
+                ' [statics], or set simulation.start = "description"'
             )
 
 
