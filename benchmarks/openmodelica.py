@@ -60,13 +60,14 @@ class Plain(openmodelica.Omc):
 def measured(elements: int, omcs: dict[str, openmodelica.Omc], folder: Path) -> Iterator[Row]:
     """The same chain by OpenModelica, by the native backend, and drawn with MultiBody where omc has it.
 
-    omcs  by what is said of them in the table: the first makes the chain's FMU, all of them MultiBody's
+    omcs  by what is said of them in the table
     """
     begin = _cpu()
     crane = build(elements, folder)
     seconds, model = _cpu() - begin, crane.model
     own = Request(model.name, model.modelica(), modelica.experiment(model.name), "2.0", "me")
-    yield compiled(crane.n, "OpenModelica", own, folder, omcs[""])
+    for flags, omc in omcs.items():
+        yield compiled(crane.n, f"OpenModelica{flags}", own, folder, omc)
     yield Row(crane.n, "native", seconds, crane.fmu.stat().st_size, evaluation_time(crane.fmu))
     text = multibody.text(model.mechanism, model.start[0], "Drawn")
     drawn = Request("Drawn", text, "Drawn", "2.0", "me", ("Modelica",))
@@ -121,7 +122,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--omc", help="path of omc, or docker:IMAGE")
     parser.add_argument("--beside", metavar="FILE.mo:CLASS", help="one more Modelica text in the same run")
-    parser.add_argument("--plain", action="store_true", help="the others with omc's own flags for C, too")
+    parser.add_argument("--plain", action="store_true", help="with omc's own flags for C, too")
     parser.add_argument("--elements", type=int, nargs="+", default=ELEMENTS, help="rigid elements of the boom")
     arguments = parser.parse_args()
     try:
