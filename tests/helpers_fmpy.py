@@ -38,11 +38,7 @@ class Instance:
         self.three = fmi == "3.0"
         elsewhere = {} if library is None else {"libraryPath": str(library)}
         self.fmi = _KINDS[fmi, mode](
-            guid=guid,
-            modelIdentifier=identifier,
-            unzipDirectory=str(folder),
-            instanceName="instance",
-            **elsewhere,
+            guid=guid, modelIdentifier=identifier, unzipDirectory=str(folder), instanceName="instance", **elsewhere
         )
         callbacks = fmi2CallbackFunctions(
             fmi2CallbackLoggerTYPE(self._log), defaultCallbacks.allocateMemory, defaultCallbacks.freeMemory

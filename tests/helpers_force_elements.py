@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from helpers_parts import Z, beam, body, link
+from helpers_parts import Z, beam, body, link, machine
 
 _CORNERS = ((1.2, 1.2), (-1.2, 1.2), (-1.2, -1.2), (1.2, -1.2))
 _TUBE = {"area": 0.004, "density": 7800.0, "E": 2.1e11, "G": 8e10, "Iy": 4e-6, "Iz": 4e-6, "J": 6e-6}
@@ -25,42 +25,23 @@ def hoist(**changes: Any) -> dict[str, Any]:
         beam("boom", boom, "revolute", [0.0, -1.0, 0.0], "column", xyz=[0.0, 0.0, 1.0], **luffing),
         link("load", "free", xyz=[2.6, 0.0, 0.9]) | body(250.0, inertia=[5.0, 6.0, 7.0]),
     ]
-    lines = [
-        {
-            "name": "lift",
-            "a": {"link": "column", "point": [0.2, 0.0, 0.2]},
-            "b": {"link": "boom", "point": [1.0, 0.1, -0.1]},
-            "force": "-30000 - 2000*rate + (500*length if length > 1.0 else 0)",
-        },
-        {
-            "name": "rope",
-            "a": {"link": "boom", "point": [3.0, 0.0, 0.0]},
-            "b": {"link": "load", "point": [0.0, 0.0, 0.2]},
-            "stiffness": 5e4,
-            "damping": 500.0,
-            "rest": "1.9 - 0.5*quintic(t, 0.3, 1.2, 0, 1)",
-            "tension_only": True,
-        },
-        {"name": "tug", "a": {"link": "ground", "point": [6.0, 1.0, 0.5]}, "b": {"link": "load"}, "input": True},
-    ]
-    contact = {
-        "name": "deck",
-        "link": "load",
-        "point": [0.1, 0.0, -0.3],
-        "plane": {"point": [0.0, 0.0, 0.55], "normal": [0.0, 0.05, 1.0]},
-        "stiffness": 2e5,
-        "damping": 2e3,
-        "friction": {"mu": 0.3, "v_s": 0.05},
-    }
-    return {
-        "schema": 1,
-        "name": "Hoist",
-        "base": base,
-        "links": links,
-        "lines": lines,
-        "contacts": [contact],
-        "simulation": {"start": "description", "stop": 0.6, "output_step": 0.01},
-    } | changes
+    lift = _line("lift", ("column", [0.2, 0.0, 0.2]), ("boom", [1.0, 0.1, -0.1]))
+    lift["force"] = "-30000 - 2000*rate + (500*length if length > 1.0 else 0)"
+    rope = _line("rope", ("boom", [3.0, 0.0, 0.0]), ("load", [0.0, 0.0, 0.2]))
+    rope |= {"stiffness": 5e4, "damping": 500.0, "tension_only": True}
+    rope["rest"] = "1.9 - 0.5*quintic(t, 0.3, 1.2, 0, 1)"
+    tug = _line("tug", ("ground", [6.0, 1.0, 0.5]), ("load", [0.0, 0.0, 0.0])) | {"input": True}
+    plane = {"point": [0.0, 0.0, 0.55], "normal": [0.0, 0.05, 1.0]}
+    contact = {"name": "deck", "link": "load", "point": [0.1, 0.0, -0.3], "plane": plane}
+    contact |= {"stiffness": 2e5, "damping": 2e3, "friction": {"mu": 0.3, "v_s": 0.05}}
+    simulation = {"start": "description", "stop": 0.6, "output_step": 0.01}
+    elements = {"lines": [lift, rope, tug], "contacts": [contact]}
+    return machine(*links, name="Hoist", base=base, **elements, simulation=simulation) | changes
+
+
+def _line(name: str, a: tuple[str, list[float]], b: tuple[str, list[float]]) -> dict[str, Any]:
+    """Between points of two links."""
+    return {"name": name} | {side: {"link": link, "point": point} for side, (link, point) in (("a", a), ("b", b))}
 
 
 def measuring_hoist(**changes: Any) -> dict[str, Any]:
@@ -81,7 +62,7 @@ def measuring_hoist(**changes: Any) -> dict[str, Any]:
             "forces": [
                 {"name": "brake", "joint": "column", "effort": brake},
                 {"name": "side", "link": "load", "force": side},
-            ],
+            ]
         }
     )
 

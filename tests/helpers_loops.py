@@ -18,10 +18,7 @@ from gpmelica.reference import Model, assemble, poses
 
 Array = NDArray[np.float64]
 CLOSURES = tuple(CLOSURE_TYPES)
-FOUR_BAR_ENDS = {
-    "a": {"link": "coupler", "xyz": [1.0, 0.0, 0.0]},
-    "b": {"link": "rocker", "xyz": [0.8, 0.0, 0.0]},
-}
+FOUR_BAR_ENDS = {"a": {"link": "coupler", "xyz": [1.0, 0.0, 0.0]}, "b": {"link": "rocker", "xyz": [0.8, 0.0, 0.0]}}
 
 
 def four_bar(crank: float = 0.7, closure: str = "point_on_line", **changes: Any) -> dict[str, Any]:

@@ -71,18 +71,9 @@ def _read(statement: str, public: bool) -> list[Declaration]:
     match = _DECLARATION.fullmatch(statement)
     assert match, f"not a declaration: {statement}"
     shape = tuple(int(x) for x in re.findall(r"\d+", match["shape"] or ""))
-    return [
-        Declaration(
-            match["prefix"].strip(),
-            match["type"],
-            match["name"],
-            shape,
-            match["modifiers"] or "",
-            match["binding"] or "",
-            match["description"][1:-1],
-            public,
-        )
-    ]
+    named = (match["prefix"].strip(), match["type"], match["name"], shape)
+    given = (match["modifiers"] or "", match["binding"] or "", match["description"][1:-1])
+    return [Declaration(*named, *given, public)]
 
 
 def equations(text: str, name: str) -> list[str]:

@@ -7,15 +7,7 @@ from typing import Any
 import numpy as np
 
 JOINTS = ("revolute", "prismatic", "universal", "spherical", "planar", "free", "fixed")
-COORDINATES = {
-    "revolute": 1,
-    "prismatic": 1,
-    "universal": 2,
-    "spherical": 3,
-    "planar": 3,
-    "free": 6,
-    "fixed": 0,
-}
+COORDINATES = {"revolute": 1, "prismatic": 1, "universal": 2, "spherical": 3, "planar": 3, "free": 6, "fixed": 0}
 
 
 def random_chain(
@@ -146,18 +138,9 @@ def _base(rng: np.random.Generator, support: str, dampers: bool) -> dict[str, An
 
 def _beam(rng: np.random.Generator, dampers: bool) -> dict[str, Any]:
     # Soft and light, so that the beam's frequencies are near those of the joints.
-    return {
-        "length": float(rng.uniform(0.5, 1.5)),
-        "area": 1e-3,
-        "density": 1000.0,
-        "E": 1e6,
-        "G": 4e5,
-        "Iy": 2e-5,
-        "Iz": 3e-5,
-        "J": 4e-5,
-        "damping_time": dampers * 1e-2,
-        "elements": int(rng.integers(1, 4)),
-    }
+    section = {"area": 1e-3, "density": 1000.0, "E": 1e6, "G": 4e5, "Iy": 2e-5, "Iz": 3e-5, "J": 4e-5}
+    length, elements = float(rng.uniform(0.5, 1.5)), int(rng.integers(1, 4))
+    return section | {"length": length, "damping_time": dampers * 1e-2, "elements": elements}
 
 
 def _vector(rng: np.random.Generator, scale: float) -> list[float]:

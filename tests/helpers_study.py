@@ -18,19 +18,10 @@ from gpmelica.trajectory import Array, Trajectory
 _FEET = [[-0.5, -0.5, 0.0], [0.5, -0.5, 0.0], [0.0, 0.5, 0.0]]
 _SUPPORT = {"stiffness": [2e5] * 3, "damping": [2e3] * 3}
 _DOWN = [0.0, -1.0, 0.0]
+_SPRING = {"position": -0.5, "rest": -0.5, "stiffness": 50.0, "damping": 2.0}
 LIFT = machine(
     link("arm", "revolute", _DOWN, "base", position=0.8) | body(4.0, [0.3, 0.0, 0.0], [0.01, 0.1, 0.1]),
-    link(
-        "forearm",
-        "revolute",
-        _DOWN,
-        "arm",
-        xyz=[0.6, 0.0, 0.0],
-        position=-0.5,
-        rest=-0.5,
-        stiffness=50.0,
-        damping=2.0,
-    )
+    link("forearm", "revolute", _DOWN, "arm", xyz=[0.6, 0.0, 0.0], **_SPRING)
     | body(2.0, [0.2, 0.0, 0.0], [0.005, 0.03, 0.03]),
     name="Lift",
     description="Arm on a base whose end rises",

@@ -67,13 +67,9 @@ def beams(draw: st.DrawFn) -> Table:
     """A soft beam of one to three elements."""
     return {
         "length": draw(numbers(0.5, 1.5)),
-        "area": 1e-3,
         "density": draw(numbers(500.0, 2000.0)),
-        "E": 1e6,
-        "G": 4e5,
         "Iy": draw(numbers(1e-5, 5e-5)),
-        "Iz": 3e-5,
-        "J": 4e-5,
+        **{"area": 1e-3, "E": 1e6, "G": 4e5, "Iz": 3e-5, "J": 4e-5},
         "damping_time": draw(st.sampled_from((0.0, 1e-2))),
         "elements": draw(st.integers(1, 3)),
         "flexible": draw(st.booleans()),

@@ -28,15 +28,9 @@ BY_OMC, BY_OMC_STEP = 1e-4, 1e-3  # of a signal's range; s
 def monolithic() -> Trajectory:
     """The closed loop as one model, by the reference solver."""
     model = slewing("closed")
-    return reference.simulate(
-        model.mechanism,
-        start=model.start,
-        dependent=model.dependent,
-        stop=STOP,
-        output_step=STEPS[-1],
-        tolerance=1e-7,
-        loads=[],
-    )
+    begin = {"start": model.start, "dependent": model.dependent}
+    settings = {"stop": STOP, "output_step": STEPS[-1], "tolerance": 1e-7}
+    return reference.simulate(model.mechanism, **begin, **settings, loads=[])
 
 
 @pytest.mark.parametrize(

@@ -95,8 +95,7 @@ def test_log_of_a_session() -> None:
 
 
 @pytest.mark.parametrize(
-    ("printed", "value"),
-    [('"a \\"b\\" \\\\c"\n', 'a "b" \\c'), ("true\n", "true"), ('""\n', ""), ('"', '"')],
+    ("printed", "value"), [('"a \\"b\\" \\\\c"\n', 'a "b" \\c'), ("true\n", "true"), ('""\n', ""), ('"', '"')]
 )
 def test_unquoted(printed: str, value: str) -> None:
     """Quotes and escapes go, everything else stays."""

@@ -99,15 +99,9 @@ def _truth(model: Prepared) -> Trajectory:
 
 def _simulated(model: Prepared, fmu: Path, mode: runs.Mode, step: float) -> Trajectory:
     simulation = model.chain.simulation
-    return runs.simulate(
-        fmu,
-        mode,
-        list(model.units),
-        name=f"fmu-openmodelica-{mode}",
-        stop=simulation.stop,
-        output_step=step,
-        tolerance=solver_tolerance(simulation.tolerance, mode),
-    )
+    tolerance = solver_tolerance(simulation.tolerance, mode)
+    settings: Any = {"stop": simulation.stop, "output_step": step, "tolerance": tolerance}
+    return runs.simulate(fmu, mode, list(model.units), name=f"fmu-openmodelica-{mode}", **settings)
 
 
 def _thinned(run: Trajectory, step: float, output_step: float) -> Trajectory:
@@ -164,14 +158,8 @@ def test_cvode_runs(built: Built, capfd: pytest.CaptureFixture[str]) -> None:
     def log(component: Any, instance: bytes, status: int, category: bytes, message: bytes) -> None:
         messages.append(message.decode("utf-8", "replace"))
 
-    fmpy.simulate_fmu(
-        str(built.outcome.fmu),
-        fmi_type="CoSimulation",
-        stop_time=0.002,
-        output_interval=0.001,
-        logger=log,
-        debug_logging=True,
-    )
+    short = {"fmi_type": "CoSimulation", "stop_time": 0.002, "output_interval": 0.001}
+    fmpy.simulate_fmu(str(built.outcome.fmu), **short, logger=log, debug_logging=True)
     captured = capfd.readouterr()
     assert "CVODE" in "\n".join([*messages, captured.out, captured.err])
 

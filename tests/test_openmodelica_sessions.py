@@ -141,15 +141,9 @@ def test_conditions_on_time(omc: Omc, tmp_path: Path, fmi: Any) -> None:
     assert not _indicators(fmu)
     kinds = ("ModelExchange", "CoSimulation") if fmi == "2.0" else ("ModelExchange",)
     for kind, w, start, step in product(kinds, (2.0, 0.0, -2.0), (0.0, 0.3, 0.31), (0.1, 0.01, 1 / 64)):
-        run = fmpy.simulate_fmu(
-            str(fmu),
-            fmi_type=kind,
-            start_time=start,
-            stop_time=start + 0.6,
-            output_interval=step,
-            start_values={"w": w},
-            output=["mass_position_ddot"],
-        )
+        times = {"start_time": start, "stop_time": start + 0.6, "output_interval": step}
+        wanted = {"start_values": {"w": w}, "output": ["mass_position_ddot"]}
+        run = fmpy.simulate_fmu(str(fmu), fmi_type=kind, **times, **wanted)
         last = {round(float(t), 9): (t, acceleration) for t, acceleration in run}  # of several at an event
         for t, acceleration in last.values():
             assert holding(acceleration) == holding_from(t, w), (kind, w, start, step, t)

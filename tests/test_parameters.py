@@ -20,6 +20,7 @@ from gpmelica.generator.description.load import from_data
 from gpmelica.prepared import Prepared, prepare
 
 Data = dict[str, Any]
+SHORT = {"stop": 0.2, "output_step": 0.02}
 SAME = 1e-9
 SLOPES = 1e-6
 # what random settings are taken from: FMU's parameter → its place in the description, lowest and highest value
@@ -55,65 +56,42 @@ def loader() -> Data:
         "section": 2e-3,
     }
     corners = [(-1.0, -0.8), (-1.0, 0.8), (1.0, -0.8), (1.0, 0.8)]
-    supports = [
-        {
-            "position": [x, f"{y}*(1 + tilt)", 0.0],
-            "stiffness": ["soil/2", "soil/2", "soil"],
-            "damping": ["soil/100"] * 3,
-        }
-        for x, y in corners
-    ]
+    soil = {"stiffness": ["soil/2", "soil/2", "soil"], "damping": ["soil/100"] * 3}
+    supports = [{"position": [x, f"{y}*(1 + tilt)", 0.0]} | soil for x, y in corners]
     base = {"mass": 900.0, "com": [0.0, 0.0, "-0.1*reach"], "inertia": [300.0, 400.0, 600.0], "supports": supports}
-    section = {
+    section = {"area": "section", "Iy": "section^2/12", "Iz": "section^2/12", "J": "section^2/7"}
+    tube = {
         "length": "reach",
-        "area": "section",
         "density": 7850.0,
         "E": 2.1e11,
         "G": 8e10,
-        "Iy": "section^2/12",
-        "Iz": "section^2/12",
-        "J": "section^2/7",
         "damping_time": "tilt/100",
         "elements": 2,
     }
+    turned = {"dh": [0.0, "pi/2 + tilt/5", 0.0, 0.0]}
     tip = [[1.0, 0.0, 0.0, "reach"], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
     links = [
         link("mast", "revolute", Z, "base", xyz=[0.0, 0.0, 0.4], rpy=[0.0, "tilt", 0.0], position=0.4)
         | body(120.0, [0.0, 0.0, 0.6], [20.0, 20.0, 5.0]),
-        beam(
-            "boom",
-            section,
-            "revolute",
-            Z,
-            "mast",
-            dh=[0.0, "pi/2 + tilt/5", 0.0, 0.0],
-            position=0.5,
-            damping="soil/1e4",
-        ),
+        beam("boom", tube | section, "revolute", Z, "mast", **turned, position=0.5, damping="soil/1e4"),
         link("load", "revolute", Z, "boom", matrix=tip, position=-0.5, damping=20.0)
         | body("payload", [0.0, "-0.002*payload", 0.0], ["payload/10", "payload/10", "payload/12"]),
     ]
-    return {
-        "schema": 1,
-        "name": "Loader",
-        "parameters": parameters,
-        "base": base,
-        "links": links,
-        "points": {"E": {"link": "boom", "position": ["reach", 0.0, "section"]}},
-        "forces": [{"name": "turn", "joint": "mast", "effort": "20*payload*sin(3*t)"}],
-        "statics": {"locked": ["mast", "boom", "load"]},
-        "simulation": {"stop": 0.2, "output_step": 0.02},
-    }
+    return machine(
+        *links,
+        name="Loader",
+        parameters=parameters,
+        base=base,
+        points={"E": {"link": "boom", "position": ["reach", 0.0, "section"]}},
+        forces=[{"name": "turn", "joint": "mast", "effort": "20*payload*sin(3*t)"}],
+        statics={"locked": ["mast", "boom", "load"]},
+        simulation=SHORT,
+    )
 
 
 def linkage() -> Data:
     """Crank, coupler and slider on a tilted rail; the crank on a spring."""
-    parameters = {
-        "r": 0.3,
-        "ratio": {"value": 2.5, "min": 1.5},
-        "slope": 0.2,
-        "k": {"value": 40.0, "unit": "N.m/rad"},
-    }
+    ratio, k = {"value": 2.5, "min": 1.5}, {"value": 40.0, "unit": "N.m/rad"}
     moments = [0.01, 0.02, 0.02]
     spring = {"stiffness": "k", "rest": "slope*2", "damping": "k/100"}
     links = [
@@ -123,22 +101,16 @@ def linkage() -> Data:
         link("slider", "prismatic", X, rpy=[0.0, 0.0, "slope"], position=1.0)
         | body("k/20", [0.1, 0.0, 0.0], moments),
     ]
-    closure = {
-        "name": "pin",
-        "type": "revolute",
-        "a": {"link": "coupler", "xyz": ["r*ratio", 0.0, 0.0]},
-        "b": {"link": "slider"},
-    }
-    return {
-        "schema": 1,
-        "name": "Linkage",
-        "gravity": [0.0, -9.81, 0.0],
-        "parameters": parameters,
-        "links": links,
-        "closures": [closure],
-        "points": {"E": {"link": "slider", "position": [0.1, "r", 0.0]}},
-        "simulation": {"stop": 0.2, "output_step": 0.02},
-    }
+    ends = {"a": {"link": "coupler", "xyz": ["r*ratio", 0.0, 0.0]}, "b": {"link": "slider"}}
+    return machine(
+        *links,
+        name="Linkage",
+        gravity=[0.0, -9.81, 0.0],
+        parameters={"r": 0.3, "ratio": ratio, "slope": 0.2, "k": k},
+        closures=[{"name": "pin", "type": "revolute"} | ends],
+        points={"E": {"link": "slider", "position": [0.1, "r", 0.0]}},
+        simulation=SHORT,
+    )
 
 
 FMI = {"Loader": "2.0", "Linkage": "3.0"}
@@ -207,10 +179,8 @@ def test_derivatives_with_parameters_go_through_the_start(compiled: Compiled) ->
             slope = (8 * (near[1] - near[-1]) - (near[2] - near[-2])) / (12 * h)
             for part in np.split(np.arange(len(rows)), 3):
                 error = np.abs(np.array(found[key])[part] - slope[part]).max()
-                assert error <= SLOPES * max(np.abs(slope[part]).max(), 1e-3 * np.abs(slope).max(), 1e-3), (
-                    key,
-                    error,
-                )
+                size = max(np.abs(slope[part]).max(), 1e-3 * np.abs(slope).max(), 1e-3)
+                assert error <= SLOPES * size, (key, error)
 
 
 # FMU's parameter, value → what is said; after the first two the others are about what follows from it
@@ -268,12 +238,8 @@ def test_what_the_fmu_says_of_parameters(compile_data: CompileData) -> None:
     payload, mass, section = variables["payload"], variables["load_mass"], variables["section"]
     assert (payload.causality, payload.unit, payload.description) == ("parameter", "kg", "mass of the load")
     assert (payload.min, payload.max, payload.start) == ("10.0", "400.0", "100.0")
-    assert (mass.causality, mass.initial, mass.unit, mass.start) == (
-        "calculatedParameter",
-        "calculated",
-        "kg",
-        None,
-    )
+    said = (mass.causality, mass.initial, mass.unit, mass.start)
+    assert said == ("calculatedParameter", "calculated", "kg", None)
     assert (section.min, section.max, variables["mast_mass"].min) == ("0.0", None, "0.0")
 
 
@@ -305,13 +271,8 @@ def resting(**changes: float) -> Data:
         link("load", "prismatic", Z, "load_x", position=0.1) | body("payload", inertia=[0.0, 0.0, 0.0]),
         link("lever", "revolute", Y, stiffness=300.0) | body("lever", [0.5, 0.0, 0.0], [0.1, 0.1, 0.1]),
     ]
-    rope = {
-        "name": "rope",
-        "a": {"link": "ground", "point": [0.0, 0.0, 2.0]},
-        "b": {"link": "load"},
-        "rest": "rope",
-    }
-    rope |= {"stiffness": 1e4, "damping": 10.0, "tension_only": True}
+    rope = {"name": "rope", "a": {"link": "ground", "point": [0.0, 0.0, 2.0]}, "b": {"link": "load"}}
+    rope |= {"rest": "rope", "stiffness": 1e4, "damping": 10.0, "tension_only": True}
     ground = {"name": "earth", "link": "load", "plane": {"point": [0.0] * 3}, "stiffness": 1e5, "damping": 1e3}
     return machine(*links, parameters=values, contacts=[ground], lines=[rope], statics={"locked": []})
 

@@ -270,7 +270,7 @@ def test_contradicting_edges_are_named() -> None:
     """Edges that hold a body at rest are fine; programmed motion against them is reported."""
     data = sleigh()
     data["nonholonomic"] += [
-        {"name": "across", "link": "sleigh", "point": [0.5, 0.0, 0.0], "normal": [0.0, 1.0, 0.0]},
+        {"name": "across", "link": "sleigh", "point": [0.5, 0.0, 0.0], "normal": [0.0, 1.0, 0.0]}
     ]
     data["programmed"] = [{"name": "turn", "expression": "sleigh.angle - start(sleigh.angle) - t^3"}]
     data["links"][0]["joint"]["velocity"] = [0.0, 0.0, 0.0]

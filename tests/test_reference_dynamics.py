@@ -9,13 +9,7 @@ import numpy as np
 import pytest
 from helpers_parts import X, Y, body, link, machine
 from helpers_random import random_chain
-from helpers_reference import (
-    manipulator,
-    mechanism_of,
-    random_mechanism,
-    random_state,
-    slope,
-)
+from helpers_reference import manipulator, mechanism_of, random_mechanism, random_state, slope
 from helpers_stages import StagedModel
 from numpy.typing import NDArray
 from scipy.integrate import simpson

@@ -267,14 +267,8 @@ def test_a_contract_that_differs_does_not_compile(tables: list[str], tmp_path: P
     codes = []
     for text in (header, header.replace(old, new, 1)):
         (tmp_path / "equations.h").write_text(text)
-        line = [
-            *cc,
-            *STRICT[:5],
-            f"-I{tmp_path}",
-            f"-I{SOURCES / 'algebra'}",
-            "-fsyntax-only",
-            str(tmp_path / "data.c"),
-        ]
+        folders = [f"-I{tmp_path}", f"-I{SOURCES / 'algebra'}"]
+        line = [*cc, *STRICT[:5], *folders, "-fsyntax-only", str(tmp_path / "data.c")]
         codes.append(subprocess.run(line, capture_output=True, check=False).returncode)
     assert codes[0] == 0
     assert codes[1] != 0

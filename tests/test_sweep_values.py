@@ -66,11 +66,7 @@ def test_wrong_values(settings: Any, said: str) -> None:
 
 @pytest.mark.parametrize(
     ("samples", "sampler", "said"),
-    [
-        (None, "sobol", "say how many samples"),
-        (0, "sobol", "expected 1 or more"),
-        (5, "sobl", "expected one of sobol"),
-    ],
+    [(None, "sobol", "say how many samples"), (0, "sobol", "expected 1 or more"), (5, "sobl", "expected one of")],
 )
 def test_wrong_samples(samples: int | None, sampler: str, said: str) -> None:
     """Distributions need samples and a sampler."""

@@ -194,11 +194,7 @@ def test_failures_are_rows(gpmelica: Command, swing: Path) -> None:
     ("settings", "asked", "said"),
     [
         (["laod=1,2"], ["peak(E_z)"], "there is no parameter and no key 'laod'; did you mean 'load'?"),
-        (
-            ["links.rob.mass=1,2"],
-            ["peak(E_z)"],
-            "--set links.rob.mass: there is no key 'rob'; known are: rod",
-        ),
+        (["links.rob.mass=1,2"], ["peak(E_z)"], "--set links.rob.mass: there is no key 'rob'; known are: rod"),
         (["links.rod.mass=1,-2"], ["peak(E_z)"], "(rod): expected at least 0, got -2"),
         (["links.rod.joint.position=normal(1,1)"], ["peak(E_z)"], "or set rod_angle_start"),
         (["simulation.stop=uniform(1,2)"], ["peak(E_z)"], "is built into the FMU, so it cannot be drawn"),
@@ -338,19 +334,13 @@ def test_the_stiffness_that_hits_a_height(finished: gp.Sweep, swing: Path) -> No
     """A smooth problem of one key: both methods find the same place, and the run there has that value."""
     model, goal = gp.load(swing), float(finished.table["late"][3])
     model = gp.load(swing, **{"parameters.load": 0.5})
+    key, out = "links.rod.joint.stiffness", swing.parent / "optimum"
+    asked: Any = ({key: (2.0, 6.0)}, f"(final(rod_angle) - {goal!r})^2", out)
     found = [
-        gp.optimize(
-            model,
-            {"links.rod.joint.stiffness": (2.0, 6.0)},
-            f"(final(rod_angle) - {goal!r})^2",
-            swing.parent / "optimum",
-            method=method,
-            evaluations=evaluations,
-            scheduler="here",
-        )
+        gp.optimize(model, *asked, method=method, evaluations=evaluations, scheduler="here")
         for method, evaluations in (("evolution", 320), ("simplex", 60))
     ]
-    right = finished.table["links.rod.joint.stiffness"][3]
+    right = finished.table[key][3]
     for optimum in found:
         assert optimum.values["links.rod.joint.stiffness"] == pytest.approx(right, rel=1e-3)
         assert optimum.objective < 1e-8 and optimum.feasible and not optimum.failures

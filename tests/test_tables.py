@@ -242,10 +242,7 @@ WRONG: dict[str, tuple[tuple[str, ...], list[str]]] = {
         ("t,angle\n0,1\n1\n2,3\n",),
         ["tables.slew.file: slew.csv, line 3: expected 2 values, one per header, got 1"],
     ),
-    "one line": (
-        ("t,angle\n0,1\n",),
-        ["tables.slew.file: slew.csv: expected 2 to 10000 lines of numbers, got 1"],
-    ),
+    "one line": (("t,angle\n0,1\n",), ["tables.slew.file: slew.csv: expected 2 to 10000 lines of numbers, got 1"]),
     "too few for free ends": (
         ("t,angle\n0,1\n1,1\n2,1\n", 'time = "t", value = "angle", ends = "free"'),
         ["tables.slew.file: slew.csv: expected 4 to 10000 lines of numbers, got 3"],
@@ -288,11 +285,7 @@ WRONG: dict[str, tuple[tuple[str, ...], list[str]]] = {
         ["motions[0].position (slewing): expected the name of a table first, as in table(slew, t), got '3'"],
     ),
     "a number over time": (
-        (
-            GOOD,
-            'time = "t", value = "angle"',
-            POINT,
-        ),
+        (GOOD, 'time = "t", value = "angle"', POINT),
         ["points.E.position[0]: 'table(slew, 0)': table(…) changes over time; expected parameters and numbers"],
     ),
     "a motion that follows another joint": (

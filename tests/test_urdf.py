@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers_cli import Command
-from helpers_parts import X, body, link
+from helpers_parts import X, beam, body, link
 from helpers_random import random_chain
 from helpers_stages import StagedModel
 from helpers_urdf import Dynamics, GeneratedMatrices, PinocchioRobot, dissipated, pin, robot, robots
@@ -348,23 +348,14 @@ def test_robot_comes_back(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("elements", [1, 3])
 def test_pinocchio_has_the_same_tree(joint: str, elements: int, tmp_path: Path) -> None:
     """Joints of several coordinates with frames between them, and the elements of a beam."""
-    beam = {"length": 1.2, "area": 0.002, "density": 2700.0, "E": 7e8, "G": 3e8, "Iy": 2e-6, "Iz": 3e-6, "J": 4e-6}
-    data: dict[str, Any] = {
-        "schema": 1,
-        "name": "Arm",
-        "links": [
-            {
-                "name": "boom",
-                "parent": "ground",
-                "frame": {"matrix": [[0, -1, 0, 0.3], [1, 0, 0, 0.1], [0, 0, 1, 0.2], [0, 0, 0, 1]]},
-                "beam": beam | {"elements": elements},
-                "joint": {"type": joint} | ({"axis": [0.0, 0.6, 0.8]} if joint == "revolute" else {}),
-            },
-            link("tip", "prismatic", X, "boom", xyz=[1.2, 0.0, 0.1], rpy=[0.1, 0.2, 0.3], damping=0.4)
-            | body(2.0, inertia=[0.1, 0.1, 0.1]),
-        ],
-    }
-    model = Model(from_data(data))
+    section = {"length": 1.2, "area": 0.002, "density": 2700.0, "E": 7e8, "G": 3e8}
+    section |= {"Iy": 2e-6, "Iz": 3e-6, "J": 4e-6}
+    matrix = [[0, -1, 0, 0.3], [1, 0, 0, 0.1], [0, 0, 1, 0.2], [0, 0, 0, 1]]
+    axis = [0.0, 0.6, 0.8] if joint == "revolute" else None
+    boom = beam("boom", section | {"elements": elements}, joint, axis, matrix=matrix)
+    tip = link("tip", "prismatic", X, "boom", xyz=[1.2, 0.0, 0.1], rpy=[0.1, 0.2, 0.3], damping=0.4)
+    links = [boom, tip | body(2.0, inertia=[0.1, 0.1, 0.1])]
+    model = Model(from_data({"schema": 1, "name": "Arm", "links": links}))
     path, _ = _again(model, tmp_path)
     truth, n = pin.buildModelFromUrdf(str(path)), len(model.coordinates)
     rng = np.random.default_rng(1)
