@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,6 +143,13 @@ def closure_rows(a: Frame, b: Frame, kind: str) -> list[Row]:
     return joint_rows(a, b, {"revolute": "r", "spherical": "rrr", "prismatic": "t", "fixed": ""}[kind], Z)
 
 
+def replacement_rows(a: Frame, b: Frame, along: Frame) -> list[Row]:
+    """What springs and dampers in place of a closure hold at zero (P3 (4)–(14)): x y z of a frame, φ θ ψ."""
+    turns = [row(a.axis(e), b.axis(u)) for e, u in ((Z, Y), (X, Z), (Y, X))]
+    way = b.origin() - a.origin()
+    return [row(along.axis(e), way) for e in (X, Y, Z)] + turns
+
+
 @dataclass(frozen=True)
 class Result:
     """What the model finds; forces, then moments; N and N·m, world axes.
@@ -202,7 +210,7 @@ class AbsoluteModel:
         for b in range(len(self.frames)):
             M[6 * b : 6 * b + 6, 6 * b : 6 * b + 6] = self._newton_euler(b)
         internal = np.array([self._effort(b, efforts) for b in range(len(self.frames))])
-        springs = {c.name: self._spring(c) for c in self.mechanism.closures if c.stiffness is not None}
+        springs = {c.name: self._spring(c, own) for c, own in self._closures() if c.stiffness is not None}
         joints = [self._joint(b) for b in range(len(self.frames))]
         loops = {name: closure_rows(a, b, kind) for name, a, b, kind in self._cuts()}
         rows = [row for group in (*joints, *loops.values()) for row in group]
@@ -257,8 +265,11 @@ class AbsoluteModel:
 
     def _cuts(self) -> list[tuple[str, Frame, Frame, str]]:
         """Name, frames and type of the closures that are constraints."""
-        pairs = zip(self.mechanism.closures, self.mechanism.chain.closures, strict=True)
-        return [(c.name, *self._ends(c), given.type) for c, given in pairs if c.stiffness is None]
+        return [(c.name, *self._ends(c), own.type) for c, own in self._closures() if c.stiffness is None]
+
+    def _closures(self) -> list[tuple[Closure, Any]]:
+        """Each with its description."""
+        return [*zip(self.mechanism.closures, self.mechanism.chain.closures, strict=True)]
 
     def _ends(self, closure: Closure) -> tuple[Frame, Frame]:
         return self._on(closure.a), self._on(closure.b)
@@ -272,24 +283,13 @@ class AbsoluteModel:
         wrench[3:] += np.cross(side.root - b.r, wrench[:3])
         return np.asarray(wrench)
 
-    def _spring(self, closure: Closure) -> Array:
-        """A replacement joint (P3 (4)–(14)) acts."""
-        (a, b), total = self._ends(closure), np.zeros(6)
-        for condition, k, d in zip(closure.conditions, closure.stiffness, closure.damping, strict=True):
-            e = a.axis(np.eye(3)[condition.a])
-            if condition.kind == "between":
-                u = b.axis(np.eye(3)[condition.b])
-                turn = np.cross(u.value, e.value)
-                moment = -(k * (e.value @ u.value) + d * (e.rate @ u.value + e.value @ u.rate)) * turn
-                total[3:] += moment
-                self.push(b.body, b.r, np.zeros(3), moment)
-                self.push(a.body, b.r, np.zeros(3), -moment)
-                continue
-            world = condition.kind == "along_world"
-            e = GROUND_FRAME.axis(np.eye(3)[condition.a]) if world else e
-            way = b.origin() - a.origin()
-            force = -(k * (e.value @ way.value) + d * (e.value @ way.rate + e.rate @ way.value)) * e.value
-            total[:3] += force
-            self.push(b.body, b.r, force)
-            self.push(a.body, a.r if world else b.r, -force)
-        return total
+    def _spring(self, closure: Closure, given: Any) -> Array:
+        """A replacement joint acts."""
+        a, b = self._ends(closure)
+        rows = replacement_rows(a, b, GROUND_FRAME if given.axes == "world" else a)
+        numbers = zip(rows, closure.stiffness, closure.damping, strict=True)
+        efforts = [-(k * found.value + d * found.rate) for found, k, d in numbers]
+        for found, effort in zip(rows, efforts, strict=True):
+            for body, J in found.J.items():
+                self._force[body] += effort * J
+        return self._on_b(rows, efforts, a, b)

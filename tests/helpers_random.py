@@ -59,9 +59,9 @@ def closing_motion(rng: np.random.Generator, kind: str, length: float) -> np.nda
     if kind in ("spherical", "distance", "point_on_line"):
         motion[:3, :3] = _rotation(rng)
     if kind == "revolute":
-        motion[:3, :3] = _about_z(free[0])
+        motion[:3, :3] = about_z(free[0])
     if kind == "universal":
-        motion[:3, :3] = _about_z(free[0]) @ np.array([[1, 0, 0], [0, 0, -1], [0, 1, 0]]) @ _about_z(free[1])
+        motion[:3, :3] = about_z(free[0]) @ np.array([[1, 0, 0], [0, 0, -1], [0, 1, 0]]) @ about_z(free[1])
     if kind in ("prismatic", "point_on_line"):
         motion[2, 3] = free[2]
     if kind == "distance":
@@ -69,7 +69,8 @@ def closing_motion(rng: np.random.Generator, kind: str, length: float) -> np.nda
     return motion
 
 
-def _about_z(angle: float) -> np.ndarray[Any, Any]:
+def about_z(angle: float) -> np.ndarray[Any, Any]:
+    """Matrix of a turn, rad."""
     c, s = np.cos(angle), np.sin(angle)
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 

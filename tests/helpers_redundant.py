@@ -10,6 +10,7 @@ from helpers_reference import mechanism_of
 from numpy.typing import NDArray
 
 from gpmelica import reference
+from gpmelica.generator.description.tables.frame import roll_pitch_yaw
 from gpmelica.generator.mechanism import Mechanism
 
 Array = NDArray[np.float64]
@@ -32,20 +33,11 @@ def polygon(seed: int, **constraints: Any) -> dict[str, Any]:
         links.append(side | body(mass, com, rng.uniform(0.1, 0.2, 3).tolist()))
     tilt = {"rpy": links[0]["frame"]["rpy"]}  # the plane's frame, in which the loop ends near to the origin
     anchor = [0.6, 0.1, 0.0]
-    turned = _rotation(tilt["rpy"]) @ anchor
+    turned = roll_pitch_yaw(*tilt["rpy"]) @ anchor
     closure = {"name": "pin", "type": "revolute", "a": {"link": "ground", "xyz": turned.tolist(), **tilt}}
     closure |= {"b": {"link": f"side{sides - 1}", "xyz": [float(lengths[-1]), 0.0, 0.0]}}
     simulation = {"start": "description", "stop": 0.5, "tolerance": 1e-11}
     return machine(*links, name="Polygon", closures=[closure], simulation=simulation, constraints=constraints)
-
-
-def _rotation(rpy: list[float]) -> Array:
-    roll, pitch, yaw = rpy
-    (a, b), (c, d), (e, f) = ((np.cos(x), np.sin(x)) for x in (roll, pitch, yaw))
-    Rx = np.array([[1, 0, 0], [0, a, -b], [0, b, a]])
-    Ry = np.array([[c, 0, d], [0, 1, 0], [-d, 0, c]])
-    Rz = np.array([[e, -f, 0], [f, e, 0], [0, 0, 1]])
-    return np.asarray(Rz @ Ry @ Rx)
 
 
 def repeated_task(seed: int, **constraints: Any) -> dict[str, Any]:

@@ -280,9 +280,6 @@ def test_frequency_response_and_its_figure(compile_data: CompileData) -> None:
     assert legend.get_texts()[2].get_text() == "upper_angle_ddot per motor, rad/s2/(N.m)"
 
 
-# ---- Where a linear model does not say what one thinks ----------------------------------------------------------
-
-
 # ---- Notes ------------------------------------------------------------------------------------------------------
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from helpers_random import closing_motion, random_chain, random_frame, random_inertia
+from helpers_random import about_z, closing_motion, random_chain, random_frame, random_inertia
 
 from machines.oracle import Oracle, Task
 from machines.scales import frame as resized_frame
@@ -67,7 +67,7 @@ class _Draft:
         """Add a closure from frame a to link b; the motion leads from one frame to the other."""
         given = self.posture()
         T = [given.frame(link, transform(at)) for link, at in ((a["link"], a), (b, {}))]
-        world = [np.vstack([np.column_stack([f.R, f.r]), [0.0, 0.0, 0.0, 1.0]]) for f in T]
+        world = [_frame_of(f.R, f.r) for f in T]
         matrix = np.linalg.solve(world[1], world[0] @ motion)
         matrix[3] = [0.0, 0.0, 0.0, 1.0]
         closure = {"name": name, "type": kind, "a": a, "b": {"link": b, "matrix": matrix.tolist()}}
@@ -306,8 +306,7 @@ def _inertial(draft: _Draft) -> Table:
 
 def _in_plane(kind: str, rng: np.random.Generator) -> Array:
     """Axes of the closure's frame a in the last side: z along the normal, or in the plane for a slide."""
-    c, s = np.cos(angle := rng.uniform(-1.0, 1.0)), np.sin(angle)
-    about = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+    about = about_z(rng.uniform(-1.0, 1.0))
     return about @ np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]) if kind == "prismatic" else about
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from helpers_absolute import Row, closure_rows, row
+from helpers_absolute import Row, closure_rows, replacement_rows
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
@@ -126,14 +126,12 @@ def _applied(posture: Posture) -> Array:
 
 
 def _replacement(posture: Posture) -> Array:
-    """Springs and dampers in place of closures (P3 (4)–(14)): x y z φ θ ψ."""
+    """Springs and dampers in place of closures."""
     total = np.zeros(posture.tree.n)
     for closure in _soft(posture.tree.data):
         a, b = (posture.frame(closure[side]["link"], transform(closure[side])) for side in "ab")
-        ground = posture.frame("ground", transform({}))
-        way, along = b.origin() - a.origin(), ground if closure.get("axes") == "world" else a
-        rows = [row(along.axis(e), way) for e in (X, Y, Z)]
-        rows += [row(a.axis(e), b.axis(u)) for e, u in ((Z, Y), (X, Z), (Y, X))]
+        along = posture.frame("ground", transform({})) if closure.get("axes") == "world" else a
+        rows = replacement_rows(a, b, along)  # type: ignore[arg-type]
         for found, k, d in zip(rows, closure["stiffness"], closure.get("damping", np.zeros(6)), strict=True):
             total -= (k * found.value + d * found.rate) * found.J[0]
     return total
