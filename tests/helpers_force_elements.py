@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from helpers_parts import Z, beam, body, link, machine
+from helpers_parts import Y, Z, beam, body, link, machine
 
 _CORNERS = ((1.2, 1.2), (-1.2, 1.2), (-1.2, -1.2), (1.2, -1.2))
 _TUBE = {"area": 0.004, "density": 7800.0, "E": 2.1e11, "G": 8e10, "Iy": 4e-6, "Iz": 4e-6, "J": 6e-6}
@@ -73,12 +73,12 @@ def everything() -> dict[str, Any]:
     data["lines"][1]["rest"] = "1.9 - 0.5*quintic(t, 0, 0.9, 0, 1)"
     bristles = {"model": "lugre", "sigma0": 60.0, "sigma1": 1.0, "sigma2": 0.05, "mu_s": 0.3, "mu_k": 0.2}
     bristles |= {"v_s": 0.05, "diameter": 0.1, "normal_force": 200.0}
-    motor = {"type": "revolute", "axis": [0.0, 0.0, 1.0], "friction": bristles, "velocity": 0.6, "armature": 0.2}
-    fly = {"type": "revolute", "axis": [0.0, 1.0, 0.0], "stiffness": 80.0, "damping": 1.0, "position": 0.2}
-    rod = {"mass": 8.0, "com": [0.3, 0.0, 0.0], "inertia": [0.1, 0.3, 0.3]}
+    motor = {"xyz": [-0.8, 0.3, 0.4], "friction": bristles, "velocity": 0.6, "armature": 0.2}
+    fly = {"xyz": [0.3, 0.0, 0.0], "stiffness": 80.0, "damping": 1.0, "position": 0.2}
+    rod = body(8.0, [0.3, 0.0, 0.0], [0.1, 0.3, 0.3])
     data["links"] += [
-        {"name": "rotor", "parent": "base", "frame": {"xyz": [-0.8, 0.3, 0.4]}, "joint": motor} | rod,
-        {"name": "flap", "parent": "rotor", "frame": {"xyz": [0.3, 0.0, 0.0]}, "joint": fly} | rod,
+        link("rotor", "revolute", Z, "base", **motor) | rod,
+        link("flap", "revolute", Y, "rotor", **fly) | rod,
     ]
     mount = {"name": "mount", "type": "spherical", "model": "spring_damper", "stiffness": [2e3] * 3 + [0.0] * 3}
     mount |= {

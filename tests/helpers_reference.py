@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from helpers_parts import beam, body, link, machine
 from helpers_random import random_chain
 from numpy.typing import NDArray
 
@@ -54,15 +55,11 @@ def slope(f: Callable[[float], Any], h: float = 1e-3) -> Array:
 
 def manipulator(**changes: Any) -> dict[str, Any]:
     """A planar arm of two links in the vertical x–z plane; its point E is the tip, all angles about −y."""
-    joint = {"type": "revolute", "axis": [0.0, -1.0, 0.0]}
-    arm = {"mass": 2.0, "com": [0.4, 0.0, 0.0], "inertia": [0.01, 0.1, 0.1]}
-    links = [
-        {"name": "upper", "parent": "ground", "joint": joint | {"position": 0.4}} | arm,
-        {"name": "lower", "parent": "upper", "frame": {"xyz": [1.0, 0.0, 0.0]}, "joint": joint | {"position": 0.9}}
-        | arm,
-    ]
+    axis, arm = [0.0, -1.0, 0.0], body(2.0, [0.4, 0.0, 0.0], [0.01, 0.1, 0.1])
+    upper = link("upper", "revolute", axis, position=0.4) | arm
+    lower = link("lower", "revolute", axis, "upper", xyz=[1.0, 0.0, 0.0], position=0.9) | arm
     points = {"E": {"link": "lower", "position": [0.8, 0.0, 0.0]}}
-    return {"schema": 1, "name": "Arm", "links": links, "points": points} | changes
+    return machine(upper, lower, name="Arm", points=points) | changes
 
 
 BEAM = {"length": 2.0, "area": 1e-4, "density": 7800.0, "E": 2.1e11, "G": 8e10, "Iy": 1e-9, "Iz": 4e-9, "J": 1e-9}
@@ -70,6 +67,6 @@ BEAM = {"length": 2.0, "area": 1e-4, "density": 7800.0, "E": 2.1e11, "G": 8e10, 
 
 def cantilever(elements: int, **changes: Any) -> dict[str, Any]:
     """A beam along x that is clamped at its start; its point E is the tip."""
-    link = {"name": "beam", "parent": "ground", "joint": {"type": "fixed"}, "beam": BEAM | {"elements": elements}}
+    clamped = beam("beam", BEAM | {"elements": elements}, "fixed")
     points = {"E": {"link": "beam", "position": [2.0, 0.0, 0.0]}}
-    return {"schema": 1, "name": "Cantilever", "gravity": [0, 0, 0], "links": [link], "points": points} | changes
+    return machine(clamped, name="Cantilever", gravity=[0, 0, 0], points=points) | changes

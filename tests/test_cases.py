@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers_parts import X, body, link, machine
 from helpers_reference import mechanism_of
 from helpers_report import EXAMPLES, coordinates_of, poses
 from helpers_study import decaying, made_up_case
@@ -377,12 +378,10 @@ def test_single_run_shows_loads() -> None:
 
 def _rubbing(**friction: Any) -> dict[str, Any]:
     """A slide that is pulled, with friction."""
-    joint = {"type": "prismatic", "axis": [1.0, 0.0, 0.0], "velocity": 0.1, "friction": friction}
-    link = {"name": "slide", "parent": "ground", "mass": 2.0, "inertia": [0.1, 0.1, 0.1], "joint": joint}
+    slide = link("slide", "prismatic", X, velocity=0.1, friction=friction) | body(2.0)
     forces = [{"name": "pull", "joint": "slide", "effort": "8 + 4*sin(20*t)"}]
     simulation = {"stop": 0.3, "output_step": 0.01, "start": "description", "method": "Radau"}
-    data = {"schema": 1, "name": "Slide", "links": [link], "forces": forces, "simulation": simulation}
-    return data | {"gravity": [0.0, 0.0, -9.81], "outputs": {"loads": "all"}}
+    return machine(slide, forces=forces, simulation=simulation, outputs={"loads": "all"})
 
 
 LUGRE = {"model": "lugre", "sigma0": 1e4, "sigma1": 5.0, "sigma2": 0.1, "mu_s": 0.3, "mu_k": 0.2, "v_s": 0.1}

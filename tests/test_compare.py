@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers_parts import Y, body, link
+from helpers_parts import Y, body, link, machine
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.integrate import solve_ivp
 
@@ -326,14 +326,12 @@ HEIGHT = "E.z - 0.25"  # of the point E at the end of an arm of 0.5 m, which ris
 def arm(expression: str = HEIGHT, angle: float = -0.3, order: int = 0, **changes: Any) -> Prepared:
     """A link about the y axis, with a task."""
     bar = link("arm", "revolute", Y, position=angle) | body(2.0, [0.3, 0.0, 0.0], [0.1, 0.2, 0.3])
-    data = {
-        "schema": 1,
-        "name": "Arm",
-        "links": [bar],
-        "points": {"E": {"link": "arm", "position": [0.5, 0.0, 0.0]}},
-        "programmed": [{"name": "task", "expression": expression, "order": order}],
-        "simulation": {"stop": 0.4, "output_step": 0.02} | changes,
-    }
+    data = machine(
+        bar,
+        points={"E": {"link": "arm", "position": [0.5, 0.0, 0.0]}},
+        programmed=[{"name": "task", "expression": expression, "order": order}],
+        simulation={"stop": 0.4, "output_step": 0.02} | changes,
+    )
     return prepare(from_data(data))
 
 

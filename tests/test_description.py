@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers_cli import Command
+from helpers_parts import X, link, machine
 from helpers_reference import manipulator
 from helpers_stages import StagedModel
 from hypothesis import given, settings
@@ -281,17 +282,14 @@ def test_com_is_zero_by_default() -> None:
 def test_joints(kind: str) -> None:
     """Every joint type loads with one value for all coordinates, with one per coordinate, and with none."""
     motions = JOINT_TYPES[kind]
-    joint: dict[str, Any] = {"type": kind}
-    if any(motion.axis is None for motion in motions):
-        joint["axis"] = AXES[3]
+    axis = AXES[3] if any(motion.axis is None for motion in motions) else None
     values = [0.1 * (i + 1) for i in range(len(motions))]
-    variants = [{}] if not motions else [{}, {"position": 0.25}, {"position": values, "stiffness": values}]
+    variants: list[dict[str, Any]] = [{}]
+    if motions:
+        variants += [{"position": 0.25}, {"position": values, "stiffness": values}]
     for keys in variants:
-        links = [
-            {"name": "a", "parent": "ground", "joint": joint | keys} | BODY,
-            {"name": "b", "parent": "a", "joint": {"type": "prismatic", "axis": [1, 0, 0]}} | BODY,
-        ]
-        mechanism = build(from_data({"schema": 1, "name": "Joints", "links": links}))
+        links = link("a", kind, axis, **keys), link("b", "prismatic", X, "a")
+        mechanism = build(from_data(machine(*links)))
         own = mechanism.coordinates[: len(motions)]
         assert [c.name for c in own] == [f"a.{motion.coordinate}" for motion in motions]
         assert [c.unit for c in own] == ["rad" if motion.kind == "rotation" else "m" for motion in motions]
@@ -302,12 +300,8 @@ def test_joints(kind: str) -> None:
 
 def test_axes_are_normalised() -> None:
     """An axis that is a unit vector but for rounding becomes one."""
-    link = {
-        "name": "a",
-        "parent": "ground",
-        "joint": {"type": "revolute", "axis": [0.7071068, 0, 0.7071068]},
-    } | BODY
-    axis = from_data({"schema": 1, "name": "Axis", "links": [link]}).links[0].joint.axis
+    data = machine(link("a", "revolute", [0.7071068, 0, 0.7071068]))
+    axis = from_data(data).links[0].joint.axis
     assert axis == pytest.approx((0.5**0.5, 0.0, 0.5**0.5), rel=1e-7)
     assert np.linalg.norm(np.array(axis)) == pytest.approx(1.0, rel=1e-15)
 

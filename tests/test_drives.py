@@ -11,7 +11,7 @@ import pytest
 from helpers_backends import Once, example_model
 from helpers_examples import FORMULATIONS
 from helpers_masters import SLEWING, controller, need_master, plant, run_apart, slewing
-from helpers_parts import X, Z, link, machine
+from helpers_parts import X, Z, body, link, machine
 from helpers_redundant import started
 from helpers_reference import manipulator, mechanism_of
 
@@ -130,9 +130,8 @@ def linkage(spatial: bool = False, **constraints: Any) -> dict[str, Any]:
     for entry, name, position in zip(data["links"], names, positions, strict=True):
         entry["name"], entry["joint"] = name, entry["joint"] | {"position": position}
     data["links"][1]["parent"] = "crank"
-    rocker = {"name": "rocker", "parent": "ground", "frame": {"xyz": [1.0, 0.0, 0.0]}, "mass": 1.5}
-    rocker |= {"com": [0.3, 0.05, 0.1], "inertia": [0.02, 0.1, 0.1]}
-    data["links"].append(rocker | {"joint": data["links"][0]["joint"] | {"position": 1.6}})
+    rocker = link("rocker", "revolute", [0.0, -1.0, 0.0], xyz=[1.0, 0.0, 0.0], position=1.6)
+    data["links"].append(rocker | body(1.5, [0.3, 0.05, 0.1], [0.02, 0.1, 0.1]))
     turned = {"rpy": [np.pi / 2, 0.0, 0.0]}
     ends = {"a": {"link": "coupler", "xyz": [0.8, 0.0, 0.0]}, "b": {"link": "rocker", "xyz": [0.9, 0.0, 0.0]}}
     kind = "revolute" if spatial else "point_on_line"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers_backends import MODES, Compiled, CompileData, Fmu, run_of
-from helpers_parts import X, Z, link, machine
+from helpers_parts import X, Z, body, link, machine
 from helpers_reference import mechanism_of
 from numpy.typing import NDArray
 from scipy.optimize import brentq
@@ -29,16 +29,15 @@ STOP, OUTPUT_STEP = 1.9, 0.0131  # s
 NAMES = ("ball_position", "cart_position")
 
 
-def _link(name: str, axis: list[float], position: float) -> dict[str, Any]:
-    joint = {"type": "prismatic", "axis": axis, "position": position}
-    return {"name": name, "parent": "ground", "joint": joint, "mass": MASS, "inertia": [1.0, 1.0, 1.0]}
+def _slider(name: str, axis: list[float], position: float) -> dict[str, Any]:
+    return link(name, "prismatic", axis, position=position) | body(MASS)
 
 
 def _machine(ball: str, cart: str) -> dict[str, Any]:
     """A ball above the ground and a cart on a track, with efforts by expressions."""
-    links = [_link("ball", [0.0, 0.0, 1.0], HEIGHT), _link("cart", [1.0, 0.0, 0.0], ASIDE)]
+    sliders = _slider("ball", Z, HEIGHT), _slider("cart", X, ASIDE)
     forces = [{"name": "deck", "joint": "ball", "effort": ball}, {"name": "push", "joint": "cart", "effort": cart}]
-    return {"schema": 1, "name": "Kinks", "gravity": [0.0, 0.0, -GRAVITY], "links": links, "forces": forces}
+    return machine(*sliders, gravity=[0.0, 0.0, -GRAVITY], forces=forces)
 
 
 REPELLED = f"-{STIFFNESS}*ball.position - {DAMPING}*ball.position_dot"
@@ -210,7 +209,7 @@ def test_one_condition_in_two_places() -> None:
 
 def _on_kinks() -> dict[str, Any]:
     """Sliders pushed from rest exactly at a stop, a wall, the length of a rope, and where conditions change."""
-    links = [_link(name, [1.0, 0.0, 0.0], ASIDE) for name in ("stopped", "touching", "tied", "closed", "open")]
+    links = [_slider(name, X, ASIDE) for name in ("stopped", "touching", "tied", "closed", "open")]
     links[0]["joint"]["limits"] = {"upper": ASIDE, "stiffness": STIFFNESS}
     wall = {"name": "wall", "link": "touching", "stiffness": STIFFNESS}
     wall["plane"] = {"point": [ASIDE, 0.0, 0.0], "normal": [-1.0, 0.0, 0.0]}
@@ -220,10 +219,8 @@ def _on_kinks() -> dict[str, Any]:
         x: f"{PUSH} if {x}.position {sign} {ASIDE} else 0" for x, sign in (("closed", ">="), ("open", ">"))
     }
     forces = [{"name": f"push_{x}", "joint": x, "effort": effort} for x, effort in efforts.items()]
-    return {
-        **{"schema": 1, "name": "OnKinks", "gravity": [0.0, 0.0, 0.0], "links": links, "forces": forces},
-        **{"contacts": [wall], "lines": [rope | {"tension_only": True}]},
-    }
+    lines = [rope | {"tension_only": True}]
+    return machine(*links, gravity=[0.0, 0.0, 0.0], forces=forces, contacts=[wall], lines=lines)
 
 
 def test_a_start_on_kinks(compile_data: CompileData) -> None:
@@ -242,7 +239,7 @@ def test_a_start_on_kinks(compile_data: CompileData) -> None:
 
 def _nested() -> dict[str, Any]:
     """Sliders: pushed on one side of zero; with a root without value until conditions are settled; switched."""
-    links = [_link(name, [1.0, 0.0, 0.0], ASIDE) for name in ("pushed", "rooted", "switched")]
+    links = [_slider(name, X, ASIDE) for name in ("pushed", "rooted", "switched")]
     links[1]["joint"]["velocity"] = -1.0
     efforts = {
         "pushed": f"-{PUSH}*sign(max(pushed.position, 0))",
@@ -250,7 +247,7 @@ def _nested() -> dict[str, Any]:
         "switched": "sign(t - 0.5) + 2*sign(sin(10*t)) + sign(0.3*sin(10*t))",
     }
     forces = [{"name": f"on_{name}", "joint": name, "effort": effort} for name, effort in efforts.items()]
-    return {"schema": 1, "name": "Nested", "gravity": [0.0, 0.0, 0.0], "links": links, "forces": forces}
+    return machine(*links, gravity=[0.0, 0.0, 0.0], forces=forces)
 
 
 def test_conditions_within_conditions(compile_data: CompileData) -> None:

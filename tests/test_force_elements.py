@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from helpers_energy import Balance
 from helpers_force_elements import everything, hoist, measuring_hoist
+from helpers_parts import X, Z, body, link, machine
 from helpers_reference import mechanism_of, slope
 from helpers_stages import StagedModel
 from numpy.typing import NDArray
@@ -18,19 +19,16 @@ from gpmelica.generator.description.load import from_data
 from gpmelica.prepared import prepare
 from gpmelica.reference import Model, evaluate, simulate
 from gpmelica.reference.solve import requested
+from gpmelica.trajectory import Trajectory
 
 Array = NDArray[np.float64]
 G = 9.81
-_SLIDE = {"type": "prismatic", "axis": [1.0, 0.0, 0.0]}
 
 
-def _machine(**parts: Any) -> dict[str, Any]:
-    return {"schema": 1, "name": "Machine", "simulation": {"start": "description"}} | parts
-
-
-def _slider(joint: dict[str, Any], **link: Any) -> dict[str, Any]:
-    """A mass of 2 kg."""
-    return {"name": "mass", "parent": "ground", "joint": joint, "mass": 2.0, "inertia": [1.0, 1.0, 1.0]} | link
+def _run(*links: dict[str, Any], stop: float, output_step: float, **tables: Any) -> Trajectory:
+    """From the start that is described."""
+    data = machine(*links, simulation={"start": "description"}, **tables)
+    return simulate(mechanism_of(data), tolerance=1e-12, stop=stop, output_step=output_step)
 
 
 # ---- Closed forms -----------------------------------------------------------------------------------------------
@@ -39,15 +37,11 @@ def _slider(joint: dict[str, Any], **link: Any) -> dict[str, Any]:
 def test_pendulum_on_a_slack_rope() -> None:
     """Free fall until the rope is taut, at the time that theory has; then a mass on a spring in the plane."""
     x, z, rest, stiffness, damping = 0.6, -0.3, 1.0, 2e3, 8.0
-    cross = {"name": "rail", "parent": "ground", "joint": _SLIDE | {"position": x}}
-    bob = {"name": "bob", "parent": "rail", "joint": {"type": "prismatic", "axis": [0.0, 0.0, 1.0], "position": z}}
-    bob |= {"mass": 2.0, "inertia": [1.0, 1.0, 1.0]}
-    cross |= {"mass": 1e-9, "inertia": [1e-9, 1e-9, 1e-9]}
+    rail = link("rail", "prismatic", X, position=x) | body(1e-9, inertia=[1e-9, 1e-9, 1e-9])
+    bob = link("bob", "prismatic", Z, "rail", position=z) | body(2.0)
     rope = {"name": "rope", "a": {"link": "ground"}, "b": {"link": "bob"}, "rest": rest, "tension_only": True}
     rope |= {"stiffness": stiffness, "damping": damping}
-    found = simulate(
-        mechanism_of(_machine(links=[cross, bob], lines=[rope])), tolerance=1e-12, stop=0.6, output_step=0.01
-    )
+    found = _run(rail, bob, lines=[rope], stop=0.6, output_step=0.01)
     taut = np.sqrt(2 * (z + np.sqrt(rest**2 - x**2)) / G)
     # the damper alone pulls a little before the rope has its length
     event, slack = found.events[:2]
@@ -81,14 +75,12 @@ def test_block_on_a_rough_plane() -> None:
     """It slows down, regularised: t = ∫ dv/a(v)."""
     angle, mu, v_s, v0 = 0.2, 0.5, 0.01, 1.0
     normal, depth = [np.sin(angle), 0.0, np.cos(angle)], 2.0 * G * np.cos(angle) / 1e5
-    block = _slider({"type": "free"})
-    block["joint"]["position"] = [-depth * normal[0], 0.0, -depth * normal[2], 0.0, 0.0, 0.0]
-    block["joint"]["velocity"] = [v0 * np.cos(angle), 0.0, -v0 * np.sin(angle), 0.0, 0.0, 0.0]
+    at = [-depth * normal[0], 0.0, -depth * normal[2], 0.0, 0.0, 0.0]
+    rate = [v0 * np.cos(angle), 0.0, -v0 * np.sin(angle), 0.0, 0.0, 0.0]
+    block = link("mass", "free", position=at, velocity=rate) | body(2.0)
     contact = {"name": "floor_", "link": "mass", "plane": {"normal": normal}, "stiffness": 1e5, "damping": 10.0}
     contact |= {"friction": {"mu": mu, "v_s": v_s}}
-    found = simulate(
-        mechanism_of(_machine(links=[block], contacts=[contact])), tolerance=1e-11, stop=0.25, output_step=0.05
-    )
+    found = _run(block, contacts=[contact], stop=0.25, output_step=0.05)
     speed = np.hypot(found.signals["mass_x_dot"], found.signals["mass_z_dot"])
 
     def slowness(v: float) -> float:
@@ -102,13 +94,10 @@ def test_block_on_a_rough_plane() -> None:
 
 def test_motor_runs_up() -> None:
     """Armature beside the inertia, friction against the motion: t = J ∫ dω/(T − c tanh(ω/ω_s))."""
-    joint = {"type": "revolute", "axis": [0.0, 0.0, 1.0], "armature": 3.0}
-    joint["friction"] = {"model": "coulomb", "effort": 4.0, "v_s": 0.1}
-    wheel = {"name": "wheel", "parent": "ground", "joint": joint, "mass": 1.0, "inertia": [1.0, 1.0, 2.0]}
+    friction = {"model": "coulomb", "effort": 4.0, "v_s": 0.1}
+    wheel = link("wheel", "revolute", Z, armature=3.0, friction=friction) | body(inertia=[1.0, 1.0, 2.0])
     drive = {"name": "drive", "joint": "wheel", "effort": 10.0}
-    found = simulate(
-        mechanism_of(_machine(links=[wheel], forces=[drive])), tolerance=1e-12, stop=1.0, output_step=0.25
-    )
+    found = _run(wheel, forces=[drive], stop=1.0, output_step=0.25)
 
     def slowness(w: float) -> float:
         return 5.0 / (10.0 - 4.0 * np.tanh(w / 0.1))
@@ -120,8 +109,9 @@ def test_motor_runs_up() -> None:
 @pytest.mark.parametrize("way", [1.0, -1.0])
 def test_mass_runs_into_a_stop(way: float) -> None:
     """Half an oscillation on the spring, and back with the same speed: contact time π √(m/k)."""
-    joint = _SLIDE | {"velocity": 2.0 * way, "limits": {"lower": -0.5, "upper": 0.5, "stiffness": 800.0}}
-    found = simulate(mechanism_of(_machine(links=[_slider(joint)])), tolerance=1e-12, stop=0.6, output_step=0.1)
+    limits = {"lower": -0.5, "upper": 0.5, "stiffness": 800.0}
+    mass = link("mass", "prismatic", X, velocity=2.0 * way, limits=limits) | body(2.0)
+    found = _run(mass, stop=0.6, output_step=0.1)
     beyond = [event.t for event in found.events]
     length = np.pi * np.sqrt(2.0 / 800.0)
     assert beyond[0] == pytest.approx(0.25, abs=1e-9)
@@ -136,7 +126,7 @@ def test_outriggers_leave_the_ground_and_come_back() -> None:
     supports = [{"position": p, "stiffness": [1e5] * 3, "damping": [2e3] * 3, "one_sided": True} for p in corners]
     base = {"mass": 100.0, "inertia": [50.0, 50.0, 50.0], "supports": supports}
     pull = {"name": "pull", "link": "base", "force": [0, 0, "1500 if t < 0.2 else 0"]}
-    found = simulate(mechanism_of(_machine(base=base, forces=[pull])), tolerance=1e-12, stop=0.5, output_step=0.1)
+    found = _run(base=base, forces=[pull], stop=0.5, output_step=0.1)
     up = 1500 / 100 - G
     z, v = up * 0.2**2 / 2, up * 0.2
     landing = 0.2 + max(np.roots([-1e5 * G / 2, 1e5 * v - 2e3 * G, 1e5 * z + 2e3 * v]))

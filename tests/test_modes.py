@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from helpers_backends import CompileData, example_model
 from helpers_linear import hanging, point
+from helpers_parts import X, body, link, machine
 from helpers_reference import mechanism_of
 from helpers_report import EXAMPLES, crane_report
 
@@ -36,9 +37,8 @@ MASS, STIFFNESS = 3.0, 1200.0
 
 def _slide(damping: float, **changes: Any) -> dict[str, Any]:
     """A mass on a spring and a damper."""
-    joint = {"type": "prismatic", "axis": [1.0, 0.0, 0.0], "stiffness": STIFFNESS, "damping": damping}
-    link = {"name": "slide", "parent": "ground", "mass": MASS, "inertia": [0.1, 0.1, 0.1], "joint": joint}
-    return {"schema": 1, "name": "Slide", "links": [link], "simulation": {"stop": 1.0}} | changes
+    slide = link("slide", "prismatic", X, stiffness=STIFFNESS, damping=damping) | body(MASS)
+    return machine(slide, simulation={"stop": 1.0}) | changes
 
 
 @pytest.mark.parametrize("ratio", [0.0, 0.02, 0.5, 3.0])

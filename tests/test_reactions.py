@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers_parts import link
+from helpers_parts import Z, body, link, machine
 from helpers_redundant import Array, polygon, repeated_task, started
 from helpers_reference import manipulator, mechanism_of
 from scipy.linalg import null_space
@@ -29,17 +29,14 @@ LUGRE = {"model": "lugre", "sigma0": 1e3, "mu_s": 0.2, "mu_k": 0.1, "v_s": 0.1, 
 
 def door(lower: str, upper: str, **lower_joint: Any) -> dict[str, Any]:
     """A door on two hinges, one above the other."""
-    joint = {"type": lower, **lower_joint} | ({"axis": [0.0, 0.0, 1.0]} if lower == "revolute" else {})
-    leaf = {"name": "lower", "parent": "ground", "mass": 20.0, "com": [0.4, 0.0, 0.7], "inertia": [4.0, 5.0, 1.5]}
+    leaf = link("lower", lower, Z if lower == "revolute" else None, **lower_joint)
     hinge = {"name": "upper", "type": upper, "a": {"link": "ground", "xyz": [0.0, 0.0, 1.4]}}
-    return {
-        "schema": 1,
-        "name": "Door",
-        "gravity": [0.0, 0.0, -9.81],
-        "links": [leaf | {"joint": joint}],
-        "closures": [hinge | {"b": {"link": "lower", "xyz": [0.0, 0.0, 1.4]}}],
-        "simulation": {"start": "description", "stop": 0.2},
-    }
+    return machine(
+        leaf | body(20.0, [0.4, 0.0, 0.7], [4.0, 5.0, 1.5]),
+        gravity=[0.0, 0.0, -9.81],
+        closures=[hinge | {"b": {"link": "lower", "xyz": [0.0, 0.0, 1.4]}}],
+        simulation={"start": "description", "stop": 0.2},
+    )
 
 
 def found_for(data: dict[str, Any]) -> Reactions:
@@ -180,10 +177,9 @@ def test_unique_loads_do_not_depend_on_what_is_left_out() -> None:
 def test_singular_start_is_noticed() -> None:
     """A parallelogram that lies flat: its rank is lower there than anywhere else."""
     data = manipulator(gravity=[0.0, 0.0, 0.0])
-    joint = {"type": "revolute", "axis": [0.0, -1.0, 0.0], "position": 0.0}
-    data["links"][0]["joint"] = data["links"][1]["joint"] = joint
-    other = {"name": "other", "parent": "ground", "frame": {"xyz": [0.8, 0.0, 0.0]}, "joint": joint, "mass": 1.0}
-    data["links"].append(other | {"com": [0.5, 0.0, 0.0], "inertia": [0.1, 0.1, 0.1]})
+    other = link("other", "revolute", [0.0, -1.0, 0.0], xyz=[0.8, 0.0, 0.0])
+    data["links"][0]["joint"] = data["links"][1]["joint"] = other["joint"]
+    data["links"].append(other | body(1.0, [0.5, 0.0, 0.0], [0.1, 0.1, 0.1]))
     ends = {"a": {"link": "lower", "xyz": [0.8, 0.0, 0.0]}, "b": {"link": "other", "xyz": [1.0, 0.0, 0.0]}}
     turned = {"rpy": [np.pi / 2, 0.0, 0.0]}
     data["closures"] = [{"name": "pin", "type": "point_on_line", **{k: v | turned for k, v in ends.items()}}]
@@ -291,6 +287,5 @@ def test_links_and_closures_of_one_name() -> None:
 
 def test_free_bodies_have_no_reactions() -> None:
     """Nothing to tell: no rows, rank zero, nothing that is not unique."""
-    body = link("stone", "free")
-    found = found_for({"schema": 1, "name": "Stone", "links": [body]})
+    found = found_for(machine(link("stone", "free")))
     assert (found.rows, found.columns, found.rank.rank, found.verdicts) == (0, 6, 0, ())

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from helpers_backends import CompileModel
 from helpers_examples import EXAMPLES, FORMULATIONS
-from helpers_parts import Z, body, link, machine
+from helpers_parts import Y, Z, body, link, machine
 from helpers_program import Numeric
 from helpers_redundant import Array, polygon, repeated_task, started
 from helpers_reference import manipulator, mechanism_of, slope, unchecked
@@ -164,15 +164,11 @@ def test_partition_is_chosen_anew() -> None:
 
 def two_wheels(second: str) -> Prepared:
     """Two wheels that turn alike, by two rows of which the second one is left out."""
-    links = [
-        {"name": name, "parent": "ground", "mass": 2.0, "inertia": [0.1, 0.1, 0.1]}
-        | {"joint": {"type": "revolute", "axis": [0.0, 0.0, 1.0], "velocity": 1.0}}
-        for name in ("a", "b")
-    ]
+    wheels = [link(name, "revolute", Z, velocity=1.0) | body(2.0) for name in ("a", "b")]
     rows = [{"name": "gear", "expression": "a.angle - b.angle"}, {"name": "belt", "expression": second}]
-    data: dict[str, Any] = {"schema": 1, "name": "Wheels", "links": links, "programmed": rows}
-    data["parameters"] = {"p": 0.0}  # another value makes the rows contradict each other
-    model = prepare(from_data(data | {"simulation": {"start": "description"}}))
+    parameters = {"p": 0.0}  # another value makes the rows contradict each other
+    data = machine(*wheels, parameters=parameters, programmed=rows, simulation={"start": "description"})
+    model = prepare(from_data(data))
     assert model.left_out == ("belt",)
     return model
 
@@ -288,11 +284,9 @@ def test_accelerations_far_away(place: tuple[float, float, float]) -> None:
 
 def test_a_body_that_flies_far_away() -> None:
     """A free body's own translation moves the datum with it."""
-    body = {"name": "body", "parent": "ground", "mass": 2.0, "com": [0.1, 0.2, 0.3], "inertia": [0.4, 0.5, 0.6]}
-    arm = {"name": "arm", "parent": "body", "mass": 1.0, "com": [0.3, 0.0, 0.0], "inertia": [0.01, 0.1, 0.1]}
-    body["joint"], arm["joint"] = {"type": "free"}, {"type": "revolute", "axis": [0.0, 1.0, 0.0]}
-    links = [body, arm | {"frame": {"xyz": [0.5, 0.0, 0.0]}}]
-    mechanism = mechanism_of({"schema": 1, "name": "Flier", "links": links})
+    flier = link("body", "free") | body(2.0, [0.1, 0.2, 0.3], [0.4, 0.5, 0.6])
+    arm = link("arm", "revolute", Y, "body", xyz=[0.5, 0.0, 0.0]) | body(1.0, [0.3, 0.0, 0.0], [0.01, 0.1, 0.1])
+    mechanism = mechanism_of(machine(flier, arm))
     q, qd = np.array([0.0, 0.0, 0.0, 0.4, 0.3, 0.2, 0.7]), np.arange(1.0, 8.0)
     expected = evaluate(mechanism, 0.0, q, qd).qdd
     assert evaluate(mechanism, 0.0, q + np.array([1e6, -1e6, 1e6, 0, 0, 0, 0]), qd).qdd == pytest.approx(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import helpers_parts as parts
 import numpy as np
 import pytest
 from helpers_reference import cantilever, crane, manipulator, mechanism_of, slope
@@ -97,17 +98,15 @@ TABLE = {key: getattr(BEAM, key) for key in ("length", "area", "density", "E", "
 
 def _arm(count: int, **beam: Any) -> Mechanism:
     """A beam on a revolute joint, with a body, a point and a force where its elements meet, and at its end."""
-    body = {"mass": 2.0, "inertia": [0.1, 0.2, 0.2], "joint": {"type": "revolute", "axis": [0, 1, 0]}}
-    links = [
-        {"name": "beam", "parent": "ground", "frame": {"xyz": [0.1, 0.2, 0.3], "rpy": [0.3, 0.2, 0.1]}}
-        | {"joint": {"type": "revolute", "axis": [0.0, 0.0, 1.0]}, "beam": TABLE | {"elements": count} | beam},
-        *(
-            {"name": f"body{i}", "parent": "beam", "frame": {"xyz": [x, 0.0, 0.1]}} | body
-            for i, x in enumerate(PLACES)
-        ),
+    mount = {"xyz": [0.1, 0.2, 0.3], "rpy": [0.3, 0.2, 0.1]}
+    first = parts.beam("beam", TABLE | {"elements": count} | beam, "revolute", parts.Z, **mount)
+    inertia = parts.body(2.0, inertia=[0.1, 0.2, 0.2])
+    others = [
+        parts.link(f"body{i}", "revolute", parts.Y, "beam", xyz=[x, 0.0, 0.1]) | inertia
+        for i, x in enumerate(PLACES)
     ]
     points = {f"P{i}": {"link": "beam", "position": [x, 0.1, 0.0]} for i, x in enumerate(PLACES)}
-    return build(from_data({"schema": 1, "name": "Arm", "links": links, "points": points}))
+    return build(from_data(parts.machine(first, *others, points=points)))
 
 
 PLACES = (-0.2, 0.0, 0.5, 1.0, 1.5, 3.0, 3.5)
