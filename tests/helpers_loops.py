@@ -6,6 +6,7 @@ from copy import deepcopy
 from typing import Any
 
 import numpy as np
+from helpers_parts import Z, body, link, machine
 from helpers_random import closing_motion, random_chain, random_closure
 from helpers_reference import BASES, mechanism_of
 from numpy.typing import NDArray
@@ -31,16 +32,15 @@ def four_bar(crank: float = 0.7, closure: str = "point_on_line", **changes: Any)
         _bar("coupler", "crank", (0.4, 1.0), -0.2),
         _bar("rocker", "ground", (1.0, 0.8), 1.3),
     ]
-    data = {"schema": 1, "name": "FourBar", "gravity": [0.0, -9.81, 0.0], "links": links}
-    return data | {"closures": [{"name": "pin", "type": closure} | deepcopy(FOUR_BAR_ENDS)]} | changes
+    closures = [{"name": "pin", "type": closure} | deepcopy(FOUR_BAR_ENDS)]
+    return machine(*links, name="FourBar", gravity=[0.0, -9.81, 0.0], closures=closures) | changes
 
 
 def _bar(name: str, parent: str, place: tuple[float, float], angle: float) -> dict[str, Any]:
     """A bar along x; place: where it begins in its parent, and its length, m."""
-    (start, length), axis = place, [0.0, 0.0, 1.0]
-    inertia = {"mass": 2 * length, "com": [length / 2, 0.0, 0.0], "inertia": [0.01, 0.2 * length, 0.2 * length]}
-    joint = {"type": "revolute", "axis": axis, "position": angle}
-    return {"name": name, "parent": parent, "frame": {"xyz": [start, 0.0, 0.0]}, "joint": joint} | inertia
+    start, length = place
+    bar = link(name, "revolute", Z, parent, xyz=[start, 0.0, 0.0], position=angle)
+    return bar | body(2 * length, [length / 2, 0.0, 0.0], [0.01, 0.2 * length, 0.2 * length])
 
 
 def random_loop(seed: int, kind: str, **options: Any) -> tuple[Mechanism, Array, Array, np.random.Generator]:
@@ -121,16 +121,11 @@ def spatial_linkage(cut: str, crank: float = 0.0, speed: float = 0.0) -> dict[st
         ends = _LINKAGE[kind][0]
         parent, child = ends if ends[0] in frames else ends[::-1]
         frames[child] = _joint_frame(kind, swapped=parent != ends[0])
-        joint: dict[str, Any] = {"type": kind}
-        if kind in ("revolute", "prismatic"):
-            joint["axis"] = [0.0, 0.0, 1.0]
-        if kind == "revolute" and child == "crank":
-            joint |= {"position": crank, "velocity": speed}
-        matrix = np.linalg.inv(frames[parent]) @ frames[child]
-        links.append(
-            {"name": child, "parent": parent, "frame": {"matrix": matrix.tolist()}, "joint": joint}
-            | _inertia_in(frames[child], *_MASSES[child])
-        )
+        axis = Z if kind in ("revolute", "prismatic") else None
+        motion = {"position": crank, "velocity": speed} if kind == "revolute" and child == "crank" else {}
+        matrix = (np.linalg.inv(frames[parent]) @ frames[child]).tolist()
+        mass = _inertia_in(frames[child], *_MASSES[child])
+        links.append(link(child, kind, axis, parent, matrix=matrix, **motion) | mass)
     (a, b), *_ = _LINKAGE[cut]
     world = _joint_frame(cut), _joint_frame(cut, swapped=cut == "universal")
     closed = {
