@@ -50,6 +50,8 @@ _STYLE: dict[Any, Any] = {
     "axes.titlepad": 7,
     "axes.titlesize": 9.5,
     "axes.xmargin": 0.01,
+    "figure.autolayout": False,
+    "figure.constrained_layout.use": False,
     "figure.facecolor": PAPER,
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Helvetica"],
