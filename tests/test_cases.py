@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ from gpmelica.fmu.report.plots.style import styled
 from gpmelica.generator.description import load
 from gpmelica.generator.mechanism import build
 from gpmelica.reference import friction_efforts, simulate
-from gpmelica.trajectory import Array, Trajectory
+from gpmelica.trajectory import Array
 
 TIME = np.linspace(0.0, 4.0, 401)
 
@@ -134,14 +135,17 @@ def labels(figure: Figure) -> list[str]:
     return [text.get_text() for text in figure.legends[0].get_texts()]
 
 
+def titles(figure: Figure) -> list[str]:
+    """Those of its panels."""
+    return [axes.get_title(loc="left") for axes in figure.axes]
+
+
 def test_joints_of_all_cases_are_overlaid() -> None:
     """One panel per joint with one line per case, which holds that case's values."""
     runs = [made_up_case("a"), made_up_case("b", column_angle=np.linspace(4.0, 5.0, 201))]
     figure = drawn(cases.joint_coordinates(runs))
     assert labels(figure) == ["a", "b"]
-    assert [axes.get_title(loc="left") for axes in figure.axes] == [
-        "column.angle  in rad", "boom.angle  in rad", "jib.angle  in rad",
-    ]  # fmt: skip
+    assert titles(figure) == ["column.angle  in rad", "boom.angle  in rad", "jib.angle  in rad"]
     for line, run in zip(figure.axes[0].lines, runs, strict=True):
         assert_allclose(line.get_ydata(), run.reference.signals["column_angle"])
 
@@ -149,13 +153,11 @@ def test_joints_of_all_cases_are_overlaid() -> None:
 def test_differences_are_those_from_the_first_case() -> None:
     """In the figure, in the table, and in the sentence: 0.01 rad of a range of 0.5 rad is 2 %."""
     ramp = np.linspace(4.0, 4.5, 201)
-    runs = [
-        made_up_case(name, column_angle=ramp + shift)
-        for name, shift in (("a", 0.0), ("b", 0.01 * (ramp - 4.0) / 0.5))
-    ]
+    off = ramp + 0.01 * (ramp - 4.0) / 0.5
+    runs = [made_up_case("a", column_angle=ramp), made_up_case("b", column_angle=off)]
     figure = drawn(cases.joint_differences(runs))
     assert labels(figure) == ["b"]
-    assert figure.axes[0].get_title(loc="left") == "column.angle  in 10⁻³ rad"
+    assert titles(figure)[0] == "column.angle  in 10⁻³ rad"
     assert_allclose(figure.axes[0].lines[0].get_ydata(), np.linspace(0.0, 10.0, 201), atol=1e-9)
     assert largest_differences(runs) == {"b": pytest.approx(0.01 / 0.51)}
     assert differences(runs).rows[0] == ("column.angle", "rad", "0.51", "1.0e−02 (2\u00a0%)")
@@ -164,11 +166,8 @@ def test_differences_are_those_from_the_first_case() -> None:
 
 def test_only_bases_that_move_are_drawn() -> None:
     """A rigid support has no base motion; what is shown starts at zero."""
-    runs = [
-        made_up_case("fixed", support="rigid"),
-        made_up_case("a"),
-        made_up_case("b", base_z=np.full(201, -0.07)),
-    ]
+    lowered = made_up_case("b", base_z=np.full(201, -0.07))
+    runs = [made_up_case("fixed", support="rigid"), made_up_case("a"), lowered]
     figure = drawn(cases.base_motion(runs))
     assert labels(figure) == ["a", "b"] and len(figure.axes) == 6
     assert all(line.get_ydata()[0] == 0.0 for axes in figure.axes for line in axes.lines)
@@ -294,13 +293,10 @@ def test_table_compares_with_the_first_case() -> None:
 def test_force_panels_and_bars() -> None:
     """Curves are the forces' magnitudes, the jerk outside of the picture; bars stand at the RMS of each case."""
     runs = [loaded("a", 10.0), loaded("b", 20.0)]
-    figure = case_loads.joint_forces(runs)
-    assert figure is not None
-    (axes,) = figure.axes
+    (axes,) = drawn(case_loads.joint_forces(runs)).axes
     assert [line.get_ydata()[-1] for line in axes.lines] == pytest.approx([50.0, 100.0])  # type: ignore[index]
     assert axes.get_ylim()[1] < 1e3
-    bars = case_loads.load_bars(runs)
-    assert bars is not None
+    bars = drawn(case_loads.load_bars(runs))
     heights = [[patch.get_height() for patch in axes.patches] for axes in bars.axes]  # type: ignore[attr-defined]
     assert_allclose(heights, [[30.0, 60.0], [40.0, 80.0]])
 
@@ -357,21 +353,17 @@ def test_loads_that_are_not_unique_are_marked() -> None:
     run = loaded("a", 10.0)
     marked = replace(run, result=run.result | {"not_unique": {"boom": ["fx", "axial"]}})
     assert [row[:2] for row in load_table([marked]).rows] == [("boom", "axial, not unique"), ("boom", "normal")]
-    forces, bars = case_loads.joint_forces([marked]), case_loads.load_bars([marked])
-    assert forces is not None
-    assert bars is not None
-    assert forces.axes[0].get_title(loc="left").startswith("boom, not unique")
-    assert [axes.get_title(loc="left") for axes in bars.axes] == ["axial  in N; not unique: boom", "normal  in N"]
+    forces, bars = drawn(case_loads.joint_forces([marked])), drawn(case_loads.load_bars([marked]))
+    assert titles(forces)[0].startswith("boom, not unique")
+    assert titles(bars) == ["axial  in N; not unique: boom", "normal  in N"]
 
 
 def test_single_run_shows_loads() -> None:
     """Lengths of force and moment side by side, a row per joint."""
     case, plain = loaded("a", 10.0), made_up_case("b")
     reference, run = case.reference, replace(case.reference, name="fmu-native-me")
-    figure = loads.joint_loads(case.mechanism, reference, [run], {"boom": ["fx", "axial"]})
-    assert figure is not None
-    titles = [axes.get_title(loc="left").split("  ")[0] for axes in figure.axes]
-    assert titles == ["boom: force, not unique", "boom: moment"]
+    figure = drawn(loads.joint_loads(case.mechanism, reference, [run], {"boom": ["fx", "axial"]}))
+    assert [title.split("  ")[0] for title in titles(figure)] == ["boom: force, not unique", "boom: moment"]
     assert_allclose(loads.magnitude(reference, "boom", "force")[-1], 50.0)
     assert loads.joint_loads(plain.mechanism, plain.reference, [], {}) is None
 
@@ -403,19 +395,11 @@ def test_friction_efforts_are_what_is_missing(friction: dict[str, Any]) -> None:
 def test_friction_figure() -> None:
     """Deflection and effort side by side; without the load, the deflection alone; without friction, nothing."""
     mechanism = mechanism_of(_rubbing(**LUGRE))
-    run = simulate(mechanism)
-
-    def efforts(of: Trajectory) -> dict[str, Array]:
-        return friction_efforts(mechanism, of)
-
-    figure = loads.friction(mechanism, run, [], efforts)
-    assert figure is not None
-    titles = [axes.get_title(loc="left").split("  ")[0] for axes in figure.axes]
-    assert titles == ["slide.position: deflection", "slide.position: friction"]
+    run, efforts = simulate(mechanism), partial(friction_efforts, mechanism)
+    found = [title.split("  ")[0] for title in titles(drawn(loads.friction(mechanism, run, [], efforts)))]
+    assert found == ["slide.position: deflection", "slide.position: friction"]
     bare = replace(run, signals={name: v for name, v in run.signals.items() if "load" not in name})
-    alone = loads.friction(mechanism, bare, [], efforts)
-    assert alone is not None
-    assert len(alone.axes) == 1
+    assert len(drawn(loads.friction(mechanism, bare, [], efforts)).axes) == 1
     crane = made_up_case("a")
     assert loads.friction(crane.mechanism, crane.reference, [], lambda run: {}) is None
 

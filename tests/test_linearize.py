@@ -59,12 +59,8 @@ def _worst(space: StateSpace, found: Array, expected: Array) -> float:
 
 def _off_the_start(compiled: Compiled, near: Nearby, t: float) -> Point:
     """A state of the manifold in which everything moves."""
-    rng, begin = (
-        np.random.default_rng(5),
-        near.completed(
-            point(compiled.model, t), linearized(compiled.model, compiled.fmu, point(compiled.model)).states
-        ),
-    )
+    rng, at_start = np.random.default_rng(5), linearized(compiled.model, compiled.fmu, point(compiled.model))
+    begin = near.completed(point(compiled.model, t), at_start.states)
     space = linearized(compiled.model, compiled.fmu, begin)
     z = np.concatenate([space.x + 1e-2 * rng.normal(size=len(space.x)), rng.normal(size=len(space.u))])
     return near.moved(begin, space, z)
@@ -180,13 +176,8 @@ def test_pendulum_bristle_and_free_mass(compile_data: CompileData) -> None:
     M, K = _pendulum()
     squares, vectors = eigh(K, M)
     normal = 50.0
-    rubbing = np.roots(
-        [
-            SLIDE["mass"],
-            normal * (LUGRE["sigma1"] + LUGRE["sigma2"]),
-            SLIDE["stiffness"] + normal * LUGRE["sigma0"],
-        ]
-    )
+    damping = normal * (LUGRE["sigma1"] + LUGRE["sigma2"])
+    rubbing = np.roots([SLIDE["mass"], damping, SLIDE["stiffness"] + normal * LUGRE["sigma0"]])
     expected = _upper([0.0j, 0.0j, 0.0j, *(1j * np.sqrt(squares)), *rubbing])
     modes = space.modes()
     assert _eigenvalues(space) == pytest.approx(expected, rel=EXACT, abs=1e-12)
@@ -446,18 +437,8 @@ def test_wrong_use_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
     model = gp.load(EXAMPLES / "four_bar_3d.toml")
     with pytest.raises(gp.DescriptionError, match=r"state: qd: expected a list of 3 finite number\(s\), got None"):
         model.linearize(state={"q": np.zeros(3)})
-    empty = gp.StateSpace(
-        *(np.zeros((0, 0)) for _ in range(4)),
-        (),
-        (),
-        (),
-        0.0,
-        *(np.zeros(0) for _ in range(4)),
-        (),
-        np.zeros(0),
-        np.zeros((0, 0)),
-        {},
-    )
+    vector, matrix = np.zeros(0), np.zeros((0, 0))
+    empty = gp.StateSpace(*[matrix] * 4, *[()] * 3, 0.0, *[vector] * 4, (), vector, matrix, {})
     assert empty.modes() == ()
     with pytest.raises(gp.UnknownNameError, match=r"there is no input 'motor'"):
         empty.select(inputs="motor")
