@@ -19,7 +19,7 @@ from gpmelica.errors import SolveError
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.fmu.runs.validation import validate
 from gpmelica.reference import simulate
-from gpmelica.trajectory import output_grid
+from gpmelica.trajectory import Trajectory, output_grid
 
 Array = NDArray[np.float64]
 Motion = Callable[[float], float]
@@ -29,15 +29,14 @@ STOP, OUTPUT_STEP = 1.9, 0.0131  # s
 NAMES = ("ball_position", "cart_position")
 
 
-def _slider(name: str, axis: list[float], position: float) -> dict[str, Any]:
-    return link(name, "prismatic", axis, position=position) | body(MASS)
+def _slider(name: str, axis: list[float] = X, position: float = ASIDE, **joint: Any) -> dict[str, Any]:
+    return link(name, "prismatic", axis, position=position, **joint) | body(MASS)
 
 
 def _machine(ball: str, cart: str) -> dict[str, Any]:
     """A ball above the ground and a cart on a track, with efforts by expressions."""
-    sliders = _slider("ball", Z, HEIGHT), _slider("cart", X, ASIDE)
     forces = [{"name": "deck", "joint": "ball", "effort": ball}, {"name": "push", "joint": "cart", "effort": cart}]
-    return machine(*sliders, gravity=[0.0, 0.0, -GRAVITY], forces=forces)
+    return machine(_slider("ball", Z, HEIGHT), _slider("cart"), gravity=[0.0, 0.0, -GRAVITY], forces=forces)
 
 
 REPELLED = f"-{STIFFNESS}*ball.position - {DAMPING}*ball.position_dot"
@@ -130,6 +129,13 @@ def _run(fmu: Compiled, mode: runs.Mode, tolerance: float, **settings: float) ->
     return dict(run_of(fmu, mode, NAMES, tolerance=tolerance, **options).signals)
 
 
+def _by_all(compile_data: CompileData, data: dict[str, Any], *names: str, stop: float) -> list[Trajectory]:
+    """Runs of the reference and of the FMU in both modes."""
+    options = {"stop": stop, "output_step": stop / 10, "tolerance": 1e-11}
+    by_fmu = [run_of(compile_data(data), mode, names, **options) for mode in MODES]
+    return [simulate(mechanism_of(data), **options), *by_fmu]
+
+
 def test_reference_at_closed_forms() -> None:
     """Motions to 1e-8 of range, and events in the order and at the times that theory has, to 1e-9 s."""
     found = simulate(mechanism_of(MACHINE), tolerance=1e-12, stop=STOP, output_step=OUTPUT_STEP)
@@ -189,28 +195,26 @@ def test_importer_that_sees_no_indicators(compile_data: CompileData) -> None:
 
 def test_a_start_at_the_edge(compile_data: CompileData) -> None:
     """From rest, on the edge of every relation, the motion is that of the sides it moves to."""
-    machine = _machine("0 if ball.position_dot >= 0 else 5", "2*sign(cart.position_dot) + 0.1")
-    found = simulate(mechanism_of(machine), tolerance=1e-11, stop=0.5, output_step=0.1)
-    run = run_of(compile_data(machine), "cs", NAMES, stop=0.5, output_step=0.1, tolerance=1e-11)
-    t = found.time
-    for signals in (found.signals, run.signals):
-        assert signals["ball_position"] == pytest.approx(HEIGHT + (5 / MASS - GRAVITY) * t**2 / 2, abs=1e-9)
-        assert signals["cart_position"] == pytest.approx(ASIDE + 2.1 / MASS * t**2 / 2, abs=1e-9)
+    data = _machine("0 if ball.position_dot >= 0 else 5", "2*sign(cart.position_dot) + 0.1")
+    for run in _by_all(compile_data, data, *NAMES, stop=0.5):
+        fallen, pushed = (5 / MASS - GRAVITY) * run.time**2 / 2, 2.1 / MASS * run.time**2 / 2
+        assert run.signals["ball_position"] == pytest.approx(HEIGHT + fallen, abs=1e-9)
+        assert run.signals["cart_position"] == pytest.approx(ASIDE + pushed, abs=1e-9)
 
 
 def test_one_condition_in_two_places() -> None:
     """Of two components of a force, say: one event at the time that theory has."""
     push = f"{PUSH} if cart.position < 0.5 else -{PUSH}"
-    machine = _machine("0", "0") | {"forces": [{"name": "push", "link": "cart", "force": [push, push, 0.0]}]}
-    found = simulate(mechanism_of(machine), tolerance=1e-11, stop=1.0, output_step=0.1)
+    data = _machine("0", "0") | {"forces": [{"name": "push", "link": "cart", "force": [push, push, 0.0]}]}
+    found = simulate(mechanism_of(data), tolerance=1e-11, stop=1.0, output_step=0.1)
     assert [event.label for event in found.events] == ["force push"]
     assert found.events[0].t == pytest.approx(math.sqrt(2 * (0.5 - ASIDE) * MASS / PUSH), abs=1e-9)
 
 
 def _on_kinks() -> dict[str, Any]:
     """Sliders pushed from rest exactly at a stop, a wall, the length of a rope, and where conditions change."""
-    links = [_slider(name, X, ASIDE) for name in ("stopped", "touching", "tied", "closed", "open")]
-    links[0]["joint"]["limits"] = {"upper": ASIDE, "stiffness": STIFFNESS}
+    stopped = _slider("stopped", limits={"upper": ASIDE, "stiffness": STIFFNESS})
+    links = [stopped, *map(_slider, ("touching", "tied", "closed", "open"))]
     wall = {"name": "wall", "link": "touching", "stiffness": STIFFNESS}
     wall["plane"] = {"point": [ASIDE, 0.0, 0.0], "normal": [-1.0, 0.0, 0.0]}
     rope = {"name": "rope", "a": {"link": "ground"}, "b": {"link": "tied"}, "rest": ASIDE, "stiffness": STIFFNESS}
@@ -225,10 +229,8 @@ def _on_kinks() -> dict[str, Any]:
 
 def test_a_start_on_kinks(compile_data: CompileData) -> None:
     """Conditions are what is written, `>=` holds; what is only touched acts from where it is passed."""
-    machine, options = _on_kinks(), {"stop": 0.1, "output_step": 0.01, "tolerance": 1e-11}
-    names = [f"{link['name']}_position" for link in machine["links"]]
-    found = [simulate(mechanism_of(machine), **options)]
-    found += [run_of(compile_data(machine), mode, names, **options) for mode in MODES]
+    names = [f"{link['name']}_position" for link in _on_kinks()["links"]]
+    found = _by_all(compile_data, _on_kinks(), *names, stop=0.1)
     t = found[0].time
     sprung = ASIDE + PUSH / STIFFNESS * (1.0 - np.cos(math.sqrt(STIFFNESS / MASS) * t))
     expected = [sprung] * 3 + [ASIDE + PUSH / MASS * t**2 / 2, np.full(len(t), ASIDE)]
@@ -239,8 +241,7 @@ def test_a_start_on_kinks(compile_data: CompileData) -> None:
 
 def _nested() -> dict[str, Any]:
     """Sliders: pushed on one side of zero; with a root without value until conditions are settled; switched."""
-    links = [_slider(name, X, ASIDE) for name in ("pushed", "rooted", "switched")]
-    links[1]["joint"]["velocity"] = -1.0
+    links = [_slider("pushed"), _slider("rooted", velocity=-1.0), _slider("switched")]
     efforts = {
         "pushed": f"-{PUSH}*sign(max(pushed.position, 0))",
         "rooted": "sqrt(abs(max(rooted.position_dot, 0.25)))",
@@ -255,10 +256,8 @@ def test_conditions_within_conditions(compile_data: CompileData) -> None:
 
     And what has no value until all conditions are what they have to be does not keep the start from being found.
     """
-    machine, options = _nested(), {"stop": 1.0, "output_step": 0.1, "tolerance": 1e-11}
     names = ["pushed_position", "rooted_position"]
-    found = [simulate(mechanism_of(machine), **options)]
-    found += [run_of(compile_data(machine), mode, names, **options) for mode in MODES]
+    found = _by_all(compile_data, _nested(), *names, stop=1.0)
     t, passed = found[0].time, math.sqrt(2.0 * ASIDE * MASS / PUSH)
     exact = ASIDE - PUSH / MASS * np.where(t < passed, t**2 / 2, passed * (t - passed / 2)), ASIDE - t + t**2 / 8
     for run in found:
@@ -270,11 +269,8 @@ def test_the_instants_of_kinks_in_time(compile_data: CompileData) -> None:
 
     Kinks that are passed right after the start, one after the other in the last digits, do not hold the run up.
     """
-    options = {"stop": 1.0, "output_step": 0.1, "tolerance": 1e-11}
-    found = [simulate(mechanism_of(_nested()), **options)]
-    found += [run_of(compile_data(_nested()), mode, ["switched_position_ddot"], **options) for mode in MODES]
     efforts = [-1, 2, 2, 2, -4, -2, -2, 4, 4, 4, -2]
-    for run in found:
+    for run in _by_all(compile_data, _nested(), "switched_position_ddot", stop=1.0):
         assert MASS * run.signals["switched_position_ddot"] == pytest.approx(efforts), run.name
 
 
@@ -294,15 +290,15 @@ def test_chattering_is_an_error(compile_data: CompileData) -> None:
 @pytest.mark.parametrize("cart", ["-sqrt({0})", "(sqrt({0})*cart.position - 4)"])
 def test_noevent_without_value(cart: str) -> None:
     """Where the side that an integrator's stages come to has no value, the message says so."""
-    machine = _machine("0", f"{PUSH}*{cart.format('noevent(-1 if cart.position < 0.1 else 1)')}")
+    data = _machine("0", f"{PUSH}*{cart.format('noevent(-1 if cart.position < 0.1 else 1)')}")
     with pytest.raises(SolveError, match=r"force push has no value at t = .*: sqrt\(-1\)"):
-        simulate(mechanism_of(machine), tolerance=1e-9, stop=STOP, output_step=OUTPUT_STEP)
+        simulate(mechanism_of(data), tolerance=1e-9, stop=STOP, output_step=OUTPUT_STEP)
 
 
 def test_noevent() -> None:
     """What is in it is smooth for the solver: no event, and nearly the same motion."""
-    machine = _machine("0", f"-{PUSH}*noevent(sign(cart.position))")
-    found = simulate(mechanism_of(machine), tolerance=1e-9, stop=STOP, output_step=OUTPUT_STEP)
+    data = _machine("0", f"-{PUSH}*noevent(sign(cart.position))")
+    found = simulate(mechanism_of(data), tolerance=1e-9, stop=STOP, output_step=OUTPUT_STEP)
     assert not found.events
     assert found.signals["cart_position"] == pytest.approx(arcs(TIMES)[0], abs=1e-6)
 
@@ -403,11 +399,9 @@ def test_long_steps_see_what_comes_and_goes(kind: str) -> None:
 
 def test_conditions_on_time_within_a_long_step() -> None:
     """Pulses of a fiftieth of a second in a motion without anything else to shorten steps."""
-    effort = "1 if cos(8*t) > 0.999 else 0"
     simulation = {"start": "description", "stop": 10.0, "output_step": 0.5, "tolerance": 1e-9}
-    force = {"name": "f", "joint": "mass", "effort": effort}
-    mass = link("mass", "prismatic", X)
-    data = machine(mass, gravity=[0.0, 0.0, 0.0], simulation=simulation, forces=[force])
+    force = {"name": "f", "joint": "mass", "effort": "1 if cos(8*t) > 0.999 else 0"}
+    data = machine(link("mass", "prismatic", X), gravity=[0.0, 0.0, 0.0], simulation=simulation, forces=[force])
     found = simulate(mechanism_of(data), method="Radau")
     centres, half = 2.0 * np.pi / 8.0 * np.arange(13), np.arccos(0.999) / 8.0
     expected = np.sort(np.concatenate([centres - half, centres + half]))[1:]
@@ -418,7 +412,7 @@ def test_what_is_back_when_another_changes() -> None:
     """A damped stop is left by its force first and then by its depth, which the end of a step may not show."""
     limits = {"upper": 0.5, "stiffness": 2e3, "damping": 1.0}
     arm = link("arm", "revolute", Z, velocity=1.5 * (1.0 + 1.8e-6), stiffness=0.9, limits=limits)
-    arm["inertia"] = [0.1, 0.1, 0.1]
+    arm |= body(inertia=[0.1, 0.1, 0.1])
     simulation = {"start": "description", "stop": 1.0, "output_step": 0.05, "tolerance": 1e-11}
     found = simulate(mechanism_of(machine(arm, gravity=[0.0, 0.0, 0.0], simulation=simulation)))
     assert len(found.events) == 4
