@@ -177,15 +177,6 @@ def test_run_that_disagrees_has_status_1(gpmelica: Command, tmp_path: Path) -> N
     assert f"note: reference: {said}" in " ".join(answer.out.split())
 
 
-def test_version_and_exit_statuses(gpmelica: Command) -> None:
-    """`--version` prints it; `--help` says what statuses mean."""
-    answer = gpmelica("--version")
-    assert (answer.status, answer.out) == (0, f"gpmelica {gp.__version__}\n")
-    assert "Exit status: 0 ok; 1 a check or comparison failed; 2 bad input" in " ".join(
-        gpmelica("--help").out.split()
-    )
-
-
 @pytest.mark.parametrize("option", ["--tolerance", "--timeout"])
 def test_limits_above_zero(gpmelica: Command, arm: Path, tmp_path: Path, option: str) -> None:
     """What nothing can keep to is said before any work is done."""
@@ -251,16 +242,8 @@ def test_evaluate_by_every_backend(gpmelica: Command, arm: Path, tmp_path: Path)
     assert data["coordinates"] == ["upper.angle", "lower.angle"]
     backends = data["backends"]
     assert set(backends) == {"reference", "native", *(["modelica-rumoca"] if rumoca_backend.available() else [])}
-    shapes = {
-        "M": (2, 2),
-        "h": (2,),
-        "Q": (2,),
-        "Phi": (1,),
-        "C": (1, 2),
-        "gamma": (1,),
-        "qdd": (2,),
-        "friction_residual": (),
-    }
+    shapes: dict[str, tuple[int, ...]] = {"M": (2, 2), "C": (1, 2), "friction_residual": ()}
+    shapes |= dict.fromkeys(("h", "Q", "qdd"), (2,)) | dict.fromkeys(("Phi", "gamma"), (1,))
     assert {key: np.shape(value) for key, value in backends["reference"].items()} == shapes
     for found in backends.values():
         assert found["qdd"] == pytest.approx(backends["reference"]["qdd"], rel=1e-9)
@@ -328,11 +311,15 @@ def test_study_of_cases_that_fail(gpmelica: Command, arm: Path, tmp_path: Path) 
 # ---- Exit statuses and messages ---------------------------------------------------------------------------------
 
 
-def test_help_names_all_commands(gpmelica: Command) -> None:
-    """`--help`, and no command at all, show what there is."""
+def test_help_and_version(gpmelica: Command) -> None:
+    """`--help`, and no command at all, show what there is and what statuses mean; `--version` prints it."""
     answer = gpmelica("--help")
     assert answer.status == 0
-    assert all(command in answer.out for command in COMMANDS.split())
+    words = " ".join(answer.out.split())
+    assert all(command in words for command in COMMANDS.split())
+    assert "Exit status: 0 ok; 1 a check or comparison failed; 2 bad input" in words
+    version = gpmelica("--version")
+    assert (version.status, version.out) == (0, f"gpmelica {gp.__version__}\n")
     nothing = gpmelica()
     assert "Usage" in nothing.out + nothing.err
 

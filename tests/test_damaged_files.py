@@ -174,18 +174,14 @@ LINK = """<link name="{name}"><inertial><origin xyz="0.1 0 0" rpy="0 0 0"/><mass
 JOINT = """<joint name="{name}" type="revolute"><parent link="{parent}"/><child link="{child}"/>
 <origin xyz="0 0 0.5" rpy="0.1 0 0"/><axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="9" velocity="3"/>
 <dynamics damping="0.7" friction="0"/></joint>"""
-ROBOT = "\n".join(
-    [
-        '<robot name="arm">',
-        *(LINK.format(name=name) for name in ("root", "upper", "lower", "hand")),
-        JOINT.format(name="shoulder", parent="root", child="upper"),
-        JOINT.format(name="elbow", parent="upper", child="lower"),
-        JOINT.format(name="wrist", parent="lower", child="hand").replace(
-            "</joint>", '<mimic joint="elbow" multiplier="2" offset="0.1"/></joint>'
-        ),
-        "</robot>",
-    ]
-)
+MIMIC = '<mimic joint="elbow" multiplier="2" offset="0.1"/></joint>'
+PARTS = [
+    *(LINK.format(name=name) for name in ("root", "upper", "lower", "hand")),
+    JOINT.format(name="shoulder", parent="root", child="upper"),
+    JOINT.format(name="elbow", parent="upper", child="lower"),
+    JOINT.format(name="wrist", parent="lower", child="hand").replace("</joint>", MIMIC),
+]
+ROBOT = "\n".join(['<robot name="arm">', *PARTS, "</robot>"])
 _NUMBERS = ("xyz", "rpy", "value", "ixx", "ixy", "ixz", "iyy", "iyz", "izz", "damping", "friction", "multiplier")
 _NO_NUMBERS = [
     "",
@@ -213,7 +209,7 @@ def _damaged() -> Iterator[str]:
     for found in attributes:
         key, before, after = found[1], ROBOT[: found.start()], ROBOT[found.end() :]
         if key in _NUMBERS:
-            yield f'{before}{key}="{rng.choice(_NO_NUMBERS)}"{after}'
+            yield f'{before}{key}="{rng.choice(_NO_NUMBERS.split("|"))}"{after}'
         if key in _NEEDED:
             yield before + after
             yield f'{before}{key}="?"{after}' if key in ("type", "link", "joint") else f'{before}{key}=""{after}'
@@ -357,12 +353,8 @@ def test_other_files_are_not_included(refused: Refused, tmp_path: Path) -> None:
 def test_names_stay_in_comments(tmp_path: Path, gpmelica: Command) -> None:
     """A line break in a name does not end the comment that the name is in."""
     path, out = tmp_path / "robot.urdf", tmp_path / "robot.toml"
-    path.write_text(
-        ROBOT.replace('name="elbow"', 'name="el&#10;gravity = [0, 0, 0]&#10;bow"').replace(
-            'joint="elbow"', 'joint="el&#10;gravity = [0, 0, 0]&#10;bow"'
-        ),
-        encoding="utf-8",
-    )
+    broken = ROBOT.replace('"elbow"', '"el&#10;gravity = [0, 0, 0]&#10;bow"')
+    path.write_text(broken, encoding="utf-8")
     assert gpmelica("import", "urdf", path, "--out", out).status == 0
     lines = out.read_text(encoding="utf-8").splitlines()
     assert not any(line.startswith("gravity") for line in lines)
