@@ -39,17 +39,9 @@ EXCESSES = {
         ("E.z - start(E.z)", "(" * 10_000 + "E.z" + ")" * 10_000),
         "programmed[0].expression (height): expected at most 10000 characters, got 20003",
     ),
-    "4,000 parentheses": (
-        ("E.z - start(E.z)", "(" * 4000 + "E.z" + ")" * 4000),
-        "programmed[0].expression (height): cannot read '((((((((((",
-    ),
     "3,000 signs": (
         ("E.z - start(E.z)", "-" * 3000 + "E.z"),
         "programmed[0].expression (height): expected at most 50 levels;",
-    ),
-    "100 kB": (
-        ("E.z - start(E.z)", "E.z" + "+E.z" * 25_000),
-        "programmed[0].expression (height): expected at most 10000 characters, got 100003",
     ),
     "no links": (
         (ARM[ARM.index("[[links]]") :], ""),
@@ -133,22 +125,20 @@ def test_all_problems_at_once(run: CommandLine) -> None:
     )
     outcome = run.on_text(text)
     assert outcome.status == 2
-    assert [line[:60] for line in outcome.problems] == [
-        line[:60]
-        for line in (
-            "links[0].mas (upper): unknown key; did you mean 'mass'?",
-            "points.F.place: unknown key; known are: link, position, rpy",
-            "simulation.stop: expected a number above 0, got -1.0",
-            "links[1].parent (lower): there is no link 'column'; known are: ground, upper, lower",
-            "points.G.link: there is no link 'nowhere'; known are: ground, upper, lower",
-            "programmed[0].expression (height): unknown name 'H.z'; known are: t, pi, a, F.x, F.y, F.z",
-            "forces[0].joint (f): there is no link 'elbow'; known are: upper, lower",
-            "forces[0].effort (f): cannot read '1 +': invalid syntax at its end",
-            "cases[0].set.\"links.jib.mass\": there is no key 'jib'; known are: upper, lower",
-            "cases[0].set: leads to links[0].mass (upper): expected a number above 0, got 0.0",
-            "cases[0].set: leads to links[1].mass (lower): expected a number above 0, got 0.0",
-        )
-    ]
+    expected = (
+        "links[0].mas (upper): unknown key; did you mean 'mass'?",
+        "points.F.place: unknown key; known are: link, position, rpy",
+        "simulation.stop: expected a number above 0, got -1.0",
+        "links[1].parent (lower): there is no link 'column'; known are: ground, upper, lower",
+        "points.G.link: there is no link 'nowhere'; known are: ground, upper, lower",
+        "programmed[0].expression (height): unknown name 'H.z'; known are: t, pi, a, F.x, F.y, F.z",
+        "forces[0].joint (f): there is no link 'elbow'; known are: upper, lower",
+        "forces[0].effort (f): cannot read '1 +': invalid syntax at its end",
+        "cases[0].set.\"links.jib.mass\": there is no key 'jib'; known are: upper, lower",
+        "cases[0].set: leads to links[0].mass (upper): expected a number above 0, got 0.0",
+        "cases[0].set: leads to links[1].mass (lower): expected a number above 0, got 0.0",
+    )
+    assert [line[:60] for line in outcome.problems] == [line[:60] for line in expected]
 
 
 def test_forces_without_a_value_at_the_start(run: CommandLine) -> None:
@@ -162,14 +152,11 @@ def test_forces_without_a_value_at_the_start(run: CommandLine) -> None:
 
 def test_unknown_case(run: CommandLine) -> None:
     """A case that the file does not have is named with those that it has."""
-    text = ARM + '[[cases]]\nname = "light"\n[[cases]]\nname = "heavy"\n'
-    outcome = run.on_text(text, "check", "--case", "hevy")
-    assert outcome.problems == ["cases: there is no case 'hevy'; did you mean 'heavy'?"]
-    assert outcome.status == 2
-    other = run.on_text(text, "check", "--case", "wide")
-    assert other.problems == ["cases: there is no case 'wide'; known are: light, heavy"]
-    without = run.on_text(ARM, "check", "--case", "light")
-    assert without.problems == ["cases: there is no case 'light'; known are: none"]
+    two = ARM + '[[cases]]\nname = "light"\n[[cases]]\nname = "heavy"\n'
+    hints = "did you mean 'heavy'?", "known are: light, heavy", "known are: none"
+    for text, case, hint in zip((two, two, ARM), ("hevy", "wide", "light"), hints, strict=True):
+        outcome = run.on_text(text, "check", "--case", case)
+        assert (outcome.status, outcome.problems) == (2, [f"cases: there is no case '{case}'; {hint}"])
 
 
 FILES: dict[str, tuple[bytes, str]] = {
