@@ -28,12 +28,8 @@ from gpmelica.generator.mechanism import Mechanism, build
 Array = NDArray[np.float64]
 TIME = 0.75
 POINTS = {
-    "crane": {"E": ("jib", [1.2, 0.0, 0.0]), "P": ("column", [0.0, -0.6, 1.2]), "B": ("base", [1.4, -1.3, 0.9])},
-    "lorry_crane": {
-        "E": ("telescope", [3.4, 0.0, 0.3]),
-        "P": ("column", [0.0, -0.6, 1.2]),
-        "B": ("base", [1.4, -1.3, 0.9]),
-    },
+    example: {"E": tip, "P": ("column", [0.0, -0.6, 1.2]), "B": ("base", [1.4, -1.3, 0.9])}
+    for example, tip in (("crane", ("jib", [1.2, 0.0, 0.0])), ("lorry_crane", ("telescope", [3.4, 0.0, 0.3])))
 }
 
 

@@ -62,14 +62,9 @@ def test_flanges_where_forces_act_on_joints() -> None:
             *(f"E_{level}{axis}" for level in ("", "v") for axis in "xyz"),
         },
     }
-    for equation in (
-        "plant.s = plant_.cart_position",
-        "plant_.plant_input = plant.f",
-        "turn.phi = plant_.arm_angle",
-        "plant_.turn = turn.tau",
-        "plant_.wind_x_input = wind_x",
-        "plant_.push_z = push_z",
-    ):
+    cart = ("plant.s = plant_.cart_position", "plant_.plant_input = plant.f")
+    arm = ("turn.phi = plant_.arm_angle", "plant_.turn = turn.tau")
+    for equation in (*cart, *arm, "plant_.wind_x_input = wind_x", "plant_.push_z = push_z"):
         assert f"    {equation};\n" in text
 
 
@@ -106,15 +101,8 @@ def test_the_motor_of_the_library(omc: Omc, one_model: Trajectory, tmp_path: Pat
     except MissingToolError as error:
         pytest.skip(str(error))
     names = [c.symbol for c in model.mechanism.coordinates]
-    found = runs.simulate(
-        outcome.fmu,
-        "me",
-        [f"crane.plant.{name}" for name in names],
-        name="me",
-        stop=STOP,
-        output_step=2.5e-3,
-        tolerance=1e-9,
-    )
+    signals, times = [f"crane.plant.{name}" for name in names], {"stop": STOP, "output_step": 2.5e-3}
+    found = runs.simulate(outcome.fmu, "me", signals, name="me", tolerance=1e-9, **times)
     for name in names:
         expected = one_model.signals[name]
         assert found.signals[f"crane.plant.{name}"] == pytest.approx(expected, abs=1e-6 * np.ptp(expected)), name
@@ -125,22 +113,19 @@ def test_the_motor_of_the_library(omc: Omc, one_model: Trajectory, tmp_path: Pat
 
 def linkage(spatial: bool = False, **constraints: Any) -> dict[str, Any]:
     """A four-bar linkage in the x–z plane, whose rocker's angle is programmed."""
-    data = manipulator(gravity=[0.0, 0.0, -9.81])
-    names, positions = ("crank", "coupler"), (1.2, -0.7)
-    for entry, name, position in zip(data["links"], names, positions, strict=True):
-        entry["name"], entry["joint"] = name, entry["joint"] | {"position": position}
-    data["links"][1]["parent"] = "crank"
-    rocker = link("rocker", "revolute", [0.0, -1.0, 0.0], xyz=[1.0, 0.0, 0.0], position=1.6)
-    data["links"].append(rocker | body(1.5, [0.3, 0.05, 0.1], [0.02, 0.1, 0.1]))
-    turned = {"rpy": [np.pi / 2, 0.0, 0.0]}
-    ends = {"a": {"link": "coupler", "xyz": [0.8, 0.0, 0.0]}, "b": {"link": "rocker", "xyz": [0.9, 0.0, 0.0]}}
-    kind = "revolute" if spatial else "point_on_line"
-    data["closures"] = [{"name": "pin", "type": kind, **{k: v | turned for k, v in ends.items()}}]
-    text = "rocker.angle - start(rocker.angle) - 0.3*quintic(t, 0, 1, 0, 1)"
-    data["programmed"] = [{"name": "swing", "expression": text}]
-    data["points"] = {}
-    data["simulation"] = {"start": "description", "stop": 1.0, "output_step": 0.02, "tolerance": 1e-10}
-    return data | {"constraints": constraints}
+    down, bar = [0.0, -1.0, 0.0], body(2.0, [0.4, 0.0, 0.0], [0.01, 0.1, 0.1])
+    links = [
+        link("crank", "revolute", down, position=1.2) | bar,
+        link("coupler", "revolute", down, "crank", xyz=X, position=-0.7) | bar,
+        link("rocker", "revolute", down, xyz=X, position=1.6) | body(1.5, [0.3, 0.05, 0.1], [0.02, 0.1, 0.1]),
+    ]
+    places = {"a": ("coupler", 0.8), "b": ("rocker", 0.9)}
+    ends = {k: {"link": of, "xyz": [x, 0.0, 0.0], "rpy": [np.pi / 2, 0.0, 0.0]} for k, (of, x) in places.items()}
+    pin = {"name": "pin", "type": "revolute" if spatial else "point_on_line"} | ends
+    swing = {"name": "swing", "expression": "rocker.angle - start(rocker.angle) - 0.3*quintic(t, 0, 1, 0, 1)"}
+    simulation = {"start": "description", "stop": 1.0, "output_step": 0.02, "tolerance": 1e-10}
+    tables = {"closures": [pin], "programmed": [swing], "simulation": simulation, "constraints": constraints}
+    return machine(*links, **tables)
 
 
 @pytest.mark.parametrize("spatial", [False, True])
