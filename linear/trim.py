@@ -32,7 +32,9 @@ def trimmed(model: Prepared, fmu: Path, near: State, parameters: Mapping[str, fl
     """
     free = _free(model, near)
     inputs = [entry.name for entry in model.native_program.inputs]
-    q, u, limits = near.q.copy(), np.zeros(len(inputs)), _limits(model, near)
+    # from their start values: a filter rests where its command is what it begins with
+    u = np.array([entry.start for entry in model.native_program.inputs], dtype=float)
+    q, limits = near.q.copy(), _limits(model, near)
     with Instance(fmu, parameters) as instance:
         for _ in range(_ITERATIONS):
             at = signals(model, State(near.t, q, 0.0 * q, near.z))

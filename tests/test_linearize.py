@@ -242,6 +242,19 @@ def test_trim(compile_data: CompileData) -> None:
     assert linearized(model, compiled.fmu, at).notes == ()
 
 
+def test_trim_leaves_filters_at_rest() -> None:
+    """The command of a rope's length is the length that it begins with, where its filter rests."""
+    rope = {"name": "rope", "a": {"link": "ground", "point": [0.0, 0.0, 3.0]}, "b": {"link": "load"}}
+    rope |= {"stiffness": 1e4, "damping": 10.0, "rest": {"input": "hoist", "cutoff": 1.0, "start": 2.0}}
+    crane = [link("jib", "revolute", Z, damping=1.0), link("load", "prismatic", Z) | body(5.0)]
+    motor = {"name": "motor", "joint": "jib", "input": True}
+    data = described(*crane, forces=[motor], lines=[rope], statics={"locked": ["jib"]})
+    space = gp.Model(from_data(data)).linearize(trim=True)
+    assert dict(zip(space.inputs, space.u, strict=True)) == {"motor": 0.0, "hoist": 2.0}
+    assert np.abs(space.drift).max() < 1e-9
+    assert space.notes == ()
+
+
 def test_trim_on_a_task(compile_model: CompileModel) -> None:
     """The crane starts off its ellipse; boom and jib, which the task drives, follow it, and base and beam rest."""
     compiled = compile_model(prepare(changed("slewing/slewing", "plant", links__boom__beam__elements=2)))
