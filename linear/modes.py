@@ -15,6 +15,7 @@ from ..trajectory import Array
 
 Complex = NDArray[np.complex128]
 _ROUNDING = 1e-14  # of the norm of A, or of 1/s: what its entries are uncertain by
+_ON_THE_WAY = 0.618  # from an eigenvalue's part to zero, where no other eigenvalue is by design
 
 
 @dataclass(frozen=True)
@@ -80,10 +81,15 @@ def modes(A: Array, motion: Array, coordinates: Sequence[str], rates: Sequence[b
     scales = np.where(rates, fastest, 1.0)  # so that all parts of a mode are of one magnitude
     scaled = A * scales / scales[:, None]
     values, left, right = (np.asarray(part, dtype=complex) for part in eig(scaled, left=True, right=True))
-    values = _without_rounding(values, _uncertainty(scaled, left, right))
+    values = _without_rounding(scaled, values, _uncertainty(scaled, left, right))
     moved = motion @ (scales[:, None] * right)
     order = sorted(np.flatnonzero(values.imag >= 0).tolist(), key=lambda k: (abs(values[k]), -values[k].real))
     return tuple(Mode(complex(values[k]), _shape(moved[:, k], coordinates)) for k in order)
+
+
+def _error(A: Array) -> float:
+    """Of A, as a norm, 1/s."""
+    return _ROUNDING * max(1.0, float(np.linalg.norm(A, 2)))
 
 
 def _uncertainty(A: Array, left: Complex, right: Complex) -> Array:
@@ -92,12 +98,27 @@ def _uncertainty(A: Array, left: Complex, right: Complex) -> Array:
     Where two of them nearly coincide, as the two zeros of a free motion do, the condition is large.
     """
     alike = np.abs(np.sum(left.conj() * right, axis=0))
-    return np.asarray(_ROUNDING * max(1.0, float(np.linalg.norm(A, 2))) / np.maximum(alike, 1e-300))
+    return np.asarray(_error(A) / np.maximum(alike, 1e-300))
 
 
-def _without_rounding(values: Complex, uncertainty: Array) -> Complex:
-    real, imag = (np.where(np.abs(part) > uncertainty, part, 0.0) for part in (values.real, values.imag))
-    return np.asarray(real + 1j * imag)
+def _without_rounding(A: Array, values: Complex, uncertainty: Array) -> Complex:
+    """Eigenvalues whose real and imaginary parts are zero where they are rounding alone.
+
+    Two that coincide, as those of a filter or of critical damping, have no condition, and yet they are not zero: a
+    part is rounding if it would be so on its way to zero, too.
+    """
+    found = values.copy()
+    for parts, unit in ((values.real, 1.0), (values.imag, 1j)):
+        for k in np.flatnonzero((parts != 0.0) & (np.abs(parts) <= uncertainty)):
+            if _is_eigenvalue(A, values[k] - _ON_THE_WAY * parts[k] * unit):
+                found[k] -= parts[k] * unit
+    return found
+
+
+def _is_eigenvalue(A: Array, value: complex) -> bool:
+    """Whether it is one of a matrix that differs from A by its error alone."""
+    smallest = np.linalg.svd(A - value * np.eye(len(A)), compute_uv=False)[-1]
+    return bool(smallest <= _error(A))
 
 
 def _shape(moved: Complex, coordinates: Sequence[str]) -> dict[str, complex]:

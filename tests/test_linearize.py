@@ -32,6 +32,7 @@ from gpmelica.fmu.runs.inputs import InputTable
 from gpmelica.fmu.runs.states import State
 from gpmelica.generator.description.load import from_data
 from gpmelica.linear import Point, StateSpace, linearized, trimmed
+from gpmelica.linear.modes import modes
 from gpmelica.prepared import prepare
 
 EXACT = 1e-6
@@ -211,6 +212,15 @@ def test_rows_have_no_poles_but_those_of_their_stabilisation(compile_example: Co
 
 
 # ---- Use by others ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cutoff", [0.25, 1.5, 3.0])
+def test_double_poles_are_not_zero(cutoff: float) -> None:
+    """A filter is critically damped: both its poles are −2π·cutoff, beside a free motion whose poles are zero."""
+    w, fast, free = 2 * np.pi * cutoff, 100.0, [[0.0, 1.0], [0.0, 0.0]]
+    A = block_diag([[0.0, 1.0], [-(w**2), -2 * w]], free, [[0.0, 1.0], [-(fast**2), 0.0]])
+    found = [mode.eigenvalue for mode in modes(A, np.eye(6), [*"abcdef"], [False, True] * 3)]
+    assert found == pytest.approx([0.0, 0.0, -w, -w, 1j * fast], rel=1e-6)
 
 
 def test_response_to_a_small_step(compile_data: CompileData) -> None:
