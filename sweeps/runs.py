@@ -34,6 +34,7 @@ class Setup:
         span         what a run goes through
         constants    parameters of the FMU
         constrained  whether there are constraints, which might be violated
+        commands     inputs that are followed through filters → the outputs whose start they keep
     """
 
     fmu: bytes
@@ -41,6 +42,7 @@ class Setup:
     span: Span
     constants: frozenset[str]
     constrained: bool
+    commands: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,7 @@ class Bench:
             fmu.write_bytes(setup.fmu)
             names = [name for objective in self.job.objectives for name in objective.signals]
             names += [*self.job.kept, *([VIOLATION] if setup.constrained else [])]
-            made = Repeated(fmu, list(dict.fromkeys(names)), setup.span)
+            made = Repeated(fmu, list(dict.fromkeys(names)), setup.span, setup.commands)
             self._made[structure] = self._stack.enter_context(made)
         return self._made[structure]
 

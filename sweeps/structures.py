@@ -102,6 +102,7 @@ def setup(structure: Structure, fmu: Path) -> Setup:
         structure.run,
         frozenset(structure.constants),
         VIOLATION in structure.outputs,
+        {f.name: f.signal("value").name for f in structure.prepared.mechanism.filters},
     )
 
 

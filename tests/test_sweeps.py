@@ -19,7 +19,7 @@ import pytest
 from awkward_machines.judge import toml
 from helpers_backends import Compiled, pendulum
 from helpers_cli import Command
-from helpers_parts import X, Y, body, link, machine
+from helpers_parts import X, Y, Z, body, link, machine
 from helpers_sweeps import dies_once
 
 import gpmelica as gp
@@ -119,6 +119,19 @@ def test_a_key_means_what_the_description_means(finished: gp.Sweep, swing: Path)
     model = gp.load(swing, **changes, **{"parameters.load": float(row["load"])}, simulation={"tolerance": 1e-10})
     truth = model.simulate()["rod_angle"]
     assert row["late"] == pytest.approx(truth[-1], abs=1e-6)
+
+
+def test_commands_keep_what_their_filters_begin_with(tmp_path: Path) -> None:
+    """A rope whose length at rest is varied hangs still in each run, as by the description with that length."""
+    rope = {"name": "rope", "a": {"link": "ground", "point": [0.0, 0.0, 3.0]}, "b": {"link": "load"}}
+    rope |= {"stiffness": 1e3, "damping": 10.0, "rest": {"input": "hoist", "cutoff": 1.0, "start": "drop"}}
+    data = machine(
+        link("load", "prismatic", Z) | body(5.0), lines=[rope], parameters={"drop": 2.0}, statics={"locked": []}
+    )
+    asked, model = ["first=start(load_position)", "moved=range(load_position)"], Model(from_data(data))
+    found = gp.sweep(model, {"drop": [1.5, 2.5]}, asked, tmp_path, scheduler="here").table
+    assert found["first"].tolist() == pytest.approx([1.5 - 5 * 9.81e-3, 0.5 - 5 * 9.81e-3], abs=1e-9)
+    assert found["moved"].max() < 1e-9
 
 
 def test_resumed_is_uninterrupted(finished: gp.Sweep, swing: Path) -> None:

@@ -46,16 +46,21 @@ class Repeated:
     """Runs of one FMU; use it in a `with` statement.
 
     Parameters:
-        names  variables to record, parameters among them
-        span   what each run goes through
+        names     variables to record, parameters among them
+        span      what each run goes through
+        commands  inputs that keep what another variable has at the start of each run
     """
 
-    def __init__(self, fmu: Path, names: Sequence[str], span: Span) -> None:
+    def __init__(
+        self, fmu: Path, names: Sequence[str], span: Span, commands: Mapping[str, str] | None = None
+    ) -> None:
         self.names, self.grid = tuple(names), span.grid()
         self._span = span
         self._description = read_fmu(fmu)
         self._references = {v.name: v.valueReference for v in self._description.modelVariables if v.type == "Real"}
         self._recorded = (ctypes.c_uint * len(names))(*map(self._reference, names))
+        pairs = (commands or {}).items()
+        self._commands = {self._reference(name): self._reference(begin) for name, begin in pairs}
         self._folder = tempfile.mkdtemp(prefix="gpmelica-fmu-")
         self._tidied = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         fmpy.extract(str(fmu), self._folder, lambda name: not name.startswith("sources/"))
@@ -114,6 +119,8 @@ class Repeated:
         if references:
             instance.setReal(references, values)
         instance.enterInitializationMode()
+        if self._commands:
+            instance.setReal([*self._commands], instance.getReal([*self._commands.values()]))
         instance.exitInitializationMode()
         return instance
 
