@@ -94,7 +94,7 @@ def operating_point(
         stop=t,
         output_step=t,
         tolerance=tolerance,
-        parameters=parameters,
+        parameters={**(parameters or {}), **({} if inputs else values)},
         inputs=inputs,
     )
     return Point(t, {name: float(run.signals[name][-1]) for name in names}, values)

@@ -98,6 +98,19 @@ def test_along_the_run() -> None:
     assert found.label == "t in s"
 
 
+def test_along_the_start_of_a_command() -> None:
+    """A load swings at the length that its rope begins with, also later in the run."""
+    rope = {"name": "rope", "a": {"link": "ground"}, "b": {"link": "load"}, "stiffness": 1e6, "damping": 1e3}
+    rope["rest"] = {"input": "hoist", "cutoff": 2.0, "start": "drop"}
+    slides = [link("across", "prismatic", X), link("load", "prismatic", Z, "across", position=-2.0)]
+    across = {key: value for key, value in slides[0].items() if key not in body()}
+    data = machine(across, slides[1], lines=[rope], parameters={"drop": 2.0}, statics={"locked": []})
+    drops = np.array([1.5, 2.5])
+    found = gp.Model(from_data(data)).modes_along("drop", drops, time=0.5)
+    lengths = drops + 9.81e-6
+    assert found.frequency[:, 0] == pytest.approx(np.sqrt(9.81 / lengths) / (2 * np.pi), rel=EXACT)
+
+
 def test_commands(gpmelica: Command, tmp_path: Path) -> None:
     """A payload that makes a slide slower than another one: figure, JSON and CSV of the same numbers."""
     path = tmp_path / "spinner.toml"
