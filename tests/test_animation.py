@@ -16,7 +16,7 @@ import matplotlib
 import numpy as np
 import pytest
 from helpers_cli import Command, fails
-from helpers_parts import Z, body, link
+from helpers_parts import Z, body, link, machine
 from helpers_reference import mechanism_of
 from helpers_report import crane, prescribed_run
 from numpy.typing import NDArray
@@ -63,18 +63,15 @@ def test_the_page_has_the_frames() -> None:
 
 def test_all_that_moves_is_in_the_picture() -> None:
     """The box that the camera looks at holds all points of all bodies at all times."""
-    data, reach = payload(SCENE), scene.reach_of(SCENE)
-    assert np.all(np.abs(reach - data["centre"]) <= np.array(data["half"]) + 1e-6)
-    tip = scene.in_world(SCENE.motions[0].frames[0], SCENE.mechanism.points["E"])
-    assert np.all(np.abs(tip - data["centre"]) <= np.array(data["half"]) + 1e-6)
+    data, tip = payload(SCENE), scene.in_world(SCENE.motions[0].frames[0], SCENE.mechanism.points["E"])
+    for places in (scene.reach_of(SCENE), tip):
+        assert np.all(np.abs(places - data["centre"]) <= np.array(data["half"]) + 1e-6)
 
 
 def test_a_machine_far_away_loses_no_digits() -> None:
     """32 bits at 10,000 km are a metre; the page counts from the machine."""
-    data: dict[str, Any] = link("arm", "revolute", Z, xyz=[1e7, 0.0, 0.0]) | body(
-        1.0, [0.5, 0.0, 0.0], [0.1, 0.1, 0.1]
-    )
-    found = scene.still(mechanism_of({"schema": 1, "name": "Far", "links": [data]}), (np.zeros(1), np.zeros(1)))
+    arm = link("arm", "revolute", Z, xyz=[1e7, 0.0, 0.0]) | body(com=[0.5, 0.0, 0.0])
+    found = scene.still(mechanism_of(machine(arm)), (np.zeros(1), np.zeros(1)))
     numbers = unpacked(payload(found)["motions"][0]["data"])
     assert np.abs(numbers[:3]).max() < 1.0
     assert numbers[:3] + payload(found)["centre"] == pytest.approx([1e7, 0.0, 0.0], abs=0.1)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers_parts import Table, X, Y, Z, beam, body, link, machine
 from helpers_program import Numeric
 from numpy.typing import NDArray
 
@@ -21,34 +22,25 @@ from gpmelica.generator.program.program import Program
 from gpmelica.prepared import Prepared, prepare
 
 Array = NDArray[np.float64]
-Table = dict[str, Any]
 FAR = np.array([1048576.0, -1048576.0, 524288.0])  # m, powers of two: its own lengths are not rounded there
 TOLERANCE = 1e-9
 
 
-def _link(name: str, parent: str, kind: str, **joint: Any) -> Table:
+def _link(name: str, parent: str, kind: str, axis: list[float] | None = None, **joint: Any) -> Table:
     frame = {"xyz": [0.5, 0.25, 0.125], "rpy": [0.3, -0.4, 0.5]}
-    body = {"mass": 2.0, "com": [0.3, 0.1, -0.2], "inertia": [0.2, 0.3, 0.4]}
-    return {"name": name, "parent": parent, "frame": frame, "joint": {"type": kind} | joint} | body
+    return link(name, kind, axis, parent, **frame, **joint) | body(2.0, [0.3, 0.1, -0.2], [0.2, 0.3, 0.4])
 
 
-def _beam(name: str, parent: str) -> Table:
-    beam = {"length": 1.5, "area": 1e-3, "density": 1000.0, "E": 1e6, "G": 4e5, "Iy": 2e-5, "Iz": 3e-5, "J": 4e-5}
-    return {"name": name, "parent": parent, "joint": {"type": "universal"}, "beam": beam | {"elements": 3}}
-
-
+BEAM = {"length": 1.5, "area": 1e-3, "density": 1000.0, "E": 1e6, "G": 4e5, "Iy": 2e-5, "Iz": 3e-5, "J": 4e-5}
 ARM = (
     _link("pillar", "ground", "fixed"),
-    _link("column", "pillar", "revolute", axis=[0.0, 0.0, 1.0], stiffness=30.0),
-    _link("slide", "column", "prismatic", axis=[0.0, 1.0, 0.0], damping=2.0),
+    _link("column", "pillar", "revolute", Z, stiffness=30.0),
+    _link("slide", "column", "prismatic", Y, damping=2.0),
     _link("wrist", "slide", "spherical"),
-    _beam("tool", "wrist"),
+    beam("tool", BEAM | {"elements": 3}, "universal", parent="wrist"),
 )
-LOOP = (
-    _link("left", "ground", "universal"),
-    _link("rod", "left", "spherical"),
-    _link("right", "ground", "free"),
-)
+RIGHT = _link("right", "ground", "free")
+LOOP = (_link("left", "ground", "universal"), _link("rod", "left", "spherical"), RIGHT)
 
 
 def _closure(name: str, kind: str, a: str, b: str, **keys: Any) -> Table:
@@ -58,41 +50,27 @@ def _closure(name: str, kind: str, a: str, b: str, **keys: Any) -> Table:
 WIND = {"name": "wind", "link": "tool", "point": [1.0, 0.0, 0.0], "force": ["3", "4*tool.psi", "5"]}
 SUPPORT = {"position": [1.0, 0.0, 0.0], "stiffness": [500.0, 500.0, 500.0]}
 SPRINGS = {"model": "spring_damper", "stiffness": [9e2, 8e2, 7e2, 6.0, 5.0, 4.0], "damping": [9, 8, 7, 6, 5, 4]}
+TIE = _closure("tie", "distance", "rod", "right", length=1.0)
+SOFT_TIE = _closure("tie", "spherical", "rod", "right", **SPRINGS, axes="world")
+SKATE = {"name": "skate", "link": "sled", "point": [0.5, 0.25, 0.0], "normal": Y}
 MACHINES: dict[str, Table] = {
-    "arm": {"links": ARM, "forces": [WIND]},
-    "free body": {"links": (_link("hull", "ground", "free"), _link("arm", "hull", "revolute", axis=[0, 1, 0]))},
-    "loops": {
-        "links": LOOP,
-        "closures": [
-            _closure("tie", "distance", "rod", "right", length=1.0),
-            _closure("pin", "revolute", "ground", "right"),
-        ],
-    },
-    "springs": {
-        "links": LOOP,
-        "closures": [
-            _closure("tie", "spherical", "rod", "right", **SPRINGS, axes="world"),
-            _closure("pin", "revolute", "right", "ground", **SPRINGS),
-        ],
-    },
-    "knife edge": {
-        "links": (_link("sled", "ground", "planar"), _link("mast", "sled", "revolute", axis=[1, 0, 0])),
-        "nonholonomic": [{"name": "skate", "link": "sled", "point": [0.5, 0.25, 0.0], "normal": [0, 1, 0]}],
-    },
-    "rigid base": {
-        "base": {"mass": 9.0, "inertia": [1.0, 1.0, 1.0], "support": "rigid"},
-        "links": ({**ARM[1], "parent": "base"}, *ARM[2:]),
-    },
+    "arm": machine(*ARM, forces=[WIND]),
+    "free body": machine(_link("hull", "ground", "free"), _link("arm", "hull", "revolute", Y)),
+    "loops": machine(*LOOP, closures=[TIE, _closure("pin", "revolute", "ground", "right")]),
+    "springs": machine(*LOOP, closures=[SOFT_TIE, _closure("pin", "revolute", "right", "ground", **SPRINGS)]),
+    "knife edge": machine(
+        _link("sled", "ground", "planar"), _link("mast", "sled", "revolute", X), nonholonomic=[SKATE]
+    ),
+    "rigid base": machine(ARM[1] | {"parent": "base"}, *ARM[2:], base=body(9.0) | {"support": "rigid"}),
 }
 
 
-def _chain(machine: Table, by: Array | None = None) -> Any:
+def _chain(given: Table, by: Array | None = None) -> Any:
     """The machine as a description, everything that hangs on ground or base moved."""
-    data = {"schema": 1, "name": "Far", "simulation": {"start": "description"}, "outputs": {"loads": "all"}}
-    data |= deepcopy(machine)
+    data = deepcopy(given) | {"simulation": {"start": "description"}, "outputs": {"loads": "all"}}
     ends = [end for closure in data.get("closures", []) for end in (closure["a"], closure["b"])]
     ends = [end for end in ends if end["link"] == "ground"]
-    for place in [*(link["frame"] for link in data["links"] if link["parent"] in ("ground", "base")), *ends]:
+    for place in [*(part["frame"] for part in data["links"] if part["parent"] in ("ground", "base")), *ends]:
         place["xyz"] = (np.array(place.get("xyz", [0.0, 0.0, 0.0])) + (0.0 if by is None else by)).tolist()
     return from_data(data)
 
@@ -100,9 +78,8 @@ def _chain(machine: Table, by: Array | None = None) -> Any:
 def _derived(model: Prepared, chain: Any) -> Program:
     found = model.solvability
     partition = Partition(found.dependent, found.independent, found.without_drive)
-    return linear_solves.with_linear_solves(
-        derive(chain, model.start, partition, found.extent), chain.constraints.formulation
-    )
+    program = derive(chain, model.start, partition, found.extent)
+    return linear_solves.with_linear_solves(program, chain.constraints.formulation)
 
 
 def _states(model: Prepared, rng: np.random.Generator) -> dict[str, float]:
@@ -111,20 +88,16 @@ def _states(model: Prepared, rng: np.random.Generator) -> dict[str, float]:
     symbols = [c.symbol for c in model.mechanism.coordinates]
     held = np.array([c.role == "base" for c in model.mechanism.coordinates])
     q[held] = rates[held] = 0.0
-    return (
-        {"time": 0.5}
-        | dict(zip(symbols, q, strict=True))
-        | {f"{s}_dot": x for s, x in zip(symbols, rates, strict=True)}
-    )
+    known = dict(zip([*symbols, *(f"{s}_dot" for s in symbols)], [*q, *rates], strict=True))
+    return {"time": 0.5} | known
 
 
 def _signals(program: Program, values: Numeric) -> dict[str, Array]:
     """Velocities, accelerations, efforts and loads, each unit an array."""
     found: dict[str, list[float]] = {}
     for output in program.outputs:
-        if output.signal.quantity != "position" and not output.name.startswith(
-            ("violation", "base_")
-        ):  # what holds a base far away has a long lever
+        # what holds a base far away has a long lever
+        if output.signal.quantity != "position" and not output.name.startswith(("violation", "base_")):
             found.setdefault(output.unit, []).append(float(values.values[output.name]))
     return {unit: np.array(column) for unit, column in found.items()}
 
