@@ -70,9 +70,13 @@ CAMERA = """() => {
 }"""
 
 
-def photograph(page: Any) -> Array:
-    """The player's picture, rows × columns × red, green, blue."""
-    return np.asarray(Image.open(io.BytesIO(page.locator("canvas").screenshot())).convert("RGB"))
+def without(page: Any, *names: str) -> tuple[Any, Array]:
+    """Camera, and picture without what has these switches: rows × columns × red, green, blue."""
+    for name in names:
+        page.locator(f".{name}").click()
+    until(page, "!document.getElementById('player').player.dirty")
+    picture = Image.open(io.BytesIO(page.locator("canvas").screenshot()))
+    return page.evaluate(CAMERA), np.asarray(picture.convert("RGB"))
 
 
 def blue(picture: Array, at: Array) -> Array:
@@ -84,6 +88,12 @@ def blue(picture: Array, at: Array) -> Array:
     return np.array([x - 12 + columns.mean(), y - 12 + rows.mean()])
 
 
+def is_seen(numbers: Any, picture: Array, world: Array) -> None:
+    """There is a point where the camera must see it, to a pixel and a half."""
+    expected = seen_from(numbers, world)
+    assert blue(picture, expected) == pytest.approx(expected, abs=1.5)
+
+
 @pytest.mark.parametrize("example", ["crane", "lorry_crane"])
 def test_points_are_where_the_reference_has_them(chromium: Any, tmp_path: Path, example: str) -> None:
     """In a picture at a known time, three points on three bodies, to a pixel and a half; 5 MB at most."""
@@ -93,17 +103,12 @@ def test_points_are_where_the_reference_has_them(chromium: Any, tmp_path: Path, 
     assert path.stat().st_size < 5e6
     with page_at(chromium, f"{path.as_uri()}#t={TIME}", 1000) as (page, complaints):
         # paths lie on their points, forces may on others
-        for name in ("paths", "forces"):
-            page.locator(f".{name}").click()
-        until(page, "!document.getElementById('player').player.dirty")
-        numbers, picture = page.evaluate(CAMERA), photograph(page)
+        numbers, picture = without(page, "paths", "forces")
         assert complaints == []
     assert numbers["clock"] == "0.750 s"
     sample = int(np.argmin(np.abs(run.time - TIME)))
     for name in POINTS[example]:
-        world = np.array([run.signals[f"{name}_{axis}"][sample] for axis in "xyz"])
-        expected = seen_from(numbers, world)
-        assert blue(picture, expected) == pytest.approx(expected, abs=1.5), name
+        is_seen(numbers, picture, np.array([run.signals[f"{name}_{axis}"][sample] for axis in "xyz"]))
 
 
 def test_modes_are_in_the_picture(chromium: Any, tmp_path: Path) -> None:
@@ -116,18 +121,14 @@ def test_modes_are_in_the_picture(chromium: Any, tmp_path: Path) -> None:
     path = write_animation(tmp_path / "a.html", scene.swinging(mechanism, pose, swings))
     with page_at(chromium, f"{path.as_uri()}#t=0.25", 1000) as (page, complaints):
         page.locator(".run").select_option(label=swings[1].name)
-        for name in ("paths", "ghost"):
-            page.locator(f".{name}").click()
-        until(page, "!document.getElementById('player').player.dirty")
-        numbers, picture = page.evaluate(CAMERA), photograph(page)
+        numbers, picture = without(page, "paths", "ghost")
         page.locator(".play").click()
         until(page, "document.getElementById('player').player.frame < 5")  # it has begun again
         assert text_on_text(page) == complaints == []
     assert numbers["clock"] == "90°"
     frames = scene.frames_of(mechanism, pose + (1.0j * shape).real)
     for name in POINTS["crane"]:
-        expected = seen_from(numbers, scene.in_world(frames, mechanism.points[name]))
-        assert blue(picture, expected) == pytest.approx(expected, abs=1.5), name
+        is_seen(numbers, picture, scene.in_world(frames, mechanism.points[name]))
 
 
 def test_an_animation_has_no_text_on_text(chromium: Any, tmp_path: Path) -> None:
