@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,12 +23,16 @@ EXACT, ADJOINT = 1e-6, 1e-12
 REDUNDANT = (("mobile_robot", "gpme"), ("four_bar_3d", "gpme_reduced"), ("four_bar_3d", "lagrange"))
 
 
+def _prepared(data: dict[str, Any]) -> Prepared:
+    return prepare(from_data(data))
+
+
 def _driven() -> Prepared:
     """A pendulum with friction by the joint load, and a torque from outside."""
     data = pendulum()
     data["links"][0]["joint"]["friction"] = DAHL
     data["forces"] = [{"name": "drive", "joint": data["links"][0]["name"], "input": True}]
-    return prepare(from_data(data | {"outputs": {"loads": "all"}}))
+    return _prepared(data | {"outputs": {"loads": "all"}})
 
 
 def _formulated(example: str, formulation: str) -> Callable[[], Prepared]:
@@ -36,21 +41,15 @@ def _formulated(example: str, formulation: str) -> Callable[[], Prepared]:
 
 
 POINTS = {"E": {"link": "boom", "position": [3.0, 0.1, 0.0]}}
-OUTPUTS = {
-    "points": ["E"],
-    "links": ["base", "boom"],
-    "energy": True,
-    "expressions": {"lifted": "rope_force*lift_length + E.ax*column.angle_ddot"},
-}
+LIFTED = "rope_force*lift_length + E.ax*column.angle_ddot"
+OUTPUTS = {"points": ["E"], "links": ["base", "boom"], "energy": True, "expressions": {"lifted": LIFTED}}
 MODELS: dict[str, Callable[[], Prepared]] = {
     "driven, Dahl": _driven,
     "open chain, rheonomic": lambda: example_model("crane", "rigid_boom"),
-    "lines, contacts, stops": lambda: prepare(
-        from_data(measuring_hoist(programmed=[], points=POINTS, outputs=OUTPUTS))
-    ),
-    "inputs through filters, tables": lambda: prepare(from_data(drives())),
-    "by recursion": lambda: prepare(from_data(branched())),
-    "by recursion, rows": lambda: prepare(from_data(tied())),
+    "lines, contacts, stops": lambda: _prepared(measuring_hoist(programmed=[], points=POINTS, outputs=OUTPUTS)),
+    "inputs through filters, tables": lambda: _prepared(drives()),
+    "by recursion": lambda: _prepared(branched()),
+    "by recursion, rows": lambda: _prepared(tied()),
     "closed loop": lambda: model_of("cut_joint"),
     "replacement joint": lambda: model_of("spherical_replacement", 1e8),
     **{f"{name}, {form}": _formulated(name, form) for name, form in REDUNDANT},
@@ -128,8 +127,7 @@ def worst(fmu: Differentiated, found: Array, expected: Array) -> float:
     Or to a thousandth of the largest of all, where those rows hold what rounding leaves of zeros.
     """
     rows = np.abs(expected).max(1)
-    sizes = np.array([rows[fmu.units == unit].max() for unit in fmu.units])
-    sizes = np.maximum(sizes, 1e-3 * rows.max())
+    sizes = np.maximum([rows[fmu.units == unit].max() for unit in fmu.units], 1e-3 * rows.max())
     return float((np.abs(found - expected) / sizes[:, np.newaxis]).max())
 
 

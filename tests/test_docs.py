@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,8 +34,8 @@ def test_every_key_says_what_it_means_and_in_which_unit(key: str, value: dict[st
     assert text.endswith(".")
     name = key.rpartition(".")[2]
     if "number" in str(value) and name not in COUNTS | DIRECTIONS | IN_THE_USERS_UNIT:
-        words = text.replace("(", " ").replace(")", " ").replace(",", " ").replace(";", " ").replace(":", " ")
-        assert "dimensionless" in words or set(words.removesuffix(".").split()) & set(UNITS.split())
+        words = set(re.split(r"[(),;:\s]+", text.removesuffix(".")))
+        assert words & {"dimensionless", *UNITS.split()}
 
 
 @pytest.mark.parametrize("kind", JOINT_TYPES)
@@ -46,9 +47,7 @@ def test_every_joint_is_explained_and_drawn(kind: str) -> None:
         picture = f"pictures/joint_{kind}.svg"
         assert picture in page
         text = (ROOT / "docs" / picture).read_text(encoding="utf-8")
-        captions = [
-            f"{number}. {motion.coordinate}: {motion.kind}" for number, motion in enumerate(motions, start=1)
-        ]
+        captions = [f"{k}. {motion.coordinate}: {motion.kind}" for k, motion in enumerate(motions, start=1)]
         assert [caption for caption in captions if caption not in text] == []
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from helpers_examples import FORMULATIONS
@@ -39,14 +41,7 @@ def test_same_accelerations_and_motion(name: str, case: str | None, stop: float)
 
 # Feedback is not for the robot: rows that are left out follow from the others only where Φ = 0.
 @pytest.mark.parametrize(
-    ("name", "kappa"),
-    [
-        ("mobile_robot", 0.0),
-        ("delta_robot", 0.0),
-        ("delta_robot", 10.0),
-        ("four_bar_3d", 0.0),
-        ("four_bar_3d", 10.0),
-    ],
+    ("name", "kappa"), [("mobile_robot", 0.0), *product(("delta_robot", "four_bar_3d"), (0.0, 10.0))]
 )
 def test_reduced_form_keeps_velocities(name: str, kappa: float) -> None:
     """Knife edges and Φ̇ = −κΦ hold to 1e-12, whatever the solver's tolerance."""
