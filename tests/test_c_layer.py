@@ -12,14 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers_c_layer import (
-    HEADERS,
-    SOURCES,
-    STATES,
-    Make,
-    exact,
-    nonlinear,
-)
+from helpers_c_layer import HEADERS, SOURCES, STATES, Make, exact, nonlinear
 from scipy.integrate import solve_ivp
 
 pytest_plugins = ["fixtures_c_layer"]

@@ -174,9 +174,8 @@ def test_nobody_is_asked_who_has_no_inputs(make3: Make) -> None:
 def test_early_return_at_the_importers_wish(make3: Make, method: int, return_at: float) -> None:
     """From its callback the importer ends a step at once or at a later time; the run goes on exactly."""
     update = Update(return_at=return_at, after=0.1)
-    fmu = updated(make3, update, earlyReturnAllowed=True).start(
-        tolerance=1e-10, solver_method=method, solver_step=1e-3
-    )
+    settings = {"solver_method": method, "solver_step": 1e-3}
+    fmu = updated(make3, update, earlyReturnAllowed=True).start(tolerance=1e-10, **settings)
     event, terminate, early, reached = fmu.fmi.doStep(0.0, 2.0)
     assert (event, terminate, early) == (False, False, True)
     assert reached == fmu.get("time")[0]
