@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
+import runpy
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from types import ModuleType
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -25,20 +25,11 @@ READ = {
 }
 
 
-def _computed_torque() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("computed_torque", ARMS / "computed_torque.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_computed_torque(once: Once) -> None:
     """The error from the target decays as the law has it, all seven alike; what the samples cost is of order 1."""
     arm = load(ARMS / "seven_axis.toml").prepared
     fmu = once("seven_axis", lambda folder: build_bare(arm, folder)) / f"{arm.name}.fmu"
-    script, away = _computed_torque(), []
+    script, away = SimpleNamespace(**runpy.run_path(str(ARMS / "computed_torque.py"))), []
     for step in (4e-3, 2e-3):
         times, errors = script.follow(str(fmu), stop=0.4, step=step)
         away.append(np.abs(errors - script.expected(times)).max())

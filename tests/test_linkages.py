@@ -199,18 +199,13 @@ def absolute(q: Array) -> Array:
     mechanism = mobile_robot(FIRST)
     T = dict(zip((body.link for body in mechanism.bodies), reference.poses(mechanism, q), strict=True))
     com = {body.link: np.append(body.com, 1.0) for body in mechanism.bodies}
-    places = [T[link] @ com[link] for link in LINKS]
-    turns = [np.arctan2(T[link][1, 0], T[link][0, 0]) for link in LINKS]
-    return np.column_stack([np.array(places)[:, :2], turns])
+    return np.array([[*(T[b] @ com[b])[:2], np.arctan2(T[b][1, 0], T[b][0, 0])] for b in LINKS])
 
 
 def steering(t: float) -> float:
     """d²/dt² of the slider's d(t), m/s²."""
-    total = 0.0
-    for begin, amount in ((0.0, 0.025), (2.0, -0.025), (4.0, -0.0248966), (6.0, 0.0248966)):
-        x = min(max(t - begin, 0.0), 1.0)
-        total += amount * 60 * x * (1 - x) * (1 - 2 * x)
-    return total
+    x = np.clip(t - np.array([0.0, 2.0, 4.0, 6.0]), 0.0, 1.0)  # of each of its four moves
+    return float([0.025, -0.025, -0.0248966, 0.0248966] @ (60 * x * (1 - x) * (1 - 2 * x)))
 
 
 def in_absolute_coordinates(
@@ -238,14 +233,11 @@ def by_package(case: str, t: float, q: Array, qd: Array) -> dict[str, Array]:
     """The same forces as the package gives them."""
     mechanism = mobile_robot(case)
     start = reference.start_state(mechanism)
-    found = {}
-    for (link, load), T in zip(
-        reference.joint_loads(mechanism, t, q, qd, start=start).items(), reference.poses(mechanism, q), strict=True
-    ):
-        if link != "platform":
-            found[link] = (T[:3, :3] @ load[:3])[:2]
-    for name, wrench in reference.closure_wrenches(mechanism, t, q, qd, start=start).items():
-        found[name] = wrench[:2]
+    loads = reference.joint_loads(mechanism, t, q, qd, start=start)
+    frames = dict(zip(loads, reference.poses(mechanism, q), strict=True))
+    found = {link: (frames[link][:3, :3] @ load[:3])[:2] for link, load in loads.items() if link != "platform"}
+    wrenches = reference.closure_wrenches(mechanism, t, q, qd, start=start)
+    found |= {name: wrench[:2] for name, wrench in wrenches.items()}
     evaluation = reference.evaluate(mechanism, t, q, qd, start=start)
     rows = dict(zip(evaluation.rows, evaluation.multipliers, strict=True))
     return found | {name: np.array([rows[name]]) for name in rows if name.startswith("W")}
