@@ -131,10 +131,8 @@ def test_every_package_is_installed() -> None:
 
 def test_importing_loads_no_solver() -> None:
     code = "import sys, gpmelica, gpmelica.cli; print({'numpy', 'casadi', 'scipy', 'pydantic'} & set(sys.modules))"
-    assert (
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-        == "set()\n"
-    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
 
 
 def test_changes_go_where_cases_go() -> None:

@@ -83,7 +83,6 @@ def test_faults_of_values_and_of_times(tmp_path: Path) -> None:
     [
         (["0,1", "0.9,1"], r"expected times from 0 to 1 s at least, got 0 to 0\.9 s"),
         (["0.1,1", "1,1"], r"expected times from 0 to 1 s at least, got 0\.1 to 1 s"),
-        (["0,1", "0.6,1", "0.5,1", "1,0"], r"do not decrease, got 0\.5 s after 0\.6 s in row 3"),
         (["0,1", "0.5,1", "0.5,2", "0.5,3", "1,0"], r"twice for a jump, got 0\.5 s three times in row 4"),
         ([], "at least one line of numbers"),
     ],
@@ -119,8 +118,7 @@ def _positions(time: Array, table: InputTable) -> Array:
     found = [0.0]
     for t0, t1 in pairwise(time.tolist()):
         inner = table.time[(table.time > t0) & (table.time < t1)].tolist()
-        cuts = [t0, *inner, t1]
-        for a, b in pairwise(cuts):
+        for a, b in pairwise([t0, *inner, t1]):
             h, u = b - a, table.functions()["f"]
             begin, end = u.at(a, a) / 2.0, u.at(b, a) / 2.0
             x, v = x + h * v + h * h * (begin / 3.0 + end / 6.0), v + h * (begin + end) / 2.0
@@ -184,10 +182,9 @@ def test_run_with_an_input_file(gpmelica: Command, tmp_path: Path) -> None:
     out = tmp_path / "out"
     answer = gpmelica("run", description, "--compiler", "native", "--input", inputs, "--out", out, "--json")
     assert answer.status == 0, answer
-    names = [run["name"] for run in answer.json["runs"]]
-    assert names == ["reference", "fmu-native-me", "fmu-native-cs"]
-    assert "which takes no inputs over time yet" in (out / "report.html").read_text()
-    assert f"--input {inputs}" in (out / "report.html").read_text()
+    assert [run["name"] for run in answer.json["runs"]] == ["reference", "fmu-native-me", "fmu-native-cs"]
+    report = (out / "report.html").read_text()
+    assert "which takes no inputs over time yet" in report and f"--input {inputs}" in report
 
 
 def test_wrong_input_file_is_bad_input(gpmelica: Command, tmp_path: Path) -> None:
