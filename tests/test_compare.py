@@ -91,14 +91,14 @@ def test_a_run_that_stops_early_can_be_made_to_fail() -> None:
 def test_agrees_with_plain_loops() -> None:
     """On random signals the errors are those of the definition, written as loops."""
     random = np.random.default_rng(7)
-    names = [f"s{k}" for k in range(8)]
-    names.append("rest")
+    names = [*(f"s{k}" for k in range(8)), "rest"]
     units = {name: "rad" if k < 5 else "m" if k < 8 else "s" for k, name in enumerate(names)}
     first = {name: random.normal(size=50) * 10.0 ** -random.integers(0, 9) for name in names}
     first["rest"] = np.zeros(50)
     second = {name: values + random.normal(size=50) * 1e-8 for name, values in first.items()}
     time = np.cumsum(random.uniform(0.1, 1.0, 50))
-    result = compare(run(time=time, **first), run(time=time, **second), units, 1.0)
+    pair = run(time=time, **first), run(time=time, **second)
+    result = compare(*pair, units, 1.0)
     for name in names:
         error = max(abs(a - b) for a, b in zip(first[name], second[name], strict=True))
         ranges = [max(first[other]) - min(first[other]) for other in names if units[other] == units[name]]
@@ -108,9 +108,7 @@ def test_agrees_with_plain_loops() -> None:
     worst = result.max_rel_error
     assert worst == max(result.rel_error.values()) == result.rel_error[result.worst_signal]
     for tolerance in (1.01 * worst, 0.99 * worst):
-        assert compare(run(time=time, **first), run(time=time, **second), units, tolerance).ok is (
-            tolerance > worst
-        )
+        assert compare(*pair, units, tolerance).ok is (tolerance > worst)
 
 
 def test_error_over_time_has_the_same_maximum() -> None:
@@ -229,10 +227,7 @@ def test_missing_signals_are_named() -> None:
         (run(violation_position=TIME), "expected signals of the same name"),
         (run(time=TIME + 2.0, angle=TIME), "two instants .* 0 to 2 s and 2 to 4 s"),
         (run(time=TIME[:0], angle=TIME[:0]), "two instants .* no time at all"),
-        (
-            run(time=TIME[::-1], angle=TIME),
-            r"run: time: expected time to increase, got 1.99 s after 2 s \(sample 2",
-        ),
+        (run(time=TIME[::-1], angle=TIME), r"run: time: .* to increase, got 1.99 s after 2 s \(sample 2"),
         (run(time=np.where(TIME > 1, np.nan, TIME), angle=TIME), "expected time to increase, got nan s after 1 s"),
     ],
 )
@@ -298,12 +293,6 @@ def test_files_that_cannot_be_used(tmp_path: Path, content: bytes, message: str)
     bad.write_bytes(content)
     with pytest.raises(DescriptionError, match="bad.csv.*" + message):
         compare(read_or_simulate(good)[0], read_or_simulate(bad)[0], {}, 1e-6)
-
-
-def test_a_missing_file(tmp_path: Path) -> None:
-    """The message names it."""
-    with pytest.raises(DescriptionError, match=r"none.csv: cannot be read: No such file"):
-        read_csv(tmp_path / "none.csv")
 
 
 # ---- What the verdict says of constraints -----------------------------------------------------------------------

@@ -267,29 +267,25 @@ def test_two_hundred_damaged_files(refused: Refused, tmp_path: Path) -> None:
 MESSAGES = {
     "two faults": (
         ROBOT.replace('value="1.5"', 'value="heavy"', 1).replace('axis xyz="0 1 0"', 'axis xyz="0 1"', 1),
-        ["line 2: link 'root', <mass>: value: expected a number, got 'heavy'"],
+        "line 2: link 'root', <mass>: value: expected a number, got 'heavy'",
         "joint 'shoulder', <axis>: xyz: expected 3 numbers, got '0 1'",
     ),
     "unknown type": (
         ROBOT.replace('"revolute"', '"hinge"', 1),
-        [],
         "expected a type among revolute, continuous, prismatic, fixed, floating, planar, got 'hinge'",
     ),
-    "SDF": (ROBOT.replace("robot", "sdf"), [], "this is SDF, which is not read: convert it to URDF"),
+    "SDF": (ROBOT.replace("robot", "sdf"), "this is SDF, which is not read: convert it to URDF"),
     "xacro": (
         '<robot name="x" xmlns:xacro="http://wiki.ros.org/xacro"><xacro:macro name="m"/></robot>',
-        [],
         "expand its macros first: xacro robot.urdf.xacro > robot.urdf",
     ),
     "ring": (
         ROBOT.replace('link="upper"/><child', 'link="hand"/><child'),
-        ["line 1: robot: links that carry each other in a ring: 'lower', 'hand'; links must form one tree"],
-        "",
+        "line 1: robot: links that carry each other in a ring: 'lower', 'hand'; links must form one tree",
     ),
     "two roots": (
         ROBOT[: ROBOT.index('<joint name="shoulder"')] + ROBOT[ROBOT.index('<joint name="elbow"') :],
-        ["line 1: robot: several links have no parent: 'root', 'upper'; links must form one tree"],
-        "",
+        "line 1: robot: several links have no parent: 'root', 'upper'; links must form one tree",
     ),
 }
 
@@ -297,10 +293,9 @@ MESSAGES = {
 @pytest.mark.parametrize("name", MESSAGES)
 def test_messages(refused: Refused, name: str) -> None:
     """What is wrong is said, at its place, and all of it."""
-    text, whole, piece = MESSAGES[name]
+    text, *said = MESSAGES[name]
     lines = refused(text)
-    assert set(whole) <= set(lines)
-    assert any(piece in line for line in lines)
+    assert [words for words in said if not any(line.endswith(words) for line in lines)] == []
 
 
 LAUGHS = "".join(f'<!ENTITY l{k} "{f"&l{k - 1};" * 10}">' for k in range(1, 12))

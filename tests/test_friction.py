@@ -21,8 +21,7 @@ from helpers_backends import (
 from helpers_friction import DAHL, LUGRE, STICK_SLIP, stick_slip
 from helpers_loops import four_bar, random_loop, spatial_linkage
 from helpers_parts import X, Y, link, machine
-from helpers_random import random_chain
-from helpers_reference import manipulator, mechanism_of, random_state
+from helpers_reference import manipulator, mechanism_of, random_mechanism, random_state
 from numpy.typing import NDArray
 from scipy.integrate import simpson, solve_ivp
 
@@ -51,11 +50,9 @@ def _bristles(friction: Friction, v: float, z: float) -> tuple[float, float]:
 
 def _rubbing(seed: int, kind: str | None) -> tuple[Mechanism, Array, Array, Array]:
     """A random tree or loop, some of whose joints rub; q, q̇, z."""
-    rng = np.random.default_rng(seed)
     options: dict[str, Any] = {"joints": ("revolute", "prismatic", "revolute", "spherical")}
     if kind is None:
-        data = random_chain(rng, 5, (None, "flexible", "rigid")[seed % 3], **options)
-        mechanism = mechanism_of(data)
+        mechanism, rng = random_mechanism(seed, links=5, **options)
         q, qd = random_state(mechanism, rng)
     else:
         mechanism, q, qd, rng = random_loop(seed, kind, links=6, **options)
@@ -319,9 +316,8 @@ def test_coulombs_limit(compile_data: CompileData) -> None:
 def test_no_friction_costs_nothing() -> None:
     """Without the key nothing of friction is in the program, and the C code is that of the plain description."""
     data = MECHANISMS["LuGre, load"]
-    links = [
-        entry | {"joint": {k: v for k, v in entry["joint"].items() if k != "friction"}} for entry in data["links"]
-    ]
+    joints = [{k: v for k, v in entry["joint"].items() if k != "friction"} for entry in data["links"]]
+    links = [entry | {"joint": joint} for entry, joint in zip(data["links"], joints, strict=True)]
     plain = pendulum(simulation=data["simulation"], outputs=data["outputs"])
     models = [prepare(from_data(x)) for x in (data, data | {"links": links}, plain)]
     rubbing, off, never = (native.generate(model.native_program, model.chain).files for model in models)

@@ -450,9 +450,8 @@ def test_wrong_outputs_give_a_message(
 def test_no_equilibrium_is_said(gpmelica: Command, tmp_path: Path) -> None:
     """A body that falls has none: which coordinate, and which force is left."""
     falling = described(link("stone", "prismatic", Z), statics={"locked": []}, simulation={"start": "description"})
-    path = tmp_path / "falling.toml"
-    path.write_text(toml(falling), encoding="utf-8")
-    answer = gpmelica("modes", path, "--equilibrium")
+    (tmp_path / "falling.toml").write_text(toml(falling), encoding="utf-8")
+    answer = gpmelica("modes", tmp_path / "falling.toml", "--equilibrium")
     fails(answer, 2, "equilibrium: no static equilibrium found", "stone.position")
 
 
