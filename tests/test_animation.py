@@ -19,7 +19,6 @@ from helpers_cli import Command, fails
 from helpers_parts import Z, body, link, machine
 from helpers_reference import mechanism_of
 from helpers_report import crane, prescribed_run
-from numpy.typing import NDArray
 from PIL import Image
 from scipy.spatial.transform import Rotation
 
@@ -33,9 +32,8 @@ from gpmelica.fmu.report.player.three import three
 from gpmelica.fmu.report.plots.solids import faces_of
 from gpmelica.results import Run
 from gpmelica.scene import Shape
-from gpmelica.trajectory import Trajectory
+from gpmelica.trajectory import Array, Trajectory
 
-Array = NDArray[np.float64]
 FOUR_BAR = Path(__file__).parents[1] / "examples" / "four_bar_3d.toml"
 RUN = prescribed_run(crane())
 SCENE = scene.film(crane(), [replace(RUN, name="fmu"), RUN])

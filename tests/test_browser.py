@@ -16,7 +16,6 @@ import pytest
 from helpers_browser import browser, page_at, text_on_text, until
 from helpers_examples import changed
 from helpers_report import crane, crane_pictures, crane_run, prescribed_run
-from numpy.typing import NDArray
 from PIL import Image
 
 from gpmelica import scene
@@ -24,8 +23,8 @@ from gpmelica.fmu.files.files import write_atomically
 from gpmelica.fmu.report.animation import write_animation, write_drawing
 from gpmelica.fmu.report.report import render
 from gpmelica.generator.mechanism import Mechanism, build
+from gpmelica.trajectory import Array
 
-Array = NDArray[np.float64]
 TIME = 0.75
 POINTS = {
     example: {"E": tip, "P": ("column", [0.0, -0.6, 1.2]), "B": ("base", [1.4, -1.3, 0.9])}

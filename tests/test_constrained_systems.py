@@ -16,7 +16,6 @@ from helpers_examples import FORMULATIONS, changed
 from helpers_loops import random_loop
 from helpers_parts import X, Y, body, link, machine
 from helpers_stages import StagedModel, Values
-from numpy.typing import NDArray
 
 from gpmelica import reference
 from gpmelica.commands.evaluate import RumocaEvaluator
@@ -32,8 +31,8 @@ from gpmelica.generator.description.tables.task import Nonholonomic
 from gpmelica.generator.mechanism import build
 from gpmelica.generator.program.items import LinearSolve
 from gpmelica.prepared import Prepared, prepare
+from gpmelica.trajectory import Array
 
-Array = NDArray[np.float64]
 EXACT = 1e-9
 needs_rumoca = pytest.mark.skipif(not rumoca_backend.available(), reason="rumoca is not installed")
 

@@ -18,7 +18,6 @@ from helpers_reference import manipulator
 from helpers_stages import StagedModel
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from strategies import AXES, beams, descriptions, trees
 
 from gpmelica import reference
@@ -30,6 +29,7 @@ from gpmelica.generator.description.tables.inertia import Inertial
 from gpmelica.generator.mechanism import build, placement_order
 from gpmelica.generator.types.joints import JOINT_TYPES
 from gpmelica.prepared import prepare
+from gpmelica.trajectory import Array
 
 PROFILE = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.toml"))
@@ -222,9 +222,6 @@ def test_reserved_words(word: str) -> None:
 
 
 # ---- Equal forms mean equal mechanisms --------------------------------------------------------------------------
-
-
-Array = NDArray[np.float64]
 
 
 def _rotation(axis: int, angle: float) -> Array:

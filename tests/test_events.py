@@ -12,16 +12,14 @@ import pytest
 from helpers_backends import MODES, Compiled, CompileData, Fmu, run_of
 from helpers_parts import X, Z, body, link, machine
 from helpers_reference import mechanism_of
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from gpmelica.errors import SolveError
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.fmu.runs.validation import validate
 from gpmelica.reference import simulate
-from gpmelica.trajectory import Trajectory, output_grid
+from gpmelica.trajectory import Array, Trajectory, output_grid
 
-Array = NDArray[np.float64]
 Motion = Callable[[float], float]
 MASS, STIFFNESS, DAMPING, GRAVITY, HEIGHT = 2.0, 2e4, 20.0, 9.81, 0.5
 PUSH, ASIDE = 3.0, 0.3  # N, m

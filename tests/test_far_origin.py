@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from helpers_parts import Table, X, Y, Z, beam, body, link, machine
 from helpers_program import Numeric
-from numpy.typing import NDArray
 
 from gpmelica.generator.description.load import from_data
 from gpmelica.generator.equations import derive
@@ -20,8 +19,8 @@ from gpmelica.generator.equations.solution import linear_solves
 from gpmelica.generator.equations.solution.system import Partition
 from gpmelica.generator.program.program import Program
 from gpmelica.prepared import Prepared, prepare
+from gpmelica.trajectory import Array
 
-Array = NDArray[np.float64]
 FAR = np.array([1048576.0, -1048576.0, 524288.0])  # m, powers of two: its own lengths are not rounded there
 TOLERANCE = 1e-9
 

@@ -12,16 +12,14 @@ from helpers_force_elements import everything, hoist, measuring_hoist
 from helpers_parts import Table, X, Z, body, link, machine
 from helpers_reference import mechanism_of, slope
 from helpers_stages import StagedModel
-from numpy.typing import NDArray
 from scipy.integrate import quad, solve_ivp
 
 from gpmelica.generator.description.load import from_data
 from gpmelica.prepared import prepare
 from gpmelica.reference import Model, evaluate, simulate
 from gpmelica.reference.solve import requested
-from gpmelica.trajectory import Trajectory
+from gpmelica.trajectory import Array, Trajectory
 
-Array = NDArray[np.float64]
 G = 9.81
 
 

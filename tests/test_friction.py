@@ -22,7 +22,6 @@ from helpers_friction import DAHL, LUGRE, STICK_SLIP, stick_slip
 from helpers_loops import four_bar, random_loop, spatial_linkage
 from helpers_parts import X, Y, link, machine
 from helpers_reference import manipulator, mechanism_of, random_mechanism, random_state
-from numpy.typing import NDArray
 from scipy.integrate import simpson, solve_ivp
 
 from gpmelica import reference
@@ -33,9 +32,7 @@ from gpmelica.generator.description.load import from_data
 from gpmelica.generator.mechanism import Friction, Mechanism
 from gpmelica.prepared import Prepared, prepare
 from gpmelica.reference import Model, energy, evaluate, joint_loads, simulate, start_state
-from gpmelica.trajectory import Trajectory
-
-Array = NDArray[np.float64]
+from gpmelica.trajectory import Array, Trajectory
 
 
 def _bristles(friction: Friction, v: float, z: float) -> tuple[float, float]:

@@ -9,13 +9,11 @@ import pytest
 from helpers_examples import FORMULATIONS, changed
 from helpers_mobile_robot import NOT_UNIQUE, UNIQUE, reactions
 from helpers_reference import slope
-from numpy.typing import NDArray
 
 from gpmelica import reference
 from gpmelica.generator.mechanism import Mechanism, build
-from gpmelica.trajectory import Trajectory
+from gpmelica.trajectory import Array, Trajectory
 
-Array = NDArray[np.float64]
 ARMS = ("arm1", "arm2", "arm3")
 ANGLES = 2 * np.pi / 3 * np.arange(3)  # of the arms' directions from above
 BASE, ARM, ROD, PLATFORM = 0.2, 0.25, 0.6, 0.05  # m

@@ -22,7 +22,6 @@ from helpers_replacement import FORCES, MOTION, STIFFNESSES, differences, model_
 from helpers_stages import StagedModel, Values
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy.linalg import qr
 from test_properties import PROFILE
 
@@ -34,8 +33,8 @@ from gpmelica.generator.equations.solution import linear_solves
 from gpmelica.generator.equations.solution.system import Partition
 from gpmelica.prepared import Prepared, prepare
 from gpmelica.reference.forces.joint_loads import COMPONENTS
+from gpmelica.trajectory import Array
 
-Array = NDArray[np.float64]
 EXACT = 1e-9  # of the largest value of a kind
 AS_GIVEN: dict[str, Any] = {"outputs": {"loads": "all"}, "simulation": {"start": "description", "stop": 1.0}}
 needs_rumoca = pytest.mark.skipif(not rumoca_backend.available(), reason="rumoca is not installed")

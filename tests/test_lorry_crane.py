@@ -7,14 +7,12 @@ import pytest
 from helpers_backends import Compile, Compiled, Fmu, example_model, motion_signals, random_states
 from helpers_settings import described, errors, setting
 from helpers_stages import StagedModel
-from numpy.typing import NDArray
 
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.fmu.runs.states import State
 from gpmelica.prepared import Prepared
 from gpmelica.reference import Model, evaluate
 
-Array = NDArray[np.float64]
 NAMES = ("base_phi", "column_angle", "boom_angle", "hook_x", "hook_y", "hook_z", "rope_force")
 CYLINDERS = [("stewart", None), ("stewart", "legs"), ("excavator_arm", "digs")]
 LEGS = [f"{end}_{side}_force" for end in ("front", "rear") for side in ("left", "right")]
