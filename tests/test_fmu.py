@@ -59,34 +59,25 @@ def _check_independence(compiled: Compiled, inputs: list[str]) -> None:
     state = random_states(compiled.model, np.random.default_rng(6), 1)[0]
     x = np.concatenate([state.q, state.qd])
     with Fmu(compiled, "me") as fmu:
-        before = _values_at(fmu, state.t, x, list(depends))
-        for k, name in enumerate(names):
-            after = _values_at(fmu, state.t, x + 0.01 * (np.arange(len(x)) == k), list(depends))
-            _only_dependents_change(depends, name, before, after)
-        for name in inputs:
-            _only_dependents_change(depends, name, before, _values_at(fmu, state.t, x, list(depends), {name: 0.7}))
+
+        def values(x: np.ndarray, **given: float) -> np.ndarray:
+            fmu.fmi.reset()
+            fmu.start(given, time=state.t).enter_continuous_time()
+            fmu.set_states(x)
+            return fmu.get(list(depends))
+
+        before = values(x)
+        moved = {name: values(x + 0.01 * unit) for name, unit in zip(names, np.eye(len(x)), strict=True)}
+        moved |= {name: values(x, **{name: 0.7}) for name in inputs}
+    for known, after in moved.items():
+        changed = {unknown for unknown, a, b in zip(depends, before, after, strict=True) if a != b}
+        assert changed
+        assert changed <= {unknown for unknown in depends if known in depends[unknown]}
     for k, coordinate in enumerate(compiled.model.mechanism.coordinates):
         symbol = coordinate.symbol
         assert depends[f"der({symbol}_state)"] == {f"{symbol}_dot_state"}
         assert depends[symbol] == {f"{symbol}_state"} == {names[k]}
         assert set(inputs) <= depends[f"der({symbol}_dot_state)"]
-
-
-def _values_at(
-    fmu: Fmu, t: float, x: np.ndarray, names: list[str], inputs: dict[str, float] | None = None
-) -> np.ndarray:
-    fmu.fmi.reset()
-    fmu.start(inputs, time=t).enter_continuous_time()
-    fmu.set_states(x)
-    return fmu.get(names)
-
-
-def _only_dependents_change(
-    depends: dict[str, set[str]], known: str, before: np.ndarray, after: np.ndarray
-) -> None:
-    changed = {unknown for unknown, a, b in zip(depends, before, after, strict=True) if a != b}
-    assert changed
-    assert changed <= {unknown for unknown in depends if known in depends[unknown]}
 
 
 def test_token_follows_the_model() -> None:

@@ -437,7 +437,6 @@ def test_wrong_use_gives_a_message(
         (("--bode",), ["bode: expected a folder for bode.svg: give --out"]),
         (("--bode", "--out", "{folder}"), ["bode: 1 input(s) and 19 outputs are too many lines; name at most 8"]),
         (("--output", "E_zz"), ["outputs: there is no output 'E_zz'; did you mean 'E_z'?"]),
-        (("--trim", "--equilibrium"), ["got equilibrium and trim"]),
     ],
 )
 def test_wrong_outputs_give_a_message(
