@@ -93,12 +93,6 @@ def test_times_that_cannot_be_used(tmp_path: Path, rows: list[str], message: str
         read_inputs(_file(tmp_path, "time,u", *rows), ["u"], 1.0)
 
 
-def test_model_without_inputs(tmp_path: Path) -> None:
-    """A file for a model that has no inputs is a mistake."""
-    with pytest.raises(DescriptionError, match="has no FMU inputs"):
-        read_inputs(_file(tmp_path, "time,u", "0,1", "1,1"), [], 1.0)
-
-
 # ---- The values -------------------------------------------------------------------------------------------------
 
 

@@ -418,7 +418,7 @@ def test_state_of_the_run(gpmelica: Command, arm: Path) -> None:
         (("--state", "{folder}/none.json"), ["none.json", "cannot be read"]),
         (("--state", "{folder}/short.json"), ["short.json", "q: expected a list of 2 finite number(s)"]),
         (("--trim",), ["trim: the model has no FMU inputs"]),
-        (("--input", "{folder}/short.json"), ["the model has no FMU inputs"]),
+        (("--input", "{folder}/short.json"), ["the model has no FMU inputs; run it without inputs"]),
         (("--case", "lite"), ["lite", "light"]),
     ],
 )
