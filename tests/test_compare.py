@@ -358,9 +358,8 @@ def test_a_start_with_the_wrong_rate() -> None:
 
 def test_an_unknown_row_cannot_be_said_to_start_violated() -> None:
     """Nothing is excused by a name that is not there."""
-    with pytest.raises(
-        Exception, match=r"simulation.starts_violated\[0\]: there is no programmed constraint 'tusk'"
-    ):
+    said = r"simulation.starts_violated\[0\]: there is no programmed constraint 'tusk'"
+    with pytest.raises(DescriptionError, match=said):
         arm(starts_violated=["tusk"])
 
 

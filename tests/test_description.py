@@ -18,6 +18,7 @@ from helpers_reference import manipulator
 from helpers_stages import StagedModel
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
 from strategies import AXES, beams, descriptions, trees
 
 from gpmelica import reference
@@ -29,7 +30,6 @@ from gpmelica.generator.description.tables.inertia import Inertial
 from gpmelica.generator.mechanism import build, placement_order
 from gpmelica.generator.types.joints import JOINT_TYPES
 from gpmelica.prepared import prepare
-from gpmelica.trajectory import Array
 
 PROFILE = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.toml"))
@@ -224,14 +224,6 @@ def test_reserved_words(word: str) -> None:
 # ---- Equal forms mean equal mechanisms --------------------------------------------------------------------------
 
 
-def _rotation(axis: int, angle: float) -> Array:
-    """Shape (4, 4): rotation about x, y or z."""
-    T, (i, j) = np.eye(4), ((axis + 1) % 3, (axis + 2) % 3)
-    T[i, i] = T[j, j] = np.cos(angle)
-    T[j, i], T[i, j] = np.sin(angle), -np.sin(angle)
-    return T
-
-
 def test_right_angles_are_exact() -> None:
     """A frame turned by π/2 has zeros and ones, no 6e-17: the generated text shows its form."""
     for turns in product((0.0, np.pi / 2, -np.pi / 2, np.pi, 2 * np.pi), repeat=3):
@@ -240,7 +232,10 @@ def test_right_angles_are_exact() -> None:
 
 
 def test_flat_bodies_are_bodies() -> None:
-    """A thin plate, whose largest moment is the sum of the others, is accepted in every form."""
+    """A thin plate, whose largest moment is the sum of the others, is accepted in every form.
+
+    A body without com has it at the origin of its frame.
+    """
     moments = [1.0, 2.0, 3.0]
     plates = [
         {"mass": 4.0, "inertia": moments},
@@ -248,17 +243,14 @@ def test_flat_bodies_are_bodies() -> None:
         {"pseudo_inertia": np.diag([2.0, 1.0, 0.0, 4.0]).tolist()},
     ]
     for plate in plates:
-        assert np.array_equal(Inertial(**plate).about_com()[2], np.diag(moments))
+        _, com, inertia = Inertial(**plate).about_com()
+        assert np.array_equal(com, np.zeros(3))
+        assert np.array_equal(inertia, np.diag(moments))
     for angle in np.linspace(0.1, 3.0, 9):
-        R = (_rotation(0, angle) @ _rotation(1, 0.7 * angle))[:3, :3]
+        R = Rotation.from_euler("XY", (angle, 0.7 * angle)).as_matrix()
         inertia = R @ np.diag(moments) @ R.T
         tilted = Inertial(mass=4.0, inertia=((inertia + inertia.T) / 2).tolist())
         assert tilted.about_com()[2] == pytest.approx(inertia, rel=1e-15)
-
-
-def test_com_is_zero_by_default() -> None:
-    """A body without com has it at the origin of its frame."""
-    assert np.array_equal(Inertial(mass=1.0, inertia=[0.1, 0.1, 0.1]).about_com()[1], np.zeros(3))
 
 
 @pytest.mark.parametrize("kind", JOINT_TYPES)
