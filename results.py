@@ -110,7 +110,8 @@ class Run:
         By what it is: `line rope`, `contact deck`, `support front`, `force wind`, `springs of boom`,
         `stops of boom`, `friction of column`, `closure mount`; by the reference's laws at the run's states.
         Drives are not among them: theirs are efforts times rates.
-        Raises UnknownNameError where the run knows no model, DescriptionError where it lacks coordinates.
+        Raises UnknownNameError where the run knows no model, DescriptionError where it lacks coordinates,
+        SolveError where loads that friction follows cannot be found.
         """
         from . import reference, scene
 
@@ -118,8 +119,9 @@ class Run:
             raise UnknownNameError("powers are of a run of a model; take one of Model.simulate")
         scene.check_coordinates(self.model.mechanism, self.trajectory)
         given = None if self.inputs is None else self.inputs.functions()
-        mechanism, start = self.model.mechanism, self.model.start
-        return dict(reference.course(mechanism, self.trajectory, start, given, most=len(self.time)).power)
+        mechanism, start, run = self.model.mechanism, self.model.start, self.trajectory
+        elements = reference.course(mechanism, run, start, given, most=len(run.time)).power
+        return {**elements, **reference.friction_powers(mechanism, run, start, given)}
 
     def animate(
         self, path: Path | str, ghost: Run | None = None, case: str = "", progress: Progress = silent

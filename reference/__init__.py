@@ -4,6 +4,7 @@ from .analysis.balance import Course as Course
 from .analysis.balance import Energy as Energy
 from .analysis.balance import course as course
 from .analysis.balance import energy as energy
+from .analysis.balance import friction_powers as friction_powers
 from .analysis.consistency import start_notes as start_notes
 from .analysis.evaluation import closure_wrenches as closure_wrenches
 from .analysis.evaluation import evaluate as evaluate

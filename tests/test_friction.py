@@ -32,6 +32,7 @@ from gpmelica.generator.description.load import from_data
 from gpmelica.generator.mechanism import Friction, Mechanism
 from gpmelica.prepared import Prepared, prepare
 from gpmelica.reference import Model, energy, evaluate, joint_loads, simulate, start_state
+from gpmelica.results import Run
 from gpmelica.trajectory import Array, Trajectory
 
 
@@ -205,12 +206,16 @@ def test_work_over_closed_cycles(friction: dict[str, Any], amplitude: float) -> 
 
 
 def test_energy_balance_with_friction() -> None:
-    """A linkage with rubbing joints under gravity loses exactly the work of its friction, by its own loads."""
+    """A linkage with rubbing joints under gravity loses exactly the work of its friction, by its own loads.
+
+    The powers of the run's friction, joint by joint, say the same.
+    """
     data = four_bar(0.9, statics={"locked": ["crank"]})
     for rubbing, friction in zip(data["links"], (LUGRE, DAHL, LUGRE), strict=True):
         rubbing["joint"]["friction"] = friction | {"diameter": 0.1}
     data["simulation"] = {"stop": 0.6, "output_step": 0.0025, "tolerance": 1e-11}
-    mechanism = mechanism_of(data)
+    prepared = prepare(from_data(data))
+    mechanism = prepared.mechanism
     run, model = simulate(mechanism), Model(mechanism)
     rows = [[run.signals[c.symbol + part] for c in mechanism.coordinates] for part in ("", "_dot", "_z")]
     q, qd, z = (np.array(part).T for part in rows)
@@ -219,6 +224,9 @@ def test_energy_balance_with_friction() -> None:
     assert taken > 0.3
     assert balance[0].total - balance[-1].total == pytest.approx(taken, rel=1e-5)
     assert run.extra["friction_residual"] < 1e-8
+    powers = Run(run, prepared.units, prepared).powers()
+    assert set(powers) == {f"friction of {c.owner}" for c in mechanism.coordinates}
+    assert simpson(sum(powers.values()), x=run.time) == pytest.approx(-taken, rel=1e-8)
 
 
 def test_states_start_undeformed() -> None:

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ...generator.mechanism import Mechanism, signal_names
 from ...trajectory import Array, Trajectory
 from ..forces.element import Input, Mark
+from ..kinematics.quantities import State
 from ..solve.model import Model, Start
 from ..solve.solver import formulation
 
@@ -95,12 +96,7 @@ def course(
     """
     model = Model(mechanism, start=start, inputs=inputs)
     taken = np.unique(np.linspace(0, len(run.time) - 1, min(most, len(run.time))).astype(int))
-    q, qd = (run.columns(signal_names(mechanism.coordinates, x))[taken] for x in ("position", "velocity"))
-    lags = model.filters.lags(run)[taken]
-    states = [
-        model.state(float(t), at, rate, lag=lag)
-        for t, at, rate, lag in zip(run.time[taken], q, qd, lags, strict=True)
-    ]
+    states = _states(model, run, taken)
     powers = [model.forces.powers(state) for state in states]
     return Course(
         time=run.time[taken],
@@ -110,3 +106,32 @@ def course(
         acting=np.array([model.forces.acting(state) for state in states]),
         power={name: np.array([values[name] for values in powers]) for name in powers[0]},
     )
+
+
+def friction_powers(
+    mechanism: Mechanism, run: Trajectory, start: Start, inputs: Mapping[str, Input] | None = None
+) -> dict[str, Array]:
+    """What joint friction with bristles gives along a run, shape (N,) each, W, by joints: `friction of column`.
+
+    As for `course`; bristles that the run does not tell are undeformed. Raises SolveError where loads that the
+    friction follows cannot be found.
+    """
+    model, coordinates = Model(mechanism, start=start, inputs=inputs), mechanism.coordinates
+    rubbing = model.friction.coordinates
+    if not rubbing:
+        return {}
+    form, none = formulation(model, model.state(0.0, *start)), np.zeros(len(run.time))
+    names = signal_names([coordinates[k] for k in rubbing], "bristle")
+    z = np.column_stack([run.signals.get(name, none) for name in names])
+    states = _states(model, run, np.arange(len(run.time)))
+    given = [model.evaluate(state, form, at).friction * state.qd for state, at in zip(states, z, strict=True)]
+    return {f"friction of {coordinates[k].owner}": np.array(given)[:, k] for k in rubbing}
+
+
+def _states(model: Model, run: Trajectory, taken: NDArray[np.int_]) -> list[State]:
+    q, qd = (run.columns(signal_names(model.mechanism.coordinates, x))[taken] for x in ("position", "velocity"))
+    lags = model.filters.lags(run)[taken]
+    return [
+        model.state(float(t), at, rate, lag=lag)
+        for t, at, rate, lag in zip(run.time[taken], q, qd, lags, strict=True)
+    ]
