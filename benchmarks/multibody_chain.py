@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import fmpy
-import multibody
 import numpy as np
 from fmpy.sundials import CVodeSolver
 from helpers_backends import Compiled, Fmu
+from helpers_multibody import chain, state_names
 from numpy.typing import NDArray
 
 from gpmelica.fmu.backends import openmodelica
@@ -32,17 +32,14 @@ class MultibodyChain:
     """
 
     def __init__(self, model: Prepared, torque: float, point: Sequence[float], folder: Path) -> None:
-        text = multibody.text(model.mechanism, model.start[0], "Drawn", point)
-        request = Request("Drawn", text, "Drawn", "2.0", "me", ("Modelica",))
+        request = Request("Drawn", chain(model, "Drawn", point), "Drawn", "2.0", "me", ("Modelica",))
         built = compile_text(request, folder / "drawn", openmodelica.find(None), timeout=3600.0)
         self._compiled = Compiled(
             model, built.fmu, Path(fmpy.extract(str(built.fmu), str(folder / "unpacked_drawn")))
         )
         self._torque, self._log = torque, folder / "drawn.log"
-        coordinates = enumerate(model.mechanism.coordinates)
-        self._names = {
-            c.symbol: f"joint{k}.{'phi' if c.motion.kind == 'rotation' else 's'}" for k, c in coordinates
-        }
+        symbols = [c.symbol for c in model.mechanism.coordinates]
+        self._names = dict(zip(symbols, state_names(model.mechanism), strict=False))  # those of q come first
         self._names |= {f"E_{axis}": f"tip.frame_b.r_0[{k + 1}]" for k, axis in enumerate("xyz")}
 
     def run(self, points: Array, tolerance: float, signals: Sequence[str]) -> tuple[Array, float]:

@@ -1,7 +1,9 @@
 """Builds and evaluations by OpenModelica for 9, 18 and 36 coordinates, beside the native FMU and MultiBody.
 
-The crane of the examples with its boom in 1, 4 and 10 rigid elements. All numbers come from this one run and are
-CPU time, so that their ratios mean something on any machine, whatever else it does.
+The crane of the examples with its boom in 1, 4 and 10 rigid elements. What is drawn with MultiBody is its chain,
+without programmed constraints and with one spring on each of the base's coordinates, and the whole machine. All
+numbers come from this one run and are CPU time, so that their ratios mean something on any machine, whatever else
+it does.
 
 python benchmarks/openmodelica.py [--omc OMC] [--elements 1 4 10] [--beside FILE.mo:CLASS] [--plain]
 """
@@ -13,15 +15,19 @@ import resource
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import multibody
 from crane import build
 from evaluation_time import evaluation_time
 from rich.box import MARKDOWN
 from rich.console import Console
 from rich.table import Table
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from helpers_multibody import chain
+from helpers_multibody_crane import crane as whole_crane
 
 from gpmelica.errors import BuildError, MissingToolError
 from gpmelica.fmu.backends import openmodelica
@@ -69,13 +75,14 @@ def measured(elements: int, omcs: dict[str, openmodelica.Omc], folder: Path) -> 
     for flags, omc in omcs.items():
         yield compiled(crane.n, f"OpenModelica{flags}", own, folder, omc)
     yield Row(crane.n, "native", seconds, crane.fmu.stat().st_size, evaluation_time(crane.fmu))
-    text = multibody.text(model.mechanism, model.start[0], "Drawn")
-    drawn = Request("Drawn", text, "Drawn", "2.0", "me", ("Modelica",))
-    try:
-        for flags, omc in omcs.items():
-            yield compiled(crane.n, f"OpenModelica, MultiBody{flags}", drawn, folder, omc)
-    except (MissingToolError, BuildError) as error:
-        print(f"n = {crane.n}: no FMU of the chain in MultiBody: {error}", file=sys.stderr)
+    drawings = {"": chain(model, "Chain"), ", whole machine": whole_crane(model, "Whole")}
+    for (drawn, text), (flags, omc) in product(drawings.items(), omcs.items()):
+        name = text.split()[1]
+        request = Request(name, text, name, "2.0", "me", ("Modelica",))
+        try:
+            yield compiled(crane.n, f"OpenModelica, MultiBody{drawn}{flags}", request, folder, omc)
+        except (MissingToolError, BuildError) as error:
+            print(f"n = {crane.n}: no FMU of MultiBody{drawn}{flags}: {error}", file=sys.stderr)
 
 
 def compiled(n: int, by: str, request: Request, folder: Path, omc: openmodelica.Omc) -> Row:
@@ -137,7 +144,7 @@ def main() -> int:
             rows += measured(elements, omcs, Path(folder))
             if arguments.beside and elements == arguments.elements[-1]:
                 rows += beside(arguments.beside, omcs, Path(folder))
-    console = Console(width=110)
+    console = Console(width=120)
     console.print(omc.version())
     console.print(table(rows))
     return 0

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import runpy
+from dataclasses import replace
 from pathlib import Path
 
 import fmpy
 import numpy as np
 import pytest
-from helpers_backends import EXAMPLES, example_model
+from helpers_backends import EXAMPLES, example_model, largest_error, random_states, reference_accelerations
 from helpers_masters import slewing
+from helpers_multibody import state_names
+from helpers_multibody_crane import crane
 
 import gpmelica as gp
 from gpmelica import load, reference
@@ -25,6 +28,7 @@ from gpmelica.fmu.backends.openmodelica.log import Log
 from gpmelica.fmu.backends.openmodelica.process import Child
 from gpmelica.fmu.backends.openmodelica.transport import connected
 from gpmelica.fmu.runs import simulate as runs
+from gpmelica.fmu.runs.instance import Instance
 from gpmelica.generator import modelica
 from gpmelica.generator.program.program import STATE
 from gpmelica.linear import Where, linearize
@@ -105,6 +109,27 @@ def test_plant_among_blocks_of_the_library(omc: Omc, tmp_path: Path) -> None:
     for name in names:
         scale = np.ptp(truth.signals[name])
         assert found.signals[f"crane.{name}"] == pytest.approx(truth.signals[name], abs=1e-5 * scale), name
+
+
+def test_the_crane_in_the_library(omc: Omc, tmp_path: Path) -> None:
+    """MultiBody's bodies and joints, on supports and path, have the reference's accelerations."""
+    model = example_model("crane", "rigid_boom")
+    try:
+        request = Request("Crane", crane(model, "Crane"), "Crane", "2.0", "me", libraries=("Modelica",))
+        outcome = compile_text(request, tmp_path, omc)
+    except MissingToolError as error:
+        pytest.skip(str(error))
+    names, n, times = state_names(model.mechanism), model.mechanism.n, (0.0, 0.05, 0.2, 0.5, 0.9, 1.5)
+    near = random_states(model, np.random.default_rng(17), len(times))
+    states, found = [replace(state, t=t) for state, t in zip(near, times, strict=True)], []
+    with Instance(outcome.fmu) as instance:
+        own = [u.variable.derivative.name for u in instance.description.derivatives]
+        for state in states:
+            x = dict(zip(names, [*state.q, *state.qd], strict=True))
+            torque = model.chain.parameters["torque"].value if state.t <= 0.1 else 0.0
+            instance.move(state.t, np.array([x[name] for name in own]), {"torque": torque})
+            found.append(instance.read([f"der({name})" for name in names[n:]]))
+    assert largest_error(np.array(found), reference_accelerations(model, states)) < 1e-11
 
 
 # ---- The linear model that a real omc makes of the text is the one by the native FMU's derivatives --------------
