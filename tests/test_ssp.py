@@ -100,6 +100,59 @@ def test_controller_that_does_not_fit(plant: Compiled, tmp_path: Path) -> None:
         write_ssp(plant.fmu, tmp_path, tmp_path / "no.fmu")
 
 
+_CONTROLLER = """<fmiModelDescription fmiVersion="3.0" modelName="C" instantiationToken="c">
+  <CoSimulation modelIdentifier="C"/>
+  <UnitDefinitions>
+    <Unit name="mm"><BaseUnit m="1" factor="0.001"/></Unit>
+    <Unit name="kg"><BaseUnit kg="1"/></Unit>
+    <Unit name="vague"/>
+    <Unit name="m"><BaseUnit m="1" factor="{metre}"/></Unit>
+  </UnitDefinitions>
+  <ModelVariables>
+    <Float64 name="time" valueReference="0" causality="independent"/>
+    <{type} name="cart_position" valueReference="1" causality="input" start="0"{unit}/>
+    <Float64 name="push" valueReference="2" causality="output" unit="vague"/>
+    <Float64 name="level" valueReference="3" causality="input" start="0" unit="m"/>
+  </ModelVariables>
+  <ModelStructure><Output valueReference="2"/></ModelStructure>
+</fmiModelDescription>"""
+
+
+def _controller(folder: Path, **words: object) -> Path:
+    """What of an FMU is read: a description, whose input `cart_position` is in mm but for what `words` say."""
+    path = folder / "C.fmu"
+    with zipfile.ZipFile(path, "w") as archive:
+        text = _CONTROLLER.format(**{"type": "Float64", "unit": ' unit="mm"', "metre": 1} | words)
+        archive.writestr("modelDescription.xml", text)
+    return path
+
+
+def test_units_of_a_controller_are_defined(plant: Compiled, tmp_path: Path) -> None:
+    """So that masters can convert; a unit that the controller itself does not define in base units is left out."""
+    path = write_ssp(plant.fmu, tmp_path, _controller(tmp_path))
+    units = ssp_reader.read_ssd(str(path)).units
+    assert {(u.m, float(u.factor)) for u in units if u.name == "mm"} == {(1, 0.001)}
+    with zipfile.ZipFile(path) as archive:
+        named = etree.parse(archive.open("SystemStructure.ssd")).xpath("//@unit")
+    assert set(named) == {u.name for u in units}
+
+
+@pytest.mark.parametrize(
+    ("words", "match"),
+    [
+        ({"type": "Int32", "unit": ""}, "cart_position: expected an input of type Real, got Integer"),
+        ({"unit": ' unit="kg"'}, "cart_position: expected a unit that converts to the plant's, m, got kg"),
+        ({"metre": 0.3048}, "unit m: expected what it is in the plant, m=1, got m=1 factor=0.3048"),
+    ],
+)
+def test_controller_of_other_types_or_units(
+    plant: Compiled, tmp_path: Path, words: dict[str, object], match: str
+) -> None:
+    """Refused: connectors of the same name whose values cannot be converted, and units that are two things."""
+    with pytest.raises(DescriptionError, match=match):
+        write_ssp(plant.fmu, tmp_path, _controller(tmp_path, **words))
+
+
 @pytest.mark.parametrize("fmi", ["2.0", "3.0"])
 def test_command(gpmelica: Command, tmp_path: Path, fmi: str) -> None:
     """`gpmelica ssp` writes the archive beside the FMU; a missing controller is bad input."""

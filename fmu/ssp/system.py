@@ -8,7 +8,7 @@ connectors of their own, since libcosim and ecos take no others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,20 @@ from ..runs.opening import read_fmu
 _TYPES = {"Real": "Real", "Float32": "Real", "Float64": "Real", "Boolean": "Boolean", "String": "String"}
 _TYPES |= {"Integer": "Integer", "Int8": "Integer", "UInt8": "Integer", "Int16": "Integer", "UInt16": "Integer"}
 _TYPES |= {"Int32": "Integer", "UInt32": "Integer", "Int64": "Integer", "UInt64": "Integer"}
-_BASE_UNITS = ("kg", "m", "s", "A", "K", "mol", "cd", "rad", "factor", "offset")
+_EXPONENTS = ("kg", "m", "s", "A", "K", "mol", "cd")  # and rad, which is 1 and may be left out
+_BASE_UNITS = (*_EXPONENTS, "rad", "factor", "offset")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A unit by what it is in base units: exponents, factor and offset that are not the default."""
+
+    name: str
+    base: Mapping[str, float]
+
+    def fits(self, other: Unit) -> bool:
+        """Whether values of one can be converted into the other."""
+        return all(self.base.get(key, 0) == other.base.get(key, 0) for key in _EXPONENTS)
 
 
 @dataclass(frozen=True)
@@ -33,12 +46,13 @@ class Connector:
 
     kind  input | output
     type  Real | Integer | Boolean | String
+    unit  None: none, or one that its FMU does not define in base units
     """
 
     name: str
     kind: str
     type: str
-    unit: str | None
+    unit: Unit | None
 
 
 @dataclass(frozen=True)
@@ -134,11 +148,7 @@ def closed(plant: Element, controller: Element) -> System:
 
 def _check_fit(plant: Element, controller: Element, path: Path) -> None:
     wanted, offered = plant.of_kind("input"), controller.of_kind("output")
-    problems = [
-        Problem(name, f"expected an output of type {wanted[name].type}, got {offered[name].type}")
-        for name in wanted
-        if name in offered and offered[name].type != wanted[name].type
-    ]
+    problems = [*_misfits(plant, controller), *_ambiguous_units(plant, controller)]
     if not set(wanted) & set(offered):
         names = [", ".join(side) or "nothing" for side in (wanted, offered)]
         text = f"expected outputs named like the plant's inputs, {names[0]}, got {names[1]}"
@@ -147,10 +157,37 @@ def _check_fit(plant: Element, controller: Element, path: Path) -> None:
         raise DescriptionError(str(path), problems)
 
 
+def _misfits(plant: Element, controller: Element) -> Iterator[Problem]:
+    """Of variables of the same name, which are connected, or are both led to the same connector of the system."""
+    own = {c.name: c for c in plant.connectors}
+    for theirs in controller.connectors:
+        ours = own.get(theirs.name)
+        if ours is None or ours.kind == theirs.kind == "output":
+            continue
+        if ours.type != theirs.type:
+            yield Problem(theirs.name, f"expected an {theirs.kind} of type {ours.type}, got {theirs.type}")
+        elif ours.unit and theirs.unit and not ours.unit.fits(theirs.unit):
+            text = f"expected a unit that converts to the plant's, {ours.unit.name}, got {theirs.unit.name}"
+            yield Problem(theirs.name, text)
+
+
+def _ambiguous_units(plant: Element, controller: Element) -> Iterator[Problem]:
+    own = {c.unit.name: c.unit for c in plant.connectors if c.unit}
+    for name, unit in {c.unit.name: c.unit for c in controller.connectors if c.unit}.items():
+        if name in own and unit != own[name]:
+            text = f"expected what it is in the plant, {_in_base(own[name])}, got {_in_base(unit)}"
+            yield Problem(f"unit {name}", text)
+
+
+def _in_base(unit: Unit) -> str:
+    return " ".join(f"{key}={value}" for key, value in unit.base.items()) or "1"
+
+
 def _element(name: str, description: Any) -> Element:
+    units = _units(description)
     scalars = (v for v in description.modelVariables if v.type in _TYPES and not v.dimensions)
     connectors = tuple(
-        Connector(v.name, v.causality, _TYPES[v.type], v.unit)
+        Connector(v.name, v.causality, _TYPES[v.type], units.get(_unit_name(v) or ""))
         for v in scalars
         if v.causality in ("input", "output")
     )
@@ -167,7 +204,7 @@ class _Texts:
     def __init__(self, name: str, description: Any) -> None:
         self._common = {"name": name, "tool": f"gpmelica {__version__}"}
         self._experiment = description.defaultExperiment
-        self._units = {u.name: _base_units(u.baseUnit) for u in description.unitDefinitions}
+        self._units = _units(description)
         parameters = (v for v in description.modelVariables if v.causality == "parameter")
         self._parameters = [v for v in parameters if not v.dimensions]
 
@@ -176,7 +213,7 @@ class _Texts:
         connectors = [*system.connectors, *(c for element in system.elements for c in element.connectors)]
         return self._render(
             "ssp/structure.ssd.jinja",
-            connectors,
+            [c.unit for c in connectors if c.unit],
             system=system,
             start=self._experiment.startTime,
             stop=self._experiment.stopTime,
@@ -186,17 +223,25 @@ class _Texts:
         """Plant.ssv: the start values of all parameters, those of its solver included."""
         return self._render(
             "ssp/parameters.ssv.jinja",
-            self._parameters,
+            [self._units[p.unit] for p in self._parameters if p.unit],
             parameters=[(p, _TYPES[p.type]) for p in self._parameters],
         )
 
-    def _render(self, template: str, quantities: Iterable[Any], **values: Any) -> str:
-        used = sorted({q.unit for q in quantities if q.unit in self._units})
-        units: Sequence[tuple[str, Mapping[str, Any]]] = [(unit, self._units[unit]) for unit in used]
-        return fill(template, {**self._common, "units": units, **values})
+    def _render(self, template: str, used: Iterable[Unit], **values: Any) -> str:
+        units = {unit.name: unit.base for unit in used}
+        return fill(template, {**self._common, "units": sorted(units.items()), **values})
 
 
-def _base_units(base: Any) -> dict[str, Any]:
-    """Exponents, factor and offset that are not the default."""
-    values = {key: getattr(base, key, 0) for key in _BASE_UNITS} if base is not None else {}
+def _units(description: Any) -> dict[str, Unit]:
+    """Those that are defined in base units, as SSP wants them, by name."""
+    return {u.name: Unit(u.name, _base(u.baseUnit)) for u in description.unitDefinitions if u.baseUnit is not None}
+
+
+def _unit_name(variable: Any) -> str | None:
+    """Its own or that of its type."""
+    return variable.unit or getattr(variable.declaredType, "unit", None)
+
+
+def _base(base: Any) -> dict[str, float]:
+    values = {key: getattr(base, key) for key in _BASE_UNITS}
     return {key: value for key, value in values.items() if value != (1.0 if key == "factor" else 0)}
