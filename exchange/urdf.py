@@ -30,6 +30,19 @@ _KEPT = {
     "calibration": ("rising", "falling", "reference_position"),
 }
 _MOMENTS = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+_READ: dict[str, tuple[str, ...]] = {  # attributes of elements
+    "link": ("name",),
+    "inertial": (),
+    "mass": ("value",),
+    "inertia": _MOMENTS,
+    "origin": ("xyz", "rpy"),
+    "joint": ("name", "type"),
+    "parent": ("link",),
+    "child": ("link",),
+    "axis": ("xyz",),
+    "dynamics": ("damping", "friction"),
+    "mimic": ("joint", "multiplier", "offset"),
+} | _KEPT
 _LARGEST = 1e30  # the description's bound, too
 _LONGEST_NAME = 200
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
@@ -202,10 +215,9 @@ class _Reader:
     def kept(self, element: etree._Element) -> Iterator[tuple[str, float]]:
         """Numbers of a joint that nothing in the equations uses."""
         for part, attributes in _KEPT.items():
-            for found in element.iterchildren(part):
-                for key in attributes:
-                    if key in found.attrib:
-                        yield key, self.number(found, key)
+            found = element.find(part)
+            if found is not None:
+                yield from ((key, self.number(found, key)) for key in attributes if key in found.attrib)
 
     def axis(self, joint: etree._Element) -> Vector:
         element = joint.find("axis")
@@ -224,6 +236,8 @@ class _Reader:
         found = element.find("origin")
         if found is None:
             return Origin()
+        if "quat_xyzw" in found.attrib:
+            self.problem(found, "quat_xyzw is not read; give roll, pitch and yaw: rpy")
         return Origin(self.vector(found, "xyz", ZERO), self.vector(found, "rpy", ZERO))
 
     def transmission(self, element: etree._Element) -> str:
@@ -342,10 +356,16 @@ class _Reader:
     # ---- problems and what is left ------------------------------------------------------------------------------
 
     def rest(self, element: etree._Element, *known: str, place: str = "robot") -> None:
-        """Count what the element has besides what is known of it."""
+        """Count elements besides the known ones, and attributes of those that nothing reads."""
+        seen: set[str] = set()
         for child in element.iterchildren(etree.Element):
             if child.tag not in known:
                 self.others[f"<{etree.QName(child).localname}> of {place}"] += 1
+            elif child.tag in seen:
+                self.others[f"<{child.tag}> of {place}, beside its first"] += 1
+            elif child.tag in _READ:
+                self.others.update(f"{key} of <{child.tag}>" for key in _unread(child))
+                seen |= {child.tag} if place != "robot" else set()  # which has many links and joints
 
     def problem(self, element: etree._Element, message: str) -> None:
         """Note one, with line, tag and the name of the link or joint that it is in."""
@@ -371,6 +391,11 @@ def _returns(joint: Joint, joints: dict[str, Joint]) -> bool:
             return True
         seen.add(here.name)
     return False
+
+
+def _unread(element: etree._Element) -> list[str]:
+    """Attributes of which nothing becomes; those of other namespaces are no part of the format."""
+    return [key for key in map(str, element.attrib) if key not in _READ[str(element.tag)] and key[0] != "{"]
 
 
 def _known_format(root: etree._Element) -> str:

@@ -52,6 +52,8 @@ class Visuals:
             raise ValueError("no geometry")
         table: Table = {"type": etree.QName(form).localname, **self._form(form)}
         origin = visual.find("origin")
+        if origin is not None and "quat_xyzw" in origin.attrib:
+            raise ValueError("an origin with quat_xyzw")
         frame = {key: numbers for key in ("xyz", "rpy") if any(numbers := _numbers(origin, key, "0 0 0"))}
         if frame:
             table["frame"] = frame

@@ -160,6 +160,19 @@ def test_nothing_is_dropped_in_silence(machine: Path, gpmelica: Command) -> None
     assert data == {"files": [str(out)], "notes": notes}
 
 
+def test_what_is_written_beside_is_said(machine: Path) -> None:
+    """Attributes that nothing reads, and a second element where the format has one; a quaternion is no detail."""
+    springs = MACHINE.replace('damping="0.7"', 'damping="0.7" spring_stiffness="40"')
+    text = springs.replace('<axis xyz="0 1 0"/>', '<axis xyz="0 1 0"/><axis xyz="1 0 0"/>')
+    machine.write_text(text, encoding="utf-8")
+    robot = read_urdf(machine)
+    assert "1 × spring_stiffness of <dynamics>" in robot.not_carried
+    assert "1 × <axis> of joint, beside its first" in robot.not_carried
+    machine.write_text(MACHINE.replace('rpy="0.1 0.2 0.3"', 'quat_xyzw="0 0 1 0"'), encoding="utf-8")
+    with pytest.raises(gp.DescriptionError, match=r"'shoulder', <origin>: quat_xyzw is not read.*: rpy"):
+        read_urdf(machine)
+
+
 def test_follower_starts_where_it_belongs(machine: Path) -> None:
     """The joint that follows another one keeps to it: in the start, and in the equations."""
     model = gp.from_urdf(machine)
