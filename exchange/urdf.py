@@ -142,13 +142,17 @@ class _Reader:
                 self.root, f"expected <robot>, got <{etree.QName(self.root).localname}>{_known_format(self.root)}"
             )
             self.fail()
+        macro = next((x for x in self.root.iter(etree.Element) if "xacro" in str(x.tag)), None)
+        if macro is not None:
+            self.problem(macro, "is of xacro; expand its macros first: xacro robot.urdf.xacro > robot.urdf")
+            self.fail()
         name = self.text(self.root, "name")
         links = self.named(self.root.iterchildren("link"), self.link)
         joints = self.named(self.root.iterchildren("joint"), self.joint)
         transmissions = [self.transmission(x) for x in self.root.iterchildren("transmission")]
         self.rest(self.root, "link", "joint", "transmission", "material")
         if not links:
-            self.problem(self.root, "has no links: there is nothing to import" + _xacro_hint(self.root))
+            self.problem(self.root, "has no links: there is nothing to import")
         self.tree(links, joints)
         self.mimics(joints)
         self.fail()
@@ -403,12 +407,6 @@ def _known_format(root: etree._Element) -> str:
     formats = {"sdf": "SDF", "mujoco": "MJCF", "mujocoinclude": "MJCF"}
     found = formats.get(str(root.tag))
     return f"; this is {found}, which is not read: convert it to URDF" if found else ""
-
-
-def _xacro_hint(root: etree._Element) -> str:
-    """What to do where macros have not been expanded."""
-    hint = "; expand its macros first: xacro robot.urdf.xacro > robot.urdf"
-    return hint if any("xacro" in str(x.tag) for x in root.iterchildren(etree.Element)) else ""
 
 
 def _few(names: list[str]) -> str:

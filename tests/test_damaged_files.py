@@ -279,6 +279,10 @@ MESSAGES = {
         '<robot name="x" xmlns:xacro="http://wiki.ros.org/xacro"><xacro:macro name="m"/></robot>',
         "expand its macros first: xacro robot.urdf.xacro > robot.urdf",
     ),
+    "xacro around a link": (
+        ROBOT.replace("<link", '<xacro:arm xmlns:xacro="http://www.ros.org/wiki/xacro" side="left"/>\n<link', 1),
+        "<arm>: is of xacro; expand its macros first: xacro robot.urdf.xacro > robot.urdf",
+    ),
     "ring": (
         ROBOT.replace('link="upper"/><child', 'link="hand"/><child'),
         "line 1: robot: links that carry each other in a ring: 'lower', 'hand'; links must form one tree",
