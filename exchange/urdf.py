@@ -121,7 +121,7 @@ class Robot:
 
 def read_urdf(path: Path) -> Robot:
     """The robot in a URDF file; raises DescriptionError with all that is wrong with it, line by line."""
-    return _Reader(path, read_xml(path)).robot()
+    return _Reader(path, _without_namespace(read_xml(path))).robot()
 
 
 Part = TypeVar("Part", Link, Joint)
@@ -384,6 +384,13 @@ class _Reader:
         """Raise if there are problems."""
         if self.problems:
             raise DescriptionError(str(self.path), self.problems)
+
+
+def _without_namespace(root: etree._Element) -> etree._Element:
+    """The same; elements of the root's namespace have none: readers of URDF do not look at it."""
+    for element in root.iter(f"{{{etree.QName(root).namespace or ''}}}*"):
+        element.tag = etree.QName(element).localname
+    return root
 
 
 def _returns(joint: Joint, joints: dict[str, Joint]) -> bool:

@@ -173,6 +173,13 @@ def test_what_is_written_beside_is_said(machine: Path) -> None:
         read_urdf(machine)
 
 
+def test_namespace_of_the_file(machine: Path) -> None:
+    """`xmlns` of the whole file, as in robots of Drake, changes nothing."""
+    plain = read_urdf(machine)
+    machine.write_text(MACHINE.replace("<robot ", '<robot xmlns="http://drake.mit.edu" '), encoding="utf-8")
+    assert read_urdf(machine) == plain
+
+
 def test_follower_starts_where_it_belongs(machine: Path) -> None:
     """The joint that follows another one keeps to it: in the start, and in the equations."""
     model = gp.from_urdf(machine)
