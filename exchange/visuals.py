@@ -90,7 +90,7 @@ class Visuals:
             return Path(rest)
         others = os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep)
         roots = [*self._folder.parents, *map(Path, filter(None, others))]
-        return next((root / rest for root in roots if (root / rest).is_file()), Path(rest))
+        return next((root / rest for root in roots if os.path.isfile(root / rest)), Path(rest))
 
 
 def _numbers(element: etree._Element | None, key: str, default: str = "") -> list[float]:

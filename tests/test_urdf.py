@@ -180,6 +180,14 @@ def test_namespace_of_the_file(machine: Path) -> None:
     assert read_urdf(machine) == plain
 
 
+@pytest.mark.parametrize("place", ["", "package://"])
+def test_name_that_no_file_has(machine: Path, place: str) -> None:
+    """A mesh whose name is too long for a file is one that is not there."""
+    text = MACHINE.replace("package://mine/parts/slide", place + 300 * "slide")
+    machine.write_text(text, encoding="utf-8")
+    assert "2 × <visual> of link: its mesh is not there" in read_urdf(machine).not_carried
+
+
 def test_follower_starts_where_it_belongs(machine: Path) -> None:
     """The joint that follows another one keeps to it: in the start, and in the equations."""
     model = gp.from_urdf(machine)

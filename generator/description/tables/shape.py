@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Annotated, Literal
@@ -64,5 +65,5 @@ class Shape(Part):
 def _check_file(path: Path) -> None:
     if path.suffix.lower() not in _ENDINGS:
         raise KeyProblem("file", f"expected a file that ends in {' or '.join(_ENDINGS)}, got {path.name!r}")
-    if not path.is_file():
+    if not os.path.isfile(path):  # False, too, where no file can be called so
         raise KeyProblem("file", f"there is no file {str(path)!r}; paths go from the description's folder")
