@@ -59,11 +59,12 @@ class _Import:
     robot: Robot
     floating: bool
     notes: list[str] = field(default_factory=list)
+    planes: list[str] = field(default_factory=list)  # frames that planar joints move
 
     def result(self, source: str) -> Imported:
         robot = self.robot
-        self.names = identifiers(robot.links, "link_")
         self.ground = robot.root.name if self.root_is_ground() else None
+        self.names = identifiers((name for name in robot.links if name != self.ground), "link_")
         self.joints = {joint.name: joint for joint in robot.joints}
         links = [*self.root(), *(text for joint in robot.joints for text in self.link(joint))]
         name = identifiers([robot.name], "robot_")[robot.name]
@@ -102,8 +103,8 @@ class _Import:
         if joint.type != "planar" or joint.axis == (0.0, 0.0, 1.0):
             yield LinkText(self.table(child, parent, _frame(joint.origin), self.joint(joint)), comment)
             return
-        plane = _unused(f"{self.names[joint.child]}_plane", self.names.values())
-        self.names[f"plane of {joint.name}"] = plane
+        plane = _unused(f"{self.names[joint.child]}_plane", (*self.names.values(), *self.planes))
+        self.planes.append(plane)
         self.notes.append(f"changed: planar joint {joint.name!r} moves the frame {plane!r}, whose z is its normal")
         turn = _to_z(joint.axis)
         origin = np.eye(4)
@@ -184,9 +185,7 @@ class _Import:
     # ---- notes --------------------------------------------------------------------------------------------------
 
     def said_of_names(self, names: dict[str, str]) -> None:
-        changed = [
-            f"{old!r} is {new!r}" for old, new in names.items() if old != new and not old.startswith("plane")
-        ]
+        changed = [f"{old!r} is {new!r}" for old, new in names.items() if old != new]
         if changed:
             self.notes.append(f"changed: names that cannot be: {', '.join(changed)}")
 

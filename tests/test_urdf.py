@@ -188,6 +188,14 @@ def test_name_that_no_file_has(machine: Path, place: str) -> None:
     assert "2 × <visual> of link: its mesh is not there" in read_urdf(machine).not_carried
 
 
+def test_every_changed_name_is_said(machine: Path) -> None:
+    """Also of links that are called as planes are; the ground has no name to change."""
+    text = MACHINE.replace('"base"', '"ground"').replace('"slide"', '"planet-carrier"')
+    machine.write_text(text, encoding="utf-8")
+    names = "'my-robot' is 'my_robot', '2nd/arm' is 'link_2nd_arm', 'planet-carrier' is 'planet_carrier'"
+    assert f"changed: names that cannot be: {names}" in convert_urdf(machine).notes
+
+
 def test_follower_starts_where_it_belongs(machine: Path) -> None:
     """The joint that follows another one keeps to it: in the start, and in the equations."""
     model = gp.from_urdf(machine)
