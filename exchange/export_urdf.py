@@ -72,7 +72,7 @@ class _Writer:
         steps = list(self.steps(body))
         for k, (kind, coordinate) in enumerate(steps):
             last = k == len(steps) - 1
-            child = body.name if last or coordinate is None else f"{coordinate.symbol}_frame"
+            child = body.name if last or coordinate is None else self.frame(coordinate)
             frame = (body.offset, self.angles(body)) if k == 0 else (np.zeros(3), (0.0, 0.0, 0.0))
             if body is not self.root_body():
                 self.joint(child, parent, kind, frame, coordinate)
@@ -80,6 +80,13 @@ class _Writer:
             if last:
                 _inertial(link, body)
             parent = child
+
+    def frame(self, coordinate: Coordinate) -> str:
+        """What moves between two coordinates of a joint, by a name that no body has."""
+        name, taken = f"{coordinate.symbol}_frame", {body.name for body in self.numbers.bodies}
+        while name in taken:
+            name += "_"
+        return name
 
     def steps(self, body: Body) -> Iterator[tuple[str, Coordinate | None]]:
         """Joints between a body and its parent: URDF's type and the coordinate."""
@@ -140,10 +147,11 @@ def _text(numbers: Iterable[float]) -> str:
 def _left_out(numbers: Mechanism) -> Iterator[str]:
     """What URDF has no word for, or no one that tools agree on."""
     chain, coordinates = numbers.chain, numbers.coordinates
+    whole = {link.name for link in chain.links if link.joint.type in _WHOLE}
     counted = {
         "supports of the base": numbers.supports,
         "points": chain.points,
-        "shapes of links": [link for link in chain.links if link.shape is not None],
+        "shapes of links": [x for x in (chain.base, *chain.links) if x is not None and x.shape is not None],
         "closures": chain.closures,
         "programmed constraints": chain.programmed,
         "motions": chain.motions,
@@ -155,13 +163,12 @@ def _left_out(numbers: Mechanism) -> Iterator[str]:
         "lines": chain.lines,
         "contacts": chain.contacts,
         "joints with friction that depends on their loads": [c for c in coordinates if c.friction is not None],
+        "speeds from which friction of joints is full (v_s)": [c for c in coordinates if c.coulomb is not None],
         "joints with stops": [c for c in coordinates if c.limits is not None],
         "joints with an armature": [c for c in coordinates if c.armature],
         "start positions and velocities that are not 0": [c for c in coordinates if c.position or c.velocity],
         "damping of free and planar joints": [
-            c
-            for c in coordinates
-            if c.damping and c.motion.axis is not None and c.role == "joint" and len(c.key) < 6
+            c for c in coordinates if c.damping and c.role == "joint" and c.owner in whole
         ],
     }
     yield from (f"not carried: {len(things)} {what}" for what, things in counted.items() if things)

@@ -422,6 +422,38 @@ def test_what_is_left_out_is_said(tmp_path: Path, gpmelica: Command) -> None:
     assert pin.buildModelFromUrdf(str(out)).nv == len(gp.load(EXAMPLES / "crane.toml").coordinates)
 
 
+def _model(links: list[Any], **tables: Any) -> Model:
+    return Model(from_data({"schema": 1, "name": "Arm", "links": links} | tables))
+
+
+def test_frames_have_names_of_their_own(tmp_path: Path) -> None:
+    """What moves between two coordinates of a joint is not called as a link is."""
+    arm = link("arm", "universal")
+    other = link("arm_psi_frame", "prismatic", X, "arm")
+    model = _model([arm, other])
+    _, again = _again(model, tmp_path)
+    assert len(again.coordinates) == len(model.coordinates) == 3
+
+
+def test_dissipation_is_carried_or_said() -> None:
+    """Each damper of a universal joint is; URDF has none for planar ones, and no speed of friction's onset."""
+    universal = to_urdf(_model([link("arm", "universal", damping=[0.5, 0.25])]))
+    assert universal.notes == ()
+    assert all(f'damping="{value}"' in universal.text for value in (0.5, 0.25))
+    planar = to_urdf(_model([link("arm", "planar", damping=[0.0, 0.0, 0.5])]))
+    assert planar.notes == ("not carried: 1 damping of free and planar joints",)
+    friction = {"model": "coulomb", "effort": 2.0, "v_s": 0.3}
+    rubbing = to_urdf(_model([link("arm", "prismatic", X, friction=friction)]))
+    assert rubbing.notes == ("not carried: 1 speeds from which friction of joints is full (v_s)",)
+
+
+def test_shape_of_the_base_is_said() -> None:
+    """As that of any link."""
+    base = body(5.0, inertia=[1, 1, 1]) | {"support": "rigid", "shape": {"type": "sphere", "radius": 0.1}}
+    slide = link("slide", "prismatic", X, "base")
+    assert "not carried: 1 shapes of links" in to_urdf(_model([slide], base=base)).notes
+
+
 def test_files_are_not_overwritten(tmp_path: Path, gpmelica: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """A name that nobody has given is not that of another file."""
     monkeypatch.chdir(tmp_path)
