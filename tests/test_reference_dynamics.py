@@ -376,6 +376,17 @@ def test_singular(name: str) -> None:
     assert len(lines) == (2 if name == "two fingers" else 1)
 
 
+def test_rounding_is_no_mass() -> None:
+    """A point on its joint's axis resists nothing in any posture, though rounding moves it off the axis."""
+    chain = [("ground", "a"), ("a", "b"), ("b", "c")]
+    turned = {"xyz": [0.7, -0.3, 0.4], "rpy": [0.3, 0.5, -0.4]}
+    links = [link(name, "revolute", (0.0, 0.6, 0.8), parent, **turned) for parent, name in chain]
+    links[-1] |= body(inertia=[0.0, 0.0, 0.0])
+    mechanism = mechanism_of(machine(*links))
+    postures = np.random.default_rng(1).uniform(-1.5, 1.5, (40, 3))
+    assert all(reference.massless(mechanism, q) for q in postures)
+
+
 def test_aligned_angles_are_not_massless() -> None:
     """At theta = ±π/2 the axes of psi and phi meet: nothing is wrong with the masses."""
     data = copy.deepcopy(ARM)

@@ -22,7 +22,8 @@ from .model import Model, pseudo_inertia
 
 _LOST = 1e6  # ten of sixteen digits are kept: 1e-9 of q̈
 _MASSLESS = 1e-12  # of what the masses that a joint carries could resist its motion
-_POINT = 1e-10  # of the mechanism's extent
+# of the mechanism's extent: a point within 1e-14 of it is on the axis, where rounding puts it 1e-16 away
+_POINT = 1e-8
 _TURNED = 1e-3  # cosine of an Euler angle at which its joint's axes are called aligned
 
 
