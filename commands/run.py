@@ -26,7 +26,7 @@ from ..fmu.backends.fmu import Fmu, Order
 from ..fmu.compare.compare import Comparison, compare
 from ..fmu.compare.context import RunReport
 from ..fmu.compare.findings import consistency, holding
-from ..fmu.compare.result import write_result
+from ..fmu.compare.result import withdraw_verdict, write_result
 from ..fmu.files.csv_file import write_csv
 from ..fmu.report.report import write_report
 from ..fmu.runs.inputs import InputTable
@@ -82,6 +82,7 @@ def run(model: Prepared, options: Options, progress: Progress = silent) -> RunRe
     Raises GpmelicaError if the model cannot be built or the reference fails; a failed run of a backend is
     reported, not raised.
     """
+    withdraw_verdict(options.out)
     write_modelica(model, options.out)
     # before the build: where the motion ends, there is nothing to build
     truth, loaded = reference_runs(model, options.inputs, progress)

@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ..errors import GpmelicaError, MissingToolError
-from ..fmu.compare.result import result
+from ..fmu.compare.result import result, withdraw_verdict
 from ..fmu.compilers.kept import kept_objects
 from ..fmu.report.cases.report import CaseFailure, CaseRun, Outcome, cases_data, write_case_report
 from ..fmu.report.cases.tables import largest_error, remark, verdict
@@ -108,6 +108,8 @@ def _run_all(jobs: Sequence[_Job], progress: Progress) -> tuple[Outcome, ...]:
                 done[job.name] = CaseFailure(job.name, f"{came.reason}; try {job.command}")
             else:
                 done[job.name] = came
+            if isinstance(done[job.name], CaseFailure):
+                withdraw_verdict(job.folder / job.name)
             progress("cases", len(done) / len(jobs))
     return tuple(done[job.name] for job in jobs)
 

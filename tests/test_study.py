@@ -83,6 +83,17 @@ def test_a_case_that_fails_is_reported(finished: Finished) -> None:
     assert not (finished.folder / "impossible").exists()
 
 
+def test_a_case_that_fails_has_no_verdict_of_an_earlier_run(tmp_path: Path) -> None:
+    """Nothing in its folder says any more that all agrees."""
+    old = [tmp_path / "out" / "impossible" / name for name in ("result.json", "report.html")]
+    old[0].parent.mkdir(parents=True)
+    for path in old:
+        path.write_text("{}", encoding="utf-8")
+    file = description(tmp_path, LIFT | {"cases": [IMPOSSIBLE]})
+    assert not study_cases(file, tmp_path / "out", lambda what, fraction: None, rumoca=False).ok
+    assert not any(path.exists() for path in old)
+
+
 def test_progress_tells_each_finished_case(finished: Finished) -> None:
     """One step per case, failed ones included, up to the end."""
     assert [fraction for what, fraction in finished.progress if what == "cases"] == [0, 1 / 3, 2 / 3, 1]

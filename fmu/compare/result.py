@@ -24,6 +24,12 @@ def write_result(out: Path, report: RunReport) -> Path:
     return path
 
 
+def withdraw_verdict(out: Path) -> None:
+    """Remove what an earlier run said of the folder: it does not hold for a run that then fails."""
+    for name in ("result.json", "report.html"):
+        (out / name).unlink(missing_ok=True)
+
+
 def result(report: RunReport) -> dict[str, Any]:
     """Contents of `result.json`, keys in the order of design section 6."""
     return {
