@@ -121,7 +121,7 @@ def _programmed(
     program: Program, kinematics: Kinematics, entry: ProgrammedTask, points: Points, lower: Lowering
 ) -> Iterator[Row]:
     for task in tasks(entry, points.mechanism.points):
-        yield _task_row(task, points, lower, points.mechanism.n)
+        yield _task_row(program, task, points, lower, points.mechanism.n)
     if entry.path is not None and entry.path.orientations is not None:
         program.section("constraints", entry.name)
         found = orientation.derive(program, kinematics, entry.name, entry.path, lower)
@@ -130,18 +130,21 @@ def _programmed(
             yield Row(f"{entry.name}_r{axis}", *parts)
 
 
-def _task_row(task: Task, points: Points, lower: Lowering, n: int) -> Row:
+def _task_row(program: Program, task: Task, points: Points, lower: Lowering, n: int) -> Row:
     lower.add_breakpoints(task.given)
     value, rate, bias, drift = (lower(tree) for tree in (task.position, task.velocity, task.bias, task.drift))
-    return Row(task.name, value, rate, bias, _task_jacobian(task, points, lower, n), drift)
+    return Row(task.name, value, rate, bias, _task_jacobian(program, task, points, lower, n), drift)
 
 
-def _task_jacobian(task: Task, points: Points, lower: Lowering, n: int) -> Expr:
+def _task_jacobian(program: Program, task: Task, points: Points, lower: Lowering, n: int) -> Expr:
     """∂Φ/∂q, ∂Ψ/∂q̇ or ∂Ψ/∂q̈: by the names of the expression's order, which are linear in the coordinates'."""
     total: Expr = ir.zeros(n)
     for name in dict.fromkeys(expressions.running_names(task.given)):
         if "." in name and expressions.level(name) == task.order:
-            total = total + lower(differentiate.derivative(task.given, name)) * points.jacobian(name)
+            slope = lower(differentiate.derivative(task.given, name))
+            text = f"change of {task.name} per {name}; units as there"
+            slope = program.define(f"slope_{task.name}_{name.replace('.', '_')}", slope, None, text)
+            total = total + slope * points.jacobian(name)
     return total
 
 

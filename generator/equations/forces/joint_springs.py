@@ -6,8 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...language import ir
+from ...language.ir import Expr
 from ...mechanism import Coordinate, Mechanism
 from .element import Forces
+
+_UNITS = {
+    "stiffness": {"rotation": "N.m/rad", "translation": "N/m"},
+    "damping": {"rotation": "N.m.s/rad", "translation": "N.s/m"},
+}
 
 
 @dataclass(frozen=True)
@@ -22,13 +28,22 @@ class JointSpring:
         coordinate = self.coordinate
         if coordinate.stiffness is not None:
             deflection = ir.symbol(coordinate.symbol) - ir.lift(coordinate.rest)
-            stiffness = ir.lift(coordinate.stiffness)
+            stiffness = self._number(forces, "stiffness", coordinate.stiffness)
             forces.effort(self.k, -(stiffness * deflection))
             forces.stores(lambda: 0.5 * stiffness * deflection * deflection)
         if coordinate.damping is not None:
-            effort = -(ir.lift(coordinate.damping) * ir.symbol(f"{coordinate.symbol}_dot"))
+            damping = self._number(forces, "damping", coordinate.damping)
+            effort = -(damping * ir.symbol(f"{coordinate.symbol}_dot"))
             forces.effort(self.k, effort)
             forces.damper_effort(self.k, effort)
+
+    def _number(self, forces: Forces, name: str, value: Expr | float) -> Expr:
+        """Of a spring or damper; what follows from parameters has a name, and is calculated once."""
+        forces.program.section("springs and dampers")
+        unit = _UNITS[name][self.coordinate.motion.kind]
+        return forces.program.define(
+            f"{name}_{self.coordinate.symbol}", value, unit, f"{name} at {self.coordinate.name}"
+        )
 
 
 def of(mechanism: Mechanism) -> Iterator[JointSpring]:
