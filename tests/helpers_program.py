@@ -114,6 +114,7 @@ class Numeric(Evaluator):
         if item.parts[0][0] == ():
             return self(item.parts[0][1])
         whole = np.zeros(item.shape, dtype=float if self.digits is None else object)
+        self.values[item.name] = whole  # a part may use those before it
         for index, expr in item.parts:
             whole[index] = self(expr)
         if item.symmetric:

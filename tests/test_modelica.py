@@ -430,3 +430,33 @@ def test_rows_in_place() -> None:
         names = {item.name: item for item in for_compilers(program).items}
         assert isinstance(names["x"], LinearSolve if shared else ImplicitSystem)
         assert {"A", "b"} <= set(names) if shared else not {"A", "b"} & set(names)
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "systems"), [(5, 1, 0), (5, 4, 0), (18, 1, 0), (19, 1, 1), (19, 2, 0)]
+)
+@pytest.mark.parametrize("asked", [False, True])
+def test_symmetric_matrix(rows: int, columns: int, systems: int, asked: bool) -> None:
+    """By a Cholesky factor for all columns up to some size; the matrix is a variable where others use it."""
+    rng = np.random.default_rng(RNG_SEED + rows)
+    root, right = rng.normal(size=(rows, rows)), rng.normal(size=(rows, columns))
+    right = right[:, 0] if columns == 1 else right
+    matrix, program = root @ root.T + np.eye(rows), Program("P", "")
+    program.parameters.append(Parameter("p", np.array(2.0), "1", ""))
+    upper = [
+        (index, ir.symbol("p") * ir.constant(matrix[index]))
+        for i in range(rows)
+        for index in [(i, i), (i, slice(i + 1, rows))][: 2 if i < rows - 1 else 1]
+    ]
+    A = program.assemble("A", matrix.shape, upper, None, "", symmetric=True)
+    program.solve("X", A, ir.constant(right), None, "", "", symmetric=True)
+    if asked:
+        program.define("trace", A[0, 0] + A[1, 1], None, "")
+    rewritten = for_compilers(program)
+    assert sum(isinstance(item, LinearSolve) for item in rewritten.items) == systems
+    assert any(item.name == "A" for item in rewritten.items) == bool(asked or systems)
+    values = Numeric(rewritten, {}).values
+    np.testing.assert_allclose(values["X"], np.linalg.solve(2.0 * matrix, right), rtol=1e-9)
+    if not systems:
+        L = np.tril(values["L"], -1) + np.diag(1.0 / np.diag(values["L"]))
+        np.testing.assert_allclose(L @ L.T, 2.0 * matrix, rtol=1e-12)

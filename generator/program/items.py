@@ -10,12 +10,15 @@ from ..language.ir import Expr, Index, Shape
 from ..types.origin import Origin
 from .tree import Inertial, Transmitted, Tree
 
+_SMALL = 18  # unknowns; measured with omc
+
 
 @dataclass(frozen=True)
 class Definition:
     """`name = expr`, or block by block.
 
-    parts        blocks (zero-based index, or () for the whole) and their expressions; together they fill the shape
+    parts        blocks (zero-based index, or () for the whole) and their expressions; together they fill the
+                 shape. In what is rewritten for Modelica compilers one may use those before it
     unit         one unit for all elements, or None where they differ; the description then says which
     constant     depends on parameters only
     symmetric    the parts are the upper triangle of a symmetric matrix
@@ -177,6 +180,15 @@ class ImplicitSystem:
     def exprs(self) -> tuple[Expr, ...]:
         """Of both sides."""
         return tuple(expr for equation in self.equations for expr in equation)
+
+
+def is_small(shape: Shape) -> bool:
+    """Whether equations of a factor solve a symmetric system faster than a Modelica compiler's solver.
+
+    shape  of the unknown, each of whose columns is a system of its own to a compiler
+    """
+    rows, columns = (*shape, 1)[:2]
+    return rows <= _SMALL * min(columns, 3)
 
 
 def listed(names: Sequence[str]) -> str:

@@ -6,12 +6,12 @@ Lagrange's, with multipliers as unknowns (P4 (4)).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from ...language import ir
 from ...language.ir import Expr, Index
-from ...program.items import ConstrainedSolve, listed
+from ...program.items import ConstrainedSolve, is_small, listed
 from ...program.program import Assertion, Program
 from .system import submatrix
 
@@ -49,7 +49,7 @@ def _independent(program: Program, item: ConstrainedSolve) -> None:
     program.section("reduction to independent coordinates")
     Cd, D, w = _dependence_with(program, item)
     A, b = _reduced(program, item, D, w)
-    program.section("accelerations")
+    program.section("accelerations of independent and dependent coordinates")
     names = listed([item.coordinates[k] for k in item.independent])
     Xi = program.solve("Xi", A, b, None, item.description, names, symmetric=True)
     rest = tuple(slice(0, size) for size in item.shape[1:])
@@ -62,24 +62,39 @@ def _independent(program: Program, item: ConstrainedSolve) -> None:
 
 
 def _reduced(program: Program, item: ConstrainedSolve, D: Expr, w: Expr) -> tuple[Expr, Expr]:
-    """VᵀMV, which is symmetric to the bit, and Vᵀ(F − M [0; w])."""
-    free, rest = len(item.independent), tuple(slice(0, size) for size in item.shape[1:])
-    rows, forces = _reduced_rows(program, item, D)
-    every = slice(0, item.shape[0])
-    Y = program.assemble(
-        "Y", (free, item.shape[0]), [((i, every), row) for i, row in enumerate(rows)], None, "VᵀM"
-    )
-    Yi = submatrix(program, "Yi", Y, (range(free), item.independent), "its columns of the independent coordinates")
-    Yd = submatrix(program, "Yd", Y, (range(free), item.dependent), "its columns of the dependent coordinates")
-    A_parts: list[tuple[Index, Expr]] = []
-    for i in range(free):
-        row = Yi[i, 0 : i + 1] + Yd[i, :] @ D[:, 0 : i + 1]
-        A_parts.append(((i, slice(0, i + 1)), row))
-        if i > 0:
-            A_parts.append(((slice(0, i), i), row[0:i]))
-    b_parts: list[tuple[Index, Expr]] = [((i, *rest), force - Yd[i, :] @ w) for i, force in enumerate(forces)]
-    A = program.assemble("A", (free, free), A_parts, None, "reduced mass matrix")
-    return A, program.assemble("b", (free, *item.shape[1:]), b_parts, None, "reduced forces")
+    """VᵀMV = M_ii + DᵀE + EᵀD with E = M_di + M_dd D/2, and Vᵀ(F − M [0; w])."""
+    M, free, dependent = item.matrix, item.independent, item.dependent
+    Mi = submatrix(program, "Mi", M, (free, free), "M of the independent coordinates")
+    Mdi = submatrix(program, "Mdi", M, (dependent, free), "M between dependent and independent coordinates")
+    Mdd = submatrix(program, "Mdd", M, (dependent, dependent), "M of the dependent coordinates")
+    E_rows: list[tuple[Index, Expr]] = [
+        ((k, slice(0, len(free))), Mdi[k, :] + 0.5 * (Mdd[k, :] @ D)) for k in range(len(dependent))
+    ]
+    E = program.assemble("Hd", Mdi.shape, E_rows, None, "Mdi + Mdd*D/2")
+    parts = list(_reduced_matrix(Mi, D, E))
+    A = program.assemble("M_reduced", Mi.shape, parts, None, "reduced mass matrix", symmetric=True)
+    return A, _reduced_forces(program, item, D, w, Mdi, Mdd)
+
+
+def _reduced_matrix(Mi: Expr, D: Expr, E: Expr) -> Iterator[tuple[Index, Expr]]:
+    """Upper triangle of M_ii + DᵀE + EᵀD: each row's element of the diagonal, and its others."""
+    n = Mi.shape[0]
+    for i in range(n):
+        yield (i, i), Mi[i, i] + 2.0 * (D[:, i] @ E[:, i])
+        if i < n - 1:
+            rest = slice(i + 1, n)
+            yield (i, rest), Mi[i, rest] + D[:, i] @ E[:, rest] + E[:, i] @ D[:, rest]
+
+
+def _reduced_forces(program: Program, item: ConstrainedSolve, D: Expr, w: Expr, Mdi: Expr, Mdd: Expr) -> Expr:
+    """Vᵀ(F − M [0; w])."""
+    F, free, rest = item.right, item.independent, tuple(slice(0, size) for size in item.shape[1:])
+    Fd = submatrix(program, "Fd", F, _rows(F, item.dependent), "forces on the dependent coordinates")
+    Fw = program.define("Fw", Fd - Mdd @ w, None, "Fd, less what the dependent accelerations w take")
+    rows: list[tuple[Index, Expr]] = [
+        ((i, *rest), F[(k, *rest)] - Mdi[:, i] @ w + D[:, i] @ Fw) for i, k in enumerate(free)
+    ]
+    return program.assemble("f_reduced", (len(free), *item.shape[1:]), rows, None, "reduced forces")
 
 
 def _dependence_with(program: Program, item: ConstrainedSolve) -> tuple[Expr, Expr, Expr]:
@@ -112,8 +127,16 @@ def _partition(program: Program, item: ConstrainedSolve) -> tuple[Expr, Expr | N
 
 
 def _gpme(program: Program, item: ConstrainedSolve) -> None:
-    """Vᵀ(M X − F) = 0 above C X = W, with V = [1; D]: one n×n system."""
+    """With a partition that is regular all the time: for the independent unknowns where these are few."""
     Cd, D = _partition(program, item)
+    if D is not None and is_small((len(item.independent), *item.shape[1:])):
+        _independent(program, replace(item, ratios=(Cd, D)))
+    else:
+        _stacked(program, item, Cd, D)
+
+
+def _stacked(program: Program, item: ConstrainedSolve, Cd: Expr, D: Expr | None) -> None:
+    """Vᵀ(M X − F) = 0 above C X = W, with V = [1; D]: one n×n system."""
     C, F, W = item.jacobian, item.right, item.wanted
     m, n = C.shape
     rest = tuple(slice(0, size) for size in F.shape[1:])
@@ -138,10 +161,14 @@ def _reduced_rows(program: Program, item: ConstrainedSolve, D: Expr) -> tuple[li
     # row by row: compilers expand a product of blocks element by element, each with the whole product in it
     every = range(M.shape[1])
     Md = submatrix(program, "Md", M, (item.dependent, every), "rows of M of the dependent coordinates")
-    chosen = (item.dependent, *map(range, F.shape[1:]))
-    Fd = submatrix(program, "Fd", F, chosen, "forces on the dependent coordinates")
+    Fd = submatrix(program, "Fd", F, _rows(F, item.dependent), "forces on the dependent coordinates")
     rows = [M[k, :] + D[:, i] @ Md for i, k in enumerate(item.independent)]
     return rows, [F[(k, *rest)] + D[:, i] @ Fd for i, k in enumerate(item.independent)]
+
+
+def _rows(array: Expr, chosen: Sequence[int]) -> tuple[Sequence[int], ...]:
+    """Indices of some rows of a vector or a matrix."""
+    return chosen, *map(range, array.shape[1:])
 
 
 def _dependence(program: Program, item: ConstrainedSolve) -> tuple[Expr, Expr | None]:
