@@ -387,6 +387,13 @@ def test_equilibria_are_searched_from_where_lines_have_a_length() -> None:
         )
 
 
+def test_norms_have_derivatives(text: str) -> None:
+    """Those that are outputs, also at 0: omc's linear models would divide by it, and end there."""
+    norms = re.findall(r"^ *(\w+) = sqrt\((\w+)\*(\w+)( \+ 1e-300)?\);", text, re.MULTILINE)
+    assert {rest for name, a, b, rest in norms if a == b and not name.endswith("_length")} <= {" + 1e-300"}
+    assert not any(rest for name, _, _, rest in norms if name.endswith("_length"))  # these are not to be 0
+
+
 # ---- Linear systems as the Modelica text has them ---------------------------------------------------------------
 
 

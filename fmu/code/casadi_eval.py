@@ -8,6 +8,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from ...generator.language import ir
 from ...generator.language.ir import Expr
 from ...generator.program.items import Definition, given, used
 from ...generator.program.program import Program
@@ -49,11 +50,6 @@ _COMPARE: dict[str, Callable[[SX, SX], SX]] = {
     ">": lambda a, b: a > b,
     ">=": lambda a, b: a >= b,
 }
-
-
-def _is_norm(expr: Expr) -> bool:
-    argument = expr.args[0]
-    return bool(expr.data == "sqrt" and argument.op == "matmul" and argument.args[0] is argument.args[1])
 
 
 def _norm(square: SX) -> SX:
@@ -148,7 +144,7 @@ class Evaluator:
             case "array":
                 return ca.horzcat(*arguments).T if len(expr.shape) == 2 else ca.vertcat(*arguments)
             case "call":
-                return _norm(*arguments) if _is_norm(expr) else _FUNCTIONS[expr.data](*arguments)
+                return _norm(*arguments) if ir.is_norm(expr) else _FUNCTIONS[expr.data](*arguments)
             case "matmul":
                 return _matmul(expr, *arguments)
         return _OPERATORS[expr.op](*arguments)

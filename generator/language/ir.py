@@ -322,6 +322,14 @@ def call(name: str, *arguments: Expr) -> Expr:
     return Expr("call", (), arguments, name)
 
 
+def is_norm(node: Expr) -> bool:
+    """Whether it is the root of a vector's product with itself."""
+    if node.function != "sqrt":
+        return False
+    square = node.args[0]
+    return square.op == "matmul" and square.args[0] is square.args[1]
+
+
 def table(name: str, argument: Expr, order: int = 0, *, inside: bool = False) -> Expr:
     """The derivative of an order of a table of the description; inside: the argument does not leave it."""
     return Expr("table", (), (argument,), (name, order, inside))

@@ -22,6 +22,7 @@ _NEVER = ir.constant(1e16)  # s
 # of a switching time: so much earlier it comes, or a communication point that is it but for rounding would leave a
 # step that solvers refuse as too short; at the point itself all has switched
 _EARLY = ir.constant(1e-12)
+_TINY = ir.constant(1e-300)  # beside squares
 _PARAMETERS = {  # headings of those that belong to no entry of the description
     "general": "general parameters",
     "description": "parameters of the description",
@@ -214,10 +215,15 @@ def output_equations(program: Program) -> list[Equation]:
         if item.name in spread
     ]
     return vectors + [
-        Equation(o.signal.origin, f"{o.name} = {mo.text(o.expr)}")
+        Equation(o.signal.origin, f"{o.name} = {mo.text(_differentiable(o.expr))}")
         for o in program.outputs
         if o.name not in elsewhere
     ]
+
+
+def _differentiable(expr: Expr) -> Expr:
+    """The same number; a norm has a derivative at 0, too, where linear models would divide by it."""
+    return ir.call("sqrt", expr.args[0] + _TINY) if ir.is_norm(expr) else expr
 
 
 def _spread(program: Program) -> dict[str, tuple[Output, ...]]:
