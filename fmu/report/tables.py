@@ -10,7 +10,7 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from ...generator.description.tables.closure import Closure
-from ...generator.description.tables.contact import Contact
+from ...generator.description.tables.contact import Contact, ContactLaw
 from ...generator.description.tables.line import Line, LineEnd
 from ...generator.description.tables.task import Force, Motion, Nonholonomic, Programmed
 from ...generator.mechanism import GROUND, Body, Coordinate, Mechanism
@@ -81,10 +81,15 @@ def contacts(mechanism: Mechanism) -> Table:
         ("plane through, m", "number", lambda e: _numbers(e.plane.point)),
         ("normal", "number", lambda e: _numbers(e.plane.normal)),
         ("N/m", "number", lambda e: decimal(float(e.stiffness))),
-        ("N·s/m", "number", lambda e: decimal(float(e.damping))),
+        ("N·s/m", "number", lambda e: NOTHING if e.law else decimal(float(e.damping))),
+        ("exponent, loss in s/m", "number", lambda e: _smooth(e.law)),
         ("friction μ", "number", lambda e: NOTHING if e.friction is None else decimal(float(e.friction.mu))),
     ]
     return tabulate(columns, mechanism.chain.contacts)
+
+
+def _smooth(law: ContactLaw | None) -> str:
+    return NOTHING if law is None else _numbers((float(law.exponent), float(law.loss)))
 
 
 def _end(end: LineEnd) -> str:

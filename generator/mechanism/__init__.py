@@ -6,6 +6,7 @@ parameters (for the generator): the same code, another `Algebra`.
 
 from .algebra import Algebra as Algebra
 from .algebra import Numbers as Numbers
+from .algebra import Value as Value
 from .builder import build as build
 from .builder import placement_order as placement_order
 from .parts import FRICTION_SWEEPS as FRICTION_SWEEPS
@@ -17,6 +18,7 @@ from .parts import Contact as Contact
 from .parts import Coordinate as Coordinate
 from .parts import Filter as Filter
 from .parts import Friction as Friction
+from .parts import HuntCrossley as HuntCrossley
 from .parts import JointFrame as JointFrame
 from .parts import KnifeEdge as KnifeEdge
 from .parts import Line as Line

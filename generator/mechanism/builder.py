@@ -11,6 +11,7 @@ from ..description import Chain
 from ..description.fields.numbers import Given, Vector3
 from ..description.tables import closure as described
 from ..description.tables.base import Base
+from ..description.tables.base import Support as DescribedSupport
 from ..description.tables.frame import Frame
 from ..description.tables.friction import Coulomb, Dahl, LuGre
 from ..description.tables.inertia import Inertial
@@ -151,8 +152,11 @@ class _Builder:
                 base.support_names[i - 1],
                 s.one_sided,
                 self.algebra.vector(f"support{i}_position", s.position, "m", f"support {i}, base frame"),
-                self._not_negative(f"support{i}_stiffness", s.stiffness, "N/m", f"support {i}, world axes"),
+                self._not_negative(
+                    f"support{i}_stiffness", s.stiffness, "N/m", f"support {i}, world axes{_power(s, i)}"
+                ),
                 self._not_negative(f"support{i}_damping", s.damping, "N.s/m", f"support {i}, world axes"),
+                elements.hunt_crossley(self.algebra, f"support{i}", f"support {i}", s.law, "m"),
             )
             for i, s in enumerate(base.supports, start=1)
         )
@@ -416,6 +420,11 @@ class _Builder:
 
 
 _DEFORMATIONS = (*((axis, "N/m") for axis in "xyz"), *((angle, "N.m/rad") for angle in ("phi", "theta", "psi")))
+
+
+def _power(support: DescribedSupport, i: int) -> str:
+    """Unit of a stiffness along z by a smooth law, which unit strings cannot say."""
+    return f"; along z N/m^support{i}_exponent" if support.law is not None else ""
 
 
 def _acts(number: float) -> bool:

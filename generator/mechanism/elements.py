@@ -8,15 +8,16 @@ import numpy as np
 
 from ..description.tables import contact as described_contact
 from ..description.tables import line as described_line
+from ..description.tables.contact import ContactLaw
 from ..description.tables.friction import Coulomb as DescribedCoulomb
 from ..description.tables.line import Followed
 from ..description.tables.link import Joint
 from ..language import expressions
 from ..language.ir import Expr
-from ..types.bounds import NON_NEGATIVE, POSITIVE
+from ..types.bounds import HERTZIAN, NON_NEGATIVE, POSITIVE
 from ..types.joints import JOINT_TYPES
 from .algebra import Algebra, Value
-from .parts import Contact, Coulomb, Filter, Limits, Line, Place
+from .parts import Contact, Coulomb, Filter, HuntCrossley, Limits, Line, Place
 
 Placed = Callable[..., Place]  # link, position, name, text
 
@@ -67,8 +68,9 @@ def contact(given: described_contact.Contact, algebra: Algebra, place: Placed) -
         where,
         algebra.vector(f"{name}_origin", given.plane.point, "m", text),
         np.array(given.plane.normal),
-        algebra.scalar(f"{name}_stiffness", given.stiffness, "N/m", f"stiffness of {name}", POSITIVE),
-        algebra.scalar(f"{name}_damping", given.damping, "N.s/m", f"damping of {name}", NON_NEGATIVE),
+        _stiffness(algebra, name, name, given.stiffness, ("N", "m"), given.law),
+        _damping(algebra, name, name, given.damping, ("N", "m"), given.law),
+        hunt_crossley(algebra, name, name, given.law, "m"),
         mu,
         v_s,
     )
@@ -94,17 +96,46 @@ def limits(joint: Joint, owner: str, algebra: Algebra) -> Limits:
         None if stop is None else algebra.scalar(f"{owner}_{key}_stop", stop, length, f"{key} stop of {owner}")
         for key, stop in (("lower", given.lower), ("upper", given.upper))
     )
-    text = f"of the stops of {owner}"
+    name, text, units = f"{owner}_stop", f"the stops of {owner}", (effort, length)
     return Limits(
         lower,
         upper,
-        algebra.scalar(
-            f"{owner}_stop_stiffness", given.stiffness, f"{effort}/{length}", f"stiffness {text}", POSITIVE
-        ),
-        algebra.scalar(
-            f"{owner}_stop_damping", given.damping, f"{effort}.s/{length}", f"damping {text}", NON_NEGATIVE
-        ),
+        _stiffness(algebra, name, text, given.stiffness, units, given.law),
+        _damping(algebra, name, text, given.damping, units, given.law),
+        hunt_crossley(algebra, name, text, given.law, length),
     )
+
+
+def hunt_crossley(
+    algebra: Algebra, name: str, text: str, law: ContactLaw | None, unit: str
+) -> HuntCrossley | None:
+    """The smooth law of what is named so; unit of its depth."""
+    if law is None:
+        return None
+    return HuntCrossley(
+        algebra.scalar(f"{name}_exponent", law.exponent, "1", f"exponent of the depth of {text}", HERTZIAN),
+        algebra.scalar(f"{name}_loss", law.loss, f"s/{unit}", f"dissipation of {text}", NON_NEGATIVE),
+    )
+
+
+def _stiffness(
+    algebra: Algebra, name: str, text: str, value: Value, units: tuple[str, str], law: ContactLaw | None
+) -> Value:
+    """A stiffness; with a power of the depth its unit depends on the exponent, which unit strings cannot say."""
+    effort, length = units
+    unit = f"{effort}/{length}" if law is None else None
+    about = f"stiffness of {text}" + ("" if law is None else f", {effort}/{length}^{name}_exponent")
+    return algebra.scalar(f"{name}_stiffness", value, unit, about, POSITIVE)
+
+
+def _damping(
+    algebra: Algebra, name: str, text: str, value: Value, units: tuple[str, str], law: ContactLaw | None
+) -> Value:
+    """A damping, N·s/m or N·m·s/rad; none beside a law, whose loss takes its place."""
+    effort, length = units
+    if law is not None:
+        return 0.0
+    return algebra.scalar(f"{name}_damping", value, f"{effort}.s/{length}", f"damping of {text}", NON_NEGATIVE)
 
 
 def armature(joint: Joint, owner: str, algebra: Algebra) -> Value:

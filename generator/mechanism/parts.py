@@ -51,6 +51,14 @@ class Coulomb:
 
 
 @dataclass(frozen=True)
+class HuntCrossley:
+    """Law k·δⁿ·(1 + c·δ̇) of what presses: exponent n, and loss c, s/m or s/rad."""
+
+    exponent: Value
+    loss: Value
+
+
+@dataclass(frozen=True)
 class Limits:
     """Stops of a coordinate, rad or m, None: no stop; N·m/rad or N/m, and per second."""
 
@@ -58,6 +66,7 @@ class Limits:
     upper: Value | None
     stiffness: Value
     damping: Value
+    law: HuntCrossley | None
 
 
 @dataclass(frozen=True)
@@ -216,6 +225,7 @@ class Support:
     position: Vector
     stiffness: Vector
     damping: Vector
+    law: HuntCrossley | None
 
     @property
     def signals(self) -> dict[str, Measure]:
@@ -308,6 +318,7 @@ class Contact:
     normal: Array
     stiffness: Value
     damping: Value
+    law: HuntCrossley | None
     mu: Value | None
     v_s: Value | None
 

@@ -43,4 +43,5 @@ ANY = Bounds()
 POSITIVE = Bounds(0.0, exclusive=True)
 NON_NEGATIVE = Bounds(0.0)
 EXPONENT = Bounds(1.0, 2.0)  # of Dahl's model
+HERTZIAN = Bounds(1.0, 10.0)  # exponent of a contact's depth
 RAMP = Bounds(0.0, 0.5, exclusive=True)  # of a trapezoidal profile

@@ -14,8 +14,7 @@ from ..kinematics.jet import Number
 from ..kinematics.lengths import Height
 from ..kinematics.quantities import Relation, State
 from .element import ForceElement, Given, Mark, Reaction
-
-_PRESSING = ("would press", "would pull")  # spring and damper, if it touches
+from .unilateral import Overlap, PressingLaw, pressing_law
 
 
 @dataclass(frozen=True)
@@ -24,6 +23,13 @@ class _Touch:
 
     contact: Contact
     column: int
+    law: PressingLaw
+
+    @property
+    def overlap(self) -> Overlap:
+        """Of its point with the plane."""
+        name = self.contact.name
+        return Overlap(name, f"contact {name}", self.depth, self.held, ("touches", "is clear"))
 
     def gap(self, state: State) -> Number:
         """M, negative in contact."""
@@ -37,17 +43,11 @@ class _Touch:
     def held(self, state: State) -> Number:
         """Spring and damper if they pulled, too, N."""
         opening = state.places.velocity[..., self.column] @ self.contact.normal
-        return -(float(self.contact.stiffness) * self.gap(state) + float(self.contact.damping) * opening)
-
-    def is_pressing(self, state: State) -> bool:
-        """Whether it acts."""
-        name = self.contact.name
-        touches = state.segment.holds((name, "gap"), self.depth(state))
-        return touches and state.segment.holds((name, "held"), self.held(state))
+        return self.law.force(self.depth(state), -opening)
 
     def normal_force(self, state: State) -> Number:
         """N, not negative but for what a trial step beyond an event makes of it."""
-        return self.held(state) if self.is_pressing(state) else 0.0 * self.held(state)
+        return self.held(state) if self.overlap.acts(state) else 0.0 * self.held(state)
 
     def force(self, state: State) -> Array:
         """On the body, shape (…, 3), N, world axes."""
@@ -69,16 +69,14 @@ class Contacts(ForceElement):
 
     def __init__(self, given: Given) -> None:
         self._slots = len(given.mechanism.bodies) + 1
-        self._touches = [_Touch(contact, given.first + i) for i, contact in enumerate(given.mechanism.contacts)]
+        self._touches = [
+            _Touch(contact, given.first + i, pressing_law(contact.stiffness, contact.damping, contact.law))
+            for i, contact in enumerate(given.mechanism.contacts)
+        ]
 
     def relations(self) -> list[Relation]:
         """Whether the place is below the plane, and whether that presses."""
-        found = []
-        for touch in self._touches:
-            name = touch.contact.name
-            found.append(Relation((name, "gap"), f"contact {name}", touch.depth, ("touches", "is clear")))
-            found.append(Relation((name, "held"), f"contact {name}", touch.held, _PRESSING))
-        return found
+        return [relation for touch in self._touches for relation in touch.overlap.relations()]
 
     def reaction(self, state: State) -> Reaction:
         """Springs with their energy, dampers, friction as applied; a spring that lets go loses its energy."""
@@ -86,11 +84,12 @@ class Contacts(ForceElement):
         for touch in self._touches:
             across, normal = state.places.jacobian[..., touch.column], touch.contact.normal
             pressing, depth = touch.normal_force(state), touch.depth(state)
-            spring = float(touch.contact.stiffness) * depth * touch.is_pressing(state)
+            acts = touch.overlap.acts(state)
+            spring = touch.law.elastic(depth) * acts
             forces = [np.multiply.outer(x, normal) for x in (spring, pressing - spring, pressing)]
             forces[2] = touch.force(state) - forces[2]
             parts += [(across @ force[..., None])[..., 0] for force in forces]
-            energy += 0.5 * spring * depth
+            energy += touch.law.energy(depth) * acts
         elastic, dissipative, applied = parts
         return Reaction(elastic, dissipative, applied, energy)
 

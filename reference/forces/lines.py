@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,13 +29,17 @@ class _Span:
 
 @dataclass(frozen=True)
 class _Tension:
-    """Of spring, damper and what is applied, N; the spring's energy, J, and what its moving rest gives it, W."""
+    """Of spring, damper and what is applied, N; the spring's energy, J, and what its moving rest gives it, W.
+
+    stretch  m, beyond the length at rest
+    """
 
     elastic: Number = 0.0
     dissipative: Number = 0.0
     applied: Number = 0.0
     energy: Number = 0.0
     driven: Number = 0.0
+    stretch: Number = 0.0
 
     @property
     def total(self) -> Number:
@@ -69,7 +73,8 @@ class _Law:
         stiffness, damping = float(self._line.stiffness or 0.0), float(self._line.damping or 0.0)
         stretch = span.length - rest
         elastic, applied = stiffness * stretch, -damping * rest_rate
-        return _Tension(elastic, damping * span.rate, applied, 0.5 * elastic * stretch, -elastic * rest_rate)
+        energy, driven = 0.5 * elastic * stretch, -elastic * rest_rate
+        return _Tension(elastic, damping * span.rate, applied, energy, driven, stretch)
 
 
 class Lines(ForceElement):
@@ -90,15 +95,19 @@ class Lines(ForceElement):
 
     def relations(self) -> list[Relation]:
         """Whether ropes are tight."""
-        words = ("is taut", "is slack")
-        return [
-            Relation(line.name, law.label, self._margin_of(i), words)
-            for i, (line, law) in enumerate(zip(self._lines, self._laws, strict=True))
-            if line.tension_only
-        ]
+        return [relation for i, line in enumerate(self._lines) if line.tension_only for relation in self._tight(i)]
 
-    def _margin_of(self, i: int) -> Callable[[State], float]:
-        return lambda state: self._laws[i](self._span(i, state), state).total
+    def _tight(self, i: int) -> list[Relation]:
+        """Of a rope; one of spring and damper is also slack while it is shorter than at rest."""
+        line, label, tight = self._lines[i], self._laws[i].label, ("is taut", "is slack")
+        pulls = Relation(line.name, label, lambda state: self._free(i, state).total, tight)
+        if line.stiffness is None:
+            return [pulls]
+        stretched = Relation((line.name, "stretch"), label, lambda state: self._free(i, state).stretch, tight)
+        return [stretched, replace(pulls, words=("would pull", "would push"))]
+
+    def _free(self, i: int, state: State) -> _Tension:
+        return self._laws[i](self._span(i, state), state)
 
     def forces(self) -> dict[str, Callable[[State], float]]:
         """Of each line."""
@@ -163,9 +172,11 @@ class Lines(ForceElement):
         return _Span(length, state.x_dot[..., k], direction, state.jacobian[..., k, :])
 
     def _tension(self, i: int, span: _Span, state: State) -> _Tension:
-        free, line = self._laws[i](span, state), self._lines[i]
-        slack = line.tension_only and not state.segment.holds(line.name, free.total)
-        return _Tension() if slack else free
+        free, line, holds = self._laws[i](span, state), self._lines[i], state.segment.holds
+        if not line.tension_only:
+            return free
+        stretched = line.stiffness is None or holds((line.name, "stretch"), free.stretch)
+        return free if stretched and holds(line.name, free.total) else _Tension()
 
 
 def places(mechanism: Mechanism) -> list[Place]:

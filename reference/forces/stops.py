@@ -9,6 +9,7 @@ import numpy as np
 from ..kinematics.jet import Number
 from ..kinematics.quantities import Relation, State
 from .element import ForceElement, Given, Reaction
+from .unilateral import Overlap, PressingLaw, pressing_law
 
 
 @dataclass(frozen=True)
@@ -19,8 +20,12 @@ class _Stop:
     k: int
     way: float
     at: float
-    stiffness: float
-    damping: float
+    law: PressingLaw
+
+    @property
+    def overlap(self) -> Overlap:
+        """Of its coordinate with the stop."""
+        return Overlap(self.key, f"stop {self.key}", self.depth, self.held, ("is met", "is left"))
 
     def depth(self, state: State) -> Number:
         """Rad or m, positive beyond the stop."""
@@ -28,12 +33,7 @@ class _Stop:
 
     def held(self, state: State) -> Number:
         """Spring and damper if they pulled, too, N·m or N."""
-        return self.stiffness * self.depth(state) - self.damping * self.way * state.qd[..., self.k]
-
-    def is_pressing(self, state: State) -> bool:
-        """Whether it acts."""
-        beyond = state.segment.holds((self.key, "depth"), self.depth(state))
-        return beyond and state.segment.holds((self.key, "held"), self.held(state))
+        return self.law.force(self.depth(state), -self.way * state.qd[..., self.k])
 
 
 class Stops(ForceElement):
@@ -49,8 +49,7 @@ class Stops(ForceElement):
                 k,
                 way,
                 float(getattr(coordinate.limits, key)),
-                float(coordinate.limits.stiffness),
-                float(coordinate.limits.damping),
+                pressing_law(coordinate.limits.stiffness, coordinate.limits.damping, coordinate.limits.law),
             )
             for k, coordinate in enumerate(mechanism.coordinates)
             if coordinate.limits is not None
@@ -65,24 +64,18 @@ class Stops(ForceElement):
 
     def relations(self) -> list[Relation]:
         """Whether a coordinate is beyond a stop, and whether that presses."""
-        found = []
-        for stop in self._stops:
-            found.append(Relation((stop.key, "depth"), f"stop {stop.key}", stop.depth, ("is met", "is left")))
-            found.append(
-                Relation((stop.key, "held"), f"stop {stop.key}", stop.held, ("would press", "would pull"))
-            )
-        return found
+        return [relation for stop in self._stops for relation in stop.overlap.relations()]
 
     def reaction(self, state: State) -> Reaction:
         """Springs of stops with their energy, dampers, and friction."""
         elastic, dissipative, applied = np.zeros((3, *state.q.shape))
         energy = np.zeros(state.q.shape[:-1])
         for stop in self._stops:
-            if stop.is_pressing(state):
-                spring = stop.stiffness * stop.depth(state)
+            if stop.overlap.acts(state):
+                spring = stop.law.elastic(stop.depth(state))
                 elastic[..., stop.k] += stop.way * spring
                 dissipative[..., stop.k] += stop.way * (stop.held(state) - spring)
-                energy += 0.5 * spring * stop.depth(state)
+                energy += stop.law.energy(stop.depth(state))
         applied[..., self._rubbing] = -self._effort * np.tanh(state.qd[..., self._rubbing] / self._v_s)
         return Reaction(elastic, dissipative, applied, energy)
 
@@ -91,7 +84,7 @@ class Stops(ForceElement):
         found: dict[str, float] = {}
         for stop in self._stops:
             name, effort = f"stops of {self._owners[stop.k]}", 0.0
-            if stop.is_pressing(state):
+            if stop.overlap.acts(state):
                 effort = stop.way * stop.held(state)
             found[name] = found.get(name, 0.0) + effort * float(state.qd[stop.k])
         for k, effort, v_s in zip(self._rubbing.tolist(), self._effort, self._v_s, strict=True):

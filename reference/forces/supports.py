@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from ..kinematics.lengths import Height, LinearHeight
 from ..kinematics.quantities import Relation, State
 from ..kinematics.segment import holds_in_all
 from .element import ForceElement, Given, Mark, Reaction
+from .unilateral import Overlap
 
 
 class Supports(ForceElement):
@@ -33,6 +35,10 @@ class Supports(ForceElement):
         self._supports = supports
         stacked = np.array([[s.position, s.stiffness, s.damping] for s in supports], dtype=float)
         self._position, self._stiffness, self._damping = stacked.reshape(-1, 3, 3).transpose(1, 2, 0)
+        self._exponent, self._loss = np.ones((3, len(supports))), np.zeros((3, len(supports)))
+        for k, support in enumerate(supports):
+            if support.law is not None:
+                self._exponent[2, k], self._loss[2, k] = float(support.law.exponent), float(support.law.loss)
         linearized = base is not None and base.linearized
         self._U = _small_motion(self._position, mechanism.n) if linearized else None
 
@@ -44,7 +50,8 @@ class Supports(ForceElement):
         across = -jacobian.reshape(*jacobian.shape[:-2], size)
         forces = parts.reshape(*parts.shape[:-2], size, 1)
         elastic, dissipative, applied = (across @ forces)[..., 0]
-        return Reaction(elastic, dissipative, applied, 0.5 * np.sum(parts[0] * deflection, axis=(-2, -1)))
+        energy = np.sum(parts[0] * deflection / (self._exponent + 1.0), axis=(-2, -1))
+        return Reaction(elastic, dissipative, applied, energy)
 
     @property
     def marks(self) -> tuple[Mark, ...]:
@@ -61,13 +68,25 @@ class Supports(ForceElement):
         return np.asarray(-self._parts(state).sum(axis=0).T)
 
     def relations(self) -> list[Relation]:
-        """Of one-sided ones: whether they press, and whether they would hold more along the ground than on it."""
+        """Of one-sided ones: overlap, and whether they would hold more along the ground than on it."""
         found = []
         for k in np.flatnonzero(self._one_sided).tolist():
-            name, label = self._supports[k].name, f"support {self._supports[k].name}"
-            found.append(Relation(name, label, self._margin_of(k, _pressing), ("presses", "lifts")))
-            found.append(Relation((name, "along"), label, self._margin_of(k, _beyond), ("slips", "sticks")))
+            name, overlap = self._supports[k].name, self._overlap(k)
+            found += overlap.relations()
+            found.append(
+                Relation((name, "along"), overlap.label, self._margin_of(k, _beyond), ("slips", "sticks"))
+            )
         return found
+
+    def _overlap(self, k: int) -> Overlap:
+        """Of a one-sided one with the ground."""
+        name = self._supports[k].name
+        pressing = self._margin_of(k, _pressing)
+        return Overlap(name, f"support {name}", partial(self._depth, k), pressing, ("touches", "lifts"))
+
+    def _depth(self, k: int, state: State) -> Number:
+        """Below the ground, m."""
+        return -self._deflection(state)[0][..., 2, k]
 
     def forces(self) -> dict[str, Callable[[State], float]]:
         """Of one-sided ones, along z."""
@@ -96,14 +115,14 @@ class Supports(ForceElement):
     def _parts(self, state: State) -> Array:
         """Of springs, dampers and what slips, shape (3, …, 3, supports), N, opposite to what they exert.
 
-        One-sided ones never pull, and hold no more along the ground than on it.
+        One-sided ones act while they are below the ground alone, never pull, and hold no more along it than on it.
         """
         free = self._free(state)
         parts = np.concatenate([free, np.zeros((1, *free.shape[1:]))])
         for k in np.flatnonzero(self._one_sided).tolist():
             name, pressing, beyond = self._supports[k].name, _pressing(free[..., k]), _beyond(free[..., k])
             along = pressing + beyond
-            if not state.segment.holds(name, pressing):
+            if not self._overlap(k).acts(state):
                 parts[..., k] = 0.0
             elif state.segment.holds((name, "along"), beyond) and holds_in_all(along != 0.0):
                 parts[2, ..., :2, k] = free[..., :2, k].sum(axis=0) * (pressing / along)[..., None]
@@ -116,7 +135,8 @@ class Supports(ForceElement):
     def _free(self, state: State) -> Array:
         """Of springs and dampers, shape (2, …, 3, supports), N, opposite to what they exert if they pulled."""
         deflection, rate, _ = self._deflection(state)
-        return np.array([self._stiffness * deflection, self._damping * rate])
+        elastic = self._stiffness * np.sign(deflection) * np.abs(deflection) ** self._exponent
+        return np.array([elastic, (self._damping - self._loss * elastic) * rate])
 
     def _deflection(self, state: State) -> tuple[Array, Array, Array]:
         """d and ḋ, shape (…, 3, supports), m and m/s, and ∂d/∂q, shape (…, n, 3, supports)."""

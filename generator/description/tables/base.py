@@ -8,7 +8,8 @@ from pydantic import Field, model_validator
 
 from ..fields.names import Name
 from ..fields.numbers import NonNegative3, Vector3
-from ..fields.types import Part
+from ..fields.types import KeyProblem, Part
+from .contact import ContactLaw
 from .inertia import Inertial
 from .shape import Shape
 
@@ -24,8 +25,18 @@ class Support(Part):
     """Along the world's x, y and z, N·s/m."""
     one_sided: bool = Field(False, strict=True)
     """Whether it presses along the world's z alone and holds nothing where it would pull: an outrigger."""
+    law: ContactLaw | None = None
+    """Smooth law of a one-sided one along z, in place of its damper there; its stiffness along z is in N/mⁿ."""
     name: Name | None = None
     """Of the outputs `<name>_gap` and `<name>_force` of a one-sided one; without it `support1` and so on."""
+
+    @model_validator(mode="after")
+    def _one_law(self) -> Support:
+        if self.law is not None and not self.one_sided:
+            raise KeyProblem("law", "goes with one_sided = true alone; set it, or remove the law")
+        if self.law is not None and self.damping[2]:
+            raise KeyProblem("damping", "expected 0 along z, where the loss of law takes its place")
+        return self
 
 
 class Base(Inertial):

@@ -1,12 +1,30 @@
-"""Points of links on planes: an outrigger on the ground, a load on a deck."""
+"""Points of links on planes: an outrigger on the ground, a load on a deck; and the law of what presses."""
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Annotated
 
+from pydantic import Field, model_validator
+
+from ...types.bounds import HERTZIAN
 from ..fields.names import Name
-from ..fields.numbers import NonNegative, Positive, Vector3
-from ..fields.types import Direction, Part
+from ..fields.numbers import NonNegative, Positive, Vector3, between
+from ..fields.types import Direction, KeyProblem, Part
+
+
+class ContactLaw(Part):
+    """Force k·δⁿ·(1 + c·δ̇) at the depth δ, and never a pull (Hunt and Crossley, 1975)."""
+
+    exponent: Annotated[float, *between(HERTZIAN)]
+    """Exponent n of the depth, dimensionless, at least 1; 1.5 for round bodies (Hertz)."""
+    loss: NonNegative = 0.0
+    """Coefficient c of the dissipation, s/m or s/rad."""
+
+
+def without_damper(law: ContactLaw | None, keys: set[str]) -> None:
+    """Raise KeyProblem if a description gives both a law and a damper."""
+    if law is not None and "damping" in keys:
+        raise KeyProblem("damping", "does not go with law, whose loss takes its place; remove one of them")
 
 
 class Plane(Part):
@@ -39,8 +57,15 @@ class Contact(Part):
     plane: Plane = Plane()
     """What it rests on."""
     stiffness: Positive
-    """Against the depth, N/m."""
+    """Against the depth, N/m; with `law` N/mⁿ."""
     damping: NonNegative = 0.0
     """Against the rate of the depth, N·s/m."""
+    law: ContactLaw | None = None
+    """Smooth law in place of the damper."""
     friction: ContactFriction | None = Field(None)
     """Friction along the plane; without it there is none."""
+
+    @model_validator(mode="after")
+    def _one_law(self) -> Contact:
+        without_damper(self.law, self.model_fields_set)
+        return self

@@ -15,6 +15,7 @@ from ..fields.types import (
     PlainPerCoordinate,
     UnitVector,
 )
+from .contact import ContactLaw, without_damper
 from .frame import Frame
 from .friction import Coulomb, Friction
 from .inertia import Inertial
@@ -29,12 +30,15 @@ class Limits(Part):
     upper: Number | None = None
     """Largest coordinate, rad or m; without it there is no upper stop."""
     stiffness: Positive
-    """N·m/rad or N/m."""
+    """N·m/rad or N/m; with `law` N·m/radⁿ or N/mⁿ."""
     damping: NonNegative = 0.0
     """N·m·s/rad or N·s/m."""
+    law: ContactLaw | None = None
+    """Smooth law in place of the damper."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Limits:
+        without_damper(self.law, self.model_fields_set)
         if self.lower is None and self.upper is None:
             raise ValueError("gives no stop; give lower, upper or both")
         if self.lower is not None and self.upper is not None and self.lower >= self.upper:

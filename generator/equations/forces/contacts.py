@@ -1,7 +1,6 @@
 """Points of links on planes: springs and dampers that press and never pull, with regularised Coulomb friction.
 
-At the depth δ the plane presses with N = k·δ + d·δ̇, where that is positive; against the sliding velocity v acts
-μ·N·tanh(|v|/v_s).
+The plane presses with the force N of `unilateral`; against the sliding velocity v acts μ·N·tanh(|v|/v_s).
 """
 
 from __future__ import annotations
@@ -14,7 +13,8 @@ from ...language import ir
 from ...language.ir import Expr
 from ...mechanism import Contact, Mechanism
 from ..bodies.lengths import End, along
-from .element import ZERO, Forces, size
+from .element import Forces, size
+from .unilateral import PressingLaw
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,11 @@ class ContactForce:
 
     def _normal_force(self, forces: Forces, gap: Expr, opening: Expr) -> Expr:
         contact = self.contact
-        law = -(ir.lift(contact.stiffness) * gap + ir.lift(contact.damping) * opening)
-        free = forces.program.define(f"{contact.name}_if_held", law, "N", "spring and damper, were they glued")
-        pressing = forces.lower.relation("<", gap, ZERO, forces.one_way(free), ZERO)
-        energy = 0.5 * ir.lift(contact.stiffness) * gap * gap
-        forces.stores(lambda: forces.lower.relation("<", gap, ZERO, forces.pressing(free, energy), ZERO))
-        return forces.publish(contact.signals["force"], pressing)
+        law = PressingLaw(contact.stiffness, contact.damping, contact.law)
+        text = "spring and damper, were they glued"
+        free = forces.program.define(f"{contact.name}_if_held", law.force(-gap, -opening), "N", text)
+        forces.stores(lambda: forces.overlapping(-gap, free, law.energy(-gap)))
+        return forces.publish(contact.signals["force"], forces.overlapping(-gap, free, free))
 
     def _friction(self, forces: Forces, N: Expr, sliding: Expr) -> Expr:
         contact, define = self.contact, forces.program.define

@@ -63,6 +63,10 @@ class Forces:
         """A value where the force `free` is positive, else 0."""
         return self.lower.relation(">", free, ZERO, value, ZERO)
 
+    def overlapping(self, depth: Expr, free: Expr, value: Expr) -> Expr:
+        """A value where the depth and the force `free` are positive, else 0."""
+        return self.lower.relation(">", depth, ZERO, self.pressing(free, value), ZERO)
+
     def effort(self, k: int, effort: Expr) -> None:
         """An effort on a coordinate, N or N·m."""
         self.efforts[k] = self.efforts.get(k, ir.constant(0.0)) + effort

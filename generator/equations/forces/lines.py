@@ -1,4 +1,6 @@
-"""Forces along the lines between two points: springs and dampers, expressions, FMU inputs; ropes do not push.
+"""Forces along the lines between two points: springs and dampers, expressions, FMU inputs.
+
+Ropes do not push, and those of spring and damper exert nothing where they are shorter than at rest.
 
 With the unit vector u from a to b, the length L = u·(r_b − r_a) has the rate u·(v_b − v_a); a tension F pulls a
 along u and b against it.
@@ -53,13 +55,19 @@ class LineForce:
             forces.stores(lambda: self._energy(forces, length))
             return free
         free = forces.program.define(f"{self.line.name}_if_tight", free, "N", "force if it could push, too")
-        forces.stores(lambda: forces.pressing(free, self._energy(forces, length)))
-        return forces.one_way(free)
+        if self.line.stiffness is None:
+            return forces.one_way(free)
+        stretch = self._stretch(forces, length)
+        forces.stores(lambda: forces.overlapping(stretch, free, self._energy(forces, length)))
+        return forces.overlapping(stretch, free, free)
+
+    def _stretch(self, forces: Forces, length: Expr) -> Expr:
+        return length - self._rest(forces)[0]
 
     def _energy(self, forces: Forces, length: Expr) -> Expr:
         if self.line.stiffness is None:
             return ZERO
-        stretch = length - self._rest(forces)[0]
+        stretch = self._stretch(forces, length)
         return 0.5 * ir.lift(self.line.stiffness) * stretch * stretch
 
     def _law(self, forces: Forces, length: Expr, rate: Expr) -> Expr:

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from ...language import ir
 from ...language.ir import Expr
 from ...mechanism import Coordinate, Mechanism
-from .element import ZERO, Forces
+from .element import Forces
+from .unilateral import PressingLaw
 
 _EACH = (("lower", 1.0), ("upper", -1.0))  # which stop, and the way it presses
 
 
 @dataclass(frozen=True)
 class Stops:
-    """On coordinate k: at the depth δ beyond a stop k·δ + d·δ̇, where that is positive; −effort·tanh(q̇/v_s)."""
+    """On coordinate k: the force of `unilateral` at the depth beyond a stop; −effort·tanh(q̇/v_s) of friction."""
 
     k: int
     coordinate: Coordinate
@@ -46,11 +47,11 @@ class Stops:
         depth = define(
             f"{name}_depth", way * (stop - ir.symbol(coordinate.symbol)), coordinate.unit, f"depth {text}"
         )
-        law = ir.lift(limits.stiffness) * depth - ir.lift(limits.damping) * (way * rate)
-        free = define(f"{name}_if_held", law, coordinate.effort_unit, f"spring and damper {text}")
-        energy = 0.5 * ir.lift(limits.stiffness) * depth * depth
-        forces.stores(lambda: forces.lower.relation(">", depth, ZERO, forces.pressing(free, energy), ZERO))
-        return forces.lower.relation(">", depth, ZERO, forces.one_way(free), ZERO)
+        law = PressingLaw(limits.stiffness, limits.damping, limits.law)
+        force = law.force(depth, -(way * rate))
+        free = define(f"{name}_if_held", force, coordinate.effort_unit, f"spring and damper {text}")
+        forces.stores(lambda: forces.overlapping(depth, free, law.energy(depth)))
+        return forces.overlapping(depth, free, free)
 
 
 def of(mechanism: Mechanism) -> Iterator[Stops]:

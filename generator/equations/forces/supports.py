@@ -11,6 +11,7 @@ from ...language.ir import Expr
 from ...mechanism import Mechanism, Place, Support
 from ..bodies.lengths import End, Length, along
 from .element import ZERO, Forces, size
+from .unilateral import PressingLaw
 
 _UP = ir.constant([0.0, 0.0, 1.0])
 
@@ -89,19 +90,26 @@ def of(mechanism: Mechanism) -> Iterator[Supports | LinearizedSupports]:
         yield (LinearizedSupports if base.linearized else Supports)(mechanism.supports)
 
 
+def _pressing_law(support: Support) -> PressingLaw:
+    return PressingLaw(support.stiffness[2], support.damping[2], support.law)
+
+
 def _spring_force(support: Support, deflection: Expr, rate: Expr) -> Expr:
-    return ir.array([-(support.stiffness[i] * deflection[i] + support.damping[i] * rate[i]) for i in range(3)])
+    along = [-(support.stiffness[i] * deflection[i] + support.damping[i] * rate[i]) for i in range(2)]
+    return ir.array([*along, _pressing_law(support).force(-deflection[2], -rate[2])])
 
 
 def _one_sided(forces: Forces, support: Support, deflection: Expr, force: Expr) -> Expr:
-    """Nothing where a one-sided support would pull, and never more along the ground than on it.
+    """Nothing where a one-sided support is clear of the ground or would pull, and never more along it than on it.
 
     So what it holds along x and y vanishes with its force along z. If it ended all at once, what that does to the
     base could press the support onto the ground again, in no time and without end. Gap and force are outputs.
     """
-    energies = [0.5 * support.stiffness[i] * deflection[i] * deflection[i] for i in range(3)]
+    across = [0.5 * support.stiffness[i] * deflection[i] * deflection[i] for i in range(2)]
+    law = _pressing_law(support)
+    depth = -deflection[2]
     if not support.one_sided:
-        forces.stores(lambda: energies[0] + energies[1] + energies[2])
+        forces.stores(lambda: across[0] + across[1] + law.energy(depth))
         return force
     name, relation = support.name, forces.lower.relation
     free = forces.program.define(f"{name}_if_held", force, "N", f"force of {name} if it held the base down, too")
@@ -110,11 +118,11 @@ def _one_sided(forces: Forces, support: Support, deflection: Expr, force: Expr) 
     share = relation(">", along, free[2], free[2] / along, ir.constant(1.0))
     share = forces.program.define(f"{name}_share", share, "1", "of that, what it holds")
     held = (share * free[0], share * free[1], free[2])
-    pressing = ir.array([forces.pressing(free[2], part) for part in held])
+    pressing = ir.array([forces.overlapping(depth, free[2], part) for part in held])
 
     def stored() -> Expr:  # what slips stores nothing along the ground
-        along_ground = relation(">", along, free[2], ZERO, energies[0] + energies[1])
-        return forces.pressing(free[2], along_ground + energies[2])
+        along_ground = relation(">", along, free[2], ZERO, across[0] + across[1])
+        return forces.overlapping(depth, free[2], along_ground + law.energy(depth))
 
     forces.stores(stored)
     forces.publish(support.signals["gap"], deflection[2])

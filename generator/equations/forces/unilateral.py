@@ -1,0 +1,50 @@
+"""Laws of what presses where it overlaps, and never pulls: contacts, stops, one-sided supports.
+
+At the depth δ > 0 a spring and a damper exert k·δ + d·δ̇, or by Hunt and Crossley (1975) k·δⁿ·(1 + c·δ̇), where that
+is positive. Without overlap the force is exactly zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...language import ir
+from ...language.ir import Expr
+from ...mechanism import HuntCrossley, Value
+
+_TINY = ir.constant(1e-24)  # m² or rad², keeps a power of zero differentiable
+
+
+@dataclass(frozen=True)
+class PressingLaw:
+    """Force at a depth if it could pull, too.
+
+    Parameters
+    ----------
+    stiffness, damping : Value
+        Of spring and damper, N/m and N·s/m (or N·m/rad and N·m·s/rad).
+    smooth : HuntCrossley or None
+        Exponent and loss in place of the damper; then the stiffness is in N/mⁿ.
+    """
+
+    stiffness: Value
+    damping: Value
+    smooth: HuntCrossley | None
+
+    def elastic(self, depth: Expr) -> Expr:
+        """Spring force, N; odd in the depth, so that a trial step beyond an event has a value."""
+        linear = ir.lift(self.stiffness) * depth
+        if self.smooth is None:
+            return linear
+        return linear * ir.power(depth * depth + _TINY, 0.5 * (ir.lift(self.smooth.exponent) - 1.0))
+
+    def force(self, depth: Expr, rate: Expr) -> Expr:
+        """Spring and damper, N, at the rate of the depth."""
+        if self.smooth is None:
+            return self.elastic(depth) + ir.lift(self.damping) * rate
+        return self.elastic(depth) * (1.0 + ir.lift(self.smooth.loss) * rate)
+
+    def energy(self, depth: Expr) -> Expr:
+        """Energy of the spring, J."""
+        exponent = ir.constant(1.0) if self.smooth is None else ir.lift(self.smooth.exponent)
+        return self.elastic(depth) * depth / (exponent + 1.0)
