@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .fmu.compare.context import RunReport
     from .linear import Mode, Modes, ModeTracks, StateSpace
     from .model import Model, load
+    from .plausibility import Remark
     from .reference import Reactions
     from .results import Run
     from .studies.optimum import optimize
@@ -53,6 +54,7 @@ __all__ = [
     "Optimum",
     "Problem",
     "Reactions",
+    "Remark",
     "Run",
     "RunReport",
     "SolveError",
@@ -85,6 +87,7 @@ _MODULES = {
     "fmu.compare.context": ("RunReport",),
     "linear": ("Mode", "ModeTracks", "Modes", "StateSpace"),
     "model": ("Model", "load"),
+    "plausibility": ("Remark",),
     "reference": ("Reactions",),
     "results": ("Run",),
     "studies.optimum": ("optimize",),

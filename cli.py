@@ -13,6 +13,7 @@ from rich.table import Table
 
 from ._version import __version__
 from .console import (
+    COLOURS,
     command_line,
     emit,
     emit_strict,
@@ -21,12 +22,15 @@ from .console import (
     progress_bars,
     screen,
     show,
+    show_remarks,
     verdict_table,
     wrote,
 )
 from .errors import DescriptionError, GpmelicaError, MissingToolError
 from .exchange.commands import export_app, import_app
 from .options import (
+    DISAGREES,
+    OK,
     Case,
     CompilerName,
     File,
@@ -38,7 +42,9 @@ from .options import (
     Out,
     Platforms,
     ReferenceResults,
+    Strict,
     Timeout,
+    exit_status,
 )
 from .studies.commands import add_to
 from .studies.linear import add_to as add_linear
@@ -52,7 +58,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="From a mechanism's description to readable Modelica, a verified FMU and a report.",
     epilog="Exit status: 0 ok; 1 a check or comparison failed; 2 bad input; 3 a tool is missing;"
-    " 4 disk or memory is full.",
+    " 4 disk or memory is full; 5 with --strict: all is ok, but something is questionable.",
     invoke_without_command=True,
 )
 app.add_typer(import_app, name="import")
@@ -68,14 +74,14 @@ def _options(
         raise typer.Exit
 
 
-OK, DISAGREES, BAD_INPUT, MISSING_TOOL, EXHAUSTED = 0, 1, 2, 3, 4
+BAD_INPUT, MISSING_TOOL, EXHAUSTED = 2, 3, 4
 # what a machine runs out of; all other errors of files are those of paths that are given
 _RESOURCES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO}
 _RESOURCES |= {errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 
 
 def main() -> NoReturn:
-    """Run the command line; exit status 0 ok, 1 check failed, 2 bad input, 3 missing tool, 4 disk full."""
+    """Run the command line; the exit status is that of the epilogue of `--help`."""
     try:
         with printed():
             app(standalone_mode=True)
@@ -236,11 +242,12 @@ def run(
     march: March = "",
     omc: OmcPath = None,
     timeout: Timeout = 600.0,
+    strict: Strict = False,
     as_json: Json = False,
 ) -> None:
     """Do everything: Modelica, FMU, reference, comparison, report.html and result.json."""
     from .fmu.compare.result import result
-    from .fmu.report.report import word
+    from .fmu.report.report import lines
 
     model = _load(file, case)
     with progress_bars() as progress:
@@ -261,12 +268,13 @@ def run(
         emit_strict(result(report))
     else:
         screen.print(verdict_table(report.comparisons))
-        for name, finding in report.findings.items():
-            screen.print(f"[{'green' if finding.ok else 'red'}]{word(name, report)}[/]: {escape(finding.text)}")
+        for badge, text, colour in lines(report):
+            screen.print(f"[{COLOURS[colour]}]{badge}[/]: {escape(text)}")
+        show_remarks(report.plausible)
         for name, note in report.remarks:
             screen.print("note: " + (f"{name}: " if name else "") + note, markup=False)
         screen.print(f"report: {model.folder(out) / 'report.html'}", markup=False)
-    raise typer.Exit(OK if report.ok else DISAGREES)
+    raise typer.Exit(exit_status(report.ok, strict and bool(report.plausible)))
 
 
 @app.command()

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Column, Table
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     import typer
 
     from .fmu.compare.compare import Comparison
+    from .plausibility import Remark
+
+COLOURS = {"green": "green", "amber": "yellow", "red": "red"}
 
 errors = Console(stderr=True, soft_wrap=True, highlight=False)
 # a pipe has no width: tables are not cut there
@@ -83,6 +87,12 @@ def show(shown: Iterable[Table | str], paths: list[Path]) -> None:
     for part in shown:
         screen.print(part)
     wrote(paths, as_json=False)
+
+
+def show_remarks(remarks: Iterable[Remark]) -> None:
+    """Print what is questionable, a line each."""
+    for remark in remarks:
+        screen.print(f"[{COLOURS['amber']}]look at[/] {escape(remark.text)}")
 
 
 def emit_strict(data: Any) -> None:

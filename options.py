@@ -7,10 +7,21 @@ from typing import Annotated
 
 import typer
 
+OK, DISAGREES, QUESTIONABLE = 0, 1, 5
+
+
+def exit_status(ok: bool, questionable: bool) -> int:
+    """Return the exit status of a command that judges; questionable counts with --strict alone."""
+    if not ok:
+        return DISAGREES
+    return QUESTIONABLE if questionable else OK
+
+
 File = Annotated[Path, typer.Argument(help="description of the mechanism, TOML")]
 Case = Annotated[str | None, typer.Option(help="case of the description")]
 Out = Annotated[Path | None, typer.Option(help="folder for what is written (default: Name, or Name_CASE)")]
 Json = Annotated[bool, typer.Option("--json", help="print JSON for scripts")]
+Strict = Annotated[bool, typer.Option("--strict", help="exit status 5 if all is ok but something is questionable")]
 Input = Annotated[
     Path | None, typer.Option("--input", help="FMU inputs over time: CSV with a column time and one per input")
 ]

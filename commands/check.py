@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
-from .. import reference
+from .. import plausibility, reference
 from ..fmu.compare.findings import start_consistency
 from ..generator.description.tables.frame import angles_of
 from ..generator.mechanism import GROUND
@@ -27,11 +28,20 @@ class Summary:
 
     def data(self) -> dict[str, Any]:
         """JSON-ready: bodies, coordinates, constraint rows, rank, dof, dependent coordinates, warnings."""
-        return facts(self.model)
+        return facts(self.model) | {"plausible": [remark.data() for remark in self.plausible]}
 
     def tables(self) -> list[Table | str]:
         """For a terminal."""
-        return tables(self.model, self.data())
+        return [
+            *tables(self.model, self.data()),
+            f"{plausibility.word(self.plausible)}: {plausibility.sentence(self.plausible)}",
+            *(f"look at {remark.text}" for remark in self.plausible),
+        ]
+
+    @cached_property
+    def plausible(self) -> tuple[plausibility.Remark, ...]:
+        """Remarks on what is probably not meant, as far as they need no run."""
+        return plausibility.of_description(self.model)
 
     @property
     def consistent(self) -> bool:

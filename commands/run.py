@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import reference
+from .. import plausibility, reference
 from .._version import __version__
 from ..errors import SolveError
 from ..fmu.backends import rumoca
@@ -212,6 +212,7 @@ def _report(
         not_unique=reactions.not_unique(model),
         inputs=functions or {},
         loaded=loaded,
+        plausible=plausibility.of_run(model, truth),
     )
     return replace(report, notes=tuple(_notes(report, options, attempts, fmus)))
 

@@ -15,7 +15,7 @@ from ..errors import GpmelicaError, MissingToolError
 from ..fmu.compare.result import result, withdraw_verdict
 from ..fmu.compilers.kept import kept_objects
 from ..fmu.report.cases.report import CaseFailure, CaseRun, Outcome, cases_data, write_case_report
-from ..fmu.report.cases.tables import largest_error, remark, verdict
+from ..fmu.report.cases.tables import largest_error, plausible, remark, verdict
 from ..fmu.report.plots.number_text import NOTHING
 from ..generator.description import Chain, load
 from ..prepared import prepare
@@ -37,13 +37,18 @@ class Study:
         """Whether every run of every case agrees with its reference."""
         return all(entry.result["ok"] for entry in self.runs)
 
+    @property
+    def questionable(self) -> bool:
+        """Whether a case has remarks on what is probably not meant."""
+        return any(entry.result.get("plausible") for entry in self.runs)
+
     def data(self) -> dict[str, Any]:
         """Contents of `cases.json`."""
         return cases_data(self.chain, self.runs)
 
     def table(self) -> Table:
         """For a terminal."""
-        table = Table("case", "n", "dof", "relative error", "verdict", *([] if self.ok else ["why"]))
+        table = Table("case", "n", "dof", "relative error", "verdict", "plausible", *([] if self.ok else ["why"]))
         for entry in self.runs:
             word = verdict(entry)
             table.add_row(
@@ -52,6 +57,7 @@ class Study:
                 str(entry.result.get("dof", NOTHING)),
                 largest_error(entry),
                 f"[{'green' if word == 'agrees' else 'red'}]{word}[/]",
+                plausible(entry),
                 *([] if self.ok else [escape(remark(entry))]),
             )
         return table

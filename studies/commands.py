@@ -10,7 +10,7 @@ from rich.table import Table
 
 from ..console import command_line, emit_strict, progress_bars, screen
 from ..errors import DescriptionError, Problem
-from ..options import Case, File, Json, Out
+from ..options import Case, File, Json, Out, Strict, exit_status
 
 Setting = Annotated[
     list[str] | None,
@@ -35,6 +35,7 @@ def study(
     cases: Annotated[bool, typer.Option("--cases", help="all cases of the description")] = False,
     out: Out = None,
     rumoca: Annotated[bool, typer.Option(help="run the Modelica text in rumoca too")] = True,
+    strict: Strict = False,
     as_json: Json = False,
 ) -> None:
     """Run all cases and compare them in one report."""
@@ -50,7 +51,7 @@ def study(
     else:
         screen.print(outcome.table())
         screen.print(f"report: {outcome.report}", markup=False)
-    raise typer.Exit(0 if outcome.ok else 1)
+    raise typer.Exit(exit_status(outcome.ok, strict and outcome.questionable))
 
 
 def sweep(

@@ -57,7 +57,7 @@ def made_up_case(name: str, case: str = "rigid_boom", support: str = "flexible",
     signals: Mapping[str, Array] = {**run.signals, **changes}
     entry = {"name": "reference", "wall_s": 1.0, "max_rel_error": 0.0, "ok": True}
     result = {"case": name, "n": mechanism.n, "dof": mechanism.n - 2, "runs": [entry], "ok": True}
-    result |= {"consistent": True, "agrees": True, "holds": True, "because": {}}
+    result |= {"consistent": True, "agrees": True, "holds": True, "because": {}, "plausible": []}
     return CaseRun(name, result, Trajectory("reference", run.time, signals), mechanism)
 
 

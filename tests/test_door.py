@@ -27,7 +27,7 @@ FOUR_BAR = "examples/four_bar_3d.toml"
 
 TYPES = """
 BuildError DescriptionError Exported Fmu GpmelicaError LoadSummary MissingToolError Mode ModeTracks Model Modes
-Optimum Problem Reactions Run RunReport SolveError StateSpace Summary Sweep UnknownNameError
+Optimum Problem Reactions Remark Run RunReport SolveError StateSpace Summary Sweep UnknownNameError
 """
 PUBLIC = dict.fromkeys(TYPES.split()) | {
     "from_urdf": "(path, base='fixed') -> Model",

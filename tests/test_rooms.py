@@ -44,6 +44,7 @@ reference.analysis
 reference
 scene
 prepared
+plausibility
 fmu.files fmu.compilers
 fmu.code fmu.compare fmu.runs
 fmu.ssp

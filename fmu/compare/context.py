@@ -8,6 +8,7 @@ from functools import cached_property
 
 from ... import reference
 from ...generator.mechanism import Mechanism
+from ...plausibility import Remark
 from ...prepared import Prepared
 from ...reference import Course, Input, Mode
 from ...scene import Scene, film
@@ -34,6 +35,7 @@ class RunReport:
         files        file name, relative to the report → what it holds
         not_unique   joint or closure → parts of its load that are not unique, see `reactions.not_unique`
         inputs       of the FMU over time, by symbol
+        plausible    remarks on what is probably not meant; they do not change `ok`
         facts, notes further facts of the model (name → text), and remarks on the verdict
         loaded       the reference's run with loads of all joints, if they are known
     """
@@ -53,6 +55,7 @@ class RunReport:
     inputs: Mapping[str, Input] = field(default_factory=dict)
     facts: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    plausible: tuple[Remark, ...] = ()
     loaded: Trajectory | None = None
 
     @property

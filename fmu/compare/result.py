@@ -43,6 +43,7 @@ def result(report: RunReport) -> dict[str, Any]:
         "ok": report.ok,
         **{name: finding.ok for name, finding in report.findings.items()},
         "because": {name: finding.text for name, finding in report.findings.items()},
+        "plausible": [remark.data() for remark in report.plausible],
         "notes": list(report.notes),
         "events": [{"t": e.t, "of": e.label, "what": e.word} for e in report.reference.events],
         "not_unique": {name: list(parts) for name, parts in report.not_unique.items()},

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import plausibility
 from ...generator.mechanism import Mechanism
 from ..compare.context import RunReport
 from ..files.files import write_atomically
@@ -50,8 +51,9 @@ def _content(report: RunReport, drawn: list[Picture]) -> dict[str, Any]:
         "name": mechanism.name,
         "case": report.case,
         "description": mechanism.chain.description,
-        "verdict": ", ".join(word(name, report) for name in report.findings),
-        "findings": [(word(name, report), finding.text) for name, finding in report.findings.items()],
+        "verdict": ", ".join(badge for badge, _, _ in lines(report)),
+        "findings": [(badge, text) for badge, text, _ in lines(report)],
+        "remarks": [remark.text for remark in report.plausible],
         "worst": _sentence(report),
         "numbers": headline(report),
         "player": player_of(report.scene),
@@ -85,6 +87,14 @@ _WORDS = {
     "agrees": ("agrees", "disagrees"),
     "holds": ("holds", "violated"),
 }
+
+
+def lines(report: RunReport) -> list[tuple[str, str, str]]:
+    """Return the lines of the verdict: a word, a sentence, and `green`, `amber` or `red`."""
+    found = [(word(name, report), f.text, "green" if f.ok else "red") for name, f in report.findings.items()]
+    remarks = report.plausible
+    colour = "amber" if remarks else "green"
+    return [*found, (plausibility.word(remarks), plausibility.sentence(remarks), colour)]
 
 
 def word(name: str, report: RunReport) -> str:

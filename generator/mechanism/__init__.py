@@ -21,6 +21,7 @@ from .parts import Friction as Friction
 from .parts import HuntCrossley as HuntCrossley
 from .parts import JointFrame as JointFrame
 from .parts import KnifeEdge as KnifeEdge
+from .parts import Limits as Limits
 from .parts import Line as Line
 from .parts import Mechanism as Mechanism
 from .parts import Place as Place

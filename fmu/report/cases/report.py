@@ -98,6 +98,7 @@ def _content(chain: Chain, runs: Sequence[Outcome], command: str) -> dict[str, A
         "numbers": _key_numbers(runs, ran),
         "overview": tables.overview(chain, runs),
         "messages": [(run.case, tables.remark(run)) for run in runs if not run.result["ok"]],
+        "remarks": [f"{run.case}: {entry['text']}" for run in ran for entry in run.result["plausible"]],
         "wall_times": tables.wall_times(runs),
         "motion": _inlined(motion_pictures(ran, _targets(ran))),
         "first": ran[0].case if ran else "",

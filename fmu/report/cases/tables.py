@@ -27,6 +27,7 @@ def overview(chain: Chain, outcomes: Sequence[Outcome]) -> Table:
     columns: _Columns = [
         ("case", "code", lambda o: o.case),
         ("verdict", "verdict", verdict),
+        ("plausible", "verdict", plausible),
         ("changes", "expression", lambda o: changes.get(o.case) or NOTHING),
         ("n", "number", lambda o: str(o.result.get("n", NOTHING))),
         ("dof", "number", lambda o: str(o.result.get("dof", NOTHING))),
@@ -110,6 +111,13 @@ def verdict(outcome: Outcome) -> str:
         return "failed"
     wrong = [word for key, word in NOT.items() if not outcome.result[key]]
     return wrong[0] if wrong else "agrees"
+
+
+def plausible(outcome: Outcome) -> str:
+    """Return the case's fourth line of the verdict in one word."""
+    if isinstance(outcome, CaseFailure):
+        return NOTHING
+    return "questionable" if outcome.result["plausible"] else "plausible"
 
 
 def percent(ratio: float) -> str:

@@ -1,0 +1,27 @@
+"""Keys of the description that a remark refers to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from ..generator.description import Chain
+
+
+class Named(Protocol):
+    """Part of the description that has a name."""
+
+    @property
+    def name(self) -> str:
+        """Name in the description."""
+
+
+def member(key: str, parts: Sequence[Named], name: str) -> str:
+    """Return the key of the part with a name: `links[2] (boom)`."""
+    index = next(k for k, part in enumerate(parts) if part.name == name)
+    return f"{key}[{index}] ({name})"
+
+
+def link(chain: Chain, name: str) -> str:
+    """Return the key of a link, or `base`."""
+    return "base" if name == "base" else member("links", chain.links, name)

@@ -1,0 +1,86 @@
+"""One remark about a mechanism, and the sentence that sums up all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+KINDS = (
+    "tips",
+    "support_lifted",
+    "rope_slack",
+    "start_beyond_stop",
+    "angle_above_turn",
+    "statics_far",
+    "start_accelerates",
+    "drive_without_motion",
+    "force_far_above_weight",
+    "inertia_unlikely",
+    "length_unlikely",
+    "singular_configuration",
+    "sensitive_motion",
+    "unused_name",
+    "input_constant",
+)
+"""Values of `Remark.id`, the most urgent first."""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """Something about a mechanism that is probably not meant.
+
+    Parameters:
+        id     kind of remark, one of `KINDS`
+        where  key of the description, such as `links[2] (boom)`
+        found  clause that states the fact, with value and unit
+        hint   likely cause, or what to do
+        value  number that exceeds the limit, or None
+        unit   of value and limit
+        limit  bound that a usual mechanism keeps, or None
+        time   instant of the run, s; None: before it, or all the time
+    """
+
+    id: str
+    where: str
+    found: str
+    hint: str
+    value: float | None = None
+    unit: str = ""
+    limit: float | None = None
+    time: float | None = None
+
+    @property
+    def text(self) -> str:
+        """Place, fact and likely cause in one line."""
+        return f"{self.where}: {self.found}; {self.hint}"
+
+    def data(self) -> dict[str, Any]:
+        """JSON-ready entry of `plausible` in `result.json`."""
+        return {
+            "id": self.id,
+            "where": self.where,
+            "value": self.value,
+            "unit": self.unit,
+            "limit": self.limit,
+            "time": self.time,
+            "hint": self.hint,
+            "text": self.text,
+        }
+
+
+def ordered(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
+    """Each remark once, the most urgent kind first."""
+    return tuple(sorted(dict.fromkeys(remarks), key=lambda remark: KINDS.index(remark.id)))
+
+
+def word(remarks: Sequence[Remark]) -> str:
+    """Return the fourth line of the verdict in one word."""
+    return "questionable" if remarks else "plausible"
+
+
+def sentence(remarks: Sequence[Remark]) -> str:
+    """Return the fourth line of the verdict in one sentence."""
+    if not remarks:
+        return "No value of the description, its initial state or the motion is unusual."
+    return "One value is unusual." if len(remarks) == 1 else f"{len(remarks)} values are unusual."
