@@ -1,11 +1,11 @@
 """N-four-bar mechanism of the IFToMM multibody benchmark library (A02), and its motion in closed form.
 
-N + 1 rods stand side by side on the ground, N couplers join their free ends; each is a slender rod of 1 m and 1 kg.
+N + 1 rods stand side by side on the ground, N couplers join their free ends; each is a slender rod of 1 m, 1 kg.
 Gravity acts along −y. The point B0, the end of the first rod, starts above its hinge with 1 m/s along +x.
 
 Where the rods lie along the ground, the constraints depend on each other and N further branches of motion begin.
-Source: M. González, D. Dopico, U. Lugrís, J. Cuadrado, A benchmarking system for MBS simulation software, Multibody
-System Dynamics 16 (2006), and lim.ii.udc.es/mbsbenchmark, problem A02.
+Source: M. González, D. Dopico, U. Lugrís, J. Cuadrado, A benchmarking system for MBS simulation software,
+Multibody System Dynamics 16 (2006), and lim.ii.udc.es/mbsbenchmark, problem A02.
 """
 
 from __future__ import annotations

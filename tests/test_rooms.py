@@ -239,6 +239,7 @@ def test_no_room_is_crowded() -> None:
 FOLDER = Path(gpmelica.reference.__file__).parent
 SHARED = {"errors", "trajectory", "generator.language.expressions", "generator.mechanism", "generator.types"}
 SHARED |= {"generator.language.ir.Expr"}  # the node alone, not what simplifies it
+SHARED |= {"generator.language.pace"}  # how long steps may be; tests/test_pulses.py holds it against impulses
 
 
 def imported(path: Path) -> set[str]:

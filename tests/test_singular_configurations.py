@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from helpers_four_bars import n_four_bar, parallel_angle
 from helpers_reference import mechanism_of

@@ -103,6 +103,7 @@ class _Run:
         self.events = Events(motion, float(times[-1]) / _LOOKS)
         self.steps = 0
         end = float(times[-1])
+        self._pace = motion.model.pace(end)
         begins = np.array([0.0, *motion.model.stops(end)])
         self._bounds = np.append(begins[begins < end * (1.0 - SAME_TIME)], end)
         self._last_stop = float(begins[-1])
@@ -132,7 +133,8 @@ class _Run:
         """
         done = self._done
         try:
-            return integrator.integrate(self.motion.rate(segment), span, y, partial(self._record, segment))
+            record = partial(self._record, segment)
+            return integrator.integrate(self.motion.rate(segment), span, y, record, self._pace)
         except SolveError as error:
             if integrator.method == "Radau":
                 self._done = done

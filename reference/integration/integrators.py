@@ -11,6 +11,7 @@ import numpy as np
 from scipy import integrate
 
 from ...errors import SolveError
+from ...generator.language.pace import STEADY, Pace
 from ...trajectory import Array
 from .radau import Radau
 
@@ -48,14 +49,17 @@ class Integrator:
         if self.method not in METHODS:
             raise SolveError(f"expected a method out of {', '.join(METHODS)}, got {self.method!r}")
 
-    def integrate(self, rate: Rate, span: tuple[float, float], y: Array, record: Record) -> tuple[float, Array]:
+    def integrate(
+        self, rate: Rate, span: tuple[float, float], y: Array, record: Record, pace: Pace = STEADY
+    ) -> tuple[float, Array]:
         """When it ends, s, and the end state, shape (k,), of ẏ = rate(t, y) over span, s.
 
+        pace    longest steps over time
         record  called after each step with its begin and end, s, the state there, and the interpolant between
                 them; it may say at what time within the step the integration ends
         Raises Stalled where the integrator gives up.
         """
-        return (_fixed if self.method == "RK4" else _adaptive)(self, rate, span, y, record)
+        return (_fixed if self.method == "RK4" else _adaptive)(self, rate, span, y, record, pace)
 
 
 Interpolant = Callable[[float], Array]
@@ -63,20 +67,34 @@ Record = Callable[[float, float, Array, Callable[[], Interpolant]], float | None
 
 
 def _adaptive(
-    settings: Integrator, rate: Rate, span: tuple[float, float], y: Array, record: Record
+    settings: Integrator, rate: Rate, span: tuple[float, float], y: Array, record: Record, pace: Pace
+) -> tuple[float, Array]:
+    # LSODA takes no other longest step while it runs, so it starts anew in each interval
+    spans = [*pace.pieces(*span)] if settings.method == "LSODA" else [span]
+    for part in spans:
+        reached, y = _marched(settings, rate, part, y, record, pace)
+        if reached < part[1]:
+            break
+    return reached, y
+
+
+def _marched(
+    settings: Integrator, rate: Rate, span: tuple[float, float], y: Array, record: Record, pace: Pace
 ) -> tuple[float, Array]:
     begin, end = span
+    longest = np.inf if settings.method == "Radau" else settings.longest
     solver = _ADAPTIVE[settings.method](
         rate,
         begin,
         y,
         end,
-        max_step=np.inf if settings.method == "Radau" else settings.longest,
+        max_step=longest,
         rtol=max(settings.tolerance, 1e-13),
         atol=settings.tolerance * 1e-3,
     )
     while solver.status == "running":
         before = solver.t
+        solver.max_step = min(longest, pace.end(before) - before)
         message = solver.step()
         if solver.status == "failed":
             raise Stalled(settings.method, solver.t, np.asarray(solver.y), message)
@@ -88,11 +106,11 @@ def _adaptive(
 
 
 def _fixed(
-    settings: Integrator, rate: Rate, span: tuple[float, float], y: Array, record: Record
+    settings: Integrator, rate: Rate, span: tuple[float, float], y: Array, record: Record, pace: Pace
 ) -> tuple[float, Array]:
     begin, end = span
     count = max(1, int(np.ceil((end - begin) / settings.step - 1e-6)))
-    times = np.linspace(begin, end, count + 1)
+    times = np.array([*pace.refined(np.linspace(begin, end, count + 1).tolist())])
     slope = rate(begin, y)
     for before, after in zip(times[:-1].tolist(), times[1:].tolist(), strict=True):
         following = _runge_kutta(rate, before, y, slope, after - before)

@@ -109,7 +109,7 @@ class Radau:
         atol: float,
     ) -> None:
         self.t, self.y, self.status = t, np.asarray(y, dtype=float), "running"
-        self._rate, self._end, self._longest = rate, end, max_step
+        self._rate, self._end, self.max_step = rate, end, max_step
         self._rtol, self._atol = rtol, atol
         self._slope = np.asarray(rate(t, self.y))
         self._h = self._first()
@@ -121,7 +121,7 @@ class Radau:
         """Takes one; where none does, `status` is "failed" and it says why, or the rate's error is raised."""
         fresh = False
         while True:
-            h = min(self._h, self._longest, self._end - self.t)
+            h = min(self._h, self.max_step, self._end - self.t)
             if self.t + h >= self._end - 1e-3 * h:
                 h = self._end - self.t
             if h < 10.0 * np.spacing(self.t):

@@ -21,6 +21,7 @@ class Curve:
 
     first, last   s: its span; before, after: what it holds beyond it
     kinks         times, s, at which an integrator stops
+    points        shape (N,), s, where its pieces meet
     rests         whether it is constant beyond its ends, where its second derivative jumps
     """
 
@@ -38,6 +39,7 @@ class Curve:
             if table.interpolation == "linear"
             else CubicSpline(time, values, bc_type="not-a-knot" if self.is_free else "clamped").c
         )
+        self.points = time
         self._begins, self._coefficients = time[:-1], pieces
         self._times, self._pieces = time.tolist(), pieces.T.tolist()
 

@@ -252,7 +252,7 @@ def _by_sign(x: Node, above: Node, below: Node) -> Node:
 
 def _conditional(comparison: str, children: tuple[Node, ...], eventful: bool = True) -> Node:
     left, right, then, otherwise = children
-    line = _line(Call("-", (left, right)))
+    line = affine(Call("-", (left, right)))
     if line is None:
         return (Related if eventful else _Branch)(comparison, children)
     offset, slope = line
@@ -263,15 +263,15 @@ def _conditional(comparison: str, children: tuple[Node, ...], eventful: bool = T
     return _Switch(-offset / slope, (before, after))
 
 
-def _line(node: Node) -> tuple[float, float] | None:
-    """(a, b) if the node is a + b t with constants a and b, else None."""
+def affine(node: Node) -> tuple[float, float] | None:
+    """The pair (a, b) if the node is a + b t with constants a and b, else None."""
     if isinstance(node, Constant):
         return node.number, 0.0
     if isinstance(node, Atom):
         return (0.0, 1.0) if node.name == "t" else None
     if not isinstance(node, Call) or node.function not in ("+", "-", "*", "/", "neg"):
         return None
-    lines = [_line(child) for child in node.children]
+    lines = [affine(child) for child in node.children]
     known = [line for line in lines if line is not None]
     return _combined(node.function, *known) if len(known) == len(lines) else None
 
@@ -339,7 +339,7 @@ def stops(node: Node) -> Iterator[float]:
         yield node.time
     if isinstance(node, Call):
         for difference in _breaks(node):
-            line = _line(difference)
+            line = affine(difference)
             if line is not None and line[1] != 0.0:
                 yield -line[0] / line[1]
     for child in node.children:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...generator.language.pace import Pace
 from ...generator.mechanism import Body, Mechanism
 from ...trajectory import Array
 from ..constraints.constraints import Constraints
@@ -22,6 +23,7 @@ from ..kinematics.jet import Number
 from ..kinematics.kinematics import Kinematics, Places, Posture
 from ..kinematics.quantities import Quantities, Reader, Reading, Relation, State
 from ..kinematics.segment import Segment
+from ..kinematics.timely import pace
 from .formulations import Gpme, ReducedGpme, System
 
 Start = tuple[Array, Array]
@@ -287,6 +289,11 @@ class Model:
         readings = [*self.constraints.readings, *self.forces.readings]
         found = [end for reading in readings for end in reading.ends(state)]
         return min(found)[1] if found else ""
+
+    def pace(self, end: float) -> Pace:
+        """Longest steps that resolve what expressions of time do in [0, end], s."""
+        readings = [*self.constraints.readings, *self.forces.readings]
+        return pace([reading.node for reading in readings], end)
 
     def stops(self, end: float) -> list[float]:
         """Times in (0, end], s, increasing, where an integrator has to stop and start anew."""

@@ -1,0 +1,80 @@
+"""Parts of expressions that depend on time alone, and the longest steps that resolve them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ...generator.language.pace import STEADY, Pace, merged, searched
+from ...trajectory import Array
+from .expression import Call, Constant, Instant, Looked, Node, NoValue, affine, names, stops
+from .jet import plain
+from .segment import Apart, Segment
+
+_POLYNOMIAL = ("+", "-", "*", "neg", "quintic")
+_SHARES = np.array([0.25, 0.5, 0.75])  # of a table's piece, where it is looked at
+
+
+def pace(nodes: Sequence[Node], horizon: float) -> Pace:
+    """Longest steps that resolve all functions of time in expressions, from 0 to the horizon, s."""
+    return merged([_pace(part, horizon) for node in nodes for part in _timely(node)])
+
+
+def _timely(node: Node) -> Iterator[Node]:
+    """The largest parts that depend on time alone; those that are affine in it need no care."""
+    used = set(names(node))
+    if used == {"t"}:
+        if affine(node) is None:
+            yield node
+    elif used:
+        for child in node.children:
+            yield from _timely(child)
+
+
+def _pace(node: Node, horizon: float) -> Pace:
+    try:
+        return searched(
+            lambda time, begin: _values(node, time, begin),
+            (0.0, horizon),
+            list(stops(node)),
+            smooth=_is_smooth(node),
+            points=[*_looked_at(node)],
+        )
+    except NoValue:
+        return STEADY  # a run that comes there ends with a message
+
+
+def _values(node: Node, time: Array, begin: float) -> Array:
+    """Values at times, shape (N,), of the piece from a breakpoint on, s."""
+    segment = Segment(begin)
+    with np.errstate(all="raise"):
+        try:
+            found = plain(node.value(Instant({"t": time}, segment)))
+        except (Apart, FloatingPointError):  # conditions that change, or no value somewhere
+            found = np.array([plain(node.value(Instant({"t": t}, segment))) for t in time.tolist()])
+    return np.broadcast_to(found, time.shape)
+
+
+def _is_smooth(node: Node) -> bool:
+    """Whether it is a polynomial between its breakpoints and the points of its tables."""
+    return all(map(_is_smooth, node.children)) and (
+        not isinstance(node, Call) or isinstance(node, Looked) or node.function in _POLYNOMIAL or _divides(node)
+    )
+
+
+def _divides(node: Call) -> bool:
+    return node.function == "/" and isinstance(node.children[1], Constant)
+
+
+def _looked_at(node: Node) -> Iterator[float]:
+    """Times, s, at and between the points of tables."""
+    if isinstance(node, Looked):
+        line = affine(node.children[0])
+        if line is not None and line[1] != 0.0:
+            offset, rate = line
+            points = node.curve.points
+            between = points[:-1, None] + np.diff(points)[:, None] * _SHARES
+            yield from ((np.concatenate([points, between.ravel()]) - offset) / rate).tolist()
+    for child in node.children:
+        yield from _looked_at(child)

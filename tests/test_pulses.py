@@ -1,0 +1,157 @@
+"""Pulses, gusts and short motions between long rests: no run steps over them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers_parts import X, Z, link, machine
+from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline
+
+import gpmelica as gp
+from gpmelica.generator.description.load import from_data
+from gpmelica.generator.language.pace import STEADY, Pace, merged, sampled, searched
+
+Array = NDArray[np.float64]
+
+# ---- Longest steps ----------------------------------------------------------------------------------------------
+
+
+def _walk(pace: Pace, stop: float) -> list[float]:
+    """Ends of the longest steps from 0 to the stop, s."""
+    times = [0.0]
+    while times[-1] < stop:
+        times.append(min(pace.end(times[-1]), stop))
+    return times
+
+
+@pytest.mark.parametrize("width", [1e-3, 0.05, 1.0])
+def test_steps_resolve_a_pulse_and_no_more(width: float) -> None:
+    """In a pulse at any time the longest steps are a fraction of its width; the rests beside it take few steps."""
+    rng = np.random.default_rng(4)
+    for centre in rng.uniform(1.0, 99.0, 5).tolist():
+
+        def gust(t: Array, begin: float, centre: float = centre) -> Array:
+            del begin
+            return np.asarray(np.exp(-(((t - centre) / width) ** 2)))
+
+        times = np.array(_walk(searched(gust, (0.0, 100.0), [], smooth=False), 100.0))
+        assert np.count_nonzero(np.abs(times - centre) < width) >= 2
+        assert len(times) < 60
+
+
+def test_straight_functions_bound_no_step() -> None:
+    """A constant, and a line in any number of points."""
+    time = np.sort(np.random.default_rng(0).uniform(0.0, 5.0, 400))
+    assert sampled(time, 3.0 - 2.0 * time) is STEADY
+    assert searched(lambda t, _: 0.0 * t + 7.0, (0.0, 5.0), [], smooth=False) is STEADY
+
+
+def test_steps_of_an_oscillation_are_those_of_its_period() -> None:
+    """A sustained oscillation has steps of a part of its period, and marks at its begin alone."""
+    pace = searched(lambda t, _: np.sin(40.0 * t), (0.0, 10.0), [], smooth=False)
+    assert 0.2 < 40.0 * pace.bounds.min() < 4.0
+    assert np.count_nonzero(pace.marks) <= 8
+
+
+def test_merged_paces_allow_what_all_allow() -> None:
+    """The end of a step is the earliest of the ends by each."""
+    rng = np.random.default_rng(2)
+    paces = [Pace(np.sort(rng.uniform(0, 9, 6)), rng.uniform(0.1, 3.0, 6)) for _ in range(3)]
+    both = merged(paces)
+    for t in rng.uniform(0.0, 10.0, 50).tolist():
+        assert both.end(t) <= min(pace.end(t) for pace in paces) + 1e-12
+        assert both.end(t) > t
+
+
+# ---- Runs -------------------------------------------------------------------------------------------------------
+
+
+def _table(folder: Path, time: Array, values: Array, interpolation: str) -> dict[str, Any]:
+    rows = "\n".join(f"{t!r},{x!r}" for t, x in zip(time.tolist(), values.tolist(), strict=True))
+    (folder / "table.csv").write_text(f"time,value\n{rows}\n")
+    common = {"file": str(folder / "table.csv"), "time": "time", "value": "value"}
+    return {"w": common | {"interpolation": interpolation}}
+
+
+def _pushed(effort: str, stop: float, **tables: Any) -> dict[str, Any]:
+    """A mass of 1 kg at rest that is pushed."""
+    simulation = {"start": "description", "stop": stop, "output_step": stop / 20}
+    force = {"name": "push", "joint": "mass", "effort": effort}
+    mass = link("mass", "prismatic", X)
+    return machine(mass, gravity=[0.0, 0.0, 0.0], forces=[force], simulation=simulation, **tables)
+
+
+def _blow(folder: Path) -> tuple[dict[str, Any], float]:
+    """A linear lookup table of 2,001 points with a blow of 20 ms."""
+    time = np.linspace(0.0, 10.0, 2001)
+    values = np.where((time > 3.3) & (time < 3.32), 100.0, 0.0)
+    return _pushed("table(w, t)", 10.0, tables=_table(folder, time, values, "linear")), np.trapezoid(values, time)
+
+
+def _gust(folder: Path) -> tuple[dict[str, Any], float]:
+    """A smooth gust of 30 ms in an expression of time."""
+    del folder
+    return _pushed("100*exp(-((t - 3.3)/0.006)^2)", 10.0), 0.6 * np.sqrt(np.pi)
+
+
+def _cubic(folder: Path) -> tuple[dict[str, Any], float]:
+    """A cubic lookup table of 601 points."""
+    time = np.linspace(0.0, 10.0, 601)
+    values = np.where((time > 3.3) & (time < 3.38), 100.0, 0.0)
+    spline = CubicSpline(time, values, bc_type="clamped")
+    return _pushed("table(w, t)", 10.0, tables=_table(folder, time, values, "cubic")), spline.integrate(0.0, 10.0)
+
+
+def _wind(folder: Path) -> tuple[dict[str, Any], float]:
+    """Wind sampled at 10 Hz over 60 s, with one gust."""
+    time = np.linspace(0.0, 60.0, 601)
+    values = np.where(np.abs(time - 33.3) < 0.05, 100.0, 0.0)
+    return _pushed("table(w, t)", 60.0, tables=_table(folder, time, values, "linear")), np.trapezoid(values, time)
+
+
+def _product(folder: Path) -> tuple[dict[str, Any], float]:
+    """A gust within an expression of states."""
+    del folder
+    return _pushed("100*exp(-((t - 3.3)/0.006)^2) - 0*mass.position", 10.0), 0.6 * np.sqrt(np.pi)
+
+
+PULSES = pytest.mark.parametrize("pulse", [_blow, _gust, _cubic, _wind, _product])
+
+
+@PULSES
+def test_the_reference_resolves_pulses(pulse: Any, tmp_path: Path) -> None:
+    """The speed at the end is the pulse's impulse."""
+    data, speed = pulse(tmp_path)
+    assert gp.Model(from_data(data)).simulate()["mass_position_dot"][-1] == pytest.approx(speed, rel=1e-6)
+
+
+@pytest.mark.parametrize("method", ["RK4", "DOP853", "Radau", "BDF", "LSODA"])
+def test_every_method_resolves_a_gust(method: str, tmp_path: Path) -> None:
+    """Methods with a fixed step too, whose step is longer than the gust."""
+    data, speed = _gust(tmp_path)
+    data["simulation"] |= {"method": method} | ({"step": 0.1} if method == "RK4" else {})
+    found = gp.Model(from_data(data)).simulate()["mass_position_dot"][-1]
+    assert found == pytest.approx(speed, rel=1e-2 if method == "RK4" else 1e-5)
+
+
+def _excursion(folder: Path) -> dict[str, Any]:
+    """A joint that goes out and back within 100 ms, by a table, after 5 s of rest."""
+    tables = _table(folder, np.array([0.0, 5.0, 5.05, 5.1, 10.0]), np.array([0.0, 0.0, 0.1, 0.0, 0.0]), "linear")
+    tables["w"]["interpolation"] = "cubic"
+    simulation = {"stop": 10.0, "output_step": 0.025}
+    motion = {"name": "swing", "joint": "arm", "position": "table(w, t)"}
+    arm = link("arm", "revolute", Z)
+    return machine(arm, gravity=[0.0, 0.0, 0.0], tables=tables, motions=[motion], simulation=simulation)
+
+
+def test_the_reference_follows_a_short_motion(tmp_path: Path) -> None:
+    """The joint is where SciPy's spline is."""
+    data = _excursion(tmp_path)
+    run = gp.Model(from_data(data)).simulate()
+    time, values = np.loadtxt(tmp_path / "table.csv", delimiter=",", skiprows=1).T
+    expected = CubicSpline(time, values, bc_type="clamped")(run.time)
+    assert run["arm_angle"] == pytest.approx(expected, abs=1e-6 * np.ptp(expected))
