@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers_backends import CompileData
 from helpers_parts import X, Z, link, machine
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 import gpmelica as gp
+from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description.load import from_data
 from gpmelica.generator.language.pace import STEADY, Pace, merged, sampled, searched
 
@@ -155,3 +157,50 @@ def test_the_reference_follows_a_short_motion(tmp_path: Path) -> None:
     time, values = np.loadtxt(tmp_path / "table.csv", delimiter=",", skiprows=1).T
     expected = CubicSpline(time, values, bc_type="clamped")(run.time)
     assert run["arm_angle"] == pytest.approx(expected, abs=1e-6 * np.ptp(expected))
+
+
+@pytest.mark.parametrize("mode", ["me", "cs"])
+@PULSES
+def test_the_fmu_resolves_pulses(pulse: Any, mode: runs.Mode, tmp_path: Path, compile_data: CompileData) -> None:
+    """An importer that knows nothing of pulses gets the impulse, even with a single communication step."""
+    data, speed = pulse(tmp_path)
+    stop = data["simulation"]["stop"]
+    step = stop / 20 if mode == "me" else stop
+    fmu = compile_data(data).fmu
+    run = runs.simulate(fmu, mode, ["mass_position_dot"], name=mode, stop=stop, output_step=step, tolerance=1e-8)
+    assert run.signals["mass_position_dot"][-1] == pytest.approx(speed, rel=1e-5)
+
+
+@pytest.mark.parametrize("method", [1, 2, 3, 4])
+def test_every_inner_solver_resolves_a_gust(method: int, tmp_path: Path, compile_data: CompileData) -> None:
+    """Runge and Kutta's with a fixed step too."""
+    data, speed = _gust(tmp_path)
+    parameters = {"solver_method": method, "solver_step": 0.1}
+    settings: dict[str, Any] = {"stop": 10.0, "output_step": 10.0, "tolerance": 1e-8, "parameters": parameters}
+    run = runs.simulate(compile_data(data).fmu, "cs", ["mass_position_dot"], name="cs", **settings)
+    assert run.signals["mass_position_dot"][-1] == pytest.approx(speed, rel=1e-2 if method == 1 else 1e-5)
+
+
+@pytest.mark.parametrize("mode", ["me", "cs"])
+def test_a_gust_that_a_parameter_moves(mode: runs.Mode, compile_data: CompileData) -> None:
+    """Its time is a parameter that is set in the FMU."""
+    data = _pushed("100*exp(-((t - gust_time)/0.006)^2)", 10.0, parameters={"gust_time": 3.3})
+    settings: dict[str, Any] = {
+        "stop": 10.0,
+        "output_step": 0.5,
+        "tolerance": 1e-8,
+        "parameters": {"gust_time": 7.9},
+    }
+    run = runs.simulate(compile_data(data).fmu, mode, ["mass_position_dot"], name=mode, **settings)
+    assert run.signals["mass_position_dot"][-1] == pytest.approx(0.6 * np.sqrt(np.pi), rel=1e-5)
+
+
+@pytest.mark.parametrize("mode", ["me", "cs"])
+def test_the_fmu_follows_a_short_motion(mode: runs.Mode, tmp_path: Path, compile_data: CompileData) -> None:
+    """The joint is where SciPy's spline is."""
+    data = _excursion(tmp_path)
+    settings: dict[str, Any] = {"stop": 10.0, "output_step": 0.025, "tolerance": 1e-8}
+    run = runs.simulate(compile_data(data).fmu, mode, ["arm_angle"], name=mode, **settings)
+    time, values = np.loadtxt(tmp_path / "table.csv", delimiter=",", skiprows=1).T
+    expected = CubicSpline(time, values, bc_type="clamped")(run.time)
+    assert run.signals["arm_angle"] == pytest.approx(expected, abs=1e-5 * np.ptp(expected))

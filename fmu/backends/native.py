@@ -14,6 +14,7 @@ import fmpy
 from ..._version import __version__
 from ...generator import variables
 from ...generator.description import Chain
+from ...generator.language.timely import timed_pace
 from ...generator.program.program import Program
 from ...generator.uncollected import uncollected
 from ...prepared import Prepared
@@ -82,6 +83,7 @@ def generate(program: Program, chain: Chain, fmi: str = "2.0") -> Sources:
     token, unknowns = variables.token(program, table), structure(table, dependencies(staged), fmi)
     derivatives, adjoint = differentiated(staged), fmi != "2.0"
     functions = casadi_code.functions(staged, derivatives, adjoint=adjoint)
+    numbers = {name: float(parameter.value) for name, parameter in chain.parameters.items()}
     texts = _fixed_sources(fmi) | {
         **functions.files,
         DATA: equations_data.data(
@@ -93,6 +95,7 @@ def generate(program: Program, chain: Chain, fmi: str = "2.0") -> Sources:
             unknowns,
             adjoint=adjoint,
             output_step=chain.simulation.output_step,
+            timed=timed_pace(program.timed, numbers, chain.simulation.stop),
             token=token,
             version=__version__,
         ),

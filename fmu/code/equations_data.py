@@ -13,7 +13,9 @@ from dataclasses import fields
 from itertools import accumulate, takewhile
 from typing import Any
 
+from ...generator.language.pace import Pace
 from ...generator.language.piecewise import PIECE, Piecewise
+from ...generator.language.timely import TimedPace
 from ...generator.program.program import Lookup, Program, Requirement
 from ...generator.types.bounds import ANY, Bounds
 from ...generator.variables import COUNTERS, INTEGER_SETTINGS, REAL_SETTINGS, Variable
@@ -35,6 +37,7 @@ from .staged import (
 )
 from .start import at_defaults, initial, parameter_of
 
+_TIMED = "timed_intervals"
 _OWN_BLOCKS = {"start_values"}  # of the generated part alone
 _COUNTED = ("states", "inputs", "switches", "parameters", "outputs", "checks", "calculated", "requirements")
 
@@ -49,6 +52,7 @@ def data(
     *,
     adjoint: bool,
     output_step: float,
+    timed: TimedPace,
     token: str,
     version: str,
 ) -> str:
@@ -56,6 +60,7 @@ def data(
 
     Parameters:
         work     doubles of scratch, by functions
+        timed    longest steps by expressions of time
         adjoint  with the reverse derivatives' functions
     """
     limits = [bounds for bounds in dict.fromkeys(v.bounds for v in variables) if bounds != ANY]
@@ -66,6 +71,7 @@ def data(
         "inputs": _numbers(v.start for v in variables if v.kind == "input"),
         "nominals": _numbers(v.nominal for v in variables if v.kind == "state"),
     }
+    indices = [v.index for v in variables if v.kind == "parameter" and v.name in timed.parameters]
     blocks = {name: block.offset for name, block in staged.blocks.items() if name not in _OWN_BLOCKS}
     values = {
         "initialiser": _initialiser,
@@ -83,6 +89,8 @@ def data(
         "requirements": [_requirement(required) for required in program.requirements],
         "tables": {name: [_numbers(piece) for piece in table.pieces.tolist()] for name, table in _tables(program)},
         "lookups": [_lookup(lookup) for lookup in program.lookups],
+        "paces": {name: _intervals(pace) for name, pace in _paces(program, timed.pace).items()},
+        "pace_parameters": _integers(indices),
         "relations": [_string(relation.description) for relation in program.relations],
         "checks": [{"message": _string(c.message), "bound": c.bound} for c in program.checks],
         "pointers": tables,
@@ -104,6 +112,9 @@ def data(
             "relations": "relations" if program.relations else "0",
             "n_lookups": len(program.lookups),
             "lookups": "lookups" if program.lookups else "0",
+            "pace": _pace(timed.pace, _TIMED),
+            "n_pace_parameters": len(indices),
+            "pace_parameters": "pace_parameters" if indices else "0",
             "output_step": output_step,
         },
         "phases": [_phase(program, phase) for phase in staged.phases],
@@ -286,7 +297,25 @@ def _tables(program: Program) -> list[tuple[str, Piecewise]]:
 
 def _lookup(lookup: Lookup) -> dict[str, Any]:
     pieces = len(lookup.table.pieces)
-    return {"n_pieces": pieces, "pieces": lookup.function, "has_kinks": int(lookup.table.kinks)}
+    pace = _pace(lookup.table.pace, f"{lookup.function}_intervals")
+    return {"n_pieces": pieces, "pieces": lookup.function, "has_kinks": int(lookup.table.kinks), "pace": pace}
+
+
+def _paces(program: Program, timed: Pace) -> dict[str, Pace]:
+    """Those that bound steps, by the names of their intervals."""
+    found = {f"{name}_intervals": table.pace for name, table in _tables(program)} | {_TIMED: timed}
+    return {name: pace for name, pace in found.items() if not pace.is_steady}
+
+
+def _intervals(pace: Pace) -> list[str]:
+    columns = pace.begins, pace.bounds, pace.following, pace.marks
+    return [_numbers(row).replace("inf", "INFINITY") for row in zip(*(x.tolist() for x in columns), strict=True)]
+
+
+def _pace(pace: Pace, name: str) -> dict[str, Any]:
+    if pace.is_steady:
+        return {"n": 0, "intervals": "0", "least": "INFINITY"}
+    return {"n": len(pace.begins), "intervals": name, "least": repr(float(pace.bounds.min()))}
 
 
 def _requirement(required: Requirement) -> dict[str, Any]:

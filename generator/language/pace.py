@@ -42,6 +42,11 @@ class Pace:
     begins: Array
     bounds: Array
 
+    @property
+    def is_steady(self) -> bool:
+        """Whether any step is short enough."""
+        return not bool(np.isfinite(self.bounds).any())
+
     @cached_property
     def following(self) -> Array:
         """Latest end, s, of a step from each interval, by the intervals after it; shape (K,)."""
@@ -83,7 +88,7 @@ STEADY = Pace(np.zeros(1), np.full(1, np.inf))
 
 def merged(paces: Sequence[Pace]) -> Pace:
     """The pace that all of them allow."""
-    moving = [pace for pace in paces if np.isfinite(pace.bounds).any()]
+    moving = [pace for pace in paces if not pace.is_steady]
     if not moving:
         return STEADY
     begins = np.unique(np.concatenate([pace.begins for pace in moving]))

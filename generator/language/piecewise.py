@@ -11,8 +11,10 @@ from scipy.interpolate import CubicSpline
 
 from . import ir
 from .ir import Expr
+from .pace import Pace, sampled
 
 Array = NDArray[np.float64]
+_SHARES = np.array([0.0, 0.25, 0.5, 0.75])  # of a piece, where it is looked at
 PIECE = 5  # numbers of one: where it begins, and the coefficients c0 to c3 of its polynomial from there
 
 
@@ -32,6 +34,21 @@ class Piecewise:
         """The one that x is in, shape (PIECE,)."""
         after = int(np.searchsorted(self.pieces[1:, 0], x, side="right"))
         return np.asarray(self.pieces[after])
+
+    def __call__(self, x: Array) -> Array:
+        """Values at many numbers, shape (N,)."""
+        each = self.pieces[np.searchsorted(self.pieces[1:, 0], x, side="right")]
+        begin, c0, c1, c2, c3 = each.T
+        u = x - begin
+        return np.asarray(c0 + u * (c1 + u * (c2 + u * c3)))
+
+    @property
+    def pace(self) -> Pace:
+        """Longest steps of the argument that resolve it."""
+        begins = np.unique(self.pieces[:, 0])
+        lengths = np.diff(begins, append=2.0 * begins[-1] - begins[-2]) if len(begins) > 1 else np.ones(1)
+        x = (begins[:, None] + lengths[:, None] * _SHARES).ravel()
+        return sampled(x, self(x))
 
 
 def cubic(time: Array, values: Array, *, at_rest: bool) -> Piecewise:

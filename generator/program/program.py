@@ -231,6 +231,7 @@ class Program:
     assertions   for tools that do not say themselves what is singular
     events       switching times; the position is the switch's index
     lookups      tables of the description, as far as expressions use them
+    timed        the description's expressions, as far as they may depend on time
     relations    what changes at events whose times are not known before; their switches come after those of events
     start        how the start states follow the parameters; None: they are those that are given
     projections  level, `position` or `velocity` → its projection; empty where it is not wanted
@@ -248,6 +249,7 @@ class Program:
     start_values: list[StartValue] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     lookups: list[Lookup] = field(default_factory=list)
+    timed: list[Expr] = field(default_factory=list)
     relations: list[Relation] = field(default_factory=list)
     items: list[Item] = field(default_factory=list)
     outputs: list[Output] = field(default_factory=list)

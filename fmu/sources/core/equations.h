@@ -158,11 +158,27 @@ enum { INPUT_ORDERS = 3 }; /* of the polynomials that inputs may follow in co-si
 
 enum { PIECE = 5 }; /* numbers of a piece of a table: its begin, and the coefficients c0 to c3 of its polynomial */
 
+/* Of what a function does: from `begin` up to the next interval's. Numbers alone, `begin` first: see lookup.h. */
+typedef struct {
+    double begin;
+    double bound;     /* longest step that begins there */
+    double following; /* latest end of such a step, by the intervals after it */
+    double mark;      /* 1: something begins there that may be missed after a rest */
+} Interval;
+
+/* Longest steps, by intervals that increase. */
+typedef struct {
+    int n; /* 0: any step is short enough */
+    const Interval *intervals;
+    double least; /* shortest of the bounds; INFINITY if n is 0 */
+} Pace;
+
 /* Where a table is at a time. Its argument is affine in time: `table_arguments` has its value at t = 0 and its rate. */
 typedef struct {
     int n_pieces;
     const double (*pieces)[PIECE]; /* their begins do not decrease; the first one holds before its begin, too */
     int has_kinks;                 /* 1: the slope jumps between pieces, which are time events then */
+    Pace pace;                     /* of the argument */
 } Lookup;
 
 /* Offsets of the blocks that the fixed part reads and writes. Every other block is the generator's own. */
@@ -329,6 +345,10 @@ typedef struct {
 
     int n_lookups;
     const Lookup *lookups; /* may be NULL if n_lookups is 0 */
+
+    Pace pace; /* of expressions of time, s */
+    int n_pace_parameters;
+    const int *pace_parameters; /* n_pace_parameters: index of those that the pace was found with */
 
     int n_checks;
     const Check *checks; /* may be NULL if n_checks is 0 */

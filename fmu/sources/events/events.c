@@ -4,6 +4,7 @@
 #include "events.h"
 
 #include "evaluation.h"
+#include "pace.h"
 #include "point.h"
 
 #include <math.h>
@@ -40,6 +41,12 @@ bool model_expect_change(Model *model, bool *due) {
     if (equations.n_relations > 0 && !model_evaluate(model, GROUP_DYNAMICS)) return false;
     *due = relations_are_due(model);
     return true;
+}
+
+double events_next_time(const Model *model) {
+    const double next = switches_next_time(model);
+    if (model->co_simulation) return next; /* its own solver sees to the rest */
+    return fmin(next, pace_next_mark(model, model_time(model)));
 }
 
 bool model_event_indicators(Model *model, double *indicators) {

@@ -12,6 +12,9 @@ bool model_handle_event(Model *model);
 /* *due: whether that would change a relation. */
 bool model_expect_change(Model *model, bool *due);
 
+/* s, of the next event in time that an importer's solver has to stop at; INFINITY: none. */
+double events_next_time(const Model *model);
+
 /* n_relations numbers, see switches.h. */
 bool model_event_indicators(Model *model, double *indicators);
 

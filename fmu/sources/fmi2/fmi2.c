@@ -203,7 +203,7 @@ fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info) {
     if (!ALLOWED(fmi2NewDiscreteStates) || !expect_pointer(c, "fmi2eventInfo", info)) return finish_call(c, false);
     bool moved;
     if (!model_handle_event(model_of(c)) || !model_settle(model_of(c), &moved)) return finish_call(c, false);
-    const double next = switches_next_time(model_of(c));
+    const double next = events_next_time(model_of(c));
     const bool defined = isfinite(next);
     *info = (fmi2EventInfo){.valuesOfContinuousStatesChanged = moved,
                             .nextEventTimeDefined = defined,

@@ -130,7 +130,7 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance instance, fmi3Boolean *discrete
         return finish(instance, false);
     bool moved;
     if (!model_handle_event(instance) || !model_settle(instance, &moved)) return finish_computed(instance, false);
-    const double next = switches_next_time(instance);
+    const double next = events_next_time(instance);
     *discreteStatesNeedUpdate = *terminateSimulation = *nominalsOfContinuousStatesChanged = fmi3False;
     *valuesOfContinuousStatesChanged = moved;
     *nextEventTimeDefined = isfinite(next);

@@ -135,7 +135,7 @@ static bool step_to(Model *model, double end, const void *step) {
 /* One accepted step from where the model stands. */
 static bool advance_once(Model *model, double limit, int32_t *budget, const AdaptiveMethod *method) {
     const double t = model_time(model);
-    const double longest = model->longest_step, order = method->order;
+    const double longest = integrator_longest_step(model), order = method->order;
     const Step step = adaptive_vectors(model);
     if (!begin(model, &step, method)) return false;
     if (model->run.step <= 0.0) model->run.step = adaptive_first_step(model, t, fmin(limit - t, longest), &step, order);

@@ -329,7 +329,7 @@ static bool accept(Model *model, const Bdf *s, double begin, double time, double
 
 static bool advance_once(Model *model, Bdf *s, double limit, int32_t *budget) {
     const double t = model_time(model);
-    const double longest = model->longest_step;
+    const double longest = integrator_longest_step(model);
     Outcome outcome = CONVERGED;
     double error = 0.0;
     if (!goes_on(model, s) && !begin(model, s, fmin(limit - t, longest))) return false;

@@ -3,8 +3,15 @@
 #include "integrator.h"
 
 #include "checks.h"
+#include "pace.h"
 
+#include <math.h>
 #include <stddef.h>
+
+double integrator_longest_step(const Model *model) {
+    const double time = model_time(model);
+    return fmin(model->longest_step, pace_end(model, time) - time);
+}
 
 bool integrator_spend_step(Model *model, int32_t *budget) {
     if (*budget <= 0)

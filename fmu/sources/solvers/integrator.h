@@ -38,6 +38,7 @@ extern const Integrator dormand_prince_54;
 extern const Integrator rosenbrock_43;
 extern const Integrator backward_differentiation;
 
+double integrator_longest_step(const Model *model); /* s, from where the model stands */
 bool integrator_spend_step(Model *model, int32_t *budget);
 /* Whether it has not come to `end` yet, and is not to stop before. */
 bool integrator_goes_on(const Model *model, double end);

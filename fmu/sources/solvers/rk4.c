@@ -2,6 +2,7 @@
 
 #include "evaluation.h"
 #include "integrator.h"
+#include "pace.h"
 #include "point.h"
 
 #include <math.h>
@@ -46,6 +47,15 @@ static bool step(Model *model, double t, double t_end) {
     return step_to(model, t_end, &t) && integrator_accept_step(model, t, step_to, &t);
 }
 
+/* In parts where something short happens. */
+static bool step_in_parts(Model *model, double t_end, int32_t *budget) {
+    while (integrator_goes_on(model, t_end)) {
+        const double t = model_time(model);
+        if (!integrator_spend_step(model, budget) || !step(model, t, fmin(t_end, pace_end(model, t)))) return false;
+    }
+    return true;
+}
+
 /* Equal steps, none longer than solver_step (but for rounding, which must not add a step). */
 static bool advance(Model *model, double end, double limit, int32_t *budget) {
     (void)limit;
@@ -53,9 +63,8 @@ static bool advance(Model *model, double end, double limit, int32_t *budget) {
     const double count = fmax(1.0, ceil((end - start) / model->run.real_settings[SETTING_SOLVER_STEP] * (1.0 - 1e-12)));
     if (!(count <= *budget)) *budget = 0; /* known before the first step */
     for (double i = 0.0; i < count && integrator_goes_on(model, end); i++) {
-        const double t = model_time(model);
         const double t_end = i + 1.0 < count ? start + (end - start) * ((i + 1.0) / count) : end;
-        if (!integrator_spend_step(model, budget) || !step(model, t, t_end)) return false;
+        if (!step_in_parts(model, t_end, budget)) return false;
     }
     return true;
 }

@@ -69,7 +69,9 @@ class Lowering:
         return ir.rebuilt(tree, [self(argument) for argument in tree.args])
 
     def add_breakpoints(self, tree: Expr) -> None:
-        """Make the ends of quintics time events: the third derivative jumps there."""
+        """Make the ends of quintics time events: the third derivative jumps there; note what depends on time."""
+        if "t" in expressions.running_names(tree):
+            self.program.timed.append(tree)
         for time in differentiate.breakpoints(tree):
             if all(map(self.is_constant, time.symbols)):
                 self._event(self(time), None)

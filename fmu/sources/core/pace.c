@@ -1,0 +1,67 @@
+/* Lookup tables have intervals of their argument, which is affine in time; expressions of time have intervals of time,
+   found with the start values of the parameters that they depend on. Where one of these has been set to another value,
+   every step is as short as the shortest one there, and each begins with a mark. */
+
+#include "pace.h"
+
+#include "lookup.h"
+
+#include <math.h>
+#include <stddef.h>
+
+enum { INTERVAL = sizeof(Interval) / sizeof(double) };
+
+static int interval_at(const Pace *pace, double x) {
+    return lookup_piece(pace->n, INTERVAL, &pace->intervals[0].begin, x);
+}
+
+static double end_of(const Pace *pace, double x) {
+    if (pace->n == 0) return INFINITY;
+    const Interval *interval = pace->intervals + interval_at(pace, x);
+    return fmin(x + interval->bound, interval->following);
+}
+
+static double mark_of(const Pace *pace, double x) {
+    for (int i = pace->n > 0 ? interval_at(pace, x) : 0; i < pace->n; i++)
+        if (pace->intervals[i].mark != 0.0 && pace->intervals[i].begin > x) return pace->intervals[i].begin;
+    return INFINITY;
+}
+
+static bool are_as_built(const Model *model) {
+    const double *values = model->workspace + equations.blocks.parameters;
+    for (int i = 0; i < equations.n_pace_parameters; i++) {
+        const int k = equations.pace_parameters[i];
+        if (values[k] != equations.parameters[k]) return false;
+    }
+    return true;
+}
+
+/* Value and rate of a table's argument. */
+static const double *line_of(const Model *model, int lookup) {
+    return model->workspace + equations.blocks.table_arguments + 2 * lookup;
+}
+
+static double table_end(const Model *model, int k, double time) {
+    const Pace *pace = &equations.lookups[k].pace;
+    const double *line = line_of(model, k), rate = line[1], x = line[0] + rate * time;
+    if (rate == 0.0 || pace->n == 0) return INFINITY;
+    return time + (rate > 0.0 ? end_of(pace, x) - x : pace->least) / fabs(rate);
+}
+
+static double table_mark(const Model *model, int k, double time) {
+    const double *line = line_of(model, k), rate = line[1], x = line[0] + rate * time;
+    return rate > 0.0 ? time + (mark_of(&equations.lookups[k].pace, x) - x) / rate : INFINITY;
+}
+
+double pace_end(const Model *model, double time) {
+    double end = are_as_built(model) ? end_of(&equations.pace, time) : time + equations.pace.least;
+    for (int k = 0; k < equations.n_lookups; k++) end = fmin(end, table_end(model, k, time));
+    return end;
+}
+
+double pace_next_mark(const Model *model, double time) {
+    const double later = time + 1e-12 * fmax(1.0, fabs(time)); /* one that has come but for rounding has come */
+    double next = are_as_built(model) ? mark_of(&equations.pace, later) : time + equations.pace.least;
+    for (int k = 0; k < equations.n_lookups; k++) next = fmin(next, table_mark(model, k, later));
+    return next;
+}
