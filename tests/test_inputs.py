@@ -106,6 +106,38 @@ def test_pieces() -> None:
     assert PiecewiseLinear(time[:3], values[:3]).at(1.0, 1.0) == 2.0
 
 
+def test_steep_ramps_are_jumps(tmp_path: Path) -> None:
+    """A step that is written as a ramp of 1 ns is a jump at its begin; a start in the middle of one is after it."""
+    table = read_inputs(_file(tmp_path, "time,a", "0,0", "1,0", "1.000000001,5", "2,5"), ["a"], 2.0)
+    assert table.time.tolist() == [0.0, 1.0, 1.0, 2.0]
+    assert table.values["a"].tolist() == [0.0, 0.0, 5.0, 5.0]
+    begun = read_inputs(_file(tmp_path, "time,a", "0,0", "1e-9,5", "2,5"), ["a"], 2.0)
+    assert (begun.time.tolist(), begun.values["a"].tolist()) == ([0.0, 2.0], [5.0, 5.0])
+
+
+@pytest.mark.parametrize("fmi", ["2.0", "3.0"])
+def test_runs_agree_on_a_steep_ramp(compile_data: CompileData, tmp_path: Path, fmi: str) -> None:
+    """Reference, model exchange and co-simulation have the speed that the impulse gives."""
+    path = _file(tmp_path, "time,push", "0,0", "0.1,0", "0.100000001,6", "0.2,6", "0.200000001,0", "0.3,0")
+    data = _mass() | {"forces": [{"name": "push", "joint": "mass", "input": True}]}
+    table = read_inputs(path, ["push"], 0.3)
+    truth = reference.simulate(mechanism_of(data), inputs=table.functions())
+    assert truth.signals["mass_position_dot"][-1] == pytest.approx(0.3, rel=1e-7)
+    compiled = compile_data(data, fmi)
+    for mode in MODES:
+        found = runs.simulate(
+            compiled.fmu,
+            mode,
+            ["mass_position_dot"],
+            name=mode,
+            stop=0.3,
+            output_step=0.01,
+            tolerance=1e-9,
+            inputs=table,
+        )
+        assert found.signals["mass_position_dot"][-1] == pytest.approx(0.3, rel=1e-6)
+
+
 def _positions(time: Array, table: InputTable) -> Array:
     """Exact positions, shape (N,), m, of the 2 kg mass: two integrals of the polygon f/2, piece by piece."""
     x = v = 0.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ...errors import DescriptionError, Problem
 from ...input_files import Masked
@@ -16,6 +16,7 @@ from ...trajectory import Array
 from ..files.csv_file import header_problems, read_table, split
 
 _MOST_PROBLEMS = 20
+_STEEP = 1e-8  # of the run: a faster ramp of an input is a jump
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,23 @@ def _checked(
     if problems:
         raise DescriptionError(source, problems[:_MOST_PROBLEMS])
     time, values = split(header, table.data)
-    return _from_zero(time, {name: values[name] for name in names})
+    rows, instants = _with_jumps(time, _STEEP * stop)
+    return _from_zero(time[instants], {name: values[name][rows] for name in names})
+
+
+def _with_jumps(time: Array, least: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Rows that remain and, for each, the row at whose time it is, where ramps shorter than `least`, s, are jumps.
+
+    Solvers cannot resolve such a ramp; both of its ends are at the time of its begin.
+    """
+    kept: list[tuple[int, int]] = []
+    first = 0
+    while first < len(time):
+        last = max(int(np.searchsorted(time, time[first] + least)) - 1, first)
+        kept += [(first, first), (last, first)] if last > first else [(first, first)]
+        first = last + 1
+    rows, instants = np.array(kept, dtype=np.intp).T
+    return rows, instants
 
 
 def _from_zero(time: Array, values: Mapping[str, Array]) -> InputTable:
