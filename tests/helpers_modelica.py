@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _DECLARATION = re.compile(
-    r"(?P<prefix>(?:final )?(?:parameter |input |output )?)(?P<type>Real|RealInput) "
+    r"(?P<prefix>(?:final )?(?:parameter |input |output )?)(?P<type>Real|RealInput|Boolean) "
     r"(?P<name>\w+)(?P<shape>\[[\d, ]+\])?"
     rf"(?P<modifiers>\((?:[^()\"]|{_STRING}|\([^()]*\))*\))?(?: = (?P<binding>.+?))? (?P<description>{_STRING})"
     r"(?: annotation\(.*\))?;"

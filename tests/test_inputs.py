@@ -107,7 +107,7 @@ def test_pieces() -> None:
 
 
 def test_steep_ramps_are_jumps(tmp_path: Path) -> None:
-    """A step that is written as a ramp of 1 ns is a jump at its begin; a start in the middle of one is after it."""
+    """A step that is written as a ramp of 1 ns is a jump at its begin, before the start too."""
     table = read_inputs(_file(tmp_path, "time,a", "0,0", "1,0", "1.000000001,5", "2,5"), ["a"], 2.0)
     assert table.time.tolist() == [0.0, 1.0, 1.0, 2.0]
     assert table.values["a"].tolist() == [0.0, 0.0, 5.0, 5.0]

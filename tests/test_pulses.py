@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 import gpmelica as gp
+from gpmelica.fmu.backends import rumoca as rumoca_backend
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description.load import from_data
-from gpmelica.generator.language.pace import STEADY, Pace, merged, sampled, searched
+from gpmelica.generator.language.pace import Pace, merged, sampled, searched
 
 Array = NDArray[np.float64]
 
@@ -48,8 +49,8 @@ def test_steps_resolve_a_pulse_and_no_more(width: float) -> None:
 def test_straight_functions_bound_no_step() -> None:
     """A constant, and a line in any number of points."""
     time = np.sort(np.random.default_rng(0).uniform(0.0, 5.0, 400))
-    assert sampled(time, 3.0 - 2.0 * time) is STEADY
-    assert searched(lambda t, _: 0.0 * t + 7.0, (0.0, 5.0), [], smooth=False) is STEADY
+    assert sampled(time, 3.0 - 2.0 * time).is_steady
+    assert searched(lambda t, _: 0.0 * t + 7.0, (0.0, 5.0), [], smooth=False).is_steady
 
 
 def test_steps_of_an_oscillation_are_those_of_its_period() -> None:
@@ -204,3 +205,15 @@ def test_the_fmu_follows_a_short_motion(mode: runs.Mode, tmp_path: Path, compile
     time, values = np.loadtxt(tmp_path / "table.csv", delimiter=",", skiprows=1).T
     expected = CubicSpline(time, values, bc_type="clamped")(run.time)
     assert run.signals["arm_angle"] == pytest.approx(expected, abs=1e-5 * np.ptp(expected))
+
+
+@pytest.mark.skipif(not rumoca_backend.available(), reason="rumoca is not installed")
+@pytest.mark.parametrize("pulse", [_blow, _gust])
+def test_the_verdict_is_right_about_pulses(pulse: Any, tmp_path: Path) -> None:
+    """All runs agree, that of the Modelica source too, and all have the impulse."""
+    data, speed = pulse(tmp_path)
+    report = gp.Model(from_data(data)).run(tmp_path / "out", compiler="native")
+    assert [c.name for c in report.comparisons if not c.ok] == []
+    assert len(report.runs) == 3
+    for run in report.runs:
+        assert run.signals["mass_position_dot"][-1] == pytest.approx(speed, rel=1e-5)

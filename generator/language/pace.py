@@ -9,7 +9,7 @@ interval in which it begins, nor does it reach further into a later one than tha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -24,6 +24,7 @@ _NODES = 5  # of the polynomial of degree 4
 _RESOLVED = 0.01  # of what a function deviates from a straight line in an interval: what the polynomial may leave
 _QUIET = 1e-7  # of the function's range: smaller deviations from a straight line are nothing
 _AWAKE = 4  # intervals of one length, after which a step-size control has adapted itself to it
+_SAME = 1e-9  # of the times: what differs by less is one time
 _MEMORY = 16.0  # of an interval's length: how far back this is looked for
 
 
@@ -37,10 +38,13 @@ class Pace:
         Where intervals begin, s, increasing; the first one holds before its begin, too.
     bounds : ndarray, shape (K,)
         Longest step in each, s; infinite where nothing ever happens.
+    known : ndarray, shape (L,)
+        Times, s, at which solvers stop anyhow, or at which nothing can be missed.
     """
 
     begins: Array
     bounds: Array
+    known: Array = field(default_factory=lambda: np.zeros(0))
 
     @property
     def is_steady(self) -> bool:
@@ -57,10 +61,12 @@ class Pace:
     def marks(self) -> NDArray[np.bool_]:
         """Whether an interval begins something that a solver which has adapted itself to longer ones may miss."""
         found = np.zeros(len(self.begins), dtype=bool)
+        margin = _SAME * float(np.abs(self.begins).max())
         for k in range(1, len(self.begins)):
             bound = float(self.bounds[k])
             first = int(np.searchsorted(self.begins, self.begins[k] - _MEMORY * bound))
-            found[k] = np.isfinite(bound) and np.count_nonzero(self.bounds[first:k] <= 2.0 * bound) < _AWAKE
+            wakes = np.count_nonzero(self.bounds[first:k] <= 2.0 * bound) < _AWAKE
+            found[k] = wakes and not np.any(np.abs(self.known - self.begins[k]) <= margin)
         return found
 
     def end(self, t: float) -> float:
@@ -93,7 +99,7 @@ def merged(paces: Sequence[Pace]) -> Pace:
         return STEADY
     begins = np.unique(np.concatenate([pace.begins for pace in moving]))
     each = [pace.bounds[np.maximum(np.searchsorted(pace.begins, begins, side="right") - 1, 0)] for pace in moving]
-    return Pace(begins, np.min(each, axis=0))
+    return Pace(begins, np.min(each, axis=0), np.concatenate([pace.known for pace in moving]))
 
 
 def searched(
@@ -129,7 +135,8 @@ def searched(
         pieces.append((time, np.asarray(function(time, begin), dtype=float)))
     values = np.concatenate([found for _, found in pieces])
     allowed = _QUIET * float(np.ptp(values))
-    return _paced([cut for time, found in pieces for cut in _cut(time, found, allowed)], allowed)
+    found_pace = _paced([cut for time, found in pieces for cut in _cut(time, found, allowed)], allowed)
+    return replace(found_pace, known=found_pace.begins if smooth else np.array(inside))
 
 
 def sampled(time: Array, values: Array) -> Pace:

@@ -18,7 +18,7 @@ from ...trajectory import Array
 from .. import mechanism
 from ..description import Chain
 from ..program.program import Program
-from . import linear_systems, lookups, parts, start
+from . import linear_systems, lookups, marks, parts, start
 from . import text as mo
 from .origin import Source
 from .writer import Writer
@@ -63,6 +63,7 @@ def render(
             hidden=[
                 *parts.derived_parameters(program),
                 *lookups.declarations(program),
+                *marks.declarations(program, chain),
                 *parts.variables(program, guesses),
             ],
             switched_at_start=[*parts.switched_at_start(program), *lookups.initial_equations(program)],

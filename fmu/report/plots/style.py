@@ -161,5 +161,7 @@ def log_axis(axes: Axes, letter: Literal["x", "y"] = "y") -> None:
 
 
 def power_of_ten(value: float) -> str:
-    """`10⁻⁹` for 1e-9; anything between powers of ten goes to the next one."""
+    """Return `10⁻⁹` for 1e-9, rounded to a power of ten; nothing for a tick below the smallest double."""
+    if value <= 0.0:
+        return ""
     return "10" + str(round(math.log10(value))).translate(_SUPERSCRIPTS)

@@ -1,0 +1,50 @@
+"""Time events at which nothing of the model changes, so that no solver steps over something short."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..description import Chain
+from ..language import ir
+from ..language.ir import Expr
+from ..language.timely import timed_pace
+from ..program.program import Lookup, Program
+from ..types.origin import Origin
+from . import text as mo
+from .parts import fresh
+from .writer import Declaration, Group
+
+_TITLE = "events without effect, at which something short begins"
+
+
+def declarations(program: Program, chain: Chain) -> list[Group]:
+    """One vector for each table and for all expressions of time, where anything is short."""
+    members = [
+        *_of_expressions(program, chain),
+        *(d for lookup in program.lookups for d in _of_table(program, lookup)),
+    ]
+    return [Group(_TITLE, tuple(members))] if members else []
+
+
+def _of_expressions(program: Program, chain: Chain) -> Iterator[Declaration]:
+    numbers = {name: float(parameter.value) for name, parameter in chain.parameters.items()}
+    pace = timed_pace(program.timed, numbers, chain.simulation.stop).pace
+    times = [ir.constant(time) for time in pace.begins[pace.marks].tolist()]
+    if times:
+        text = "whether something short in an expression of time has begun; times of the parameters' start values"
+        yield _vector(Origin("time"), fresh(program, "timed_begins"), times, text)
+
+
+def _of_table(program: Program, lookup: Lookup) -> Iterator[Declaration]:
+    pace = lookup.table.pace
+    rises = lookup.rate.op == "constant" and lookup.rate.data > 0.0
+    arguments = pace.begins[pace.marks].tolist() if rises and not lookup.table.kinks else []
+    times = [(ir.constant(x) - lookup.begin) / lookup.rate for x in arguments]
+    if times:
+        text = f"whether something short in table {lookup.function} has begun"
+        yield _vector(Origin("table", lookup.function), fresh(program, f"{lookup.name}_begins"), times, text)
+
+
+def _vector(origin: Origin, name: str, times: list[Expr], text: str) -> Declaration:
+    conditions = ", ".join(f"time >= {mo.text(time)}" for time in times)
+    return Declaration(origin, "Boolean ", name, f"[{len(times)}]", "", f" = {{{conditions}}}", text)
