@@ -8,6 +8,7 @@ from ..prepared import Prepared
 from ..trajectory import Trajectory
 from .initial_position import initial_positions
 from .remark import Remark, ordered
+from .unresolved_functions import unresolved_functions
 
 
 def of_description(model: Prepared) -> tuple[Remark, ...]:
@@ -19,7 +20,7 @@ def of_description(model: Prepared) -> tuple[Remark, ...]:
     Returns:
         remarks, the most urgent kind first
     """
-    return ordered(initial_positions(model))
+    return ordered([*initial_positions(model), *unresolved_functions(model)])
 
 
 def of_run(model: Prepared, run: Trajectory, further: Iterable[Remark] = ()) -> tuple[Remark, ...]:

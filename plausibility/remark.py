@@ -20,6 +20,7 @@ KINDS = (
     "length_unlikely",
     "singular_configuration",
     "sensitive_motion",
+    "function_unresolved",
     "unused_name",
     "input_constant",
 )
