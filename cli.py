@@ -206,7 +206,7 @@ def ssp(
     as_json: Json = False,
 ) -> None:
     """Write Name.ssp: the plant's FMU and parameter values, and a controller or a place for one."""
-    from .fmu.backends.backend import build_native
+    from .commands.build import build_native
     from .fmu.runs.opening import read_fmu
     from .fmu.ssp.system import write_ssp
     from .model import FMI_VERSIONS, one_of

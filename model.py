@@ -138,7 +138,7 @@ class Model:
 
         Raises MissingToolError without a compiler, BuildError if one refuses the source.
         """
-        from .fmu.backends.backend import build as build_fmu
+        from .commands.build import build as build_fmu
 
         systems = _systems(platforms, fmi)
         own = platforms or march

@@ -16,7 +16,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from gpmelica.fmu.backends.backend import build_native
+from gpmelica.commands.build import build_native
 from gpmelica.fmu.report.plots import style
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description import Chain

@@ -28,6 +28,7 @@ from ..fmu.compare.context import RunReport
 from ..fmu.compare.findings import consistency, holding
 from ..fmu.compare.result import withdraw_verdict, write_result
 from ..fmu.files.csv_file import write_csv
+from ..fmu.report.fmu_page.contents import contents
 from ..fmu.report.report import write_report
 from ..fmu.runs.inputs import InputTable
 from ..generator.description.tables.settings import Simulation
@@ -164,7 +165,8 @@ def _fmus(model: Prepared, options: Options, progress: Progress) -> list[Fmu]:
 
         folder = options.out / backend.name if made else options.out
         march = options.march if backend.cross else ""
-        made.append(backend.build(Order(model, folder, options.fmi, march=march, progress=tell)))
+        order = Order(model, folder, options.fmi, march=march, progress=tell, documents=contents)
+        made.append(backend.build(order))
     return made
 
 

@@ -17,7 +17,7 @@ from helpers_backends import Compile, Compiled, CompileData, CompileModel, Once,
 from helpers_cli import ARM, Answer, Command
 
 from gpmelica import cli
-from gpmelica.fmu.backends.backend import build_native
+from gpmelica.commands.build import build_native
 from gpmelica.fmu.compilers.kept import kept_objects
 from gpmelica.generator.description.load import from_data
 from gpmelica.prepared import Prepared, prepare

@@ -129,6 +129,13 @@ def test_every_package_is_installed() -> None:
     assert sorted(listed) == sorted(["gpmelica", *(".".join(("gpmelica", *place.parts)) for place in found)])
 
 
+def test_building_an_fmu_draws_nothing() -> None:
+    """Pictures come from outside, so that workers which build and run FMUs need not load what draws."""
+    code = "import sys, gpmelica.fmu.backends.native; print('matplotlib' in sys.modules)"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "False"
+
+
 def test_importing_loads_no_solver() -> None:
     code = "import sys, gpmelica, gpmelica.cli; print({'numpy', 'casadi', 'scipy', 'pydantic'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

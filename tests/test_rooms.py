@@ -53,6 +53,7 @@ fmu.report.player
 fmu.report
 fmu.report.cases fmu.report.sweep
 fmu.archive
+fmu.report.fmu_page
 fmu.backends.openmodelica
 fmu.backends
 linear sweeps
