@@ -133,7 +133,7 @@ def _case(
     return Case(
         name=f"adams-{name}",
         source=f"Adams in Project Chrono's joint tests, {test}",
-        precision="6 digits printed; Chrono's own tests grant 1e-3 to 2e-2",
+        precision="6 digits printed; tolerances of Chrono's own tests are 1e-3 to 2e-2",
         bound=1e-3,
         values=Trajectory(model, lambda: read(f"adams_{name}.csv"), (*_MOTION, *signals), quantities),
         **options,

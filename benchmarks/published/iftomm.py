@@ -53,7 +53,7 @@ CASES = (
         name="a01-closed-form",
         source=f"{LIBRARY}, A01 simple pendulum, closed form by Jacobi's elliptic functions",
         precision="exact",
-        bound=1e-8,
+        bound=1e-7,
         values=Trajectory(lambda: _load("a01_pendulum"), pendulum, (*_PENDULUM,), by_name(**_PENDULUM)),
         quick=True,
     ),
