@@ -79,7 +79,7 @@ def print_summary(console: Console, found: dict[str, list[Value]]) -> None:
         table.add_column(heading, justify="left" if heading.startswith(("case", "precision")) else "right")
     for name, values in found.items():
         case, differences = BY_NAME[name], [value.difference for value in values]
-        figures = f"{median(differences):.1e}", f"{max(differences):.1e}", f"{case.bound:.0e}"
+        figures = f"{median(differences):.1e}", f"{max(differences):.1e}", f"{case.bound:.1e}"
         table.add_row(name, str(len(values)), *figures, case.precision)
     whole = [value.difference for values in found.values() for value in values]
     table.add_section()
