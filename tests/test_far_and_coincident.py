@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from helpers_parts import X, Y, Table, body, link, machine
+from helpers_parts import Table, X, Y, body, link, machine
 
 from gpmelica.errors import DescriptionError
 from gpmelica.generator.description.load import from_data

@@ -9,6 +9,8 @@ import pytest
 from awkward_machines.judge import toml
 from helpers_cli import ARM, Command
 
+from gpmelica.commands import study
+
 _VERDICT = ("result.json", "report.html")
 _BROKEN = {
     "mass": ARM | {"links": [ARM["links"][0] | {"mass": -1.0}, ARM["links"][1]]},
@@ -73,8 +75,6 @@ def test_sweep_and_optimize_of_an_invalid_description(gpmelica: Command) -> None
 
 def test_an_interrupted_study_has_no_older_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     """The cases' verdicts go before the first case runs."""
-    from gpmelica.commands import study
-
     Path("arm.toml").write_text(toml(ARM), encoding="utf-8")
     older = [path for case in ("light", "heavy") for path in _leave(Path("Arm_study") / case, *_VERDICT)]
 

@@ -134,7 +134,7 @@ class Instance:
         self._event()
 
     def _settle(self) -> None:
-        """Evaluate the switching conditions in the states that are set; an FMU keeps their values between events."""
+        """Evaluate switching conditions in the states that are set; an FMU keeps their values between events."""
         if self._conditional:
             self._fmu.enterEventMode()
             self._event()

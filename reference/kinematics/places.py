@@ -45,8 +45,8 @@ def check_lengths(mechanism: Mechanism, q: Array) -> None:
         if not length > _APART * extent:
             ends = " and ".join(_link(mechanism, place) for place in (line.a, line.b))
             wrong.append(
-                f"line {line.name} has a length of {length:.3g} m at the start, so that its force has no direction:"
-                f" its ends, on {ends}, are at one point"
+                f"line {line.name} has a length of {length:.3g} m at the start, so that its force has no"
+                f" direction: its ends, on {ends}, are at one point"
             )
     if wrong:
         raise SolveError(f"{'; '.join(wrong)}; expected ends that are apart: move one of its points, or the start")

@@ -198,7 +198,7 @@ class _Balance:
         return np.asarray((stiffness + stiffness.T) / 2)
 
     def _softest(self, q: Array, worst: int) -> int:
-        """Which free coordinate moves most in the motion that resists least; `worst` where the loops allow none."""
+        """Which free coordinate moves most in the motion that resists least; `worst` if loops allow none."""
         along, stiffness = _null_space(self._at(q)[1]), self.stiffness_along(q)
         if not along.size or not np.isfinite(stiffness).all():
             return worst
