@@ -235,6 +235,7 @@ class Program:
     relations    what changes at events whose times are not known before; their switches come after those of events
     start        how the start states follow the parameters; None: they are those that are given
     projections  level, `position` or `velocity` → its projection; empty where it is not wanted
+    accepted     norm of the constraints' violation up to which a start is on them, so that it may be projected
     info         further facts for headers: coordinates, partition
     """
 
@@ -255,6 +256,7 @@ class Program:
     outputs: list[Output] = field(default_factory=list)
     start: Start | None = None
     projections: dict[str, Projection] = field(default_factory=dict)
+    accepted: float = 0.0
     requirements: list[Requirement] = field(default_factory=list)
     checks: list[Assertion] = field(default_factory=list)
     assertions: list[Assertion] = field(default_factory=list)

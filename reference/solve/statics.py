@@ -81,8 +81,8 @@ def start_state(mechanism: Mechanism) -> Start:
     """(q0, qd0), each of shape (n,), as `simulation.start` says: positions in equilibrium or as described.
 
     Both come from the described ones by the smallest change that closes the loops and keeps them closed;
-    velocities also obey knife edges and programmed constraints of order 1; with `constraints.projection`, a
-    further change fulfils the programmed constraints of positions, too.
+    velocities also obey knife edges and programmed constraints of order 1; with `constraints.projection`, rounding
+    is taken from the programmed constraints, too.
     Raises SolveError if a loop cannot be closed, if velocities are not allowed, or without an equilibrium.
     """
     q, qd = described_state(mechanism)
