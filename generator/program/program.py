@@ -205,7 +205,7 @@ class Start(Following):
     defaults     q and q̇ of the start, n numbers each
     rows         names of all constraint rows
     forces       on all n coordinates at rest; C, Phi, Phi_dot: of all rows, None without any
-    places       of the machine, shape (3,) each, m: the box around them is its extent
+    places       of the machine, shape (3,) each, m: the largest distance between two of them is its extent
     """
 
     coordinates: tuple[str, ...]
