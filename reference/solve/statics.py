@@ -13,6 +13,7 @@ from ...generator.types.following import Following
 from ...trajectory import Array
 from ..constraints.closures import Conditions
 from ..constraints.redundancy import without_rounding
+from ..constraints.turned import check_turned
 from ..kinematics.extent import units_of_change
 from ..kinematics.kinematics import Kinematics
 from ..kinematics.places import check_lengths
@@ -88,6 +89,7 @@ def start_state(mechanism: Mechanism) -> Start:
     q, qd = described_state(mechanism)
     q = assemble(mechanism, q) if mechanism.chain.simulation.start == "description" else equilibrium(mechanism)
     check_lengths(mechanism, q)
+    check_turned(mechanism, q)
     qd = allowed_velocities(mechanism, q, qd)
     return project_start(mechanism, q, qd) if mechanism.chain.constraints.projection else (q, qd)
 
