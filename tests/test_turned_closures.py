@@ -31,9 +31,7 @@ def held(turn: float, axis: tuple[float, float, float] = (0.0, 1.0, 0.0), **keys
 def test_a_replacement_joint_that_is_turned_too_far_is_refused(turn: float, start: str) -> None:
     """Its springs would take it to a half turn, and that silently."""
     table = held(turn, **_SPRINGS, stiffness=_STIFF) | {"simulation": {"start": start}}
-    with pytest.raises(
-        DescriptionError, match=r"closure lock are turned by .* rad .* expected less than 1.57 rad"
-    ):
+    with pytest.raises(DescriptionError, match=r"lock are turned by .* rad .* expected less than 1.57 rad"):
         prepare(from_data(table))
 
 

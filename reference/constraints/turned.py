@@ -52,7 +52,7 @@ def _holds_orientation(closure: Closure) -> bool:
 
 
 class Orientations:
-    """The differences R_b − R_a between the frames of closures, compiled: they vanish only where the frames agree."""
+    """The differences R_b − R_a between the frames of closures, compiled; zero only where the frames agree."""
 
     def __init__(self, mechanism: Mechanism, closures: Sequence[Closure]) -> None:
         slots = len(mechanism.bodies) + 1
