@@ -14,7 +14,7 @@ from ..kinematics.segment import Segment
 from .integrators import Interpolant
 from .motion import Motion
 
-_LOOKS = 9  # of a step
+_LOOKS = 3  # of a step
 _MEETING = 1e-6  # of the mechanism's extent: ends that come nearer meet
 
 
@@ -47,8 +47,9 @@ class ZeroLengths:
         t = float(minimize_scalar(length, bounds=span, method="bounded", options={"xatol": 1e-12}).x)
         if length(t) <= _MEETING * self._extent(segment, t, at(t)):
             raise SolveError(
-                f"the length of line {self._lines[k].name} passes through zero at t = {t:.5g} s, where its force has"
-                " no direction; expected ends that stay apart: move one of its points, or keep them apart by a stop"
+                f"the length of line {self._lines[k].name} passes through zero at t = {t:.5g} s, where its force"
+                " has no direction; expected ends that stay apart: move one of its points, or keep them apart by a"
+                " stop"
             )
 
     def _extent(self, segment: Segment, t: float, y: Array) -> float:
