@@ -246,9 +246,11 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Do everything: Modelica, FMU, reference, comparison, report.html and result.json."""
+    from .commands.verdicts import withdraw_run
     from .fmu.compare.result import result
     from .fmu.report.report import lines
 
+    withdraw_run(file, case, out)
     model = _load(file, case)
     with progress_bars() as progress:
         report = model.run(

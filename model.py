@@ -219,7 +219,9 @@ class Model:
         in the report.
         """
         from .commands import run
+        from .fmu.compare.result import withdraw_verdict
 
+        withdraw_verdict(self.folder(out))
         one_of("fmi", fmi, FMI_VERSIONS)
         if tolerance is not None:
             above_zero("tolerance", tolerance)

@@ -25,12 +25,14 @@ class Magnitude:
         unit    its unit, as FMUs write it: `rad/s2`, `N.m`
         owner   link, point or base that it belongs to
         size    in the unit, not negative
+        least   smallest scale of this one signal: what rounding moves it by is less than a millionth of that
     """
 
     signal: str
     unit: str
     owner: str
     size: float
+    least: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -318,7 +318,8 @@ def _projection_notes(model: Prepared) -> tuple[str, ...]:
     return (
         "projection = true: the native FMU projects after each step of a solver (in model exchange where a"
         f" violation exceeds {RESTART_MARGIN:g} times CVODE's tolerance, which starts anew then); the reference,"
-        f" the Modelica text and an FMU by OpenModelica only start on the constraints and then have {held}",
+        f" the Modelica text and an FMU by OpenModelica have {held}; a start that violates the constraints is not"
+        " moved, and projection begins when the violation has decayed",
     )
 
 

@@ -376,7 +376,7 @@ def test_modes_for_people_and_scripts(gpmelica: Command, machine: Path, tmp_path
     assert "lower.angle 1, upper.angle −0.3" in shown.out
     assert answer.json["files"] == [str(tmp_path / "page" / "modes.html")]
     page = (tmp_path / "page" / "modes.html").read_text(encoding="utf-8")
-    assert ">4: 0.4266 Hz, undamped</option>" in page and ">1: free motion</option>" in page
+    assert ">4: 0.4266 Hz, undamped</option>" in page and ">1: rigid-body motion</option>" in page
     with Image.open(tmp_path / "film" / "modes.gif") as film:
         assert film.n_frames == 41
     for wrong, said in ((("--gif",), "a film shows one mode, and all are chosen"), (("--amplitude", 0), "got 0")):

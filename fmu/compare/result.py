@@ -57,6 +57,7 @@ def _mode_data(mode: Mode) -> dict[str, Any]:
         "of_stabilisation": mode.violating,
         "eigenvalue": [mode.eigenvalue.real, mode.eigenvalue.imag],
         "frequency_Hz": mode.frequency,
+        "damped_frequency_Hz": mode.damped_frequency,
         "time_constant_s": mode.time_constant,
         "longest_rk4_step_s": mode.longest_rk4_step,
     }

@@ -18,6 +18,7 @@ from ..forces.joint_loads import all_links
 from ..integration.events import Events
 from ..integration.integrators import Integrator, Interpolant, Stalled
 from ..integration.motion import Motion
+from ..integration.zero_lengths import ZeroLengths
 from ..kinematics.segment import Segment
 from ..solve.model import SAME_TIME, Model, Start
 from ..solve.solver import formulation
@@ -101,6 +102,7 @@ class _Run:
         self.motion, self.times = motion, times
         self.watch = Watch(motion, float(np.diff(times).max(initial=0.0)), float(times[-1]))
         self.events = Events(motion, float(times[-1]) / _LOOKS)
+        self.lengths = ZeroLengths(motion)
         self.steps = 0
         end = float(times[-1])
         self._pace = motion.model.pace(end)
@@ -165,6 +167,7 @@ class _Run:
         if event is not None:
             after, y = event, interpolant()(event)
         self.watch.step(segment, before, after, y, interpolant)
+        self.lengths.step(segment, before, after, interpolant)
         self._take(before, after, interpolant)
         self._report(after / float(self.times[-1]))
         return event

@@ -55,6 +55,7 @@ typedef struct {
     int64_t orientation;   /* sign of the partition's determinant; 0: nothing known */
     double events_since;   /* s, since when changes of relations are counted */
     int64_t events;        /* their number */
+    int64_t projects;      /* 0: the start's violation has not decayed yet, so that nothing is projected */
 } RunState;
 
 enum { MESSAGE_SIZE = 1024 };

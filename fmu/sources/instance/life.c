@@ -122,13 +122,14 @@ bool model_enter_initialization(Model *model) {
     return true;
 }
 
-/* Evaluates everything once, so that a model that cannot start says so here and not in the first step. A start that
-   violates the constraints is corrected here, or, in model exchange, in the initial event. */
+/* Evaluates everything once, so that a model that cannot start says so here and not in the first step. What rounding
+   leaves of the constraints is corrected here, or, in model exchange, in the initial event. */
 bool model_exit_initialization(Model *model) {
     bool moved;
     if (!model_evaluate(model, GROUP_START)) return false;
     for (int i = 0; i < projection_levels(); i++) model->workspace[equations.blocks.corrections + i] = 0.0;
     for (int i = 0; i < N_COUNTERS; i++) model->run.counters[i] = 0;
+    if (!model_begin_projection(model)) return false;
     if (model->co_simulation && !model_settle(model, &moved)) return false;
     if (!model_evaluate(model, GROUP_OUTPUTS)) return false;
     model->run.counters[COUNTER_SOLVER_EVALUATIONS] = 0;
