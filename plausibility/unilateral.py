@@ -86,7 +86,7 @@ def _tipping(model: Prepared, run: Trajectory) -> Iterator[Remark]:
             continue
         gap = float(run.signals[part.signals["gap"].signal.name].max())
         others = [float(np.interp(first, run.time, values)) for name, values in forces.items() if name != key]
-        rest = f"; smallest force of the other supports {min(others):.3g} N" if others else ""
+        rest = f"; smallest force of the other supports {min(others):,.0f} N" if others else ""
         yield Remark(
             "tips",
             key,
