@@ -61,7 +61,7 @@ def inactive_in_run(model: Prepared, run: Trajectory) -> Iterator[Remark]:
     yield from _tipping(model, run)
     for line in model.mechanism.lines:
         tension = run.signals[line.signals["force"].signal.name]
-        first = _first(run, f"line {line.name}", "is slack")
+        first = _first(run, f"line {line.name}", "is slack", "would push")
         if line.tension_only and not line.given and first is not None and np.ptp(tension) > 0.0:
             yield Remark(
                 "rope_slack",
@@ -81,7 +81,7 @@ def _tipping(model: Prepared, run: Trajectory) -> Iterator[Remark]:
     largest = max((float(values.max()) for values in forces.values()), default=0.0)
     for key, part in outriggers.items():
         kind = "support" if isinstance(part, Support) else "contact"
-        first = _first(run, f"{kind} {part.name}", "lifts" if kind == "support" else "is clear")
+        first = _first(run, f"{kind} {part.name}", "lifts", "is clear")
         if first is None or forces[key].max() <= _LOADED * largest:
             continue
         gap = float(run.signals[part.signals["gap"].signal.name].max())
@@ -110,6 +110,6 @@ def _outriggers(model: Prepared) -> Iterator[tuple[str, Support | Contact]]:
             yield member("contacts", model.chain.contacts, contact.name), contact
 
 
-def _first(run: Trajectory, label: str, word: str) -> float | None:
-    """Time of the first event of an element, s; None without one."""
-    return next((event.t for event in run.events if (event.label, event.word) == (label, word)), None)
+def _first(run: Trajectory, label: str, *words: str) -> float | None:
+    """Time of the first event of an element with one of the words, s; None without one."""
+    return next((event.t for event in run.events if event.label == label and event.word in words), None)
