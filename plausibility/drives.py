@@ -89,16 +89,24 @@ def idle_drives(model: Prepared, run: Trajectory, course: reference.Course) -> I
     course : Course
         Forces along the run.
     """
+    motions, forces = model.chain.motions, model.chain.forces
     numbers = reference.Model(model.mechanism, start=model.start)
-    mass = sum(float(body.mass) for body in model.mechanism.bodies)
-    for motion in model.chain.motions:
+    for motion in motions:
         if not motion.input and motion.position is not None and _varies(model, numbers, motion.position):
-            yield from _idle(model, run, motion.joint, member("motions", model.chain.motions, motion.name))
-    for k, mark in enumerate(course.marks):
-        force = next((f for f in model.chain.forces if f.name == mark.name and f.joint is not None), None)
-        least = _CHANGE * mass * _EARTH * (extent(model) if mark.kind == "moment" else 1.0)
-        if force is not None and float(np.ptp(np.linalg.norm(course.acting[:, k], axis=1))) > least:
-            yield from _idle(model, run, str(force.joint), member("forces", model.chain.forces, force.name))
+            yield from _idle(model, run, motion.joint, member("motions", motions, motion.name))
+    joints = {force.name: force.joint for force in forces if force.joint is not None}
+    for name, change, least in _changes(model, course):
+        if name in joints and change > least:
+            yield from _idle(model, run, joints[name], member("forces", forces, name))
+
+
+def _changes(model: Prepared, course: reference.Course) -> Iterator[tuple[str, float, float]]:
+    """Name of each applied force, by how much it changes, and the change that counts, N or N·m."""
+    mass = sum(float(body.mass) for body in model.mechanism.bodies)
+    least = {"force": _CHANGE * mass * _EARTH, "moment": _CHANGE * mass * _EARTH * extent(model)}
+    for mark, acting in zip(course.marks, course.acting.transpose(1, 0, 2), strict=True):
+        if mark.kind in least:
+            yield mark.name, float(np.ptp(np.linalg.norm(acting, axis=1))), least[mark.kind]
 
 
 def _varies(model: Prepared, numbers: reference.Model, position: str | float) -> bool:
