@@ -26,7 +26,7 @@ from .console import (
     verdict_table,
     wrote,
 )
-from .errors import DescriptionError, GpmelicaError, MissingToolError
+from .errors import DescriptionError, GpmelicaError, MissingToolError, UnknownNameError
 from .exchange.commands import export_app, import_app
 from .options import (
     DISAGREES,
@@ -85,7 +85,7 @@ def main() -> NoReturn:
     try:
         with printed():
             app(standalone_mode=True)
-    except DescriptionError as error:
+    except (DescriptionError, UnknownNameError) as error:
         _fail(BAD_INPUT, str(error))
     except MissingToolError as error:
         _fail(MISSING_TOOL, str(error))

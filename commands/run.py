@@ -214,7 +214,7 @@ def _report(
         not_unique=reactions.not_unique(model),
         inputs=functions or {},
         loaded=loaded,
-        plausible=plausibility.of_run(model, truth),
+        plausible=plausibility.of_run(model, truth, inputs=functions),
     )
     return replace(report, notes=tuple(_notes(report, options, attempts, fmus)))
 
@@ -246,13 +246,9 @@ def _notes(report: RunReport, options: Options, attempts: Sequence[Attempt], fmu
     for attempt in attempts:
         if attempt.trajectory is None and not attempt.failure:
             yield f"{attempt.name} came to nothing in its limit of time, so it was not compared"
-    if model.program.inputs and options.inputs is None:
-        names = ", ".join(entry.name for entry in model.program.inputs)
-        yield f"FMU inputs kept their start values in all runs: {names}; give them over time with --input"
     if not _runs_rumoca(options):
         yield f"the Modelica text was not run in rumoca{_why_not(options)}"
     yield from _partition_notes(model, report.reference, options)
-    yield from _lift_notes(report)
     yield from _projection_notes(model)
     yield from reactions.warnings_of(model)
 
@@ -271,24 +267,6 @@ def _tolerance_notes(model: Prepared, options: Options) -> Iterator[str]:
             f"simulation.tolerance is {given:g}, so errors up to {allowed:g} are granted;"
             f" {TOLERANCE / _GROWTH:g} or less would hold the runs to {TOLERANCE:g}"
         )
-
-
-def _lift_notes(report: RunReport) -> Iterator[str]:
-    """When each outrigger first leaves the ground, and what is left on the others."""
-    run = report.reference
-    supports = [support for support in report.mechanism.supports if support.one_sided]
-    for support in supports:
-        label = f"support {support.name}"
-        times = [event.t for event in run.events if event.label == label and event.word == "lifts"]
-        if not times:
-            continue
-        forces = [
-            float(np.interp(times[0], run.time, run.signals[other.signals["force"].signal.name]))
-            for other in supports
-            if other is not support
-        ]
-        rest = f", smallest force elsewhere {min(forces):.3g} N" if forces else ""
-        yield f"{support.name} lifts at t = {times[0]:.4g} s{rest}"
 
 
 def _partition_notes(model: Prepared, truth: Trajectory, options: Options) -> Iterator[str]:

@@ -54,6 +54,7 @@ def test_cases_set_keys() -> None:
             "links.0.joint.damping": 0.5,
             "points.E.position": [0.1, 0.2, 0.3],
             "gravity.2": -1.62,
+            "gravity.0": "a - 1",
             "simulation": {"stop": 3.0},
             "parameters": {"a": 1.0},
         }

@@ -158,7 +158,10 @@ def test_changes_go_where_cases_go() -> None:
 
 
 def test_a_table_that_is_not_there_is_made() -> None:
-    assert gp.load(FOUR_BAR, parameters={"payload": 3.0}).description.parameter_values == {"payload": 3.0}
+    """A new parameter is accepted together with the number that it stands for."""
+    description = gp.load(FOUR_BAR, parameters={"payload": 3.0}, **{"links.crank.mass": "payload"}).description
+    assert description.parameter_values == {"payload": 3.0}
+    assert description.links[0].mass == 3.0
 
 
 def test_wrong_changes_are_reported_all_at_once() -> None:

@@ -15,7 +15,7 @@ from fmpy.fmi1 import FMICallException
 
 from ...errors import SolveError
 from ...trajectory import Array
-from .opening import logger
+from .opening import check_variables, logger
 
 _OFF = ("projection", "solver_finds_start")
 
@@ -28,6 +28,7 @@ class Instance:
 
     def __init__(self, fmu: Path, parameters: Mapping[str, float] | None = None) -> None:
         self.description = fmpy.read_model_description(str(fmu))
+        check_variables(parameters or {}, self.description)
         self._three = self.description.fmiVersion != "2.0"
         self._folder = fmpy.extract(str(fmu))
         self._messages: list[str] = []
