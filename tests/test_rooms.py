@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -16,7 +16,6 @@ import gpmelica
 import gpmelica.reference
 
 ROOT = Path(gpmelica.__file__).parent
-ABROAD = {"tests", "benchmarks", "docs", "examples"}  # users of the package
 MOST_FILES = 15
 
 # Lowest first: each line uses those above it. Folders are rooms, and so is each module that lies in the root.
@@ -77,9 +76,15 @@ def _name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts) or "gpmelica"
 
 
-MODULES = {
-    _name(path): path for path in sorted(ROOT.rglob("*.py")) if path.relative_to(ROOT).parts[0] not in ABROAD
-}
+def _folders(folder: Path) -> Iterator[Path]:
+    """A package and the packages inside it: not tests, and no environment that lies in the root."""
+    yield folder
+    for inner in sorted(folder.iterdir()):
+        if (inner / "__init__.py").is_file():
+            yield from _folders(inner)
+
+
+MODULES = {_name(path): path for folder in _folders(ROOT) for path in sorted(folder.glob("*.py"))}
 
 
 def imports(path: Path) -> set[str]:
@@ -127,6 +132,14 @@ def test_imports_are_found() -> None:
     assert "fmu.code.stages" in graph["fmu.backends.native"]
     assert all(used in MODULES for uses in graph.values() for used in uses)
     assert len(MODULES) > 150
+
+
+def test_an_environment_in_the_root_is_no_room(tmp_path: Path) -> None:
+    """CONTRIBUTING.md puts one there, and its packages are not ours."""
+    for folder in (".", "room", "room/inner", ".venv/lib/site-packages/foreign", "build/lib/gpmelica"):
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+        (tmp_path / folder / "__init__.py").touch()
+    assert [*_folders(tmp_path)] == [tmp_path, tmp_path / "room", tmp_path / "room" / "inner"]
 
 
 def test_no_module_imports_itself() -> None:
