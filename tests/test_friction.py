@@ -122,6 +122,17 @@ def test_normal_force_of_a_slide_is_the_weight() -> None:
         assert found.friction[0] == pytest.approx(-mu * normal, rel=1e-9, abs=1e-6)
 
 
+@pytest.mark.parametrize("model", ["lugre", "dahl"])
+def test_friction_of_a_journal_acts_on_its_radius(model: str) -> None:
+    """Bent bristles at rest hold the moment σ0·z·N·d/2."""
+    friction = {"model": model, "sigma0": 100.0, "mu_s": 0.2} | (
+        {"mu_k": 0.1, "v_s": 0.1} if model == "lugre" else {}
+    )
+    shaft = link("shaft", "revolute", X, friction=friction | {"diameter": 0.06, "normal_force": 50.0})
+    found = evaluate(mechanism_of(machine(shaft, gravity=[0.0, 0.0, 0.0])), 0.0, [0.3], [0.0], [1e-3])
+    assert found.friction == pytest.approx([-100.0 * 1e-3 * 50.0 * 0.03], rel=1e-12)
+
+
 @pytest.mark.parametrize("mu", [0.5, 1.5, 3.0])
 def test_loop_where_friction_outweighs_the_load(mu: float) -> None:
     """Two crossed slides of 1 kg each, pulled back by F: τ_x = μ τ_y and τ_y = μ (F/2 − τ_x/2).

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from fractions import Fraction
+from math import gcd
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,7 @@ from gpmelica.fmu.runs.inputs import InputTable
 from gpmelica.fmu.runs.states import State
 from gpmelica.generator.description.load import from_data
 from gpmelica.linear import Point, StateSpace, linearized, trimmed
-from gpmelica.linear.modes import modes
+from gpmelica.linear.modes import _ON_THE_WAY, modes
 from gpmelica.prepared import prepare
 
 EXACT = 1e-6
@@ -221,6 +223,22 @@ def test_double_poles_are_not_zero(cutoff: float) -> None:
     A = block_diag([[0.0, 1.0], [-(w**2), -2 * w]], free, [[0.0, 1.0], [-(fast**2), 0.0]])
     found = [mode.eigenvalue for mode in modes(A, np.eye(6), [*"abcdef"], [False, True] * 3)]
     assert found == pytest.approx([0.0, 0.0, -w, -w, 1j * fast], rel=1e-6)
+
+
+@pytest.mark.parametrize("share", [Fraction(p, q) for q in range(1, 7) for p in range(1, q) if gcd(p, q) == 1])
+def test_double_poles_beside_a_commensurable_one(share: Fraction) -> None:
+    """A pole at a simple part of the way from a filter's double pole to zero does not make that pole zero."""
+    w, between = 2 * np.pi, 2 * np.pi * float(1 - share)
+    A = block_diag([[0.0, 1.0], [-(w**2), -2 * w]], [[-between]])
+    found = [mode.eigenvalue for mode in modes(A, np.eye(3), [*"abc"], [False, True, False])]
+    assert found == pytest.approx([-between, -w, -w], rel=1e-6)
+
+
+def test_the_way_to_zero_is_looked_at_far_from_every_simple_part() -> None:
+    """The place is badly approximable: |x − p/q| q² > 0.38 for all p/q; the golden section's limit is 0.447."""
+    place = _ON_THE_WAY
+    assert 0.0 < place < 1.0
+    assert min(abs(place * q - round(place * q)) * q for q in range(1, 40)) > 0.38
 
 
 def test_response_to_a_small_step(compile_data: CompileData) -> None:
