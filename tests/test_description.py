@@ -108,6 +108,7 @@ def _members(place: Any, word: str) -> list[Any]:
     return [m for i, m in enumerate(place) if word in ("*", str(i)) or m.get("name") == word]
 
 
+@pytest.mark.slow
 @PROFILE
 @given(descriptions())
 def test_round_trip(data: dict[str, Any]) -> None:
@@ -205,6 +206,7 @@ def test_schema_accepts_the_examples(path: Path) -> None:
         assert not _validator().is_valid(wrong)
 
 
+@pytest.mark.slow
 @PROFILE
 @given(descriptions())
 def test_schema_accepts_valid_descriptions(data: dict[str, Any]) -> None:
@@ -341,6 +343,7 @@ def test_links_in_any_order(order: tuple[tuple[str, str], ...]) -> None:
     assert qdd[place] == pytest.approx(reference.evaluate(sorted_one, 0.0, q, q).qdd, rel=1e-10)
 
 
+@pytest.mark.slow
 @PROFILE
 @given(trees())
 def test_random_trees_are_placed_in_order(data: dict[str, Any]) -> None:

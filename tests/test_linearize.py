@@ -69,6 +69,7 @@ def _off_the_start(compiled: Compiled, near: Nearby, t: float) -> Point:
     return near.moved(begin, space, z)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "case", "t"),
     [
@@ -95,6 +96,7 @@ def test_derivatives_on_the_manifold(
     assert len(space.states) <= 2 * n - rows.rank + bristles
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("example", "case"), [("crane", "rigid_boom"), ("mobile_robot", "minimum_norm")])
 def test_both_versions_of_the_standard_say_the_same(compile_example: Compile, example: str, case: str) -> None:
     spaces = []
@@ -106,6 +108,7 @@ def test_both_versions_of_the_standard_say_the_same(compile_example: Compile, ex
     assert np.array_equal(two, three)
 
 
+@pytest.mark.slow
 def test_formulations_have_one_machine(compile_model: CompileModel) -> None:
     """On the manifold A is the same, whatever keeps the rows and however redundant ones are treated."""
     names = ("four_bar_3d, gpme_reduced", "four_bar_3d, lagrange")
@@ -150,6 +153,7 @@ def _of_cantilever(elements: int) -> list[complex]:
     return [complex(0.0, omega) for omega in np.sqrt(found)]
 
 
+@pytest.mark.slow
 def test_base_on_supports_and_cantilever(compile_data: CompileData) -> None:
     """Six damped motions of the base; the beam's as of its rigid finite elements, undamped to the last digit."""
     compiled = compile_data(elastic())
@@ -172,6 +176,7 @@ def _pendulum() -> tuple[Array, Array]:
     return relative.T @ M @ relative, relative.T @ K @ relative
 
 
+@pytest.mark.slow
 def test_pendulum_bristle_and_free_mass(compile_data: CompileData) -> None:
     """Two undamped modes with their shapes; presliding, which leaves one pole at zero; two of a free mass."""
     compiled = compile_data(hanging())
@@ -270,6 +275,7 @@ def test_trim(compile_data: CompileData) -> None:
     assert linearized(model, compiled.fmu, at).notes == ()
 
 
+@pytest.mark.slow
 def test_trim_leaves_filters_at_rest() -> None:
     """The command of a rope's length is the length that it begins with, where its filter rests."""
     rope = {"name": "rope", "a": {"link": "ground", "point": [0.0, 0.0, 3.0]}, "b": {"link": "load"}}
@@ -283,6 +289,7 @@ def test_trim_leaves_filters_at_rest() -> None:
     assert space.notes == ()
 
 
+@pytest.mark.slow
 def test_trim_on_a_task(compile_model: CompileModel) -> None:
     """The crane starts off its ellipse; boom and jib, which the task drives, follow it, and base and beam rest."""
     compiled = compile_model(prepare(changed("slewing/slewing", "plant", links__boom__beam__elements=2)))
@@ -360,6 +367,7 @@ def machine(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_files_hold_what_the_command_prints(gpmelica: Command, machine: Path, tmp_path: Path) -> None:
     """JSON, npz and .mat have the same numbers and names."""
     drawn = ("--bode", "--output", "E_z", "--output", "upper_angle")
@@ -380,6 +388,7 @@ def test_files_hold_what_the_command_prints(gpmelica: Command, machine: Path, tm
     assert "E_z per motor, m/(N.m)" in (tmp_path / "out" / "bode.svg").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_modes_for_people_and_scripts(gpmelica: Command, machine: Path, tmp_path: Path) -> None:
     """The same frequencies; shapes are complex numbers as pairs; a film of one, a page of all."""
     answer = gpmelica("modes", machine, "--json", "--html", "--out", tmp_path / "page")
@@ -401,6 +410,7 @@ def test_modes_for_people_and_scripts(gpmelica: Command, machine: Path, tmp_path
         fails(gpmelica("modes", machine, *wrong), 2, said)
 
 
+@pytest.mark.slow
 def test_state_of_the_run(gpmelica: Command, arm: Path) -> None:
     """At a time, its state is the one that the reference solver comes to; with its rates and the rest."""
     answer = gpmelica("linearize", arm, "--time", 0.2, "--json")

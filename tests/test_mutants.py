@@ -101,6 +101,7 @@ def test_what_must_notice_a_mutant_is_there(mutant: Any) -> None:
         assert (ROOT / file).is_file()
 
 
+@pytest.mark.slow
 def test_the_tool_tells_which_mutants_survive(tmp_path: Path) -> None:
     """One that changes nothing survives, and the tool fails, unless it is marked as shared; a sign is noticed."""
     table = tmp_path / "mutants.toml"

@@ -97,6 +97,7 @@ def test_rows_of_rounding_noise_bear_nothing() -> None:
     assert np.abs(E) == pytest.approx(np.array([[1.0, 0.0]]), abs=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("maker", MAKERS)
 def test_accelerations_do_not_depend_on_what_is_left_out(maker: Any, seed: int) -> None:
@@ -216,6 +217,7 @@ def test_modelica_stops() -> None:
     assert "constraint row belt was left out" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fmi", "mode"), [("2.0", "me"), ("2.0", "cs"), ("3.0", "me"), ("3.0", "cs")])
 def test_an_fmu_stops(compile_model: CompileModel, fmi: str, mode: simulate.Mode) -> None:
     """The native one, with the row's name and the time."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+
+import pytest
 
 import gpmelica
 import gpmelica.reference
@@ -107,7 +108,7 @@ def room(module: str) -> str:
     return module if folder == ROOT else _name(folder / "__init__.py")
 
 
-@cache
+@pytest.fixture(scope="module")
 def python_graph() -> Graph:
     """Module → modules that it imports."""
     return {name: imports(path) for name, path in MODULES.items()}
@@ -125,9 +126,9 @@ def cycle(graph: Graph) -> list[str]:
 # ---- Python ----------------------------------------------------------------------------------------------------
 
 
-def test_imports_are_found() -> None:
+def test_imports_are_found(python_graph: Graph) -> None:
     """Of modules, of names in them, from packages; what is looked at is the package."""
-    graph = python_graph()
+    graph = python_graph
     assert {"errors", "model", "generator.description"} <= graph["cli"]
     assert "fmu.code.stages" in graph["fmu.backends.native"]
     assert all(used in MODULES for uses in graph.values() for used in uses)
@@ -142,15 +143,15 @@ def test_an_environment_in_the_root_is_no_room(tmp_path: Path) -> None:
     assert [*_folders(tmp_path)] == [tmp_path, tmp_path / "room", tmp_path / "room" / "inner"]
 
 
-def test_no_module_imports_itself() -> None:
+def test_no_module_imports_itself(python_graph: Graph) -> None:
     """Not by way of others either."""
-    assert cycle(python_graph()) == []
+    assert cycle(python_graph) == []
 
 
-def test_rooms_use_those_below() -> None:
+def test_rooms_use_those_below(python_graph: Graph) -> None:
     """Every import stays in its room or goes to one further up in the list; every room is in it."""
     level = {name: k for k, line in enumerate(ORDER.split("\n")) for name in line.split()}
-    graph = python_graph()
+    graph = python_graph
     assert {room(module) for module in MODULES} - set(level) == {"fmu", "modelica_templates"}  # no code
     wrong = {
         f"{module} imports {used}"

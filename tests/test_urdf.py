@@ -268,6 +268,7 @@ def _held_against(truth: PinocchioRobot, model: Prepared, count: int) -> float:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "base"),
     [
@@ -293,6 +294,7 @@ def test_pinocchio_agrees(name: str, base: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_every_robot_is_read() -> None:
     """All that is shipped is a sound description, or refused for a reason that is true."""
     refused: dict[str, str] = {}
