@@ -93,6 +93,7 @@ def test_power_of_the_dampers(seed: int) -> None:
     assert twice == pytest.approx(4 * once, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_energy_balance_with_everything() -> None:
     """Energy gained is the work of drives, follower forces and constraints, less what the dampers take."""
     data = manipulator(

@@ -138,6 +138,7 @@ def page(report: RunReport, drawn: tuple[Picture, ...] = ()) -> Page:
     return Page(render(report, list(drawn)))
 
 
+@pytest.mark.slow
 def test_report_is_complete(tmp_path: Path) -> None:
     """All runs, bodies, coordinates, signals and facts are there, and every file it points to exists."""
     report = crane_run()
@@ -232,6 +233,7 @@ def test_a_run_cut_short_is_said_beside_the_verdict() -> None:
     )
 
 
+@pytest.mark.slow
 def test_report_of_a_lone_reference() -> None:
     """Nothing compared is not an agreement."""
     report = pendulum_report()
