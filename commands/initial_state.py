@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -15,8 +14,6 @@ from ..prepared import Prepared
 from ..reference import Mode
 
 _SHOWN = 5  # modes, the slowest ones
-_RIGID = 1e-6  # of the highest frequency: slower modes are motions of the mechanism as a rigid body
-_ROUNDING = 1e-4  # 1/s: what differences leave of an eigenvalue that is zero twice
 
 
 def initial_data(model: Prepared, initial: InitialState) -> dict[str, Any]:
@@ -53,8 +50,8 @@ def initial_data(model: Prepared, initial: InitialState) -> dict[str, Any]:
         "modes": [
             {
                 "coordinate": mode.coordinate,
-                "frequency": abs(mode.eigenvalue) / (2 * math.pi),
-                "damped_frequency": mode.eigenvalue.imag / (2 * math.pi),
+                "frequency": mode.frequency,
+                "damped_frequency": mode.damped_frequency,
                 "damping": 0.0 - mode.eigenvalue.real / abs(mode.eigenvalue),
             }
             for mode in swinging
@@ -72,11 +69,9 @@ def _modes(model: Prepared) -> tuple[list[Mode], list[str]]:
         found = [m for m in reference.modes(model.mechanism, start=model.start) if not m.violating]
     except SolveError:
         return [], []
-    highest = max((abs(mode.eigenvalue) for mode in found), default=0.0)
-    slowest = max(_RIGID * highest, _ROUNDING)
-    rigid = dict.fromkeys(mode.coordinate for mode in found if abs(mode.eigenvalue) <= slowest)
-    swinging = [mode for mode in found if mode.eigenvalue.imag and abs(mode.eigenvalue) > slowest]
-    return sorted(swinging, key=lambda mode: abs(mode.eigenvalue)), list(rigid)
+    rigid = dict.fromkeys(mode.coordinate for mode in found if mode.rigid_body)
+    swinging = [mode for mode in found if mode.eigenvalue.imag and not mode.rigid_body]
+    return sorted(swinging, key=lambda mode: mode.frequency), list(rigid)
 
 
 def initial_tables(found: Mapping[str, Any]) -> Iterator[Table | str]:
