@@ -245,4 +245,4 @@ class Finder:
 def _diameter(places: Sequence[SX]) -> SX:
     """Largest distance between two of the places, m; it does not depend on the orientation of the world's axes."""
     squares = [ca.sumsqr(b - a) for a, b in itertools.combinations(places, 2)]
-    return ca.sqrt(functools.reduce(ca.fmax, squares))
+    return ca.sqrt(functools.reduce(ca.fmax, squares, ca.SX(0)))
