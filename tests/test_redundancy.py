@@ -61,6 +61,12 @@ def test_rank_and_groups(seed: int) -> None:
     assert groups == {frozenset({frozenset({0, 1, 5}), frozenset({2, 6}), frozenset({7})})}
 
 
+def test_groups_that_share_a_row_are_one() -> None:
+    """Two sums of the same two rows belong together; a multiple of a third row does not."""
+    C = scaled(np.array([[1.0, 0, 0], [0, 1, 0], [1, 1, 0], [1, -1, 0], [0, 0, 1], [0, 0, 2]]))
+    assert redundant_groups(C, (0, 1, 4)) == ((0, 1, 2, 3), (4, 5))
+
+
 def test_preferred_rows_are_kept() -> None:
     """Rows of the first group are left out only if they depend on each other."""
     C = scaled(_dependent_rows(np.random.default_rng(0)))
