@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -121,7 +122,7 @@ def _sensitivity(
                 start=start,
                 tolerance=tolerance,
                 inputs=functions,
-                progress=lambda fraction, name=name: progress(f"reference solver, {name}", fraction),
+                progress=partial(progress, f"reference solver, {name}"),
             )
             for name, start, tolerance in variants
         )
@@ -144,4 +145,5 @@ def _free_change(mechanism: Mechanism, size: Mapping[str, float], C: Array, leve
     unit = np.array([size[name] for name in signal_names(mechanism.coordinates, level)])
     signs = (-1.0) ** np.arange(len(unit))
     weighted = C * unit
-    return CHANGE * unit * (signs - np.linalg.pinv(weighted, rcond=_RANK) @ (weighted @ signs))
+    free: Array = signs - np.linalg.pinv(weighted, rcond=_RANK) @ (weighted @ signs)
+    return CHANGE * unit * free

@@ -23,7 +23,7 @@ from ..fmu.backends.attempts import (
 )
 from ..fmu.backends.backend import Compilers, write_modelica
 from ..fmu.backends.fmu import Fmu, Order
-from ..fmu.compare.compare import compare
+from ..fmu.compare.compare import Comparison, compare
 from ..fmu.compare.context import RunReport
 from ..fmu.compare.findings import consistency, holding
 from ..fmu.compare.result import withdraw_verdict, write_result
@@ -215,9 +215,17 @@ def _report(
         not_unique=reactions.not_unique(model),
         inputs=functions or {},
         loaded=loaded,
-        plausible=plausibility.of_run(model, truth, agreement.sensitive(model, comparisons)),
+        plausible=plausibility.of_run(model, truth, _further(model, truth, comparisons)),
     )
     return replace(report, notes=tuple(_notes(report, options, attempts, fmus)))
+
+
+def _further(
+    model: Prepared, truth: Trajectory, comparisons: Sequence[Comparison]
+) -> Iterator[plausibility.Remark]:
+    """Remarks on what only runs show."""
+    yield from plausibility.singular_configurations(truth)
+    yield from agreement.sensitive(model, comparisons)
 
 
 def _files(

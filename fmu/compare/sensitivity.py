@@ -90,7 +90,7 @@ def judged(
 
 
 def _is_long_enough(time: Array, begin: float) -> bool:
-    return begin >= _EARLIEST * float(time[-1]) and np.count_nonzero(time <= begin) > _FEWEST
+    return begin >= _EARLIEST * float(time[-1]) and int(np.count_nonzero(time <= begin)) > _FEWEST
 
 
 def _joined(*notes: str) -> str:
