@@ -60,6 +60,7 @@ def _judged(model: Prepared, path: Path) -> list[Comparison]:
     return [run.comparison for run in found if run.comparison is not None]
 
 
+# slow: 3 to 22 s for each mechanism; the tests of wrong FMUs below take about 17 s each
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_mechanism_agrees(name: str, compile_data: CompileData) -> None:
     """Bouncing, chaotic, stiff, slow and vibrating mechanisms agree in model exchange and co-simulation."""

@@ -41,6 +41,7 @@ def _flat_times(count: int) -> Array:
     return time[crossed]
 
 
+# slow: 6 to 15 s for each tolerance
 @pytest.mark.parametrize("tolerance", [1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12])
 def test_reference_keeps_its_branch(tolerance: float) -> None:
     """The reference passes ten singular configurations in 10 s along the closed form, at every tolerance."""
@@ -60,6 +61,7 @@ def test_redundant_constraints_do_not_count_as_singular(closure: str) -> None:
     assert _apart(run, 2) < 1e-6
 
 
+# slow: up to 25 s
 @pytest.mark.parametrize("count", [3, 5, 10])
 def test_more_windows(count: int) -> None:
     """Mechanisms with more branches keep theirs, too."""
@@ -68,6 +70,7 @@ def test_more_windows(count: int) -> None:
     assert len(run.singular) == 2
 
 
+# slow: up to 50 s, most of it compilation and CVODE
 @pytest.mark.parametrize("mode", ["me", "cs"])
 @pytest.mark.parametrize("count", [2, 5])
 def test_fmu_keeps_its_branch_or_fails(count: int, mode: Mode, compile_data: CompileData) -> None:
