@@ -36,7 +36,7 @@ from ..generator.types.origin import joint_load
 from ..prepared import Prepared
 from ..reference.forces.joint_loads import COMPONENTS, all_links
 from ..trajectory import Progress, Trajectory, silent
-from . import reactions
+from . import agreement, reactions
 
 TOLERANCE = 1e-6  # of each signal's scale, FMU against reference
 _GROWTH = 100.0  # what a run makes of its solver's relative errors
@@ -90,11 +90,9 @@ def run(model: Prepared, options: Options, progress: Progress = silent) -> RunRe
     for note in _partition_notes(model, truth, options):
         progress(f"note: {note}", 1.0)
     fmus = _fmus(model, options, progress)
-    attempts = list(fmu_attempts(model, fmus, truth, granted(model, options), options.inputs, progress))
-    if _runs_rumoca(options):
-        progress("Modelica text in rumoca", 0.0)
-        attempts.append(rumoca_attempt(model, granted(model, options), options.compilers.timeout))
-    report = _report(model, options, (truth, loaded), attempts, fmus)
+    attempts = _attempts(model, options, fmus, truth, progress)
+    judged = agreement.judge(model, truth, attempts, options.inputs, progress)
+    report = _report(model, options, (truth, loaded), judged, fmus)
     for trajectory in (truth, *report.runs):
         write_csv(options.out / f"{trajectory.name}.csv", trajectory)
     write_result(options.out, report)
@@ -174,23 +172,28 @@ def _runs_rumoca(options: Options) -> bool:
     return options.rumoca and rumoca.available() and options.inputs is None
 
 
-def _comparison(attempt: Attempt, truth: Trajectory, units: dict[str, str]) -> Comparison:
-    if attempt.trajectory is None:
-        return Comparison.failed(attempt.name, attempt.tolerance, attempt.failure)
-    return compare(truth, attempt.trajectory, units, attempt.tolerance, complete=True)
+def _attempts(
+    model: Prepared, options: Options, fmus: Sequence[Fmu], truth: Trajectory, progress: Progress
+) -> Iterator[Attempt]:
+    """Runs of all FMUs, and of the Modelica source in rumoca."""
+    yield from fmu_attempts(model, fmus, truth, granted(model, options), options.inputs, progress)
+    if _runs_rumoca(options):
+        progress("Modelica text in rumoca", 0.0)
+        yield rumoca_attempt(model, granted(model, options), options.compilers.timeout)
 
 
 def _report(
     model: Prepared,
     options: Options,
     known: tuple[Trajectory, Trajectory],
-    attempts: list[Attempt],
+    judged: list[agreement.Judged],
     fmus: list[Fmu],
 ) -> RunReport:
     """known: the reference's run, and with the loads of all joints."""
     truth, loaded = known
-    judged = [attempt for attempt in attempts if attempt.trajectory is not None or attempt.failure]
-    trajectories = tuple(attempt.trajectory for attempt in judged if attempt.trajectory is not None)
+    attempts = [run.attempt for run in judged]
+    comparisons = [run.comparison for run in judged if run.comparison is not None]
+    trajectories = tuple(attempt.trajectory for attempt in attempts if attempt.trajectory is not None)
     own = compare(truth, truth, model.units, granted(model, options))
     functions = None if options.inputs is None else options.inputs.functions()
     lacking = reference.residuals(model.mechanism, truth, model.start, functions)
@@ -199,7 +202,7 @@ def _report(
         case=options.case,
         reference=truth,
         runs=trajectories,
-        comparisons=(own, *(_comparison(attempt, truth, model.units) for attempt in judged)),
+        comparisons=(own, *comparisons),
         tolerance=granted(model, options),
         consistent=consistency(model, lacking),
         holds=holding(model, lacking, (truth, *trajectories)),
@@ -214,9 +217,17 @@ def _report(
         not_unique=reactions.not_unique(model),
         inputs=functions or {},
         loaded=loaded,
-        plausible=plausibility.of_run(model, truth, inputs=functions),
+        plausible=plausibility.of_run(model, truth, _further(model, truth, comparisons), functions),
     )
     return replace(report, notes=tuple(_notes(report, options, attempts, fmus)))
+
+
+def _further(
+    model: Prepared, truth: Trajectory, comparisons: Sequence[Comparison]
+) -> Iterator[plausibility.Remark]:
+    """Remarks on what only runs show."""
+    yield from plausibility.singular_configurations(truth)
+    yield from agreement.sensitive(model, comparisons)
 
 
 def _files(

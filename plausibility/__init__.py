@@ -4,6 +4,7 @@ from .collect import of_description, of_run
 from .drives import input_starts
 from .initial_state import ElementForce, InitialState, initial_state
 from .remark import KINDS, Remark, sentence, word
+from .singular_configuration import singular_configurations
 
 __all__ = [
     "KINDS",
@@ -15,5 +16,6 @@ __all__ = [
     "of_description",
     "of_run",
     "sentence",
+    "singular_configurations",
     "word",
 ]

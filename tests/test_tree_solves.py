@@ -167,7 +167,7 @@ class _Tree(ctypes.Structure):
         ]
         + [(name, ctypes.c_void_p) for name in ("factors", "X")]
         + [("m", ctypes.c_int)]
-        + [(name, ctypes.c_void_p) for name in ("C", "L", "work")]
+        + [(name, ctypes.c_void_p) for name in ("C", "L", "work", "regularity")]
     )
 
 

@@ -2,6 +2,7 @@
 
 #include "life.h"
 
+#include "branch.h"
 #include "checks.h"
 #include "evaluation.h"
 #include "methods.h"
@@ -53,9 +54,9 @@ static bool allocate(Model *model) {
                                   projection_levels()) + memory;
     const size_t indicators = 2 * (size_t)equations.n_relations;
     const size_t projected = 2 * (size_t)equations.n_states, inputs = (size_t)equations.n_inputs;
-    const size_t workspace = (size_t)equations.workspace_size;
-    const size_t doubles = 2 * workspace + memory + solver + saved + indicators + projected + 2 * inputs + (size_t)sizes.shares +
-                           (size_t)sizes.w;
+    const size_t workspace = (size_t)equations.workspace_size, branch = branch_scratch();
+    const size_t doubles = 2 * workspace + memory + solver + saved + indicators + projected + branch + 2 * inputs +
+                           (size_t)sizes.shares + (size_t)sizes.w;
     const size_t bytes = doubles * sizeof(double) + (size_t)sizes.arg * sizeof *model->arg +
                          (size_t)sizes.res * sizeof *model->res;
     model->workspace = calloc(1, bytes);
@@ -68,7 +69,8 @@ static bool allocate(Model *model) {
     model->saved = model->solver + solver;
     model->indicators = model->saved + saved;
     model->projected = model->indicators + indicators;
-    model->inputs_begin = model->projected + projected;
+    model->branch = model->projected + projected;
+    model->inputs_begin = model->branch + branch;
     model->inputs_rates = model->inputs_begin + inputs;
     model->shares = model->inputs_rates + inputs;
     model->w = model->shares + sizes.shares;
@@ -89,6 +91,8 @@ void model_destroy(Model *model) { free(model->workspace); }
 void model_reset(Model *model) {
     memset(model->workspace, 0, ((size_t)equations.workspace_size + model->memory_size) * sizeof *model->workspace);
     model->factored = false;
+    model->regularity = model->most_regular = 0.0;
+    branch_forget(model);
     copy_numbers(equations.n_parameters, equations.parameters, model->workspace + equations.blocks.parameters);
     copy_numbers(equations.n_inputs, equations.inputs, model->workspace + equations.blocks.inputs);
     RunState start = {.mode = MODE_INSTANTIATED, .dirty = AFTER_PARAMETERS, .stop_time = INFINITY};
