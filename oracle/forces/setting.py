@@ -1,0 +1,71 @@
+"""What force elements are made of: the mechanism, its points, and the language of expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ..bodies.machine import Machine, Place
+from ..expressions.language import Expression, Language
+from ..expressions.state import Names, State
+from .load import Load
+
+
+@dataclass
+class Setting:
+    """Everything that elements and constraints need to be built.
+
+    Parameters
+    ----------
+    places : list of Place
+        Points that have been asked for; elements know them by their indices.
+    expressions : list of Expression
+        All expressions that act, for the times at which they change.
+    filters : dict
+        Name of a filtered input to its index among the filters.
+    """
+
+    machine: Machine
+    language: Language
+    names: Names
+    places: list[Place] = field(default_factory=list)
+    expressions: list[Expression] = field(default_factory=list)
+    filters: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """Tables of the description."""
+        return self.machine.data
+
+    def point(self, link: str, position: Sequence[float]) -> int:
+        """Return the index of a point of a link, in m."""
+        self.places.append(self.machine.place(link, position))
+        return len(self.places) - 1
+
+    def compile(self, text: str | float, label: str, own: Mapping[str, str] | None = None) -> Expression:
+        """Compile an expression that acts during a run."""
+        found = self.language.compile(text, label, own)
+        self.expressions.append(found)
+        return found
+
+
+class Element(Protocol):
+    """A force element."""
+
+    def act(self, state: State, load: Load) -> None:
+        """Add its forces and its energy."""
+        ...
+
+    def signals(self, state: State) -> dict[str, float]:
+        """Return its outputs by name."""
+        ...
+
+
+class Silent:
+    """An element without outputs."""
+
+    def signals(self, state: State) -> dict[str, float]:
+        """Return no outputs."""
+        del state
+        return {}
