@@ -1,4 +1,4 @@
-"""The main job: everything runs a description, and all of it is held against the reference."""
+"""The main job: everything runs a description, and all of it is held against the reference and the oracle."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from ..generator.types.origin import joint_load
 from ..prepared import Prepared
 from ..reference.forces.joint_loads import COMPONENTS, all_links
 from ..trajectory import Progress, Trajectory, silent
-from . import reactions
+from . import reactions, second_opinion
 
 TOLERANCE = 1e-6  # of each signal's scale, FMU against reference
 _GROWTH = 100.0  # what a run makes of its solver's relative errors
@@ -84,16 +84,18 @@ def run(model: Prepared, options: Options, progress: Progress = silent) -> RunRe
     """
     withdraw_verdict(options.out)
     write_modelica(model, options.out)
-    # before the build: where the motion ends, there is nothing to build
-    truth, loaded = reference_runs(model, options.inputs, progress)
-    for note in _partition_notes(model, truth, options):
-        progress(f"note: {note}", 1.0)
-    fmus = _fmus(model, options, progress)
-    attempts = list(fmu_attempts(model, fmus, truth, granted(model, options), options.inputs, progress))
-    if _runs_rumoca(options):
-        progress("Modelica text in rumoca", 0.0)
-        attempts.append(rumoca_attempt(model, granted(model, options), options.compilers.timeout))
-    report = _report(model, options, (truth, loaded), attempts, fmus)
+    with second_opinion.asked(model, options.inputs, granted(model, options)) as opinion:
+        # before the build: where the motion ends, there is nothing to build
+        truth, loaded = reference_runs(model, options.inputs, progress)
+        for note in _partition_notes(model, truth, options):
+            progress(f"note: {note}", 1.0)
+        fmus = _fmus(model, options, progress)
+        attempts = list(fmu_attempts(model, fmus, truth, granted(model, options), options.inputs, progress))
+        if _runs_rumoca(options):
+            progress("Modelica text in rumoca", 0.0)
+            attempts.append(rumoca_attempt(model, granted(model, options), options.compilers.timeout))
+        progress("oracle", 0.0)
+        report = _report(model, options, (truth, loaded), attempts, fmus, opinion())
     for trajectory in (truth, *report.runs):
         write_csv(options.out / f"{trajectory.name}.csv", trajectory)
     write_result(options.out, report)
@@ -184,9 +186,11 @@ def _report(
     known: tuple[Trajectory, Trajectory],
     attempts: list[Attempt],
     fmus: list[Fmu],
+    opinion: second_opinion.Opinion,
 ) -> RunReport:
     """known: the reference's run, and with the loads of all joints."""
     truth, loaded = known
+    attempts = [*attempts, opinion.attempt]
     judged = [attempt for attempt in attempts if attempt.trajectory is not None or attempt.failure]
     trajectories = tuple(attempt.trajectory for attempt in judged if attempt.trajectory is not None)
     own = compare(truth, truth, model.units, granted(model, options))
@@ -199,7 +203,7 @@ def _report(
         runs=trajectories,
         comparisons=(own, *(_comparison(attempt, truth, model.units) for attempt in judged)),
         tolerance=granted(model, options),
-        consistent=consistency(model, lacking),
+        consistent=opinion.of_start(consistency(model, lacking)),
         holds=holding(model, lacking, (truth, *trajectories)),
         compilers=_versions(fmus),
         command=options.command,
@@ -213,6 +217,7 @@ def _report(
         inputs=functions or {},
         loaded=loaded,
         plausible=plausibility.of_run(model, truth),
+        doubts=opinion.of_events(truth),
     )
     return replace(report, notes=tuple(_notes(report, options, attempts, fmus)))
 

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from gpmelica.commands.second_opinion import given
 from gpmelica.generator.description.plain import plain
 from gpmelica.oracle.equations.model import Model as OracleModel
 from gpmelica.oracle.equations.solution import Solver
 from gpmelica.oracle.runs.signals import Signals
 from gpmelica.prepared import Prepared
-from gpmelica.second_opinion import given
 
 Array = NDArray[np.float64]
 
@@ -35,9 +35,7 @@ class Oracle:
         return self.signals(self.model.state(t, q, qd, z[f:], inputs), z[:f], z[f:])
 
 
-def relative_errors(
-    model: Prepared, exact: Mapping[str, float], found: Mapping[str, float]
-) -> dict[str, float]:
+def relative_errors(model: Prepared, exact: Mapping[str, float], found: Mapping[str, float]) -> dict[str, float]:
     """Differences of outputs, each divided by the largest magnitude of its unit."""
     largest: dict[str, float] = defaultdict(lambda: 1e-300)
     for name, unit in model.units.items():

@@ -22,6 +22,13 @@ MOST_FILES = 15
 # Lowest first: each line uses those above it. Folders are rooms, and so is each module that lies in the root.
 ORDER = """
 _version errors trajectory workers templates options
+oracle.bodies
+oracle.expressions
+oracle.constraints
+oracle.forces
+oracle.equations
+oracle.runs oracle.checks
+oracle
 input_files ranges
 generator.types generator.language
 generator.description.fields

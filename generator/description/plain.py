@@ -13,8 +13,8 @@ from .tables.table import Table
 def plain(chain: Chain) -> dict[str, Any]:
     """Return the description as nested dictionaries and lists.
 
-    Numbers that are expressions of parameters are numbers, with the parameters' values; parameters are numbers, and
-    lookup tables have their points, `time` and `value`, in place of a file. Nothing is computed beside that.
+    Expressions of parameters are replaced by their values, and parameters by numbers. Lookup tables have their
+    points, `time` and `value`. Nothing else is computed.
     """
     tables = {name: _lookup(table) for name, table in chain.tables.items()}
     found: dict[str, Any] = _plain(chain)

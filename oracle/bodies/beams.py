@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,7 @@ def beam(table: Mapping[str, Any]) -> Beam:
     spacing = table["length"] / (count - 1)
     # A spring lies in the middle of each of the count − 1 equal sections; elements reach from spring to spring.
     ends = [0.0, *(spacing * (k + 0.5) for k in range(count - 1)), table["length"]]
-    elements = tuple(_element(table, a, b - a) for a, b in zip(ends[:-1], ends[1:], strict=True))
+    elements = tuple(_element(table, a, b - a) for a, b in pairwise(ends))
     bending_xy, bending_xz = table["E"] * table["Iz"] / spacing, table["E"] * table["Iy"] / spacing
     stiffness = (bending_xy, bending_xz, table["G"] * table["J"] / spacing)
     psi, theta, phi = (table["damping_time"] * spring for spring in stiffness)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from ...trajectory import Array
@@ -129,7 +130,7 @@ class Machine:
         """Return the body that a link's own joint moves: of a flexible link its first element."""
         return self._first[link]
 
-    def place(self, link: str, position: Sequence[float]) -> Place:
+    def place(self, link: str, position: ArrayLike) -> Place:
         """Return a point of an undeformed link, m, on the element that contains it."""
         at, body = np.array(position, dtype=float), self._first[link]
         if link not in self._beams:
@@ -171,7 +172,10 @@ class Machine:
         for r, element in enumerate(parts.elements):
             if r > 0:
                 before = parts.elements[r - 1]
-                at, rotation = Place(len(self.bodies) - 1, np.array([before.length, 0.0, 0.0])), Rotation.identity()
+                at, rotation = (
+                    Place(len(self.bodies) - 1, np.array([before.length, 0.0, 0.0])),
+                    Rotation.identity(),
+                )
                 coordinates = self._add_coordinates(_elastic_coordinates(name, r, parts))
             self.bodies.append(Body(name, at.body, rotation, at.position, coordinates, element.inertia))
 
@@ -194,17 +198,27 @@ def _parents_first(links: Sequence[Table], has_base: bool) -> list[Table]:
 
 def _joint_coordinates(link: str, joint: Table) -> list[Coordinate]:
     own = freedoms(joint["type"], joint["axis"])
-    columns = [
+    position, velocity, stiffness, rest, damping = (
         per_freedom(joint[key], len(own)) for key in ("position", "velocity", "stiffness", "rest", "damping")
-    ]
+    )
     return [
-        Coordinate(link, freedom.name, "joint", freedom, *numbers, float(joint["armature"]), joint)
-        for freedom, *numbers in zip(own, *columns, strict=True)
+        Coordinate(
+            link,
+            freedom.name,
+            "joint",
+            freedom,
+            start=position[i],
+            start_rate=velocity[i],
+            stiffness=stiffness[i],
+            rest=rest[i],
+            damping=damping[i],
+            armature=float(joint["armature"]),
+            joint=joint,
+        )
+        for i, freedom in enumerate(own)
     ]
 
 
 def _elastic_coordinates(link: str, r: int, parts: Beam) -> list[Coordinate]:
     springs = zip(freedoms("spherical"), parts.stiffness, parts.damping, strict=True)
-    return [
-        Coordinate(link, f"r{r}_{f.name}", "elastic", f, stiffness=k, damping=d) for f, k, d in springs
-    ]
+    return [Coordinate(link, f"r{r}_{f.name}", "elastic", f, stiffness=k, damping=d) for f, k, d in springs]

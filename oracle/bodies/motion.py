@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from ...trajectory import Array
@@ -51,9 +52,21 @@ class Motion:
 
 @dataclass(frozen=True)
 class PointMotion:
-    """Motion of P points: arm from the body's origin, position, velocity, bias, shape (P, 3); by rates (n, P, 3)."""
+    """Motion of P points.
 
-    body: np.ndarray
+    Parameters
+    ----------
+    body : ndarray, shape (P,)
+        Indices of their bodies.
+    arm, position : ndarray, shape (P, 3)
+        From the body's origin, and from the world's, m.
+    velocity, bias : ndarray, shape (P, 3)
+        Velocity, m/s, and bias of the acceleration, m/s².
+    by_rates : ndarray, shape (n, P, 3)
+        Derivative of the velocity by the rates.
+    """
+
+    body: NDArray[np.intp]
     arm: Array
     position: Array
     velocity: Array
@@ -75,7 +88,7 @@ def cross(a: Array, b: Array) -> Array:
 
 def by_rates(rates: Array, derivatives: Array) -> Array:
     """Return Σ_k rates[k] derivatives[k], for derivatives of shape (n, …)."""
-    return (rates @ derivatives.reshape(len(rates), -1)).reshape(derivatives.shape[1:])
+    return np.asarray(rates @ derivatives.reshape(len(rates), -1)).reshape(derivatives.shape[1:])
 
 
 class Kinematics:

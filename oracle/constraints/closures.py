@@ -13,8 +13,8 @@ from ..bodies.frames import frame
 from ..bodies.machine import GROUND
 from ..bodies.motion import Motion, cross
 from ..expressions.jets import Jet
+from ..expressions.setting import Setting
 from ..expressions.state import State
-from ..forces.setting import Setting
 from .rows import Equation, Wrench, by_wrenches
 
 # `x` is ρ's component along x of frame a, `zy` the cosine between z of frame a and y of frame b
@@ -114,12 +114,11 @@ class Closure:
 class CutJoint(Closure):
     """A closure that is a constraint."""
 
-    order = 0
+    order: int = 0
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of its equations, such as `pin_x`."""
-        return tuple(f"{self.name}_{condition}" for condition in self.conditions)
+    def __init__(self, table: Mapping[str, Any], setting: Setting) -> None:
+        super().__init__(table, setting)
+        self.names = tuple(f"{self.name}_{condition}" for condition in self.conditions)
 
 
 def _mount(table: Mapping[str, Any], setting: Setting) -> _Mount:
@@ -131,5 +130,6 @@ def _mount(table: Mapping[str, Any], setting: Setting) -> _Mount:
 
 def _product(u: _Vector, w: _Vector) -> Jet:
     """Return the scalar product with rate and bias."""
+    rate = u.rate @ w.value + u.value @ w.rate
     bias = u.bias @ w.value + 2.0 * u.rate @ w.rate + u.value @ w.bias
-    return Jet(u.value @ w.value, 0.0, u.rate @ w.value + u.value @ w.rate, bias)
+    return Jet(float(u.value @ w.value), 0.0, float(rate), float(bias))

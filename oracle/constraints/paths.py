@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,8 @@ from ...trajectory import Array
 from ..bodies.frames import frame, rotation
 from ..bodies.motion import cross
 from ..expressions.jets import Jet, quintic
+from ..expressions.setting import Setting
 from ..expressions.state import State
-from ..forces.setting import Setting
 from .rows import Equation, of_positions
 
 
@@ -74,7 +75,7 @@ def _each(numbers: Any, count: int) -> list[float]:
 class PathPositions:
     """Equations that hold components of a point to its target, in the path's frame."""
 
-    order = 0
+    order: int = 0
 
     def __init__(self, name: str, table: Mapping[str, Any], point: int) -> None:
         self.names = tuple(f"{name}_{component}" for component in table["components"])
@@ -93,7 +94,9 @@ class PathPositions:
         ways = np.diff(self._waypoints, axis=0)
         found = []
         for axis, i in zip(self._axes, self._components, strict=True):
-            target = sum((s * way for s, way in zip(progress, ways[:, i], strict=True)), Jet(self._waypoints[0, i]))
+            target = sum(
+                (s * way for s, way in zip(progress, ways[:, i], strict=True)), Jet(self._waypoints[0, i])
+            )
             place = state.along(self._point, axis) + -float(self._origin @ axis)
             found.append(of_positions(place - target, n))
         return found
@@ -105,7 +108,7 @@ class PathOrientations:
     Twice the vector part of the quaternion from the target's axes to the point's, in the target's axes.
     """
 
-    order = 0
+    order: int = 0
 
     def __init__(self, name: str, table: Mapping[str, Any], body: int, axes: Rotation) -> None:
         self.names = tuple(f"{name}_r{axis}" for axis in "xyz")
@@ -113,7 +116,7 @@ class PathOrientations:
         self.switches = [time for leg in self._legs for time in leg.switches]
         given = [rotation(rpy) for rpy in table["orientations"]]
         self._first = frame(table["frame"]).rotation * given[0]
-        self._turns = [(a.inv() * b).as_rotvec() for a, b in zip(given[:-1], given[1:], strict=True)]
+        self._turns = [(a.inv() * b).as_rotvec() for a, b in pairwise(given)]
 
     def equations(self, state: State) -> list[Equation]:
         """Return the equations in a state."""

@@ -49,7 +49,15 @@ class Equation:
 
 
 class Group(Protocol):
-    """Constraint equations that belong together."""
+    """Constraint equations that belong together.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the equations.
+    order : int
+        0 for equations of positions, 1 of velocities, 2 of accelerations.
+    """
 
     names: tuple[str, ...]
     order: int

@@ -10,8 +10,8 @@ import numpy as np
 from ..bodies.motion import cross
 from ..expressions.jets import Jet, jet, slope
 from ..expressions.language import Expression
+from ..expressions.setting import Setting
 from ..expressions.state import Derivatives, State
-from ..forces.setting import Setting
 from .rows import Equation, Wrench, by_wrenches, of_positions
 
 
@@ -19,7 +19,8 @@ class ProgrammedExpression:
     """An expression that is to be zero, of positions, velocities or accelerations."""
 
     def __init__(self, name: str, order: int, expression: Expression, setting: Setting) -> None:
-        self.names, self.order = (name,), order
+        self.names: tuple[str, ...] = (name,)
+        self.order = order
         self._expression, self._quantities = expression, setting.names
 
     def equations(self, state: State) -> list[Equation]:
@@ -36,10 +37,10 @@ class ProgrammedExpression:
 class DrivenJoint:
     """A coordinate that is an expression of time, or follows the filter of an input."""
 
-    order = 0
+    order: int = 0
 
     def __init__(self, table: Mapping[str, Any], setting: Setting) -> None:
-        self.names = (table["name"],)
+        self.names: tuple[str, ...] = (table["name"],)
         self._k = setting.machine.coordinate(table["joint"])
         self._filter = setting.filters[table["name"]] if table["input"] else None
         self._law = setting.compile(0.0 if table["input"] else table["position"], table["name"])
@@ -58,10 +59,10 @@ class DrivenJoint:
 class KnifeEdge:
     """A point whose velocity has no component along a normal that turns with its link."""
 
-    order = 1
+    order: int = 1
 
     def __init__(self, table: Mapping[str, Any], setting: Setting) -> None:
-        self.names = (table["name"],)
+        self.names: tuple[str, ...] = (table["name"],)
         self._point = setting.point(table["link"], table["point"])
         self._body = setting.places[self._point].body
         normal = np.array(table["normal"], dtype=float)
@@ -79,7 +80,7 @@ class KnifeEdge:
 class HeldBase:
     """The base's coordinates, which are zero."""
 
-    order = 0
+    order: int = 0
 
     def __init__(self, setting: Setting) -> None:
         base = [(k, c.signal) for k, c in enumerate(setting.machine.coordinates) if c.role == "base"]

@@ -13,27 +13,28 @@ from ...trajectory import Array
 from ..bodies.frames import rotation
 from ..bodies.machine import Machine
 from ..bodies.motion import Kinematics, Points
-from ..claims import Claims
 from ..constraints.closures import CutJoint
 from ..constraints.paths import PathOrientations, PathPositions, path_groups
 from ..constraints.rows import Equation, Group
 from ..constraints.tasks import DrivenJoint, HeldBase, KnifeEdge, ProgrammedExpression
 from ..expressions.jets import value
 from ..expressions.language import Expression, Language
+from ..expressions.setting import Setting
 from ..expressions.sides import Sides
 from ..expressions.state import Names, Numbers, State, add_coordinates, add_cosines, add_point
 from ..expressions.tables import Lookup
 from ..forces.applied import AppliedForce
 from ..forces.contacts import Contact
+from ..forces.element import Element
 from ..forces.filters import filters
 from ..forces.friction import bristles
 from ..forces.lines import Line
 from ..forces.load import Load
 from ..forces.replacement_joints import ReplacementJoint
-from ..forces.setting import Element, Setting
 from ..forces.springs import CoordinateSprings
 from ..forces.stops import stops
 from ..forces.supports import supports
+from .claims import Claims
 from .dynamics import Inertial, Inertias
 
 
@@ -111,7 +112,7 @@ class Model:
         self.rows = tuple(name for group in self.groups for name in group.names)
         self.orders = np.array([group.order for group in self.groups for _ in group.names], dtype=int)
         first = sum(len(group.names) for group in self.programmed)
-        count = sum(len(group.names) for group in (*self.edges, *self.cuts))
+        count = len(self.edges) + sum(len(cut.names) for cut in self.cuts)
         self.contact_rows = slice(first, first + count)
         self._compile_outputs()
         self._kinematics, self._points = Kinematics(machine), Points(setting.places)

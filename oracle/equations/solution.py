@@ -18,8 +18,6 @@ _SMOOTH = 1e-12  # N², under the root of a normal force
 _CLOSED = 1e-9  # of the friction efforts: what the loop with the joint loads may leave
 
 
-
-
 @dataclass(frozen=True)
 class Solution:
     """Accelerations and forces of constraints.
@@ -55,7 +53,7 @@ class Solver:
         settings, claims = model.data["constraints"], model.claims
         self._model = model
         self._reduced = settings["formulation"] == "gpme_reduced"
-        self._alpha, self._beta, self._kappa = (settings[key] for key in ("alpha", "beta", "kappa"))
+        self._alpha, self._beta, self._kappa = (float(settings[key]) for key in ("alpha", "beta", "kappa"))
         self._least = settings["redundant"] == "minimum_norm"
         self._kept = [model.rows.index(name) for name in claims.kept]
         actuated = settings["actuated"]
@@ -63,9 +61,7 @@ class Solver:
         self._others = [k for k in range(len(model.rows)) if k >= model.contact_rows.start]
         self._free_of_drives = [k for k in self._others if model.rows[k] in claims.without_drive]
         self._dependent = [c for c, one in enumerate(model.machine.coordinates) if one.name in claims.dependent]
-        self._subtrees = [
-            model.machine.carried_by(model.machine.first_body(one.link)) for one in model.bristles
-        ]
+        self._subtrees = [model.machine.carried_by(model.machine.first_body(one.link)) for one in model.bristles]
 
     def wanted(self, found: Situation) -> Array:
         """Return the right-hand side of C q̈, with the stabilisation that the description asks for; shape (m,)."""
@@ -73,7 +69,8 @@ class Solver:
         if not self._reduced:
             return rows.gamma - 2.0 * self._alpha * rows.Phi_dot - self._beta**2 * rows.Phi
         # Φ̇ = −κΦ for ever is Φ̈ = −κΦ̇; the second part vanishes unless an integrator has left that
-        return rows.gamma - self._kappa * rows.Phi_dot - _STIFFER * (rows.Phi_dot + self._kappa * rows.Phi)
+        drift = rows.Phi_dot + self._kappa * rows.Phi
+        return rows.gamma - self._kappa * rows.Phi_dot - _STIFFER * drift
 
     def __call__(self, found: Situation, z: Array) -> Solution:
         """Return the solution in a state with friction states z, shape (f,), rad or m.

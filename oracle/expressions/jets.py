@@ -118,11 +118,8 @@ def atan2(y: Scalar, x: Scalar) -> Scalar:
     angle = math.atan2(value(y), value(x))
     if not isinstance(x, Jet) and not isinstance(y, Jet):
         return angle
-    if abs(value(x)) > abs(value(y)):
-        turned = atan(jet(y) / x)
-    else:
-        turned = atan(jet(x) / y) * -1.0
-    assert isinstance(turned, Jet)
+    is_flat = abs(value(x)) > abs(value(y))
+    turned = jet(atan(jet(y) / x) if is_flat else -atan(jet(x) / y))
     return Jet(angle, turned.slope, turned.rate, turned.bias)
 
 

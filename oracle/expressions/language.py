@@ -29,7 +29,10 @@ _OPERATIONS: dict[type[ast.operator], Callable[[Scalar, Scalar], Scalar]] = {
 class Scope(Protocol):
     """Whatever an expression can see."""
 
-    sides: Sides
+    @property
+    def sides(self) -> Sides:
+        """Sides of conditions."""
+        ...
 
     def number(self, name: str) -> Scalar:
         """Return the value of `t` or of a name such as `E.x`."""
@@ -200,7 +203,7 @@ class Language:
             case ast.Compare(left=left, ops=ops, comparators=rights):
                 sides = [self._node(side) for side in (left, *rights)]
                 for k in reversed(range(len(ops))):
-                    sign = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}[type(ops[k])]  # type: ignore[index]
+                    sign = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}[type(ops[k])]
                     then = self._kink(sign, sides[k], sides[k + 1], then, other)
                 return then
         raise ValueError(f"cannot read the condition {ast.unparse(test)!r}")

@@ -1,8 +1,9 @@
 """Longest steps over time, so that no integrator steps over what a function of time does, however short.
 
-A function of time that is not straight does something near the roots of the straight arguments in it, a + b·t. So it
-is sampled at distances from each root that are halved again and again. As far as it varies between two of these, an
-integration stops at each of them, and no step in between is longer than half of its distance from the root.
+A function of time that is not straight does something near the roots of the straight arguments in it, a + b·t. So
+it is sampled at distances from each root that are halved again and again. As far as it varies between two of
+these, an integration stops at each of them, and no step in between is longer than half of its distance from the
+root.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def _in_lookups(part: Expression) -> Iterator[Limit]:
 def _near_roots(part: Expression, end: float) -> Iterator[Limit]:
     """Yield the spans around roots in which a function of time varies."""
     times = sorted({-line.a / line.b for line in part.roots})
-    distances = end * 0.5 ** np.arange(_HALVINGS)
+    distances: Array = end * 0.5 ** np.arange(_HALVINGS, dtype=float)
     samples = {time: _samples(part, time, distances, end) for time in times if 0.0 <= time <= end}
     everywhere = [_value(part, t) for t in np.linspace(0.0, end, 257).tolist()]
     known = np.concatenate([everywhere, *(values.ravel() for values in samples.values())])

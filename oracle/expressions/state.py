@@ -47,7 +47,10 @@ class State:
         """Return the coordinate of point k along a fixed direction, shape (3,), in m."""
         p = self.points
         return Jet(
-            p.position[k] @ direction, p.by_rates[:, k] @ direction, p.velocity[k] @ direction, p.bias[k] @ direction
+            p.position[k] @ direction,
+            p.by_rates[:, k] @ direction,
+            p.velocity[k] @ direction,
+            p.bias[k] @ direction,
         )
 
     def distance(self, a: int, b: int) -> Jet:

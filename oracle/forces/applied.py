@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..expressions.jets import value
+from ..expressions.setting import Setting
 from ..expressions.state import Numbers, State
+from .element import Silent
 from .load import Load
-from .setting import Setting, Silent
 
 
 class AppliedForce(Silent):
@@ -29,7 +30,9 @@ class AppliedForce(Silent):
     def act(self, state: State, load: Load) -> None:
         """Add the effort or the force."""
         scope = Numbers(state, self._names)
-        values = [state.inputs.get(name, 0.0) for name in self._inputs] or [value(law(scope)) for law in self._laws]
+        values = [state.inputs.get(name, 0.0) for name in self._inputs] or [
+            value(law(scope)) for law in self._laws
+        ]
         if self._coordinate is not None:
             load.effort[self._coordinate] += values[0]
             return

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ..expressions.jets import Jet
+from ..expressions.setting import Setting
 from ..expressions.state import State
 from .load import Load
 from .pressing import pressing
-from .setting import Setting
 
 
 class Contact:

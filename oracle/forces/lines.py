@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..expressions.jets import Jet, jet, value
+from ..expressions.setting import Setting
 from ..expressions.sides import Condition
 from ..expressions.state import Derivatives, Numbers, State
 from .load import Load
-from .setting import Setting
 
 
 @dataclass(frozen=True)

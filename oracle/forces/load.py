@@ -42,5 +42,7 @@ class Load:
     def generalised(self, motion: Motion) -> Array:
         """Return the generalised forces, shape (n,), by the power at unit rates."""
         n = len(self.effort)
-        power = motion.moving.reshape(n, -1) @ self.force.ravel() + motion.turning.reshape(n, -1) @ self.moment.ravel()
+        power = (
+            motion.moving.reshape(n, -1) @ self.force.ravel() + motion.turning.reshape(n, -1) @ self.moment.ravel()
+        )
         return np.asarray(power + self.effort)

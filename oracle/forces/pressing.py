@@ -32,7 +32,7 @@ class Pressing:
 
     def elastic(self, depth: float) -> float:
         """Return the spring's force; odd in the depth, for stages beyond an event."""
-        size = self.stiffness * abs(depth) ** self.exponent
+        size: float = self.stiffness * abs(depth) ** self.exponent
         return size if depth >= 0.0 else -size
 
     def free(self, depth: float, rate: float) -> float:

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..constraints.closures import Closure
+from ..expressions.setting import Setting
 from ..expressions.state import State
+from .element import Silent
 from .load import Load
-from .setting import Setting, Silent
 
 
 class ReplacementJoint(Silent):

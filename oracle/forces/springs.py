@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..expressions.setting import Setting
 from ..expressions.state import State
+from .element import Silent
 from .load import Load
-from .setting import Setting, Silent
 
 
 class CoordinateSprings(Silent):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ..bodies.machine import Coordinate
+from ..expressions.setting import Setting
 from ..expressions.state import State
+from .element import Silent
 from .load import Load
 from .pressing import pressing
-from .setting import Setting, Silent
 
 
 class Stop(Silent):

@@ -9,11 +9,11 @@ import numpy as np
 
 from ...trajectory import Array
 from ..expressions.jets import Jet
+from ..expressions.setting import Setting
 from ..expressions.sides import Condition
 from ..expressions.state import State
 from .load import Load
 from .pressing import pressing
-from .setting import Setting
 
 _Z = np.array([0.0, 0.0, 1.0])
 
@@ -69,7 +69,7 @@ class Supports:
             return state.along(self._points[i], _Z) + -float(self._position[i, 2])
         slope = np.zeros(len(state.motion.q))
         slope[:6] = self._small[i, 2]
-        return Jet(slope @ state.motion.q, slope, slope @ state.motion.qd)
+        return Jet(float(slope @ state.motion.q), slope, float(slope @ state.motion.qd))
 
     def _forces(self, state: State) -> tuple[Array, Array]:
         """Return the forces on the base, shape (supports, 3), N, and the springs' energies, the same shape, J."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -16,6 +17,7 @@ from ..expressions.state import Numbers, State
 
 _LOAD = ("fx", "fy", "fz", "nx", "ny", "nz")
 _XYZ = "xyz"
+_Pair = tuple[str, Any]  # name and number
 
 
 class Signals:
@@ -32,7 +34,9 @@ class Signals:
         outputs = model.data["outputs"]
         self._loads = model.machine.links if outputs["loads"] == "all" else outputs["loads"]
         self._accelerated = list(model.points) if outputs["points"] == "all" else outputs["points"]
-        self._posed = [link["name"] for link in model.data["links"]] if outputs["links"] == "all" else outputs["links"]
+        self._posed = (
+            [link["name"] for link in model.data["links"]] if outputs["links"] == "all" else outputs["links"]
+        )
 
     def __call__(self, state: State, z: Array, lag: Array) -> dict[str, float]:
         """Return the outputs in a state with friction states, shape (f,), and filter states, shape (2k,)."""
@@ -51,7 +55,7 @@ class Signals:
         )
         return {name: float(number) for part in parts for name, number in part}
 
-    def _coordinates(self, state: State, solution: Solution, z: Array) -> Iterator[tuple[str, float]]:
+    def _coordinates(self, state: State, solution: Solution, z: Array) -> Iterator[_Pair]:
         for k, coordinate in enumerate(self._model.machine.coordinates):
             yield coordinate.signal, state.motion.q[k]
             yield f"{coordinate.signal}_dot", state.motion.qd[k]
@@ -59,7 +63,7 @@ class Signals:
         for i, one in enumerate(self._model.bristles):
             yield f"{self._model.machine.coordinates[one.k].signal}_z", z[i]
 
-    def _points(self, state: State, solution: Solution) -> Iterator[tuple[str, float]]:
+    def _points(self, state: State, solution: Solution) -> Iterator[_Pair]:
         for name, k in self._model.points.items():
             p = state.points
             levels = {"": p.position[k], "v": p.velocity[k]}
@@ -68,13 +72,13 @@ class Signals:
             for level, vector in levels.items():
                 yield from ((f"{name}_{level}{x}", number) for x, number in zip(_XYZ, vector, strict=True))
 
-    def _filters(self, state: State, lag: Array) -> Iterator[tuple[str, float]]:
+    def _filters(self, state: State, lag: Array) -> Iterator[_Pair]:
         for i, one in enumerate(self._model.filters):
             yield f"{one.name}_filtered", state.followed[i, 0]
             yield f"{one.name}_offset", lag[2 * i]
             yield f"{one.name}_offset_rate", lag[2 * i + 1]
 
-    def _constraints(self, found: Situation, solution: Solution) -> Iterator[tuple[str, float]]:
+    def _constraints(self, found: Situation, solution: Solution) -> Iterator[_Pair]:
         model, contact_rows = self._model, self._model.contact_rows
         if not model.rows:
             return
@@ -86,7 +90,7 @@ class Signals:
         for i, edge in enumerate(model.edges):
             yield f"{edge.names[0]}_force", solution.contacts[i]
 
-    def _joint_loads(self, found: Situation, solution: Solution) -> Iterator[tuple[str, float]]:
+    def _joint_loads(self, found: Situation, solution: Solution) -> Iterator[_Pair]:
         for link in self._loads:
             load = self._solver.joint_load(found, solution, link)
             yield from ((f"{link}_load_{name}", number) for name, number in zip(_LOAD, load, strict=True))
@@ -97,7 +101,7 @@ class Signals:
                 yield f"{link}_load_axial", axial
                 yield f"{link}_load_normal", np.linalg.norm(load[:3] - axial * axis)
 
-    def _poses(self, state: State) -> Iterator[tuple[str, float]]:
+    def _poses(self, state: State) -> Iterator[_Pair]:
         machine, motion = self._model.machine, state.motion
         for link in self._posed:
             b = machine.first_body(link)
@@ -106,7 +110,7 @@ class Signals:
             yield from ((f"{link}_{key}_{x}", v[i]) for key, v in values.items() for i, x in enumerate(_XYZ))
             yield from ((f"{link}_quaternion_{n}", c) for n, c in zip("wxyz", (w, x, y, z), strict=True))
 
-    def _energies(self, found: Situation) -> Iterator[tuple[str, float]]:
+    def _energies(self, found: Situation) -> Iterator[_Pair]:
         if self._model.data["outputs"]["energy"]:
             qd = found.state.motion.qd
             kinetic = 0.5 * qd @ found.M @ qd
@@ -114,13 +118,13 @@ class Signals:
             yield "potential_energy", found.load.energy
             yield "total_energy", kinetic + found.load.energy
 
-    def _expressions(self, state: State, solution: Solution) -> Iterator[tuple[str, float]]:
+    def _expressions(self, state: State, solution: Solution) -> Iterator[_Pair]:
         scope = Numbers(state, self._model.setting.names, solution.qdd)
         yield from ((name, value(expression(scope))) for name, expression in self._model.outputs.items())
 
 
 def turned(machine: Machine, q: Array, b: int) -> Rotation:
-    """Return the rotation of body b; the sign of its quaternion is continuous in the coordinates, q of shape (n,)."""
+    """Return the rotation of body b at q, shape (n,); its quaternion's sign is continuous in the coordinates."""
     if b == GROUND:
         return Rotation.identity()
     body = machine.bodies[b]

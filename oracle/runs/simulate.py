@@ -6,6 +6,7 @@ import time as clock
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,8 @@ from scipy.integrate import BDF, DOP853, LSODA, Radau
 
 from ...errors import SolveError
 from ...trajectory import Array, Event, Trajectory, output_grid
-from ..claims import Claims
 from ..constraints.paths import PathOrientations, PathPositions
+from ..equations.claims import Claims
 from ..equations.model import Model
 from ..equations.solution import Solver
 from ..expressions.pace import Pace
@@ -24,7 +25,8 @@ from .inputs import Input
 from .jacobian import KeptJacobian
 from .signals import Signals
 
-_METHODS = {"Radau": Radau, "BDF": BDF, "DOP853": DOP853, "LSODA": LSODA}
+_METHODS: dict[str, Any] = {"LSODA": LSODA, "DOP853": DOP853, "Radau": Radau, "BDF": BDF}
+_PART, _MANY = 0.01, 1500  # of a run, and steps in it, from which on LSODA has lost its way
 _LOOKS = 1000  # of a run, at least, at conditions
 _HALVINGS = 60  # of a time span, to locate an event
 _MOST_EVENTS = 1000  # within a second
@@ -65,7 +67,7 @@ def simulate(
     inputs : mapping or None
         Inputs over time, by name; those without one keep what they begin with.
     method : str or None
-        SciPy's integrator; None: LSODA, which is stiff where it has to be.
+        SciPy's integrator; None: LSODA, and BDF from where LSODA's steps become too short.
     tolerance : float or None
         Relative tolerance; None: a tenth of the description's.
     progress : callable
@@ -81,7 +83,7 @@ def simulate(
     run = Run(
         model,
         inputs or {},
-        method or "LSODA",
+        method,
         0.1 * settings["tolerance"] if tolerance is None else tolerance,
         output_grid(settings["stop"], settings["output_step"]),
         progress,
@@ -96,20 +98,22 @@ class Run:
         self,
         model: Model,
         inputs: Mapping[str, Input],
-        method: str,
+        method: str | None,
         tolerance: float,
         times: Array,
         progress: Callable[[float], None],
     ) -> None:
         self._model, self._solver, self._inputs = model, Solver(model), inputs
         self._signals = Signals(model, self._solver)
-        self._method, self._tolerance, self._times, self._progress = _METHODS[method], tolerance, times, progress
+        self._tolerance, self._times, self._progress = tolerance, times, progress
         self._n, self._f = model.machine.n, len(model.bristles)
         self._events: list[Event] = []
         self._samples: list[dict[str, float]] = []
         self._steps, self._evaluations = 0, 0
         self._end = float(times[-1])
         self._pace = Pace(model.setting.expressions, self._end)
+        self._method = _METHODS[method or "LSODA"]
+        self._may_change = method is None
 
     def trajectory(self) -> Trajectory:
         """Integrate, and return what the outputs are over time."""
@@ -128,7 +132,7 @@ class Run:
         y = self._initial()
         stops = self._stops()
         kept: dict[Any, bool] = {}
-        for begin, end in zip(stops[:-1], stops[1:], strict=True):
+        for begin, end in pairwise(stops):
             t = begin
             while t < end:
                 kept = self._sides(t, y, end, kept)
@@ -159,9 +163,14 @@ class Run:
 
     def _segment(self, segment: Segment, y: Array) -> tuple[float, Array]:
         """Integrate to the end of a segment or to the first event; return time and state."""
-        solver = self._started(segment, y)
+        solver, begun = self._started(segment, y), (segment.begin, self._steps)
         while solver.status == "running":
             before = float(solver.t)
+            if before > begun[0] + _PART * self._end:
+                begun = before, self._steps
+            if self._may_change and self._method is LSODA and self._steps > begun[1] + _MANY:
+                self._method = BDF
+                return before, np.asarray(solver.y)
             message = solver.step()
             if solver.status == "failed":
                 raise SolveError(f"no step is short enough at t = {solver.t:.9g} s: {message}")
@@ -216,7 +225,9 @@ class Run:
                 self._events.append(Event(t, found.label, side, found.words[not side]))
         recent = [event for event in self._events if event.t > t - 1.0]
         if len(recent) > _MOST_EVENTS:
-            raise SolveError(f"more than {_MOST_EVENTS} events within a second up to t = {t:.9g} s: {recent[-1].label}")
+            raise SolveError(
+                f"more than {_MOST_EVENTS} events within a second up to t = {t:.9g} s: {recent[-1].label}"
+            )
         return {**last, **kept}
 
     def _first_event(
@@ -226,29 +237,30 @@ class Run:
         if not segment.kept:
             return None
         count = max(4, int(np.ceil((after - before) / self._end * _LOOKS)))
-        early = before
-        for late in np.linspace(before, after, count + 1)[1:].tolist():
+        times: list[float] = np.linspace(before, after, count + 1).tolist()
+        for early, late in pairwise(times):
             if self._has_changed(segment, late, at(late)):
-                for _ in range(_HALVINGS):
-                    middle = 0.5 * (early + late)
-                    if not early < middle < late:
-                        break
-                    if self._has_changed(segment, middle, at(middle)):
-                        late = middle
-                    else:
-                        early = middle
-                return late
-            early = late
+                return self._located(segment, at, early, late)
         return None
+
+    def _located(self, segment: Segment, at: Callable[[float], Array], early: float, late: float) -> float:
+        """Return the first instant between two at which a condition has left its side, by halving."""
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (early + late)
+            if not early < middle < late:
+                break
+            if self._has_changed(segment, middle, at(middle)):
+                late = middle
+            else:
+                early = middle
+        return late
 
     def _has_changed(self, segment: Segment, t: float, y: Array) -> bool:
         state, _, _ = self._state(segment, t, y)
         self._model.situation(state)
         return bool(state.sides.changed()) or bool(state.sides.seen.keys() - segment.kept.keys())
 
-    def _record(
-        self, segment: Segment, until: float, at: Callable[[float], Array], last: bool = True
-    ) -> None:
+    def _record(self, segment: Segment, until: float, at: Callable[[float], Array], last: bool = True) -> None:
         """Take the outputs up to a time; what is at the time itself belongs to the next segment, unless `last`."""
         near = 1e-9 * self._end
         while len(self._samples) < len(self._times):

@@ -8,8 +8,10 @@ import numpy as np
 from helpers_oracle import Oracle, relative_errors
 from helpers_time import alarm
 
+from gpmelica.commands.second_opinion import given
 from gpmelica.errors import DescriptionError
 from gpmelica.generator.description.load import from_data
+from gpmelica.oracle.checks.start import check_start
 from gpmelica.prepared import Prepared, prepare
 from machines.derivations import _LONGEST, _REFUSALS, _TIMES, _reference, _state
 from machines.equipment import equipped
@@ -20,7 +22,8 @@ from machines.trial import Trial
 def second_opinion(seed: int) -> Trial:
     """Return the trial of a seed: even ones with every key, odd ones of the families.
 
-    The answer's `generated` is the error of accelerations, `reference` that of all outputs (0 for the families).
+    The answer's `generated` is the error of accelerations, `reference` that of all outputs (0 for the families);
+    what the oracle says against its start counts as a crash.
     """
     begin = time.perf_counter()
     if seed % 2:
@@ -36,6 +39,7 @@ def _tried(seed: int, begin: float, family: str, data: dict, drawn: Machine | No
             model = prepare(from_data(data))
             rank, n = model.solvability.rank, model.mechanism.n
             errors = _of_family(model, drawn) if drawn is not None else _of_equipped(model, seed // 2)
+            crash = "; ".join(check_start(*given(model)))
     except DescriptionError as error:
         crash = "" if any(words in str(error) for words in _REFUSALS) else f"DescriptionError: {error}"
     except Exception as error:

@@ -1,15 +1,14 @@
-"""What force elements are made of: the mechanism, its points, and the language of expressions."""
+"""What elements and constraints are built from: the mechanism, its points, and the language of expressions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from ..bodies.machine import Machine, Place
-from ..expressions.language import Expression, Language
-from ..expressions.state import Names, State
-from .load import Load
+from .language import Expression, Language
+from .state import Names
 
 
 @dataclass
@@ -48,24 +47,3 @@ class Setting:
         found = self.language.compile(text, label, own)
         self.expressions.append(found)
         return found
-
-
-class Element(Protocol):
-    """A force element."""
-
-    def act(self, state: State, load: Load) -> None:
-        """Add its forces and its energy."""
-        ...
-
-    def signals(self, state: State) -> dict[str, float]:
-        """Return its outputs by name."""
-        ...
-
-
-class Silent:
-    """An element without outputs."""
-
-    def signals(self, state: State) -> dict[str, float]:
-        """Return no outputs."""
-        del state
-        return {}

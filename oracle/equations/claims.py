@@ -13,7 +13,7 @@ class Claims:
     Parameters
     ----------
     start : mapping
-        Initial values of coordinates and rates by their signals, such as `boom_angle` and `boom_angle_dot`; rad or m.
+        Initial values, rad or m and per second, by signals such as `boom_angle` and `boom_angle_dot`.
     rank : int
         Rank of the constraint equations.
     kept : tuple of str
