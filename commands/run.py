@@ -190,7 +190,7 @@ def _report(
 ) -> RunReport:
     """known: the reference's run, and with the loads of all joints."""
     truth, loaded = known
-    attempts = [*attempts, opinion.attempt]
+    attempts = [*attempts, *opinion.attempts]
     judged = [attempt for attempt in attempts if attempt.trajectory is not None or attempt.failure]
     trajectories = tuple(attempt.trajectory for attempt in judged if attempt.trajectory is not None)
     own = compare(truth, truth, model.units, granted(model, options))
@@ -219,7 +219,7 @@ def _report(
         plausible=plausibility.of_run(model, truth),
         doubts=opinion.of_events(truth),
     )
-    return replace(report, notes=tuple(_notes(report, options, attempts, fmus)))
+    return replace(report, notes=(*_notes(report, options, attempts, fmus), *opinion.notes))
 
 
 def _files(

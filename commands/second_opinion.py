@@ -27,6 +27,9 @@ from ..workers import alone
 
 NAME = "oracle"
 LIMIT = 600.0  # s by the clock
+_UNCONFIRMED = "the oracle, which shares nothing with the reference, has no run to compare with"
+# words of conditions that both solvers look at all the time; others only where an element acts
+_ALWAYS = frozenset({"touches", "is clear", "lifts", "is met", "is left", "is taut", "is slack"})
 _SAME = 1e-4  # of the run: event times that differ by less are one
 _BRIEF = 1e-3  # of the run: a condition that changes back so soon has been grazed
 
@@ -39,12 +42,15 @@ class Opinion:
     ----------
     start : tuple of str
         Sentences against the start and what was chosen there.
-    attempt : Attempt
-        Its run, to be held against the reference's as those of the FMUs are.
+    attempts : tuple of Attempt
+        Its run, to be held against the reference's as those of the FMUs are; empty if there is none.
+    notes : tuple of str
+        Why there is none.
     """
 
     start: tuple[str, ...]
-    attempt: Attempt
+    attempts: tuple[Attempt, ...]
+    notes: tuple[str, ...] = ()
 
     def of_start(self, finding: Finding) -> Finding:
         """Return whether the description is consistent, with what the oracle says against its start."""
@@ -55,11 +61,12 @@ class Opinion:
 
     def of_events(self, run: Trajectory) -> tuple[str, ...]:
         """Return a sentence for each event that the oracle or the reference has alone."""
-        own = self.attempt.trajectory
-        if own is None:
-            return ()
-        end = float(run.time[-1])
-        return (*_alone(own.events, run.events, end, NAME), *_alone(run.events, own.events, end, "reference"))
+        end, found = float(run.time[-1]), list[str]()
+        for own in (attempt.trajectory for attempt in self.attempts):
+            assert own is not None
+            found += _alone(own.events, run.events, end, NAME)
+            found += _alone(run.events, own.events, end, "reference")
+        return tuple(found)
 
 
 class _Over(Exception):
@@ -129,6 +136,7 @@ def given(model: Prepared) -> tuple[dict[str, Any], Claims]:
     found = model.solvability
     claims = Claims(
         start=start,
+        rows=tuple(model.rows),
         rank=found.rank,
         kept=tuple(found.independent),
         without_drive=tuple(found.without_drive),
@@ -161,17 +169,20 @@ def _opinion(folder: Path, status: int | None, tolerance: float) -> Opinion:
     said, run = folder / process.SAID, folder / process.RUN
     start = tuple(json.loads(said.read_text("utf-8"))) if said.exists() else ()
     if not run.exists():
-        failure = f"its process died with status {status}" if status else ""
-        return Opinion(start, Attempt(NAME, tolerance, None, failure))
+        is_over = status is None or status == -process.OVER
+        why = "did not finish in its limit of time" if is_over else f"ended with status {status}"
+        return Opinion(start, (), (f"{_UNCONFIRMED}: its process {why}",))
     done: Trajectory | SolveError = pickle.loads(run.read_bytes())
     if isinstance(done, SolveError):
-        return Opinion(start, Attempt(NAME, tolerance, None, str(done)))
-    return Opinion(start, Attempt(NAME, tolerance, replace(done, name=NAME)))
+        return Opinion(start, (), (f"{_UNCONFIRMED}: {done}",))
+    return Opinion(start, (Attempt(NAME, tolerance, replace(done, name=NAME)),))
 
 
 def _alone(events: Sequence[Event], others: Sequence[Event], end: float, whose: str) -> Iterator[str]:
-    """Yield a sentence for each event that has none of its kind near it among the others."""
+    """Yield a sentence for each contact, lift, stop or slack rope that has none of its kind near it."""
     for k, event in enumerate(events):
+        if event.word not in _ALWAYS:
+            continue
         same = (other.t for other in others if (other.label, other.holds) == (event.label, event.holds))
         if any(abs(t - event.t) <= _SAME * end for t in same):
             continue

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import signal
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -22,6 +23,8 @@ from .runs.inputs import Input
 from .runs.simulate import simulate
 
 GIVEN, SAID, RUN = "given.json", "said.json", "run.pickle"
+EFFORT = 120  # s of processor time, where the system counts it
+OVER = int(getattr(signal, "SIGXCPU", 0))  # signal that ends a process whose time is over
 
 
 def write_given(folder: Path, data: dict[str, Any], claims: Claims, inputs: dict[str, list[list[float]]]) -> None:
@@ -44,6 +47,8 @@ def write_given(folder: Path, data: dict[str, Any], claims: Claims, inputs: dict
 
 def main(folder: Path) -> None:
     """Check the start, and run."""
+    if OVER:
+        _limit()
     given = json.loads((folder / GIVEN).read_text("utf-8"))
     claims = _claims(given["claims"])
     inputs = {name: Input(np.array(time), np.array(values)) for name, (time, values) in given["inputs"].items()}
@@ -52,6 +57,14 @@ def main(folder: Path) -> None:
         _write(folder / RUN, pickle.dumps(simulate(given["data"], claims, inputs)))
     except SolveError as error:
         _write(folder / RUN, pickle.dumps(error))
+
+
+def _limit() -> None:
+    """Let this process end with SIGXCPU after its processor time."""
+    import resource  # noqa: PLC0415 - of Unix alone
+
+    most = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    resource.setrlimit(resource.RLIMIT_CPU, (EFFORT if most < 0 else min(EFFORT, most), most))
 
 
 def _claims(table: dict[str, Any]) -> Claims:

@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpmelica.commands.second_opinion import given
-from gpmelica.generator.description.plain import plain
+from gpmelica.fmu.backends.attempts import Attempt
 from gpmelica.oracle.equations.model import Model as OracleModel
 from gpmelica.oracle.equations.solution import Solver
 from gpmelica.oracle.runs.signals import Signals
+from gpmelica.oracle.runs.simulate import simulate
 from gpmelica.prepared import Prepared
+from gpmelica.trajectory import Trajectory
 
 Array = NDArray[np.float64]
 
@@ -26,6 +28,11 @@ class Oracle:
         self.solver = Solver(self.model)
         self.signals = Signals(self.model, self.solver)
 
+    @staticmethod
+    def attempts_of(run: Trajectory) -> tuple[Attempt, ...]:
+        """Return a run as the oracle's attempt."""
+        return (Attempt("oracle", 1e-6, run),)
+
     def outputs(
         self, t: float, q: Array, qd: Array, z: Array, inputs: Mapping[str, float] | None = None
     ) -> dict[str, float]:
@@ -33,6 +40,11 @@ class Oracle:
         f = len(self.model.bristles)
         qd = self.solver.consistent(t, q, qd, z[f:])
         return self.signals(self.model.state(t, q, qd, z[f:], inputs), z[:f], z[f:])
+
+
+def oracle_run(model: Prepared) -> Trajectory:
+    """Return the oracle's run in this process."""
+    return simulate(*given(model))
 
 
 def relative_errors(model: Prepared, exact: Mapping[str, float], found: Mapping[str, float]) -> dict[str, float]:
@@ -50,6 +62,3 @@ def relative_errors(model: Prepared, exact: Mapping[str, float], found: Mapping[
     weight = 1e-3 * sum(float(body.mass) for body in model.mechanism.bodies) * largest["m/s2"]
     largest["N"], largest["N.m"] = max(largest["N"], weight), max(largest["N.m"], length * weight)
     return {name: abs(found[name] - exact[name]) / largest[unit] for name, unit in model.units.items()}
-
-
-__all__ = ["Oracle", "plain", "relative_errors"]

@@ -271,3 +271,11 @@ def test_imports() -> None:
         name for name in found if not name.startswith((tables, *(f"{s}." for s in SHARED))) and name not in SHARED
     }
     assert foreign == set()
+
+
+def test_the_oracle_shares_nothing() -> None:
+    """The oracle takes errors and trajectories from the package, and nothing that makes or judges models."""
+    own = {name: uses for name, uses in python_graph().items() if room(name).split(".")[0] == "oracle"}
+    assert len(own) > 30
+    foreign = {used for uses in own.values() for used in uses if room(used).split(".")[0] != "oracle"}
+    assert foreign == {"errors", "trajectory"}

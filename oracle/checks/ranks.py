@@ -57,9 +57,8 @@ def comparable(equations: Sequence[Equation], units: Array) -> Array:
 
 def units_of(model: Model, state: State) -> tuple[float, Array]:
     """Return the mechanism's size, m, and what each coordinate counts by, shape (n,): 1 rad, or the size."""
-    r = state.motion.r
-    size = max(float(np.ptp(r, axis=0).max()), float(np.ptp(state.points.position, axis=0).max(initial=0.0)))
-    size = size or 1.0
+    places = np.concatenate([state.motion.r, state.points.position])
+    size = float(np.ptp(places, axis=0).max()) or 1.0
     return size, np.array([1.0 if c.freedom.turns else size for c in model.machine.coordinates])
 
 

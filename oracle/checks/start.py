@@ -31,6 +31,9 @@ def check_start(data: Mapping[str, Any], claims: Claims) -> tuple[str, ...]:
         Initial state and choices of production.
     """
     model = Model(data, claims)
+    unknown = tuple(_unknown(model))
+    if unknown:
+        return unknown
     state = model.state(0.0, model.q0, model.qd0)
     parts = (
         _moved(model),
@@ -43,6 +46,16 @@ def check_start(data: Mapping[str, Any], claims: Claims) -> tuple[str, ...]:
         not_unique(model, state),
     )
     return tuple(sentence for part in parts for sentence in part)
+
+
+def _unknown(model: Model) -> Iterator[str]:
+    """Yield sentences about constraint equations that only production, or only the oracle has."""
+    for name in model.claims.rows:
+        if name not in model.rows:
+            yield f"the constraint equation {name} does not follow from the description"
+    for name in model.rows:
+        if name not in model.claims.rows:
+            yield f"the constraint equation {name}, which the description asks for, is missing"
 
 
 def _moved(model: Model) -> Iterator[str]:

@@ -14,6 +14,8 @@ class Claims:
     ----------
     start : mapping
         Initial values, rad or m and per second, by signals such as `boom_angle` and `boom_angle_dot`.
+    rows : tuple of str
+        Names of all constraint equations in their order.
     rank : int
         Rank of the constraint equations.
     kept : tuple of str
@@ -29,6 +31,7 @@ class Claims:
     """
 
     start: Mapping[str, float]
+    rows: tuple[str, ...] = ()
     rank: int = 0
     kept: tuple[str, ...] = ()
     without_drive: tuple[str, ...] = ()

@@ -55,6 +55,9 @@ class Solver:
         self._reduced = settings["formulation"] == "gpme_reduced"
         self._alpha, self._beta, self._kappa = (float(settings[key]) for key in ("alpha", "beta", "kappa"))
         self._least = settings["redundant"] == "minimum_norm"
+        unknown = [name for name in claims.kept if name not in model.rows]
+        if unknown:
+            raise SolveError(f"the description has no constraint equation {', '.join(unknown)}")
         self._kept = [model.rows.index(name) for name in claims.kept]
         actuated = settings["actuated"]
         self._actuated = None if actuated == "all" or not model.programmed else model.driven
