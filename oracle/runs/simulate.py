@@ -30,7 +30,7 @@ _PART, _MANY = 0.01, 1500  # of a run, and steps in it, from which on LSODA has 
 _LOOKS = 1000  # of a run, at least, at conditions
 _HALVINGS = 60  # of a time span, to locate an event
 _MOST_EVENTS = 1000  # within a second
-_SMALL = 1e-3  # rad or m: magnitude of coordinates of the base and between beam elements
+_SMALL = 1e-3  # rad or m, and per second: magnitude below which a state has an absolute tolerance
 
 
 @dataclass(frozen=True)
@@ -185,14 +185,12 @@ class Run:
         return segment.end, np.asarray(solver.y)
 
     def _started(self, segment: Segment, y: Array) -> Any:
-        size = np.array([_SMALL if c.role != "joint" else 1.0 for c in self._model.machine.coordinates])
-        rest = np.full(len(y) - 2 * self._n, _SMALL)
-        atol = self._tolerance * np.concatenate([size, size, rest])
-        options: dict[str, Any] = {"rtol": max(self._tolerance, 3e-14), "atol": atol}
+        sizes = np.full(len(y), _SMALL)
+        options: dict[str, Any] = {"rtol": max(self._tolerance, 3e-14), "atol": self._tolerance * sizes}
         options["max_step"] = self._pace.longest(segment.instant)
         rates = partial(self._rates, segment)
         if self._method is LSODA:
-            options["jac"] = KeptJacobian(rates, np.concatenate([size, size, rest]))
+            options["jac"] = KeptJacobian(rates, np.ones(len(y)))
         return self._method(rates, segment.begin, y, segment.end, **options)
 
     def _state(self, segment: Segment, t: float, y: Array) -> tuple[State, Array, Array]:
