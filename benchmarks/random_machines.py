@@ -2,10 +2,12 @@
 
 With --equipped they also have tables, driven joints, lines, contacts, outriggers, stops, friction, paths with
 orientations and outputs, which Pinocchio has not: reference and equations are held against each other.
+With --oracle the oracle is tried: on mechanisms of all families against Pinocchio, and on equipped ones against
+the reference, in turn; what it says against their starts is a fault, too.
 
     pip install -e '.[test]'
-    python benchmarks/random_machines.py [--equipped] [--count 2000] [--first 0] [--workers 2] [--minutes 60]
-        [--out FILE]
+    python benchmarks/random_machines.py [--equipped | --oracle] [--count 2000] [--first 0] [--workers 2]
+        [--minutes 60] [--out FILE]
 
 prints a table by family and every fault. With --out each trial is a line of that file, and those that are in it
 already are not tried again. Ends with exit status 1 where anything is wrong.
@@ -29,6 +31,7 @@ from rich.table import Table
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from machines.derivations import derivations
+from machines.second_opinion import second_opinion
 from machines.trial import FAMILIES, Trial, trial
 
 from gpmelica.workers import worker_processes
@@ -39,7 +42,7 @@ _BATCH = 40  # trials that are under way at most when the time is over
 def main() -> int:
     """Try, print; exit status."""
     options = _options()
-    trial_of = derivations if options.equipped else trial
+    trial_of = second_opinion if options.oracle else derivations if options.equipped else trial
     known = _known(options.out)
     seeds = [seed for seed in range(options.first, options.first + options.count) if seed not in known]
     trials = [known[seed] for seed in known if options.first <= seed < options.first + options.count]
@@ -67,7 +70,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=60.0, help="no new trials after that")
     parser.add_argument("--out", type=Path, default=None)
-    parser.add_argument("--equipped", action="store_true", help="with every other key of the description")
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument("--equipped", action="store_true", help="with every other key of the description")
+    kinds.add_argument("--oracle", action="store_true", help="the oracle, on both kinds of mechanisms")
     return parser.parse_args()
 
 

@@ -1,4 +1,4 @@
-"""The main job: everything runs a description, and all of it is held against the reference."""
+"""The main job: everything runs a description, and all of it is held against the reference and the oracle."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from ..generator.types.origin import joint_load
 from ..prepared import Prepared
 from ..reference.forces.joint_loads import COMPONENTS, all_links
 from ..trajectory import Progress, Trajectory, silent
-from . import agreement, reactions
+from . import agreement, reactions, second_opinion
 
 TOLERANCE = 1e-6  # of each signal's scale, FMU against reference
 _GROWTH = 100.0  # what a run makes of its solver's relative errors
@@ -85,14 +85,17 @@ def run(model: Prepared, options: Options, progress: Progress = silent) -> RunRe
     """
     withdraw_verdict(options.out)
     write_modelica(model, options.out)
-    # before the build: where the motion ends, there is nothing to build
-    truth, loaded = reference_runs(model, options.inputs, progress)
-    for note in _partition_notes(model, truth, options):
-        progress(f"note: {note}", 1.0)
-    fmus = _fmus(model, options, progress)
-    attempts = _attempts(model, options, fmus, truth, progress)
-    judged = agreement.judge(model, truth, attempts, options.inputs, progress)
-    report = _report(model, options, (truth, loaded), judged, fmus)
+    with second_opinion.asked(model, options.inputs, granted(model, options)) as opinion:
+        # before the build: where the motion ends, there is nothing to build
+        truth, loaded = reference_runs(model, options.inputs, progress)
+        for note in _partition_notes(model, truth, options):
+            progress(f"note: {note}", 1.0)
+        fmus = _fmus(model, options, progress)
+        attempts = _attempts(model, options, fmus, truth, progress)
+        progress("oracle", 0.0)
+        found = opinion()
+    judged = agreement.judge(model, truth, [*attempts, *found.attempts], options.inputs, progress)
+    report = _report(model, options, (truth, loaded), judged, fmus, found)
     for trajectory in (truth, *report.runs):
         write_csv(options.out / f"{trajectory.name}.csv", trajectory)
     write_result(options.out, report)
@@ -188,6 +191,7 @@ def _report(
     known: tuple[Trajectory, Trajectory],
     judged: list[agreement.Judged],
     fmus: list[Fmu],
+    opinion: second_opinion.Opinion,
 ) -> RunReport:
     """known: the reference's run, and with the loads of all joints."""
     truth, loaded = known
@@ -204,7 +208,7 @@ def _report(
         runs=trajectories,
         comparisons=(own, *comparisons),
         tolerance=granted(model, options),
-        consistent=consistency(model, lacking),
+        consistent=opinion.of_start(consistency(model, lacking)),
         holds=holding(model, lacking, (truth, *trajectories)),
         compilers=_versions(fmus),
         command=options.command,
@@ -218,8 +222,9 @@ def _report(
         inputs=functions or {},
         loaded=loaded,
         plausible=plausibility.of_run(model, truth, _further(model, truth, comparisons), functions),
+        doubts=opinion.of_events(truth, comparisons),
     )
-    return replace(report, notes=tuple(_notes(report, options, attempts, fmus)))
+    return replace(report, notes=(*_notes(report, options, attempts, fmus), *opinion.notes))
 
 
 def _further(

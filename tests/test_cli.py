@@ -160,7 +160,11 @@ def test_run_result_is_what_is_printed(finished: tuple[Path, Answer]) -> None:
     assert data["tolerance"] == 1e-6
     assert {"gpmelica", "Python", "FMPy", "casadi", "C compiler"} <= set(data["compilers"])
     expected = ["reference", "fmu-native-me", "fmu-native-cs"]
-    assert [run["name"] for run in data["runs"]] == expected + ["modelica-rumoca"] * rumoca_backend.available()
+    assert [run["name"] for run in data["runs"]] == [
+        *expected,
+        *["modelica-rumoca"] * rumoca_backend.available(),
+        "oracle",
+    ]
 
 
 @pytest.mark.slow

@@ -208,7 +208,12 @@ def test_run_with_an_input_file(gpmelica: Command, tmp_path: Path) -> None:
     out = tmp_path / "out"
     answer = gpmelica("run", description, "--compiler", "native", "--input", inputs, "--out", out, "--json")
     assert answer.status == 0, answer
-    assert [run["name"] for run in answer.json["runs"]] == ["reference", "fmu-native-me", "fmu-native-cs"]
+    assert [run["name"] for run in answer.json["runs"]] == [
+        "reference",
+        "fmu-native-me",
+        "fmu-native-cs",
+        "oracle",
+    ]
     report = (out / "report.html").read_text()
     assert "which takes no inputs over time yet" in report and f"--input {inputs}" in report
 

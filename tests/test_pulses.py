@@ -222,6 +222,6 @@ def test_the_verdict_is_right_about_pulses(pulse: Any, tmp_path: Path) -> None:
     data, speed = pulse(tmp_path)
     report = gp.Model(from_data(data)).run(tmp_path / "out", compiler="native")
     assert [c.name for c in report.comparisons if not c.ok] == []
-    assert len(report.runs) == 3
+    assert len(report.runs) == 4
     for run in report.runs:
         assert run.signals["mass_position_dot"][-1] == pytest.approx(speed, rel=1e-5)

@@ -22,6 +22,13 @@ MOST_FILES = 15
 # Lowest first: each line uses those above it. Folders are rooms, and so is each module that lies in the root.
 ORDER = """
 _version errors trajectory workers templates options
+oracle.bodies
+oracle.expressions
+oracle.constraints
+oracle.forces
+oracle.equations
+oracle.runs oracle.checks
+oracle
 input_files ranges
 generator.types generator.language
 generator.description.fields
@@ -279,3 +286,11 @@ def test_imports() -> None:
         name for name in found if not name.startswith((tables, *(f"{s}." for s in SHARED))) and name not in SHARED
     }
     assert foreign == set()
+
+
+def test_the_oracle_shares_nothing() -> None:
+    """The oracle takes errors and trajectories from the package, and nothing that makes or judges models."""
+    own = {name: uses for name, uses in python_graph().items() if room(name).split(".")[0] == "oracle"}
+    assert len(own) > 30
+    foreign = {used for uses in own.values() for used in uses if room(used).split(".")[0] != "oracle"}
+    assert foreign == {"errors", "trajectory"}

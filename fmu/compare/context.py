@@ -38,6 +38,7 @@ class RunReport:
         plausible    remarks on what is probably not meant; they do not change `ok`
         facts, notes further facts of the model (name → text), and remarks on the verdict
         loaded       the reference's run with loads of all joints, if they are known
+        doubts       sentences against the agreement of the runs, beside those by their signals
     """
 
     model: Prepared
@@ -57,6 +58,7 @@ class RunReport:
     notes: tuple[str, ...] = ()
     plausible: tuple[Remark, ...] = ()
     loaded: Trajectory | None = None
+    doubts: tuple[str, ...] = ()
 
     @property
     def mechanism(self) -> Mechanism:
@@ -71,7 +73,8 @@ class RunReport:
     @property
     def agrees(self) -> Finding:
         """Whether every run agrees with the reference, and over how much of its time."""
-        return agreement(self.others, float(self.reference.time[-1] - self.reference.time[0]))
+        found = agreement(self.others, float(self.reference.time[-1] - self.reference.time[0]))
+        return Finding(False, "; ".join([found.text.rstrip("."), *self.doubts]) + ".") if self.doubts else found
 
     @property
     def findings(self) -> dict[str, Finding]:

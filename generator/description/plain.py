@@ -1,0 +1,40 @@
+"""A validated description as plain tables, for readers that share no code with the generator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel
+
+from .tables.chain import Chain
+from .tables.table import Table
+
+
+def plain(chain: Chain) -> dict[str, Any]:
+    """Return the description as nested dictionaries and lists.
+
+    Expressions of parameters are replaced by their values, and parameters by numbers. Lookup tables have their
+    points, `time` and `value`. Nothing else is computed.
+    """
+    tables = {name: _lookup(table) for name, table in chain.tables.items()}
+    found: dict[str, Any] = _plain(chain)
+    return found | {"parameters": dict(chain.parameter_values), "tables": tables}
+
+
+def _lookup(table: Table) -> dict[str, Any]:
+    time, values = table.points
+    return _fields(table) | {"time": time.tolist(), "value": values.tolist()}
+
+
+def _fields(part: BaseModel) -> dict[str, Any]:
+    return {key: _plain(getattr(part, key)) for key in type(part).model_fields}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        return _fields(value)
+    if isinstance(value, dict):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    return float(value) if isinstance(value, float) else value

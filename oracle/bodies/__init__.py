@@ -1,0 +1,1 @@
+"""Bodies, joints and beams of a mechanism, and how they move."""

@@ -1,0 +1,55 @@
+"""Elementary motions that joints consist of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...trajectory import Array
+
+_X, _Y, _Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+_CARDAN = (("psi", "turn", _Z), ("theta", "turn", _Y), ("phi", "turn", _X))
+_JOINTS: Mapping[str, tuple[tuple[str, str, tuple[float, float, float] | None], ...]] = {
+    "fixed": (),
+    "revolute": (("angle", "turn", None),),
+    "prismatic": (("position", "slide", None),),
+    "universal": _CARDAN[:2],
+    "spherical": _CARDAN,
+    "planar": (("x", "slide", _X), ("y", "slide", _Y), ("angle", "turn", _Z)),
+    "free": (("x", "slide", _X), ("y", "slide", _Y), ("z", "slide", _Z), *_CARDAN),
+}
+
+
+@dataclass(frozen=True)
+class Freedom:
+    """Rotation about, or translation along, an axis that the motions before it have turned.
+
+    Parameters
+    ----------
+    name : str
+        Such as `psi`.
+    turns : bool
+        Whether it is a rotation.
+    axis : ndarray, shape (3,)
+        Unit vector.
+    """
+
+    name: str
+    turns: bool
+    axis: Array
+
+
+def freedoms(kind: str, axis: Any = None) -> tuple[Freedom, ...]:
+    """Return the motions of a joint in their order; `axis` is that of a revolute or prismatic joint."""
+    return tuple(
+        Freedom(name, how == "turn", np.array(axis if own is None else own, dtype=float))
+        for name, how, own in _JOINTS[kind]
+    )
+
+
+def per_freedom(value: Any, count: int) -> list[float]:
+    """Return a joint's numbers, one per motion: a single one belongs to all of them."""
+    return [float(x) for x in value] if isinstance(value, list | tuple) else [float(value)] * count

@@ -1,0 +1,224 @@
+"""Bodies and coordinates of a description."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.transform import Rotation
+
+from ...trajectory import Array
+from .beams import Beam, beam
+from .frames import frame
+from .inertia import Inertia, inertia
+from .joints import Freedom, freedoms, per_freedom
+
+GROUND = -1
+Table = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """A generalised coordinate with the spring, damper and rotor on it.
+
+    Parameters
+    ----------
+    link, key : str
+        Names such as `boom` and `r1_psi`.
+    role : str
+        `base`, `joint` or `elastic`.
+    start, start_rate : float
+        Described initial values, rad or m and per second.
+    stiffness, rest, damping, armature : float
+        SI units; 0 without the element.
+    joint : mapping
+        Table of the joint, for what else acts on a revolute or prismatic one.
+    """
+
+    link: str
+    key: str
+    role: str
+    freedom: Freedom
+    start: float = 0.0
+    start_rate: float = 0.0
+    stiffness: float = 0.0
+    rest: float = 0.0
+    damping: float = 0.0
+    armature: float = 0.0
+    joint: Table | None = None
+
+    @property
+    def name(self) -> str:
+        """Name in descriptions, such as `boom.r1_psi`."""
+        return f"{self.link}.{self.key}"
+
+    @property
+    def signal(self) -> str:
+        """Name in results, such as `boom_r1_psi`."""
+        return f"{self.link}_{self.key}"
+
+
+@dataclass(frozen=True)
+class Body:
+    """A rigid body or rigid finite element.
+
+    Parameters
+    ----------
+    parent : int
+        Index of the body that it hangs on, or GROUND.
+    rotation, origin : Rotation and ndarray, shape (3,)
+        Joint frame in the parent body's frame, m.
+    coordinates : tuple of int
+        Indices of the coordinates of its joint.
+    """
+
+    link: str
+    parent: int
+    rotation: Rotation
+    origin: Array
+    coordinates: tuple[int, ...]
+    inertia: Inertia
+
+
+@dataclass(frozen=True)
+class Place:
+    """A point fixed to a body, position of shape (3,), m, in its frame."""
+
+    body: int
+    position: Array
+
+
+class Machine:
+    """Bodies in an order in which parents come first, and their coordinates.
+
+    Parameters
+    ----------
+    data : mapping
+        Description as plain tables.
+    """
+
+    def __init__(self, data: Table) -> None:
+        self.data = data
+        self.bodies: list[Body] = []
+        self.coordinates: list[Coordinate] = []
+        self._first: dict[str, int] = {"ground": GROUND}
+        self._beams: dict[str, Beam] = {}
+        if data["base"] is not None:
+            self._add_base(data["base"])
+        for link in _parents_first(data["links"], bool(data["base"])):
+            self._add_link(link)
+
+    @property
+    def n(self) -> int:
+        """Number of coordinates."""
+        return len(self.coordinates)
+
+    @property
+    def base_held(self) -> bool:
+        """Whether the base's coordinates are constrained to zero."""
+        return self.data["base"] is not None and self.data["base"]["support"] == "rigid"
+
+    @property
+    def links(self) -> list[str]:
+        """Names of the links in the order of their bodies, without the base."""
+        return [link for link in dict.fromkeys(body.link for body in self.bodies) if link != "base"]
+
+    def first_body(self, link: str) -> int:
+        """Return the body that a link's own joint moves: of a flexible link its first element."""
+        return self._first[link]
+
+    def place(self, link: str, position: ArrayLike) -> Place:
+        """Return a point of an undeformed link, m, on the element that contains it."""
+        at, body = np.array(position, dtype=float), self._first[link]
+        if link not in self._beams:
+            return Place(body, at)
+        r = self._beams[link].element_at(at[0])
+        return Place(body + r, at - [self._beams[link].elements[r].start, 0.0, 0.0])
+
+    def coordinate(self, name: str) -> int:
+        """Return the index of a coordinate of a joint by `column` or `wrist.psi`."""
+        link, _, key = name.partition(".")
+        return next(
+            k
+            for k, c in enumerate(self.coordinates)
+            if c.link == link and c.role == "joint" and key in ("", c.key)
+        )
+
+    def carried_by(self, body: int) -> list[int]:
+        """Return the indices of a body and its descendants."""
+        found = {body}
+        for b, other in enumerate(self.bodies):
+            if other.parent in found:
+                found.add(b)
+        return sorted(found)
+
+    def _add_base(self, table: Table) -> None:
+        self._first["base"] = 0
+        own = self._add_coordinates([Coordinate("base", f.name, "base", f) for f in freedoms("free")])
+        self.bodies.append(Body("base", GROUND, Rotation.identity(), np.zeros(3), own, inertia(table)))
+
+    def _add_link(self, table: Table) -> None:
+        name, own = table["name"], frame(table["frame"])
+        at, rotation = self.place(table["parent"], own.origin), own.rotation
+        coordinates = self._add_coordinates(_joint_coordinates(name, table["joint"]))
+        self._first[name] = len(self.bodies)
+        if table["beam"] is None:
+            self.bodies.append(Body(name, at.body, rotation, at.position, coordinates, inertia(table)))
+            return
+        parts = self._beams[name] = beam(table["beam"])
+        for r, element in enumerate(parts.elements):
+            if r > 0:
+                before = parts.elements[r - 1]
+                at, rotation = (
+                    Place(len(self.bodies) - 1, np.array([before.length, 0.0, 0.0])),
+                    Rotation.identity(),
+                )
+                coordinates = self._add_coordinates(_elastic_coordinates(name, r, parts))
+            self.bodies.append(Body(name, at.body, rotation, at.position, coordinates, element.inertia))
+
+    def _add_coordinates(self, found: Sequence[Coordinate]) -> tuple[int, ...]:
+        first = len(self.coordinates)
+        self.coordinates += found
+        return tuple(range(first, len(self.coordinates)))
+
+
+def _parents_first(links: Sequence[Table], has_base: bool) -> list[Table]:
+    """Return the links in the order of their coordinates: repeatedly the first whose parent is already placed."""
+    known, waiting, order = {"ground"} | ({"base"} if has_base else set()), list(links), list[Table]()
+    while waiting:
+        link = next(link for link in waiting if link["parent"] in known)
+        waiting.remove(link)
+        known.add(link["name"])
+        order.append(link)
+    return order
+
+
+def _joint_coordinates(link: str, joint: Table) -> list[Coordinate]:
+    own = freedoms(joint["type"], joint["axis"])
+    position, velocity, stiffness, rest, damping = (
+        per_freedom(joint[key], len(own)) for key in ("position", "velocity", "stiffness", "rest", "damping")
+    )
+    return [
+        Coordinate(
+            link,
+            freedom.name,
+            "joint",
+            freedom,
+            start=position[i],
+            start_rate=velocity[i],
+            stiffness=stiffness[i],
+            rest=rest[i],
+            damping=damping[i],
+            armature=float(joint["armature"]),
+            joint=joint,
+        )
+        for i, freedom in enumerate(own)
+    ]
+
+
+def _elastic_coordinates(link: str, r: int, parts: Beam) -> list[Coordinate]:
+    springs = zip(freedoms("spherical"), parts.stiffness, parts.damping, strict=True)
+    return [Coordinate(link, f"r{r}_{f.name}", "elastic", f, stiffness=k, damping=d) for f, k, d in springs]

@@ -1,0 +1,169 @@
+"""Positions, velocities and Jacobians of all bodies and of points fixed to them.
+
+Every array of bodies has one row more than there are bodies: the last one, with the index −1, is the ground.
+World axes throughout. What an acceleration is without q̈ is called its bias.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from ...trajectory import Array
+from .machine import GROUND, Machine, Place
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Motion of B bodies and the ground with n coordinates.
+
+    Parameters
+    ----------
+    q, qd : ndarray, shape (n,)
+        Coordinates and rates, rad or m and per second.
+    R, r : ndarray, shapes (B + 1, 3, 3) and (B + 1, 3)
+        Axes and origins of the bodies' frames, m.
+    omega, v : ndarray, shape (B + 1, 3)
+        Angular velocities, rad/s, and velocities of the origins, m/s.
+    turning, moving : ndarray, shape (n, B + 1, 3)
+        Their derivatives by the rates.
+    alpha, a : ndarray, shape (B + 1, 3)
+        Biases of their accelerations, rad/s² and m/s².
+    axes : ndarray, shape (n, 3)
+        Axes of the coordinates.
+    """
+
+    q: Array
+    qd: Array
+    R: Array
+    r: Array
+    omega: Array
+    v: Array
+    turning: Array
+    moving: Array
+    alpha: Array
+    a: Array
+    axes: Array
+
+
+@dataclass(frozen=True)
+class PointMotion:
+    """Motion of P points.
+
+    Parameters
+    ----------
+    body : ndarray, shape (P,)
+        Indices of their bodies.
+    arm, position : ndarray, shape (P, 3)
+        From the body's origin, and from the world's, m.
+    velocity, bias : ndarray, shape (P, 3)
+        Velocity, m/s, and bias of the acceleration, m/s².
+    by_rates : ndarray, shape (n, P, 3)
+        Derivative of the velocity by the rates.
+    """
+
+    body: NDArray[np.intp]
+    arm: Array
+    position: Array
+    velocity: Array
+    bias: Array
+    by_rates: Array
+
+
+def cross(a: Array, b: Array) -> Array:
+    """Return the cross product along the last axis; for small arrays faster than NumPy's."""
+    a0, a1, a2 = a[..., 0], a[..., 1], a[..., 2]
+    b0, b1, b2 = b[..., 0], b[..., 1], b[..., 2]
+    first = a1 * b2 - a2 * b1
+    found = np.empty((*first.shape, 3))
+    found[..., 0] = first
+    found[..., 1] = a2 * b0 - a0 * b2
+    found[..., 2] = a0 * b1 - a1 * b0
+    return found
+
+
+def by_rates(rates: Array, derivatives: Array) -> Array:
+    """Return Σ_k rates[k] derivatives[k], for derivatives of shape (n, …)."""
+    return np.asarray(rates @ derivatives.reshape(len(rates), -1)).reshape(derivatives.shape[1:])
+
+
+class Kinematics:
+    """Motion of a mechanism's bodies, prepared for many states."""
+
+    def __init__(self, machine: Machine) -> None:
+        bodies, n = machine.bodies, machine.n
+        self._bodies, self._n = bodies, n
+        self._frames = [body.rotation.as_matrix() for body in bodies]
+        self._axes = np.array([c.freedom.axis for c in machine.coordinates]).reshape(n, 3)
+        self._turns = np.array([c.freedom.turns for c in machine.coordinates], dtype=bool)
+        self._owner = np.zeros(n, dtype=int)
+        moves, before = np.zeros((len(bodies) + 1, n)), np.zeros((n, n))
+        for b, body in enumerate(bodies):
+            if body.parent != GROUND:
+                moves[b] = moves[body.parent]
+            for k in body.coordinates:
+                self._owner[k], before[k] = b, moves[b]
+                moves[b, k] = 1.0
+        self._turned_by = (moves * self._turns).T[..., None]
+        self._slid_by = (moves * ~self._turns).T[..., None]
+        self._turned_before = before * self._turns
+
+    def __call__(self, q: Array, qd: Array) -> Motion:
+        """Return the motion in a state, q and qd of shape (n,)."""
+        R, r, e = self._poses(q)
+        arm, along = r - r[self._owner, None], e[:, None]
+        turning = self._turned_by * along
+        moving = self._turned_by * cross(along, arm) + self._slid_by * along
+        omega, v = by_rates(qd, turning), by_rates(qd, moving)
+        change = cross((self._turned_before * qd) @ e, e)[:, None]
+        arm_change = v - v[self._owner, None]
+        alpha = by_rates(qd, self._turned_by * change)
+        swung = cross(change, arm) + cross(along, arm_change)
+        a = by_rates(qd, self._turned_by * swung + self._slid_by * change)
+        return Motion(q, qd, R, r, omega, v, turning, moving, alpha, a, e)
+
+    def _poses(self, q: Array) -> tuple[Array, Array, Array]:
+        """Return axes and origins of the bodies, and axes of the coordinates."""
+        R, r = np.zeros((len(self._bodies) + 1, 3, 3)), np.zeros((len(self._bodies) + 1, 3))
+        e = np.zeros((self._n, 3))
+        R[GROUND] = np.eye(3)
+        turns = Rotation.from_rotvec(q[:, None] * self._axes).as_matrix() if self._n else np.zeros((0, 3, 3))
+        values = q.tolist()
+        for b, body in enumerate(self._bodies):
+            axes = R[body.parent] @ self._frames[b]
+            origin = r[body.parent] + R[body.parent] @ body.origin
+            for k in body.coordinates:
+                e[k] = axes @ self._axes[k]
+                if self._turns[k]:
+                    axes = axes @ turns[k]
+                else:
+                    origin = origin + values[k] * e[k]
+            R[b], r[b] = axes, origin
+        return R, r, e
+
+
+class Points:
+    """Points fixed to bodies, prepared for many states."""
+
+    def __init__(self, places: Sequence[Place]) -> None:
+        self._body = np.array([place.body for place in places], dtype=int)
+        self._local = np.array([place.position for place in places], dtype=float).reshape(-1, 3, 1)
+
+    def __call__(self, motion: Motion) -> PointMotion:
+        """Return the points' motion."""
+        body = self._body
+        arm = (motion.R[body] @ self._local)[..., 0]
+        omega = motion.omega[body]
+        spin = cross(omega, arm)
+        return PointMotion(
+            body,
+            arm,
+            motion.r[body] + arm,
+            motion.v[body] + spin,
+            motion.a[body] + cross(motion.alpha[body], arm) + cross(omega, spin),
+            motion.moving[:, body] + cross(motion.turning[:, body], arm),
+        )

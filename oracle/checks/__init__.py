@@ -1,0 +1,1 @@
+"""Checks of the start that production claims: loops, balance, velocities, rank, reactions."""

@@ -1,0 +1,85 @@
+"""Static equilibrium of the coordinates that are not held at the start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..equations.model import Model
+from .ranks import comparable, rank_range, units_of
+
+_BALANCED = 1e-7  # of the largest force or moment that acts, weight included
+
+
+def unbalanced(model: Model) -> Iterator[str]:
+    """Yield sentences about coordinates that are held without reason, or that forces do not balance."""
+    if model.data["simulation"]["start"] != "statics":
+        return
+    wrongly_held = list(_wrongly_held(model))
+    if wrongly_held:
+        yield from wrongly_held
+        return
+    coordinates = model.machine.coordinates
+    free = [k for k, c in enumerate(coordinates) if c.name not in model.claims.held]
+    if not free or model.data["constraints"]["projection"]:
+        return
+    found = model.situation(model.state(0.0, model.q0, 0.0 * model.qd0))
+    C = found.rows.C[_closure_rows(model)][:, free]
+    Q = found.Q[free]
+    left = Q - C.T @ np.linalg.lstsq(C.T, Q, rcond=1e-9)[0] if len(C) else Q
+    acting = max(float(np.abs(found.load.force[:-1]).max()), float(np.abs(found.load.effort).max()), 1e-12)
+    mass = sum(body.inertia.mass for body in model.machine.bodies)
+    weight = mass * float(np.linalg.norm(model.data["gravity"]))
+    worst = int(np.argmax(np.abs(left)))
+    if not abs(left[worst]) <= _BALANCED * max(acting, weight):
+        c = coordinates[free[worst]]
+        unit = "N.m" if c.freedom.turns else "N"
+        yield (
+            f"the start is no static equilibrium: {left[worst]:.3g} {unit} are left on {c.name},"
+            f" while forces up to {max(acting, weight):.3g} N act"
+        )
+
+
+def _closure_rows(model: Model) -> list[int]:
+    names = {name for cut in model.cuts for name in cut.names}
+    return [k for k, name in enumerate(model.rows) if name in names]
+
+
+def _wrongly_held(model: Model) -> Iterator[str]:
+    """Yield sentences about coordinates that were held though the description lets them move."""
+    locked, held = model.data["statics"]["locked"], set(model.claims.held)
+    coordinates = model.machine.coordinates
+    may_be_held = {
+        c.name
+        for c in coordinates
+        if (c.role == "base" and model.machine.base_held)
+        or (c.role == "joint" and (not _has_spring(c.joint, c.key) if locked is None else c.link in locked))
+    }
+    for name in sorted(held - may_be_held):
+        yield f"{name} was held in the search for the static equilibrium, though nothing locks it"
+    if locked is not None:
+        for name in sorted(may_be_held - held):
+            yield f"{name} was not held in the search for the static equilibrium, though statics.locked names it"
+        return
+    loose = [k for k, c in enumerate(coordinates) if c.name in may_be_held and c.role == "joint"]
+    following = [k for k in loose if coordinates[k].name not in held]
+    state = model.state(0.0, model.q0, 0.0 * model.qd0)
+    found = [equation for cut in model.cuts for equation in cut.equations(state)]
+    moved = rank_range(comparable(found, units_of(model, state)[1])[:, loose])
+    if not moved.allows(len(following)):
+        yield (
+            f"{len(following)} joint coordinates without springs followed the loops in the search for the static"
+            f" equilibrium, but the loops determine {moved.least}"
+        )
+
+
+def _has_spring(joint: object, key: str) -> bool:
+    """Whether a joint's coordinate has a spring by the description."""
+    assert isinstance(joint, dict)
+    stiffness = joint["stiffness"]
+    if not isinstance(stiffness, list):
+        return bool(stiffness)
+    names = {"universal": ("psi", "theta"), "spherical": ("psi", "theta", "phi"), "planar": ("x", "y", "angle")}
+    order = names.get(joint["type"], ("x", "y", "z", "psi", "theta", "phi"))
+    return bool(stiffness[order.index(key)]) if len(stiffness) > 1 else bool(stiffness[0])

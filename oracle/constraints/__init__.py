@@ -1,0 +1,1 @@
+"""Constraint equations with their derivatives along a motion."""

@@ -1,0 +1,135 @@
+"""Closures: scalar conditions between two frames a and b, with ρ from the origin of a to that of b."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...trajectory import Array
+from ..bodies.frames import frame
+from ..bodies.machine import GROUND
+from ..bodies.motion import Motion, cross
+from ..expressions.jets import Jet
+from ..expressions.setting import Setting
+from ..expressions.state import State
+from .rows import Equation, Wrench, by_wrenches
+
+# `x` is ρ's component along x of frame a, `zy` the cosine between z of frame a and y of frame b
+CONDITIONS: Mapping[str, tuple[str, ...]] = {
+    "revolute": ("x", "y", "z", "xz", "yz"),
+    "prismatic": ("x", "y", "zy", "xz", "yx"),
+    "universal": ("x", "y", "z", "zz"),
+    "spherical": ("x", "y", "z"),
+    "fixed": ("x", "y", "z", "zy", "xz", "yx"),
+    "point_on_line": ("x", "y"),
+    "distance": ("distance",),
+}
+DEFORMATIONS = CONDITIONS["fixed"]
+
+
+@dataclass(frozen=True)
+class _Vector:
+    """A direction fixed to a body, or the way between two points, with its rate and bias."""
+
+    value: Array
+    rate: Array
+    bias: Array
+
+
+@dataclass(frozen=True)
+class _Mount:
+    """A closure's frame: its point, body, and axes in columns, in the body's frame."""
+
+    point: int
+    body: int
+    axes: Array
+
+    def axis(self, motion: Motion, i: int) -> _Vector:
+        """Return one of its axes."""
+        u, omega = motion.R[self.body] @ self.axes[:, i], motion.omega[self.body]
+        spin = cross(omega, u)
+        return _Vector(u, spin, cross(motion.alpha[self.body], u) + cross(omega, spin))
+
+
+class Closure:
+    """Conditions of a closure, for constraints and for springs in their place."""
+
+    def __init__(self, table: Mapping[str, Any], setting: Setting) -> None:
+        self.name = table["name"]
+        is_spring = table["model"] == "spring_damper"
+        self.conditions = DEFORMATIONS if is_spring else CONDITIONS[table["type"]]
+        self._in_world, self._length = table["axes"] == "world", table["length"]
+        self._a, self._b = (_mount(table[end], setting) for end in "ab")
+
+    def equations(self, state: State) -> list[Equation]:
+        """Return the conditions as equations in a state."""
+        return [self._equation(state, condition) for condition in self.conditions]
+
+    def _equation(self, state: State, condition: str) -> Equation:
+        if condition == "distance":
+            return self._distance(state)
+        if len(condition) == 2:
+            return self._between(state, *("xyz".index(letter) for letter in condition))
+        return self._along(state, "xyz".index(condition))
+
+    def _along(self, state: State, i: int) -> Equation:
+        way, a = self._way(state), self._a
+        if self._in_world:
+            fixed = np.eye(3)[i]
+            u, turning = _Vector(fixed, 0.0 * fixed, 0.0 * fixed), np.zeros(3)
+        else:
+            u = a.axis(state.motion, i)
+            turning = cross(u.value, way.value)
+        wrenches = self._pulling(state, u.value)
+        return by_wrenches(state.motion, _product(u, way), [*wrenches, Wrench(a.body, np.zeros(3), turning)])
+
+    def _between(self, state: State, i: int, j: int) -> Equation:
+        u, w = self._a.axis(state.motion, i), self._b.axis(state.motion, j)
+        moment = cross(u.value, w.value)
+        none = np.zeros(3)
+        wrenches = [Wrench(self._a.body, none, moment), Wrench(self._b.body, none, -moment)]
+        return by_wrenches(state.motion, _product(u, w), wrenches)
+
+    def _distance(self, state: State) -> Equation:
+        way, L = self._way(state), self._length
+        x = _product(way, way) * (0.5 / L) + -0.5 * L
+        return by_wrenches(state.motion, x, self._pulling(state, way.value / L))
+
+    def _way(self, state: State) -> _Vector:
+        p, a, b = state.points, self._a.point, self._b.point
+        return _Vector(p.position[b] - p.position[a], p.velocity[b] - p.velocity[a], p.bias[b] - p.bias[a])
+
+    def _pulling(self, state: State, force: Array) -> list[Wrench]:
+        """Return a force at the origin of b and the opposite one at the origin of a."""
+        arm = state.points.arm
+        return [
+            Wrench(self._b.body, force, cross(arm[self._b.point], force)),
+            Wrench(self._a.body, -force, -cross(arm[self._a.point], force)),
+        ]
+
+
+class CutJoint(Closure):
+    """A closure that is a constraint."""
+
+    order: int = 0
+
+    def __init__(self, table: Mapping[str, Any], setting: Setting) -> None:
+        super().__init__(table, setting)
+        self.names = tuple(f"{self.name}_{condition}" for condition in self.conditions)
+
+
+def _mount(table: Mapping[str, Any], setting: Setting) -> _Mount:
+    own = frame(table)
+    point = setting.point(table["link"], own.origin.tolist())
+    body = setting.places[point].body
+    return _Mount(point, GROUND if table["link"] == "ground" else body, own.rotation.as_matrix())
+
+
+def _product(u: _Vector, w: _Vector) -> Jet:
+    """Return the scalar product with rate and bias."""
+    rate = u.rate @ w.value + u.value @ w.rate
+    bias = u.bias @ w.value + 2.0 * u.rate @ w.rate + u.value @ w.bias
+    return Jet(float(u.value @ w.value), 0.0, float(rate), float(bias))

@@ -1,0 +1,1 @@
+"""Equations of motion with constraint forces, and their solution at one state."""

@@ -1,0 +1,248 @@
+"""All equations of a description: bodies, forces, constraints, in one state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...errors import SolveError
+from ...trajectory import Array
+from ..bodies.frames import rotation
+from ..bodies.machine import Machine
+from ..bodies.motion import Kinematics, Points
+from ..constraints.closures import CutJoint
+from ..constraints.paths import PathOrientations, PathPositions, path_groups
+from ..constraints.rows import Equation, Group
+from ..constraints.tasks import DrivenJoint, HeldBase, KnifeEdge, ProgrammedExpression
+from ..expressions.jets import value
+from ..expressions.language import Expression, Language
+from ..expressions.setting import Setting
+from ..expressions.sides import Sides
+from ..expressions.state import Names, Numbers, State, add_coordinates, add_cosines, add_point
+from ..expressions.tables import Lookup
+from ..forces.applied import AppliedForce
+from ..forces.contacts import Contact
+from ..forces.element import Element
+from ..forces.filters import filters
+from ..forces.friction import bristles
+from ..forces.lines import Line
+from ..forces.load import Load
+from ..forces.replacement_joints import ReplacementJoint
+from ..forces.springs import CoordinateSprings
+from ..forces.stops import stops
+from ..forces.supports import supports
+from .claims import Claims
+from .dynamics import Inertial, Inertias
+
+
+@dataclass(frozen=True)
+class Stack:
+    """m constraint equations in a state; see `rows.Equation`."""
+
+    Phi: Array
+    Phi_dot: Array
+    C: Array
+    gamma: Array
+    equations: Sequence[Equation]
+
+
+@dataclass(frozen=True)
+class Situation:
+    """Everything that the accelerations follow from, apart from bristle friction.
+
+    Parameters
+    ----------
+    state : State
+        Motion and quantities.
+    inertial : Inertial
+        Inertia of the bodies.
+    M, h, Q : ndarray, shapes (n, n), (n,) and (n,)
+        M q̈ + h = Q + Cᵀλ.
+    load : Load
+        Forces on bodies and coordinates, weight included.
+    rows : Stack
+        Constraint equations.
+    """
+
+    state: State
+    inertial: Inertial
+    M: Array
+    h: Array
+    Q: Array
+    load: Load
+    rows: Stack
+
+
+class Model:
+    """A description with its initial state.
+
+    Parameters
+    ----------
+    data : mapping
+        Description as plain tables in which all numbers are numbers.
+    claims : Claims
+        Initial state and choices of production.
+    """
+
+    def __init__(self, data: Mapping[str, Any], claims: Claims) -> None:
+        if data["constraints"]["velocity_forces"] != "physical":
+            raise SolveError('velocity_forces = "as_printed" has no second opinion; use "physical"')
+        self.data, self.claims = data, claims
+        self.machine = machine = Machine(data)
+        self.q0 = np.array([claims.start[c.signal] for c in machine.coordinates], dtype=float)
+        self.qd0 = np.array([claims.start[f"{c.signal}_dot"] for c in machine.coordinates], dtype=float)
+        self.filters = filters(machine, self.q0)
+        self.bristles = bristles(machine)
+        lookups = {name: Lookup(table) for name, table in data["tables"].items()}
+        self.language = Language(data["parameters"], lookups, _renamed(data))
+        where = {filter_.name: i for i, filter_ in enumerate(self.filters)}
+        self.setting = setting = Setting(machine, self.language, Names(), filters=where)
+        self.points = {name: setting.point(p["link"], p["position"]) for name, p in data["points"].items()}
+        self._name_quantities()
+        self.elements = _elements(setting)
+        self.programmed = _programmed(setting, self.points)
+        self.edges = [KnifeEdge(table, setting) for table in data["nonholonomic"]]
+        closures = [table for table in data["closures"] if table["model"] == "constraint"]
+        self.cuts = [CutJoint(table, setting) for table in closures]
+        self.groups: list[Group] = [*self.programmed, *self.edges, *self.cuts]
+        self.groups += [HeldBase(setting)] if machine.base_held else []
+        self.rows = tuple(name for group in self.groups for name in group.names)
+        self.orders = np.array([group.order for group in self.groups for _ in group.names], dtype=int)
+        first = sum(len(group.names) for group in self.programmed)
+        count = len(self.edges) + sum(len(cut.names) for cut in self.cuts)
+        self.contact_rows = slice(first, first + count)
+        self._compile_outputs()
+        self._kinematics, self._points = Kinematics(machine), Points(setting.places)
+        self.inertias = Inertias(machine)
+        self._initial = self.state(0.0, self.q0, self.qd0)
+        self.language.at_start = self._at_start
+
+    def state(
+        self,
+        t: float,
+        q: Array,
+        qd: Array,
+        lag: Array | None = None,
+        inputs: Mapping[str, float] | None = None,
+        sides: Sides | None = None,
+    ) -> State:
+        """Return a state.
+
+        Parameters
+        ----------
+        t : float
+            Time, s.
+        q, qd : ndarray, shape (n,)
+            Coordinates and rates, rad or m and per second.
+        lag : ndarray, shape (2k,), or None
+            Offset and rate of each filter; None: zeros.
+        inputs : mapping or None
+            Inputs by name; those without one keep what they begin with.
+        sides : Sides or None
+            Sides of conditions; None: as written, with the value after a switch in time.
+        """
+        motion, given = self._kinematics(q, qd), inputs or {}
+        own = np.zeros(2 * len(self.filters)) if lag is None else lag
+        followed = [f.motion(own[2 * i], own[2 * i + 1], given) for i, f in enumerate(self.filters)]
+        after = Sides(t + 1e-9 * max(1.0, abs(t))) if sides is None else sides
+        return State(t, motion, self._points(motion), after, np.array(followed).reshape(-1, 3), given)
+
+    def situation(self, state: State) -> Situation:
+        """Return the equations in a state."""
+        inertial = self.inertias(state.motion)
+        load = Load(len(self.machine.bodies), self.machine.n)
+        self.inertias.add_weight(inertial, load)
+        for element in self.elements:
+            element.act(state, load)
+        load.settle(state.points)
+        M = inertial.mass_matrix() + self.inertias.armature
+        Q = load.generalised(state.motion)
+        return Situation(state, inertial, M, inertial.projected(), Q, load, self.stack(state))
+
+    def stack(self, state: State) -> Stack:
+        """Return the constraint equations in a state."""
+        found = [equation for group in self.groups for equation in group.equations(state)]
+        return Stack(
+            np.array([e.value for e in found]),
+            np.array([e.rate for e in found]),
+            np.array([e.C for e in found]).reshape(len(found), self.machine.n),
+            np.array([e.gamma for e in found]),
+            found,
+        )
+
+    @property
+    def driven(self) -> list[int]:
+        """Indices of the coordinates whose drive or fixture is an output."""
+        actuated = self.data["constraints"]["actuated"]
+        if self.programmed and actuated != "all":
+            return sorted({self.machine.coordinate(name) for name in actuated})
+        with_effort = {"joint": bool(self.programmed), "base": self.machine.base_held}
+        return [k for k, c in enumerate(self.machine.coordinates) if with_effort.get(c.role, False)]
+
+    def _name_quantities(self) -> None:
+        add_coordinates(self.setting.names, [c.name for c in self.machine.coordinates])
+        for name, k in self.points.items():
+            add_point(self.setting.names, name, k)
+            rpy = self.data["points"][name]["rpy"]
+            if rpy is not None:
+                body = self.setting.places[k].body
+                add_cosines(self.setting.names, name, body, rotation(rpy).as_matrix())
+
+    def _compile_outputs(self) -> None:
+        """Compile the expressions among the outputs, whose conditions are no events."""
+        self.outputs: dict[str, Expression] = {
+            name: self.language.compile(f"noevent({table['expression']})", f"output {name}")
+            for name, table in self.data["outputs"]["expressions"].items()
+        }
+
+    def _at_start(self, expression: Expression) -> float:
+        return value(expression(Numbers(self._initial, self.setting.names)))
+
+
+def _elements(setting: Setting) -> list[Element]:
+    data = setting.data
+    joints = [table for table in data["closures"] if table["model"] == "spring_damper"]
+    return [
+        supports(setting),
+        CoordinateSprings(setting),
+        *stops(setting),
+        *(ReplacementJoint(table, setting) for table in joints),
+        *(Line(table, setting) for table in data["lines"]),
+        *(Contact(table, setting) for table in data["contacts"]),
+        *(AppliedForce(table, setting) for table in data["forces"]),
+    ]
+
+
+_Programmed = ProgrammedExpression | PathPositions | PathOrientations | DrivenJoint
+
+
+def _programmed(setting: Setting, points: Mapping[str, int]) -> list[_Programmed]:
+    found: list[_Programmed] = []
+    for table in setting.data["programmed"]:
+        if table["path"] is not None:
+            found += path_groups(table["name"], table["path"], setting, points)
+            continue
+        expression = setting.compile(table["expression"], table["name"])
+        found.append(ProgrammedExpression(table["name"], table["order"], expression, setting))
+    return [*found, *(DrivenJoint(table, setting) for table in setting.data["motions"])]
+
+
+def _renamed(data: Mapping[str, Any]) -> dict[str, str]:
+    """Return what expressions call the measures of elements, with the names of a scope: `lift_length`."""
+    base = data["base"] or {"supports": []}
+    one_sided = [
+        table["name"] or f"support{i}" for i, table in enumerate(base["supports"], start=1) if table["one_sided"]
+    ]
+    owners = {
+        ("length", "rate", "force"): [table["name"] for table in data["lines"]],
+        ("gap", "force"): [*(table["name"] for table in data["contacts"]), *one_sided],
+    }
+    return {
+        f"{name}_{quantity}": f"{name}.{quantity}"
+        for quantities, names in owners.items()
+        for name in names
+        for quantity in quantities
+    }

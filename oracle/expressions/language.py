@@ -1,0 +1,329 @@
+"""Expressions of the description: text to a function of a scope, by Python's own parser.
+
+A compiled expression is called with a scope, which knows the values of names (numbers, or jets), the sides of
+conditions, and the time. Constants, start values and lookup tables are put in when it is compiled.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+from .jets import FUNCTIONS, Scalar, power, value
+from .sides import Condition, Sides
+from .tables import Lookup
+
+_OPERATIONS: dict[type[ast.operator], Callable[[Scalar, Scalar], Scalar]] = {
+    ast.Add: lambda x, y: x + y,
+    ast.Sub: lambda x, y: x - y,
+    ast.Mult: lambda x, y: x * y,
+    ast.Div: lambda x, y: x / y,
+    ast.Pow: power,
+}
+
+
+class Scope(Protocol):
+    """Whatever an expression can see."""
+
+    @property
+    def sides(self) -> Sides:
+        """Sides of conditions."""
+        ...
+
+    def number(self, name: str) -> Scalar:
+        """Return the value of `t` or of a name such as `E.x`."""
+        ...
+
+
+Compiled: TypeAlias = Callable[[Scope], Scalar]
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True)
+class Line:
+    """An expression a + b·t."""
+
+    a: float
+    b: float
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A compiled expression.
+
+    Parameters
+    ----------
+    of : callable
+        Value in a scope.
+    line : Line or None
+        The expression as a + b·t, if it is one.
+    names : frozenset of str
+        Names that it uses, `t` included.
+    breaks : tuple of float
+        Times, s, at which it or a derivative may jump.
+    roots : tuple of Line
+        Arguments of the form a + b·t of functions that are not straight.
+    parts : tuple of Expression
+        Operands.
+    lookups : tuple of Lookup and Line
+        Lookup tables and their arguments.
+    """
+
+    of: Compiled
+    line: Line | None = None
+    names: frozenset[str] = frozenset()
+    breaks: tuple[float, ...] = ()
+    roots: tuple[Line, ...] = ()
+    parts: tuple[Expression, ...] = ()
+    lookups: tuple[tuple[Lookup, Line], ...] = ()
+
+    def __call__(self, scope: Scope) -> Scalar:
+        """Return the value in a scope."""
+        return self.of(scope)
+
+    def timely(self) -> Iterator[Expression]:
+        """Return the largest parts that depend on time alone and are not straight."""
+        if self.names == {"t"}:
+            if self.line is None:
+                yield self
+            return
+        for part in self.parts:
+            yield from part.timely()
+
+
+@dataclass
+class Language:
+    """What expressions may use beside the names of a scope.
+
+    Parameters
+    ----------
+    parameters : mapping
+        Name to number.
+    lookups : mapping
+        Name of a lookup table to its function.
+    renamed : mapping
+        Names in expressions to names of a scope, such as `lift_length` to `lift.length`.
+    at_start : callable or None
+        Value of a compiled expression at t = 0; None: the present state is the initial one.
+    """
+
+    parameters: Mapping[str, float]
+    lookups: Mapping[str, Lookup]
+    renamed: Mapping[str, str]
+    at_start: Callable[[Expression], float] | None = None
+    _label: str = field(default="", init=False)
+    _eventful: bool = field(default=True, init=False)
+
+    def compile(self, text: str | float, label: str, own: Mapping[str, str] | None = None) -> Expression:
+        """Compile an expression; `label` names it in events, `own` renames what only it may use."""
+        if not isinstance(text, str):
+            return _constant(float(text))
+        self._label, self._eventful = label, True
+        self._own = dict(own or {})
+        line = " ".join(text.split()).replace("^", "**")
+        return self._node(ast.parse(line, mode="eval").body)
+
+    def _node(self, node: ast.expr) -> Expression:
+        match node:
+            case ast.Constant(value=int() | float() as number):
+                return _constant(float(number))
+            case ast.Name(id=name):
+                return self._name(name)
+            case ast.Attribute(value=ast.Name(id=owner), attr=quantity):
+                return _named(f"{owner}.{quantity}")
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return _combined(lambda x: -x, lambda x: Line(-x.a, -x.b), self._node(operand))
+            case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+                return self._node(operand)
+            case ast.BinOp(left=left, op=op, right=right):
+                return _operation(type(op), self._node(left), self._node(right))
+            case ast.Call(func=ast.Name(id=function), args=arguments):
+                return self._call(function, arguments)
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                return self._choice(test, self._node(body), self._node(orelse))
+        raise ValueError(f"cannot read {ast.unparse(node)!r}")
+
+    def _name(self, name: str) -> Expression:
+        if name in self.parameters:
+            return _constant(self.parameters[name])
+        if name == "pi":
+            return _constant(math.pi)
+        if name == "t":
+            return Expression(lambda scope: scope.number("t"), Line(0.0, 1.0), frozenset({"t"}))
+        return _named(self._own.get(name, self.renamed.get(name, name)))
+
+    def _call(self, function: str, arguments: list[ast.expr]) -> Expression:
+        if function == "table":
+            assert isinstance(arguments[0], ast.Name)
+            return _looked_up(self.lookups[arguments[0].id], self._node(arguments[1]))
+        if function in ("noevent", "start"):
+            return self._without_events(function, arguments[0])
+        operands = [self._node(argument) for argument in arguments]
+        match function:
+            case "min":
+                return self._kink("<=", *operands, *operands)
+            case "max":
+                return self._kink(">=", *operands, *operands)
+            case "abs":
+                (x,) = operands
+                return self._by_sign(x, x, _combined(lambda y: -y, lambda y: Line(-y.a, -y.b), x))
+            case "sign":
+                return self._by_sign(operands[0], _constant(1.0), _constant(-1.0))
+        found = _combined(FUNCTIONS[function], None, *operands)
+        return _with_breaks(found, operands) if function == "quintic" else found
+
+    def _without_events(self, function: str, argument: ast.expr) -> Expression:
+        before, self._eventful = self._eventful, False
+        inner = self._node(argument)
+        self._eventful = before
+        if function == "noevent":
+            return inner
+        return Expression(lambda scope: inner(scope) if self.at_start is None else self.at_start(inner))
+
+    def _by_sign(self, x: Expression, above: Expression, below: Expression) -> Expression:
+        zero = _constant(0.0)
+        return self._kink(">", x, zero, above, self._kink("<", x, zero, below, zero))
+
+    def _choice(self, test: ast.expr, then: Expression, other: Expression) -> Expression:
+        match test:
+            case ast.BoolOp(op=ast.And(), values=values):
+                for condition in reversed(values):
+                    then = self._choice(condition, then, other)
+                return then
+            case ast.BoolOp(op=ast.Or(), values=values):
+                for condition in reversed(values):
+                    other = self._choice(condition, then, other)
+                return other
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return self._choice(operand, other, then)
+            case ast.Compare(left=left, ops=ops, comparators=rights):
+                sides = [self._node(side) for side in (left, *rights)]
+                for k in reversed(range(len(ops))):
+                    sign = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}[type(ops[k])]
+                    then = self._kink(sign, sides[k], sides[k + 1], then, other)
+                return then
+        raise ValueError(f"cannot read the condition {ast.unparse(test)!r}")
+
+    def _kink(
+        self, sign: str, left: Expression, right: Expression, then: Expression, other: Expression
+    ) -> Expression:
+        """Return a conditional: a switch at a time, or a condition whose changes are events."""
+        difference = _operation(ast.Sub, *((left, right) if sign[0] == ">" else (right, left)))
+        closed = sign[-1] == "="
+        parts = (difference, then, other)
+        if difference.line is not None:
+            return _switch(difference.line, closed, parts)
+        label, key = self._label, ("condition", next(_numbers))
+        eventful = self._eventful
+
+        def chosen(scope: Scope) -> Scalar:
+            found = Condition(label, ("is true", "is false"), value(difference(scope)), closed)
+            side = scope.sides.decide(key, found) if eventful else found.is_true
+            return (then if side else other)(scope)
+
+        return _gathered(chosen, None, parts)
+
+
+def _gathered(
+    of: Compiled, line: Line | None, parts: tuple[Expression, ...], breaks: tuple[float, ...] = ()
+) -> Expression:
+    return Expression(
+        of,
+        line,
+        frozenset().union(*(part.names for part in parts)),
+        breaks + tuple(time for part in parts for time in part.breaks),
+        tuple(root for part in parts for root in part.roots),
+        parts,
+        tuple(lookup for part in parts for lookup in part.lookups),
+    )
+
+
+def _constant(number: float) -> Expression:
+    return Expression(lambda scope: number, Line(number, 0.0))
+
+
+def _named(name: str) -> Expression:
+    return Expression(lambda scope: scope.number(name), names=frozenset({name}))
+
+
+def _combined(
+    function: Callable[..., Scalar], line: Callable[..., Line | None] | None, *parts: Expression
+) -> Expression:
+    """Return a function of operands; `line` combines these where all are straight in time."""
+    lines = [part.line for part in parts]
+    straight = None
+    if all(found is not None for found in lines):
+        if not any(found.b for found in lines if found is not None):
+            number = function(*(found.a for found in lines if found is not None))
+            return _constant(value(number))
+        straight = None if line is None else line(*lines)
+    if len(parts) == 1:
+        (x,) = parts
+        found = _gathered(lambda scope: function(x(scope)), straight, parts)
+    else:
+        found = _gathered(lambda scope: function(*(part(scope) for part in parts)), straight, parts)
+    return found if straight is not None else _with_roots(found, parts)
+
+
+def _with_roots(found: Expression, parts: tuple[Expression, ...]) -> Expression:
+    own = tuple(part.line for part in parts if part.line is not None and part.line.b)
+    return Expression(
+        found.of, found.line, found.names, found.breaks, found.roots + own, found.parts, found.lookups
+    )
+
+
+def _operation(kind: type[ast.operator], left: Expression, right: Expression) -> Expression:
+    def line(x: Line, y: Line) -> Line | None:
+        if kind in (ast.Add, ast.Sub):
+            sign = 1.0 if kind is ast.Add else -1.0
+            return Line(x.a + sign * y.a, x.b + sign * y.b)
+        if kind is ast.Mult and x.b * y.b == 0.0:
+            return Line(x.a * y.a, x.a * y.b + x.b * y.a)
+        if kind is ast.Div and y.b == 0.0:
+            return Line(x.a / y.a, x.b / y.a)
+        return None
+
+    return _combined(_OPERATIONS[kind], line, left, right)
+
+
+def _with_breaks(found: Expression, operands: list[Expression]) -> Expression:
+    """Return a quintic step with its ends, where its third derivative jumps."""
+    ends = (_operation(ast.Sub, operands[0], operands[k]).line for k in (1, 2))
+    breaks = tuple(-line.a / line.b for line in ends if line is not None and line.b)
+    return _gathered(found.of, found.line, (found,), breaks)
+
+
+def _looked_up(lookup: Lookup, argument: Expression) -> Expression:
+    line = argument.line
+    if line is None or not line.b:
+
+        def at(scope: Scope) -> Scalar:
+            x = argument(scope)
+            return lookup(x, value(x))
+
+        return _gathered(at, None, (argument,))
+    a, b = line.a, line.b
+    found = _gathered(lambda scope: lookup(argument(scope), a + b * scope.sides.instant), None, (argument,))
+    knots = lookup.time if lookup.is_linear else lookup.time[[0, -1]]
+    breaks = tuple(((knots - line.a) / line.b).tolist())
+    return Expression(
+        found.of, None, found.names, breaks, found.roots, found.parts, (*found.lookups, (lookup, line))
+    )
+
+
+def _switch(line: Line, closed: bool, parts: tuple[Expression, ...]) -> Expression:
+    """Return a conditional on time alone, which changes at one instant and is decided inside of a segment."""
+    _, then, other = parts
+    if line.b == 0.0:
+        return then if line.a > 0.0 or (closed and line.a == 0.0) else other
+    time = -line.a / line.b
+
+    def chosen(scope: Scope) -> Scalar:
+        late = scope.sides.instant > time
+        return (then if late == (line.b > 0.0) else other)(scope)
+
+    return _gathered(chosen, None, parts[1:], (time,))

@@ -1,0 +1,113 @@
+"""Longest steps over time, so that no integrator steps over what a function of time does, however short.
+
+A function of time that is not straight does something near the roots of the straight arguments in it, a + b·t. So
+it is sampled at distances from each root that are halved again and again. As far as it varies between two of
+these, an integration stops at each of them, and no step in between is longer than half of its distance from the
+root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...trajectory import Array
+from .jets import value
+from .language import Expression
+from .sides import Sides
+
+_HALVINGS = 45
+_VARIES = 1e-6  # of the function's range: what a change between two samples counts from
+_SHARE = 0.5  # of the distance from a root that one step may go
+_DENSER = 4.0  # ratio of a lookup table's intervals, from which on the longest step changes
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The longest step in a time span; all in s."""
+
+    begin: float
+    end: float
+    longest: float
+
+
+@dataclass
+class _Clock:
+    """Scope that knows the time alone."""
+
+    t: float
+    sides: Sides
+
+    def number(self, name: str) -> float:
+        """Return the time."""
+        assert name == "t"
+        return self.t
+
+
+class Pace:
+    """Longest steps of a run from 0 to `end`, s."""
+
+    def __init__(self, expressions: Iterable[Expression], end: float) -> None:
+        parts = [part for expression in expressions for part in expression.timely()]
+        found = [limit for part in parts for limit in (*_near_roots(part, end), *_in_lookups(part))]
+        self._limits = [limit for limit in found if limit.begin < end and limit.end > 0.0]
+
+    @property
+    def stops(self) -> list[float]:
+        """Times at which the longest step changes, s."""
+        return [time for limit in self._limits for time in (limit.begin, limit.end)]
+
+    def longest(self, t: float) -> float:
+        """Return the longest step around the time t, s."""
+        return min((limit.longest for limit in self._limits if limit.begin <= t <= limit.end), default=np.inf)
+
+
+def _in_lookups(part: Expression) -> Iterator[Limit]:
+    """Yield the intervals of lookup tables, several of one length at once."""
+    for lookup, line in part.lookups:
+        times = np.sort((lookup.time - line.a) / line.b)
+        begin, longest = 0, np.inf
+        for k, interval in enumerate(np.diff(times).tolist()):
+            if not longest / _DENSER < interval < longest * _DENSER and k > begin:
+                yield Limit(float(times[begin]), float(times[k]), longest)
+                begin, longest = k, interval
+            longest = min(longest, interval)
+        yield Limit(float(times[begin]), float(times[-1]), longest)
+
+
+def _near_roots(part: Expression, end: float) -> Iterator[Limit]:
+    """Yield the spans around roots in which a function of time varies."""
+    times = sorted({-line.a / line.b for line in part.roots})
+    distances: Array = end * 0.5 ** np.arange(_HALVINGS, dtype=float)
+    samples = {time: _samples(part, time, distances, end) for time in times if 0.0 <= time <= end}
+    everywhere = [_value(part, t) for t in np.linspace(0.0, end, 257).tolist()]
+    known = np.concatenate([everywhere, *(values.ravel() for values in samples.values())])
+    finite = known[np.isfinite(known)]
+    least = _VARIES * float(np.ptp(finite)) if finite.size else 0.0
+    for time, values in samples.items():
+        changes = np.nan_to_num(np.abs(np.diff(values, axis=1))).max(axis=0)
+        varies = np.flatnonzero(changes > least)
+        if not len(varies):
+            continue
+        finest = float(distances[varies[-1] + 1])
+        yield Limit(time - finest, time + finest, _SHARE * finest)
+        for k in range(int(varies[0]), int(varies[-1]) + 1):
+            far, near = float(distances[k]), float(distances[k + 1])
+            yield Limit(time - far, time - near, _SHARE * near)
+            yield Limit(time + near, time + far, _SHARE * near)
+
+
+def _samples(part: Expression, time: float, distances: Array, end: float) -> Array:
+    """Return values at these distances after and before a time, as far as they are in the run; shape (2, N)."""
+    rows = [np.clip(time + sign * distances, 0.0, end).tolist() for sign in (1.0, -1.0)]
+    return np.array([[_value(part, t) for t in row] for row in rows])
+
+
+def _value(part: Expression, t: float) -> float:
+    """Return the value of a function of time at t, s; nan where it has none."""
+    try:
+        return value(part(_Clock(t, Sides(t))))
+    except (ValueError, ZeroDivisionError, OverflowError):
+        return float("nan")

@@ -1,0 +1,205 @@
+"""A state of a mechanism, and the quantities that expressions may name in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...trajectory import Array
+from ..bodies.motion import Motion, PointMotion, cross
+from .jets import Jet, Scalar
+from .sides import Sides
+
+
+@dataclass
+class State:
+    """Everything known in a state before forces act.
+
+    Parameters
+    ----------
+    t : float
+        Time, s.
+    motion : Motion
+        Motion of the bodies.
+    points : PointMotion
+        Motion of all points that elements and expressions use.
+    sides : Sides
+        Sides of conditions.
+    followed : ndarray, shape (k, 3)
+        Outputs of the input filters with two derivatives, rad or m.
+    inputs : mapping
+        Values of inputs, by name.
+    forces : dict
+        Element forces that have been asked for in this state, N, by name.
+    """
+
+    t: float
+    motion: Motion
+    points: PointMotion
+    sides: Sides
+    followed: Array
+    inputs: Mapping[str, float]
+    forces: dict[str, float] = field(default_factory=dict)
+
+    def along(self, k: int, direction: Array) -> Jet:
+        """Return the coordinate of point k along a fixed direction, shape (3,), in m."""
+        p = self.points
+        return Jet(
+            p.position[k] @ direction,
+            p.by_rates[:, k] @ direction,
+            p.velocity[k] @ direction,
+            p.bias[k] @ direction,
+        )
+
+    def distance(self, a: int, b: int) -> Jet:
+        """Return the distance between points a and b, in m."""
+        p = self.points
+        way, velocity, bias = (x[b] - x[a] for x in (p.position, p.velocity, p.bias))
+        length = float(np.sqrt(way @ way))
+        direction = way / length
+        rate = float(direction @ velocity)
+        across = (velocity @ velocity + way @ bias - rate**2) / length
+        return Jet(length, (p.by_rates[:, b] - p.by_rates[:, a]) @ direction, rate, across)
+
+
+Finder = Callable[[State], Jet]
+_AXES = {"x": 0, "y": 1, "z": 2}
+
+
+class Names:
+    """Names that expressions may use, each with its quantity and the number of its time derivatives.
+
+    Parameters
+    ----------
+    quantities : mapping
+        Name without derivatives, such as `E.x`, to what finds it in a state.
+    forces : mapping
+        Name, such as `lift.force`, to what finds it.
+    """
+
+    def __init__(self) -> None:
+        self.quantities: dict[str, Finder] = {}
+        self.forces: dict[str, Callable[[State], float]] = {}
+        self._rates: dict[str, tuple[str, int]] = {}
+
+    def add(self, name: str, finder: Finder, rate: str = "", second: str = "") -> None:
+        """Add a quantity and what its first and second derivative are called."""
+        self.quantities[name] = finder
+        self._rates |= {name: (name, 0), rate: (name, 1), second: (name, 2)}
+
+    def level(self, name: str) -> tuple[Finder, int]:
+        """Return the quantity that a name is the derivative of, and the derivative's order."""
+        base, level = self._rates[name]
+        return self.quantities[base], level
+
+
+@dataclass
+class Numbers:
+    """Scope in which names are numbers.
+
+    Parameters
+    ----------
+    qdd : ndarray, shape (n,), or None
+        Accelerations of the coordinates, for expressions of outputs.
+    """
+
+    state: State
+    names: Names
+    qdd: Array | None = None
+
+    @property
+    def sides(self) -> Sides:
+        """Sides of conditions."""
+        return self.state.sides
+
+    def number(self, name: str) -> Scalar:
+        """Return the value of a name."""
+        if name == "t":
+            return self.state.t
+        if name in self.names.forces:
+            return self._force(name)
+        finder, level = self.names.level(name)
+        found = finder(self.state)
+        if level == 2:
+            assert self.qdd is not None
+            return found.bias + float(found.slope @ self.qdd)
+        return found.rate if level else found.value
+
+    def _force(self, name: str) -> float:
+        if name not in self.state.forces:
+            self.state.forces[name] = self.names.forces[name](self.state)
+        return self.state.forces[name]
+
+
+@dataclass
+class Derivatives:
+    """Scope in which names are jets, for a constraint of this order.
+
+    The slope is by the coordinates for order 0, by their rates for order 1, by their accelerations for order 2.
+    """
+
+    state: State
+    names: Names
+    order: int
+
+    @property
+    def sides(self) -> Sides:
+        """Sides of conditions."""
+        return self.state.sides
+
+    def number(self, name: str) -> Scalar:
+        """Return the value of a name with its derivatives."""
+        if name == "t":
+            return Jet(self.state.t, 0.0, 1.0, 0.0)
+        finder, level = self.names.level(name)
+        x = finder(self.state)
+        derivatives = (x.value, x.rate, x.bias, 0.0, 0.0)
+        slope = x.slope if level == self.order else 0.0
+        return Jet(derivatives[level], slope, derivatives[level + 1], derivatives[level + 2])
+
+
+def add_coordinates(names: Names, coordinates: list[str]) -> None:
+    """Add the coordinates by their names, such as `column.angle`."""
+    unit = np.eye(len(coordinates))
+
+    def finder(k: int) -> Finder:
+        return lambda state: Jet(state.motion.q[k], unit[k], state.motion.qd[k])
+
+    for k, name in enumerate(coordinates):
+        names.add(name, finder(k), f"{name}_dot", f"{name}_ddot")
+
+
+def add_point(names: Names, name: str, k: int) -> None:
+    """Add the world coordinates of point k."""
+
+    def finder(axis: int) -> Finder:
+        def found(state: State) -> Jet:
+            p = state.points
+            slope = p.by_rates[:, k, axis]
+            return Jet(p.position[k, axis], slope, p.velocity[k, axis], p.bias[k, axis])
+
+        return found
+
+    for x, axis in _AXES.items():
+        names.add(f"{name}.{x}", finder(axis), f"{name}.v{x}", f"{name}.a{x}")
+
+
+def add_cosines(names: Names, name: str, body: int, axes: Array) -> None:
+    """Add the direction cosines of axes, shape (3, 3) in columns, that are fixed to a body."""
+
+    def finder(i: int, j: int) -> Finder:
+        def found(state: State) -> Jet:
+            m = state.motion
+            u = m.R[body] @ axes[:, j]
+            spin = cross(m.omega[body], u)
+            bias = cross(m.alpha[body], u) + cross(m.omega[body], spin)
+            return Jet(u[i], cross(m.turning[:, body], u)[:, i], spin[i], bias[i])
+
+        return found
+
+    for i in range(3):
+        for j in range(3):
+            cosine = f"{name}.R{i + 1}{j + 1}"
+            names.add(cosine, finder(i, j), f"{cosine}_dot", f"{cosine}_ddot")

@@ -1,0 +1,46 @@
+"""Lookup tables over time: splines and lines through points, held beyond their ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy.interpolate import CubicSpline, PPoly
+
+from .jets import Jet, Scalar, value
+
+
+class Lookup:
+    """A function of time by points.
+
+    Parameters
+    ----------
+    table : mapping
+        `time` and `value`, of shape (N,), `interpolation` (`cubic` or `linear`) and `ends` (`rest` or `free`).
+    """
+
+    def __init__(self, table: Mapping[str, Any]) -> None:
+        self.time, values = np.array(table["time"], dtype=float), np.array(table["value"], dtype=float)
+        self._ends = float(values[0]), float(values[-1])
+        self.is_linear, self._is_free = table["interpolation"] == "linear", table["ends"] == "free"
+        if self.is_linear:
+            self._curve = PPoly(np.array([np.diff(values) / np.diff(self.time), values[:-1]]), self.time)
+        else:
+            self._curve = CubicSpline(self.time, values, bc_type="not-a-knot" if self._is_free else "clamped")
+        self._derivatives = [self._curve, self._curve.derivative(1), self._curve.derivative(2)]
+
+    def __call__(self, x: Scalar, near: float) -> Scalar:
+        """Return its value at x by the piece that contains `near`: at its end a table that rests has two slopes.
+
+        Raises ValueError beyond the ends of a table that no run may leave.
+        """
+        at, (first, last) = value(x), (float(self.time[0]), float(self.time[-1]))
+        margin = 1e-9 * (last - first)
+        if self._is_free and not first - margin <= at <= last + margin:
+            raise ValueError(f"the table goes from {first:.9g} to {last:.9g}, got {at:.9g}")
+        if not self._is_free and not first <= near < last:
+            held = self._ends[near >= last]
+            return Jet(held) if isinstance(x, Jet) else held
+        f, f1, f2 = (float(curve(at)) for curve in self._derivatives)
+        return x.through(f, f1, f2) if isinstance(x, Jet) else f

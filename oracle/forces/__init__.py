@@ -1,0 +1,1 @@
+"""Force elements: one law per file."""

@@ -1,0 +1,61 @@
+"""FMU inputs that motions and lengths follow through critically damped filters of order 2."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...trajectory import Array
+from ..bodies.machine import Machine
+from ..bodies.motion import Kinematics, Points
+
+
+@dataclass(frozen=True)
+class Filter:
+    """ÿ = ω²(u − y) − 2ωẏ for an input u.
+
+    Parameters
+    ----------
+    name : str
+        Name of the input.
+    frequency : float
+        ω, rad/s.
+    begin : float
+        Value at t = 0, at rest, rad or m; also the input that nobody gives.
+    """
+
+    name: str
+    frequency: float
+    begin: float
+
+    def motion(self, offset: float, rate: float, inputs: Mapping[str, float]) -> tuple[float, float, float]:
+        """Return y, ẏ and ÿ for the states y − y(0) and ẏ."""
+        y = self.begin + offset
+        u = inputs.get(self.name, self.begin)
+        return y, rate, self.frequency**2 * (u - y) - 2.0 * self.frequency * rate
+
+
+def filters(machine: Machine, q0: Array) -> list[Filter]:
+    """Return the filters of driven joints, then of lines; q0, shape (n,), is the initial position."""
+    data, found = machine.data, list[Filter]()
+    for motion in data["motions"]:
+        if motion["input"]:
+            begin = float(q0[machine.coordinate(motion["joint"])])
+            found.append(Filter(motion["name"], 2.0 * np.pi * motion["cutoff"], begin))
+    for line in data["lines"]:
+        rest = line["rest"]
+        if isinstance(rest, dict):
+            begin = rest["start"] if rest["start"] is not None else _described_length(machine, line)
+            found.append(Filter(rest["input"], 2.0 * np.pi * rest["cutoff"], begin))
+    return found
+
+
+def _described_length(machine: Machine, line: Mapping[str, Any]) -> float:
+    """Return the distance of a line's ends in the described position, m."""
+    q = np.array([c.start for c in machine.coordinates], dtype=float)
+    points = Points([machine.place(line[end]["link"], line[end]["point"]) for end in "ab"])
+    a, b = points(Kinematics(machine)(q, 0.0 * q)).position
+    return float(np.linalg.norm(b - a))

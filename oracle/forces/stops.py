@@ -1,0 +1,40 @@
+"""Stops of joints: contacts in the joint's coordinate."""
+
+from __future__ import annotations
+
+from ..bodies.machine import Coordinate
+from ..expressions.setting import Setting
+from ..expressions.state import State
+from .element import Silent
+from .load import Load
+from .pressing import pressing
+
+
+class Stop(Silent):
+    """One stop of coordinate k; `way` is the direction in which it presses, 1 or −1."""
+
+    def __init__(self, coordinate: Coordinate, k: int, side: str) -> None:
+        assert coordinate.joint is not None
+        limits = coordinate.joint["limits"]
+        self._k, self._at, self._way = k, limits[side], 1.0 if side == "lower" else -1.0
+        label = f"stop {coordinate.name} {side}"
+        self._law = pressing(label, ("is met", "is left"), limits["stiffness"], limits)
+
+    def act(self, state: State, load: Load) -> None:
+        """Press the coordinate back."""
+        depth = self._way * (self._at - state.motion.q[self._k])
+        rate = -self._way * state.motion.qd[self._k]
+        if self._law.acts(state.sides, depth, rate):
+            load.effort[self._k] += self._way * self._law.free(depth, rate)
+            load.energy += self._law.energy(depth)
+
+
+def stops(setting: Setting) -> list[Stop]:
+    """Return the stops of all joints."""
+    return [
+        Stop(coordinate, k, side)
+        for k, coordinate in enumerate(setting.machine.coordinates)
+        if coordinate.joint is not None and coordinate.joint["limits"] is not None
+        for side in ("lower", "upper")
+        if coordinate.joint["limits"][side] is not None
+    ]

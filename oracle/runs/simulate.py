@@ -1,0 +1,269 @@
+"""Motion from the initial state, by SciPy's integrators between located events."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy.integrate import BDF, DOP853, LSODA, Radau
+
+from ...errors import SolveError
+from ...trajectory import Array, Event, Trajectory, output_grid
+from ..constraints.paths import PathOrientations, PathPositions
+from ..equations.claims import Claims
+from ..equations.model import Model
+from ..equations.solution import Solver
+from ..expressions.pace import Pace
+from ..expressions.sides import Sides
+from ..expressions.state import State
+from .inputs import Input
+from .jacobian import KeptJacobian
+from .signals import Signals
+
+_METHODS: dict[str, Any] = {"LSODA": LSODA, "DOP853": DOP853, "Radau": Radau, "BDF": BDF}
+_PART, _MANY = 0.01, 1500  # of a run, and steps in it, from which on LSODA has lost its way
+_LOOKS = 1000  # of a run, at least, at conditions
+_HALVINGS = 60  # of a time span, to locate an event
+_MOST_EVENTS = 1000  # within a second
+_SMALL = 1e-3  # rad or m, and per second: magnitude below which a state has an absolute tolerance
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A time span without events, s, and the sides that conditions have in it."""
+
+    begin: float
+    end: float
+    kept: Mapping[Any, bool]
+
+    @property
+    def instant(self) -> float:
+        """An instant inside, s."""
+        return 0.5 * (self.begin + self.end)
+
+
+def simulate(
+    data: Mapping[str, Any],
+    claims: Claims,
+    inputs: Mapping[str, Input] | None = None,
+    *,
+    method: str | None = None,
+    tolerance: float | None = None,
+    progress: Callable[[float], None] = lambda fraction: None,
+) -> Trajectory:
+    """Return the motion over the description's time, with all outputs and events.
+
+    Parameters
+    ----------
+    data : mapping
+        Description as plain tables.
+    claims : Claims
+        Initial state and choices of production.
+    inputs : mapping or None
+        Inputs over time, by name; those without one keep what they begin with.
+    method : str or None
+        SciPy's integrator; None: LSODA, and BDF from where LSODA's steps become too short.
+    tolerance : float or None
+        Relative tolerance; None: a tenth of the description's.
+    progress : callable
+        Told the fraction that is done.
+
+    Raises
+    ------
+    SolveError
+        Where the motion ends.
+    """
+    settings = data["simulation"]
+    model = Model(data, claims)
+    run = Run(
+        model,
+        inputs or {},
+        method,
+        0.1 * settings["tolerance"] if tolerance is None else tolerance,
+        output_grid(settings["stop"], settings["output_step"]),
+        progress,
+    )
+    return run.trajectory()
+
+
+class Run:
+    """One integration, and what it finds."""
+
+    def __init__(
+        self,
+        model: Model,
+        inputs: Mapping[str, Input],
+        method: str | None,
+        tolerance: float,
+        times: Array,
+        progress: Callable[[float], None],
+    ) -> None:
+        self._model, self._solver, self._inputs = model, Solver(model), inputs
+        self._signals = Signals(model, self._solver)
+        self._tolerance, self._times, self._progress = tolerance, times, progress
+        self._n, self._f = model.machine.n, len(model.bristles)
+        self._events: list[Event] = []
+        self._samples: list[dict[str, float]] = []
+        self._steps, self._evaluations = 0, 0
+        self._end = float(times[-1])
+        self._pace = Pace(model.setting.expressions, self._end)
+        self._method = _METHODS[method or "LSODA"]
+        self._may_change = method is None
+
+    def trajectory(self) -> Trajectory:
+        """Integrate, and return what the outputs are over time."""
+        begun = clock.perf_counter()
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._march()
+        names = self._samples[0]
+        signals = {name: np.array([sample[name] for sample in self._samples]) for name in names}
+        wall, extra = clock.perf_counter() - begun, {"tolerance": self._tolerance}
+        extra["evaluations"] = float(self._evaluations)
+        return Trajectory(
+            "oracle", self._times, signals, wall, self._steps, extra=extra, events=tuple(self._events)
+        )
+
+    def _march(self) -> None:
+        y = self._initial()
+        stops = self._stops()
+        kept: dict[Any, bool] = {}
+        for begin, end in pairwise(stops):
+            t = begin
+            while t < end:
+                kept = self._sides(t, y, end, kept)
+                t, y = self._segment(Segment(t, end, kept), y)
+        kept = self._sides(self._end, y, 2.0 * self._end, kept)
+        self._record(Segment(self._end, 2.0 * self._end, kept), self._end, lambda t: y)
+
+    def _initial(self) -> Array:
+        model = self._model
+        lag = np.zeros(2 * len(model.filters))
+        qd = self._solver.consistent(0.0, model.q0, model.qd0, lag)
+        return np.concatenate([model.q0, qd, np.zeros(self._f), lag])
+
+    def _stops(self) -> list[float]:
+        """Return the times at which right-hand sides or their derivatives may jump, with the run's ends, s."""
+        found = [time for expression in self._model.setting.expressions for time in expression.breaks]
+        for group in self._model.programmed:
+            if isinstance(group, PathPositions | PathOrientations):
+                found += group.switches
+        found += [time for given in self._inputs.values() for time in given.breaks]
+        found += self._pace.stops
+        near = 1e-12 * self._end
+        stops = [0.0]
+        for time in sorted(time for time in found if near < time < self._end - near):
+            if time - stops[-1] > near:
+                stops.append(time)
+        return [*stops, self._end]
+
+    def _segment(self, segment: Segment, y: Array) -> tuple[float, Array]:
+        """Integrate to the end of a segment or to the first event; return time and state."""
+        solver, begun = self._started(segment, y), (segment.begin, self._steps)
+        while solver.status == "running":
+            before = float(solver.t)
+            if before > begun[0] + _PART * self._end:
+                begun = before, self._steps
+            if self._may_change and self._method is LSODA and self._steps > begun[1] + _MANY:
+                self._method = BDF
+                return before, np.asarray(solver.y)
+            message = solver.step()
+            if solver.status == "failed":
+                raise SolveError(f"no step is short enough at t = {solver.t:.9g} s: {message}")
+            self._steps += 1
+            at, after = solver.dense_output(), float(solver.t)
+            event = self._first_event(segment, at, before, after)
+            if event is not None:
+                self._record(segment, event, at, last=False)
+                return event, np.asarray(at(event))
+            self._record(segment, after, at, last=False)
+            self._progress(after / self._end)
+        return segment.end, np.asarray(solver.y)
+
+    def _started(self, segment: Segment, y: Array) -> Any:
+        sizes = np.full(len(y), _SMALL)
+        options: dict[str, Any] = {"rtol": max(self._tolerance, 3e-14), "atol": self._tolerance * sizes}
+        options["max_step"] = self._pace.longest(segment.instant)
+        rates = partial(self._rates, segment)
+        if self._method is LSODA:
+            options["jac"] = KeptJacobian(rates, np.ones(len(y)))
+        return self._method(rates, segment.begin, y, segment.end, **options)
+
+    def _state(self, segment: Segment, t: float, y: Array) -> tuple[State, Array, Array]:
+        """Return the state at a time in a segment with its friction and filter states."""
+        n, f = self._n, self._f
+        sides = Sides(segment.instant, segment.kept)
+        inputs = {name: given.at(t, segment.instant) for name, given in self._inputs.items()}
+        z, lag = y[2 * n : 2 * n + f], y[2 * n + f :]
+        return self._model.state(t, y[:n], y[n : 2 * n], lag, inputs, sides), z, lag
+
+    def _rates(self, segment: Segment, t: float, y: Array) -> Array:
+        self._evaluations += 1
+        state, z, _ = self._state(segment, t, y)
+        found = self._solver(self._model.situation(state), z)
+        return np.concatenate([state.motion.qd, found.qdd, found.z_dot, state.followed[:, 1:].ravel()])
+
+    def _sides(self, t: float, y: Array, end: float, last: Mapping[Any, bool]) -> dict[Any, bool]:
+        """Return the sides of all conditions from t on, by their margins; report those that have changed."""
+        kept: dict[Any, bool] = {}
+        while True:
+            state, _, _ = self._state(Segment(t, end, kept), t, y)
+            self._model.situation(state)
+            fresh = {key: found.is_true for key, found in state.sides.seen.items() if key not in kept}
+            if not fresh:
+                break
+            kept |= fresh
+        for key, side in kept.items():
+            if key in last and last[key] != side:
+                found = state.sides.seen[key]
+                self._events.append(Event(t, found.label, side, found.words[not side]))
+        recent = [event for event in self._events if event.t > t - 1.0]
+        if len(recent) > _MOST_EVENTS:
+            raise SolveError(
+                f"more than {_MOST_EVENTS} events within a second up to t = {t:.9g} s: {recent[-1].label}"
+            )
+        return {**last, **kept}
+
+    def _first_event(
+        self, segment: Segment, at: Callable[[float], Array], before: float, after: float
+    ) -> float | None:
+        """Return the first instant at which a condition has left its side, in a step; None: never."""
+        if not segment.kept:
+            return None
+        count = max(4, int(np.ceil((after - before) / self._end * _LOOKS)))
+        times: list[float] = np.linspace(before, after, count + 1).tolist()
+        for early, late in pairwise(times):
+            if self._has_changed(segment, late, at(late)):
+                return self._located(segment, at, early, late)
+        return None
+
+    def _located(self, segment: Segment, at: Callable[[float], Array], early: float, late: float) -> float:
+        """Return the first instant between two at which a condition has left its side, by halving."""
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (early + late)
+            if not early < middle < late:
+                break
+            if self._has_changed(segment, middle, at(middle)):
+                late = middle
+            else:
+                early = middle
+        return late
+
+    def _has_changed(self, segment: Segment, t: float, y: Array) -> bool:
+        state, _, _ = self._state(segment, t, y)
+        self._model.situation(state)
+        return bool(state.sides.changed()) or bool(state.sides.seen.keys() - segment.kept.keys())
+
+    def _record(self, segment: Segment, until: float, at: Callable[[float], Array], last: bool = True) -> None:
+        """Take the outputs up to a time; what is at the time itself belongs to the next segment, unless `last`."""
+        near = 1e-9 * self._end
+        while len(self._samples) < len(self._times):
+            t = float(self._times[len(self._samples)])
+            if not (t < until - near or last):
+                return
+            state, z, lag = self._state(segment, t, at(t))
+            self._samples.append(self._signals(state, z, lag))
