@@ -26,7 +26,7 @@ from .console import (
     verdict_table,
     wrote,
 )
-from .errors import DescriptionError, GpmelicaError, MissingToolError
+from .errors import DescriptionError, GpmelicaError, MissingToolError, UnknownNameError
 from .exchange.commands import export_app, import_app
 from .options import (
     DISAGREES,
@@ -85,7 +85,7 @@ def main() -> NoReturn:
     try:
         with printed():
             app(standalone_mode=True)
-    except DescriptionError as error:
+    except (DescriptionError, UnknownNameError) as error:
         _fail(BAD_INPUT, str(error))
     except MissingToolError as error:
         _fail(MISSING_TOOL, str(error))
@@ -206,7 +206,7 @@ def ssp(
     as_json: Json = False,
 ) -> None:
     """Write Name.ssp: the plant's FMU and parameter values, and a controller or a place for one."""
-    from .fmu.backends.backend import build_native
+    from .commands.build import build_native
     from .fmu.runs.opening import read_fmu
     from .fmu.ssp.system import write_ssp
     from .model import FMI_VERSIONS, one_of
@@ -246,9 +246,11 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Do everything: Modelica, FMU, reference, comparison, report.html and result.json."""
+    from .commands.verdicts import withdraw_run
     from .fmu.compare.result import result
     from .fmu.report.report import lines
 
+    withdraw_run(file, case, out)
     model = _load(file, case)
     with progress_bars() as progress:
         report = model.run(

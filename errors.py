@@ -4,7 +4,7 @@ GpmelicaError
 ├── DescriptionError      the input file is wrong (exit status 2)
 ├── MissingToolError      a compiler or package is not installed (exit status 3)
 ├── SolveError            a statics, assembly or acceleration solve failed
-├── UnknownNameError      there is no signal of this name; a KeyError, too
+├── UnknownNameError      there is no signal or parameter of this name (exit status 2); a KeyError, too
 └── BuildError            generated source did not compile
 """
 

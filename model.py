@@ -138,7 +138,7 @@ class Model:
 
         Raises MissingToolError without a compiler, BuildError if one refuses the source.
         """
-        from .fmu.backends.backend import build as build_fmu
+        from .commands.build import build as build_fmu
 
         systems = _systems(platforms, fmi)
         own = platforms or march
@@ -219,7 +219,9 @@ class Model:
         in the report.
         """
         from .commands import run
+        from .fmu.compare.result import withdraw_verdict
 
+        withdraw_verdict(self.folder(out))
         one_of("fmi", fmi, FMI_VERSIONS)
         if tolerance is not None:
             above_zero("tolerance", tolerance)

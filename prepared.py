@@ -138,6 +138,9 @@ def prepare(chain: Chain, source: str = "description") -> Prepared:
     Raises DescriptionError if there is no start state, if the task cannot be done from it, or if names clash.
     """
     numbers = mechanism.build(chain)
+    too_far = reference.far_places(numbers)
+    if too_far:
+        raise DescriptionError(source, too_far)
     try:
         start = reference.start_state(numbers)
         problems = reference.far_masses(numbers, start[0]) or reference.massless(numbers, start[0])

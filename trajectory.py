@@ -25,12 +25,14 @@ class Magnitude:
         unit    its unit, as FMUs write it: `rad/s2`, `N.m`
         owner   link, point or base that it belongs to
         size    in the unit, not negative
+        least   smallest scale of this one signal: what rounding moves it by is less than a millionth of that
     """
 
     signal: str
     unit: str
     owner: str
     size: float
+    least: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,19 @@ class Event:
 
 
 @dataclass(frozen=True)
+class Singular:
+    """A singular configuration that a run passes: constraints depend on each other there, and branches meet.
+
+    Parameters:
+        t            s
+        constraints  names of the constraint equations that depend on each other
+    """
+
+    t: float
+    constraints: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Trajectory:
     """Signals of one run on its output grid.
 
@@ -64,6 +79,7 @@ class Trajectory:
         extra    further figures by name
         natural  magnitudes of the signals, where they are known by more than their values
         events   in the order of time, from runs that tell
+        singular configurations that the run passes, in the order of time, from runs that tell
     """
 
     name: str
@@ -75,6 +91,7 @@ class Trajectory:
     extra: Mapping[str, float] = field(default_factory=dict)
     natural: tuple[Magnitude, ...] = ()
     events: tuple[Event, ...] = ()
+    singular: tuple[Singular, ...] = ()
 
     def columns(self, names: Iterable[str]) -> Array:
         """Some signals side by side, shape (N, number of names), each in its variable's unit."""

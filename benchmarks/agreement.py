@@ -27,8 +27,8 @@ from helpers_backends import (
     reference_accelerations,
 )
 
+from gpmelica.commands.build import build_native
 from gpmelica.fmu.backends import rumoca as rumoca_backend
-from gpmelica.fmu.backends.backend import build_native
 from gpmelica.prepared import Prepared
 
 

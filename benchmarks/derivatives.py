@@ -22,7 +22,7 @@ from helpers_backends import Compiled, example_model
 from helpers_replacement import model_of
 from helpers_stiff import Exchanged, exchange
 
-from gpmelica.fmu.backends.backend import build_native
+from gpmelica.commands.build import build_native
 from gpmelica.prepared import Prepared
 
 MODELS: dict[str, Callable[[], Prepared]] = {

@@ -41,7 +41,7 @@ from helpers_formulations import (
 )
 
 from gpmelica import reference
-from gpmelica.fmu.backends.backend import build_native
+from gpmelica.commands.build import build_native
 from gpmelica.fmu.report.plots import style
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.mechanism import Mechanism

@@ -21,7 +21,7 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from helpers_masters import SLEWING, controller, masters
 
-from gpmelica.fmu.backends.backend import build_native
+from gpmelica.commands.build import build_native
 from gpmelica.fmu.report.plots import style
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.fmu.ssp.system import write_ssp

@@ -26,7 +26,7 @@ from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
 from gpmelica import reference
-from gpmelica.fmu.backends.backend import build_native
+from gpmelica.commands.build import build_native
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description.load import from_data
 from gpmelica.prepared import Prepared, prepare

@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from gpmelica import reference
-from gpmelica.fmu.backends.backend import build_native
+from gpmelica.commands.build import build_native
 from gpmelica.fmu.report.cases.beam_shape import beam_shape
 from gpmelica.fmu.report.cases.load_rms import load_rms
 from gpmelica.fmu.report.cases.outcome import CaseRun

@@ -23,7 +23,7 @@ from helpers_replacement import model_of
 from helpers_stiff import DORMAND_PRINCE, RK4, ROSENBROCK, StiffRun, co_simulate
 
 from gpmelica import reference
-from gpmelica.fmu.backends.backend import build_native
+from gpmelica.commands.build import build_native
 
 CASES = ("spherical_replacement", "revolute_replacement")
 NAMES = ("crank_angle", "slider_position", "rocker_angle")

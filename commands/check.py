@@ -18,6 +18,7 @@ from ..generator.mechanism import GROUND
 from ..prepared import Prepared
 from ..scene import axes_in_world, frames_of, in_world
 from . import reactions
+from .initial_state import initial_data, initial_tables
 
 
 @dataclass(frozen=True)
@@ -27,13 +28,18 @@ class Summary:
     model: Prepared
 
     def data(self) -> dict[str, Any]:
-        """JSON-ready: bodies, coordinates, constraint rows, rank, dof, dependent coordinates, warnings."""
-        return facts(self.model) | {"plausible": [remark.data() for remark in self.plausible]}
+        """JSON-ready: bodies, coordinates, constraint rows, partition, initial state, warnings, remarks."""
+        return facts(self.model) | {
+            "initial_state": initial_data(self.model, self.initial),
+            "plausible": [remark.data() for remark in self.plausible],
+        }
 
     def tables(self) -> list[Table | str]:
         """For a terminal."""
+        data = self.data()
         return [
-            *tables(self.model, self.data()),
+            *tables(self.model, data),
+            *initial_tables(data["initial_state"]),
             f"{plausibility.word(self.plausible)}: {plausibility.sentence(self.plausible)}",
             *(f"look at {remark.text}" for remark in self.plausible),
         ]
@@ -41,7 +47,12 @@ class Summary:
     @cached_property
     def plausible(self) -> tuple[plausibility.Remark, ...]:
         """Remarks on what is probably not meant, as far as they need no run."""
-        return plausibility.of_description(self.model)
+        return plausibility.of_description(self.model, self.initial)
+
+    @cached_property
+    def initial(self) -> plausibility.InitialState:
+        """Forces and accelerations at t = 0."""
+        return plausibility.initial_state(self.model)
 
     @property
     def consistent(self) -> bool:

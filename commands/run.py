@@ -28,6 +28,7 @@ from ..fmu.compare.context import RunReport
 from ..fmu.compare.findings import consistency, holding
 from ..fmu.compare.result import withdraw_verdict, write_result
 from ..fmu.files.csv_file import write_csv
+from ..fmu.report.fmu_page.contents import contents
 from ..fmu.report.report import write_report
 from ..fmu.runs.inputs import InputTable
 from ..generator.description.tables.settings import Simulation
@@ -35,7 +36,7 @@ from ..generator.types.origin import joint_load
 from ..prepared import Prepared
 from ..reference.forces.joint_loads import COMPONENTS, all_links
 from ..trajectory import Progress, Trajectory, silent
-from . import reactions, second_opinion
+from . import agreement, reactions, second_opinion
 
 TOLERANCE = 1e-6  # of each signal's scale, FMU against reference
 _GROWTH = 100.0  # what a run makes of its solver's relative errors
@@ -90,12 +91,11 @@ def run(model: Prepared, options: Options, progress: Progress = silent) -> RunRe
         for note in _partition_notes(model, truth, options):
             progress(f"note: {note}", 1.0)
         fmus = _fmus(model, options, progress)
-        attempts = list(fmu_attempts(model, fmus, truth, granted(model, options), options.inputs, progress))
-        if _runs_rumoca(options):
-            progress("Modelica text in rumoca", 0.0)
-            attempts.append(rumoca_attempt(model, granted(model, options), options.compilers.timeout))
+        attempts = _attempts(model, options, fmus, truth, progress)
         progress("oracle", 0.0)
-        report = _report(model, options, (truth, loaded), attempts, fmus, opinion())
+        said = opinion()
+    judged = agreement.judge(model, truth, [*attempts, *said.attempts], options.inputs, progress)
+    report = _report(model, options, (truth, loaded), judged, fmus, said)
     for trajectory in (truth, *report.runs):
         write_csv(options.out / f"{trajectory.name}.csv", trajectory)
     write_result(options.out, report)
@@ -166,7 +166,8 @@ def _fmus(model: Prepared, options: Options, progress: Progress) -> list[Fmu]:
 
         folder = options.out / backend.name if made else options.out
         march = options.march if backend.cross else ""
-        made.append(backend.build(Order(model, folder, options.fmi, march=march, progress=tell)))
+        order = Order(model, folder, options.fmi, march=march, progress=tell, documents=contents)
+        made.append(backend.build(order))
     return made
 
 
@@ -174,25 +175,29 @@ def _runs_rumoca(options: Options) -> bool:
     return options.rumoca and rumoca.available() and options.inputs is None
 
 
-def _comparison(attempt: Attempt, truth: Trajectory, units: dict[str, str]) -> Comparison:
-    if attempt.trajectory is None:
-        return Comparison.failed(attempt.name, attempt.tolerance, attempt.failure)
-    return compare(truth, attempt.trajectory, units, attempt.tolerance, complete=True)
+def _attempts(
+    model: Prepared, options: Options, fmus: Sequence[Fmu], truth: Trajectory, progress: Progress
+) -> Iterator[Attempt]:
+    """Runs of all FMUs, and of the Modelica source in rumoca."""
+    yield from fmu_attempts(model, fmus, truth, granted(model, options), options.inputs, progress)
+    if _runs_rumoca(options):
+        progress("Modelica text in rumoca", 0.0)
+        yield rumoca_attempt(model, granted(model, options), options.compilers.timeout)
 
 
 def _report(
     model: Prepared,
     options: Options,
     known: tuple[Trajectory, Trajectory],
-    attempts: list[Attempt],
+    judged: list[agreement.Judged],
     fmus: list[Fmu],
     opinion: second_opinion.Opinion,
 ) -> RunReport:
     """known: the reference's run, and with the loads of all joints."""
     truth, loaded = known
-    attempts = [*attempts, *opinion.attempts]
-    judged = [attempt for attempt in attempts if attempt.trajectory is not None or attempt.failure]
-    trajectories = tuple(attempt.trajectory for attempt in judged if attempt.trajectory is not None)
+    attempts = [run.attempt for run in judged]
+    comparisons = [run.comparison for run in judged if run.comparison is not None]
+    trajectories = tuple(attempt.trajectory for attempt in attempts if attempt.trajectory is not None)
     own = compare(truth, truth, model.units, granted(model, options))
     functions = None if options.inputs is None else options.inputs.functions()
     lacking = reference.residuals(model.mechanism, truth, model.start, functions)
@@ -201,7 +206,7 @@ def _report(
         case=options.case,
         reference=truth,
         runs=trajectories,
-        comparisons=(own, *(_comparison(attempt, truth, model.units) for attempt in judged)),
+        comparisons=(own, *comparisons),
         tolerance=granted(model, options),
         consistent=opinion.of_start(consistency(model, lacking)),
         holds=holding(model, lacking, (truth, *trajectories)),
@@ -216,10 +221,24 @@ def _report(
         not_unique=reactions.not_unique(model),
         inputs=functions or {},
         loaded=loaded,
-        plausible=plausibility.of_run(model, truth),
-        doubts=opinion.of_events(truth),
+        plausible=plausibility.of_run(model, truth, _further(model, truth, comparisons), functions),
+        doubts=opinion.of_events(truth, _compared(comparisons, truth)),
     )
     return replace(report, notes=(*_notes(report, options, attempts, fmus), *opinion.notes))
+
+
+def _compared(comparisons: Sequence[Comparison], truth: Trajectory) -> float:
+    """Return the time, s, up to which the oracle's run can be compared with the reference's."""
+    begins = [c.sensitive_from for c in comparisons if c.sensitive_from is not None]
+    return min([*begins, float(truth.time[-1])])
+
+
+def _further(
+    model: Prepared, truth: Trajectory, comparisons: Sequence[Comparison]
+) -> Iterator[plausibility.Remark]:
+    """Remarks on what only runs show."""
+    yield from plausibility.singular_configurations(truth)
+    yield from agreement.sensitive(model, comparisons)
 
 
 def _files(
@@ -249,13 +268,9 @@ def _notes(report: RunReport, options: Options, attempts: Sequence[Attempt], fmu
     for attempt in attempts:
         if attempt.trajectory is None and not attempt.failure:
             yield f"{attempt.name} came to nothing in its limit of time, so it was not compared"
-    if model.program.inputs and options.inputs is None:
-        names = ", ".join(entry.name for entry in model.program.inputs)
-        yield f"FMU inputs kept their start values in all runs: {names}; give them over time with --input"
     if not _runs_rumoca(options):
         yield f"the Modelica text was not run in rumoca{_why_not(options)}"
     yield from _partition_notes(model, report.reference, options)
-    yield from _lift_notes(report)
     yield from _projection_notes(model)
     yield from reactions.warnings_of(model)
 
@@ -274,24 +289,6 @@ def _tolerance_notes(model: Prepared, options: Options) -> Iterator[str]:
             f"simulation.tolerance is {given:g}, so errors up to {allowed:g} are granted;"
             f" {TOLERANCE / _GROWTH:g} or less would hold the runs to {TOLERANCE:g}"
         )
-
-
-def _lift_notes(report: RunReport) -> Iterator[str]:
-    """When each outrigger first leaves the ground, and what is left on the others."""
-    run = report.reference
-    supports = [support for support in report.mechanism.supports if support.one_sided]
-    for support in supports:
-        label = f"support {support.name}"
-        times = [event.t for event in run.events if event.label == label and event.word == "lifts"]
-        if not times:
-            continue
-        forces = [
-            float(np.interp(times[0], run.time, run.signals[other.signals["force"].signal.name]))
-            for other in supports
-            if other is not support
-        ]
-        rest = f", smallest force elsewhere {min(forces):.3g} N" if forces else ""
-        yield f"{support.name} lifts at t = {times[0]:.4g} s{rest}"
 
 
 def _partition_notes(model: Prepared, truth: Trajectory, options: Options) -> Iterator[str]:
@@ -321,7 +318,8 @@ def _projection_notes(model: Prepared) -> tuple[str, ...]:
     return (
         "projection = true: the native FMU projects after each step of a solver (in model exchange where a"
         f" violation exceeds {RESTART_MARGIN:g} times CVODE's tolerance, which starts anew then); the reference,"
-        f" the Modelica text and an FMU by OpenModelica only start on the constraints and then have {held}",
+        f" the Modelica text and an FMU by OpenModelica have {held}; a start that violates the constraints is not"
+        " moved, and projection begins when the violation has decayed",
     )
 
 

@@ -60,13 +60,15 @@ class Opinion:
         texts = [*([] if finding.ok else [finding.text]), *self.start]
         return Finding(False, "; ".join(texts))
 
-    def of_events(self, run: Trajectory) -> tuple[str, ...]:
-        """Return a sentence for each event that the oracle or the reference has alone."""
+    def of_events(self, run: Trajectory, until: float) -> tuple[str, ...]:
+        """Return a sentence for each event before a time, s, that the oracle or the reference has alone."""
         end, found = float(run.time[-1]), list[str]()
         for own in (attempt.trajectory for attempt in self.attempts):
             assert own is not None
-            found += _alone(own.events, run.events, end, NAME)
-            found += _alone(run.events, own.events, end, "reference")
+            alone_in = ((NAME, own.events, run.events), ("reference", run.events, own.events))
+            for whose, events, others in alone_in:
+                early = [event for event in events if event.t < until - _SAME * end]
+                found += _alone(early, others, end, whose)
         return tuple(found)
 
 

@@ -107,6 +107,8 @@ def study_cases(file: Path, out: Path | None, progress: Progress, rumoca: bool =
 def _run_all(jobs: Sequence[_Job], progress: Progress) -> tuple[Outcome, ...]:
     """Each case in a process; what their FMUs have in common is compiled once."""
     done: dict[str, Outcome] = {}
+    for job in jobs:  # also of those that an interruption keeps from being run
+        withdraw_verdict(job.folder / job.name)
     progress("cases", 0.0)
     with kept_objects():
         for job, came in results(Processes(most=len(jobs)), _run_case, jobs):

@@ -39,7 +39,7 @@ def draw(label: str, values: Array, eigenvalues: NDArray[np.complex128]) -> Figu
             style.log_axis(above)
         else:
             above.set_ylim(bottom=0.0)
-        above.set_ylabel("frequency in Hz")
+        above.set_ylabel("undamped frequency in Hz")
         below.set_ylabel("damping ratio")
         below.set_xlabel(label)
         below.set_ylim(min(-0.02, np.nanmin(ratios, initial=0.0) - 0.05), min(1.05, _top(ratios)))

@@ -15,6 +15,7 @@ from ..trajectory import Array
 
 Complex = NDArray[np.complex128]
 _ROUNDING = 1e-14  # of the norm of A, or of 1/s: what its entries are uncertain by
+_RIGID = 1e-6  # of the largest eigenvalue: below it, a motion counts as one that nothing resists
 _ON_THE_WAY = 0.618  # from an eigenvalue's part to zero, where no other eigenvalue is by design
 
 
@@ -26,6 +27,7 @@ class Mode:
         eigenvalue  λ, 1/s, imaginary part ≥ 0; parts that are rounding alone are zero
         shape       coordinate → complex amplitude, rad or m, the largest one 1: absolute value and phase of its
                     motion Re(shape·exp(λ t))
+        rigid_body  whether nothing resists the motion: |λ| is rounding, or less than 1e-6 of the largest one
 
     >>> Mode(complex(-3.0, 4.0), {"rod.angle": 1.0}).damping
     0.6
@@ -33,11 +35,17 @@ class Mode:
 
     eigenvalue: complex
     shape: dict[str, complex]
+    rigid_body: bool = False
 
     @property
     def frequency(self) -> float:
-        """Of the motion without its damping, |λ|/2π, Hz; 0 of a motion that is free."""
+        """Undamped eigenfrequency ω₀/2π = |λ|/2π, Hz."""
         return abs(self.eigenvalue) / (2 * math.pi)
+
+    @property
+    def undamped_frequency(self) -> float:
+        """Undamped eigenfrequency ω₀/2π, Hz; another name of `frequency`."""
+        return self.frequency
 
     @property
     def damping(self) -> float:
@@ -47,7 +55,7 @@ class Mode:
 
     @property
     def damped_frequency(self) -> float:
-        """With which it oscillates, |Im λ|/2π, Hz; 0 if it does not."""
+        """Damped eigenfrequency ω_d/2π = |Im λ|/2π, Hz; 0 if the motion does not oscillate."""
         return self.eigenvalue.imag / (2 * math.pi)
 
     @property
@@ -60,8 +68,10 @@ class Mode:
         """JSON-ready; complex numbers as [real, imaginary]."""
         return {
             "frequency": self.frequency,
+            "undamped_frequency": self.undamped_frequency,
             "damping": self.damping,
             "damped_frequency": self.damped_frequency,
+            "rigid_body": self.rigid_body,
             "eigenvalue": [self.eigenvalue.real, self.eigenvalue.imag],
             "shape": {name: [part.real, part.imag] for name, part in self.shape.items()},
         }
@@ -84,7 +94,8 @@ def modes(A: Array, motion: Array, coordinates: Sequence[str], rates: Sequence[b
     values = _without_rounding(scaled, values, _uncertainty(scaled, left, right))
     moved = motion @ (scales[:, None] * right)
     order = sorted(np.flatnonzero(values.imag >= 0).tolist(), key=lambda k: (abs(values[k]), -values[k].real))
-    return tuple(Mode(complex(values[k]), _shape(moved[:, k], coordinates)) for k in order)
+    free = np.abs(values) <= _RIGID * np.abs(values).max()
+    return tuple(Mode(complex(values[k]), _shape(moved[:, k], coordinates), bool(free[k])) for k in order)
 
 
 def _error(A: Array) -> float:

@@ -96,18 +96,20 @@ class Modes(Sequence[Mode]):
 
     def table(self) -> Table:
         """For a page: one mode per row, with the largest parts of its shape."""
-        headers = ("mode", "frequency in Hz", "damping ratio", "time constant in s", "shape: amplitude and phase")
+        frequencies = ("undamped frequency in Hz", "damped frequency in Hz")
+        headers = ("mode", *frequencies, "damping ratio", "time constant in s", "shape: amplitude and phase")
         rows = [
             (
                 str(k),
-                decimal(mode.frequency),
+                "rigid body" if mode.rigid_body else decimal(mode.frequency),
+                NOTHING if mode.rigid_body else decimal(mode.damped_frequency),
                 decimal(mode.damping, 4),
                 decimal(mode.time_constant, 4) if math.isfinite(mode.time_constant) else NOTHING,
                 shape_text(mode),
             )
             for k, mode in enumerate(self, start=1)
         ]
-        return Table(headers, ("number", "number", "number", "number", "text"), tuple(rows))
+        return Table(headers, ("number", "number", "number", "number", "number", "text"), tuple(rows))
 
     def _indices(self, chosen: int | Sequence[int] | None) -> list[int]:
         if not len(self):
@@ -137,11 +139,11 @@ def check_swings(ending: str, count: int | None, amplitude: float | None) -> Non
 
 
 def in_words(mode: Mode) -> str:
-    """`0.53 Hz, damping 0.02`; what does not oscillate has a time constant, or is free."""
+    """`0.53 Hz, damping 0.02`, undamped frequency; a mode without oscillation has a time constant, or is rigid."""
+    if mode.rigid_body:
+        return "rigid-body motion"
     if mode.damped_frequency:
         damping = f"damping {decimal(mode.damping, 3)}" if mode.damping else "undamped"
         return f"{decimal(mode.frequency, 4)} Hz, {damping}"
-    if not mode.frequency:
-        return "free motion"
     grows = "grows" if mode.damping < 0 else "decays"
     return f"no oscillation, {grows} in {decimal(mode.time_constant, 3)} s"

@@ -31,18 +31,26 @@ def of_model(found: StateSpace) -> list[Table | str]:
 def of_modes(model: StateSpace, found: Sequence[Mode]) -> list[Table | str]:
     """One mode per row, with the largest parts of its shape."""
     table = Table(
-        "mode", "Hz", "damping", "time constant s", "shape: amplitude and phase", title=f"t = {model.time:g} s"
+        *("mode", "undamped Hz", "damped Hz", "damping", "time constant s", "shape: amplitude and phase"),
+        title=f"t = {model.time:g} s",
     )
     for k, mode in enumerate(found, start=1):
         rest = f"{mode.time_constant:.4g}"
-        table.add_row(str(k), f"{mode.frequency:.6g}", f"{mode.damping:.4g}", rest, shape_text(mode))
+        table.add_row(str(k), *_frequencies(mode), f"{mode.damping:.4g}", rest, shape_text(mode))
     return [table, *_notes(model)]
+
+
+def _frequencies(mode: Mode) -> tuple[str, str]:
+    """Undamped and damped, Hz; a rigid-body mode has none."""
+    if mode.rigid_body:
+        return "rigid body", ""
+    return f"{mode.frequency:.6g}", f"{mode.damped_frequency:.6g}"
 
 
 def of_tracks(found: ModeTracks) -> list[Table | str]:
     """Frequencies, and damping ratios of what is damped, one value per row; the slowest modes."""
     shown = min(found.eigenvalues.shape[1], _COLUMNS)
-    title = f"Hz, and damping ratio; the first {shown} of {found.eigenvalues.shape[1]} modes"
+    title = f"undamped Hz, and damping ratio; the first {shown} of {found.eigenvalues.shape[1]} modes"
     table = Table(found.label, *(f"mode {k + 1}" for k in range(shown)), title=title)
     for value, frequencies, ratios in zip(found.values, found.frequency, found.damping, strict=True):
         cells = [_swing(f, r) for f, r in zip(frequencies[:shown], ratios[:shown], strict=True)]

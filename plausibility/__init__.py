@@ -1,6 +1,21 @@
 """Remarks about a mechanism that a person should look at: the fourth line of the verdict."""
 
 from .collect import of_description, of_run
+from .drives import input_starts
+from .initial_state import ElementForce, InitialState, initial_state
 from .remark import KINDS, Remark, sentence, word
+from .singular_configuration import singular_configurations
 
-__all__ = ["KINDS", "Remark", "of_description", "of_run", "sentence", "word"]
+__all__ = [
+    "KINDS",
+    "ElementForce",
+    "InitialState",
+    "Remark",
+    "initial_state",
+    "input_starts",
+    "of_description",
+    "of_run",
+    "sentence",
+    "singular_configurations",
+    "word",
+]

@@ -2,36 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 
+from .. import reference
 from ..prepared import Prepared
+from ..reference import Input
 from ..trajectory import Trajectory
+from .bodies import inertias, lengths
+from .drives import constant_inputs, idle_drives
+from .forces import forces_at_start, forces_in_run
 from .initial_position import initial_positions
+from .initial_state import InitialState, initial_state
+from .names import unused_names
 from .remark import Remark, ordered
+from .statics import accelerated_start, far_equilibria
+from .unilateral import inactive_at_start, inactive_in_run
+from .unresolved_functions import unresolved_functions
+
+_INSTANTS = 200  # of a run, at which forces are looked at
 
 
-def of_description(model: Prepared) -> tuple[Remark, ...]:
+def of_description(model: Prepared, initial: InitialState | None = None) -> tuple[Remark, ...]:
     """Remarks that need no run: on the description and its initial state.
 
-    Parameters:
-        model  prepared description
+    Parameters
+    ----------
+    model : Prepared
+        The mechanism with its initial state.
+    initial : InitialState, optional
+        Forces and accelerations at t = 0, where they are known already.
 
-    Returns:
-        remarks, the most urgent kind first
+    Returns
+    -------
+    tuple of Remark
+        The most urgent kind first.
     """
-    return ordered(initial_positions(model))
+    return ordered(_before_run(model, initial or initial_state(model)))
 
 
-def of_run(model: Prepared, run: Trajectory, further: Iterable[Remark] = ()) -> tuple[Remark, ...]:
+def of_run(
+    model: Prepared,
+    run: Trajectory,
+    further: Iterable[Remark] = (),
+    inputs: Mapping[str, Input] | None = None,
+) -> tuple[Remark, ...]:
     """Remarks on the description, its initial state and the motion.
 
-    Parameters:
-        model    prepared description
-        run      reference run, with signals and events
-        further  remarks that the caller has found
+    Parameters
+    ----------
+    model : Prepared
+        The mechanism with its initial state.
+    run : Trajectory
+        Reference run, with signals and events.
+    further : iterable of Remark
+        Remarks that the caller has found.
+    inputs : mapping, optional
+        FMU inputs by name, as in the run.
 
-    Returns:
-        remarks, the most urgent kind first
+    Returns
+    -------
+    tuple of Remark
+        The most urgent kind first.
     """
-    del run
-    return ordered([*of_description(model), *further])
+    initial = initial_state(model, inputs)
+    return ordered([*_before_run(model, initial), *_in_run(model, run, inputs), *further])
+
+
+def _before_run(model: Prepared, initial: InitialState) -> Iterator[Remark]:
+    yield from initial_positions(model)
+    yield from far_equilibria(model)
+    yield from inactive_at_start(initial)
+    yield from accelerated_start(model, initial)
+    yield from forces_at_start(model, initial)
+    yield from inertias(model)
+    yield from lengths(model)
+    yield from unresolved_functions(model)
+    yield from unused_names(model)
+
+
+def _in_run(model: Prepared, run: Trajectory, inputs: Mapping[str, Input] | None) -> Iterator[Remark]:
+    course = reference.course(model.mechanism, run, model.start, inputs, most=_INSTANTS)
+    yield from inactive_in_run(model, run)
+    yield from idle_drives(model, run, course)
+    yield from forces_in_run(model, course)
+    yield from constant_inputs(model, run, inputs)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from ..generator.description import Chain
+from ..prepared import Prepared
 
 
 class Named(Protocol):
@@ -25,3 +26,8 @@ def member(key: str, parts: Sequence[Named], name: str) -> str:
 def link(chain: Chain, name: str) -> str:
     """Return the key of a link, or `base`."""
     return "base" if name == "base" else member("links", chain.links, name)
+
+
+def support_key(model: Prepared, index: int) -> str:
+    """Return the key of a support: `base.supports[0] (front_left)`."""
+    return f"base.supports[{index}] ({model.mechanism.supports[index].name})"

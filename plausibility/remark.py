@@ -20,6 +20,7 @@ KINDS = (
     "length_unlikely",
     "singular_configuration",
     "sensitive_motion",
+    "function_unresolved",
     "unused_name",
     "input_constant",
 )
@@ -70,8 +71,11 @@ class Remark:
 
 
 def ordered(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
-    """Each remark once, the most urgent kind first."""
-    return tuple(sorted(dict.fromkeys(remarks), key=lambda remark: KINDS.index(remark.id)))
+    """Each kind of remark once for each place: the most urgent kind first, then the earliest."""
+    first: dict[tuple[str, str], Remark] = {}
+    for remark in remarks:
+        first.setdefault((remark.id, remark.where), remark)
+    return tuple(sorted(first.values(), key=lambda remark: (KINDS.index(remark.id), remark.time or 0.0)))
 
 
 def word(remarks: Sequence[Remark]) -> str:

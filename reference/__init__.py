@@ -26,6 +26,7 @@ from .forces.filters import filter_begins as filter_begins
 from .forces.friction import friction_efforts as friction_efforts
 from .forces.generalised_forces import force_places as force_places
 from .kinematics.kinematics import poses as poses
+from .kinematics.places import far_places as far_places
 from .solve.assembly import assemble as assemble
 from .solve.conditioning import elsewhere as elsewhere
 from .solve.conditioning import far_masses as far_masses

@@ -40,7 +40,9 @@ def study(
 ) -> None:
     """Run all cases and compare them in one report."""
     from ..commands.study import study_cases
+    from ..commands.verdicts import withdraw_study
 
+    withdraw_study(file, out)
     if not cases:
         text = "say what to vary; --cases runs all cases of the description, and sweep varies its numbers"
         raise DescriptionError("study", text)
@@ -72,9 +74,11 @@ def sweep(
     as_json: Json = False,
 ) -> None:
     """Run with many values of numbers, on all cores or a cluster; the same command goes on where it was ended."""
+    from ..commands.verdicts import withdraw_sweep
     from ..model import load
     from .sweeps import sweep as run_sweep
 
+    withdraw_sweep(file, case, out)
     model = load(file, case)
     with progress_bars() as progress:
         found = run_sweep(
@@ -128,12 +132,14 @@ def optimize(
     as_json: Json = False,
 ) -> None:
     """Find values within bounds that make an objective small, by many runs."""
+    from ..commands.verdicts import withdraw_optimum
     from ..fmu.files.files import write_atomically
     from ..fmu.files.strict_json import strict_json
     from ..model import load
     from .optimum import optimize as search_for
     from .optimum import verified
 
+    withdraw_optimum(file, case, out)
     if not objective:
         raise DescriptionError("optimize", [Problem("--objective", "is missing; expected one such as peak(E_z)")])
     model = load(file, case)

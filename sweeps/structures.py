@@ -25,7 +25,7 @@ from ..fmu.runs.repeated import Span
 from ..generator import variables
 from ..generator.description import Chain
 from ..generator.description.load import from_data, tables_of
-from ..generator.language.suggest import alternatives
+from ..generator.language.suggest import alternatives, unknown
 from ..prepared import Prepared, prepare
 from ..trajectory import Progress
 from .runs import VIOLATION, Setup
@@ -125,9 +125,13 @@ class _Key:
 def _kind(variation: Variation, tables: dict[str, Any], base: Prepared) -> _Key | list[Problem] | None:
     """What a key is: one of a parameter, None for structure, or what is wrong with it or its values."""
     key = variation.key
-    name = re.sub(r"^parameters\.(\w+)(\.value)?$", r"\1", key)
-    if name in variables.parameters(base.native_program):
+    known = variables.parameters(base.native_program)
+    given = re.fullmatch(r"parameters\.(\w+)(\.value)?", key)
+    name = given[1] if given else key
+    if name in known:
         return _wrong_numbers(variation) or _Key(key, name)
+    if given and name not in tables.get("parameters", {}):
+        return [Problem(f"--set {key}", unknown("parameter", name, [*tables.get("parameters", {}), *known]))]
     wrong = _wrong_values(variation, tables, base)
     if wrong and not (isinstance(variation, Distribution) and _is_key(key, tables)):
         return wrong

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,42 @@ from helpers_backends import Compile, Compiled, CompileData, CompileModel, Once,
 from helpers_cli import ARM, Answer, Command
 
 from gpmelica import cli
-from gpmelica.fmu.backends.backend import build_native
+from gpmelica.commands.build import build_native
 from gpmelica.fmu.compilers.kept import kept_objects
 from gpmelica.generator.description.load import from_data
 from gpmelica.prepared import Prepared, prepare
 
 _LONGEST = 300.0  # s, that a worker waits for another one's build
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--unit-seconds",
+        type=float,
+        default=math.inf,
+        help="longest processor time of a test that is not marked as slow, without its fixtures, s (default: any)",
+    )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Fail a test that takes too long for the fast loop, by processor time: other processes do not lengthen it."""
+    begin = _processor_time()
+    result = yield
+    seconds, longest = _processor_time() - begin, item.config.getoption("--unit-seconds")
+    if seconds > longest and item.get_closest_marker("slow") is None:
+        pytest.fail(
+            f"expected at most {longest:g} s of processor time, found {seconds:.2f} s; make the test faster, let a"
+            " fixture share what it builds, or mark it: @pytest.mark.slow",
+            pytrace=False,
+        )
+    return result
+
+
+def _processor_time() -> float:
+    """Seconds of this process and of those that it has waited for."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
 
 
 @pytest.fixture(scope="session")

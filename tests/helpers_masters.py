@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 from helpers_backends import Once
 
+from gpmelica.commands.build import build_native
 from gpmelica.fmu.backends import openmodelica
-from gpmelica.fmu.backends.backend import build_native
 from gpmelica.fmu.backends.openmodelica import Omc
 from gpmelica.generator.description.load import from_data
 from gpmelica.prepared import Prepared, prepare

@@ -11,7 +11,7 @@ import numpy as np
 from helpers_backends import EXAMPLES
 from numpy.typing import NDArray
 
-from gpmelica.fmu.backends.backend import build_native
+from gpmelica.commands.build import build_native
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator.description.load import from_data
 from gpmelica.prepared import Prepared, prepare

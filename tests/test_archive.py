@@ -20,12 +20,12 @@ from helpers_backends import Compile, Compiled, CompileData, driven, example_mod
 from helpers_examples import changed
 from test_report import Page
 
+from gpmelica.commands.build import build_native
 from gpmelica.errors import GpmelicaError
-from gpmelica.fmu.archive import documentation
-from gpmelica.fmu.backends.backend import build_native
 from gpmelica.fmu.compilers.binaries import toolchains
 from gpmelica.fmu.compilers.platforms import here
 from gpmelica.fmu.files.archive import build_time, pack
+from gpmelica.fmu.report.fmu_page import documentation
 from gpmelica.fmu.runs.validation import validate
 from gpmelica.prepared import prepare
 

@@ -211,6 +211,7 @@ def test_endless_file(run: CommandLine) -> None:
     assert outcome.problems == ["/dev/zero: is too large; expected at most 1000000 bytes"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [

@@ -211,6 +211,7 @@ print(*(x.hex() for x in fmu.get(*helpers_c_layer.STATES).tolist()))
 """
 
 
+@pytest.mark.slow
 def test_state_goes_on_in_another_process(libraries: dict[str, Path], either: Make, tmp_path: Path) -> None:
     """Serialised here, restored in another process: the same bits at the end."""
     fmu, file = either("oscillator").start(start=0.15), tmp_path / "state"

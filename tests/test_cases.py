@@ -174,6 +174,7 @@ def test_only_bases_that_move_are_drawn() -> None:
     assert cases.base_motion(runs[:1]) is None
 
 
+@pytest.mark.slow
 def test_the_jerk_at_the_start_leaves_the_picture() -> None:
     """An effort of 1e4 before Baumgarte's fast root has died out does not flatten the rest."""
     time = np.linspace(0.0, 2.0, 201)
@@ -230,6 +231,7 @@ def test_page_of_cases_that_all_failed(tmp_path: Path) -> None:
     assert "motion" not in page.ids and "violation" not in page.ids
 
 
+@pytest.mark.slow
 def test_page_of_eight_cases(tmp_path: Path) -> None:
     """All of them are in the tables and in the legends; a run that failed is said in words, not as a number."""
     runs = [made_up_case(f"case_{k}") for k in range(8)]
@@ -335,6 +337,7 @@ def test_bent_beam_turns_at_each_spring() -> None:
     assert_allclose(np.linalg.norm(steps, axis=1), [1 / 3, 2 / 3, 2 / 3, 1 / 3], rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_page_shows_loads_and_shapes(tmp_path: Path) -> None:
     """Figures of forces, RMS and the boom's shape, and the table; only the flexible case has a shape."""
     runs = [loaded("soft", 10.0, case="flexible_boom"), loaded("hard", 20.0)]
@@ -380,6 +383,7 @@ LUGRE = {"model": "lugre", "sigma0": 1e4, "sigma1": 5.0, "sigma2": 0.1, "mu_s": 
 DAHL = {"model": "dahl", "sigma0": 1e4, "mu_s": 0.2}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("friction", [LUGRE, DAHL, LUGRE | {"normal_force": 30.0}])
 def test_friction_efforts_are_what_is_missing(friction: dict[str, Any]) -> None:
     """Newton: friction is the pull minus mass times acceleration; the normal force is the weight, or given."""
@@ -392,6 +396,7 @@ def test_friction_efforts_are_what_is_missing(friction: dict[str, Any]) -> None:
     assert np.abs(missing).max() > 3.0
 
 
+@pytest.mark.slow
 def test_friction_figure() -> None:
     """Deflection and effort side by side; without the load, the deflection alone; without friction, nothing."""
     mechanism = mechanism_of(_rubbing(**LUGRE))

@@ -106,6 +106,7 @@ def _values(fmu: Path, signal: str) -> Array:
     return runs.simulate(fmu, "me", [signal], name="me", **options).signals[signal]
 
 
+@pytest.mark.slow
 def test_build_writes_and_overwrites(gpmelica: Command, arm: Path, tmp_path: Path) -> None:
     """Name.mo, its script and Name.fmu; another build into the same folder replaces them."""
     folder = tmp_path / "out"
@@ -121,6 +122,7 @@ def test_build_writes_and_overwrites(gpmelica: Command, arm: Path, tmp_path: Pat
     assert {path.name for path in folder.iterdir()} == set(files)
 
 
+@pytest.mark.slow
 def test_paths_may_have_spaces_and_letters_of_any_kind(gpmelica: Command, tmp_path: Path) -> None:
     """A description in a folder `Übung 起重机 'a'` builds into such a folder, and the FMU there runs."""
     folder = tmp_path / "Übung 起重机 'a'"
@@ -165,6 +167,7 @@ def test_run_result_is_what_is_printed(finished: tuple[Path, Answer]) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_run_that_disagrees_has_status_1(gpmelica: Command, tmp_path: Path) -> None:
     """A tolerance that no solver can keep: status 1, the table says so, result and report are there.
 
@@ -192,6 +195,7 @@ def test_limits_above_zero(gpmelica: Command, arm: Path, tmp_path: Path, option:
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_a_run_with_every_option(gpmelica: Command, arm: Path, tmp_path: Path) -> None:
     """The FMU is of the version that was asked for and agrees; the report repeats what was given, and no more.
 
@@ -213,6 +217,7 @@ def test_a_run_with_every_option(gpmelica: Command, arm: Path, tmp_path: Path) -
 # ---- compare ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [("reference.csv", "fmu-native-me.csv"), ("fmu-native-cs.csv", "Arm.fmu")])
 def test_compare_files_and_fmus(gpmelica: Command, finished: tuple[Path, Answer], names: tuple[str, str]) -> None:
     """Two result files, or a file and an FMU, agree; with an impossible tolerance they do not: status 1."""
@@ -241,6 +246,7 @@ def test_compare_refuses_what_it_cannot_read(
 # ---- evaluate, statics, schema, study ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_evaluate_by_every_backend(gpmelica: Command, arm: Path, tmp_path: Path) -> None:
     """M, h, Q, Φ, C, γ and q̈ of the reference, q̈ of the others, and all q̈ agree."""
     (tmp_path / "state.json").write_text(json.dumps({"t": 0.05, "q": [0.5, 0.7], "qd": [1.0, -2.0], "z": []}))
@@ -274,6 +280,7 @@ def test_bad_states_are_refused(
     fails(gpmelica("evaluate", arm, "--state", tmp_path / "state.json"), 2, "state.json", *parts)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full here")
 def test_full_disk(arm: Path, tmp_path: Path) -> None:
     """Nothing is wrong with the input where there is no room: another status, and words; nothing half written."""
@@ -301,6 +308,7 @@ def test_statics(gpmelica: Command, arm: Path) -> None:
     assert f"{expected[0]:.9g}" in table.out
 
 
+@pytest.mark.slow
 def test_study_of_cases_that_fail(gpmelica: Command, arm: Path, tmp_path: Path) -> None:
     """Status 1; every case of the description is in the answer, which is the file's, and on the page."""
     force = ARM["forces"][0] | {"effort": "sqrt(0 - 1 - push*t)"}

@@ -34,6 +34,7 @@ def fmu(compile_data: CompileData) -> Path:
     return compile_data(driven()).fmu
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_damaged_files(kind: str, tmp_path: Path, fmu: Path) -> None:
     """Forty of each kind: no other error than the package's, and most of them are refused."""
@@ -68,6 +69,7 @@ def _in_binaries(change: Callable[[bytes], bytes | None]) -> Change:
     return lambda name, data: change(data) if name.startswith("binaries") else data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "kind", "match"),
     [
@@ -87,6 +89,7 @@ def test_what_is_wrong_is_said(
         read_or_simulate(_changed(hanging.fmu, tmp_path, change))
 
 
+@pytest.mark.slow
 def test_one_that_crashes_takes_nothing_with_it(hanging: Compiled, tmp_path: Path, gpmelica: Command) -> None:
     """A null pointer in the FMU's step: a message, exit status 1, and no temporary file."""
     sources = native.generate(hanging.model.native_program, hanging.model.chain, "2.0")
@@ -128,6 +131,7 @@ PLACES = list(_paths(FULL))
 changes = st.tuples(st.sampled_from(PLACES), st.sampled_from(("set", "delete", "add")), st.sampled_from(JUNK))
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None, derandomize=True, database=None)
 @given(st.lists(changes, min_size=1, max_size=3))
 def test_random_damage(damage: list[tuple[tuple[Any, ...], str, Any]]) -> None:
@@ -249,6 +253,7 @@ def refused(tmp_path: Path, gpmelica: Command) -> Refused:
     return said
 
 
+@pytest.mark.slow
 def test_two_hundred_damaged_files(refused: Refused, tmp_path: Path) -> None:
     """A message each, of a line, or of the file as a whole; one in ten by the command line, too."""
     assert len(DAMAGED) >= 200

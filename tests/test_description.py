@@ -28,6 +28,7 @@ from gpmelica.generator.description.load import from_data
 from gpmelica.generator.description.tables.frame import Frame
 from gpmelica.generator.description.tables.inertia import Inertial
 from gpmelica.generator.mechanism import build, placement_order
+from gpmelica.generator.mechanism.algebra import Numbers
 from gpmelica.generator.types.joints import JOINT_TYPES
 from gpmelica.prepared import prepare
 
@@ -54,6 +55,7 @@ def test_cases_set_keys() -> None:
             "links.0.joint.damping": 0.5,
             "points.E.position": [0.1, 0.2, 0.3],
             "gravity.2": -1.62,
+            "gravity.0": "a - 1",
             "simulation": {"stop": 3.0},
             "parameters": {"a": 1.0},
         }
@@ -107,6 +109,7 @@ def _members(place: Any, word: str) -> list[Any]:
     return [m for i, m in enumerate(place) if word in ("*", str(i)) or m.get("name") == word]
 
 
+@pytest.mark.slow
 @PROFILE
 @given(descriptions())
 def test_round_trip(data: dict[str, Any]) -> None:
@@ -204,6 +207,7 @@ def test_schema_accepts_the_examples(path: Path) -> None:
         assert not _validator().is_valid(wrong)
 
 
+@pytest.mark.slow
 @PROFILE
 @given(descriptions())
 def test_schema_accepts_valid_descriptions(data: dict[str, Any]) -> None:
@@ -251,6 +255,32 @@ def test_flat_bodies_are_bodies() -> None:
         inertia = R @ np.diag(moments) @ R.T
         tilted = Inertial(mass=4.0, inertia=((inertia + inertia.T) / 2).tolist())
         assert tilted.about_com()[2] == pytest.approx(inertia, rel=1e-15)
+
+
+def test_craigs_frame_is_four_motions() -> None:
+    """Rot(x, alpha)·Trans(x, a)·Rot(z, theta)·Trans(z, d), by matrices and by each of the frame's own formulas."""
+    a, alpha, d, theta = 0.3, 0.4, 0.5, -0.7
+    about_x, about_z = Rotation.from_euler("x", alpha), Rotation.from_euler("z", theta)
+    axes, origin = (about_x * about_z).as_matrix(), about_x.apply([a, 0.0, d])
+    frame, numbers = Frame(dh=(a, alpha, d, theta)), Numbers()
+    assert frame.rotation == pytest.approx(axes, abs=1e-15)
+    assert frame.offset == pytest.approx(origin, abs=1e-15)
+    assert np.array(frame.axes(numbers)) == pytest.approx(axes, abs=1e-15)
+    assert frame.origin(numbers) == pytest.approx(origin, abs=1e-15)
+
+
+def test_pseudo_inertia_is_the_second_moments_of_the_mass() -> None:
+    """Σ m r rᵀ of point masses, their first moments and their sum, by both of the formulas that read it."""
+    rng = np.random.default_rng(3)
+    masses, places = rng.uniform(0.5, 2.0, 6), np.column_stack([rng.uniform(-1.0, 1.0, (6, 3)), np.ones(6)])
+    body = Inertial(pseudo_inertia=((masses * places.T) @ places).tolist())
+    com = masses @ places[:, :3] / masses.sum()
+    arms = places[:, :3] - com
+    inertia = sum(m * ((r @ r) * np.eye(3) - np.outer(r, r)) for m, r in zip(masses, arms, strict=True))
+    six = [inertia[i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
+    mass, centre, moments = body.numbers(float)
+    assert (mass, *centre, *moments) == pytest.approx((masses.sum(), *com, *six), rel=1e-12)
+    assert body.about_com()[2] == pytest.approx(inertia, rel=1e-12)
 
 
 @pytest.mark.parametrize("kind", JOINT_TYPES)
@@ -314,6 +344,7 @@ def test_links_in_any_order(order: tuple[tuple[str, str], ...]) -> None:
     assert qdd[place] == pytest.approx(reference.evaluate(sorted_one, 0.0, q, q).qdd, rel=1e-10)
 
 
+@pytest.mark.slow
 @PROFILE
 @given(trees())
 def test_random_trees_are_placed_in_order(data: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from gpmelica.generator.description import schema
 from gpmelica.generator.types.joints import JOINT_TYPES
+from gpmelica.plausibility import KINDS
 
 ROOT = Path(__file__).resolve().parent.parent
 UNITS = "m m² m⁴ kg kg·m² kg/m³ s 1/s Hz N N·m N/m N·s/m Pa m/s m/s² rad rad/s 1/rad s/rad"
@@ -54,3 +55,11 @@ def test_every_joint_is_explained_and_drawn(kind: str) -> None:
 def test_page_of_keys_is_the_schemas() -> None:
     page = runpy.run_path(str(ROOT / "docs" / "keys.py"))["page"]()
     assert (ROOT / "docs" / "keys.md").read_text(encoding="utf-8") == page, "run python docs/keys.py"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_remark_is_explained(kind: str) -> None:
+    """The page has a row for each kind: id, question, limit, likely cause."""
+    page = (ROOT / "docs" / "plausible.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith(f"| `{kind}` |")]
+    assert rows and all(line.count(" | ") == 3 for line in rows)

@@ -129,6 +129,13 @@ def test_every_package_is_installed() -> None:
     assert sorted(listed) == sorted(["gpmelica", *(".".join(("gpmelica", *place.parts)) for place in found)])
 
 
+def test_building_an_fmu_draws_nothing() -> None:
+    """Pictures come from outside, so that workers which build and run FMUs need not load what draws."""
+    code = "import sys, gpmelica.fmu.backends.native; print('matplotlib' in sys.modules)"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "False"
+
+
 def test_importing_loads_no_solver() -> None:
     code = "import sys, gpmelica, gpmelica.cli; print({'numpy', 'casadi', 'scipy', 'pydantic'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -151,7 +158,10 @@ def test_changes_go_where_cases_go() -> None:
 
 
 def test_a_table_that_is_not_there_is_made() -> None:
-    assert gp.load(FOUR_BAR, parameters={"payload": 3.0}).description.parameter_values == {"payload": 3.0}
+    """A new parameter is accepted together with the number that it stands for."""
+    description = gp.load(FOUR_BAR, parameters={"payload": 3.0}, **{"links.crank.mass": "payload"}).description
+    assert description.parameter_values == {"payload": 3.0}
+    assert description.links[0].mass == 3.0
 
 
 def test_wrong_changes_are_reported_all_at_once() -> None:

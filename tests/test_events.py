@@ -134,6 +134,7 @@ def _by_all(compile_data: CompileData, data: dict[str, Any], *names: str, stop: 
     return [simulate(mechanism_of(data), **options), *by_fmu]
 
 
+@pytest.mark.slow
 def test_reference_at_closed_forms() -> None:
     """Motions to 1e-8 of range, and events in the order and at the times that theory has, to 1e-9 s."""
     found = simulate(mechanism_of(MACHINE), tolerance=1e-12, stop=STOP, output_step=OUTPUT_STEP)
@@ -191,6 +192,7 @@ def test_importer_that_sees_no_indicators(compile_data: CompileData) -> None:
         assert not fmu.fmi.completedIntegratorStep()[0]
 
 
+@pytest.mark.slow
 def test_a_start_at_the_edge(compile_data: CompileData) -> None:
     """From rest, on the edge of every relation, the motion is that of the sides it moves to."""
     data = _machine("0 if ball.position_dot >= 0 else 5", "2*sign(cart.position_dot) + 0.1")
@@ -225,6 +227,7 @@ def _on_kinks() -> dict[str, Any]:
     return machine(*links, gravity=[0.0, 0.0, 0.0], forces=forces, contacts=[wall], lines=lines)
 
 
+@pytest.mark.slow
 def test_a_start_on_kinks(compile_data: CompileData) -> None:
     """Conditions are what is written, `>=` holds; what is only touched acts from where it is passed."""
     names = [f"{link['name']}_position" for link in _on_kinks()["links"]]
@@ -249,6 +252,7 @@ def _nested() -> dict[str, Any]:
     return machine(*links, gravity=[0.0, 0.0, 0.0], forces=forces)
 
 
+@pytest.mark.slow
 def test_conditions_within_conditions(compile_data: CompileData) -> None:
     """What a condition asks for is zero all the while that another one holds: it is what is written.
 
@@ -262,6 +266,7 @@ def test_conditions_within_conditions(compile_data: CompileData) -> None:
         assert [run.signals[name] for name in names] == pytest.approx(np.array(exact), abs=1e-8), run.name
 
 
+@pytest.mark.slow
 def test_the_instants_of_kinks_in_time(compile_data: CompileData) -> None:
     """A start on a kink has what is written there, a time that is known before has what comes after it.
 
@@ -275,6 +280,7 @@ def test_the_instants_of_kinks_in_time(compile_data: CompileData) -> None:
 CHATTERING = _machine("0", "-5*sign(cart.position + cart.position_dot)")
 
 
+@pytest.mark.slow
 def test_chattering_is_an_error(compile_data: CompileData) -> None:
     """A switch that pushes the state back onto itself: 1,000 events in no time, of what is named."""
     message = r"more than 1000 events within a second, up to t = 0\.\d+ s; the last one: .*force push"
@@ -344,6 +350,7 @@ def test_below_it_does_not() -> None:
     assert simulate(mechanism_of(thrown(JUST * (1.0 - 1e-6)))).events == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [1, 2, 3, 4])
 def test_co_simulation_meets_it(compile_data: CompileData, method: int) -> None:
     """By every method, at communication steps shorter and longer than the flight to it."""
@@ -395,6 +402,7 @@ def test_long_steps_see_what_comes_and_goes(kind: str) -> None:
     np.testing.assert_allclose(apart, [t for t in expected if t < 2.2], atol=1e-7)
 
 
+@pytest.mark.slow
 def test_conditions_on_time_within_a_long_step() -> None:
     """Pulses of a fiftieth of a second in a motion without anything else to shorten steps."""
     simulation = {"start": "description", "stop": 10.0, "output_step": 0.5, "tolerance": 1e-9}

@@ -11,8 +11,8 @@ import pytest
 from helpers_backends import Compile, Compiled, CompileData, Fmu, driven, native_error, pendulum, random_states
 from helpers_c_layer import zig
 
+from gpmelica.commands.build import build_native
 from gpmelica.errors import MissingToolError
-from gpmelica.fmu.backends.backend import build_native
 from gpmelica.fmu.compilers import compiler as c_compiler
 from gpmelica.generator import variables
 from gpmelica.generator.description.load import from_data

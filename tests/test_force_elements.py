@@ -86,6 +86,21 @@ def test_block_on_a_rough_plane() -> None:
     assert np.abs(found.signals["mass_theta"]).max() < 1e-12  # it acts on the centre of mass
 
 
+def test_block_creeps_on_a_rough_plane() -> None:
+    """Below the angle of friction it creeps: g sin α = μ g cos α tanh(v/v_s), a speed that follows from v_s."""
+    angle, mu, v_s = 0.2, 0.5, 0.05
+    along, normal = np.array([np.cos(angle), 0.0, -np.sin(angle)]), np.array([np.sin(angle), 0.0, np.cos(angle)])
+    creeping = v_s * np.arctanh(np.tan(angle) / mu)
+    start = -2.0 * G * np.cos(angle) / 1e5 * normal
+    state = {"position": [*start, 0.0, 0.0, 0.0], "velocity": [*(creeping * along), 0.0, 0.0, 0.0]}
+    contact = {"name": "floor_", "link": "mass", "plane": {"normal": [*normal]}, "stiffness": 1e5}
+    contact |= {"friction": {"mu": mu, "v_s": v_s}}
+    block = link("mass", "free", **state) | body(2.0)
+    found = _run(block, contacts=[contact], tolerance=1e-10, stop=0.2, output_step=0.05)
+    speed = found.columns(["mass_x_dot", "mass_z_dot"]) @ along[[0, 2]]
+    assert speed == pytest.approx(np.full(len(speed), creeping), rel=1e-7)
+
+
 def test_motor_runs_up() -> None:
     """Armature beside the inertia, friction against the motion: t = J ∫ dω/(T − c tanh(ω/ω_s))."""
     friction = {"model": "coulomb", "effort": 4.0, "v_s": 0.1}
@@ -217,6 +232,19 @@ def test_both_derivations_agree(named: bool) -> None:
     """Accelerations and outputs of the generated equations and of the reference, at states on all sides."""
     wanted = {"loads": "all", "energy": True}
     description = measuring_hoist(outputs=wanted) if named else hoist(outputs=wanted)
+    sides = _sides_of_agreeing_derivations(description)
+    assert np.all(np.ptp(np.array(sides, dtype=int), axis=0) == 1)  # both sides of each have been there
+
+
+def test_both_derivations_agree_on_a_linearized_base() -> None:
+    """Deflections of the supports are linear in the base's angles, in forces and in constraints on gaps."""
+    description = measuring_hoist(outputs={"energy": True})
+    description["base"]["linearized"] = True
+    assert _sides_of_agreeing_derivations(description)
+
+
+def _sides_of_agreeing_derivations(description: dict[str, Any]) -> list[list[bool]]:
+    """For each state: whether deck, rope, front support and third support exert a force."""
     model, rng = prepare(from_data(description)), np.random.default_rng(5)
     staged, sides = StagedModel(model), []
     for q, qd in _states(rng, model.mechanism.n, 12):
@@ -230,4 +258,4 @@ def test_both_derivations_agree(named: bool) -> None:
         for name, value in signals.items():
             assert found.outputs[name] == pytest.approx(value, abs=1e-9 * max(1.0, abs(value))), name
         sides.append([signals[name] > 0 for name in ("deck_force", "rope_force", "front_force", "support3_force")])
-    assert np.all(np.ptp(np.array(sides, dtype=int), axis=0) == 1)  # both sides of each have been there
+    return sides

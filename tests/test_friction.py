@@ -88,6 +88,7 @@ def _converged(mechanism: Mechanism, q: Array, qd: Array, z: Array) -> Array:
     return efforts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("kind", [None, "revolute", "distance"])
 def test_friction_fits_the_loads(kind: str | None, seed: int) -> None:
@@ -122,6 +123,17 @@ def test_normal_force_of_a_slide_is_the_weight() -> None:
         assert found.friction[0] == pytest.approx(-mu * normal, rel=1e-9, abs=1e-6)
 
 
+@pytest.mark.parametrize("model", ["lugre", "dahl"])
+def test_friction_of_a_journal_acts_on_its_radius(model: str) -> None:
+    """Bent bristles at rest hold the moment σ0·z·N·d/2."""
+    friction = {"model": model, "sigma0": 100.0, "mu_s": 0.2} | (
+        {"mu_k": 0.1, "v_s": 0.1} if model == "lugre" else {}
+    )
+    shaft = link("shaft", "revolute", X, friction=friction | {"diameter": 0.06, "normal_force": 50.0})
+    found = evaluate(mechanism_of(machine(shaft, gravity=[0.0, 0.0, 0.0])), 0.0, [0.3], [0.0], [1e-3])
+    assert found.friction == pytest.approx([-100.0 * 1e-3 * 50.0 * 0.03], rel=1e-12)
+
+
 @pytest.mark.parametrize("mu", [0.5, 1.5, 3.0])
 def test_loop_where_friction_outweighs_the_load(mu: float) -> None:
     """Two crossed slides of 1 kg each, pulled back by F: τ_x = μ τ_y and τ_y = μ (F/2 − τ_x/2).
@@ -140,6 +152,7 @@ def test_loop_where_friction_outweighs_the_load(mu: float) -> None:
     assert found.friction_residual < 1e-8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("by", "errors"),  # of x, v, z, in their ranges
     [("reference", (4e-7, 1e-6, 6e-6)), ("me", (1e-5, 1e-4, 2e-3)), ("cs", (1e-5, 1e-4, 2e-3))],
@@ -174,6 +187,7 @@ def _driven(friction: dict[str, Any], amplitude: float, stop: float) -> Trajecto
     return simulate(mechanism_of(data))
 
 
+@pytest.mark.slow
 def test_dahls_hysteresis_loop() -> None:
     """With γ = 1, x = A sin t gives a loop of exponentials with ends ±μ_s tanh(σ0 A/μ_s); the work is its area."""
     amplitude, sigma0, mu_s = 0.01, 40.0, 0.2
@@ -192,6 +206,7 @@ def test_dahls_hysteresis_loop() -> None:
     assert taken == pytest.approx(2 * (2 * amplitude * mu_s - (mu_s + ends) * mu_s / sigma0 * decay), rel=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("friction", "amplitude"), [(LUGRE, 0.002), (DAHL, 0.02)])
 def test_work_over_closed_cycles(friction: dict[str, Any], amplitude: float) -> None:
     """Over every stretch that ends with the bristles as they were at its begin, friction takes work."""
@@ -205,6 +220,7 @@ def test_work_over_closed_cycles(friction: dict[str, Any], amplitude: float) -> 
     assert np.all(np.diff(work[crossings]) > 0)
 
 
+@pytest.mark.slow
 def test_energy_balance_with_friction() -> None:
     """A linkage with rubbing joints under gravity loses exactly the work of its friction, by its own loads.
 
@@ -282,6 +298,7 @@ def _check(model: Prepared, found: Array, expected: Array) -> None:
     assert np.abs(expected[:, n:]).max() > 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_native(compile_data: CompileData, name: str) -> None:
     """q̈ and ż of the compiled FMU are the reference's at random states."""
@@ -291,6 +308,7 @@ def test_native(compile_data: CompileData, name: str) -> None:
     _check(compiled.model, found, reference_accelerations(compiled.model, states))
 
 
+@pytest.mark.slow
 @needs_rumoca
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_modelica(name: str) -> None:
@@ -300,6 +318,7 @@ def test_modelica(name: str) -> None:
     _check(model, found, reference_accelerations(model, states))
 
 
+@pytest.mark.slow
 def test_coulombs_limit(compile_data: CompileData) -> None:
     """A block sliding at 1 m/s stops after v²/(2μg), the closer the stiffer the bristles, and stays.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from fractions import Fraction
+from math import gcd
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,7 @@ from gpmelica.fmu.runs.inputs import InputTable
 from gpmelica.fmu.runs.states import State
 from gpmelica.generator.description.load import from_data
 from gpmelica.linear import Point, StateSpace, linearized, trimmed
-from gpmelica.linear.modes import modes
+from gpmelica.linear.modes import _ON_THE_WAY, modes
 from gpmelica.prepared import prepare
 
 EXACT = 1e-6
@@ -67,6 +69,7 @@ def _off_the_start(compiled: Compiled, near: Nearby, t: float) -> Point:
     return near.moved(begin, space, z)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "case", "t"),
     [
@@ -93,6 +96,7 @@ def test_derivatives_on_the_manifold(
     assert len(space.states) <= 2 * n - rows.rank + bristles
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("example", "case"), [("crane", "rigid_boom"), ("mobile_robot", "minimum_norm")])
 def test_both_versions_of_the_standard_say_the_same(compile_example: Compile, example: str, case: str) -> None:
     spaces = []
@@ -104,6 +108,7 @@ def test_both_versions_of_the_standard_say_the_same(compile_example: Compile, ex
     assert np.array_equal(two, three)
 
 
+@pytest.mark.slow
 def test_formulations_have_one_machine(compile_model: CompileModel) -> None:
     """On the manifold A is the same, whatever keeps the rows and however redundant ones are treated."""
     names = ("four_bar_3d, gpme_reduced", "four_bar_3d, lagrange")
@@ -148,6 +153,7 @@ def _of_cantilever(elements: int) -> list[complex]:
     return [complex(0.0, omega) for omega in np.sqrt(found)]
 
 
+@pytest.mark.slow
 def test_base_on_supports_and_cantilever(compile_data: CompileData) -> None:
     """Six damped motions of the base; the beam's as of its rigid finite elements, undamped to the last digit."""
     compiled = compile_data(elastic())
@@ -170,6 +176,7 @@ def _pendulum() -> tuple[Array, Array]:
     return relative.T @ M @ relative, relative.T @ K @ relative
 
 
+@pytest.mark.slow
 def test_pendulum_bristle_and_free_mass(compile_data: CompileData) -> None:
     """Two undamped modes with their shapes; presliding, which leaves one pole at zero; two of a free mass."""
     compiled = compile_data(hanging())
@@ -223,6 +230,22 @@ def test_double_poles_are_not_zero(cutoff: float) -> None:
     assert found == pytest.approx([0.0, 0.0, -w, -w, 1j * fast], rel=1e-6)
 
 
+@pytest.mark.parametrize("share", [Fraction(p, q) for q in range(1, 7) for p in range(1, q) if gcd(p, q) == 1])
+def test_double_poles_beside_a_commensurable_one(share: Fraction) -> None:
+    """A pole at a simple part of the way from a double pole to zero does not make that pole zero."""
+    between = float(share) - 1.0
+    A = block_diag([[-1.0, 1.0], [0.0, -1.0]], [[between]])
+    found = [mode.eigenvalue for mode in modes(A, np.eye(3), [*"abc"], [False] * 3)]
+    assert found == pytest.approx([between, -1.0, -1.0], rel=1e-6)
+
+
+def test_the_way_to_zero_is_looked_at_far_from_every_simple_part() -> None:
+    """The place is badly approximable: |x − p/q| q² > 0.38 for all p/q; the golden section's limit is 0.447."""
+    place = _ON_THE_WAY
+    assert 0.0 < place < 1.0
+    assert min(abs(place * q - round(place * q)) * q for q in range(1, 40)) > 0.38
+
+
 def test_response_to_a_small_step(compile_data: CompileData) -> None:
     """python-control's response to a step of the motor is that of the FMU's nonlinear run."""
     compiled, torque = compile_data(hanging()), 1e-2
@@ -252,6 +275,7 @@ def test_trim(compile_data: CompileData) -> None:
     assert linearized(model, compiled.fmu, at).notes == ()
 
 
+@pytest.mark.slow
 def test_trim_leaves_filters_at_rest() -> None:
     """The command of a rope's length is the length that it begins with, where its filter rests."""
     rope = {"name": "rope", "a": {"link": "ground", "point": [0.0, 0.0, 3.0]}, "b": {"link": "load"}}
@@ -265,6 +289,7 @@ def test_trim_leaves_filters_at_rest() -> None:
     assert space.notes == ()
 
 
+@pytest.mark.slow
 def test_trim_on_a_task(compile_model: CompileModel) -> None:
     """The crane starts off its ellipse; boom and jib, which the task drives, follow it, and base and beam rest."""
     compiled = compile_model(prepare(changed("slewing/slewing", "plant", links__boom__beam__elements=2)))
@@ -342,6 +367,7 @@ def machine(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_files_hold_what_the_command_prints(gpmelica: Command, machine: Path, tmp_path: Path) -> None:
     """JSON, npz and .mat have the same numbers and names."""
     drawn = ("--bode", "--output", "E_z", "--output", "upper_angle")
@@ -362,6 +388,7 @@ def test_files_hold_what_the_command_prints(gpmelica: Command, machine: Path, tm
     assert "E_z per motor, m/(N.m)" in (tmp_path / "out" / "bode.svg").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_modes_for_people_and_scripts(gpmelica: Command, machine: Path, tmp_path: Path) -> None:
     """The same frequencies; shapes are complex numbers as pairs; a film of one, a page of all."""
     answer = gpmelica("modes", machine, "--json", "--html", "--out", tmp_path / "page")
@@ -376,13 +403,14 @@ def test_modes_for_people_and_scripts(gpmelica: Command, machine: Path, tmp_path
     assert "lower.angle 1, upper.angle −0.3" in shown.out
     assert answer.json["files"] == [str(tmp_path / "page" / "modes.html")]
     page = (tmp_path / "page" / "modes.html").read_text(encoding="utf-8")
-    assert ">4: 0.4266 Hz, undamped</option>" in page and ">1: free motion</option>" in page
+    assert ">4: 0.4266 Hz, undamped</option>" in page and ">1: rigid-body motion</option>" in page
     with Image.open(tmp_path / "film" / "modes.gif") as film:
         assert film.n_frames == 41
     for wrong, said in ((("--gif",), "a film shows one mode, and all are chosen"), (("--amplitude", 0), "got 0")):
         fails(gpmelica("modes", machine, *wrong), 2, said)
 
 
+@pytest.mark.slow
 def test_state_of_the_run(gpmelica: Command, arm: Path) -> None:
     """At a time, its state is the one that the reference solver comes to; with its rates and the rest."""
     answer = gpmelica("linearize", arm, "--time", 0.2, "--json")

@@ -67,6 +67,7 @@ def rods(P: Array, angle: Array) -> tuple[Array, Array]:
     return P[:, None] + PLATFORM * out - elbow, -ARM * s * out - ARM * c * up
 
 
+@pytest.mark.slow
 def test_platform_follows_the_spiral_level() -> None:
     """The platform is on its path to 1e-9 m and keeps level: the parallelograms hold its orientation."""
     run = delta_robot()
@@ -75,6 +76,7 @@ def test_platform_follows_the_spiral_level() -> None:
         assert np.abs(run.signals[f"platform_{angle}"]).max() < 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_inverse_kinematics(formulation: str) -> None:
     """Elbows are where closed-form inverse kinematics of the path puts them, to 1e-9 m; they move far."""
@@ -139,6 +141,7 @@ def turned(angle: Array) -> Array:
     return np.asarray(np.angle(np.exp(1j * angle)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("redundant", ["auto", "minimum_norm"])
 def test_same_motion_as_the_planar_linkage(redundant: str) -> None:
     """Spatial and planar cut joint give one motion, to 1e-8, over more than three turns of the crank."""
@@ -149,6 +152,7 @@ def test_same_motion_as_the_planar_linkage(redundant: str) -> None:
     assert np.ptp(planar.signals["crank_angle"]) > 6 * np.pi
 
 
+@pytest.mark.slow
 def test_closed_form() -> None:
     """The rocker is where the crank puts it, to 1e-9 rad, by the textbook formula of the four-bar."""
     run = motion()
@@ -251,6 +255,7 @@ def test_which_reactions_are_unique() -> None:
     assert set(found.not_unique) == set(NOT_UNIQUE)
 
 
+@pytest.mark.slow
 def test_motion_is_that_of_the_paper() -> None:
     """Right turn, straight on, left turn, and at the end a line parallel to x0 (P1 Fig. 2, 3)."""
     found = run(FIRST)
@@ -262,6 +267,7 @@ def test_motion_is_that_of_the_paper() -> None:
     assert heading[9.0] == pytest.approx(0.0, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", VARIANTS)
 def test_same_motion(case: str) -> None:
     """Whichever rows are left out, and if none is: one motion, to 1e-8."""

@@ -75,6 +75,7 @@ def _closed(seed: int, kind: str, *programmed: str) -> tuple[Prepared, Array, Ar
     return prepare(from_data(data)), q, qd, rng
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", CLOSURES)
 def test_closed_loops(kind: str, seed: int) -> None:
@@ -109,6 +110,7 @@ def _springs(draw: st.DrawFn) -> dict[str, Any]:
 _SIX, _AXES = ("stiffness", "damping"), ("local", "world")
 
 
+@pytest.mark.slow
 @PROFILE
 @given(_springs())
 def test_replacement_joints(data: dict[str, Any]) -> None:
@@ -118,6 +120,7 @@ def test_replacement_joints(data: dict[str, Any]) -> None:
     _check(model, 0.2, rng.uniform(-0.6, 0.6, n), rng.normal(size=n))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CLOSURES)
 def test_partition_does_not_matter(kind: str) -> None:
     """Accelerations and loads are the same whichever coordinates are called dependent."""
@@ -150,6 +153,7 @@ def _texts() -> dict[str, dict[str, Any]]:
     return found | {"without forces": still}  # each entry of Q is zero
 
 
+@pytest.mark.slow
 @needs_rumoca
 @pytest.mark.parametrize("data", _texts().values(), ids=_texts())
 def test_modelica_of_closed_loops(data: dict[str, Any]) -> None:
@@ -172,6 +176,7 @@ def _check_modelica(model: Prepared) -> None:
 # ---- Replacement joints against the cut joint, and the closed linkages' FMUs against the reference --------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["spherical_replacement", "revolute_replacement"])
 def test_difference_is_inverse_to_the_stiffness(tmp_path: Path, case: str) -> None:
     """Motion and joint loads approach the cut joint's in proportion to 1/stiffness, over three decades (P3)."""
@@ -217,6 +222,7 @@ HORIZONS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("example", "case", "stop"), HORIZONS)
 def test_runs_agree(compile_example: Compile, example: str, case: str, stop: float) -> None:
     """The FMU follows the reference to 1e-6 of each signal's range in both modes, joint loads included."""

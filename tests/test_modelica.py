@@ -50,6 +50,7 @@ def text(source: Source) -> str:
     return source.text
 
 
+@pytest.mark.slow
 def test_second_compiler(model: Prepared, text: str) -> None:
     """rumoca takes the experiment, and finds as many equations as unknowns."""
     pytest.importorskip("rumoca")
@@ -169,6 +170,7 @@ def test_elements_and_variables_have_an_origin() -> None:
     assert origins.line(0) == origins.line(10**6) == origins.line(1) == ""
 
 
+@pytest.mark.slow
 def test_deterministic() -> None:
     """The text does not depend on the order of Python's sets."""
     code = (
@@ -227,6 +229,7 @@ def test_name_of_an_input_is_free() -> None:
     assert [d.name for d in declarations(text, "Plant")] == ["push_input_"]
 
 
+@pytest.mark.slow
 def test_plant_in_another_model() -> None:
     """The plant in a user's own model, its inputs given as the experiment has its forces, moves the same way."""
     pytest.importorskip("rumoca")
@@ -255,6 +258,7 @@ end User;
     np.testing.assert_allclose(theirs.signals["plant.lower_angle"], moved, rtol=1e-7)
 
 
+@pytest.mark.slow
 def test_worked_example() -> None:
     """The controlled crane of docs/openmodelica.md turns towards its target, with its other jib."""
     pytest.importorskip("rumoca")

@@ -52,7 +52,8 @@ def test_oscillator(ratio: float) -> None:
     found = modes(mechanism_of(_slide(damping)))
     assert [mode.eigenvalue for mode in found] == pytest.approx([r for r in roots if r.imag >= 0], rel=1e-7)
     assert found[0].time_constant == pytest.approx(1 / abs(roots[0].real) if ratio else math.inf, rel=1e-7)
-    assert (found[0].frequency > 0) == (ratio < 1)
+    assert (found[0].damped_frequency > 0) == (ratio < 1)
+    assert found[0].frequency == pytest.approx(abs(roots[0]) / (2 * math.pi), rel=1e-7)
     assert (found[0].coordinate, found[0].violating) == ("slide.position", False)
 
 
@@ -123,9 +124,10 @@ def test_modes_of_a_large_model_are_cheap() -> None:
 @pytest.mark.parametrize(
     ("mode", "text"),
     [
-        (Mode(complex(-10.0, 62.8319), "boom.angle", False), "boom.angle: 10 Hz, time constant 0.1 s"),
+        (Mode(complex(-10.0, 62.8319), "boom.angle", False), "boom.angle: 10.1 Hz undamped, time constant 0.1 s"),
         (Mode(complex(-1e4, 0.0), "boom.angle", False), "boom.angle: no oscillation, time constant 1.0e−04 s"),
-        (Mode(complex(0.0, 6.28319), "boom.angle", False), "boom.angle: 1 Hz, undamped"),
+        (Mode(complex(0.0, 1e-7), "boom.angle", False, True), "boom.angle: rigid-body motion"),
+        (Mode(complex(0.0, 6.28319), "boom.angle", False), "boom.angle: 1 Hz undamped, no damping"),
         (
             Mode(complex(-20.0, 0.0), "boom.angle", True),
             "stabilisation of the constraints: no oscillation, time constant 0.05 s",

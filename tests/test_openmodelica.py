@@ -130,6 +130,7 @@ def test_error_with_a_place(
     assert "buildModelFMU" not in stand_in.trace.read_text("utf-8")
 
 
+@pytest.mark.slow
 @TRANSPORTS
 def test_unbalanced(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
     """Equations and unknowns are compared, for omc calls that check successful; the variable is placed."""
@@ -252,6 +253,7 @@ def test_timeout(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: b
     assert stand_in.leftovers() == []
 
 
+@pytest.mark.slow
 @TRANSPORTS
 def test_interrupt(stand_in: StandIn, tmp_path: Path, sessions: bool) -> None:
     """Ctrl-C ends omc and its compilers too, though they are in a process group of their own."""
@@ -287,6 +289,7 @@ def test_paths(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: boo
     assert outcome.log.parent == out
 
 
+@pytest.mark.slow
 @TRANSPORTS
 def test_two_builds_at_once(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
     """Builds at the same time, also into the same folder, do not meet."""
@@ -362,6 +365,7 @@ def test_program_that_cannot_start(model: Prepared, tmp_path: Path) -> None:
         openmodelica.build(model, tmp_path, omc=openmodelica.Omc("/no/omc"))
 
 
+@pytest.mark.slow
 def test_docker(docker: StandIn, model: Prepared, tmp_path: Path) -> None:
     """In a docker image, by a session for an ordinary user and by scripts for root, whom omc does not serve."""
     omc = openmodelica.find("docker:fake")

@@ -115,6 +115,15 @@ def test_trapezoid_with_blends_of_its_ramps_is_lines_with_parabolas() -> None:
             assert target.motion(t, t)[2] == pytest.approx((speeds[k + 1] - speeds[k]) / 0.1, abs=1e-13)
 
 
+def test_speed_rises_for_a_quarter_of_a_leg_unless_told_otherwise() -> None:
+    """The page on paths gives `ramp` a default of 0.25: then the speed is constant for half of each leg."""
+    duration = 0.8
+    target = Target(Path.model_validate(_path("times", leg_time=duration, profile="trapezoidal")))
+    assert [*target.stops()][:4] == pytest.approx([0.0, 0.2, 0.6, 0.8], abs=1e-15)
+    middle = target.motion(duration / 2, 0.2)[1]
+    assert middle == pytest.approx(np.array(WAYPOINTS[1]) / (0.75 * duration), abs=1e-14)
+
+
 def test_times_may_follow_parameters() -> None:
     """The generated equations with other parameters are the reference's of a description with these numbers."""
     numbers = {"T": 0.5, "b": 0.1, "r": 0.2}

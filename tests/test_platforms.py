@@ -16,9 +16,9 @@ from helpers_backends import Compiled, Fmu, Once, native_error, pendulum
 from helpers_binaries import libraries, standard_functions
 from helpers_c_layer import HEADERS, zig
 
+from gpmelica.commands.build import build_native
 from gpmelica.errors import DescriptionError, MissingToolError
 from gpmelica.fmu.backends import openmodelica
-from gpmelica.fmu.backends.backend import build_native
 from gpmelica.fmu.compilers import compiler
 from gpmelica.fmu.compilers.binaries import FLAGS, toolchains
 from gpmelica.fmu.compilers.platforms import TARGETS, Platform, here, named

@@ -99,3 +99,17 @@ def test_study_has_the_fourth_line(gpmelica: Command, tmp_path: Path) -> None:
     assert [len(found[name]["plausible"]) for name in ("right", "degrees")] == [0, 1]
     page = html.unescape((out / "cases.html").read_text(encoding="utf-8"))
     assert "degrees: links[0] (boom): boom.angle starts at 28.6 rad" in page
+
+
+@pytest.mark.parametrize(("rate", "count"), [(1e3, 0), (1e7, 1)])
+def test_an_expression_too_fast_to_be_resolved(rate: float, count: int) -> None:
+    """An oscillation of 1.6 MHz in a run of 2 s cannot be searched; one of 160 Hz can."""
+    table = boom(position=0.5) | {"forces": [{"name": "hum", "joint": "boom", "effort": f"sin({rate}*t)"}]}
+    found = [remark.id for remark in remarks(table)]
+    assert found == ["function_unresolved"] * count
+
+
+def test_switches_at_unknown_times_are_resolved() -> None:
+    """Jumps of a square wave are events, which a search by samples need not resolve."""
+    table = boom(position=0.5) | {"forces": [{"name": "beat", "joint": "boom", "effort": "sign(sin(200*t))"}]}
+    assert remarks(table) == []

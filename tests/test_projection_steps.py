@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from helpers_backends import CompileModel
 from helpers_examples import FORMULATIONS, changed
 from helpers_loops import CLOSURES, four_bar, random_loop
+from helpers_parts import Z, body, link, machine
 from helpers_projection import ON, Projector, skate, swing
 from numpy.typing import NDArray
 from scipy.linalg import null_space
 
 from gpmelica import reference
-from gpmelica.errors import DescriptionError
+from gpmelica.fmu.compare.findings import start_consistency
 from gpmelica.fmu.runs import simulate as runs
 from gpmelica.generator import modelica
 from gpmelica.generator.description.load import from_data
@@ -77,28 +79,41 @@ def test_bristles_are_not_projected() -> None:
     assert not change[3:].any()
 
 
-def test_start_is_on_the_constraints() -> None:
-    """With a projection, a description's start is corrected by the smallest change; without one it is not."""
-    about = {"links": swing()["links"], "closures": [], "simulation": {"start": "description"}}
-    rows = [
-        {"name": "line", "expression": "right.y - 1 - 0.5*t"},
-        {"name": "rate", "expression": "right.x_dot - 2"},
+@pytest.mark.parametrize(
+    ("off", "slow", "expected"),
+    [
+        (4e-7, 5e-7, ([1.0, 0.0, 0.0], [0.0, 0.5, 0.7])),  # digits that the description lacks are projected
+        (0.77, 0.0, ([1.0, 0.77, 0.0], [0.0, 0.5, 0.7])),
+        (0.0, 0.3, ([1.0, 0.0, 0.0], [0.0, 0.8, 0.7])),
+    ],
+)
+def test_a_violated_start_is_not_moved(off: float, slow: float, expected: tuple[list[float], list[float]]) -> None:
+    """Neither positions nor velocities, and the verdict on it is the one without projection."""
+    joint = {"position": [1.0, off, 0.0], "velocity": [0.0, 0.5 + slow, 0.7]}
+    links = [swing()["links"][0]]
+    links[0] = links[0] | {"joint": links[0]["joint"] | joint}
+    rows = [{"name": "line", "expression": "right.y - 0.5*t"}]
+    about = {"links": links, "closures": [], "programmed": rows, "simulation": {"stop": 1.0}}
+    models = [
+        prepare(from_data(swing(**about, constraints=ON | {"projection": projects}))) for projects in (True, False)
     ]
-    rows[1]["order"] = 1  # type: ignore[assignment]
-    mechanisms = [
-        prepare(from_data(swing(**about, programmed=rows, constraints=ON | {"projection": on}))).start
-        for on in (True, False)
-    ]
-    assert mechanisms[0][0] == pytest.approx([1.0, 1.0, 0.0], abs=1e-12)
-    assert mechanisms[0][1] == pytest.approx([2.0, 0.5, 0.7], abs=1e-12)
-    assert mechanisms[1][0] == pytest.approx([1.0, 0.0, 0.0], abs=0)
+    assert models[0].start[0] == pytest.approx(expected[0], abs=1e-12)
+    assert models[0].start[1] == pytest.approx(expected[1], abs=1e-12)
+    verdicts = [start_consistency(model) for model in models]
+    assert verdicts[0].ok == verdicts[1].ok == (max(off, slow) < 1e-6)
+    assert verdicts[0].ok or verdicts[0].text == verdicts[1].text
 
 
-def test_start_that_cannot_be_projected_is_bad_input() -> None:
-    """The message names the row and its value, and what to do."""
-    data = swing(closures=[], programmed=[{"name": "far", "expression": "sin(right.x) - 2"}])
-    with pytest.raises(DescriptionError, match=r"projected.*far keeps a value of -1.*start values"):
-        prepare(from_data(data))
+def test_a_static_equilibrium_is_not_moved() -> None:
+    """A load on a spring hangs where it is at rest, whatever a programmed constraint asks of it."""
+    load = link("load", "prismatic", Z, stiffness=100.0) | body(2.0)
+    rows = [{"name": "height", "expression": "load.position - 0.77 - arm.angle"}]
+    about: dict[str, Any] = {"programmed": rows, "constraints": ON}
+    for permitted in ([], ["height"]):
+        data = machine(load, link("arm", "revolute", Z), **about, simulation={"starts_violated": permitted})
+        model = prepare(from_data(data))
+        assert model.start[0] == pytest.approx([-2.0 * 9.81 / 100.0, 0.0], rel=1e-9)
+        assert start_consistency(model).ok == bool(permitted)
 
 
 def test_modelica_text_has_no_projection() -> None:
@@ -149,13 +164,13 @@ def _expected(model: Prepared, start: Start) -> Trajectory:
     [("mobile_robot", "gpme"), ("mobile_robot", "gpme_reduced"), ("four_bar_3d", "lagrange")],
 )
 def test_projection_keeps_all_rows(example: str, formulation: str, compile_model: CompileModel) -> None:
-    """A start beside the constraints comes onto them by the smallest change, and stays; left out rows, too."""
+    """A start that lacks digits comes onto them by the smallest change, and stays; left out rows, too."""
     model = _projected(example, formulation)
     fmu = compile_model(model).fmu
     rng = np.random.default_rng(3)
-    start = (model.start[0] + 1e-3 * rng.normal(size=model.mechanism.n), model.start[1])
+    start = (model.start[0] + 1e-7 * rng.normal(size=model.mechanism.n), model.start[1])
     found, unprojected = (_run(model, fmu, start, on).signals for on in (1, 0))
-    assert unprojected["violation_position"].min() > 1e-4
+    assert unprojected["violation_position"].min() > 1e-8
     for name in VIOLATIONS:
         assert found[name].max() <= LEFT
     expected = _expected(model, start).signals

@@ -31,6 +31,7 @@ def _walk(pace: Pace, stop: float) -> list[float]:
     return times
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1e-3, 0.05, 1.0])
 def test_steps_resolve_a_pulse_and_no_more(width: float) -> None:
     """In a pulse at any time the longest steps are a fraction of its width; the rests beside it take few steps."""
@@ -125,6 +126,7 @@ def _product(folder: Path) -> tuple[dict[str, Any], float]:
 PULSES = pytest.mark.parametrize("pulse", [_blow, _gust, _cubic, _wind, _product])
 
 
+@pytest.mark.slow
 @PULSES
 def test_the_reference_resolves_pulses(pulse: Any, tmp_path: Path) -> None:
     """The speed at the end is the pulse's impulse."""
@@ -132,6 +134,7 @@ def test_the_reference_resolves_pulses(pulse: Any, tmp_path: Path) -> None:
     assert gp.Model(from_data(data)).simulate()["mass_position_dot"][-1] == pytest.approx(speed, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["RK4", "DOP853", "Radau", "BDF", "LSODA"])
 def test_every_method_resolves_a_gust(method: str, tmp_path: Path) -> None:
     """Methods with a fixed step too, whose step is longer than the gust."""
@@ -151,6 +154,7 @@ def _excursion(folder: Path) -> dict[str, Any]:
     return machine(arm, gravity=[0.0, 0.0, 0.0], tables=tables, motions=[motion], simulation=simulation)
 
 
+@pytest.mark.slow
 def test_the_reference_follows_a_short_motion(tmp_path: Path) -> None:
     """The joint is where SciPy's spline is."""
     data = _excursion(tmp_path)
@@ -160,6 +164,7 @@ def test_the_reference_follows_a_short_motion(tmp_path: Path) -> None:
     assert run["arm_angle"] == pytest.approx(expected, abs=1e-6 * np.ptp(expected))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["me", "cs"])
 @PULSES
 def test_the_fmu_resolves_pulses(pulse: Any, mode: runs.Mode, tmp_path: Path, compile_data: CompileData) -> None:
@@ -182,6 +187,7 @@ def test_every_inner_solver_resolves_a_gust(method: int, tmp_path: Path, compile
     assert run.signals["mass_position_dot"][-1] == pytest.approx(speed, rel=1e-2 if method == 1 else 1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["me", "cs"])
 def test_a_gust_that_a_parameter_moves(mode: runs.Mode, compile_data: CompileData) -> None:
     """Its time is a parameter that is set in the FMU."""
@@ -196,6 +202,7 @@ def test_a_gust_that_a_parameter_moves(mode: runs.Mode, compile_data: CompileDat
     assert run.signals["mass_position_dot"][-1] == pytest.approx(0.6 * np.sqrt(np.pi), rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["me", "cs"])
 def test_the_fmu_follows_a_short_motion(mode: runs.Mode, tmp_path: Path, compile_data: CompileData) -> None:
     """The joint is where SciPy's spline is."""
@@ -207,6 +214,7 @@ def test_the_fmu_follows_a_short_motion(mode: runs.Mode, tmp_path: Path, compile
     assert run.signals["arm_angle"] == pytest.approx(expected, abs=1e-5 * np.ptp(expected))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not rumoca_backend.available(), reason="rumoca is not installed")
 @pytest.mark.parametrize("pulse", [_blow, _gust])
 def test_the_verdict_is_right_about_pulses(pulse: Any, tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ def test_links_on_two_pieces_of_a_beam() -> None:
     assert not found.faults, str(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_equipped_mechanism(seed: int) -> None:
     """With tables, lines, contacts, paths and all else that has keys: both derivations, and every output."""
@@ -31,6 +32,7 @@ def test_equipped_mechanism(seed: int) -> None:
     assert not found.faults, str(found)
 
 
+@pytest.mark.slow
 def test_a_row_without_effect_among_small_ones() -> None:
     """Multipliers of least norm on a small machine: what is but rounding noise bears nothing."""
     found = derivations(123)

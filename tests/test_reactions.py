@@ -217,6 +217,7 @@ def test_friction_in_doubtful_joints(data: dict[str, Any], text: str) -> None:
     assert solvability.warnings(mechanism, reference.reactions(mechanism, start)) == []
 
 
+@pytest.mark.slow
 def test_loads_are_marked() -> None:
     """Table, CSV's names and JSON of `loads` say which parts are not unique."""
     summary = loads(prepare(from_data(polygon(0))))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from helpers_backends import CompileModel
 from helpers_examples import EXAMPLES, FORMULATIONS
-from helpers_parts import Y, Z, body, link, machine
+from helpers_parts import X, Y, Z, body, link, machine
 from helpers_program import Numeric
 from helpers_redundant import Array, polygon, repeated_task, started
 from helpers_reference import manipulator, mechanism_of, slope, unchecked
@@ -61,6 +61,12 @@ def test_rank_and_groups(seed: int) -> None:
     assert groups == {frozenset({frozenset({0, 1, 5}), frozenset({2, 6}), frozenset({7})})}
 
 
+def test_groups_that_share_a_row_are_one() -> None:
+    """Two sums of the same two rows belong together; a multiple of a third row does not."""
+    C = scaled(np.array([[1.0, 0, 0], [0, 1, 0], [1, 1, 0], [1, -1, 0], [0, 0, 1], [0, 0, 2]]))
+    assert redundant_groups(C, (0, 1, 4)) == ((0, 1, 2, 3), (4, 5))
+
+
 def test_preferred_rows_are_kept() -> None:
     """Rows of the first group are left out only if they depend on each other."""
     C = scaled(_dependent_rows(np.random.default_rng(0)))
@@ -97,6 +103,7 @@ def test_rows_of_rounding_noise_bear_nothing() -> None:
     assert np.abs(E) == pytest.approx(np.array([[1.0, 0.0]]), abs=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("maker", MAKERS)
 def test_accelerations_do_not_depend_on_what_is_left_out(maker: Any, seed: int) -> None:
@@ -146,6 +153,21 @@ def test_solvability_of_a_redundant_loop() -> None:
     assert len(found.dependent) == 2
     assert found.redundant == (("pin_z",), ("pin_xz",), ("pin_yz",))
     assert found.gap[1] < 1e-14 < found.tolerance < 1e-4 < found.gap[0]
+
+
+def test_programmed_constraints_stay_where_a_closure_says_the_same() -> None:
+    """Two nearly parallel programmed constraints are kept: their efforts are what the drives have to deliver."""
+    table = machine(
+        link("U", "prismatic", X),
+        link("V", "prismatic", Y, "U"),
+        programmed=[
+            {"name": "p", "expression": "U.position + 0.1*V.position"},
+            {"name": "m", "expression": "U.position - 0.1*V.position"},
+        ],
+        closures=[{"name": "pin", "type": "point_on_line", "a": {"link": "ground"}, "b": {"link": "V"}}],
+    )
+    found = prepare(from_data(table)).solvability
+    assert (found.rank, found.independent) == (2, ("p", "m"))
 
 
 def test_partition_is_chosen_anew() -> None:
@@ -201,6 +223,7 @@ def test_modelica_stops() -> None:
     assert "constraint row belt was left out" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fmi", "mode"), [("2.0", "me"), ("2.0", "cs"), ("3.0", "me"), ("3.0", "cs")])
 def test_an_fmu_stops(compile_model: CompileModel, fmi: str, mode: simulate.Mode) -> None:
     """The native one, with the row's name and the time."""

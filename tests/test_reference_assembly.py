@@ -367,6 +367,7 @@ def test_rows_and_their_names() -> None:
     assert names == ("rise", "far_distance", "pin_x", "pin_y", "pin_z", "pin_zz", *base)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("kind", CLOSURES)
 def test_closed_loop_stays_closed(kind: str, seed: int) -> None:

@@ -111,6 +111,7 @@ def test_gpme_is_the_multiplier_solution(seed: int) -> None:
     assert np.abs(found.C.T @ multipliers - found.effort).max() < 1e-8 * np.abs(found.effort).max()
 
 
+@pytest.mark.slow
 def test_partition_does_not_matter() -> None:
     """q̈ is the same for all regular choices of dependent coordinates (P1 (14))."""
     mechanism, rng = crane(), np.random.default_rng(0)
@@ -233,6 +234,7 @@ def test_chaplygin_sleigh(formulation: str) -> None:
     assert signals["violation_velocity"].max() < (1e-12 if formulation == "gpme_reduced" else 1e-9)
 
 
+@pytest.mark.slow
 def test_reduced_states_have_an_end() -> None:
     """Heading π/2 leaves no way to get ẏ from ẋ: the run stops there and says so, where the other forms go on."""
     with pytest.raises(SolveError, match=r"blade cannot be solved for sleigh.y at t = 0\.60?\d* s"):

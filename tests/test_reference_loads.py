@@ -195,6 +195,7 @@ def test_unknown_link() -> None:
 # ---- What pictures show ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_forces_of_pictures_do_the_work_of_the_elements(seed: int) -> None:
     """Σ F·∂r/∂q over the marks is all that supports and applied forces do: of bodies, world frame and efforts."""

@@ -43,6 +43,7 @@ def _largest_difference(a: Trajectory, b: Trajectory) -> float:
     return max(float(np.abs(a.signals[key] - b.signals[key]).max()) for key in ("upper_angle", "lower_angle_dot"))
 
 
+@pytest.mark.slow
 def test_runge_kutta_has_order_four() -> None:
     """Halving RK4's step divides the error by 16, also at output times that are no steps."""
     mechanism, errors = mechanism_of(manipulator()), []
@@ -56,6 +57,7 @@ def test_runge_kutta_has_order_four() -> None:
     assert errors[1][0] / errors[1][1] > 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_methods_agree(method: str) -> None:
     """All integrators give the same motion of the same constrained arm, within their tolerances."""
@@ -134,6 +136,7 @@ def _vertical_force(run: Trajectory) -> float:
     return float(2.0 * (upper + lower) + 9.81 * 9.0)
 
 
+@pytest.mark.slow
 def test_progress_and_grid() -> None:
     """Progress rises to 1 and is not reported at every step; the output grid is the description's."""
     seen: list[float] = []
@@ -154,6 +157,7 @@ def test_two_mechanisms_at_once() -> None:
         assert all(np.array_equal(a.signals[key], b.signals[key]) for key in a.signals)
 
 
+@pytest.mark.slow
 def test_failures_name_the_time() -> None:
     """A force that ceases to be defined, and a method that does not exist, end in errors that say so."""
     with pytest.raises(SolveError, match=r"force f has no value at t = 0\.2\d*"):
@@ -239,6 +243,7 @@ def _arm(rows: dict[str, str], **simulation: Any) -> Mechanism:
     return unchecked(data | {"simulation": {"start": "description", "stop": 1.0} | simulation})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ENDS)
 def test_why_a_run_ends(name: str) -> None:
     """Rows that become singular and how far the target is, or the function that comes to the end of its domain."""
@@ -248,6 +253,7 @@ def test_why_a_run_ends(name: str) -> None:
     assert all(text in str(raised.value) for text in words), str(raised.value)
 
 
+@pytest.mark.slow
 def test_a_row_that_opens_stops_the_run() -> None:
     """Two rows that agree until an angle is passed: the run ends there, within a step, with name and residual."""
     extra = "0.1*(upper.angle - 0.5) if upper.angle > 0.5 else 0"

@@ -163,6 +163,7 @@ def test_both_derivations_agree() -> None:
             assert found.outputs[name] == pytest.approx(value, rel=1e-9, abs=1e-9), name
 
 
+@pytest.mark.slow
 def test_runs_agree(compile_data: CompileData) -> None:
     """Model exchange, co-simulation and the text; the units and descriptions are in the FMU."""
     compiled = compile_data(arm(damping=1.0))
@@ -215,6 +216,7 @@ def _cases() -> list[tuple[str, str | None]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("example", "case"), _cases())
 def test_every_output_has_its_counterpart(example: str, case: str | None) -> None:
     """By its name, in both directions; each says what it is."""

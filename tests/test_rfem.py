@@ -143,6 +143,19 @@ def test_flexible_switches_the_elements_off() -> None:
     assert np.array_equal(evaluate(off, 0.0, q, q).qdd, evaluate(one, 0.0, q, q).qdd)
 
 
+def test_beam_is_damped_by_kelvin_and_voigt() -> None:
+    """Material of stress E (strain + τ strain rate) yields moments −K (q + τ q̇)."""
+    model = Model(_arm(4, damping_time=0.03))
+    elastic = [k for k, c in enumerate(model.mechanism.coordinates) if c.role == "elastic"]
+    bent = np.zeros(model.mechanism.n)
+    bent[elastic] = np.linspace(0.01, 0.05, len(elastic))
+    rest = np.zeros(model.mechanism.n)
+    moments = model.forces(model.state(0.0, bent, rest)).elastic
+    found = model.forces(model.state(0.0, rest, bent)).dissipative
+    assert np.abs(moments[elastic]).min() > 1.0
+    assert found == pytest.approx(0.03 * moments, rel=1e-12)
+
+
 # ---- Statics of the reference, and elastic beams against Euler–Bernoulli theory ---------------------------------
 
 

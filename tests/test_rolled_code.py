@@ -67,6 +67,7 @@ def _made(x: ca.SX, *results: ca.SX) -> tuple[ca.Function, Tape, Code]:
     return f, found, code(found, "f")
 
 
+@pytest.mark.slow
 def test_straight_code(run: Callable[..., Any]) -> None:
     """A random graph without repetitions, cut into short functions with what crosses the cuts in an array."""
     rng, x = np.random.default_rng(1), ca.SX.sym("x", 40)
@@ -110,6 +111,7 @@ def test_a_tree_takes_indices_from_tables(run: Callable[..., Any]) -> None:
     run(f, made)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_random_repetitions(run: Callable[..., Any], seed: int) -> None:
     """Blocks of random operations again and again, on what is near and far, between random ones that come once."""
@@ -143,6 +145,7 @@ def test_results_that_are_arguments_constants_or_the_same(run: Callable[..., Any
     run(*_made(x, *rows, *(ca.sqrt(x[k] * x[k]) for k in reversed(range(40))))[::2])
 
 
+@pytest.mark.slow
 def test_a_humanoid(run: Callable[..., Any]) -> None:
     """Its loops go up and down in memory: gcc 12 would leave calls of such functions out."""
     found = convert_urdf(robot("talos_full_v2.urdf"), "floating")

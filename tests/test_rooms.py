@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+
+import pytest
 
 import gpmelica
 import gpmelica.reference
 
 ROOT = Path(gpmelica.__file__).parent
-ABROAD = {"tests", "benchmarks", "docs", "examples"}  # users of the package
 MOST_FILES = 15
 
 # Lowest first: each line uses those above it. Folders are rooms, and so is each module that lies in the root.
@@ -60,6 +60,7 @@ fmu.report.player
 fmu.report
 fmu.report.cases fmu.report.sweep
 fmu.archive
+fmu.report.fmu_page
 fmu.backends.openmodelica
 fmu.backends
 linear sweeps
@@ -84,9 +85,15 @@ def _name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts) or "gpmelica"
 
 
-MODULES = {
-    _name(path): path for path in sorted(ROOT.rglob("*.py")) if path.relative_to(ROOT).parts[0] not in ABROAD
-}
+def _folders(folder: Path) -> Iterator[Path]:
+    """A package and the packages inside it: not tests, and no environment that lies in the root."""
+    yield folder
+    for inner in sorted(folder.iterdir()):
+        if (inner / "__init__.py").is_file():
+            yield from _folders(inner)
+
+
+MODULES = {_name(path): path for folder in _folders(ROOT) for path in sorted(folder.glob("*.py"))}
 
 
 def imports(path: Path) -> set[str]:
@@ -109,7 +116,7 @@ def room(module: str) -> str:
     return module if folder == ROOT else _name(folder / "__init__.py")
 
 
-@cache
+@pytest.fixture(scope="module")
 def python_graph() -> Graph:
     """Module → modules that it imports."""
     return {name: imports(path) for name, path in MODULES.items()}
@@ -127,24 +134,32 @@ def cycle(graph: Graph) -> list[str]:
 # ---- Python ----------------------------------------------------------------------------------------------------
 
 
-def test_imports_are_found() -> None:
+def test_imports_are_found(python_graph: Graph) -> None:
     """Of modules, of names in them, from packages; what is looked at is the package."""
-    graph = python_graph()
+    graph = python_graph
     assert {"errors", "model", "generator.description"} <= graph["cli"]
     assert "fmu.code.stages" in graph["fmu.backends.native"]
     assert all(used in MODULES for uses in graph.values() for used in uses)
     assert len(MODULES) > 150
 
 
-def test_no_module_imports_itself() -> None:
+def test_an_environment_in_the_root_is_no_room(tmp_path: Path) -> None:
+    """CONTRIBUTING.md puts one there, and its packages are not ours."""
+    for folder in (".", "room", "room/inner", ".venv/lib/site-packages/foreign", "build/lib/gpmelica"):
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+        (tmp_path / folder / "__init__.py").touch()
+    assert [*_folders(tmp_path)] == [tmp_path, tmp_path / "room", tmp_path / "room" / "inner"]
+
+
+def test_no_module_imports_itself(python_graph: Graph) -> None:
     """Not by way of others either."""
-    assert cycle(python_graph()) == []
+    assert cycle(python_graph) == []
 
 
-def test_rooms_use_those_below() -> None:
+def test_rooms_use_those_below(python_graph: Graph) -> None:
     """Every import stays in its room or goes to one further up in the list; every room is in it."""
     level = {name: k for k, line in enumerate(ORDER.split("\n")) for name in line.split()}
-    graph = python_graph()
+    graph = python_graph
     assert {room(module) for module in MODULES} - set(level) == {"fmu", "modelica_templates"}  # no code
     wrong = {
         f"{module} imports {used}"

@@ -48,6 +48,7 @@ def _moved(plain: PlainMechanism, values: dict[str, float], names: list[str]) ->
 # ---- Joints, frames and beams -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(9))
 def test_positions_of_points(seed: int) -> None:
     """Points of random trees with joints and frames of all kinds are where the tables put them."""
@@ -65,6 +66,7 @@ def test_positions_of_points(seed: int) -> None:
 # ---- Static equilibrium -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(1, 19, 3))
 def test_equilibrium_is_a_minimum_of_the_energy(seed: int) -> None:
     """The equilibrium of trees on springs is a minimum of the energy that the tables describe."""
@@ -245,6 +247,7 @@ def test_lookup_tables_in_the_reference_solver(tmp_path: Path) -> None:
     _check_tables(run.time, lambda name: run[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["me", "cs"])
 def test_lookup_tables_in_the_fmu(mode: runs.Mode, tmp_path: Path, compile_data: CompileData) -> None:
     """So does the FMU in both modes."""

@@ -64,6 +64,7 @@ def test_reused_instance_is_a_fresh_one_to_the_last_bit(hanging: Compiled) -> No
     assert np.array_equal(run.columns(names), expected)
 
 
+@pytest.mark.slow
 def test_a_run_that_fails_on_its_way_says_when(hanging: Compiled) -> None:
     """Too few inner steps: no numbers, and the next run is sound."""
     with Repeated(hanging.fmu, ["E_x"], SPAN) as repeated:
@@ -121,6 +122,7 @@ def test_a_key_means_what_the_description_means(finished: gp.Sweep, swing: Path)
     assert row["late"] == pytest.approx(truth[-1], abs=1e-6)
 
 
+@pytest.mark.slow
 def test_commands_keep_what_their_filters_begin_with(tmp_path: Path) -> None:
     """A rope whose length at rest is varied hangs still in each run, as by the description with that length."""
     rope = {"name": "rope", "a": {"link": "ground", "point": [0.0, 0.0, 3.0]}, "b": {"link": "load"}}
@@ -134,6 +136,7 @@ def test_commands_keep_what_their_filters_begin_with(tmp_path: Path) -> None:
     assert found["moved"].max() < 1e-9
 
 
+@pytest.mark.slow
 def test_resumed_is_uninterrupted(finished: gp.Sweep, swing: Path) -> None:
     """One part missing, another damaged: these runs alone are done again, and the table is the same."""
     parts = sorted((finished.folder / "parts").glob("*.npz"))
@@ -181,6 +184,7 @@ def test_page_of_a_sweep(finished: gp.Sweep) -> None:
     assert all((finished.folder / "figures" / f"{name}.png").is_file() for name in ("parallel", "worst_top"))
 
 
+@pytest.mark.slow
 def test_failures_are_rows(gpmelica: Command, swing: Path) -> None:
     """What the description or the FMU refuses is a row with its reason; structures are compiled once each."""
     out = swing.parent / "failing"
@@ -259,6 +263,7 @@ def test_descriptions_give_their_tables_back() -> None:
 # ---- Workers ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="kills by signal")
 @pytest.mark.parametrize("ahead", [True, False])
 def test_a_worker_that_dies_costs_nothing(tmp_path: Path, ahead: bool) -> None:
@@ -328,6 +333,7 @@ def test_object_files_are_compiled_once(tmp_path: Path, monkeypatch: pytest.Monk
         assert built("g") == built("h")
 
 
+@pytest.mark.slow
 def test_dask_gives_the_same(finished: gp.Sweep, swing: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two workers of a scheduler at an address."""
     distributed = pytest.importorskip("distributed", reason="needs Dask: pip install gpmelica[sweep]")

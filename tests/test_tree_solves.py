@@ -63,6 +63,7 @@ def _expected(way: str, choice: str) -> list[type]:
     return [ConstrainedSolve] if choice in ("auto", "minimum_norm") else []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CLOSURES)
 @pytest.mark.parametrize("choice", ["auto", "minimum_norm", "named", "gpme_reduced"])
 def test_rows_on_a_tree(kind: str, choice: str) -> None:
@@ -90,6 +91,7 @@ def test_rows_on_a_tree(kind: str, choice: str) -> None:
     assert np.abs(found[0] - found[1]).max() <= EXACT * np.abs(found[0]).max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("data", [branched, tied])
 def test_native_recursion_is_the_mass_matrix(
     compile_model: CompileModel, data: Callable[..., dict[str, Any]]
@@ -125,6 +127,7 @@ def test_what_has_no_inertia_is_an_error(compile_model: CompileModel) -> None:
         fmu.derivatives(0.0, states)
 
 
+@pytest.mark.slow
 def test_the_one_with_fewer_operations_is_taken() -> None:
     """Short chains have matrices, long ones recursion; the description may say which, and `check` says it."""
     short, long = pendulum(), pendulum()
@@ -164,7 +167,7 @@ class _Tree(ctypes.Structure):
         ]
         + [(name, ctypes.c_void_p) for name in ("factors", "X")]
         + [("m", ctypes.c_int)]
-        + [(name, ctypes.c_void_p) for name in ("C", "L", "work")]
+        + [(name, ctypes.c_void_p) for name in ("C", "L", "work", "regularity")]
     )
 
 

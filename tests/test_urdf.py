@@ -131,6 +131,24 @@ def test_one_to_one(machine: Path) -> None:
     assert tables["programmed"] == [row]
 
 
+@pytest.mark.parametrize(
+    ("given", "axis"),
+    [
+        ('<axis xyz="2 -3 6"/>', (2 / 7, -3 / 7, 6 / 7)),
+        ('<axis xyz="-0.6 0 -.8"/>', (-0.6, 0.0, -0.8)),
+        ('<axis xyz="0 +1e-3 -1E-3"/>', (0.0, 0.5**0.5, -(0.5**0.5))),
+        ("<axis/>", (1.0, 0.0, 0.0)),
+        ("", (1.0, 0.0, 0.0)),
+    ],
+)
+def test_axes(tmp_path: Path, given: str, axis: tuple[float, ...]) -> None:
+    """Of length 1, along x where the file does not say."""
+    ends = '<parent link="a"/><child link="b"/>'
+    joint = f'<joint name="j" type="revolute">{ends}{given}</joint>'
+    (tmp_path / "robot.urdf").write_text(f'<robot name="r"><link name="a"/><link name="b"/>{joint}</robot>')
+    assert read_urdf(tmp_path / "robot.urdf").joints[0].axis == pytest.approx(axis, abs=1e-16)
+
+
 def test_nothing_is_dropped_in_silence(machine: Path, gpmelica: Command) -> None:
     """What is changed or not carried: the command prints it, the file begins with it, the model has it."""
     notes = [
@@ -250,6 +268,7 @@ def _held_against(truth: PinocchioRobot, model: Prepared, count: int) -> float:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "base"),
     [
@@ -275,6 +294,7 @@ def test_pinocchio_agrees(name: str, base: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_every_robot_is_read() -> None:
     """All that is shipped is a sound description, or refused for a reason that is true."""
     refused: dict[str, str] = {}

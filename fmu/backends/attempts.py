@@ -12,6 +12,7 @@ from ...generator.program.program import STATE
 from ...prepared import Prepared
 from ...trajectory import Progress, Trajectory
 from ..compare.scales import scales
+from ..compare.sensitivity import FINER
 from ..runs import simulate as runs
 from ..runs.apart import apart
 from ..runs.inputs import InputTable
@@ -20,6 +21,7 @@ from .fmu import Fmu
 
 RUMOCA_TOLERANCE = 1e-5
 _AT_EVENTS = 0.01  # of rumoca's tolerance
+_RUMOCA_FINER = 1e-3  # the same, where its run is repeated
 RUMOCA_EFFORT = 60.0  # s of processor time; rumoca interprets the model
 SOLVER_MARGIN = 0.1  # all solvers are asked for so much more accuracy than the description wants
 CVODE_MARGIN = 0.01  # FMPy's CVODE is asked for more: its errors grow more in a run than those of the others
@@ -29,12 +31,16 @@ RESTART_MARGIN = 1000.0  # of FMPy's CVODE's tolerance: a smaller violation is n
 
 @dataclass(frozen=True)
 class Attempt:
-    """A run's trajectory, or why there is none; and the relative error that it is granted."""
+    """A run's trajectory, or why there is none; and the relative error that it is granted.
+
+    finer   the same run with a finer tolerance of its solver; None: there is none
+    """
 
     name: str
     tolerance: float
     trajectory: Trajectory | None
     failure: str = ""
+    finer: Callable[[], Attempt] | None = None
 
 
 def fmu_attempts(
@@ -53,17 +59,18 @@ def fmu_attempts(
     magnitudes = scales(truth.signals, model.units, truth.natural)
     for fmu in fmus:
         name = f"fmu-{fmu.backend.name}"
-        yield _attempt(f"{name}-me", tolerance, partial(fmu_run, model, fmu, "me", magnitudes, inputs, progress))
+        given = (magnitudes, inputs, progress)
+        yield _attempt(f"{name}-me", tolerance, partial(fmu_run, model, fmu, "me", *given))
         granted = max(tolerance, fmu.backend.tolerance)
         if fmu.refused:
             yield Attempt(f"{name}-cs", granted, None, fmu.refused)
             continue
-        yield _attempt(f"{name}-cs", granted, partial(fmu_run, model, fmu, "cs", magnitudes, inputs, progress))
+        yield _attempt(f"{name}-cs", granted, partial(fmu_run, model, fmu, "cs", *given))
 
 
 def solver_tolerance(wanted: float, mode: runs.Mode) -> float:
     """Relative tolerance of the solver that runs an FMU, for what the description wants."""
-    return max(wanted * CVODE_MARGIN, _FINEST) if mode == "me" else wanted * SOLVER_MARGIN
+    return max(wanted * (CVODE_MARGIN if mode == "me" else SOLVER_MARGIN), _FINEST)
 
 
 def fmu_run(
@@ -73,12 +80,16 @@ def fmu_run(
     magnitudes: Mapping[str, float],
     inputs: InputTable | None,
     progress: Progress,
+    part: float,
 ) -> Trajectory:
-    """An FMU in FMPy, as the description says; magnitudes of signals, in their units. Raises SolveError."""
+    """An FMU in FMPy, as the description says, with a part of its tolerance. Raises SolveError.
+
+    magnitudes  of signals, in their units
+    """
     simulation, backend, name = model.chain.simulation, fmu.backend, f"fmu-{fmu.backend.name}-{mode}"
     longest = backend.communication_step if mode == "cs" else None
     every = max(round(simulation.output_step / longest), 1) if longest else 1
-    tolerance = solver_tolerance(simulation.tolerance, mode)
+    tolerance = solver_tolerance(part * simulation.tolerance, mode)
     restarts = model.program.projections and mode == "me" and backend.projects
     run = partial(
         runs.simulate,
@@ -109,18 +120,20 @@ def rumoca_attempt(model: Prepared, tolerance: float, limit: float) -> Attempt:
     simulation = model.chain.simulation
     # the variant without inputs: rumoca cannot be given any yet, and without a user they keep their start values
     text = model.modelica(start_values=model.start_values())
-    run = partial(
-        rumoca_process.simulate,
-        text,
-        modelica.experiment(model.name),
-        list(model.units),
-        stop=simulation.stop,
-        output_step=simulation.output_step,
-        tolerance=_rumoca_tolerance(model),
-        effort=RUMOCA_EFFORT,
-        limit=limit,
-    )
-    return _attempt(rumoca_process.NAME, max(tolerance, RUMOCA_TOLERANCE), run)
+
+    def run(part: float) -> Trajectory | None:
+        return rumoca_process.simulate(
+            text,
+            modelica.experiment(model.name),
+            list(model.units),
+            stop=simulation.stop,
+            output_step=simulation.output_step,
+            tolerance=part * _rumoca_tolerance(model),
+            effort=RUMOCA_EFFORT,
+            limit=limit,
+        )
+
+    return _attempt(rumoca_process.NAME, max(tolerance, RUMOCA_TOLERANCE), run, _RUMOCA_FINER)
 
 
 def _rumoca_tolerance(model: Prepared) -> float:
@@ -131,7 +144,17 @@ def _rumoca_tolerance(model: Prepared) -> float:
     return _AT_EVENTS * usual if model.program.relations else usual
 
 
-def _attempt(name: str, tolerance: float, action: Callable[[], Trajectory | None]) -> Attempt:
+def _attempt(
+    name: str, tolerance: float, action: Callable[[float], Trajectory | None], finer: float = FINER
+) -> Attempt:
+    """Attempt that can be repeated; the action takes a part of its usual tolerance."""
+    return replace(
+        _tried(name, tolerance, partial(action, 1.0)),
+        finer=partial(_tried, name, tolerance, partial(action, finer)),
+    )
+
+
+def _tried(name: str, tolerance: float, action: Callable[[], Trajectory | None]) -> Attempt:
     try:
         return Attempt(name, tolerance, action())
     except (SolveError, BuildError) as error:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import MissingToolError
 from ...generator import modelica
 from ...prepared import Prepared
-from ..compilers.platforms import Platform
 from ..files.files import write_all
 from . import openmodelica
-from .fmu import Backend, Fmu, Order, Progress
+from .fmu import Backend
 from .native import Native
 from .omc import OpenModelica
 
@@ -56,29 +55,3 @@ def write_modelica(model: Prepared, out: Path, *, drives: bool = False) -> list[
     if drives:
         texts[f"{model.name}Drives.mo"] = model.modelica_drives()
     return write_all(out, texts)
-
-
-def build_native(
-    model: Prepared,
-    out: Path,
-    progress: Progress | None = None,
-    fmi: str = "2.0",
-    platforms: Sequence[Platform] = (),
-    march: str = "",
-) -> Fmu:
-    """Write `Name.fmu` by the native backend; see `Order`."""
-    return Native().build(Order(model, out, fmi, platforms, march, progress))
-
-
-def build(
-    model: Prepared,
-    out: Path,
-    compilers: Compilers,
-    fmi: str = "2.0",
-    progress: Progress | None = None,
-    platforms: Sequence[Platform] = (),
-    march: str = "",
-) -> Fmu:
-    """Write the Modelica text, its script and one FMU, by the preferred backend."""
-    write_modelica(model, out)
-    return compilers.backends[0].build(Order(model, out, fmi, platforms, march, progress))

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Protocol
 
 from ...prepared import Prepared
+from ..compilers.binaries import Toolchain
 from ..compilers.platforms import Platform
 
 Progress = Callable[[str], None]
+Documents = Callable[[Prepared, str, Sequence[Toolchain]], Mapping[str, str | bytes]]
+"""Function of a model, a version of FMI and the compilers: further files of the archive by their paths."""
+
+
+def no_documents(model: Prepared, fmi: str, made_by: Sequence[Toolchain]) -> Mapping[str, str | bytes]:
+    """Return no files: the FMU is used where it was made."""
+    del model, fmi, made_by
+    return {}
 
 
 @dataclass(frozen=True)
@@ -23,6 +32,7 @@ class Order:
         platforms  to build for; none means this machine
         march      one of `binaries.MARCHES`: processors whose instructions it may use; "": all of the platform's
         progress   told what is going on
+        documents  makes the files that the archive holds for its readers
     """
 
     model: Prepared
@@ -31,6 +41,7 @@ class Order:
     platforms: Sequence[Platform] = ()
     march: str = ""
     progress: Progress | None = None
+    documents: Documents = no_documents
 
     @property
     def path(self) -> Path:

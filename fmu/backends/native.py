@@ -19,7 +19,6 @@ from ...generator.program.program import Program
 from ...generator.uncollected import uncollected
 from ...prepared import Prepared
 from ..archive import model_description
-from ..archive.contents import contents
 from ..code import casadi_code, equations_data
 from ..code.dependencies import dependencies
 from ..code.model_structure import structure
@@ -176,7 +175,7 @@ class Native:
         begin, model = time.perf_counter(), order.model
         made_by = binaries.toolchains(order.fmi, order.platforms, order.march)
         sources = generate(model.native_program, model.chain, order.fmi)
-        build(sources, order.path, made_by, contents(model, order.fmi, made_by), order.progress)
+        build(sources, order.path, made_by, order.documents(model, order.fmi, made_by), order.progress)
         return Fmu(
             self,
             order.path,

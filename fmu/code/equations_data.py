@@ -116,6 +116,7 @@ def data(
             "n_pace_parameters": len(indices),
             "pace_parameters": "pace_parameters" if indices else "0",
             "output_step": output_step,
+            "accepted_violation": program.accepted,
         },
         "phases": [_phase(program, phase) for phase in staged.phases],
         "start": _start(program, staged),

@@ -14,6 +14,7 @@ the last step, which is zero but for rounding, has the derivative of the solutio
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
@@ -231,7 +232,7 @@ class Finder:
         if len(set(angles)) == 1:
             return ca.SX.ones(len(angles), 1)
         places = self.at(q, [ca.SX(0)] * len(q), self._start.places)
-        extent = ca.norm_2(ca.vertcat(*[_extent([place[i] for place in places]) for i in range(3)]))
+        extent = _diameter(places)
         return ca.vertcat(*[ca.SX(1) if angle else extent for angle in angles])
 
     def _smallest(self, C: SX, gap: SX, rows: Sequence[int], scale: SX) -> tuple[SX, SX, SX]:
@@ -241,8 +242,7 @@ class Finder:
         return matrix, ca.vertcat(ca.SX.zeros(len(moving), 1), -left), left
 
 
-def _extent(values: Sequence[SX]) -> SX:
-    low = high = values[0]
-    for value in values[1:]:
-        low, high = ca.fmin(low, value), ca.fmax(high, value)
-    return high - low
+def _diameter(places: Sequence[SX]) -> SX:
+    """Largest distance between two of the places, m; it does not depend on the orientation of the world's axes."""
+    squares = [ca.sumsqr(b - a) for a, b in itertools.combinations(places, 2)]
+    return ca.sqrt(functools.reduce(ca.fmax, squares, ca.SX(0)))

@@ -31,6 +31,8 @@ class Comparison:
         tolerance           largest admissible relative error
         ok                  whether all differences are finite and within the tolerance
         note                what a reader must know, such as signals that were not compared
+        sensitive_from      time from which on right runs may differ by more than the tolerance, s; None: they may
+                            not, or that was not asked for
     """
 
     name: str
@@ -46,6 +48,7 @@ class Comparison:
     violation_position: float | None = None
     violation_velocity: float | None = None
     note: str = ""
+    sensitive_from: float | None = None
 
     @classmethod
     def failed(cls, name: str, tolerance: float, note: str) -> Comparison:
@@ -78,6 +81,14 @@ class CommonGrid:
         """Absolute differences of the compared signals, each of shape (N,)."""
         return {name: np.abs(self.run[name] - self.reference[name]) for name in self.compared}
 
+    def up_to(self, time: float) -> CommonGrid:
+        """Return the instants up to a time, s."""
+        kept = self.time <= time
+        reference, run = (
+            {name: values[kept] for name, values in signals.items()} for signals in (self.reference, self.run)
+        )
+        return CommonGrid(self.time[kept], reference, run, self.interpolated)
+
 
 def compare(
     reference: Trajectory,
@@ -87,6 +98,7 @@ def compare(
     *,
     horizon: float = 0.0,
     complete: bool = False,
+    until: float = np.inf,
 ) -> Comparison:
     """Largest absolute and relative difference of each signal that the two runs share.
 
@@ -98,11 +110,13 @@ def compare(
         tolerance  largest admissible relative error
         horizon    time span that the run must cover to agree, s
         complete   whether both must have the same signals to agree
+        until      time up to which the runs are compared, s; the signals' scales are those of the whole run
 
     Raises DescriptionError if the runs share no signal or less than two instants, or if time does not increase.
     """
     grid = on_common_grid(reference, run)
     scale = scales(grid.reference, units, reference.natural)
+    grid = grid.up_to(until)
     absolute = {name: _largest(values) for name, values in grid.differences().items()}
     relative = {name: float(error / scale[name]) for name, error in absolute.items()}
     worst = max(relative, key=relative.__getitem__)

@@ -75,7 +75,9 @@ def agreement(comparisons: Sequence[Comparison], full: float) -> Finding:
     count = len(comparisons) - len(short)
     whole = [f"{count} run{'s' if count > 1 else ''} over all of {full:.4g} s"] if count else []
     parts = [f"{c.name} over {c.horizon:.3g} s of {full:.4g} s" for c in short]
-    return Finding(True, f"Agreement with the reference solver: {'; '.join([*whole, *parts])}.")
+    begins = [c.sensitive_from for c in comparisons if c.sensitive_from is not None]
+    said = f" The motion is sensitive: comparison is meaningful up to t = {min(begins):.4g} s." if begins else ""
+    return Finding(True, f"Agreement with the reference solver: {'; '.join([*whole, *parts])}.{said}")
 
 
 def holding(model: Prepared, found: Residuals, runs: Sequence[Trajectory]) -> Finding:

@@ -13,7 +13,7 @@ from .context import RunReport
 
 _OF_RUN = (
     *("name", "wall_s", "steps", "max_abs_error", "max_rel_error", "violation_position", "ok"),
-    *("violation_velocity", "worst_signal", "horizon", "tolerance", "note"),
+    *("violation_velocity", "worst_signal", "horizon", "sensitive_from", "tolerance", "note"),
 )
 
 
@@ -57,6 +57,7 @@ def _mode_data(mode: Mode) -> dict[str, Any]:
         "of_stabilisation": mode.violating,
         "eigenvalue": [mode.eigenvalue.real, mode.eigenvalue.imag],
         "frequency_Hz": mode.frequency,
+        "damped_frequency_Hz": mode.damped_frequency,
         "time_constant_s": mode.time_constant,
         "longest_rk4_step_s": mode.longest_rk4_step,
     }

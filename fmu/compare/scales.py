@@ -23,9 +23,10 @@ def scales(
 
     The signal's range (largest minus smallest value), but at least a tenth of its own magnitude, a hundredth of
     the largest in its unit and link (or point, or base), a thousandth of the largest in its unit over all. So what
-    only rounding moves is measured by what holds it. Without natural magnitudes that of velocities, accelerations
-    and forces is its largest value, of other signals the range and at least a hundredth of its largest value,
-    and a name's first word is its link. 1 where nothing has a magnitude. Violations are left out.
+    only rounding moves is measured by what holds it, or, where nothing acts, by the entry's `least`. Without
+    natural magnitudes that of velocities, accelerations and forces is its largest value, of other signals the
+    range and at least a hundredth of its largest value, and a name's first word is its link. 1 where nothing has a
+    magnitude. Violations are left out.
     """
     known = {entry.signal: entry for entry in natural if entry.signal}
     found = [
@@ -41,6 +42,7 @@ def scales(
             OWN * entry.size,
             LINK * link[_link(entry)],
             MACHINE * machine[entry.unit],
+            entry.least,
         )
         or 1.0
         for entry in found

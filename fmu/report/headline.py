@@ -47,10 +47,11 @@ def _efforts(report: RunReport) -> Iterator[Number]:
 
 
 def _frequencies(report: RunReport) -> Iterator[Number]:
-    swinging = [mode for mode in report.modes if mode.frequency and not mode.violating]
+    """Undamped eigenfrequencies, as `modes` has them; rigid-body modes and those of stabilisation have none."""
+    swinging = [m for m in report.modes if m.damped_frequency and not (m.violating or m.rigid_body)]
     for k, mode in enumerate(sorted(swinging, key=lambda mode: abs(mode.eigenvalue))[:_MODES]):
         ratio = -mode.eigenvalue.real / abs(mode.eigenvalue)
-        which = "lowest frequency at the start" if k == 0 else "next frequency"
+        which = "lowest undamped frequency at the start" if k == 0 else "next undamped frequency"
         yield (
             f"{which}, damping {decimal(100 * ratio, 2)} %: {mode.coordinate}",
             f"{decimal(mode.frequency, 3)} Hz",

@@ -172,9 +172,11 @@ def knife_edges(mechanism: Mechanism) -> Table:
 def mode_text(mode: Mode) -> str:
     """Whose mode it is, how fast it oscillates and decays."""
     whose = "stabilisation of the constraints" if mode.violating else mode.coordinate
-    swings = f"{decimal(mode.frequency, 3)} Hz" if mode.frequency else "no oscillation"
+    if mode.rigid_body:
+        return f"{whose}: rigid-body motion"
+    swings = f"{decimal(mode.frequency, 3)} Hz undamped" if mode.damped_frequency else "no oscillation"
     if not math.isfinite(mode.time_constant):
-        return f"{whose}: {swings}, undamped"
+        return f"{whose}: {swings}, no damping"
     return f"{whose}: {swings}, time constant {scientific(mode.time_constant)} s"
 
 

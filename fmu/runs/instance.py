@@ -15,7 +15,7 @@ from fmpy.fmi1 import FMICallException
 
 from ...errors import SolveError
 from ...trajectory import Array
-from .opening import logger
+from .opening import check_variables, logger
 
 _OFF = ("projection", "solver_finds_start")
 
@@ -28,6 +28,7 @@ class Instance:
 
     def __init__(self, fmu: Path, parameters: Mapping[str, float] | None = None) -> None:
         self.description = fmpy.read_model_description(str(fmu))
+        check_variables(parameters or {}, self.description)
         self._three = self.description.fmiVersion != "2.0"
         self._folder = fmpy.extract(str(fmu))
         self._messages: list[str] = []
@@ -43,6 +44,7 @@ class Instance:
         self._parameters = dict(parameters or {})
         # states are given, whether they fulfil the constraints or not, and so may the start be at this time
         self._switches = [v.valueReference for v in variables if v.name in _OFF and v.type != "Real"]
+        self._conditional = self.description.numberOfEventIndicators > 0
         self._fresh = True
         self._now = 0.0
 
@@ -95,6 +97,7 @@ class Instance:
         def there() -> Any:
             self._start(t)
             self._set_states(x)
+            self._settle()
             return read()
 
         self._now = t
@@ -130,6 +133,12 @@ class Instance:
         self._set(inputs)
         self._fmu.enterEventMode()
         self._event()
+
+    def _settle(self) -> None:
+        """Evaluate switching conditions in the states that are set; an FMU keeps their values between events."""
+        if self._conditional:
+            self._fmu.enterEventMode()
+            self._event()
 
     def _event(self) -> None:
         (self._fmu.updateDiscreteStates if self._three else self._fmu.newDiscreteStates)()

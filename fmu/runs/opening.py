@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import fmpy
 
-from ...errors import DescriptionError
+from ...errors import DescriptionError, UnknownNameError
+from ...generator.language.suggest import unknown
 
 
 def read_fmu(fmu: Path) -> Any:
@@ -17,6 +18,14 @@ def read_fmu(fmu: Path) -> Any:
         return fmpy.read_model_description(str(fmu))
     except Exception as error:  # FMPy raises bare exceptions
         raise DescriptionError(str(fmu), f"is not an FMU that FMPy can read: {error}") from None
+
+
+def check_variables(names: Iterable[str], description: Any) -> None:
+    """Raise UnknownNameError for a name that no variable of an FMU has; elements of arrays go by `name[1]`."""
+    known = {variable.name for variable in description.modelVariables}
+    for name in names:
+        if not {name, name.partition("[")[0]} & known:
+            raise UnknownNameError(unknown("variable", name, sorted(known)))
 
 
 def logger(messages: list[str]) -> Callable[..., None]:

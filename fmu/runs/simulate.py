@@ -24,7 +24,7 @@ from .apart import apart
 from .chatter import captured
 from .feeding import feeding, interpolates
 from .inputs import InputTable
-from .opening import logger, read_fmu
+from .opening import check_variables, logger, read_fmu
 
 Mode = Literal["me", "cs"]
 _MODES = {"me": "ModelExchange", "cs": "CoSimulation"}
@@ -62,10 +62,12 @@ def simulate(
         inputs      of the FMU over time; zero without it
         log_file    gets what the FMU prints
 
-    Raises SolveError with the FMU's own message if a call fails, else with FMPy's if it cannot run the FMU.
+    Raises SolveError with the FMU's own message if a call fails, else with FMPy's if it cannot run the FMU, and
+    UnknownNameError for a parameter that the FMU does not have.
     """
     description = read_fmu(fmu)
     known = {v.name for v in description.modelVariables}
+    check_variables(parameters or {}, description)
     counters = [counter for counter in _COUNTERS if counter in known]
 
     def recorded(substeps: int) -> Any:

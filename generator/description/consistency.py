@@ -16,7 +16,6 @@ from .messages import dotted
 from .references import References, axes_for
 from .table_uses import file_problems, use_problems
 from .tables.chain import Chain
-from .tables.friction import Coulomb
 from .tables.line import OWN_NAMES, Followed
 from .tables.task import Motion
 
@@ -37,7 +36,6 @@ def problems_of(draft: Draft) -> list[Problem]:
         *_forces(draft, names),
         *_lines(draft, names),
         *_known("link", draft.texts("contacts", "link"), names.bodies[1:]),
-        *_not_printed(draft),
         *_settings(draft, names),
         *([] if draft.faulty else _whole(draft.chain, names)),
     ]
@@ -298,23 +296,6 @@ def _ambiguous(text: str, where: str, names: References) -> Iterator[Problem]:
             yield Problem(
                 where, f"{name!r} is the line's own {name}, and a parameter is called so, too: rename it"
             )
-
-
-def _not_printed(draft: Draft) -> Iterator[Problem]:
-    """What the papers do not have goes without their terms, too."""
-    chain = draft.chain
-    joints, supports = [link.joint for link in chain.links], chain.base.supports if chain.base else ()
-    later = {
-        "lines": bool(chain.lines),
-        "contacts": bool(chain.contacts),
-        "one-sided supports": any(support.one_sided for support in supports),
-        "limits": any(joint.limits is not None for joint in joints),
-        "coulomb friction": any(isinstance(joint.friction, Coulomb) for joint in joints),
-    }
-    found = [what for what, there in later.items() if there]
-    if found and chain.constraints.velocity_forces == "as_printed":
-        text = f'"as_printed" adds terms of the papers, which do not have {", ".join(found)}; use "physical"'
-        yield Problem("constraints.velocity_forces", text)
 
 
 def _own_expression(

@@ -15,6 +15,7 @@ from .consistency import problems_of
 from .draft import draft
 from .messages import named
 from .tables.chain import Chain
+from .uses import misspelled
 
 _LARGEST = 1_000_000  # bytes; a description of a thousand links is far below
 _DEEPEST = 20  # tables and arrays inside each other; a pseudo_inertia is at 4
@@ -45,6 +46,7 @@ def from_data(
         varied, wrong = cases.varied(data, entry.get("set"), f"cases[{index}].set")
         variant, consequences = _validate(varied)
         new = [problem for problem in consequences if problem not in problems]
+        wrong += [] if variant is None else misspelled(data, variant, f"cases[{index}].set")
         problems += [*wrong, *(Problem(f"cases[{index}].set", f"leads to {problem}") for problem in new)]
         names.append(entry.get("name"))
         if case == names[-1]:
@@ -55,6 +57,7 @@ def from_data(
         varied, problems = cases.varied(tables, cases.flattened(changes, tables), "changes")
         chosen, consequences = _validate(varied)
         problems += [Problem("changes", f"lead to {problem}") for problem in consequences]
+        problems += [] if chosen is None else misspelled(tables, chosen, "changes")
     if problems or chosen is None:
         raise DescriptionError(source, problems)
     return chosen

@@ -31,6 +31,11 @@ _EXPECTED = {
     "literal_error": "{expected}",
 }
 
+_REMOVED = {
+    "constraints.velocity_forces": "was removed: the terms ΔQ of the papers"
+    " double viscous damping (docs/errata.md); delete the key"
+}
+
 
 def problems(error: ValidationError, data: Mapping[str, Any]) -> list[Problem]:
     """What is wrong with the tables of a file, in the order of the description's keys; nothing twice."""
@@ -76,7 +81,8 @@ def _message(detail: ErrorDetails) -> str:
     if kind == "missing":
         return "is missing"
     if kind == "extra_forbidden":
-        return f"unknown key; {alternatives(str(detail['loc'][-1]), _known_keys(detail['loc']))}"
+        known = _known_keys(detail["loc"])
+        return _REMOVED.get(dotted(detail["loc"])) or f"unknown key; {alternatives(str(detail['loc'][-1]), known)}"
     if kind == "too_short":
         return f"expected at least {context['min_length']} values, got {context['actual_length']}"
     if kind == "too_long":

@@ -43,6 +43,6 @@ def derive(
 
 
 def _places(mechanism: Mechanism) -> list[Place]:
-    """Of the joints: the box around them is the mechanism's extent."""
+    """Places of the joints, of which the largest distance is the mechanism's extent."""
     closures = [frame.place for closure in mechanism.closures for frame in (closure.a, closure.b)]
     return [*closures, *(Place(b, np.zeros(3)) for b in range(len(mechanism.bodies)))]

@@ -24,6 +24,9 @@ _NODES = 5  # of the polynomial of degree 4
 _RESOLVED = 0.01  # of what a function deviates from a straight line in an interval: what the polynomial may leave
 _QUIET = 1e-7  # of the function's range: smaller deviations from a straight line are nothing
 _AWAKE = 4  # intervals of one length, after which a step-size control has adapted itself to it
+_SCATTER = 0.8  # of a sample's distance: how far it is moved
+_GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0  # multiples of it are evenly spread over a unit, and never repeat
+_UNRESOLVED = 0.01  # of the searched time: jumps and single narrow features take less of it
 _SAME = 1e-9  # of the times: what differs by less is one time
 _MEMORY = 16.0  # of an interval's length: how far back this is looked for
 
@@ -40,11 +43,14 @@ class Pace:
         Longest step in each, s; infinite where nothing ever happens.
     known : ndarray, shape (L,)
         Times, s, at which solvers stop anyhow, or at which nothing can be missed.
+    is_resolved : bool
+        False if a function changes faster than it was searched, so that something may be missed.
     """
 
     begins: Array
     bounds: Array
     known: Array = field(default_factory=lambda: np.zeros(0))
+    is_resolved: bool = True
 
     @property
     def is_steady(self) -> bool:
@@ -99,7 +105,12 @@ def merged(paces: Sequence[Pace]) -> Pace:
         return STEADY
     begins = np.unique(np.concatenate([pace.begins for pace in moving]))
     each = [pace.bounds[np.maximum(np.searchsorted(pace.begins, begins, side="right") - 1, 0)] for pace in moving]
-    return Pace(begins, np.min(each, axis=0), np.concatenate([pace.known for pace in moving]))
+    return Pace(
+        begins,
+        np.min(each, axis=0),
+        np.concatenate([pace.known for pace in moving]),
+        all(pace.is_resolved for pace in moving),
+    )
 
 
 def searched(
@@ -131,12 +142,25 @@ def searched(
     for begin, end in pairwise([span[0], *inside, span[1]]):
         count = _FEW if smooth else max(int(CELLS * (end - begin) / (span[1] - span[0])), _FEW - 1) + 1
         further = known[(known > begin) & (known < end)]
-        time = np.unique(np.concatenate([np.linspace(begin, end, count), further]))
+        time = np.unique(np.concatenate([_scattered(begin, end, count), further]))
         pieces.append((time, np.asarray(function(time, begin), dtype=float)))
     values = np.concatenate([found for _, found in pieces])
     allowed = _QUIET * float(np.ptp(values))
-    found_pace = _paced([cut for time, found in pieces for cut in _cut(time, found, allowed)], allowed)
-    return replace(found_pace, known=found_pace.begins if smooth else np.array(inside))
+    intervals = [cut for time, found in pieces for cut in _cut(time, found, allowed)]
+    found_pace = _paced(intervals, allowed)
+    unresolved = sum(cut.end - cut.begin for cut in intervals if not cut.is_resolved)
+    return replace(
+        found_pace,
+        known=found_pace.begins if smooth else np.array(inside),
+        is_resolved=unresolved <= _UNRESOLVED * (span[1] - span[0]),
+    )
+
+
+def _scattered(begin: float, end: float, count: int) -> Array:
+    """Times between two, s, at irregular distances, so that no fast oscillation looks like a slow one."""
+    index = np.arange(count, dtype=float)
+    index[1:-1] += _SCATTER * (np.mod(_GOLDEN * index[1:-1], 1.0) - 0.5)
+    return np.asarray(begin + (end - begin) * index / (count - 1))
 
 
 def sampled(time: Array, values: Array) -> Pace:
@@ -147,11 +171,12 @@ def sampled(time: Array, values: Array) -> Pace:
 
 @dataclass(frozen=True)
 class _Interval:
-    """Part of the time, s; slope of a straight line there, or None."""
+    """Part of the time, s; slope of a straight line there, or None; whether the samples show the function."""
 
     begin: float
     end: float
     slope: float | None
+    is_resolved: bool = True
 
 
 def _cut(time: Array, values: Array, allowed: float) -> Iterator[_Interval]:
@@ -165,7 +190,9 @@ def _cut(time: Array, values: Array, allowed: float) -> Iterator[_Interval]:
         spread = float(np.ptp(bent))
         if spread <= allowed:
             yield _Interval(begin, end, float(values[last] - values[first]) / (end - begin))
-        elif last - first < _NODES or _deviation(time[part], bent) <= max(allowed, _RESOLVED * spread):
+        elif last - first < _NODES:
+            yield _Interval(begin, end, None, is_resolved=False)
+        elif _deviation(time[part], bent) <= max(allowed, _RESOLVED * spread):
             yield _Interval(begin, end, None)
         else:
             middle = (first + last) // 2

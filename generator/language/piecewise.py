@@ -11,7 +11,7 @@ from scipy.interpolate import CubicSpline
 
 from . import ir
 from .ir import Expr
-from .pace import Pace, sampled
+from .pace import STEADY, Pace, sampled
 
 Array = NDArray[np.float64]
 _SHARES = np.array([0.0, 0.25, 0.5, 0.75])  # of a piece, where it is looked at
@@ -44,7 +44,9 @@ class Piecewise:
 
     @property
     def pace(self) -> Pace:
-        """Longest steps of the argument that resolve it."""
+        """Longest steps of the argument that resolve it; solvers stop at kinks, between which it is straight."""
+        if self.kinks:
+            return STEADY
         begins = np.unique(self.pieces[:, 0])
         lengths = np.diff(begins, append=2.0 * begins[-1] - begins[-2]) if len(begins) > 1 else np.ones(1)
         x = (begins[:, None] + lengths[:, None] * _SHARES).ravel()

@@ -401,11 +401,6 @@ class Mechanism:
         return self.chain.constraints.formulation
 
     @property
-    def velocity_forces(self) -> str:
-        """`physical` or `as_printed`."""
-        return self.chain.constraints.velocity_forces
-
-    @property
     def redundant(self) -> str | tuple[str, ...]:
         """`auto`, `minimum_norm`, or names of the rows to leave out."""
         return self.chain.constraints.redundant

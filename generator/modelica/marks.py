@@ -38,7 +38,7 @@ def _of_expressions(program: Program, chain: Chain) -> Iterator[Declaration]:
 def _of_table(program: Program, lookup: Lookup) -> Iterator[Declaration]:
     pace = lookup.table.pace
     rises = lookup.rate.op == "constant" and lookup.rate.data > 0.0
-    arguments = pace.begins[pace.marks].tolist() if rises and not lookup.table.kinks else []
+    arguments = pace.begins[pace.marks].tolist() if rises else []
     times = [(ir.constant(x) - lookup.begin) / lookup.rate for x in arguments]
     if times:
         text = f"whether something short in table {lookup.function} has begun"

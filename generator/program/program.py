@@ -205,7 +205,7 @@ class Start(Following):
     defaults     q and q̇ of the start, n numbers each
     rows         names of all constraint rows
     forces       on all n coordinates at rest; C, Phi, Phi_dot: of all rows, None without any
-    places       of the machine, shape (3,) each, m: the box around them is its extent
+    places       of the machine, shape (3,) each, m: the largest distance between two of them is its extent
     """
 
     coordinates: tuple[str, ...]
@@ -235,6 +235,7 @@ class Program:
     relations    what changes at events whose times are not known before; their switches come after those of events
     start        how the start states follow the parameters; None: they are those that are given
     projections  level, `position` or `velocity` → its projection; empty where it is not wanted
+    accepted     norm of the constraints' violation up to which a start is on them, so that it may be projected
     info         further facts for headers: coordinates, partition
     """
 
@@ -255,6 +256,7 @@ class Program:
     outputs: list[Output] = field(default_factory=list)
     start: Start | None = None
     projections: dict[str, Projection] = field(default_factory=dict)
+    accepted: float = 0.0
     requirements: list[Requirement] = field(default_factory=list)
     checks: list[Assertion] = field(default_factory=list)
     assertions: list[Assertion] = field(default_factory=list)

@@ -7,9 +7,12 @@ would be there without the balance: what the forces alone would do, what they wo
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 
 import numpy as np
 
+from ...errors import SolveError
 from ...generator.language.expressions import level
 from ...generator.mechanism import GROUND, Coordinate, Mechanism, signal_names
 from ...generator.types import requested
@@ -27,6 +30,7 @@ _SAMPLES = 25  # instants of the run that are looked at
 _QUANTITIES = ("position", "velocity", "acceleration", "effort", "bristle")
 _CANCELLED = 1e-8  # of what an expression's terms come to one by one
 _LEFT = 1e-4  # of the forces, in the thought of a motion where they are in balance
+_SHAKEN = 1e-6  # of a coordinate's place: a millionth of it is still far above what rounding leaves
 
 
 def magnitudes(
@@ -40,11 +44,14 @@ def magnitudes(
     part of what that acceleration comes to in the time of the run. Joint loads: the largest force or the weight,
     and the largest moment or that force on the link's size. Without a name: how far and how fast bodies move.
 
+    All have a least scale by what a displacement of the coordinates by a millionth would do: where nothing acts,
+    rounding is not compared with rounding.
+
     start   (q0, qd0), shape (n,) each; inputs as in `simulate`
     """
     found = _Samples(mechanism, run, start, inputs)
     known = (*found.bodies(), *found.coordinates(), *found.points(), *found.force_elements(), *found.loads())
-    return (*known, *found.frames(), *found.energies(), *found.expressions(known))
+    return (*known, *found.frames(), *found.knife_edges(), *found.energies(), *found.expressions(known))
 
 
 def natural_accelerations(
@@ -66,6 +73,25 @@ def natural_accelerations(
     return np.maximum(_terms(model.forces(state), found) / np.diag(found.M), falling)
 
 
+@dataclass(frozen=True)
+class _Shaken:
+    """Least scales: by a displacement of all coordinates by a millionth of their places.
+
+    position, speed, acceleration, effort   of the coordinates, shape (n,): rad or m, per s, per s², N·m or N
+    travel, pace, jolt                      of a point: m, m/s, m/s²
+    force                                   N: of all masses
+    """
+
+    position: Array
+    speed: Array
+    acceleration: Array
+    effort: Array
+    travel: float
+    pace: float
+    jolt: float
+    force: float
+
+
 class _Samples:
     """What some states of the run have in common.
 
@@ -73,6 +99,7 @@ class _Samples:
     acceleration   shape (n,): see `magnitudes`
     place          shape (n,), rad or m: as far as a coordinate may be thought to go
     extent         m, of bodies, centres of mass and points
+    least          of the signals' scales
     travel, speed  m, m/s: the largest of a body's origin or centre of mass from sample to sample
     """
 
@@ -100,6 +127,7 @@ class _Samples:
         rate = np.abs(self._qd).max(axis=0)
         self.acceleration = np.max([force / self.inertia, self.gravity / lengths, rate / self.time], axis=0)
         self.place = np.array([self._place(c, f) for c, f in zip(mechanism.coordinates, force, strict=True)])
+        self.least = self._shaken(_SHAKEN * self.place, lengths)
         # of a point, m/s²
         self.linear = float(np.max(self.acceleration * lengths))
 
@@ -114,12 +142,13 @@ class _Samples:
             name = {quantity: coordinate.signal(quantity).name for quantity in _QUANTITIES}
             unit, owner, acceleration = coordinate.unit, coordinate.owner, float(self.acceleration[k])
             place = self._moved(name["position"], acceleration, self.place[k])
-            yield Magnitude(name["position"], unit, owner, place)
+            yield Magnitude(name["position"], unit, owner, place, self.least.position[k])
             speed = self._speed(name["velocity"], acceleration)
-            yield Magnitude(name["velocity"], f"{unit}/s", owner, speed)
-            yield Magnitude(name["acceleration"], f"{unit}/s2", owner, acceleration)
+            yield Magnitude(name["velocity"], f"{unit}/s", owner, speed, self.least.speed[k])
+            least = self.least.acceleration[k]
+            yield Magnitude(name["acceleration"], f"{unit}/s2", owner, acceleration, least)
             effort = acceleration * float(self.inertia[k])
-            yield Magnitude(name["effort"], coordinate.effort_unit, owner, effort)
+            yield Magnitude(name["effort"], coordinate.effort_unit, owner, effort, self.least.effort[k])
             if name["bristle"] in self._run.signals:
                 yield Magnitude(name["bristle"], unit, owner, self._largest(name["bristle"]))
 
@@ -129,22 +158,24 @@ class _Samples:
             for axis in "xyz":
                 place, velocity = (of_point(name, quantity, axis).name for quantity in ("position", "velocity"))
                 owner = f"point {name}"
-                yield Magnitude(place, "m", owner, self._moved(place, self.linear, self.extent))
-                yield Magnitude(velocity, "m/s", owner, self._speed(velocity, self.linear))
+                moved, speed = self._moved(place, self.linear, self.extent), self._speed(velocity, self.linear)
+                yield Magnitude(place, "m", owner, moved, self.least.travel)
+                yield Magnitude(velocity, "m/s", owner, speed, self.least.pace)
                 if name in self._mechanism.chain.accelerated:
-                    yield Magnitude(of_point(name, "acceleration", axis).name, "m/s2", owner, self.linear)
+                    acceleration = of_point(name, "acceleration", axis).name
+                    yield Magnitude(acceleration, "m/s2", owner, self.linear, self.least.jolt)
 
     def frames(self) -> Iterator[Magnitude]:
         """Origins, quaternions and angular velocities of links."""
         for link in self._mechanism.chain.posed:
             for measure in requested.origins(link):
                 moved = self._moved(measure.signal.name, self.linear, self.extent)
-                yield Magnitude(measure.signal.name, measure.unit, link, moved)
+                yield Magnitude(measure.signal.name, measure.unit, link, moved, self.least.travel)
             for measure in requested.quaternions(link):
                 yield Magnitude(measure.signal.name, measure.unit, link, 1.0)
             for measure in requested.omegas(link):
                 speed = self._speed(measure.signal.name, self.linear / self.extent)
-                yield Magnitude(measure.signal.name, measure.unit, link, speed)
+                yield Magnitude(measure.signal.name, measure.unit, link, speed, self.least.pace / self.extent)
 
     def energies(self) -> Iterator[Magnitude]:
         """The weight on the mechanism's extent, the largest kinetic one, and as far as the potential changes."""
@@ -153,11 +184,12 @@ class _Samples:
             weight = max(self._weights().values(), default=0.0)
             change = float(np.ptp(self._run.signals[names[1]]))
             size = max(weight * self.extent, self._largest(names[0]), change)
-            yield from (Magnitude(name, "J", "energy", size) for name in names)
+            least = self.least.force * self.extent
+            yield from (Magnitude(name, "J", "energy", size, least) for name in names)
 
     def expressions(self, known: Iterable[Magnitude]) -> Iterator[Magnitude]:
         """As far as they change, or would by changes of their names of the names' own magnitudes."""
-        sizes = {entry.signal: entry.size for entry in known}
+        sizes = {entry.signal: max(entry.size, entry.least) for entry in known}
         for name, reading in self._model.outputs.items():
             at = [reading.sizes(state) for state in self._states]
             slopes = np.max([gradient for _, gradient in at], axis=0)
@@ -180,10 +212,17 @@ class _Samples:
             "m/s": lambda name: self._speed(name, self.linear),
             "N": lambda name: max(weight, self._largest(name)),
         }
+        least = {"m": self.least.travel, "m/s": self.least.pace, "N": self.least.force}
         for part in self._mechanism.measured:
             for measure in part.signals.values():
                 name, unit = measure.signal.name, measure.unit
-                yield Magnitude(name, unit, part.name, sizes[unit](name))
+                yield Magnitude(name, unit, part.name, sizes[unit](name), least[unit])
+
+    def knife_edges(self) -> Iterator[Magnitude]:
+        """Forces along the normals."""
+        for edge in self._mechanism.nonholonomic:
+            name = f"{edge.name}_force"
+            yield Magnitude(name, "N", edge.name, self._largest(name), self.least.force)
 
     def loads(self) -> Iterator[Magnitude]:
         """Forces and moments in the joints."""
@@ -194,9 +233,11 @@ class _Samples:
                 continue
             force = max(weights[link], *(self._largest(name[part]) for part in COMPONENTS[:3]))
             for part in (*COMPONENTS[:3], "axial", "normal"):
-                yield Magnitude(name[part], "N", link, force)
+                yield Magnitude(name[part], "N", link, force, self.least.force)
+            least = self.least.force * max(size, self.extent)
             for part in COMPONENTS[3:]:
-                yield Magnitude(name[part], "N.m", link, max(self._largest(name[part]), force * size))
+                moment = max(self._largest(name[part]), force * size)
+                yield Magnitude(name[part], "N.m", link, moment, least)
 
     def _sample(self, k: int) -> tuple[Array, Array, Array]:
         state = self._model.state(float(self._run.time[k]), self._q[k], self._qd[k], lag=self._lags[k])
@@ -209,6 +250,25 @@ class _Samples:
         ]
         places = np.concatenate([frames[:, :3, 3], centres, state.places.position.T]) + state.posture.datum
         return _terms(self._model.forces(state), found), np.diag(found.M), places
+
+    def _shaken(self, changes: Array, lengths: Array) -> _Shaken:
+        """Least scales by such displacements from the start, shape (n,); lengths: m per unit of a coordinate."""
+        q, qd, z = self._q[0], self._qd[0], self._z[0]
+
+        def accelerations(at: Array) -> Array:
+            state = self._model.state(float(self._run.time[0]), at, qd, lag=self._lags[0])
+            return self._model.rates(state, self._form, z).qdd
+
+        undisturbed = accelerations(q)
+        acceleration = np.zeros(len(q))
+        for shift in np.diag(changes):
+            with suppress(SolveError):  # an expression has no value beyond the end of its domain
+                acceleration += np.abs(accelerations(q + shift) - undisturbed)
+        speed = np.sqrt(acceleration * changes)  # of an oscillation of that amplitude and acceleration
+        travel, pace, jolt = (float(np.max(x * lengths)) for x in (changes, speed, acceleration))
+        mass = sum(float(body.mass) for body in self._mechanism.bodies)
+        effort = acceleration * self.inertia
+        return _Shaken(changes, speed, acceleration, effort, travel, pace, jolt, mass * jolt)
 
     def _weights(self) -> dict[str, float]:
         """Link → N: what it and all that hangs on it weigh."""

@@ -12,20 +12,24 @@ import numpy as np
 
 from ...errors import SolveError
 from ...generator.mechanism import Mechanism
-from ...trajectory import Array, Trajectory, output_grid
+from ...trajectory import Array, Singular, Trajectory, output_grid
 from ..forces.element import Input
 from ..forces.joint_loads import all_links
 from ..integration.events import Events
 from ..integration.integrators import Integrator, Interpolant, Stalled
+from ..integration.leap import LENGTH, PLACE, leap
 from ..integration.motion import Motion
+from ..integration.zero_lengths import ZeroLengths
 from ..kinematics.segment import Segment
 from ..solve.model import SAME_TIME, Model, Start
 from ..solve.solver import formulation
 from ..solve.statics import start_state
 from .signals import Moment, signals
-from .watch import Watch
+from .watch import Watch, branch_lost
 
 Progress = Callable[[float], None]
+_SHORTEST = 0.3  # of the length of a leap, where the singular position is nearer than it was thought
+_ERRORS = 100.0  # of the tolerance: what a run makes of it
 _LOOKS = 1000  # of a run, at least, at what changes at events
 
 
@@ -78,14 +82,22 @@ def simulate(
     motion = Motion(model, formulation(model, model.state(0.0, q0, qd0), dependent))
     joints = model.joint_loads(_wanted_loads(mechanism, loads))
     times = output_grid(stop or settings.stop, output_step or settings.output_step)
-    run = _Run(motion, times, progress)
+    run = _Run(motion, times, integrator.tolerance, progress)
     with np.errstate(over="ignore", invalid="ignore"):  # a motion that diverges is reported as a SolveError
         run.march(integrator, motion.states(q0, qd0))
     found, extra = signals(motion, run.moments(), joints, multipliers)
     wall = time.perf_counter() - begun
     extra["tolerance"] = integrator.tolerance
     return Trajectory(
-        "reference", times, found, wall, run.steps, run.watch.note, extra, events=tuple(run.events.found)
+        "reference",
+        times,
+        found,
+        wall,
+        run.steps,
+        run.watch.note,
+        extra,
+        events=tuple(run.events.found),
+        singular=tuple(run.watch.singular),
     )
 
 
@@ -94,19 +106,31 @@ def _wanted_loads(mechanism: Mechanism, loads: Literal["all"] | Sequence[str] | 
     return all_links(mechanism) if wanted == "all" else wanted
 
 
+class _Passed(Exception):
+    """A step has passed a singular configuration, or comes to it."""
+
+    def __init__(self, singular: Singular) -> None:
+        super().__init__()
+        self.singular = singular
+
+
 class _Run:
     """One integration with its results on the output grid."""
 
-    def __init__(self, motion: Motion, times: Array, progress: Progress | None) -> None:
+    def __init__(self, motion: Motion, times: Array, tolerance: float, progress: Progress | None) -> None:
         self.motion, self.times = motion, times
-        self.watch = Watch(motion, float(np.diff(times).max(initial=0.0)), float(times[-1]))
+        self.watch = Watch(motion, float(np.diff(times).max(initial=0.0)), float(times[-1]), tolerance)
         self.events = Events(motion, float(times[-1]) / _LOOKS)
+        self.lengths = ZeroLengths(motion)
         self.steps = 0
         end = float(times[-1])
         self._pace = motion.model.pace(end)
         begins = np.array([0.0, *motion.model.stops(end)])
         self._bounds = np.append(begins[begins < end * (1.0 - SAME_TIME)], end)
         self._last_stop = float(begins[-1])
+        self._steps: list[
+            tuple[float, Array]
+        ] = []  # begins of the steps since the last event, s, and states there
         self._segments = [Segment(0.0)] * len(times)
         self._values = np.empty((len(times), motion.size))
         self._done = 0
@@ -127,14 +151,16 @@ class _Run:
     def _integrated(
         self, integrator: Integrator, segment: Segment, span: tuple[float, float], y: Array
     ) -> tuple[float, Array]:
-        """To the end of the span, or to the next event; implicit steps that do not get there are taken back.
+        """To the end of the span, to the next event or across the next singular configuration.
 
-        Explicit ones may get over a position where rows are singular for an instant, since their stages are few.
+        Implicit steps that do not get there are taken back.
         """
-        done = self._done
+        done, self._steps = self._done, [(span[0], y)]
         try:
             record = partial(self._record, segment)
             return integrator.integrate(self.motion.rate(segment), span, y, record, self._pace)
+        except _Passed as passed:
+            return self._leapt(integrator, segment, span[1], passed.singular)
         except SolveError as error:
             if integrator.method == "Radau":
                 self._done = done
@@ -143,6 +169,42 @@ class _Run:
             if isinstance(error, Stalled):
                 raise SolveError(f"{self.watch.explained(segment, error.t, error.y)} ({error})") from None
             raise
+
+    def _leapt(
+        self, integrator: Integrator, segment: Segment, end: float, singular: Singular
+    ) -> tuple[float, Array]:
+        """Time, s, and state after a singular configuration, which is crossed in one step.
+
+        The motion goes back to before it first. An event on the way ends it.
+        Raises SolveError where the step does not keep the branch of the motion.
+        """
+        self.watch.back()
+        self.watch.singular.append(singular)
+        t, y, length = self._before(segment, singular)
+        wanted = max(singular.t - PLACE * length, t)
+        self._done = min(self._done, int(np.searchsorted(self.times, t, side="right")))
+        rate, record = self.motion.rate(segment), partial(self._record, segment)
+        if t < wanted:
+            approach = replace(integrator, method="DOP853")
+            t, y = approach.integrate(rate, (t, wanted), y, record, self._pace)
+        if t < wanted:
+            return t, y
+        y = self.motion.settled(t, y, segment, _ERRORS * integrator.tolerance)
+        at = self.watch.located(segment, t, y, 2.0 * PLACE * length)
+        step = leap(rate, t, y, min(t + max((at - t) / PLACE, _SHORTEST * length), end))
+        if not step.is_continuous(y, self.motion.velocities, self.motion.form.choice.unit[self.motion.rates]):
+            raise SolveError(branch_lost(singular))
+        step = replace(step, y=self.motion.settled(step.end, step.y, segment, _ERRORS * integrator.tolerance))
+        event = self._record(segment, t, step.end, step.y, lambda: step.interpolant)
+        return (step.end, step.y) if event is None else (event, step.interpolant(event))
+
+    def _before(self, segment: Segment, singular: Singular) -> tuple[float, Array, float]:
+        """Begin of the last step that leaves room for a leap, s, the state there, and the leap's length, s."""
+        for t, y in reversed(self._steps):
+            length = LENGTH * self.watch.turning(segment, t, y)
+            if t + PLACE * length <= singular.t:
+                break
+        return t, y, length
 
     def _enter(self, segment: Segment, t: float) -> None:
         """Output times that are an event's, but for rounding, belong to the segment after it; not the start."""
@@ -164,7 +226,11 @@ class _Run:
         event = self.events.first(segment, before, after, interpolant)
         if event is not None:
             after, y = event, interpolant()(event)
-        self.watch.step(segment, before, after, y, interpolant)
+        passed = self.watch.step(segment, before, after, y, interpolant)
+        if passed is not None:
+            raise _Passed(passed)
+        self.lengths.step(segment, before, after, interpolant)
+        self._steps.append((after, y))
         self._take(before, after, interpolant)
         self._report(after / float(self.times[-1]))
         return event

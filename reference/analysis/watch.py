@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from ...errors import SolveError
-from ...trajectory import Array
+from ...trajectory import Array, Singular
 from ..integration.integrators import Interpolant
 from ..integration.motion import Motion
 from ..kinematics.quantities import State
@@ -37,7 +37,9 @@ _VERY_CLOSE = 1e-2  # the same: short steps are not for anything else
 _SHORT = 1e-2  # of the longest step
 _AHEAD = 0.1  # of the longest step, where rows are to be fulfilled beyond a singular position
 _SINGULAR = 1e-4  # the same: the position counts as singular
+_ERRORS_ROOT = 3.0  # the same, by the root of the tolerance: what the run's errors hide
 _INVOLVED = 0.1  # of a combination of rows that vanishes
+_PART = 1e-4  # rad or of the extent, of a motion along which the rows' change is measured
 
 
 @dataclass(frozen=True)
@@ -56,35 +58,59 @@ class Watch:
 
     longest   s, between two looks at the rows that are left out
     stop      s, when the run is to end
-    singular  times at which the rows came near to a singular position, s
+    tolerance of the integrator, relative
+    singular  positions at which the rows came near to depending on each other
     """
 
-    def __init__(self, motion: Motion, longest: float, stop: float) -> None:
+    def __init__(self, motion: Motion, longest: float, stop: float, tolerance: float) -> None:
         self._motion, self._left = motion, LeftOut(motion.model, motion.form.choice)
         self._longest, self._stop = min(longest, stop / _POINTS), stop
+        # an error of positions makes of a singular configuration one that is as far from it as its root
+        self._singular = max(_SINGULAR, _ERRORS_ROOT * tolerance**0.5)
         self._recent: deque[float] = deque(maxlen=_SHRINKING)  # lengths of steps, s
         self._step = 0.0  # the longest one
         self._largest = 0.0
         self._sizes = np.zeros((0, 1))
         self._passed: list[_Passed] = []
-        self.singular: list[float] = []
+        self.singular: list[Singular] = []
 
-    def step(self, segment: Segment, before: float, after: float, y: Array, at: Callable[[], Interpolant]) -> None:
+    def step(
+        self, segment: Segment, before: float, after: float, y: Array, at: Callable[[], Interpolant]
+    ) -> Singular | None:
         """Look at a step from `before` to `after`, s, of a time segment; y at its end.
 
+        Returns the singular position that has been passed, or that is right ahead, if there is one.
         Raises SolveError where a row that is left out opens, or where the steps shrink to nothing.
         """
         self._bound(after, y)
         if self._left.rows:
             self._look(segment, before, after, at())
-        if self._left.active:
-            self._measure(segment, after, y, at)
+        found = self._measure(segment, after, y, at) if self._left.active else None
         self._recent.append(after - before)
         self._step = max(self._step, after - before)
         if self._shrinking():
             if self._is_end(segment, after, y):
                 raise SolveError(self.explained(segment, after, y))
             self._recent.clear()
+            found = found or self._ahead(segment, after, y)
+        return found
+
+    def turning(self, segment: Segment, t: float, y: Array) -> float:
+        """Time in which the rows change by their own size, s, at the state y, shape (size,), at t, s."""
+        state = self._motion.moment(t, y, segment)[0]
+        speed = float(np.abs(state.qd / self._motion.form.choice.unit).max()) or 1.0
+        part = _PART / speed
+        rows, later = self._rows(state), self._rows(self._moved(state, part))
+        return part * float(np.linalg.norm(rows)) / max(float(np.linalg.norm(later - rows)), 1e-300)
+
+    def located(self, segment: Segment, t: float, y: Array, longest: float) -> float:
+        """Time at which rows are nearest to singular soon, s, by position, velocity and acceleration at t, s.
+
+        longest  s, from t on
+        """
+        state, z = self._motion.moment(t, y, segment)
+        qdd = self._motion.model.rates(state, self._motion.form, z).qdd
+        return t + self._soonest(state, qdd, longest)[0]
 
     def back(self) -> None:
         """The run goes on from an earlier time, by steps of another method."""
@@ -140,7 +166,7 @@ class Watch:
     @property
     def note(self) -> str:
         """What a reader of the run must know."""
-        return _near_singular(self.singular) if self.singular else ""
+        return _near_singular([passed.t for passed in self.singular]) if self.singular else ""
 
     def _look(self, segment: Segment, before: float, after: float, at: Interpolant) -> None:
         """At the rows that are left out, through a step."""
@@ -149,7 +175,7 @@ class Watch:
             if opened:
                 raise SolveError(str(opened))
 
-    def _measure(self, segment: Segment, after: float, y: Array, at: Callable[[], Interpolant]) -> None:
+    def _measure(self, segment: Segment, after: float, y: Array, at: Callable[[], Interpolant]) -> Singular | None:
         """How near the rows are to a singular position; a minimum at the middle one of three ends is sought.
 
         So is one within the step, if it is a long one: rows get singular only if they change by about as much as
@@ -165,15 +191,45 @@ class Watch:
         self._passed = [*self._passed[-2:], here]
         values = [passed.value for passed in self._passed]
         if turned and self._dips(before[0].t, here):
-            self._seek([(before[0].t, here)])
-        elif len(values) == 3 and values[1] < min(_FALLING * self._largest, values[0], values[2]):
-            self._seek([(self._passed[k].t, self._passed[k + 1]) for k in (0, 1)])
+            return self._seek([(before[0].t, here)])
+        if len(values) == 3 and values[1] < min(_FALLING * self._largest, values[0], values[2]):
+            return self._seek([(self._passed[k].t, self._passed[k + 1]) for k in (0, 1)])
+        return None
 
-    def _seek(self, steps: list[tuple[float, _Passed]]) -> None:
-        """Note a singular position where the smallest singular value is least in steps, each from its begin, s."""
-        t, least = min((self._minimum(*step) for step in steps), key=lambda minimum: minimum[1])
-        if least < _SINGULAR * self._largest and t > max(self.singular, default=-np.inf) + self._longest:
-            self.singular.append(t)
+    def _seek(self, steps: list[tuple[float, _Passed]]) -> Singular | None:
+        """Singular position where the smallest singular value is least in steps, each from its begin, s."""
+        found = [(*self._minimum(*step), step[1]) for step in steps]
+        t, least, step = min(found, key=lambda minimum: minimum[1])
+        if least >= self._singular * self._largest or self._is_known(t):
+            return None
+        y = step.interpolant(t) if step.interpolant else None
+        return Singular(t, () if y is None else self._dependent(self._motion.moment(t, y, step.segment)[0]))
+
+    def _is_known(self, t: float) -> bool:
+        return bool(self.singular) and t <= self.singular[-1].t + self._longest
+
+    def _ahead(self, segment: Segment, t: float, y: Array) -> Singular | None:
+        """Singular position that the motion comes to at once, by its velocities at the state y at t, s."""
+        state = self._motion.moment(t, y, segment)[0]
+        later, value = self._soonest(state, 0.0 * state.qd, _AHEAD * self._step)
+        if value >= _VERY_CLOSE * self._largest or self._is_known(t + later):
+            return None
+        return Singular(t + later, self._dependent(self._moved(state, later)))
+
+    def _soonest(self, state: State, qdd: Array, longest: float) -> tuple[float, float]:
+        """When rows are nearest to singular after a state, s, and their smallest singular value there."""
+        found = minimize_scalar(
+            lambda later: self._smallest(self._moved(state, later, qdd)),
+            bounds=(0.0, longest),
+            method="bounded",
+            options={"xatol": 1e-9},
+        )
+        return float(found.x), float(found.fun)
+
+    def _moved(self, state: State, later: float, qdd: Array | float = 0.0) -> State:
+        """The state after a short time, s, at the same accelerations."""
+        position = state.q + later * (state.qd + 0.5 * later * qdd)
+        return self._motion.model.state(state.t + later, position, state.qd, state.segment, state.lag)
 
     def _dips(self, begin: float, step: _Passed) -> bool:
         """Whether the smallest singular value falls at the step's begin, s, and rises at its end."""
@@ -221,12 +277,17 @@ class Watch:
     def _smallest(self, state: State) -> float:
         return _smallest(self._rows(state))
 
+    def _dependent(self, state: State) -> tuple[str, ...]:
+        """Names of the rows whose combinations are nearest to zero."""
+        left, values, _ = np.linalg.svd(self._rows(state))
+        nearest = left[:, values <= max(_VERY_CLOSE * self._largest, float(values[-1]))]
+        names = self._motion.model.constraints.names
+        shares = zip(self._left.active, np.linalg.norm(nearest, axis=1).tolist(), strict=True)
+        return tuple(names[k] for k, share in shares if share > _INVOLVED)
+
     def _becoming_singular(self, state: State) -> str:
         """Which rows, and how far away what they demand is, now or at the end."""
-        combination = np.abs(np.linalg.svd(self._rows(state))[0][:, -1])
-        involved = [k for k, share in zip(self._left.active, combination, strict=True) if share > _INVOLVED]
-        constraints = self._motion.model.constraints
-        names = ", ".join(constraints.names[k] for k in involved)
+        names = ", ".join(self._dependent(state))
         missed = next(filter(None, (self._missed(state, t) for t in (self._stop, state.t))), "")
         if not missed:
             return (
@@ -252,6 +313,15 @@ class Watch:
         name = model.constraints.names[k]
         missed = f"at t = {t:.6g} s the nearest position misses {name} by {Phi[k]:.3g}"
         return f"; beyond it they cannot be fulfilled, {missed}"
+
+
+def branch_lost(singular: Singular) -> str:
+    """Message where a run cannot keep the branch of the motion across a singular configuration."""
+    return (
+        f"the motion cannot be continued across t = {singular.t:.9g} s: the constraint equations"
+        f" {', '.join(singular.constraints)} depend on each other there, and its velocities change abruptly, so it"
+        " would leave its branch; change the dimensions or add a constraint, or end the run before"
+    )
 
 
 def _near_singular(times: list[float]) -> str:

@@ -82,13 +82,15 @@ def _factors(closure: Closure, condition: Condition, slots: int) -> Array:
     way = _origin(closure.b, slots) - _origin(closure.a, slots)
     match condition.kind:
         case "along":
-            return np.array([_axis(closure.a, condition.a, slots), way])
+            return np.array([axis_vector(closure.a, condition.a, slots), way])
         case "along_world":
             fixed = np.zeros((slots, 4))
             fixed[0, condition.a] = 1.0
             return np.array([fixed, way])
         case "between":
-            return np.array([_axis(closure.a, condition.a, slots), _axis(closure.b, condition.b, slots)])
+            return np.array(
+                [axis_vector(closure.a, condition.a, slots), axis_vector(closure.b, condition.b, slots)]
+            )
         case "distance":
             return np.array([way, way])
 
@@ -99,7 +101,8 @@ def _origin(frame: JointFrame, slots: int) -> Array:
     return vector
 
 
-def _axis(frame: JointFrame, i: int, slots: int) -> Array:
+def axis_vector(frame: JointFrame, i: int, slots: int) -> Array:
+    """Return axis i of a frame as a vector of its body, shape (slots, 4)."""
     vector = np.zeros((slots, 4))
     vector[frame.place.body + 1, :3] = frame.rotation[:, i]
     return vector

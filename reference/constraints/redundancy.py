@@ -17,7 +17,8 @@ from scipy.linalg import qr
 from ...trajectory import Array
 
 TOLERANCE = 1e-8  # singular values of C, rows of length 1, relative to the largest: smaller ones count as zero
-_ZERO = 1e-10  # length of a row relative to the magnitudes that it is made of: a shorter one is zero
+# length of a row relative to the magnitudes that it is made of: a shorter one is zero: descriptions have 8 digits
+_ZERO = 1e-7
 _SHORT = 1e-6  # the same: a shorter one is not stretched to length 1, for its rounding errors would grow, too
 _ROUNDING = 1e-12  # length of a row relative to the longest: a shorter one is zero but for rounding
 _INVOLVED = 1e-6  # of a row's share in another one

@@ -25,10 +25,6 @@ class Component(Protocol):
         """Its value."""
         ...
 
-    def by_rates(self, state: State) -> Array:
-        """∂/∂q̇, shape (n,)."""
-        ...
-
 
 class AppliedForces(ForceElement):
     """All of them."""
@@ -102,17 +98,6 @@ class AppliedForces(ForceElement):
         kind: Literal["moment", "force"] = "moment" if self._mechanism.coordinates[k].unit == "rad" else "force"
         return Mark(force.name, kind, Place(owner, np.zeros(3)))
 
-    def by_rates(self, state: State) -> Array:
-        """Σ_k q̇_k ∂Q_k/∂q̇ of the applied forces: the velocity of where they act times their slopes."""
-        total = np.zeros(len(state.q))
-        for force, components, column in self._forces:
-            slopes = np.array([component.by_rates(state) for component in components])
-            if force.coordinate is not None:
-                total += state.qd[force.coordinate] * slopes[0]
-            else:
-                total += _in_world(force, slopes.T, state) @ state.places.velocity[:, column]
-        return total
-
     def wrenches(self, state: State) -> Array:
         """What forces at places do to each slot, shape (B, 6)."""
         total = np.zeros((self._slots, 6))
@@ -161,10 +146,6 @@ class _Given:
     def number(self, state: State) -> Number:
         """Its value."""
         return input_in(self._value, state)
-
-    def by_rates(self, state: State) -> Array:
-        """Inputs do not depend on q̇."""
-        return np.zeros_like(state.qd)
 
 
 def places(mechanism: Mechanism) -> list[Place]:

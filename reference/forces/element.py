@@ -99,11 +99,6 @@ class ForceElement:
         del state
         return Reaction()
 
-    def by_rates(self, state: State) -> Array | float:
-        """Σ_k q̇_k ∂Q_k/∂q̇ of what it applies, shape (n,), beside its dampers."""
-        del state
-        return 0.0
-
     def wrenches(self, state: State) -> Array | float:
         """What joints bear of it, on each slot, shape (B, 6): force, then moment about the origin of positions."""
         del state

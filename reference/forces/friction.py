@@ -37,34 +37,24 @@ class FrictionEfforts:
     residual: Array
 
 
-_Bristle: TypeAlias = tuple[Array, Array, Array]  # ż, μ and μ's slope by q̇ while z is held; shape (…) each
+_Bristle: TypeAlias = tuple[Array, Array]  # ż and μ; shape (…) each
 
 
 def _lugre(friction: Friction, rate: Array, z: Array) -> _Bristle:
     """Canudas de Wit et al., 1995."""
     ratio, drop = rate / friction.v_s, friction.mu_s - friction.mu_k
-    peak = drop * np.exp(-ratio * ratio)
-    steady = friction.mu_k + peak
+    steady = friction.mu_k + drop * np.exp(-ratio * ratio)
     z_dot = rate - friction.sigma0 * abs(rate) * z / steady
-    falling = 2.0 * ratio / friction.v_s * peak / steady  # −(d steady/d rate)/steady
-    by_rate = 1.0 - friction.sigma0 * z * (np.sign(rate) + abs(rate) * falling) / steady
-    mu = friction.sigma0 * z + friction.sigma1 * z_dot + friction.sigma2 * rate
-    return z_dot, mu, friction.sigma1 * by_rate + friction.sigma2
+    return z_dot, friction.sigma0 * z + friction.sigma1 * z_dot + friction.sigma2 * rate
 
 
 def _dahl(friction: Friction, rate: Array, z: Array) -> _Bristle:
     """Dahl, 1968."""
     free = 1.0 - friction.sigma0 * z * np.sign(rate) / friction.mu_s
-    return rate * abs(free) ** friction.gamma * np.sign(free), friction.sigma0 * z, np.zeros_like(rate)
+    return rate * abs(free) ** friction.gamma * np.sign(free), friction.sigma0 * z
 
 
 _MODELS: dict[str, Callable[[Friction, Array, Array], _Bristle]] = {"lugre": _lugre, "dahl": _dahl}
-
-
-def _coefficient(mechanism: Mechanism, friction: Friction, rate: Array, z: Array) -> tuple[Array, Array]:
-    """Bristle rate and friction coefficient; as printed μ + q̇ ∂μ/∂q̇, for ΔQ of P0 (26) has friction, too."""
-    z_dot, mu, slope = _MODELS[friction.model](friction, rate, z)
-    return z_dot, mu + rate * slope if mechanism.velocity_forces == "as_printed" else mu
 
 
 class FrictionModel:
@@ -76,7 +66,6 @@ class FrictionModel:
     """
 
     def __init__(self, mechanism: Mechanism) -> None:
-        self._mechanism = mechanism
         self.coordinates = [k for k, c in enumerate(mechanism.coordinates) if c.friction is not None]
         self._friction = [c.friction for c in mechanism.coordinates if c.friction is not None]
         self.units = -np.eye(mechanism.n)[:, self.coordinates]
@@ -95,7 +84,7 @@ class FrictionModel:
         """Rates and coefficients at q̇, shape (…, n), and z, shape (…, f)."""
         z_dot, mu = np.zeros((2, *z.shape))
         for i, (friction, k) in enumerate(zip(self._friction, self.coordinates, strict=True)):
-            z_dot[..., i], mu[..., i] = _coefficient(self._mechanism, friction, qd[..., k], z[..., i])
+            z_dot[..., i], mu[..., i] = _MODELS[friction.model](friction, qd[..., k], z[..., i])
         return Bristles(z_dot, mu)
 
     def efforts(
@@ -157,6 +146,6 @@ def friction_efforts(mechanism: Mechanism, run: Trajectory) -> dict[str, Array]:
         if friction.normal_force is not None or load in run.signals:
             normal_force = run.signals[load] if friction.normal_force is None else friction.normal_force
             rate, bristle = run.columns([coordinate.signal("velocity").name, z]).T
-            mu = _coefficient(mechanism, friction, rate, bristle)[1]
+            mu = _MODELS[friction.model](friction, rate, bristle)[1]
             found[coordinate.symbol] = np.asarray(mu * friction.arm * normal_force, dtype=float)
     return found

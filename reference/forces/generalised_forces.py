@@ -31,7 +31,6 @@ class GeneralisedForces:
 
     elastic      springs of coordinates, supports and closures
     dissipative  their dampers
-    printed      ΔQ_i = Σ_k q̇_k ∂Q_k/∂q̇_i of P0 (26) and P2 (20), if the description asks for it, else 0
     driven       W, that springs take from what moves their lengths at rest
     """
 
@@ -39,13 +38,12 @@ class GeneralisedForces:
     elastic: Array
     dissipative: Array
     applied: Array
-    printed: Array
     driven: Number
 
     @property
     def total(self) -> Array:
         """Q, shape (…, n), N·m or N."""
-        return self.gravity + self.elastic + self.dissipative + self.applied + self.printed
+        return self.gravity + self.elastic + self.dissipative + self.applied
 
 
 def _modules() -> list[Any]:
@@ -83,7 +81,6 @@ class ForceModel:
         self, mechanism: Mechanism, reader: Reader, first: int, inputs: Mapping[str, Input] | None = None
     ) -> None:
         self._gravity = _weights(mechanism)
-        self._as_printed = mechanism.velocity_forces == "as_printed"
         self._elements: list[ForceElement] = []
         for module in _modules():
             self._elements.append(module.of(Given(mechanism, reader, first, inputs or {})))
@@ -111,14 +108,11 @@ class ForceModel:
     def __call__(self, state: State) -> GeneralisedForces:
         """All generalised forces in the state."""
         zero, reactions = np.zeros(state.q.shape), [_reaction(element, state) for element in self._elements]
-        dissipative = _sum((part.dissipative for part in reactions), zero)
         return GeneralisedForces(
             gravity=state.posture.T_q.reshape(*zero.shape, -1) @ self._gravity.ravel(),
             elastic=_sum((part.elastic for part in reactions), zero),
-            dissipative=dissipative,
+            dissipative=_sum((part.dissipative for part in reactions), zero),
             applied=_sum((part.applied for part in reactions), zero),
-            # dampers' forces −D q̇ with symmetric D come a second time
-            printed=dissipative + self._by_rates(state) if self._as_printed else zero,
             driven=sum(part.driven for part in reactions),
         )
 
@@ -136,11 +130,6 @@ class ForceModel:
     def acting(self, state: State) -> Array:
         """Force at each mark's place a, shape (marks, 3), world axes, N, or N·m."""
         return np.vstack([np.zeros((0, 3)), *(element.acting(state) for element in self._elements)])
-
-    def _by_rates(self, state: State) -> Array:
-        if state.is_many:
-            return np.array([self._by_rates(one) for one in state.each()])
-        return _sum((element.by_rates(state) for element in self._elements), np.zeros(len(state.q)))
 
     def wrenches(self, state: State) -> Array:
         """What point forces and spring-damper closures do to each slot, shape (B, 6).

@@ -15,6 +15,7 @@ from ..kinematics.quantities import State
 from ..kinematics.segment import Apart, Segment
 from ..solve.formulations import Gpme
 from ..solve.model import Model
+from ..solve.projection import project
 
 
 class Motion:
@@ -22,6 +23,7 @@ class Motion:
 
     rates   indices of the coordinates whose velocities are states
     size    number of states
+    velocities  their place among the states
     latest  time, s, and C, shape (m, n), of the last state whose rates were evaluated
     """
 
@@ -29,6 +31,7 @@ class Motion:
         self.model, self.form, self._n = model, form, model.mechanism.n
         fixed = form.fixed if form.reduced else None
         self.rates = np.arange(self._n) if fixed is None else fixed.independent
+        self.velocities = slice(self._n, self._n + len(self.rates))
         self._bristles = slice(
             self._n + len(self.rates), self._n + len(self.rates) + len(model.friction.coordinates)
         )
@@ -48,6 +51,17 @@ class Motion:
         qd[..., self.rates] = y[..., self._n : self._n + len(self.rates)]
         state = self.model.state(t, y[..., : self._n], qd, segment, y[..., self._bristles.stop :])
         return self.model.consistent(state, self.form), y[..., self._bristles]
+
+    def settled(self, t: float, y: Array, segment: Segment, most: float) -> Array:
+        """State on the constraints next to y, shape (size,), at t, s; y if that is further away than errors are.
+
+        most  errors of a run: largest change of a position, rad or m
+        """
+        state, _ = self.moment(t, y, segment)
+        q, qd = project(self.model, state.q, state.qd, t)
+        if np.abs(q - state.q).max() > most:
+            return y
+        return np.concatenate([q, qd[self.rates], y[self._bristles.start :]])
 
     def rate(self, segment: Segment) -> Callable[[Number, Array], Array]:
         """f, for a time segment; of one state, or at once of many, shape (N, size), with t of shape (N,)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.spatial.distance import pdist
 
 from ...generator.mechanism import Mechanism, Place
 from ...trajectory import Array
@@ -16,17 +17,17 @@ def units_of_change(mechanism: Mechanism, posture: Posture) -> tuple[float, Arra
 
 
 def _extent(mechanism: Mechanism, posture: Posture) -> float:
-    """Diagonal of the box around the joints; of one joint alone, around what it carries."""
+    """Largest distance between joints, whatever the world's axes are; of one joint alone, with what it carries."""
     joints = [frame.place for closure in mechanism.closures for frame in (closure.a, closure.b)]
     joints += [Place(b, (0.0, 0.0, 0.0)) for b in range(len(mechanism.bodies))]
     carried = [Place(b, body.com) for b, body in enumerate(mechanism.bodies)]
     carried += [*mechanism.points.values(), *(edge.place for edge in mechanism.nonholonomic)]
-    return _diagonal(posture, joints) or _diagonal(posture, joints + carried) or _gyration(mechanism) or 1.0
+    return _diameter(posture, joints) or _diameter(posture, joints + carried) or _gyration(mechanism) or 1.0
 
 
-def _diagonal(posture: Posture, places: list[Place]) -> float:
-    at = [posture.T[:3, place.body + 1] @ [*place.position, 1.0] for place in places]
-    return float(np.linalg.norm(np.ptp(np.array(at, dtype=float), axis=0)))
+def _diameter(posture: Posture, places: list[Place]) -> float:
+    at = np.array([posture.T[:3, place.body + 1] @ [*place.position, 1.0] for place in places], dtype=float)
+    return float(pdist(at).max(initial=0.0))
 
 
 def _gyration(mechanism: Mechanism) -> float:

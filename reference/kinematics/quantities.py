@@ -261,11 +261,6 @@ class Reading:
         value, rate, second = (np.broadcast_to(x, state.t.shape) for x in (found.value, found.rate, found.second))
         return Jet(value, np.broadcast_to(gradient, (len(state.t), len(self.names))), rate, second)
 
-    def by_rates(self, state: State) -> Array:
-        """∂/∂q̇, shape (…, n), of an expression of positions and velocities."""
-        gradient = self.jet(state).gradient[..., 1 + len(self.positions) :]
-        return by_chain(gradient, state.jacobian[..., self.velocities, :])
-
     def ends(self, state: State) -> list[tuple[float, str]]:
         """How near its functions are to the ends of their domains, where they are near, and what to call them."""
         at = self._instant(state)

@@ -6,6 +6,7 @@ smallest change is that of least Σ (ℓ Δangle)² + Σ (Δlength)², ℓ the m
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,13 +17,15 @@ from ...trajectory import Array
 from ..constraints.closures import Conditions, frame_pose
 from ..constraints.redundancy import without_rounding
 from ..constraints.rows import Rows
+from ..constraints.turned import Orientations, turn
 from ..kinematics.extent import units_of_change
 from ..kinematics.kinematics import Kinematics, Posture
 
 _ITERATIONS = 300
 _LONGEST = 0.5  # of the extent: how far a coordinate moves in one step
 _STALLED = 1e-9  # relative decrease of the gap at which no more is expected
-_CLOSED = 1e-9  # m, rad and per second: what a closed loop may lack
+_TURNED = 1.0  # rad: cosines vanish at 0, 120° and 180°
+_CLOSED = 1e-7  # m, rad and per second: what a closed loop may lack
 _RANK = 1e-9  # relative: below it, conditions depend on each other
 _STAYING = {"base": "the base", "elastic": "beams"}  # roles of coordinates that do not change to close loops
 
@@ -30,16 +33,29 @@ _STAYING = {"base": "the base", "elastic": "beams"}  # roles of coordinates that
 def assemble(mechanism: Mechanism, q: Array) -> Array:
     """Positions that close all loops, shape (n,), rad or m, from q by the smallest change.
 
-    Newton steps of minimum norm, damped where the gap would grow (Levenberg–Marquardt, whose steps are normal to
-    the motions of the closed loops, too); conditions may depend on each other.
+    Where the conditions, which are cosines, turn the frames of a closure the wrong way round, the whole rotation
+    between these is brought to zero first.
     Raises SolveError with the closures that stay open, and by how much.
     """
-    loops, damping = _Loops(mechanism, q), 0.0
-    rows = loops.rows(q)
+    loops = _Loops(mechanism, q)
+    closed = _nearest(loops, q, loops.rows)
+    if loops.are_turned(closed):
+        closed = _nearest(loops, _nearest(loops, q, loops.whole_rows), loops.rows)
+    loops.check(closed)
+    return closed.copy()
+
+
+def _nearest(loops: _Loops, q: Array, conditions: Callable[[Array], Rows]) -> Array:
+    """Positions, shape (n,), where the conditions vanish as nearly as steps from q can bring it about.
+
+    Newton steps of minimum norm, damped where the gap would grow (Levenberg–Marquardt, whose steps are normal to
+    the motions of the closed loops, too); conditions may depend on each other.
+    """
+    rows, damping = conditions(q), 0.0
     gap = float(np.linalg.norm(rows.Phi))
     for _ in range(_ITERATIONS):
         trial = q + loops.step(rows, damping)
-        trial_rows = loops.rows(trial)
+        trial_rows = conditions(trial)
         trial_gap = float(np.linalg.norm(trial_rows.Phi))
         if trial_gap < gap:
             stalled = trial_gap > (1 - _STALLED) * gap
@@ -49,8 +65,7 @@ def assemble(mechanism: Mechanism, q: Array) -> Array:
             damping = max(4.0 * damping, _RANK)
         if stalled:
             break
-    loops.check(q)
-    return q.copy()
+    return q
 
 
 def moving(mechanism: Mechanism) -> Array:
@@ -104,6 +119,8 @@ class _Loops:
         self._kinematics, self._rest = Kinematics(mechanism), np.zeros(mechanism.n)
         self.extent, self.unit = units_of_change(mechanism, self._kinematics(q, self._rest))
         self.scale = self.unit * moving(mechanism)
+        self._rigid = [closure for closure in cut if sum(c.unit == "rad" for c in closure.conditions) == 3]
+        self._orientations = Orientations(mechanism, self._rigid) if self._rigid else None
         self._is_angle = np.array([c.unit == "rad" for closure in cut for c in closure.conditions], dtype=bool)
 
     def rows(self, q: Array) -> Rows:
@@ -112,6 +129,27 @@ class _Loops:
         rows, weight = self._conditions.rows(posture), np.where(self._is_angle, self.extent, 1.0)
         C = without_rounding(rows.C, self._conditions.sizes(posture).C, self.unit)
         return Rows(weight * rows.Phi, weight * rows.Phi_dot, weight[:, None] * C, weight * rows.gamma)
+
+    def whole_rows(self, q: Array) -> Rows:
+        """The same, with the whole rotation between frames in place of three cosines."""
+        rows, orientations = self.rows(q), self._orientations
+        if orientations is None:
+            return rows
+        rigid = [self._conditions.closures.index(closure) for closure in self._rigid]
+        kept = ~(self._is_angle & np.isin(self._conditions.owner, rigid))
+        values, slopes = orientations.rows(self._kinematics(q, self._rest))
+        none = np.zeros(len(values))
+        return Rows(
+            np.concatenate([rows.Phi[kept], self.extent * values]),
+            np.concatenate([rows.Phi_dot[kept], none]),
+            np.concatenate([rows.C[kept], self.extent * slopes]),
+            np.concatenate([rows.gamma[kept], none]),
+        )
+
+    def are_turned(self, q: Array) -> bool:
+        """Whether the frames of a closure that lets none turn are far apart in orientation at q, shape (n,)."""
+        posture = self._kinematics(q, self._rest)
+        return any(turn(posture, closure) > _TURNED for closure in self._rigid)
 
     def step(self, rows: Rows, damping: float) -> Array:
         """Change towards closed loops, (n,), not too long; damping is relative to C's largest singular value."""
@@ -151,11 +189,8 @@ def _gap(posture: Posture, closure: Closure, values: Array) -> _Gap:
     a, b = frame_pose(posture, closure.a), frame_pose(posture, closure.b)
     angles = np.array([value for value, c in zip(values, closure.conditions, strict=True) if c.unit == "rad"])
     sine = float(np.linalg.norm(angles))
-    if len(angles) == 3:
-        # Three cosines vanish, too, where the frames are turned by 120° or 180°: only the whole rotation tells.
-        sine = float(np.linalg.norm(a[:3, :3].T @ b[:3, :3] - np.eye(3))) / np.sqrt(8.0)
-        return _Gap(closure, _length(a, b, closure, values), 2.0 * float(np.arcsin(min(1.0, sine))))
-    return _Gap(closure, _length(a, b, closure, values), float(np.arcsin(min(1.0, sine))))
+    angle = turn(posture, closure) if len(angles) == 3 else float(np.arcsin(min(1.0, sine)))
+    return _Gap(closure, _length(a, b, closure, values), angle)
 
 
 def _length(a: Array, b: Array, closure: Closure, values: Array) -> float:

@@ -295,6 +295,11 @@ class Model:
         readings = [*self.constraints.readings, *self.forces.readings]
         return pace([reading.node for reading in readings], end)
 
+    def unresolved(self, end: float) -> list[str]:
+        """Expressions that change too fast with time for `pace` to find what they do in [0, end], s."""
+        readings = [*self.constraints.readings, *self.forces.readings]
+        return [reading.label for reading in readings if not pace([reading.node], end).is_resolved]
+
     def stops(self, end: float) -> list[float]:
         """Times in (0, end], s, increasing, where an integrator has to stop and start anew."""
         times = [*self.constraints.stops(), *self.forces.stops()]

@@ -1,4 +1,7 @@
-"""A start on the constraints: the smallest change, weighted with the masses, of positions and velocities."""
+"""Projection of a start onto the constraints: the smallest change of q and q̇, weighted with the masses.
+
+A start that violates constraints is not moved: it is what the description or the static equilibrium says.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +24,17 @@ _RANK = 1e-10  # relative: below it, rows depend on each other
 
 
 def project_start(mechanism: Mechanism, q: Array, qd: Array) -> Start:
-    """(q0, qd0) on the constraints at t = 0, see `project`; `start(x)` of the description refers to the result."""
-    moved = project(Model(mechanism), q, qd)
-    # so far start(x) followed x, and what is held at it had any velocity
-    return project(Model(mechanism, start=moved), *moved)
+    """Project a start, shape (n,) each, rad or m (per s), which fulfils the constraints to `simulation.violation`.
+
+    Any other start is returned as it is: the verdict calls it inconsistent, unless the description permits it.
+    """
+    model = Model(mechanism, start=(q, qd))
+    constraints = model.constraints
+    rows = constraints(model.state(0.0, q, qd))
+    violations = rows.Phi[constraints.orders == 0], rows.Phi_dot[constraints.orders <= 1]
+    if not max(map(np.linalg.norm, violations)) <= mechanism.chain.simulation.violation:
+        return q, qd
+    return project(model, q, qd)
 
 
 def project(model: Model, q: Array, qd: Array, t: float = 0.0) -> Start:

@@ -13,8 +13,10 @@ from ...generator.types.following import Following
 from ...trajectory import Array
 from ..constraints.closures import Conditions
 from ..constraints.redundancy import without_rounding
+from ..constraints.turned import check_turned
 from ..kinematics.extent import units_of_change
 from ..kinematics.kinematics import Kinematics
+from ..kinematics.places import check_lengths
 from ..kinematics.segment import Segment
 from .assembly import assemble, moving
 from .model import Model, Start
@@ -80,12 +82,14 @@ def start_state(mechanism: Mechanism) -> Start:
     """(q0, qd0), each of shape (n,), as `simulation.start` says: positions in equilibrium or as described.
 
     Both come from the described ones by the smallest change that closes the loops and keeps them closed;
-    velocities also obey knife edges and programmed constraints of order 1; with `constraints.projection`, a
-    further change fulfils the programmed constraints of positions, too.
+    velocities also obey knife edges and programmed constraints of order 1; with `constraints.projection`, rounding
+    is taken from the programmed constraints, too.
     Raises SolveError if a loop cannot be closed, if velocities are not allowed, or without an equilibrium.
     """
     q, qd = described_state(mechanism)
     q = assemble(mechanism, q) if mechanism.chain.simulation.start == "description" else equilibrium(mechanism)
+    check_lengths(mechanism, q)
+    check_turned(mechanism, q)
     qd = allowed_velocities(mechanism, q, qd)
     return project_start(mechanism, q, qd) if mechanism.chain.constraints.projection else (q, qd)
 
@@ -100,6 +104,7 @@ def equilibrium(mechanism: Mechanism) -> Array:
     Raises SolveError if a loop cannot be closed, or with the worst coordinate if there is no convergence.
     """
     q = assemble(mechanism, described_state(mechanism)[0])
+    check_lengths(mechanism, q)
     balance = _Balance(mechanism, q)
     if not balance.free:
         return q
@@ -112,6 +117,7 @@ def equilibrium(mechanism: Mechanism) -> Array:
         q[balance.free] += step
         if np.abs(step).max() < 1e-13 * max(1.0, np.abs(q).max()):
             break
+    check_lengths(mechanism, q)
     balance.check(q, max(acting, balance.acting(q)), len(left))
     return q
 
@@ -193,10 +199,12 @@ class _Balance:
         stiffness = along.T @ self._stiffness(q, self._balanced(q)[1]) @ along
         return np.asarray((stiffness + stiffness.T) / 2)
 
-    def _softest(self, q: Array) -> int:
-        """Which free coordinate moves most in the motion that resists least."""
-        way = _null_space(self._at(q)[1]) @ np.linalg.eigh(self.stiffness_along(q))[1][:, 0]
-        return int(np.argmax(np.abs(way)))
+    def _softest(self, q: Array, worst: int) -> int:
+        """Which free coordinate moves most in the motion that resists least; `worst` if loops allow none."""
+        along, stiffness = _null_space(self._at(q)[1]), self.stiffness_along(q)
+        if not along.size or not np.isfinite(stiffness).all():
+            return worst
+        return int(np.argmax(np.abs(along @ np.linalg.eigh(stiffness)[1][:, 0])))
 
     def acting(self, q: Array) -> float:
         """The largest force or moment that acts, the whole weight (on a lever of 1 m) included; N or N·m."""
@@ -210,7 +218,7 @@ class _Balance:
         residual = np.abs(self._balanced(q)[0])
         worst = int(np.argmax(residual))
         if not residual[worst] <= 1e-9 * acting:
-            c, softest = (self.mechanism.coordinates[self.free[k]] for k in (worst, self._softest(q)))
+            c, softest = (self.mechanism.coordinates[self.free[k]] for k in (worst, self._softest(q, worst)))
             why = "forces hardly become smaller any more, and" if steps < _ITERATIONS else "still"
             raise SolveError(
                 f"no static equilibrium found in {steps} steps: {why} {residual[worst]:.3g} {c.effort_unit}"

@@ -122,14 +122,29 @@ static void eliminate(Work *w, int k) {
     }
 }
 
+/* Length of the shortest row of C. */
+static double shortest_row(const Work *w) {
+    double least = INFINITY;
+    for (int i = 0; i < w->m; i++) {
+        double square = 0.0;
+        for (int j = 0; j < w->n; j++) square += pow(given(w->system->C, w->m, j)[i], 2.0);
+        least = fmin(least, square);
+    }
+    return sqrt(least);
+}
+
 static int partition(Work *w) {
     const int code = fill(w);
     if (code != LINEAR_SOLVE_OK) return code;
     weigh(w);
+    double least = INFINITY;
     for (int k = 0; k < w->m; k++) {
-        if (!(pivot(w, k) > DEPENDENT)) return CONSTRAINED_SOLVE_DEPENDENT;
+        const double size = pivot(w, k);
+        if (!(size > DEPENDENT)) return CONSTRAINED_SOLVE_DEPENDENT;
+        least = fmin(least, size);
         eliminate(w, k);
     }
+    if (w->system->regularity != NULL) *w->system->regularity = least * shortest_row(w);
     return LINEAR_SOLVE_OK;
 }
 

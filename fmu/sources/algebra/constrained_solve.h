@@ -13,6 +13,7 @@ typedef struct {
     const double *M, *C, *F, *W; /* n x n, symmetric; m x n; n x columns; m x columns */
     double *X, *L;               /* n x columns; m x columns */
     double *work;                /* m (n + m) + f (f + columns) + 2 n + m numbers, f = n - m */
+    double *regularity;          /* NULL, or gets how far C is from lower rank: 0 where rows depend on each other */
 } Constrained;
 
 #define CONSTRAINED_SOLVE_DEPENDENT (-2) /* a row of C depends on the others to working precision */

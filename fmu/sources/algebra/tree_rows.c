@@ -73,6 +73,7 @@ static int eliminate(const Work *w, int k) {
     for (int i = 0; i < k; i++) reflect(w, i, z);
     const double left = sqrt(dot(w->n - k, z + k, z + k));
     if (!(left > DEPENDENT * length)) return CONSTRAINED_SOLVE_DEPENDENT;
+    if (w->system->regularity != NULL) *w->system->regularity = fmin(*w->system->regularity, left);
     w->diagonal[k] = z[k] > 0.0 ? -left : left;
     w->factors[k] = 1.0 / (left * (left + fabs(z[k])));
     z[k] -= w->diagonal[k];
@@ -134,6 +135,7 @@ static int solve_rows(const Work *w, double *scratch) {
     int code = take_roots(w);
     if (code != LINEAR_SOLVE_OK) return code;
     for (int k = 0; k < w->m; k++) fill(w, k);
+    if (w->system->regularity != NULL) *w->system->regularity = INFINITY;
     reduce(w, w->m, scratch);
     for (int k = 0; k < w->m && code == LINEAR_SOLVE_OK; k++) code = eliminate(w, k);
     if (code == LINEAR_SOLVE_OK) finish(w, scratch);

@@ -12,6 +12,7 @@ typedef struct {
     const double *C; /* m x n, column-major */
     double *L;       /* m x columns, column-major: W; L afterwards */
     double *work;    /* n (m + 1) + 2 m */
+    double *regularity; /* NULL, or gets the least length that other rows leave of one: 0 where they depend on each other */
 } TreeRows;
 
 /* X and L, in place of F and W, by factors of the tree and of the rows. Returns a code of tree_factorise, or

@@ -2,6 +2,7 @@
 
 #include "checks.h"
 
+#include "branch.h"
 #include "evaluation.h"
 #include "events.h"
 #include "projection.h"
@@ -23,5 +24,5 @@ bool model_complete_step(Model *model, bool *due) {
     bool event;
     if (!model_expect_change(model, &event) || !model_projection_due(model, due)) return false;
     *due = *due || event;
-    return *due || check(model);
+    return branch_is_kept(model) && (*due || check(model));
 }

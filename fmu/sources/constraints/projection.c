@@ -34,13 +34,33 @@ static bool find_violation(Model *model, Level level, double *value) {
     return true;
 }
 
-bool model_projection_due(Model *model, bool *due) {
+/* *violated: whether the norm of a level exceeds the limit. */
+static bool find_violations(Model *model, double limit, bool *violated) {
     const double *violations = model->workspace + equations.blocks.violations;
-    *due = false;
-    if (projection_levels() == 0 || !model->run.integer_settings[SETTING_PROJECTION]) return true;
+    *violated = false;
     if (!model_evaluate_beside(model, GROUP_VIOLATIONS)) return false;
     for (int level = 0; level < N_LEVELS; level++)
-        if (!(violations[level] <= tolerance_of(model))) *due = true; /* NaN is a violation, too */
+        if (!(violations[level] <= limit)) *violated = true; /* NaN is a violation, too */
+    return true;
+}
+
+bool model_begin_projection(Model *model) {
+    bool violated;
+    model->run.projects = 0;
+    if (projection_levels() == 0) return true;
+    if (!find_violations(model, equations.accepted_violation, &violated)) return false;
+    model->run.projects = !violated;
+    return true;
+}
+
+bool model_projection_due(Model *model, bool *due) {
+    *due = false;
+    if (projection_levels() == 0 || !model->run.integer_settings[SETTING_PROJECTION]) return true;
+    if (!find_violations(model, tolerance_of(model), due)) return false;
+    if (!model->run.projects) {
+        model->run.projects = !*due; /* by stabilisation */
+        *due = false;
+    }
     return true;
 }
 

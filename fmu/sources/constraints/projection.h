@@ -12,6 +12,10 @@ int projection_levels(void); /* N_LEVELS; 0: there is no projection in the model
    where the setting projection is 0. */
 bool model_projection_due(Model *model, bool *due);
 
+/* At the end of the initialisation. A start that violates the constraints stays as it is: nothing is projected until
+   stabilisation has brought the states back. */
+bool model_begin_projection(Model *model);
+
 /* If it is due, puts positions and velocities back on the constraints. *moved: whether it did. If that fails, the
    states are as before. */
 bool model_project(Model *model, bool *moved);

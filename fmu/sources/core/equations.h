@@ -366,6 +366,7 @@ typedef struct {
     int integer_settings[N_INTEGER_SETTINGS];
 
     double output_step; /* s, > 0: in which the model's user expects to see it move */
+    double accepted_violation; /* of the start, each level's norm: up to it the start is on the constraints */
 } Equations;
 
 extern const Equations equations;

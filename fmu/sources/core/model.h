@@ -55,6 +55,7 @@ typedef struct {
     int64_t orientation;   /* sign of the partition's determinant; 0: nothing known */
     double events_since;   /* s, since when changes of relations are counted */
     int64_t events;        /* their number */
+    int64_t projects;      /* 0: the start's violation has not decayed yet, so that nothing is projected */
 } RunState;
 
 enum { MESSAGE_SIZE = 1024 };
@@ -75,6 +76,12 @@ struct Model {
                           communication step */
     double *indicators; /* n_relations, at the begin of an inner step; as many at its end */
     double *projected; /* states before a projection, and the change of one level */
+    double *branch;    /* branch.c: velocities and accelerations before a singular configuration */
+    double branch_time; /* s, of these */
+    bool branch_is_known; /* they are of this run */
+    bool branch_is_open; /* the model is near a singular configuration */
+    double regularity;   /* of the constraints at the last evaluation; 0: not known, or they depend on each other */
+    double most_regular; /* the largest so far */
     double *inputs_begin; /* inputs.c: values at the begin of a communication step, then rates */
     double *inputs_rates;
     double inputs_origin; /* s, the begin */

@@ -82,7 +82,8 @@ static bool fail_dependent(Model *model, const Stage *stage, int m) {
 
 static bool solve_constrained(Model *model, const Stage *stage) {
     const ConstrainedSystem *system = &stage->constrained;
-    const Constrained blocks = constrained_blocks(system, model->workspace, model->workspace);
+    Constrained blocks = constrained_blocks(system, model->workspace, model->workspace);
+    blocks.regularity = &model->regularity;
     const int code = constrained_solve(&blocks);
     if (code == LINEAR_SOLVE_OK) return true;
     if (code == LINEAR_SOLVE_NOT_FINITE)
@@ -106,7 +107,8 @@ static TreeRows tree_blocks(const TreeSystem *system, double *workspace, double 
 }
 
 static bool solve_tree(Model *model, const Stage *stage) {
-    const TreeRows blocks = tree_blocks(&stage->tree, model->workspace, model->workspace);
+    TreeRows blocks = tree_blocks(&stage->tree, model->workspace, model->workspace);
+    blocks.regularity = &model->regularity;
     const int code = tree_rows_solve(&blocks, model->w);
     if (code == LINEAR_SOLVE_NOT_FINITE || (code == LINEAR_SOLVE_OK && !tree_is_finite(&blocks.tree)))
         return model_fail(model, "the %s are not finite at t = %.15g s (coordinates: %s)", stage->name,

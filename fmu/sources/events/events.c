@@ -18,6 +18,7 @@ static bool count(Model *model, int relation) {
         model->run.events_since = time;
         model->run.events = 0;
     }
+    model->branch_is_known = false; /* forces may jump */
     if (++model->run.events <= MOST_EVENTS) return true;
     return model_fail(model, "there are more than %d events within a second, up to t = %.15g s; the last one: %s; "
                       "make it softer, give it damping, or write noevent(...) around it", MOST_EVENTS, time,

@@ -2,6 +2,7 @@
 
 #include "life.h"
 
+#include "branch.h"
 #include "checks.h"
 #include "evaluation.h"
 #include "methods.h"
@@ -53,9 +54,9 @@ static bool allocate(Model *model) {
                                   projection_levels()) + memory;
     const size_t indicators = 2 * (size_t)equations.n_relations;
     const size_t projected = 2 * (size_t)equations.n_states, inputs = (size_t)equations.n_inputs;
-    const size_t workspace = (size_t)equations.workspace_size;
-    const size_t doubles = 2 * workspace + memory + solver + saved + indicators + projected + 2 * inputs + (size_t)sizes.shares +
-                           (size_t)sizes.w;
+    const size_t workspace = (size_t)equations.workspace_size, branch = branch_scratch();
+    const size_t doubles = 2 * workspace + memory + solver + saved + indicators + projected + branch + 2 * inputs +
+                           (size_t)sizes.shares + (size_t)sizes.w;
     const size_t bytes = doubles * sizeof(double) + (size_t)sizes.arg * sizeof *model->arg +
                          (size_t)sizes.res * sizeof *model->res;
     model->workspace = calloc(1, bytes);
@@ -68,7 +69,8 @@ static bool allocate(Model *model) {
     model->saved = model->solver + solver;
     model->indicators = model->saved + saved;
     model->projected = model->indicators + indicators;
-    model->inputs_begin = model->projected + projected;
+    model->branch = model->projected + projected;
+    model->inputs_begin = model->branch + branch;
     model->inputs_rates = model->inputs_begin + inputs;
     model->shares = model->inputs_rates + inputs;
     model->w = model->shares + sizes.shares;
@@ -89,6 +91,8 @@ void model_destroy(Model *model) { free(model->workspace); }
 void model_reset(Model *model) {
     memset(model->workspace, 0, ((size_t)equations.workspace_size + model->memory_size) * sizeof *model->workspace);
     model->factored = false;
+    model->regularity = model->most_regular = 0.0;
+    branch_forget(model);
     copy_numbers(equations.n_parameters, equations.parameters, model->workspace + equations.blocks.parameters);
     copy_numbers(equations.n_inputs, equations.inputs, model->workspace + equations.blocks.inputs);
     RunState start = {.mode = MODE_INSTANTIATED, .dirty = AFTER_PARAMETERS, .stop_time = INFINITY};
@@ -122,13 +126,14 @@ bool model_enter_initialization(Model *model) {
     return true;
 }
 
-/* Evaluates everything once, so that a model that cannot start says so here and not in the first step. A start that
-   violates the constraints is corrected here, or, in model exchange, in the initial event. */
+/* Evaluates everything once, so that a model that cannot start says so here and not in the first step. What rounding
+   leaves of the constraints is corrected here, or, in model exchange, in the initial event. */
 bool model_exit_initialization(Model *model) {
     bool moved;
     if (!model_evaluate(model, GROUP_START)) return false;
     for (int i = 0; i < projection_levels(); i++) model->workspace[equations.blocks.corrections + i] = 0.0;
     for (int i = 0; i < N_COUNTERS; i++) model->run.counters[i] = 0;
+    if (!model_begin_projection(model)) return false;
     if (model->co_simulation && !model_settle(model, &moved)) return false;
     if (!model_evaluate(model, GROUP_OUTPUTS)) return false;
     model->run.counters[COUNTER_SOLVER_EVALUATIONS] = 0;

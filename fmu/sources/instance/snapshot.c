@@ -5,6 +5,7 @@
 
 #include "snapshot.h"
 
+#include "branch.h"
 #include "calls.h"
 #include "evaluation.h"
 #include "methods.h"
@@ -71,6 +72,7 @@ bool snapshot_set(Model *model, const void *state) {
     model->run = snapshot->run;
     memcpy(model->workspace, snapshot->workspace, workspace_bytes());
     model->factored = false;
+    branch_forget(model);
     return true;
 }
 

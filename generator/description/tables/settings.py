@@ -29,8 +29,6 @@ class Constraints(Part):
     """Of Baumgarte's Φ̈ + 2αΦ̇ + β²Φ = 0, 1/s; in `gpme` and `lagrange`."""
     kappa: PlainNonNegative = 10.0
     """Position feedback Φ̇ = −κΦ, 1/s; in `gpme_reduced`."""
-    velocity_forces: Literal["physical", "as_printed"] = "physical"
-    """`as_printed` adds the terms ΔQ of (26) of P0 and (20) of P2, which double viscous damping."""
     redundant: RedundantRows = "auto"
     """Rows to leave out where rows depend on each other: names, or `auto`; `minimum_norm` leaves out none."""
     actuated: AllOrNames = "all"

@@ -25,7 +25,6 @@ class Applied:
         trees = [differentiate.expand(tree) for tree in force.values or ()]
         values = self._values(forces, trees)
         if force.coordinate is not None:
-            forces.printed.add_applied(kinematics, forces.points, forces.lower, force, trees, None)
             forces.effort(force.coordinate, values[0])
             return
         assert force.place is not None
@@ -37,7 +36,6 @@ class Applied:
         F = program.define(f"F_{name}", F, "N", f"force {name}, world axes")
         N = program.define(f"N_{name}", ir.cross(lever, F), "N.m", f"moment of {name} about its body's origin")
         forces.wrench(body, N, F)
-        forces.printed.add_applied(kinematics, forces.points, forces.lower, force, trees, lever)
 
     def _values(self, forces: Forces, trees: Sequence[Expr]) -> list[Expr]:
         force, program = self.force, forces.program

@@ -14,7 +14,6 @@ from ..bodies.filters import Followed
 from ..bodies.kinematics import Kinematics, Wrench
 from ..bodies.lowering import Lowering
 from ..bodies.points import Points
-from .printed_forces import Printed
 
 ZERO = ir.constant(0.0)
 _SMALLEST = ir.constant(1e-24)  # of what has the magnitude 1 or more
@@ -27,7 +26,6 @@ class Forces:
     wrenches  on bodies; joints bear them, unlike efforts on coordinates
     outputs   what elements publish of theirs
     stored    energies in springs, J, for who asks
-    printed   what `velocity_forces = "as_printed"` adds
     followed  where filters lead to, by their names
     """
 
@@ -46,7 +44,6 @@ class Forces:
         self.wrenches: list[Wrench] = []
         self.outputs: list[Output] = []
         self.stored: list[Callable[[], Expr]] = []
-        self.printed = Printed(self.mechanism.velocity_forces == "as_printed")
 
     def publish(self, measure: Measure, expr: Expr) -> Expr:
         """A definition that is an output, too; returns its symbol."""
@@ -78,15 +75,6 @@ class Forces:
     def wrench(self, body: int, N: Expr, F: Expr) -> None:
         """Force F, N, and its moment N about the body's origin, N·m, on a body; shape (3,), world axes."""
         self.wrenches.append(Wrench(body, N, F))
-
-    def damper_effort(self, k: int, effort: Expr) -> None:
-        """Part of an effort that is −D q̇ with a symmetric D, once more where it is printed so."""
-        self.printed.add(k, effort)
-
-    def damper_wrench(self, body: int, N: Expr, F: Expr) -> None:
-        """The same of a wrench."""
-        if self.printed.wanted:
-            self.printed.wrenches.append(Wrench(body, N, F))
 
 
 class ForceElement(Protocol):

@@ -37,11 +37,10 @@ def derive(
         element.act(forces)
     program.section("generalised forces")
     acting = on_subtrees(program, kinematics, forces.wrenches, "acting")
-    in_print = on_subtrees(program, kinematics, forces.printed.wrenches, "printed")
     parts: list[tuple[Index, Expr]] = []
     for k in range(mechanism.n):
-        own = forces.efforts.get(k, ir.constant(0.0)) + forces.printed.efforts.get(k, ir.constant(0.0))
-        parts.append(((k,), own + _of_wrenches(kinematics, k, acting) + _of_wrenches(kinematics, k, in_print)))
+        own = forces.efforts.get(k, ir.constant(0.0))
+        parts.append(((k,), own + _of_wrenches(kinematics, k, acting)))
     return (
         program.assemble("Q", (mechanism.n,), parts, None, "generalised forces; N or N.m"),
         acting,

@@ -37,42 +37,35 @@ def with_friction(mechanism: Mechanism) -> list[int]:
 def bristles(program: Program, mechanism: Mechanism) -> list[Bristle]:
     """Define rates of the friction states and the coefficients."""
     program.section("friction states")
-    as_printed = mechanism.velocity_forces == "as_printed"
-    return [
-        _bristle(program, k, mechanism.coordinates[k], as_printed=as_printed) for k in with_friction(mechanism)
-    ]
+    return [_bristle(program, k, mechanism.coordinates[k]) for k in with_friction(mechanism)]
 
 
-def _bristle(program: Program, k: int, coordinate: Coordinate, *, as_printed: bool) -> Bristle:
+def _bristle(program: Program, k: int, coordinate: Coordinate) -> Bristle:
     friction, name = coordinate.friction, coordinate.symbol
     assert friction is not None
     z, speed = ir.symbol(f"{name}_z"), ir.symbol(f"{name}_dot")
-    rate, change = (_lugre if friction.model == "lugre" else _dahl)(program, friction, name, z, speed)
+    rate = (_lugre if friction.model == "lugre" else _dahl)(program, friction, name, z, speed)
     text = f"rate of the bristles of {coordinate.name}"
     rate = program.define(f"{name}_z_dot", rate, f"{coordinate.unit}/s", text)
     sigma0, sigma1, sigma2 = (ir.lift(x) for x in (friction.sigma0, friction.sigma1, friction.sigma2))
     mu = sigma0 * z + sigma1 * rate + sigma2 * speed
-    if as_printed:
-        mu = mu + sigma1 * change + sigma2 * speed  # ΔQ: q̇ ∂μ/∂q̇ with z and the normal force as they are
     return Bristle(k, rate, program.define(f"mu_{name}", mu, "1", f"friction coefficient of {coordinate.name}"))
 
 
-def _lugre(program: Program, friction: Friction, name: str, z: Expr, speed: Expr) -> tuple[Expr, Expr]:
-    """Rate of the bristles ż, and q̇ ∂ż/∂q̇."""
+def _lugre(program: Program, friction: Friction, name: str, z: Expr, speed: Expr) -> Expr:
+    """Rate of the bristle deflection."""
     mu_k, ratio = ir.lift(friction.mu_k), speed / friction.v_s
     stribeck = ir.call("exp", -ir.power(ratio, ir.constant(2.0)))
-    peak = (ir.lift(friction.mu_s) - mu_k) * stribeck
-    steady, worn = mu_k + peak, ir.lift(friction.sigma0) * ir.call("abs", speed) * z
-    falling = 2.0 * ratio * ratio * peak / steady  # −q̇ ∂/∂q̇ of the logarithm of steady
-    return speed - worn / steady, speed - worn * (1.0 + falling) / steady
+    steady = mu_k + (ir.lift(friction.mu_s) - mu_k) * stribeck
+    return speed - ir.lift(friction.sigma0) * ir.call("abs", speed) * z / steady
 
 
-def _dahl(program: Program, friction: Friction, name: str, z: Expr, speed: Expr) -> tuple[Expr, Expr]:
-    """Rate of the bristles ż; q̇ ∂ż/∂q̇ is of no use, for Dahl's coefficient does not depend on ż."""
+def _dahl(program: Program, friction: Friction, name: str, z: Expr, speed: Expr) -> Expr:
+    """Rate of the bristle deflection."""
     room = 1.0 - ir.lift(friction.sigma0) * z * ir.call("sign", speed) / ir.lift(friction.mu_s)
     room = program.define(f"room_{name}", room, "1", f"how far {name} is from sliding")
     slip = ir.power(ir.call("abs", room), ir.lift(friction.gamma)) * ir.call("sign", room)
-    return speed * slip, ir.constant(0.0)
+    return speed * slip
 
 
 def states(program: Program, mechanism: Mechanism, found: Sequence[Bristle]) -> None:

@@ -33,9 +33,7 @@ class JointSpring:
             forces.stores(lambda: 0.5 * stiffness * deflection * deflection)
         if coordinate.damping is not None:
             damping = self._number(forces, "damping", coordinate.damping)
-            effort = -(damping * ir.symbol(f"{coordinate.symbol}_dot"))
-            forces.effort(self.k, effort)
-            forces.damper_effort(self.k, effort)
+            forces.effort(self.k, -(damping * ir.symbol(f"{coordinate.symbol}_dot")))
 
     def _number(self, forces: Forces, name: str, value: Expr | float) -> Expr:
         """Of a spring or damper; what follows from parameters has a name, and is calculated once."""

@@ -26,21 +26,16 @@ class ReplacementJoint:
         program.section("closure", name)
         loop = loops.Loop(program, forces.kinematics, closure)
         relations = [loop.relation(condition) for condition in closure.conditions]
-        springs, dampers = [], []
+        springs = []
         for condition, stiffness, damping, relation in zip(
             closure.conditions, closure.stiffness, closure.damping, relations, strict=True
         ):
             unit = "N" if condition.unit == "m" else "N.m"
-            dampers.append(-(ir.lift(damping) * relation.rate))
             force = -(ir.lift(stiffness) * relation.value + ir.lift(damping) * relation.rate)
             forces.stores(partial(_stored, ir.lift(stiffness), relation.value))
             text = f"spring of {name}, {condition.name}"
             springs.append(program.define(f"spring_{name}_{condition.name}", force, unit, text))
         a, b = closure.a.place.body, closure.b.place.body
-        if forces.printed.wanted:
-            F, N_a, N_b = self._wrenches(forces, relations, dampers, f"{name}_printed")
-            forces.damper_wrench(b, N_b, F)
-            forces.damper_wrench(a, -N_a, -F)
         F, N_a, N_b = self._wrenches(forces, relations, springs, name)
         forces.wrench(b, N_b, F)
         forces.wrench(a, -N_a, -F)

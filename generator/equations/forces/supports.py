@@ -26,8 +26,8 @@ class Supports:
         """One wrench for all of them."""
         program, kinematics = forces.program, forces.kinematics
         program.section("base supports")
-        N, N_damper = ir.zeros(3), ir.zeros(3)
-        F, F_damper = ir.zeros(3), ir.zeros(3)
+        N: Expr = ir.zeros(3)
+        F: Expr = ir.zeros(3)
         for i, support in enumerate(self.supports, start=1):
             lever, text = kinematics.lever(Place(0, support.position)), f"support {i} from the base's origin"
             lever = program.define(f"lever_support{i}", lever, "m", text)
@@ -41,9 +41,6 @@ class Supports:
             force = _one_sided(forces, support, deflection, _spring_force(support, deflection, rate))
             force = program.define(f"F_support{i}", force, "N", f"force of support {i}")
             N, F = N + ir.cross(lever, force), F + force
-            damper = _damper_force(support, rate)
-            N_damper, F_damper = N_damper + ir.cross(lever, damper), F_damper + damper
-        forces.damper_wrench(0, N_damper, F_damper)
         N = program.define("N_supports", N, "N.m", "moment of all supports about the base's origin")
         forces.wrench(0, N, program.define("F_supports", F, "N", "force of all supports"))
 
@@ -72,11 +69,6 @@ class LinearizedSupports:
             force = _one_sided(forces, support, deflection, _spring_force(support, deflection, speed))
             force = program.define(f"F_support{i}", force, "N", f"force of support {i}")
             total = total + U.T @ force
-            if forces.printed.wanted:
-                damping, text = U.T @ _damper_force(support, speed), f"support {i}'s part of Delta Q; N or N.m"
-                damping = program.define(f"Q_damper{i}", damping, None, text)
-                for j, k in enumerate(coordinates):
-                    forces.damper_effort(k, damping[j])
         text = "generalised forces of all supports; N or N.m"
         effort = program.define("Q_supports", total, None, text)
         for i, k in enumerate(coordinates):
@@ -128,10 +120,6 @@ def _one_sided(forces: Forces, support: Support, deflection: Expr, force: Expr) 
     forces.publish(support.signals["gap"], deflection[2])
     forces.publish(support.signals["force"], pressing[2])
     return pressing
-
-
-def _damper_force(support: Support, rate: Expr) -> Expr:
-    return ir.array([-(support.damping[i] * rate[i]) for i in range(3)])
 
 
 def _small_angle_matrix(position: Expr) -> Expr:

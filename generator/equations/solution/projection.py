@@ -43,6 +43,7 @@ def derive(
         norm = ir.call("sqrt", residual @ residual)
         program.projections[level] = Projection(norm, solve, tuple(change))
 
+    program.accepted = mechanism.chain.simulation.violation
     add("position", rows.Phi, lambda row: row.value, "")
     if mechanism.formulation != "gpme_reduced":  # whose velocities follow from the constraints
         add("velocity", rows.Phi_dot, lambda row: row.rate, "_dot")

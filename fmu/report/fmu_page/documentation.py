@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from ..._version import __version__
-from ...generator import variables
-from ...generator.program.items import TreeSolve
-from ...generator.variables import Variable
-from ...prepared import Prepared
-from ..compilers.binaries import FLAGS, Toolchain
-from ..files.templates import fill
-from ..report import tables
-from ..report.plots import Picture
-from ..report.plots.inline_svg import inline_svg
-from ..report.plots.number_text import NOTHING, decimal, unit_text
-from ..report.tables import Kind, Table, tabulate
+from ...._version import __version__
+from ....generator import variables
+from ....generator.program.items import TreeSolve
+from ....generator.variables import Variable
+from ....prepared import Prepared
+from ...compilers.binaries import FLAGS, Toolchain
+from ...files.templates import fill
+from .. import tables
+from ..plots import Picture
+from ..plots.inline_svg import inline_svg
+from ..plots.number_text import NOTHING, decimal, unit_text
+from ..tables import Kind, Table, tabulate
 
 _TITLES = {
     "input": "Inputs",
@@ -31,7 +31,7 @@ def page(model: Prepared, fmi: str, made_by: Sequence[Toolchain], picture: Pictu
     mechanism, program = model.mechanism, model.program
     grouped = _grouped(variables.table(program))
     return fill(
-        "archive/fmu.html.jinja",
+        "report/fmu_page/fmu.html.jinja",
         {
             "name": model.name,
             "case": "",

@@ -1,19 +1,19 @@
-"""What an FMU's archive holds besides its sources and binaries: documentation, pictures, licences, terminals."""
+"""Files that an FMU's archive holds besides its sources and binaries."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
 
-from ...prepared import Prepared
-from ...reference import poses
-from ..compilers.binaries import Toolchain
-from ..report.plots import Picture
-from ..report.plots.gallery import drawn
-from ..report.plots.schematic import start_pose
+from ....prepared import Prepared
+from ....reference import poses
+from ...archive.licences import licences
+from ...archive.terminals import terminals
+from ...compilers.binaries import Toolchain
+from ..plots import Picture
+from ..plots.gallery import drawn
+from ..plots.schematic import start_pose
 from .documentation import page
-from .licences import licences
-from .terminals import terminals
 
 _CAPTION = (
     "Bodies as lines between their origins, at the start. Circles are joints, dots lie between rigid finite"
@@ -23,7 +23,22 @@ _ICONS = {"2.0": "model.png", "3.0": "terminalsAndIcons/icon.png"}
 
 
 def contents(model: Prepared, fmi: str, made_by: Sequence[Toolchain]) -> dict[str, str | bytes]:
-    """Files by their paths in the archive, which the FMI version prescribes."""
+    """Return the documentation, pictures, licences, terminals and the Modelica source of a model.
+
+    Parameters
+    ----------
+    model : Prepared
+        Model that the FMU was generated from.
+    fmi : str
+        Version of the standard, 2.0 or 3.0, which prescribes the paths.
+    made_by : sequence of Toolchain
+        Compilers of the binaries.
+
+    Returns
+    -------
+    dict
+        Contents of files by their paths in the archive.
+    """
     picture = _picture(model)
     images: dict[str, str | bytes] = {}
     if picture is not None:

@@ -1,0 +1,74 @@
+/* At a singular configuration branches of the motion cross, which differ in their direction. Violations do not tell them
+   apart: the constraints hold on all of them. Velocities do. They change steadily along a branch, and from one branch
+   to another almost at once. So velocities before and after the neighbourhood of a singular configuration are compared
+   with the accelerations there. */
+
+#include "branch.h"
+
+#include "evaluation.h"
+#include "vectors.h"
+
+#include <math.h>
+
+static const double NEAR = 0.03;  /* of the largest regularity of the constraints so far: a singular neighbourhood */
+static const double STEADY = 0.3; /* of the speed: what accelerations may change, if they are to explain a change */
+static const double JUMP = 0.3;   /* of the speed: a change beyond what they explain */
+
+enum { KINDS = 2 }; /* velocities and accelerations, n_positions each */
+
+size_t branch_scratch(void) { return KINDS * (size_t)equations.n_positions; }
+
+void branch_forget(Model *model) { model->branch_is_known = false; }
+
+static const double *velocities(const Model *model) {
+    return model->workspace + equations.blocks.states + equations.n_positions;
+}
+
+static const double *accelerations(const Model *model) {
+    return model->workspace + equations.blocks.derivatives + equations.n_positions;
+}
+
+static void remember(Model *model) {
+    copy_numbers(equations.n_positions, velocities(model), model->branch);
+    copy_numbers(equations.n_positions, accelerations(model), model->branch + equations.n_positions);
+    model->branch_time = model_time(model);
+    model->branch_is_known = true;
+}
+
+static bool jumps(const Model *model) {
+    const double time = model_time(model) - model->branch_time;
+    const double *v = velocities(model), *a = accelerations(model), *before = model->branch;
+    const double *a_before = before + equations.n_positions;
+    double speed = 0.0, steady = 0.0, jump = 0.0;
+    for (int i = 0; i < equations.n_positions; i++) {
+        const double unit = equations.nominals[equations.n_positions + i];
+        const double change = v[i] - before[i] - 0.5 * time * (a[i] + a_before[i]);
+        speed = larger(speed, larger(fabs(v[i]), fabs(before[i])) / unit);
+        steady = larger(steady, 0.5 * time * (fabs(a[i]) + fabs(a_before[i])) / unit);
+        jump = larger(jump, fabs(change) / unit);
+    }
+    return steady <= STEADY * speed && jump > JUMP * speed;
+}
+
+/* Outside of a singular neighbourhood: the begin of the next one may be here. After a failure the step may be repeated. */
+static bool leave(Model *model) {
+    if (model->branch_is_open && model->branch_is_known && jumps(model)) return false;
+    model->branch_is_open = false;
+    remember(model);
+    return true;
+}
+
+bool branch_is_kept(Model *model) {
+    if (equations.n_positions == 0 || model->regularity <= 0.0) return true;
+    if (!model_evaluate(model, GROUP_DYNAMICS)) return false;
+    if (model->branch_time > model_time(model)) branch_forget(model); /* the step is repeated */
+    model->most_regular = larger(model->most_regular, model->regularity);
+    if (model->regularity < NEAR * model->most_regular) {
+        model->branch_is_open = true;
+        return true;
+    }
+    if (leave(model)) return true;
+    return model_fail(model, "the constraints depend on each other shortly before t = %.15g s, and the velocities change "
+                      "abruptly there, so the motion would leave its branch; take another tolerance or method, change "
+                      "the dimensions, or end the run before", model_time(model));
+}

@@ -1,0 +1,80 @@
+"""Masses and lengths of bodies that have probably another unit than the description expects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..generator.mechanism import GROUND
+from ..prepared import Prepared
+from .geometry import Mark, described, extent, marks, own_size, radius_of_gyration
+from .places import link
+from .remark import Remark
+
+_LARGEST = 5.0  # radius of gyration by the mechanism's extent: a body may reach beyond its joints
+_SMALLEST = 1e-3  # radius of gyration, relative to the body's own size
+_ROUNDING = 1e-9  # radius of gyration by the body's size that rounding leaves of a point mass
+_APART = 200.0  # ratio of a length to the next smaller one; millimetres are metres times 1,000
+_LONGEST = 10.0  # m: shorter than this, a length in millimetres would be below a centimetre
+
+
+def inertias(model: Prepared) -> Iterator[Remark]:
+    """Rigid bodies whose radius of gyration does not fit their size; a point mass has none."""
+    whole = extent(model)
+    for index, body in enumerate(model.mechanism.bodies):
+        table = described(model, body)
+        if table is None or not table.has_inertia or not table.physical or not body.mass:
+            continue
+        radius, size = radius_of_gyration(body), own_size(model, index)
+        where = f"{link(model.chain, body.link)}, inertia"
+        if radius > _LARGEST * whole:
+            yield Remark(
+                "inertia_unlikely",
+                where,
+                f"the radius of gyration is {radius:.3g} m, beyond the mechanism's extent of {whole:.3g} m",
+                "kg·mm² or g·mm² instead of kg·m²?",
+                radius,
+                "m",
+                _LARGEST * whole,
+            )
+        elif _ROUNDING * size < radius < _SMALLEST * size:
+            yield Remark(
+                "inertia_unlikely",
+                where,
+                f"the radius of gyration is {radius:.3g} m, less than a thousandth of the body's size of"
+                f" {size:.3g} m",
+                "t·m² instead of kg·m², or lengths in mm? a point mass has inertia = [0, 0, 0]",
+                radius,
+                "m",
+                _SMALLEST * size,
+            )
+
+
+def lengths(model: Prepared) -> Iterator[Remark]:
+    """Lengths of bodies that are far above all others, as millimetres are above metres."""
+    found = [(float(np.linalg.norm(mark.position)), mark) for mark in marks(model) if mark.body != GROUND]
+    sized = sorted(((length, mark) for length, mark in found if length > 0.0), key=lambda entry: entry[0])
+    first = _first_apart([length for length, _ in sized])
+    for length, mark in sized[first:]:
+        yield _too_long(mark, length, _APART * sized[first - 1][0])
+
+
+def _first_apart(ascending: list[float]) -> int:
+    """Index of the first length that is far above the one before it, and above the middle of all."""
+    for k in range((len(ascending) + 1) // 2, len(ascending)):
+        if ascending[k] > max(_APART * ascending[k - 1], _LONGEST):
+            return k
+    return len(ascending)
+
+
+def _too_long(mark: Mark, length: float, limit: float) -> Remark:
+    return Remark(
+        "length_unlikely",
+        mark.key,
+        f"a length of {length:.4g} m is more than {_APART:g} times the lengths of the other bodies",
+        "millimetres instead of metres?",
+        length,
+        "m",
+        max(limit, _LONGEST),
+    )

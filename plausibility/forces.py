@@ -1,0 +1,86 @@
+"""Forces of elements that are far above the weight of the mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from .. import reference
+from ..prepared import Prepared
+from .geometry import extent
+from .initial_state import InitialState
+from .places import member, support_key
+from .remark import Remark
+
+_TIMES = 100.0
+_REFERENCE_LENGTH = 1.0  # m: strength goes with the square of a length, weight with its cube
+_WEIGHTLESS = 0.1  # m/s²: below this there is no weight to compare with
+
+
+def weight(model: Prepared) -> float:
+    """Return the weight of all bodies, N; 0 where gravity is negligible."""
+    gravity = float(np.linalg.norm(np.asarray(model.mechanism.gravity, dtype=float)))
+    mass = sum(float(body.mass) for body in model.mechanism.bodies)
+    return mass * gravity if gravity > _WEIGHTLESS else 0.0
+
+
+def limit(model: Prepared) -> float:
+    """Return the largest usual force of an element, N: 100 times the weight, more for mechanisms below 1 m."""
+    return _TIMES * weight(model) * max(1.0, _REFERENCE_LENGTH / extent(model))
+
+
+def forces_at_start(model: Prepared, initial: InitialState) -> Iterator[Remark]:
+    """Elements whose force at t = 0 is far above the weight."""
+    most = limit(model)
+    for element in initial.forces:
+        if most and abs(element.force) > most:
+            yield _remark(element.where, abs(element.force), "at t = 0", most, 0.0)
+
+
+def forces_in_run(model: Prepared, found: reference.Course) -> Iterator[Remark]:
+    """Elements whose force is far above the weight in the mean over a run; the peak of an impact may be.
+
+    Parameters
+    ----------
+    model : Prepared
+        The mechanism.
+    found : Course
+        Forces along the run.
+    """
+    most = limit(model)
+    means = np.linalg.norm(found.acting, axis=2).mean(axis=0)
+    for where, mark, mean in zip(_places(model, found.marks), found.marks, means.tolist(), strict=True):
+        if most and mark.kind != "moment" and mean > most:
+            yield _remark(where, mean, "in the mean over the run", most, None)
+
+
+def _remark(where: str, force: float, when: str, most: float, time: float | None) -> Remark:
+    return Remark(
+        "force_far_above_weight",
+        where,
+        f"the force is {force:.3g} N {when}, more than {_TIMES:g} times the weight",
+        "stiffness, length at rest, place or force in another unit?",
+        force,
+        "N",
+        most,
+        time,
+    )
+
+
+def _places(model: Prepared, found: tuple[reference.Mark, ...]) -> Iterator[str]:
+    """Keys of the elements that marks belong to."""
+    chain, supports = model.chain, 0
+    lines = {line.name for line in chain.lines}
+    for mark in found:
+        if mark.kind == "support":
+            yield support_key(model, supports)
+            supports += 1
+        elif mark.kind == "plane":
+            yield member("contacts", chain.contacts, mark.name)
+        elif mark.kind != "line":
+            yield member("forces", chain.forces, mark.name)
+        elif mark.name in lines:
+            yield member("lines", chain.lines, mark.name)
+        else:
+            yield member("closures", chain.closures, mark.name)

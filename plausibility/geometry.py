@@ -1,0 +1,124 @@
+"""Lengths of a mechanism: its extent, and where each body has joints, points and force elements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import reference
+from ..generator.description.tables.base import Base
+from ..generator.description.tables.link import Link
+from ..generator.description.tables.shape import Shape
+from ..generator.mechanism import GROUND, Body, Place
+from ..prepared import Prepared
+from ..trajectory import Array
+from .places import link, member, support_key
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A place of a body that the description gives.
+
+    Parameters
+    ----------
+    key : str
+        Key of the description, such as `links[2] (boom), com`.
+    body : int
+        Index of the body, or GROUND.
+    position : Array
+        Position vector in the body's frame, shape (3,), m.
+    """
+
+    key: str
+    body: int
+    position: Array
+
+
+def marks(model: Prepared) -> Iterator[Mark]:
+    """Places of all bodies: centres of mass, joints, closures, points and ends of force elements."""
+    chain, mechanism = model.chain, model.mechanism
+    for index, body in enumerate(mechanism.bodies):
+        own = link(chain, body.link)
+        yield _mark(f"{own}, com", Place(index, body.com))
+        yield _mark(f"{own}, frame", Place(body.parent, body.offset))
+        beam = getattr(described(model, body), "beam", None)
+        if beam is not None and not body.element:
+            yield _mark(f"{own}, beam.length", Place(index, (beam.length, 0.0, 0.0)))
+    for name, place in mechanism.points.items():
+        yield _mark(f"points.{name}", place)
+    for closure in mechanism.closures:
+        where = member("closures", chain.closures, closure.name)
+        yield from (_mark(f"{where}, {key}", getattr(closure, key).place) for key in ("a", "b"))
+    for line in mechanism.lines:
+        where = member("lines", chain.lines, line.name)
+        yield from (_mark(f"{where}, {key}", getattr(line, key)) for key in ("a", "b"))
+    for contact in mechanism.contacts:
+        yield _mark(member("contacts", chain.contacts, contact.name), contact.place)
+    base = next((k for k, body in enumerate(mechanism.bodies) if body.name == "base"), GROUND)
+    for index, support in enumerate(mechanism.supports):
+        yield _mark(support_key(model, index), Place(base, support.position))
+
+
+def _mark(key: str, place: Place) -> Mark:
+    return Mark(key, place.body, np.asarray(place.position, dtype=float))
+
+
+def described(model: Prepared, body: Body) -> Base | Link | None:
+    """Return the table of a body in the description."""
+    if body.link == "base":
+        return model.chain.base
+    return next(entry for entry in model.chain.links if entry.name == body.link)
+
+
+def extent(model: Prepared) -> float:
+    """Return the extent of a mechanism at t = 0.
+
+    Parameters
+    ----------
+    model : Prepared
+        The mechanism with its initial state.
+
+    Returns
+    -------
+    float
+        Diagonal of the box around all joints, centres of mass, points, ends of force elements and shapes of moving
+        bodies, m. The largest radius of gyration where all of them coincide; 1 m for a point.
+    """
+    frames = reference.poses(model.mechanism, model.start[0])
+    at = [frames[m.body][:3] @ [*m.position, 1.0] for m in marks(model) if m.body != GROUND]
+    at += [frame[:3, 3] for frame in frames]
+    box = float(np.linalg.norm(np.ptp(np.array(at, dtype=float), axis=0)))
+    seen = max((shape_size(model, body) for body in model.mechanism.bodies), default=0.0)
+    gyration = max((radius_of_gyration(body) for body in model.mechanism.bodies), default=0.0)
+    return max(box, seen) or gyration or 1.0
+
+
+def own_size(model: Prepared, index: int) -> float:
+    """Return how far a body reaches from its centre of mass, m: to its marks, or by its shape.
+
+    The body's own joint does not count: a bob may hang on a long rod that has no mass.
+    """
+    body = model.mechanism.bodies[index]
+    com = np.asarray(body.com, dtype=float)
+    places = [com, *(m.position for m in marks(model) if m.body == index)]
+    return max(float(np.linalg.norm(np.array(places) - com, axis=1).max()), shape_size(model, body))
+
+
+def radius_of_gyration(body: Body) -> float:
+    """Return the largest radius of gyration of a body about its centre of mass, m; 0 without mass."""
+    if not body.mass:
+        return 0.0
+    largest = float(np.linalg.eigvalsh(np.asarray(body.inertia, dtype=float))[-1])
+    return float(np.sqrt(max(largest, 0.0) / float(body.mass)))
+
+
+def shape_size(model: Prepared, body: Body) -> float:
+    """Return the diameter of the sphere around a body's shape, m; 0 without a shape, or for a mesh."""
+    found = described(model, body)
+    shape: Shape | None = None if found is None else found.shape
+    if shape is None:
+        return 0.0
+    sides = [*(shape.size or ()), 2.0 * (shape.radius or 0.0), shape.length or 0.0]
+    return float(np.linalg.norm(sides))

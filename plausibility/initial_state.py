@@ -1,0 +1,142 @@
+"""Initial state of a mechanism: forces of its elements and accelerations at t = 0."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import reference
+from ..prepared import Prepared
+from ..reference import Input
+from ..trajectory import Array
+from .places import member, support_key
+
+_ROUNDING = 1e-6  # of the acceleration that the forces would cause one by one
+_COMMANDED = 1e-6  # rad/s² or m/s²
+
+
+@dataclass(frozen=True)
+class ElementForce:
+    """Force of one element at t = 0.
+
+    Parameters
+    ----------
+    kind : str
+        `support`, `rope`, `line`, `contact` or `closure`.
+    name : str
+        Name of the element.
+    where : str
+        Key of the description.
+    force : float
+        N. Support: along the world's z, positive upwards. Rope and line: tension. Contact: along the plane's
+        normal. Closure by springs: magnitude.
+    stretch : float or None
+        Length of a rope with a spring beyond its length at rest, or depth of a unilateral support or contact, m;
+        negative where the element is slack or lifted. None for others.
+    """
+
+    kind: str
+    name: str
+    where: str
+    force: float
+    stretch: float | None = None
+
+
+@dataclass(frozen=True)
+class InitialState:
+    """Forces and accelerations at t = 0.
+
+    Parameters
+    ----------
+    forces : tuple of ElementForce
+        Supports, lines, contacts and spring-damper closures, in the order of the description.
+    accelerations : Array
+        Of the coordinates, shape (n,), rad/s² or m/s².
+    is_significant : array of bool
+        Whether each acceleration is more than rounding of the forces in balance, shape (n,).
+    is_commanded : bool
+        Whether a programmed constraint or motion prescribes an acceleration at t = 0.
+    """
+
+    forces: tuple[ElementForce, ...]
+    accelerations: Array
+    is_significant: NDArray[np.bool_]
+    is_commanded: bool
+
+
+def initial_state(model: Prepared, inputs: Mapping[str, Input] | None = None) -> InitialState:
+    """Evaluate a mechanism at t = 0.
+
+    Parameters
+    ----------
+    model : Prepared
+        The mechanism with its initial positions and velocities.
+    inputs : mapping, optional
+        FMU inputs by name, as numbers or functions of time in s; without one an input has its start value.
+
+    Returns
+    -------
+    InitialState
+        Forces of the elements and accelerations of the coordinates.
+    """
+    mechanism, start, given = model.mechanism, model.start, dict(inputs or {})
+    found = reference.evaluate(mechanism, 0.0, *start, start=start, inputs=given)
+    numbers = reference.Model(mechanism, start=start, inputs=given)
+    tasks = {row for task in model.chain.tasks for row in task.rows}
+    bristles = np.zeros(len(numbers.friction.coordinates) + numbers.filters.size)
+    natural = reference.natural_accelerations(mechanism, (0.0, *start, bristles), start, given)
+    return InitialState(
+        tuple(_forces(model, numbers)),
+        np.asarray(found.qdd),
+        np.asarray(np.abs(found.qdd) > _ROUNDING * natural),
+        any(abs(x) > _COMMANDED for name, x in zip(found.rows, found.gamma, strict=True) if name in tasks),
+    )
+
+
+def _forces(model: Prepared, numbers: reference.Model) -> Iterator[ElementForce]:
+    state = numbers.state(0.0, *model.start)
+    signals = numbers.forces.signals(state)
+    acting = list(zip(numbers.forces.marks, numbers.forces.acting(state), strict=True))
+    stretches = {
+        relation.label: float(relation.margin(state))
+        for relation in numbers.forces.relations()
+        if isinstance(relation.key, tuple) and relation.key[-1] == "stretch"
+    }
+    yield from _supports(model, [force for mark, force in acting if mark.kind == "support"], signals)
+    yield from _lines(model, signals, stretches)
+    yield from _contacts(model, signals)
+    yield from _closures(model, {mark.name: force for mark, force in reversed(acting) if mark.kind == "line"})
+
+
+def _supports(model: Prepared, pressing: Sequence[Array], signals: Mapping[str, float]) -> Iterator[ElementForce]:
+    for index, (support, force) in enumerate(zip(model.mechanism.supports, pressing, strict=True)):
+        depth = -signals[support.signals["gap"].signal.name] if support.one_sided else None
+        yield ElementForce("support", support.name, support_key(model, index), float(force[2]), depth)
+
+
+def _lines(
+    model: Prepared, signals: Mapping[str, float], stretches: Mapping[str, float]
+) -> Iterator[ElementForce]:
+    for line in model.mechanism.lines:
+        kind, tension = "rope" if line.tension_only else "line", signals[line.signals["force"].signal.name]
+        where = member("lines", model.chain.lines, line.name)
+        yield ElementForce(kind, line.name, where, tension, stretches.get(f"line {line.name}"))
+
+
+def _contacts(model: Prepared, signals: Mapping[str, float]) -> Iterator[ElementForce]:
+    for contact in model.mechanism.contacts:
+        values = {key: signals[measure.signal.name] for key, measure in contact.signals.items()}
+        where = member("contacts", model.chain.contacts, contact.name)
+        yield ElementForce("contact", contact.name, where, values["force"], -values["gap"])
+
+
+def _closures(model: Prepared, acting: Mapping[str, Array]) -> Iterator[ElementForce]:
+    """Forces of spring-damper closures; of equal names, `acting` has the closure's force and not the line's."""
+    for closure in model.mechanism.closures:
+        if closure.stiffness is not None:
+            where = member("closures", model.chain.closures, closure.name)
+            size = float(np.linalg.norm(acting[closure.name]))
+            yield ElementForce("closure", closure.name, where, size)

@@ -1,0 +1,115 @@
+"""Ropes that are slack and supports that are lifted, at t = 0 and during a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..generator.mechanism import Contact, Support
+from ..prepared import Prepared
+from ..trajectory import Trajectory
+from .initial_state import ElementForce, InitialState
+from .places import member, support_key
+from .remark import Remark
+
+_ROUNDING = 1e-9  # m per m of a rope, or m of a gap
+_LOADED = 1e-6  # of the largest force of all supports or of the rope: below it an element carries nothing
+
+
+def inactive_at_start(initial: InitialState) -> Iterator[Remark]:
+    """Ropes with a spring that are shorter than at rest at t = 0, and unilateral supports above the ground."""
+    for element in initial.forces:
+        if element.stretch is None or element.stretch >= -_ROUNDING or element.force:
+            continue
+        if element.kind == "rope":
+            yield _slack(element)
+        elif element.kind == "support":
+            yield _lifted(element)
+
+
+def _slack(element: ElementForce) -> Remark:
+    assert element.stretch is not None
+    return Remark(
+        "rope_slack",
+        element.where,
+        f"the rope is slack at t = 0, {-element.stretch:.3g} m shorter than its length at rest",
+        "change rest, or where its ends are",
+        element.stretch,
+        "m",
+        0.0,
+        0.0,
+    )
+
+
+def _lifted(element: ElementForce) -> Remark:
+    assert element.stretch is not None
+    return Remark(
+        "support_lifted",
+        element.where,
+        f"the support is {-element.stretch:.3g} m above the ground at t = 0 and carries nothing",
+        "the other supports hold the weight; look at its place, at masses and at com",
+        -element.stretch,
+        "m",
+        0.0,
+        0.0,
+    )
+
+
+def inactive_in_run(model: Prepared, run: Trajectory) -> Iterator[Remark]:
+    """Outriggers that leave the ground and ropes that become slack during a run, at the first time."""
+    yield from _tipping(model, run)
+    for line in model.mechanism.lines:
+        tension = run.signals[line.signals["force"].signal.name]
+        first = _first(run, f"line {line.name}", "is slack", "would push")
+        if line.tension_only and not line.given and first is not None and np.ptp(tension) > 0.0:
+            yield Remark(
+                "rope_slack",
+                member("lines", model.chain.lines, line.name),
+                f"the rope becomes slack at t = {first:.4g} s",
+                "the load is set down or held by something else, or a drive is too fast?",
+                0.0,
+                "N",
+                0.0,
+                first,
+            )
+
+
+def _tipping(model: Prepared, run: Trajectory) -> Iterator[Remark]:
+    outriggers = dict(_outriggers(model))
+    forces = {key: run.signals[part.signals["force"].signal.name] for key, part in outriggers.items()}
+    largest = max((float(values.max()) for values in forces.values()), default=0.0)
+    for key, part in outriggers.items():
+        kind = "support" if isinstance(part, Support) else "contact"
+        first = _first(run, f"{kind} {part.name}", "lifts", "is clear")
+        if first is None or forces[key].max() <= _LOADED * largest:
+            continue
+        gap = float(run.signals[part.signals["gap"].signal.name].max())
+        others = [float(np.interp(first, run.time, values)) for name, values in forces.items() if name != key]
+        rest = f"; smallest force of the other supports {min(others):,.0f} N" if others else ""
+        yield Remark(
+            "tips",
+            key,
+            f"{part.name} lifts at t = {first:.4g} s, up to {max(gap, 0.0):.3g} m{rest}",
+            "too much load or reach for the supports, or a drive that is too fast?",
+            max(gap, 0.0),
+            "m",
+            0.0,
+            first,
+        )
+
+
+def _outriggers(model: Prepared) -> Iterator[tuple[str, Support | Contact]]:
+    """Unilateral supports of the base, and contacts of the base with planes below it, by their keys."""
+    bodies = model.mechanism.bodies
+    for index, support in enumerate(model.mechanism.supports):
+        if support.one_sided:
+            yield support_key(model, index), support
+    for contact in model.mechanism.contacts:
+        if bodies[contact.place.body].name == "base" and contact.normal[2] > 0.0:
+            yield member("contacts", model.chain.contacts, contact.name), contact
+
+
+def _first(run: Trajectory, label: str, *words: str) -> float | None:
+    """Time of the first event of an element with one of the words, s; None without one."""
+    return next((event.t for event in run.events if event.label == label and event.word in words), None)

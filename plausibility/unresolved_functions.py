@@ -1,0 +1,24 @@
+"""Expressions of time that change faster than any solver was made to resolve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import reference
+from ..generator.language.pace import CELLS
+from ..prepared import Prepared
+from .remark import Remark
+
+
+def unresolved_functions(model: Prepared) -> Iterator[Remark]:
+    """Expressions whose changes with time are too fast for the search that bounds the solvers' steps."""
+    stop = model.chain.simulation.stop
+    for label in reference.Model(model.mechanism).unresolved(stop):
+        yield Remark(
+            "function_unresolved",
+            label,
+            f"changes with time within less than {stop / CELLS:.2g} s, which runs of {stop:.6g} s may step over",
+            "a shorter simulation.stop, or a slower function",
+            unit="s",
+            limit=stop / CELLS,
+        )

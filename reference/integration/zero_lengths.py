@@ -1,0 +1,57 @@
+"""Lines whose length passes through zero within a step: their forces turn round, and have no direction there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from ...errors import SolveError
+from ...trajectory import Array
+from ..kinematics.extent import units_of_change
+from ..kinematics.segment import Segment
+from .integrators import Interpolant
+from .motion import Motion
+
+_LOOKS = 3  # of a step
+_MEETING = 1e-6  # of the mechanism's extent: ends that come nearer meet
+
+
+class ZeroLengths:
+    """Watches the lines of one run."""
+
+    def __init__(self, motion: Motion) -> None:
+        self._motion, self._lines = motion, motion.model.mechanism.lines
+        positions = motion.model.reader.quantities.position
+        self._lengths = [positions[f"{line.name}.length"] for line in self._lines]
+
+    def step(self, segment: Segment, before: float, after: float, interpolant: Callable[[], Interpolant]) -> None:
+        """Raise SolveError where the ends of a line meet between two times, s."""
+        if not self._lines:
+            return
+        at, times = interpolant(), np.linspace(before, after, _LOOKS)
+        states = np.array([at(t) for t in times.tolist()])
+        rates = self._motion.moment(times, states, segment)[0].x_dot[:, self._lengths]
+        with np.errstate(invalid="ignore"):
+            nearest = (rates[:-1] < 0.0) & ~(rates[1:] < 0.0)  # a length of zero has no rate
+        for i, k in np.argwhere(nearest).tolist():
+            self._check(segment, k, (float(times[i]), float(times[i + 1])), at)
+
+    def _check(self, segment: Segment, k: int, span: tuple[float, float], at: Interpolant) -> None:
+        """Raise SolveError if line k has no length somewhere between two times, s."""
+
+        def length(t: float) -> float:
+            return float(self._motion.moment(t, at(t), segment)[0].x[self._lengths[k]])
+
+        t = float(minimize_scalar(length, bounds=span, method="bounded", options={"xatol": 1e-12}).x)
+        if length(t) <= _MEETING * self._extent(segment, t, at(t)):
+            raise SolveError(
+                f"the length of line {self._lines[k].name} passes through zero at t = {t:.5g} s, where its force"
+                " has no direction; expected ends that stay apart: move one of its points, or keep them apart by a"
+                " stop"
+            )
+
+    def _extent(self, segment: Segment, t: float, y: Array) -> float:
+        posture = self._motion.moment(t, y, segment)[0].posture
+        return units_of_change(self._motion.model.mechanism, posture)[0]

@@ -1,0 +1,76 @@
+"""Places with which a mechanism cannot be computed: beyond all measure, or both ends of a line at one point."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...errors import Problem, SolveError
+from ...generator.mechanism import GROUND, Mechanism, Place
+from ...trajectory import Array
+from .extent import units_of_change
+from .kinematics import Kinematics, Posture
+
+_FARTHEST = 1e12  # m: doubles are 0.1 mm apart there
+_APART = 1e-9  # of the mechanism's extent: a shorter line is rounding
+
+
+def far_places(mechanism: Mechanism) -> list[Problem]:
+    """Return the frames and points which the description puts more than 1e12 m from the world's origin."""
+    q = np.array([c.position for c in mechanism.coordinates], dtype=float)
+    posture = Kinematics(mechanism)(q, np.zeros_like(q))
+    problems = []
+    for where, place in _places(mechanism):
+        at = posture.T[:3, place.body + 1] @ [*place.position, 1.0] + posture.datum
+        distance = float(np.linalg.norm(at))
+        if not distance <= _FARTHEST:
+            text = (
+                f"is {distance:.3g} m from the world's origin; expected at most {_FARTHEST:g} m, where"
+                " numbers are 0.1 mm apart: check the length, or put the origin near the mechanism"
+            )
+            problems.append(Problem(where, text))
+    return problems
+
+
+def check_lengths(mechanism: Mechanism, q: Array) -> None:
+    """Raise SolveError with the lines whose ends coincide at q, shape (n,), rad or m."""
+    if not mechanism.lines:
+        return
+    posture = Kinematics(mechanism)(q, np.zeros(mechanism.n))
+    extent = units_of_change(mechanism, posture)[0]
+    wrong = []
+    for line in mechanism.lines:
+        length = float(np.linalg.norm(_position(posture, line.b) - _position(posture, line.a)))
+        if not length > _APART * extent:
+            ends = " and ".join(_link(mechanism, place) for place in (line.a, line.b))
+            wrong.append(
+                f"line {line.name} has a length of {length:.3g} m at the start, so that its force has no"
+                f" direction: its ends, on {ends}, are at one point"
+            )
+    if wrong:
+        raise SolveError(f"{'; '.join(wrong)}; expected ends that are apart: move one of its points, or the start")
+
+
+def _places(mechanism: Mechanism) -> Iterator[tuple[str, Place]]:
+    """Places by the keys of the description that have them."""
+    links = [link.name for link in mechanism.chain.links]
+    for b, body in enumerate(mechanism.bodies):
+        place = Place(b, np.zeros(3))
+        yield ("base" if body.link == "base" else f"links[{links.index(body.link)}].frame"), place
+    for name, point in mechanism.points.items():
+        yield f"points.{name}", point
+    for i, line in enumerate(mechanism.lines):
+        yield f"lines[{i}].a", line.a
+        yield f"lines[{i}].b", line.b
+    for i, closure in enumerate(mechanism.closures):
+        yield f"closures[{i}].a", closure.a.place
+        yield f"closures[{i}].b", closure.b.place
+
+
+def _position(posture: Posture, place: Place) -> Array:
+    return np.asarray((posture.T[:, place.body + 1] @ [*place.position, 1.0])[:3], dtype=np.float64)
+
+
+def _link(mechanism: Mechanism, place: Place) -> str:
+    return "ground" if place.body == GROUND else mechanism.bodies[place.body].link

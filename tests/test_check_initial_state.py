@@ -1,0 +1,105 @@
+"""Initial state in `check`: inputs, forces, accelerations and modes, against closed forms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from awkward_machines.judge import toml
+from helpers_cli import Command
+from helpers_parts import Table, X, Y, Z, body, link, machine
+from helpers_plausible import crane, hanging
+
+from gpmelica.commands.check import Summary
+from gpmelica.generator.description.load import from_data
+from gpmelica.prepared import prepare
+
+
+def initial(table: Table) -> dict[str, Any]:
+    """Initial state in the JSON of `check`."""
+    found: dict[str, Any] = Summary(prepare(from_data(table))).data()["initial_state"]
+    return found
+
+
+def test_forces_of_supports_are_those_of_a_lever() -> None:
+    """100 kg at x = 3 m and 1,000 kg at 0, on supports at x = ±1 m: two and two carry alike."""
+    found = initial(crane(100.0))["forces"]
+    weight, moment = 1100.0 * 9.81, 100.0 * 9.81 * 3.0
+    front, rear = (weight + moment) / 4, (weight - moment) / 4
+    assert [entry["name"] for entry in found] == ["front_left", "front_right", "rear_left", "rear_right"]
+    assert [entry["force"] for entry in found] == pytest.approx([front, front, rear, rear], rel=1e-3)
+    assert {(entry["kind"], entry["unit"]) for entry in found} == {("support", "N")}
+    assert found[0]["where"] == "base.supports[0] (front_left)"
+
+
+def test_forces_of_ropes_cylinders_and_contacts() -> None:
+    rope = hanging(1.999, simulation={"start": "statics"}, statics={"locked": []})
+    cylinder = {"name": "cylinder", "a": {"link": "ground"}, "b": {"link": "load"}, "force": "-30"}
+    deck = {"name": "deck", "link": "load", "plane": {"point": [0.0, 0.0, -1.9]}, "stiffness": 100.0}
+    rope["lines"].append(cylinder)
+    rope["contacts"] = [deck]
+    forces = {entry["name"]: entry for entry in initial(rope)["forces"]}
+    assert [forces[name]["kind"] for name in ("rope", "cylinder", "deck")] == ["rope", "line", "contact"]
+    assert forces["cylinder"]["force"] == -30.0
+    assert forces["deck"]["force"] == pytest.approx(10.0, abs=0.2)
+    assert forces["rope"]["force"] + forces["deck"]["force"] == pytest.approx(98.1 + 30.0)
+
+
+def test_accelerations_that_are_not_zero() -> None:
+    """A load on its rope rests; without the rope it falls."""
+    taut = hanging(2.0, simulation={"start": "statics"}, statics={"locked": []})
+    assert initial(taut)["accelerations"] == []
+    [falling] = initial(hanging(2.2))["accelerations"]
+    assert (falling["coordinate"], falling["unit"]) == ("load.position", "m/s2")
+    assert falling["value"] == pytest.approx(-9.81)
+
+
+@pytest.mark.parametrize("damping", [0.0, 8.0])
+def test_modes_have_both_frequencies(damping: float) -> None:
+    """A mass of 2 kg on a spring of 800 N/m, with or without a damper; a slide beside it has no frequency."""
+    sprung = link("sprung", "prismatic", Z, stiffness=800.0, damping=damping) | body(2.0)
+    free = link("free", "prismatic", X) | body(1.0)
+    found = initial(machine(sprung, free, gravity=[0.0, 0.0, 0.0]))
+    omega, ratio = 20.0, damping / (2 * np.sqrt(800.0 * 2.0))
+    [mode] = found["modes"]
+    assert mode["coordinate"] == "sprung.position"
+    assert mode["frequency"] == pytest.approx(omega / (2 * np.pi))
+    assert mode["damped_frequency"] == pytest.approx(omega * np.sqrt(1 - ratio**2) / (2 * np.pi))
+    assert mode["damping"] == pytest.approx(ratio, abs=1e-8)
+    assert found["rigid_body_modes"] == ["free.position"]
+
+
+def test_modes_of_constraints_are_not_shown() -> None:
+    """Baumgarte's stabilisation oscillates in no mode of the mechanism."""
+    row = {"name": "row", "expression": "rod.angle - start(rod.angle)"}
+    table = machine(link("rod", "revolute", Y) | body(1.0, X), programmed=[row])
+    assert initial(table | {"constraints": {"alpha": 1.0, "beta": 20.0}})["modes"] == []
+
+
+def test_inputs_and_their_values() -> None:
+    table = hanging({"input": "hoist", "cutoff": 5.0})
+    table["forces"] = [{"name": "push", "link": "load", "input": True}]
+    assert initial(table)["inputs"] == [
+        {"name": "hoist", "value": 2.0, "unit": "m"},
+        *({"name": f"push_{axis}", "value": 0.0, "unit": "N"} for axis in "xyz"),
+    ]
+
+
+def test_check_in_the_terminal(gpmelica: Command, tmp_path: Path) -> None:
+    file = tmp_path / "crane.toml"
+    table = crane(600.0)
+    table["lines"] = [{"name": "luff", "a": {"link": "base"}, "b": {"link": "boom", "point": X}, "input": True}]
+    file.write_text(toml(table), encoding="utf-8")
+    answer = gpmelica("check", file)
+    assert answer.status == 0
+    for words in ("inputs at t = 0: luff = 0 N", "forces at t = 0", "first modes", "accelerations at t = 0: none"):
+        assert words in answer.out, words
+    assert "questionable: 3 values are unusual." in answer.out
+    assert "look at base: static equilibrium turns it by" in answer.out
+    assert [entry["id"] for entry in gpmelica("check", file, "--json").json["plausible"]] == [
+        "support_lifted",
+        "support_lifted",
+        "statics_far",
+    ]

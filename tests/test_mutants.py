@@ -1,0 +1,120 @@
+"""Faults that `benchmarks/mutants.py` applies: each can be applied, and the tool tells which are noticed."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+AREAS = {
+    "beam",
+    "C layer",
+    "closure table",
+    "contact",
+    "dynamics",
+    "events",
+    "friction",
+    "kinematics",
+    "Modelica",
+    "path timing",
+    "reactions",
+    "redundant constraints",
+    "statics",
+}
+FAULT = """\
+[[mutant]]
+name = "without_effect"
+area = "test"
+file = "exchange/urdf.py"
+old = "_LONGEST_NAME = 200"
+new = "_LONGEST_NAME = 201"
+tests = ["tests/test_urdf.py::test_axes"]
+
+[[mutant]]
+name = "shared"
+area = "test"
+file = "exchange/urdf.py"
+old = "_LONGEST_NAME = 200"
+new = "_LONGEST_NAME = 202"
+tests = ["tests/test_urdf.py::test_axes"]
+shared = "a reason"
+
+[[mutant]]
+name = "sign"
+area = "test"
+file = "exchange/urdf.py"
+old = "axis[2] / length"
+new = "-axis[2] / length"
+tests = ["tests/test_urdf.py::test_axes"]
+"""
+
+
+def _tool() -> ModuleType:
+    name = "mutants_of_the_benchmarks"
+    spec = importlib.util.spec_from_file_location(name, ROOT / "benchmarks" / "mutants.py")
+    assert spec is not None and spec.loader is not None
+    sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+tool = _tool()
+MUTANTS = tool.mutants()
+
+
+def test_no_mutant_is_stale() -> None:
+    assert tool.stale(MUTANTS, ROOT) == []
+
+
+def test_a_text_that_is_gone_is_stale() -> None:
+    first = MUTANTS[0]
+    changed = [replace(first, old="no such text"), replace(first, file="none.py"), replace(first, old="return")]
+    gone, missing, several = tool.stale(changed, ROOT)
+    assert "found it 0 times" in gone
+    assert "found it 0 times" in missing
+    assert "found it 0 times" not in several
+
+
+def test_mutants_are_many_and_of_every_kind() -> None:
+    assert len(MUTANTS) >= 60
+    assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS)
+    assert {mutant.area for mutant in MUTANTS} >= AREAS
+    assert [mutant.name for mutant in MUTANTS if mutant.old == mutant.new] == []
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=[mutant.name for mutant in MUTANTS])
+def test_what_must_notice_a_mutant_is_there(mutant: Any) -> None:
+    """Either tests or a run of a file, not both."""
+    assert bool(mutant.tests) != bool(mutant.run)
+    for test in mutant.tests:
+        file, _, function = test.partition("::")
+        assert not function or f"def {function}(" in (ROOT / file).read_text(encoding="utf-8")
+    for file in mutant.run[:1]:
+        assert (ROOT / file).is_file()
+
+
+@pytest.mark.slow
+def test_the_tool_tells_which_mutants_survive(tmp_path: Path) -> None:
+    """One that changes nothing survives, and the tool fails, unless it is marked as shared; a sign is noticed."""
+    table = tmp_path / "mutants.toml"
+    table.write_text(FAULT, encoding="utf-8")
+    command = [sys.executable, str(ROOT / "benchmarks" / "mutants.py"), "--table", str(table), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    found = {outcome["name"]: outcome for outcome in json.loads(done.stdout)}
+    assert {name: outcome["noticed"] for name, outcome in found.items()} == {
+        "without_effect": False,
+        "shared": False,
+        "sign": True,
+    }
+    assert found["sign"]["by"].startswith("tests/test_urdf.py::test_axes[")
+    assert done.returncode == 1
+    only_shared = subprocess.run([*command, "--only", "shared"], capture_output=True, text=True, check=False)
+    assert only_shared.returncode == 0
