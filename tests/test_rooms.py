@@ -288,9 +288,9 @@ def test_imports() -> None:
     assert foreign == set()
 
 
-def test_the_oracle_shares_nothing() -> None:
+def test_the_oracle_shares_nothing(python_graph: Graph) -> None:
     """The oracle takes errors and trajectories from the package, and nothing that makes or judges models."""
-    own = {name: uses for name, uses in python_graph().items() if room(name).split(".")[0] == "oracle"}
+    own = {name: uses for name, uses in python_graph.items() if room(name).split(".")[0] == "oracle"}
     assert len(own) > 30
     foreign = {used for uses in own.values() for used in uses if room(used).split(".")[0] != "oracle"}
     assert foreign == {"errors", "trajectory"}

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import SolveError
 from ...trajectory import Array
 from ..bodies.frames import rotation
 from ..bodies.machine import Machine
@@ -88,8 +87,6 @@ class Model:
     """
 
     def __init__(self, data: Mapping[str, Any], claims: Claims) -> None:
-        if data["constraints"]["velocity_forces"] != "physical":
-            raise SolveError('velocity_forces = "as_printed" has no second opinion; use "physical"')
         self.data, self.claims = data, claims
         self.machine = machine = Machine(data)
         self.q0 = np.array([claims.start[c.signal] for c in machine.coordinates], dtype=float)
