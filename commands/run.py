@@ -93,9 +93,9 @@ def run(model: Prepared, options: Options, progress: Progress = silent) -> RunRe
         fmus = _fmus(model, options, progress)
         attempts = _attempts(model, options, fmus, truth, progress)
         progress("oracle", 0.0)
-        found = opinion()
-    judged = agreement.judge(model, truth, [*attempts, *found.attempts], options.inputs, progress)
-    report = _report(model, options, (truth, loaded), judged, fmus, found)
+        said = opinion()
+    judged = agreement.judge(model, truth, [*attempts, *said.attempts], options.inputs, progress)
+    report = _report(model, options, (truth, loaded), judged, fmus, said)
     for trajectory in (truth, *report.runs):
         write_csv(options.out / f"{trajectory.name}.csv", trajectory)
     write_result(options.out, report)
@@ -222,9 +222,15 @@ def _report(
         inputs=functions or {},
         loaded=loaded,
         plausible=plausibility.of_run(model, truth, _further(model, truth, comparisons), functions),
-        doubts=opinion.of_events(truth, comparisons),
+        doubts=opinion.of_events(truth, _compared(comparisons, truth)),
     )
     return replace(report, notes=(*_notes(report, options, attempts, fmus), *opinion.notes))
+
+
+def _compared(comparisons: Sequence[Comparison], truth: Trajectory) -> float:
+    """Return the time, s, up to which the oracle's run can be compared with the reference's."""
+    begins = [c.sensitive_from for c in comparisons if c.sensitive_from is not None]
+    return min([*begins, float(truth.time[-1])])
 
 
 def _further(

@@ -16,7 +16,6 @@ from typing import Any
 from .. import reference
 from ..errors import SolveError
 from ..fmu.backends.attempts import Attempt
-from ..fmu.compare.compare import Comparison
 from ..fmu.compare.findings import Finding
 from ..fmu.runs.inputs import InputTable
 from ..generator.description.plain import plain
@@ -61,30 +60,16 @@ class Opinion:
         texts = [*([] if finding.ok else [finding.text]), *self.start]
         return Finding(False, "; ".join(texts))
 
-    def of_events(self, run: Trajectory, comparisons: Sequence[Comparison]) -> tuple[str, ...]:
-        """Return a sentence for each event that the oracle or the reference has alone.
-
-        Parameters
-        ----------
-        run : Trajectory
-            Run of the reference solver.
-        comparisons : sequence of Comparison
-            Comparisons of all runs: events after the end of what the oracle's run is compared over do not count.
-        """
+    def of_events(self, run: Trajectory, until: float) -> tuple[str, ...]:
+        """Return a sentence for each event before a time, s, that the oracle or the reference has alone."""
         end, found = float(run.time[-1]), list[str]()
-        until = min((_compared(c) for c in comparisons if c.name == NAME), default=0.0) - _SAME * end
         for own in (attempt.trajectory for attempt in self.attempts):
             assert own is not None
-            found += _alone(own.events, run.events, end, until, NAME)
-            found += _alone(run.events, own.events, end, until, "reference")
+            alone_in = ((NAME, own.events, run.events), ("reference", run.events, own.events))
+            for whose, events, others in alone_in:
+                early = [event for event in events if event.t < until - _SAME * end]
+                found += _alone(early, others, end, whose)
         return tuple(found)
-
-
-def _compared(comparison: Comparison) -> float:
-    """Return the time up to which a run is compared with the reference, s."""
-    if comparison.sensitive_from is None:
-        return comparison.horizon
-    return min(comparison.horizon, comparison.sensitive_from)
 
 
 class _Over(Exception):
@@ -193,12 +178,10 @@ def _opinion(folder: Path, status: int | None, tolerance: float) -> Opinion:
     return Opinion(start, (Attempt(NAME, tolerance, replace(done, name=NAME)),))
 
 
-def _alone(
-    events: Sequence[Event], others: Sequence[Event], end: float, until: float, whose: str
-) -> Iterator[str]:
+def _alone(events: Sequence[Event], others: Sequence[Event], end: float, whose: str) -> Iterator[str]:
     """Yield a sentence for each contact, lift, stop or slack rope that has none of its kind near it."""
     for k, event in enumerate(events):
-        if event.word not in _ALWAYS or event.t > until:
+        if event.word not in _ALWAYS:
             continue
         same = (other.t for other in others if (other.label, other.holds) == (event.label, event.holds))
         if any(abs(t - event.t) <= _SAME * end for t in same):

@@ -297,11 +297,12 @@ def test_event_times_are_compared() -> None:
     """A later event, or one that the other run has not, is named; a grazed one is not."""
     attempts = Oracle.attempts_of(_with_events(0.3))
     opinion = Opinion((), attempts)
-    assert opinion.of_events(_with_events(0.3 + 1e-6)) == ()
-    assert len(opinion.of_events(_with_events(0.31))) == 2
-    assert "only the oracle has the event at t = 0.3 s" in opinion.of_events(_with_events())[0]
+    assert opinion.of_events(_with_events(0.3 + 1e-6), 1.0) == ()
+    assert len(opinion.of_events(_with_events(0.31), 1.0)) == 2
+    assert opinion.of_events(_with_events(0.31), 0.2) == ()
+    assert "only the oracle has the event at t = 0.3 s" in opinion.of_events(_with_events(), 1.0)[0]
     grazed = Opinion((), Oracle.attempts_of(_with_events(0.3, 0.3001)))
-    assert grazed.of_events(_with_events()) == ()
+    assert grazed.of_events(_with_events(), 1.0) == ()
 
 
 def test_simulate_is_given_plain_data() -> None:
