@@ -14,7 +14,7 @@ from .errors import DescriptionError, Problem, SolveError
 from .generator import equations, mechanism, modelica, variables
 from .generator.description import Chain
 from .generator.description.messages import named
-from .generator.equations.solution import linear_solves, tree_solves
+from .generator.equations.solution import linear_solves, point_sums, tree_solves
 from .generator.equations.solution.system import Partition
 from .generator.modelica import Source
 from .generator.program.items import ConstrainedSolve
@@ -108,7 +108,8 @@ class Prepared:
 
     def modelica_source(self, start_values: Mapping[str, float] | None = None) -> Source:
         """The same, and which part of the description each line comes from."""
-        return modelica.render(self.program, self.chain, __version__, start_values, self._lines_at_start())
+        program = point_sums.with_point_sums(self.program)
+        return modelica.render(program, self.chain, __version__, start_values, self._lines_at_start())
 
     def _lines_at_start(self) -> dict[str, Array]:
         """Lengths, m, and directions of all lines at the start, rounded, by their names in the program."""

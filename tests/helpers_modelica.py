@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+_TYPE = re.compile(r'^    type (\w+) = Real\(unit = "([^"]*)"(?:, displayUnit = "deg")?\);$', re.MULTILINE)
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _DECLARATION = re.compile(
-    r"(?P<prefix>(?:final )?(?:parameter |input |output )?)(?P<type>Real|RealInput|Boolean) "
+    r"(?P<prefix>(?:final )?(?:parameter |constant |discrete |input |output )?)"
+    r"(?P<type>SI\.\w+|Real|RealInput|Boolean|Integer) "
     r"(?P<name>\w+)(?P<shape>\[[\d, ]+\])?"
     rf"(?P<modifiers>\((?:[^()\"]|{_STRING}|\([^()]*\))*\))?(?: = (?P<binding>.+?))? (?P<description>{_STRING})"
     r"(?: annotation\(.*\))?;"
@@ -16,8 +18,12 @@ _DECLARATION = re.compile(
 
 @dataclass(frozen=True)
 class Declaration:
-    """One declaration; `binding` is empty where there is none."""
+    """One declaration; `binding` is empty where there is none.
 
+    unit  that of its type, or its unit attribute
+    """
+
+    unit: str | None
     prefix: str
     type: str
     name: str
@@ -26,12 +32,6 @@ class Declaration:
     binding: str
     description: str
     public: bool
-
-    @property
-    def unit(self) -> str | None:
-        """Its unit attribute."""
-        found = re.search(r'unit = "([^"]*)"', self.modifiers)
-        return found[1] if found else None
 
     @property
     def numbers(self) -> list[float]:
@@ -50,7 +50,7 @@ def class_text(text: str, name: str) -> str:
 
 def declarations(text: str, name: str) -> list[Declaration]:
     """All declarations of a class."""
-    lines = class_text(text, name).splitlines()
+    lines, units = class_text(text, name).splitlines(), dict(_TYPE.findall(text))
     section = "public"
     found: list[Declaration] = []
     statement = ""
@@ -60,12 +60,12 @@ def declarations(text: str, name: str) -> list[Declaration]:
         elif not line.strip().startswith("//") and section in ("public", "protected"):
             statement = f"{statement} {line.strip()}".strip()
             if statement.endswith(('";', ")));")) or statement.startswith(("extends", "annotation", "end ")):
-                found += _read(statement, section == "public")
+                found += _read(statement, section == "public", units)
                 statement = ""
     return found
 
 
-def _read(statement: str, public: bool) -> list[Declaration]:
+def _read(statement: str, public: bool, units: dict[str, str]) -> list[Declaration]:
     if statement.startswith(("extends", "annotation", "end ")):
         return []
     match = _DECLARATION.fullmatch(statement)
@@ -73,7 +73,10 @@ def _read(statement: str, public: bool) -> list[Declaration]:
     shape = tuple(int(x) for x in re.findall(r"\d+", match["shape"] or ""))
     named = (match["prefix"].strip(), match["type"], match["name"], shape)
     given = (match["modifiers"] or "", match["binding"] or "", match["description"][1:-1])
-    return [Declaration(*named, *given, public)]
+    attribute = re.search(r'unit = "([^"]*)"', given[0])
+    is_typed = match["type"].startswith("SI.")
+    unit = units[match["type"].removeprefix("SI.")] if is_typed else attribute and attribute[1]
+    return [Declaration(unit, *named, *given, public)]
 
 
 def equations(text: str, name: str) -> list[str]:

@@ -79,6 +79,8 @@ class Evaluator:
                 return self.values[expr.data]
             case "index":
                 return self(expr.args[0])[expr.data]
+            case "function":
+                return self(expr.data[1])
             case "if":
                 left, right = self(expr.args[0]), self(expr.args[1])
                 return self(expr.args[2] if _COMPARE[expr.data[0]](left, right) else expr.args[3])

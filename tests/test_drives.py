@@ -75,7 +75,7 @@ def test_command_writes_both_packages(tmp_path: Path) -> None:
     package, drives = paths[0].read_text("utf-8"), paths[2].read_text("utf-8")
     used = set(re.findall(r"plant\.(\w+)", drives))
     assert "slew_torque_input" in used and "E_vz" in used
-    assert all(re.search(rf"Real(?:Input)? {name}\b", package) for name in used)
+    assert all(re.search(rf"(?:RealInput|Real|SI\.\w+) {name}\b", package) for name in used)
 
 
 def test_the_motor_as_an_fmu(once: Once, one_model: Trajectory, tmp_path: Path) -> None:

@@ -109,8 +109,8 @@ def test_syntax_error(stand_in: StandIn, model: Prepared, tmp_path: Path, sessio
     ("start", "origin"),
     [
         ("Phi[1] =", "constraint level"),
-        ("R_lower =", "link lower"),
-        ("parameter Real upper_mass", "link upper"),
+        ("R[2,:,:] =", "link lower"),
+        ("parameter SI.Mass upper_mass", "link upper"),
         ("push_x =", "applied force push"),
         ("M[1,1] =", "mass matrix and inertia forces"),
     ],
@@ -134,11 +134,11 @@ def test_error_with_a_place(
 @TRANSPORTS
 def test_unbalanced(stand_in: StandIn, model: Prepared, tmp_path: Path, sessions: bool) -> None:
     """Equations and unknowns are compared, for omc calls that check successful; the variable is placed."""
-    number = _line(model.modelica(), "Real w_lower")
-    stand_in.does("unbalanced", variable="w_lower[1]", line=number)
+    number = _line(model.modelica(), "SI.AngularVelocity w[")
+    stand_in.does("unbalanced", variable="w[2,1]", line=number)
     with pytest.raises(OmcError, match="960 equations for 961 unknowns\n  Too few equations") as caught:
         openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, sessions=sessions)
-    assert f"\n  Pendulum.mo:{number}, link lower: Variable w_lower[1] does not" in str(caught.value)
+    assert f"\n  Pendulum.mo:{number}, motion: Variable w[2,1] does not" in str(caught.value)
 
 
 @TRANSPORTS

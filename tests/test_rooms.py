@@ -40,6 +40,7 @@ generator.equations.forces
 generator.equations.constraints
 generator.equations.solution
 generator.equations
+generator.modelica.arrays
 generator.modelica
 generator
 reference.kinematics

@@ -139,6 +139,8 @@ class Evaluator:
                 return self._choose(expr)
             case "index":
                 return self._index(expr)
+            case "function":
+                return self(expr.data[1])
         arguments = [self(argument) for argument in expr.args]
         match expr.op:
             case "array":

@@ -7,7 +7,7 @@ make; `Expr` itself does not, and so keeps a formula as somebody wrote it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -32,6 +32,7 @@ OPERATIONS = {
     "transpose": "transposed matrix",
     "cross": "vector product",
     "call": "function of scalars, by name",
+    "function": "function of arrays, by name, see `function`",
     "if": "choice by a comparison, see `choose`",
     "table": "a table of the description, or a derivative of it, see `table`",
 }
@@ -178,6 +179,8 @@ def index(node: Expr, key: Index) -> Expr:
     shape = tuple(k.stop - k.start for k in full if isinstance(k, slice))
     if shape == node.shape:
         return node
+    if node.op == "function":
+        return index(node.data[1], full)
     if node.op == "index":
         return index(node.args[0], _compose(node.data, full))
     return Expr("index", shape, (node,), full)
@@ -209,7 +212,8 @@ def is_one(node: Expr) -> bool:
     return node.op == "constant" and node.shape == () and node.data == 1.0
 
 
-def _is_identity(node: Expr) -> bool:
+def is_identity(node: Expr) -> bool:
+    """Whether it is the constant identity matrix."""
     return node.op == "constant" and len(node.shape) == 2 and np.array_equal(node.data, np.eye(*node.shape))
 
 
@@ -294,9 +298,9 @@ def matmul(a: Expr, b: Expr) -> Expr:
         return constant(a.data @ b.data)
     if is_zero(a) or is_zero(b):
         return constant(np.zeros(shape))
-    if _is_identity(a):
+    if is_identity(a):
         return b
-    if _is_identity(b):
+    if is_identity(b):
         return a
     return Expr("matmul", shape, (a, b))
 
@@ -320,6 +324,16 @@ def cross(a: Expr, b: Expr) -> Expr:
 def call(name: str, *arguments: Expr) -> Expr:
     """Function of scalars, by its name in Modelica."""
     return Expr("call", (), arguments, name)
+
+
+def function(name: str, value: Expr, *arguments: Expr) -> Expr:
+    """A value that has a name as a function of arrays: what can call functions calls it, all else takes the value.
+
+    The value of constant arguments is a constant.
+    """
+    if value.op == "constant":
+        return value
+    return Expr("function", value.shape, arguments, (name, value))
 
 
 def is_norm(node: Expr) -> bool:
@@ -366,12 +380,44 @@ def rebuilt(node: Expr, args: Sequence[Expr]) -> Expr:
     return _SIMPLIFYING[node.op](*args) if node.op in _SIMPLIFYING else replace(node, args=tuple(args))
 
 
+class Replacement:
+    """Expressions with values in place of symbols; nodes that are shared stay shared.
+
+    values  name → what stands for the symbol, of its shape
+    """
+
+    def __init__(self, values: Mapping[str, Expr]) -> None:
+        self._values = values
+        self._known: dict[int, tuple[Expr, Expr]] = {}
+
+    def __call__(self, node: Expr) -> Expr:
+        """The expression with the values."""
+        if id(node) not in self._known:
+            self._known[id(node)] = (node, self._replaced(node))
+        return self._known[id(node)][1]
+
+    def _replaced(self, node: Expr) -> Expr:
+        if node.op == "symbol":
+            return self._values.get(node.data, node)
+        args = tuple(map(self, node.args))
+        if all(new is old for new, old in zip(args, node.args, strict=True)):
+            return node
+        if node.op == "index":
+            return index(args[0], node.data)
+        if node.op == "function":
+            name, value = node.data
+            return function(name, self(value), *args)
+        return replace(node, args=args)
+
+
 def key(node: Expr) -> Hashable:
     """The same for scalar expressions that are written alike."""
     return (node.op, _identity(node), *map(key, node.args))
 
 
 def _identity(node: Expr) -> Hashable:
+    if node.op == "function":
+        return str(node.data[0])
     if node.op == "constant":
         return float(node.data)
     # slices are not hashable in every Python

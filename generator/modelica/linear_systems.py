@@ -16,7 +16,6 @@ from ..language import ir
 from ..language.ir import Expr, Index
 from ..program.items import Definition, ImplicitSystem, Item, LinearSolve, used
 from ..program.program import Program
-from . import symmetric_systems
 
 _BY_COFACTORS = (2, 3)  # rows; a single one is a division, which compilers do themselves
 
@@ -28,26 +27,10 @@ def for_compilers(program: Program) -> Program:
     for item in program.items:
         if isinstance(item, LinearSolve) and _is_inverted(item):
             _invert(result, item, inverses)
-        elif isinstance(item, LinearSolve) and symmetric_systems.is_factored(item):
-            symmetric_systems.by_factor(result, item, _taken(result, program, item))
         else:
             result.items.append(item)
     result.items = list(_in_place(result))
     return result
-
-
-def _taken(result: Program, program: Program, solve: LinearSolve) -> dict[str, Expr]:
-    """Parts of the matrix by their index, as text, taken out of the result; none where something else uses it."""
-    definition = next(item for item in result.items if item.name == solve.matrix.data)
-    assert isinstance(definition, Definition)
-    parts = {str(index): part for index, part in definition.parts}
-    others = (item for item in program.items if item is not solve)
-    if set(parts) != symmetric_systems.places(len(solve.matrix)) or any(
-        definition.name in used(item) for item in others
-    ):
-        return {}
-    result.items.remove(definition)
-    return parts
 
 
 def _is_inverted(solve: LinearSolve) -> bool:

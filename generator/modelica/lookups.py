@@ -60,11 +60,10 @@ def _function(name: str, table: Piecewise) -> Function:
 def declarations(program: Program) -> list[Group]:
     """Of the pieces that hold now, and of when the next kinks come."""
     pieces = [
-        Declaration(_origin(found), "Real ", found.name, f"[{PIECE}]", "", "", found.description)
-        for found in program.lookups
+        Declaration(_origin(found), "", found.name, None, found.description, (PIECE,)) for found in program.lookups
     ]
     kinks = [
-        Declaration(_origin(found), "discrete Real ", name, "", '(unit = "s")', "", f"when {found.name} ends")
+        Declaration(_origin(found), "discrete ", name, "s", f"when {found.name} ends")
         for found, name in _kinks(program)
     ]
     return _group([*pieces, *kinks])

@@ -47,4 +47,5 @@ def _of_table(program: Program, lookup: Lookup) -> Iterator[Declaration]:
 
 def _vector(origin: Origin, name: str, times: list[Expr], text: str) -> Declaration:
     conditions = ", ".join(f"time >= {mo.text(time)}" for time in times)
-    return Declaration(origin, "Boolean ", name, f"[{len(times)}]", "", f" = {{{conditions}}}", text)
+    about = (name, None, text, (len(times),), (), f"{{{conditions}}}")
+    return Declaration(origin, "", *about, type="Boolean")

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from ..types.origin import Origin
 
-_NAME = re.compile(r"(?<=ariable )[A-Za-z]\w*|\b[A-Za-z]\w*_\w+")  # words of prose may be names too
+# words of prose may be names, too; of an element of an array with its first subscript
+_NAME = re.compile(r"(?<=ariable )[A-Za-z]\w*(?:\[\d+)?|\b[A-Za-z]\w*\[\d+|\b[A-Za-z]\w*_\w+")
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Origins:
 
     def of_names(self, message: str) -> tuple[str, ...]:
         """Origins of the variables that a message speaks of, without repetition."""
-        found = (self.names.get(name) for name in _NAME.findall(message))
+        found = (self.names.get(name, self.names.get(name.partition("[")[0])) for name in _NAME.findall(message))
         return tuple(dict.fromkeys(str(origin) for origin in found if origin))
 
 

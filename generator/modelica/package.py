@@ -18,8 +18,9 @@ from ...trajectory import Array
 from .. import mechanism
 from ..description import Chain
 from ..program.program import Program
-from . import linear_systems, lookups, marks, parts, start
+from . import functions, linear_systems, lookups, marks, parts, quantities, start
 from . import text as mo
+from .arrays import gather, loops, mixed
 from .origin import Source
 from .writer import Writer
 
@@ -43,10 +44,13 @@ def render(
     guesses       what variables are near at the start, of their shapes and units, where a solver that began its
                   search with zeros would divide by them
     """
-    identity = digest(program)
-    program, writer = linear_systems.for_compilers(program), Writer()
-    free = start.found(program) if start_values is None else frozenset()
+    identity, writer = digest(program), Writer()
+    program = linear_systems.for_compilers(program)
+    free = start.found(program) if start_values is None else frozenset[str]()
     guesses = guesses if free else {}
+    arrangement, equations = loops.with_loops(gather.arranged(program, guesses))
+    arrangement, equations = mixed.with_lists(arrangement, equations)
+    program = arrangement.program
     text = (
         _templates(writer)
         .get_template("package.mo.jinja")
@@ -54,17 +58,20 @@ def render(
             program=program,
             version=version,
             digest=identity,
+            types=list(quantities.definitions(program)),
+            functions=list(functions.definitions(loops.expressions(arrangement, equations))),
             parameters=parts.parameters(program),
             starts=[*parts.start_parameters(program, start_values), *(start.multipliers(program) if free else [])],
             inputs=parts.inputs(program, at_any_state=start_values is not None),
             states=parts.states(program, free),
             outputs=parts.outputs(program, guesses),
             switchings=parts.switchings(program),
+            numbering=parts.numbering(arrangement),
             hidden=[
-                *parts.derived_parameters(program),
+                *parts.derived_parameters(arrangement),
                 *lookups.declarations(program),
                 *marks.declarations(program, chain),
-                *parts.variables(program, guesses),
+                *parts.variables(arrangement),
             ],
             switched_at_start=[*parts.switched_at_start(program), *lookups.initial_equations(program)],
             start_equations=[*parts.start_equations(program), *start.equations(program)]
@@ -72,7 +79,7 @@ def render(
             else [],
             equations=[
                 *lookups.equations(program),
-                *parts.equations(program),
+                *parts.equations(program, equations),
                 *parts.switching_equations(program),
             ],
             state_equations=parts.state_equations(program),

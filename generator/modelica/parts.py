@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TypeGuard
 
 from ...trajectory import Array
 from ..language import ir
-from ..language.ir import Expr, Shape
+from ..language.ir import Expr
 from ..program.items import ConstrainedSolve, Definition, ImplicitSystem, Item, LinearSolve, TreeSolve
-from ..program.program import START_VALUES, Event, Output, Program
+from ..program.program import START_VALUES, Event, Output, Program, State
 from ..types.bounds import Bounds
 from ..types.origin import Origin
 from . import text as mo
+from .arrays import loops
+from .arrays.gather import Arrangement, Variable, with_units
 from .writer import Declaration, Equation, Group, Member
 
 _MARGIN = " " * 4  # of everything inside a model of the package
@@ -45,12 +48,13 @@ def parameters(program: Program) -> list[Group]:
     for p in program.parameters:
         # `zeros(3)` would hide what may be changed
         value = "{" + ", ".join(map(mo.number, p.value)) + "}" if p.shape else mo.number(float(p.value))
-        modifiers = _modifiers(p.shape, p.unit, *(_bounds(p.bounds) if p.origin.kind == "description" else ()))
-        parts = "parameter Real ", p.name, _dimensions(p.shape), modifiers, f" = {value}", p.description
-        found.append((_heading(p.origin), Declaration(p.origin, *parts)))
+        bounds = tuple(_bounds(p.bounds)) if p.origin.kind == "description" else ()
+        parameter = (p.name, p.unit, p.description, p.shape, bounds, value)
+        found.append((_heading(p.origin), Declaration(p.origin, "parameter ", *parameter)))
     for item in program.calculated:
-        binding = f" = {mo.text(item.parts[0][1])}"
-        found.append((_heading(item.origin), _declaration("final parameter Real ", item, binding)))
+        about = (item.name, item.unit, with_units(item.description, item.unit), item.shape)
+        binding = mo.text(item.parts[0][1])
+        found.append((_heading(item.origin), Declaration(item.origin, "final parameter ", *about, (), binding)))
     return _grouped(found)
 
 
@@ -63,26 +67,35 @@ def _bounds(bounds: Bounds) -> list[str]:
     return [f"{key} = {mo.number(value)}" for key, value in limits.items() if value is not None]
 
 
-def derived_parameters(program: Program) -> list[Group]:
-    """What follows from the parameters alone."""
+def derived_parameters(arrangement: Arrangement) -> list[Group]:
+    """Constants, and what follows from the parameters alone."""
     return _grouped(
         (
-            f"derived parameters of {item.origin}",
-            _declaration("final parameter Real ", item, f" = {mo.text(item.parts[0][1])}"),
+            variable.title if variable.positions else f"derived parameters of {variable.title}",
+            _declared("constant " if variable.is_constant else "final parameter ", variable),
         )
-        for item in program.items
-        if isinstance(item, Definition) and item.constant and not item.calculated and not _is_replaceable(item)
+        for variable in arrangement.variables
+        if not variable.is_variable
     )
+
+
+def _declared(prefix: str, variable: Variable) -> Declaration:
+    binding = "" if variable.value is None else mo.text(variable.value)
+    kind = "Integer" if variable.positions else None
+    if variable.positions:
+        binding = "{" + ", ".join(map(str, variable.positions)) + "}"
+    about = (variable.name, variable.unit, variable.description, variable.shape, _start(variable.guess), binding)
+    return Declaration(variable.origin, prefix, *about, type=kind, elements=variable.elements or {})
 
 
 def start_parameters(program: Program, given: Mapping[str, float] | None) -> list[Declaration]:
     """What `start(x)` stands for: calculated at the start, or given."""
     declarations = []
     for value in program.start_values:
-        others = ["fixed = false"] if given is None else []
-        binding = "" if given is None else f" = {mo.number(given[value.name])}"
-        modifiers, text = _modifiers((), None, *others), f"{value.description}; unit as there"
-        declarations.append(Declaration(_AT_START, "parameter Real ", value.name, "", modifiers, binding, text))
+        modifiers = ("fixed = false",) if given is None else ()
+        binding = "" if given is None else mo.number(given[value.name])
+        about = (value.name, None, f"{value.description}; unit as there", (), modifiers, binding)
+        declarations.append(Declaration(_AT_START, "parameter ", *about))
     return declarations
 
 
@@ -90,13 +103,7 @@ def inputs(program: Program, at_any_state: bool) -> list[Declaration]:
     """The FMU's inputs; parameters where the model is to be evaluated at any state."""
     return [
         Declaration(
-            Origin("input", e.name),
-            "parameter Real ",
-            e.name,
-            "",
-            _modifiers((), e.unit),
-            f" = {mo.number(e.start)}",
-            e.description,
+            Origin("input", e.name), "parameter ", e.name, e.unit, e.description, binding=mo.number(e.start)
         )
         if at_any_state
         else _input(program, Origin("input", e.name), e.name, e.unit, e.description, e.start)
@@ -119,9 +126,7 @@ def plant_equations(program: Program) -> list[Group]:
 def switchings(program: Program) -> list[Declaration]:
     """What conditions on time ask instead of the time."""
     found = {e.name: f"1 from {mo.text(_time(e))} s on, 0 before" for e in _coming(program)}
-    return [
-        Declaration(_SWITCHING, "Real ", name, "", _modifiers((), "1"), "", text) for name, text in found.items()
-    ]
+    return [Declaration(_SWITCHING, "", name, "1", text) for name, text in found.items()]
 
 
 def switched_at_start(program: Program) -> list[Equation]:
@@ -176,21 +181,36 @@ def states(program: Program, found: Container[str]) -> list[Declaration]:
     """What is integrated; each has an output that shows it. found: names of those that initial equations find."""
     declarations = []
     for s in program.states:
-        fixed = [] if s.name in found else ["fixed = true"]
-        start = [f"start = {mo.text(s.start)}", *fixed]
-        modifiers = _modifiers((), s.unit, *start, f"nominal = {mo.number(s.nominal)}")
-        text = s.variable_description
-        declarations.append(Declaration(s.signal.origin, "Real ", s.variable, "", modifiers, "", text))
+        fixed = () if s.name in found else ("fixed = true",)
+        modifiers = (f"start = {mo.text(s.start)}", *fixed, f"nominal = {mo.number(s.nominal)}")
+        about = (s.variable, s.unit, s.variable_description, (), modifiers)
+        declarations.append(Declaration(s.signal.origin, "", *about))
     return declarations
 
 
 def outputs(program: Program, guesses: Mapping[str, Array]) -> list[Declaration]:
-    """What a user reads; guesses: see `package.render`."""
-    modifiers = {o.name: _modifiers((), o.unit, *_start(guesses.get(o.name))) for o in program.outputs}
+    """What a user reads, with its value where that is in the output's unit; guesses: see `package.render`."""
+    values = _values(program)
     return [
-        Declaration(o.signal.origin, "output Real ", o.name, "", modifiers[o.name], "", o.description)
+        Declaration(
+            o.signal.origin,
+            "output ",
+            o.name,
+            o.unit,
+            o.description,
+            modifiers=_start(guesses.get(o.name)),
+            binding=mo.text(_differentiable(values[o.name])) if o.name in values else "",
+        )
         for o in program.outputs
     ]
+
+
+def _values(program: Program) -> dict[str, Expr]:
+    """Outputs that are declared with their value: those of states, and those that no other equation gives."""
+    states = {s.name: ir.symbol(s.variable) for s in program.states}
+    elsewhere = program.published | {o.name for outputs in _spread(program).values() for o in outputs}
+    elsewhere |= program.listed
+    return {o.name: o.expr for o in program.outputs if o.name not in elsewhere} | states
 
 
 def start_equations(program: Program) -> list[Equation]:
@@ -200,25 +220,53 @@ def start_equations(program: Program) -> list[Equation]:
 
 def state_equations(program: Program) -> list[Equation]:
     """Derivatives of the states."""
-    named = {mo.text(o.expr): o.name for outputs in _spread(program).values() for o in outputs}
-    rates = [(s, mo.text(s.derivative)) for s in program.states]
-    return [Equation(s.signal.origin, f"der({s.variable}) = {named.get(rate, rate)}") for s, rate in rates]
+    found: list[Equation] = []
+    for states in _of_vectors(program.states):
+        left = ", ".join(f"der({s.variable})" for s in states)
+        right, origin = states[0].derivative, states[0].signal.origin
+        if len(states) == 1:
+            found.append(Equation(origin, f"{left} = {mo.text(right)}"))
+        else:
+            found.append(Equation(Origin("states"), f"{{{left}}} = {mo.text(_block(right, len(states)))}"))
+    return found
+
+
+def _of_vectors(states: Iterable[State]) -> list[list[State]]:
+    """States whose derivatives are neighbouring elements of a vector together."""
+    found: list[list[State]] = []
+    for state in states:
+        if found and _follows(found[-1][-1].derivative, state.derivative):
+            found[-1].append(state)
+        else:
+            found.append([state])
+    return found
+
+
+def _follows(before: Expr, after: Expr) -> bool:
+    if before.op != "index" or after.op != "index" or before.shape or after.shape:
+        return False
+    same = before.args[0].data == after.args[0].data and before.data[:-1] == after.data[:-1]
+    return bool(same and after.data[-1] == before.data[-1] + 1)
+
+
+def _block(first: Expr, size: int) -> Expr:
+    """So many elements of a vector from the first on."""
+    begin = first.data[-1]
+    return ir.index(first.args[0], (*first.data[:-1], slice(begin, begin + size)))
 
 
 def output_equations(program: Program) -> list[Equation]:
-    """Equations of the outputs that are no items themselves."""
-    spread = _spread(program)
-    elsewhere = program.published | {o.name for outputs in spread.values() for o in outputs}
-    vectors = [
-        Equation(item.origin, f"{item.name} = {{{', '.join(o.name for o in spread[item.name])}}}")
-        for item in program.items
-        if item.name in spread
+    """Equations of the outputs that are elements of a vector whose elements differ in unit."""
+    found = [
+        Equation(Origin("outputs"), f"{{{', '.join(o.name for o in outputs)}}} = {name}")
+        for name, outputs in _spread(program).items()
     ]
-    return vectors + [
-        Equation(o.signal.origin, f"{o.name} = {mo.text(_differentiable(o.expr))}")
-        for o in program.outputs
-        if o.name not in elsewhere
-    ]
+    spread = {o.name for outputs in _spread(program).values() for o in outputs} | program.published
+    listed = [o for o in program.outputs if o.name in program.listed - spread]
+    if listed:
+        values = ", ".join(mo.text(_differentiable(o.expr)) for o in listed)
+        found.append(Equation(Origin("outputs"), f"{{{', '.join(o.name for o in listed)}}} = {{{values}}}"))
+    return found
 
 
 def _differentiable(expr: Expr) -> Expr:
@@ -244,35 +292,48 @@ def _spread(program: Program) -> dict[str, tuple[Output, ...]]:
     }
 
 
-def variables(program: Program, guesses: Mapping[str, Array]) -> list[Group]:
-    """Everything in between, section by section; guesses: see `package.render`."""
-    published = program.published
+def numbering(arrangement: Arrangement) -> list[str]:
+    """Comments that number the members of the sets that arrays are over, laid out."""
+    over = {array.over for array in arrangement.program.gatherings.arrays.values()}
+    return [
+        mo.comment(f"{name}: " + ", ".join(f"{i}{mo.TIE}{label}" for i, label in enumerate(labels, start=1)), 4)
+        for name, labels in arrangement.program.gatherings.sets.items()
+        if name in over and len(labels) > 1
+    ]
+
+
+def variables(arrangement: Arrangement) -> list[Group]:
+    """Everything in between, section by section."""
     return _grouped(
-        (str(item.origin), _declaration("Real ", item, guess=guesses.get(item.name)))
-        for item in program.items
-        if (_is_replaceable(item) or not _is_constant(item)) and item.name not in published
+        (variable.title, _declared("", variable)) for variable in arrangement.variables if variable.is_variable
     )
 
 
-def equations(program: Program) -> list[Group]:
+def equations(program: Program, statements: Iterable[loops.Equation]) -> list[Group]:
     """All equations but the applied forces' values; those of a constraint row stand together."""
-    ordinary: list[tuple[Item, str]] = []
-    rows: dict[int, list[str]] = {i: [] for i in range(len(program.rows))}
-    for item in program.items:
-        if _is_constant(item) or _is_replaceable(item):
-            continue
-        for i, line in enumerate(item_equations(item)):
-            if isinstance(item, Definition) and item.by_row:
-                rows[i].append(line)
-            else:
-                ordinary.append((item, line))
-    found = _of_items(ordinary)
+    ordinary: list[tuple[str, Member]] = []
+    rows: dict[int, list[Equation]] = {i: [] for i in range(len(program.rows))}
+    for statement in statements:
+        if statement.row is None:
+            ordinary.append((statement.title, _equation(statement)))
+        else:
+            rows[statement.row].append(_equation(statement))
+    found = _grouped(ordinary)
     after = next((i + 1 for i, group in enumerate(found) if group.title == "constraints"), len(found))
     origins = [Origin("constraint", name) for name in program.rows]
     by_row = [
-        Group(str(origin), tuple(Equation(origin, line) for line in rows[i])) for i, origin in enumerate(origins)
+        Group(str(origin), tuple(replace(equation, origin=origin) for equation in rows[i]))
+        for i, origin in enumerate(origins)
+        if rows[i]
     ]
     return [*found[:after], *by_row, *found[after:]]
+
+
+def _equation(statement: loops.Equation) -> Equation:
+    if isinstance(statement, loops.Loop):
+        head = f"{statement.iterator} in {statement.range}"
+        return Equation(statement.origin, "", head, tuple(map(_equation, statement.body)))
+    return Equation(statement.origin, f"{mo.text(statement.left)} = {mo.text(statement.right)}")
 
 
 def force_equations(program: Program) -> list[Group]:
@@ -337,10 +398,6 @@ def item_equations(item: Item) -> Iterator[str]:
             yield f"{item.name}[{k + 1},1:{k}] = {item.name}[1:{k},{k + 1}]"
 
 
-def _is_constant(item: Item) -> bool:
-    return isinstance(item, Definition) and item.constant
-
-
 def _grouped(members: Iterable[tuple[str, Member]]) -> list[Group]:
     found: dict[str, list[Member]] = {}
     for title, member in members:
@@ -348,23 +405,17 @@ def _grouped(members: Iterable[tuple[str, Member]]) -> list[Group]:
     return [Group(title, tuple(group)) for title, group in found.items()]
 
 
-def _declaration(prefix: str, item: Item, binding: str = "", guess: Array | None = None) -> Declaration:
-    text = item.description
-    if item.unit is None and ";" not in text:
-        text += "; units differ by element"
-    dimensions, modifiers = _dimensions(item.shape), _modifiers(item.shape, item.unit, *_start(guess))
-    return Declaration(item.origin, prefix, item.name, dimensions, modifiers, binding, text)
-
-
-def _start(guess: Array | None) -> list[str]:
-    return [] if guess is None else [f"start = {mo.constant(guess)}"]
+def _start(guess: Array | None) -> tuple[str, ...]:
+    return () if guess is None else (f"start = {mo.constant(guess)}",)
 
 
 def _input(
     program: Program, origin: Origin, name: str, unit: str | None, description: str, start: float = 0.0
 ) -> Declaration:
-    modifiers, place = _modifiers((), unit, f"start = {mo.number(start)}"), _placement(program, name)
-    return Declaration(origin, "RealInput ", name, "", modifiers, "", description, place)
+    modifiers, place = (f"start = {mo.number(start)}",), _placement(program, name)
+    return Declaration(
+        origin, "", name, unit, description, modifiers=modifiers, annotation=place, type="RealInput"
+    )
 
 
 def _placement(program: Program, name: str) -> str:
@@ -378,16 +429,6 @@ def placement(k: int, count: int, x: float) -> str:
     y = 100.0 - 200.0 * (k + 1) / (count + 1)
     corners = ", ".join(f"{{{mo.number(x + d)}, {mo.number(round(y + d, 1))}}}" for d in (-10.0, 10.0))
     return f"annotation(Placement(transformation(extent = {{{corners}}})))"
-
-
-def _modifiers(shape: Shape, unit: str | None, *others: str) -> str:
-    each = "each " if shape else ""
-    parts = [*others, *([f'{each}unit = "{unit}"'] if unit else [])]
-    return f"({', '.join(parts)})" if parts else ""
-
-
-def _dimensions(shape: Shape) -> str:
-    return f"[{', '.join(map(str, shape))}]" if shape else ""
 
 
 def _factor(matrix: str) -> str:

@@ -33,8 +33,8 @@ def multipliers(program: Program) -> list[Declaration]:
     if not found(program) or program.start is None or not program.start.equilibrium:
         return []
     size, text = len(program.start.equilibrium), "multipliers of closures in equilibrium; N or N.m"
-    modifiers = "(each fixed = false, each start = 0.0)"
-    return [Declaration(_ORIGIN, "parameter Real ", _MULTIPLIERS, f"[{size}]", modifiers, "", text)]
+    modifiers = ("each fixed = false", "each start = 0.0")
+    return [Declaration(_ORIGIN, "parameter ", _MULTIPLIERS, None, text, (size,), modifiers)]
 
 
 def equations(program: Program) -> list[Equation]:

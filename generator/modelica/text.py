@@ -14,6 +14,8 @@ _SUM, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4
 _STRENGTH = {"+": _SUM, "-": _SUM, "neg": _SUM, "^": _POWER}
 _STRENGTH |= {"*": _PRODUCT, "matmul": _PRODUCT, "/": _PRODUCT}
 _WIDTH = 112
+# of functions that the language has built in
+_FORMS = {"sumOfSquares": "sum({0}.*{0})", "ones": "ones({shape[0]})"}
 
 
 def text(expr: Expr) -> str:
@@ -29,6 +31,10 @@ def text(expr: Expr) -> str:
             return _array(expr)
         case "call":
             return f"{expr.data}({_list(expr.args)})"
+        case "function":
+            return _FORMS.get(expr.data[0], "{name}({all})").format(
+                *map(text, expr.args), name=expr.data[0], all=_list(expr.args), shape=expr.shape
+            )
         case "cross":
             return f"cross({_list(expr.args)})"
         case "transpose":
@@ -59,7 +65,7 @@ def _list(exprs: tuple[Expr, ...]) -> str:
 
 
 def _array(expr: Expr) -> str:
-    if len(expr.shape) == 1:
+    if len(expr.shape) == 1 or any(row.op != "array" for row in expr.args):
         return f"{{{_list(expr.args)}}}"
     return "[" + "; ".join(_list(tuple(row)) for row in expr.args) + "]"
 
@@ -92,6 +98,8 @@ def constant(value: np.ndarray) -> str:
         return f"zeros({value.shape[0]})"
     if value.ndim == 1:
         return "{" + ", ".join(number(x) for x in value) + "}"
+    if value.ndim > 2:
+        return "{" + ", ".join(map(constant, value)) + "}"
     if not value.any():
         return f"zeros({value.shape[0]}, {value.shape[1]})"
     return "[" + "; ".join(", ".join(number(x) for x in row) for row in value) + "]"
@@ -107,12 +115,14 @@ def subscript(index: Index, shape: Shape) -> str:
     return "[" + ",".join(_one(key, size) for key, size in zip(index, shape, strict=True)) + "]"
 
 
-def _one(key: int | slice, size: int) -> str:
-    if isinstance(key, int):
-        return str(key + 1)
+def _one(key: int | str | slice, size: int) -> str:
+    """One subscript; text of a loop's iterator stays as it is."""
+    if isinstance(key, int | str):
+        return str(key + 1) if isinstance(key, int) else key
     if key.start == 0 and key.stop == size:
         return ":"
-    return f"{key.start + 1}:{key.stop}"
+    begin = key.start + 1 if isinstance(key.start, int) else key.start
+    return f"{begin}:{key.stop}"
 
 
 def escaped(value: str) -> str:
@@ -140,3 +150,13 @@ def layout(code: str, indent: int, description: str = "") -> str:
         break_on_hyphens=False,
     )
     return "\n".join([*lines, f"{margin}    {description};"] if description else lines)
+
+
+TIE = "\u00a0"  # space of a comment at which no line ends
+
+
+def comment(words: str, indent: int) -> str:
+    """Comment in as many lines as it needs."""
+    margin = " " * indent + "// "
+    lines = textwrap.wrap(words, _WIDTH, initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False)
+    return "\n".join(lines).replace(TIE, " ")

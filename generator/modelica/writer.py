@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
+from ..language.ir import Shape
 from ..types.origin import Origin
+from . import quantities
 from . import text as mo
 from .origin import Origins, Source
 
@@ -14,36 +16,56 @@ _INDENT = 4  # of everything inside a model of the package
 
 @dataclass(frozen=True)
 class Declaration:
-    """`prefix name[dimensions](modifiers) = binding "description" annotation`, in pieces."""
+    """`prefix type name[shape](modifiers) = binding "description" annotation`, in pieces.
+
+    type      None: that of the unit
+    elements  position among the elements of an array → origin of the element
+    """
 
     origin: Origin
     prefix: str
     name: str
-    dimensions: str
-    modifiers: str
-    binding: str
+    unit: str | None
     description: str
+    shape: Shape = ()
+    modifiers: tuple[str, ...] = ()
+    binding: str = ""
     annotation: str = ""
+    type: str | None = None
+    elements: Mapping[int, Origin] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
         """Laid out."""
-        code = f"{self.prefix}{self.name}{self.dimensions}{self.modifiers}{self.binding}"
+        kind, modifiers = quantities.declared(self.unit, self.shape, *self.modifiers, kind=self.type)
+        dimensions = f"[{', '.join(map(str, self.shape))}]" if self.shape else ""
+        binding = f" = {self.binding}" if self.binding else ""
+        code = f"{self.prefix}{kind} {self.name}{dimensions}{modifiers}{binding}"
         annotation = f"\n{' ' * (_INDENT + 4)}{self.annotation}" if self.annotation else ""
         return mo.layout(code, _INDENT, mo.quoted(self.description) + annotation)
 
 
 @dataclass(frozen=True)
 class Equation:
-    """`left = right`."""
+    """`left = right`, or a `for` equation with `loop` in its first line."""
 
     origin: Origin
     code: str
+    loop: str = ""
+    body: tuple[Equation, ...] = ()
 
     @property
     def text(self) -> str:
         """Laid out."""
-        return mo.layout(self.code, _INDENT)
+        return self.indented(_INDENT)
+
+    def indented(self, indent: int) -> str:
+        """Laid out with a margin."""
+        if not self.loop:
+            return mo.layout(self.code, indent)
+        margin = " " * indent
+        inner = (equation.indented(indent + 2) for equation in self.body)
+        return "\n".join([f"{margin}for {self.loop} loop", *inner, f"{margin}end for;"])
 
 
 Member = Declaration | Equation
@@ -92,4 +114,6 @@ class Writer:
         self._written.append((text, member.origin))
         if isinstance(member, Declaration):
             self._names.setdefault(member.name, member.origin)
+            for position, origin in member.elements.items():
+                self._names.setdefault(f"{member.name}[{position}", origin)
         return text

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ..language.ir import Expr, Index, Shape
 from ..types.origin import Origin
 from .tree import Inertial, Transmitted, Tree
-
-_SMALL = 18  # unknowns; measured with omc
 
 
 @dataclass(frozen=True)
@@ -182,15 +180,6 @@ class ImplicitSystem:
         return tuple(expr for equation in self.equations for expr in equation)
 
 
-def is_small(shape: Shape) -> bool:
-    """Whether equations of a factor solve a symmetric system faster than a Modelica compiler's solver.
-
-    shape  of the unknown, each of whose columns is a system of its own to a compiler
-    """
-    rows, columns = (*shape, 1)[:2]
-    return rows <= _SMALL * min(columns, 3)
-
-
 def listed(names: Sequence[str]) -> str:
     """Names for a message, not too many of them."""
     return ", ".join(names if len(names) <= 8 else [*names[:4], "…", *names[-3:]])
@@ -218,3 +207,14 @@ def given(item: Item) -> tuple[str, ...]:
     if isinstance(solved, ConstrainedSolve) and solved.multipliers is not None:
         return solved.name, solved.multipliers
     return (solved.name,)
+
+
+def rewritten(item: Item, change: Callable[[Expr], Expr]) -> Item:
+    """The item with changed expressions."""
+    if isinstance(item, Definition):
+        return replace(item, parts=tuple((index, change(expr)) for index, expr in item.parts))
+    if isinstance(item, LinearSolve):
+        return replace(item, matrix=change(item.matrix), right=change(item.right))
+    if isinstance(item, ImplicitSystem):
+        return replace(item, equations=tuple((change(left), change(right)) for left, right in item.equations))
+    raise TypeError(f"{item.name} is no item of a program with linear solves alone")

@@ -6,7 +6,7 @@ Nothing here knows Modelica or C; renderers walk the program.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,9 @@ from ..language.piecewise import Piecewise
 from ..types.bounds import ANY, Bounds
 from ..types.following import Following
 from ..types.origin import Origin, Signal
+from .gathered import Gatherings
 from .items import ConstrainedSolve, Definition, Item, LinearSolve, given, used
-from .tree import Inertial, Transmitted, Tree
+from .tree import Composites, Inertial, Transmitted, Tree
 
 GENERAL = Origin("general")
 START_VALUES = Origin("start values of the states")
@@ -237,6 +238,9 @@ class Program:
     projections  level, `position` or `velocity` → its projection; empty where it is not wanted
     accepted     norm of the constraints' violation up to which a start is on them, so that it may be projected
     info         further facts for headers: coordinates, partition
+    gatherings   what the definitions are elements of, for texts with arrays
+    listed       outputs that are elements of arrays that mix units
+    composites   sums over subtrees that the mass matrix is made of
     """
 
     name: str
@@ -261,6 +265,9 @@ class Program:
     checks: list[Assertion] = field(default_factory=list)
     assertions: list[Assertion] = field(default_factory=list)
     info: dict[str, str] = field(default_factory=dict)
+    gatherings: Gatherings = field(default_factory=Gatherings)
+    listed: set[str] = field(default_factory=set)
+    composites: Composites | None = None
     reserved: set[str] = field(default_factory=set)
     _origin: Origin = GENERAL
     _fixed: set[str] = field(default_factory=set, init=False)
@@ -280,6 +287,12 @@ class Program:
     def calculated(self) -> list[Definition]:
         """Numbers that are expressions of parameters; of the FMU, too."""
         return [item for item in self.items if isinstance(item, Definition) and item.calculated]
+
+    def emptied(self) -> Program:
+        """The program without items; names of constant definitions stay known."""
+        result = replace(self, items=[], reserved=set(self.reserved), gatherings=self.gatherings.copy())
+        result._fixed |= self._constants()
+        return result
 
     def section(self, kind: str, name: str = "", element: str = "") -> None:
         """Origin of the definitions that follow."""

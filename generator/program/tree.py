@@ -38,6 +38,8 @@ class Link:
     mass, moment, inertia  kg, kg·m of shape (3,), kg·m² of shape (3, 3)
     arm     shape (3,), m: from the origin of the one that carries it
     own     moment and inertia in the body's own axes
+    place   shape (3,), m: from the origin of the first moving body of its tree
+    com, central  shape (3,), m, and (3, 3), kg·m²: centre of mass, and inertia about it; in the body's own axes
     fixed   axes and origin in the frame of the one that carries it, if it cannot move there
     """
 
@@ -50,6 +52,9 @@ class Link:
     motion: Motion
     own: tuple[Expr, Expr]
     fixed: tuple[Expr, Expr] | None
+    place: Expr
+    com: Expr
+    central: Expr
 
 
 @dataclass(frozen=True)
@@ -136,6 +141,24 @@ class Tree:
             depths.append(depths[link.parent] + 1 if carried else 0)
             above.append(own.count(b) + (above[link.parent] if carried else 0))
         return depths, above
+
+
+@dataclass(frozen=True)
+class Composites:
+    """Sums over each body's subtree about the body's origin, in world axes, by the positions of the tree's links.
+
+    masses, moments        kg, and kg·m of shape (3,)
+    bias_moments, bias_forces  shape (3,), N·m and N: inertia wrench for q̈ = 0, gravity included
+    per_acceleration       (coordinate, link) → moment and force per acceleration of the coordinate, about the
+                           link's origin, shape (3,)
+    """
+
+    tree: Tree
+    masses: tuple[Expr, ...]
+    moments: tuple[Expr, ...]
+    bias_moments: tuple[Expr, ...]
+    bias_forces: tuple[Expr, ...]
+    per_acceleration: dict[tuple[int, int], tuple[Expr, Expr]]
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,8 @@ _RESERVED = {
     "keywords of Python, as which expressions are read": keyword.kwlist,
     "words of expressions and descriptions": ["t", "pi", "start", "quintic", "noevent", "table", "ground"],
     "classes and functions of the generated text": [
-        *("RealInput", "Mechanism", "Plant", "Experiment", "quintic_0", "quintic_1", "quintic_2")
+        *("RealInput", "Mechanism", "Plant", "Experiment", "SI", "quintic_0", "quintic_1", "quintic_2"),
+        *("rotation", "symmetricMatrix", "inWorldAxes", "pointInertia"),
     ],
 }
 # devices of Windows: no file or folder can be called so, whatever the case and the extension

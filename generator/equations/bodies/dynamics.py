@@ -14,7 +14,7 @@ from ...language import ir
 from ...language.ir import Expr, Index
 from ...mechanism import GROUND, Mechanism
 from ...program.program import Program
-from ...program.tree import Freedom, Inertial, Link, Motion, Tree
+from ...program.tree import Composites, Freedom, Inertial, Link, Motion, Tree
 from .kinematics import Kinematics, of_body
 
 
@@ -69,6 +69,7 @@ def derive(program: Program, mechanism: Mechanism, kinematics: Kinematics) -> Dy
     tree = _tree(kinematics, own, parts)
     subtrees = _subtree_sums(program, kinematics, own)
     momenta = _momenta(program, kinematics, subtrees)
+    program.composites = _composites(tree, mechanism, subtrees, momenta)
     program.section("mass matrix and inertia forces")
     M = program.assemble(
         "M",
@@ -100,13 +101,32 @@ def _tree(kinematics: Kinematics, own: Sequence[Inertia], parts: Sequence[tuple[
         moves = Motion(motion.R, motion.w, motion.dw, motion.dv)
         fixed = None if body.coordinates else (ir.lift(body.rotation), ir.lift(body.offset))
         about = (inertia.m, inertia.s, inertia.J, motion.arm)
-        links.append(Link(body.name, places[body.parent], *about, moves, parts[b], fixed))
+        central = (ir.lift(body.com), ir.lift(body.inertia))
+        links.append(Link(body.name, places[body.parent], *about, moves, parts[b], fixed, motion.p, *central))
     none = ir.constant(0.0)
     freedoms = [
         Freedom(places[b], axis.e, axis.u, none if coordinate.armature is None else ir.lift(coordinate.armature))
         for b, axis, coordinate in zip(kinematics.owners, kinematics.axes, mechanism.coordinates, strict=True)
     ]
     return Tree(tuple(links), tuple(freedoms))
+
+
+def _composites(
+    tree: Tree, mechanism: Mechanism, subtrees: Sequence[Inertia], momenta: dict[tuple[int, int], Momentum]
+) -> Composites:
+    """Symbols of the sums, by the tree's links."""
+    names = [link.name for link in tree.links]
+    places = {b: names.index(body.name) for b, body in enumerate(mechanism.bodies) if body.name in names}
+    sums = [subtrees[b] for b in places]
+    per_acceleration = {(k, places[b]): (momentum.N, momentum.F) for (k, b), momentum in momenta.items()}
+    return Composites(
+        tree,
+        tuple(part.m for part in sums),
+        tuple(part.s for part in sums),
+        tuple(part.N for part in sums),
+        tuple(part.F for part in sums),
+        per_acceleration,
+    )
 
 
 def _own_inertia(program: Program, kinematics: Kinematics, b: int) -> tuple[Inertia, tuple[Expr, Expr]]:

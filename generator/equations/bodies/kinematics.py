@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from ...language import ir
 from ...language.ir import Expr
 from ...mechanism import GROUND, Body, Coordinate, Mechanism, Place
+from ...program.gathered import Table
 from ...program.program import Program
 
 Array = NDArray[np.float64]
 _NOWHERE = ir.zeros(3)
+COORDINATES, BODIES = "coordinates", "bodies"  # sets of equal things
 
 
 @dataclass(frozen=True)
@@ -149,10 +151,12 @@ def derive(program: Program, mechanism: Mechanism) -> Kinematics:
     ground = BodyMotion(ir.constant(np.eye(3)), zero, zero, zero, zero, zero, zero, zero, -gravity)
     motions: list[BodyMotion] = []
     axes: dict[int, Axis] = {}
+    program.gatherings.members(COORDINATES, [coordinate.symbol for coordinate in mechanism.coordinates])
     for body in mechanism.bodies:
         program.section(*of_body(body))
         parent = ground if body.parent == GROUND else motions[body.parent]
         motions.append(_body_motion(program, mechanism, body, parent, axes))
+    _note_topology(program, mechanism)
     owners = {k: b for b, body in enumerate(mechanism.bodies) for k in body.coordinates}
     every = range(mechanism.n)
     return Kinematics(
@@ -175,16 +179,82 @@ def _body_motion(
         e = program.define(f"e_{coordinate.symbol}", direction, "1", f"axis of {coordinate.name}")
         if coordinate.motion.kind == "translation":
             axes[k], step, slide = Axis(_NOWHERE, e), step + e * q, slide + e * rate
+            _gather_coordinate(program, coordinate, e, motion)
             continue
         motion = _shifted(program, name, motion, start, step, slide)
         start, step, slide = _NOWHERE, _NOWHERE, _NOWHERE
         full = name if k == body.coordinates[-1] else f"{name}_{coordinate.motion.coordinate}"
         motion = _turned(program, coordinate, motion, full, e)
+        _gather_coordinate(program, coordinate, e, motion)
         axes[k] = Axis(e, _NOWHERE)
         turned.append(k)
     for k in turned:  # about axes that the origin has left since
         axes[k] = Axis(axes[k].e, ir.cross(axes[k].e, step))
-    return _shifted(program, name, motion, start, step, slide)
+    motion = _shifted(program, name, motion, start, step, slide)
+    _gather_body(program, name, offset, motion)
+    return motion
+
+
+def _note_topology(program: Program, mechanism: Mechanism) -> None:
+    """Note the bodies, which coordinate moves which body, and what carries what."""
+    bodies, symbols = mechanism.bodies, [coordinate.symbol for coordinate in mechanism.coordinates]
+    program.gatherings.members(BODIES, [body.name for body in bodies])
+    last: dict[str, str] = {}
+    before: dict[str, str] = {}
+    parents: dict[str, str] = {}
+    for body in bodies:
+        carrier = None if body.parent == GROUND else bodies[body.parent].name
+        if carrier is not None:
+            parents[body.name] = carrier
+        frame = None if carrier is None else last.get(carrier)
+        for k in body.coordinates:
+            if frame is not None:
+                before[symbols[k]] = frame
+            frame = symbols[k]
+        if frame is not None:
+            last[body.name] = frame
+    owners = {symbols[k]: body.name for body in bodies for k in body.coordinates}
+    program.gatherings.tables += [
+        Table("body", COORDINATES, BODIES, "body of each coordinate", owners),
+        Table("last", BODIES, COORDINATES, "last coordinate of each body, or of those before it", last),
+        Table("parent", BODIES, BODIES, "body that carries each body; 0: the ground", parents),
+        Table("before", COORDINATES, COORDINATES, "coordinate before each coordinate; 0: none", before),
+    ]
+
+
+def _gather_coordinate(program: Program, coordinate: Coordinate, e: Expr, motion: BodyMotion) -> None:
+    """Note the axis of a coordinate and the motion of the frame after it."""
+    member, add = (COORDINATES, coordinate.symbol), program.gatherings.add
+    q, qd = (ir.symbol(coordinate.signal(level).name) for level in ("position", "velocity"))
+    add("q", member, q, None, "coordinates; m or rad")
+    add("qd", member, qd, None, "velocities; m/s or rad/s")
+    add("axis", member, ir.constant(coordinate.axis), "1", "axis of each coordinate, in the frame before it")
+    add("e", member, e, "1", "axis of each coordinate")
+    add("R", member, motion.R, "1", "axes of the frame after each coordinate")
+    add("w", member, motion.w, "rad/s", "angular velocity of the frame after each coordinate")
+    add(
+        "dw",
+        member,
+        motion.dw,
+        "rad/s2",
+        "angular acceleration of the frame after each coordinate, for zero accelerations",
+    )
+
+
+def _gather_body(program: Program, name: str, offset: Expr, motion: BodyMotion) -> None:
+    """Note the motion of a body's origin."""
+    member, add = (BODIES, name), program.gatherings.add
+    add("offset", member, offset, "m", "joint frame of each body in the frame of its parent")
+    add("arm", member, motion.arm, "m", "origin of each body from that of its parent")
+    add("p", member, motion.p, "m", "origin of each body from that of the first moving body of its tree")
+    add("v", member, motion.v, "m/s", "velocity of each body's origin")
+    add(
+        "dv",
+        member,
+        motion.dv,
+        "m/s2",
+        "acceleration of each body's origin for zero accelerations, with gravity",
+    )
 
 
 def of_body(body: Body) -> tuple[str, str, str]:
@@ -210,8 +280,12 @@ def _shifted(program: Program, name: str, motion: BodyMotion, start: Expr, step:
     arm = program.define(f"arm_{name}", start + step, "m", f"origin of {name} from its parent's")
     root, travel, p, w = motion.root, motion.travel, motion.p, motion.w
     if motion.still:
-        root = program.define(f"root_{name}", root + start, "m", f"where {name} starts from, world frame")
-        travel = program.define(f"travel_{name}", step, "m", f"origin of {name} from there")
+        root = program.define(
+            f"root_{name}", root + start, "m", f"origin of {name} at zero coordinates, world frame"
+        )
+        travel = program.define(
+            f"travel_{name}", step, "m", f"origin of {name} from its place at zero coordinates"
+        )
     else:
         text = f"origin of {name} from that of the first moving body of its tree"
         p = program.define(f"p_{name}", p + arm, "m", text)
@@ -247,6 +321,7 @@ def rotation(axis: tuple[float, float, float], angle: Expr) -> Expr:
     c, s = ir.call("cos", angle), ir.call("sin", angle)
     outer, skew = np.outer(axis, axis), np.cross(np.eye(3), axis)
     across = np.eye(3) - outer
-    return ir.array(
+    matrix = ir.array(
         [[outer[i, j] + c * across[i, j] + s * skew[i, j] for j in range(3)] for i in range(3)],
     )
+    return ir.function("rotation", matrix, ir.constant(axis), angle)

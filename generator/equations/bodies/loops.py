@@ -77,9 +77,14 @@ class Loop:
         bodies = closure.a.place.body, closure.b.place.body
         rho = kinematics.between(bodies[0], self.a.lever, bodies[1], self.b.lever)
         self.rho = program.define(f"rho_{name}", rho, "m", f"{name}: from frame a to frame b")
-        self.rho_dot = program.define(f"rho_{name}_dot", self.b.v - self.a.v, "m/s", f"{name}: its rate")
+        self.rho_dot = program.define(
+            f"rho_{name}_dot", self.b.v - self.a.v, "m/s", f"{name}: time derivative of rho_{name}"
+        )
         self.rho_bias = program.define(
-            f"rho_{name}_bias", self.b.a - self.a.a, "m/s2", f"{name}: its acceleration without the coordinates'"
+            f"rho_{name}_bias",
+            self.b.a - self.a.a,
+            "m/s2",
+            f"{name}: second derivative of rho_{name} for zero accelerations",
         )
 
     def relation(self, condition: Condition) -> Relation:

@@ -112,7 +112,7 @@ def derive(
         tuple(rows),
         program.assemble("C", (m, n), C_parts, None, "constraint Jacobian", by_row=True),
         column("Phi", lambda row: row.value, f"constraints {names}"),
-        column("Phi_dot", lambda row: row.rate, "their rates"),
+        column("Phi_dot", lambda row: row.rate, "time derivatives of the constraints"),
         column("gamma", lambda row: -row.bias, "C*qdd = gamma"),
     )
 

@@ -44,7 +44,9 @@ class ContactForce:
             F = F + self._friction(forces, N, velocity - (normal @ velocity) * normal)
         F = define(f"F_{name}", F, "N", f"force of the plane on {name}")
         forces.wrench(
-            body, define(f"N_{name}", ir.cross(lever, F), "N.m", "its moment about the body's origin"), F
+            body,
+            define(f"N_{name}", ir.cross(lever, F), "N.m", f"moment of {name} about the origin of its body"),
+            F,
         )
 
     def _normal_force(self, forces: Forces, gap: Expr, opening: Expr) -> Expr:
@@ -60,7 +62,9 @@ class ContactForce:
         sliding = define(f"slip_{contact.name}", sliding, "m/s", f"sliding velocity of {contact.name}")
         v_s = ir.lift(contact.v_s)
         speed = size(sliding @ sliding / (v_s * v_s))
-        speed = define(f"speed_{contact.name}", speed, "1", "its magnitude, of the regularising velocity")
+        speed = define(
+            f"speed_{contact.name}", speed, "1", f"sliding speed of {contact.name} per regularising velocity"
+        )
         return -(ir.lift(contact.mu) * N * (ir.call("tanh", speed) / speed) / v_s) * sliding
 
 

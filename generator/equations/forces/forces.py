@@ -18,6 +18,7 @@ from ..bodies.kinematics import Kinematics, Wrench
 from ..bodies.lowering import Lowering
 from ..bodies.points import Points
 from .element import ForceElement, Forces, on_subtrees
+from .lines import LINES
 
 
 def _elements(mechanism: Mechanism) -> Iterator[ForceElement]:
@@ -33,6 +34,7 @@ def derive(
     Returns its symbol, `on_subtrees` of the wrenches, outputs, and energies in springs, J.
     """
     mechanism, forces = kinematics.mechanism, Forces(program, kinematics, points, lower, followed)
+    program.gatherings.members(LINES, [line.name for line in mechanism.lines])
     for element in _elements(mechanism):
         element.act(forces)
     program.section("generalised forces")

@@ -19,6 +19,8 @@ from ...program.program import Input
 from ..bodies.lengths import End, along
 from .element import ZERO, Forces
 
+LINES = "lines"  # set of equal things
+
 
 @dataclass(frozen=True)
 class LineForce:
@@ -40,6 +42,10 @@ class LineForce:
         forces.points.lengths.add(f"{name}.length", partial(along, kinematics, u, ends, turning))
         tension = forces.publish(line.signals["force"], self._tension(forces, length, rate))
         F = define(f"F_{name}", tension * u, "N", f"force of {name} on the body of its end a")
+        add, member = forces.program.gatherings.add, (LINES, name)
+        add("d_line", member, d, "m", "position of end b of each line from its end a")
+        add("u_line", member, u, "1", "direction of each line, from end a to end b")
+        add("F_line", member, F, "N", "force of each line on the body of its end a")
         for body, lever, sign in ((a, at_a, 1.0), (b, at_b, -1.0)):
             if body != GROUND:
                 forces.wrench(body, ir.cross(lever, sign * F), sign * F)
@@ -47,7 +53,10 @@ class LineForce:
     def _end(self, forces: Forces, place: Place, key: str) -> tuple[int, Expr]:
         """Its body, and the lever from that one's origin."""
         lever, text = forces.kinematics.lever(place), f"end {key} of {self.line.name} from its body's origin"
-        return place.body, forces.program.define(f"lever_{self.line.name}_{key}", lever, "m", text)
+        lever = forces.program.define(f"lever_{self.line.name}_{key}", lever, "m", text)
+        text = f"position of end {key} of each line from the origin of its body"
+        forces.program.gatherings.add(f"lever_{key}", (LINES, self.line.name), lever, "m", text)
+        return place.body, lever
 
     def _tension(self, forces: Forces, length: Expr, rate: Expr) -> Expr:
         free = self._law(forces, length, rate)

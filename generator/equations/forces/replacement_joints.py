@@ -53,8 +53,10 @@ class ReplacementJoint:
             N_a, N_b = N_a + N + ir.cross(relation.at_a, force), N_b + N + ir.cross(relation.at_b, force)
         define = forces.program.define
         F = define(f"F_{name}", F, "N", f"force of closure {name} on its frame b")
-        N_b = define(f"N_{name}_b", N_b, "N.m", "its moment about the origin of frame b's body, on it")
-        N_a = define(f"N_{name}_a", N_a, "N.m", "the opposite of its moment about that of frame a's body")
+        N_b = define(f"N_{name}_b", N_b, "N.m", f"moment of {name} about the origin of the body of frame b, on it")
+        N_a = define(
+            f"N_{name}_a", N_a, "N.m", f"moment of {name} about the origin of the body of frame a, negative"
+        )
         return F, N_a, N_b
 
 

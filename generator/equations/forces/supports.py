@@ -9,11 +9,20 @@ from functools import partial
 from ...language import ir
 from ...language.ir import Expr
 from ...mechanism import Mechanism, Place, Support
+from ...program.program import Program
 from ..bodies.lengths import End, Length, along
 from .element import ZERO, Forces, size
 from .unilateral import PressingLaw
 
 _UP = ir.constant([0.0, 0.0, 1.0])
+_SUPPORTS = "supports"  # set of equal things
+_QUANTITIES = {
+    "lever": ("m", "position of each support from the origin of the base"),
+    "v": ("m/s", "velocity of each support"),
+    "d": ("m", "deflection of each support"),
+    "F": ("N", "force of each support"),
+    "N": ("N.m", "moment of each support about the origin of the base"),
+}
 
 
 @dataclass(frozen=True)
@@ -28,6 +37,7 @@ class Supports:
         program.section("base supports")
         N: Expr = ir.zeros(3)
         F: Expr = ir.zeros(3)
+        program.gatherings.members(_SUPPORTS, [f"support{i + 1}" for i in range(len(self.supports))])
         for i, support in enumerate(self.supports, start=1):
             lever, text = kinematics.lever(Place(0, support.position)), f"support {i} from the base's origin"
             lever = program.define(f"lever_support{i}", lever, "m", text)
@@ -40,7 +50,9 @@ class Supports:
                 forces.points.lengths.add(f"{support.name}.gap", partial(along, kinematics, _UP, (End(0, lever),)))
             force = _one_sided(forces, support, deflection, _spring_force(support, deflection, rate))
             force = program.define(f"F_support{i}", force, "N", f"force of support {i}")
-            N, F = N + ir.cross(lever, force), F + force
+            moment = program.define(f"N_support{i}", ir.cross(lever, force), "N.m", f"moment of support {i}")
+            N, F = N + moment, F + force
+            _gather(program, i, lever=lever, v=rate, d=deflection, F=force, N=moment)
         N = program.define("N_supports", N, "N.m", "moment of all supports about the base's origin")
         forces.wrench(0, N, program.define("F_supports", F, "N", "force of all supports"))
 
@@ -80,6 +92,13 @@ def of(mechanism: Mechanism) -> Iterator[Supports | LinearizedSupports]:
     base = mechanism.chain.base
     if mechanism.supports and base is not None:
         yield (LinearizedSupports if base.linearized else Supports)(mechanism.supports)
+
+
+def _gather(program: Program, i: int, **values: Expr) -> None:
+    """Note the quantities of a support."""
+    for name, value in values.items():
+        unit, text = _QUANTITIES[name]
+        program.gatherings.add(f"{name}_support", (_SUPPORTS, f"support{i}"), value, unit, text)
 
 
 def _pressing_law(support: Support) -> PressingLaw:

@@ -126,10 +126,10 @@ def _response(
         F0, F1 = F0 + acting @ chosen[:, 0], F1 + acting @ chosen[:, 1 : 1 + f]
     e = friction.axis(kinematics, k)
     F0 = program.define(f"F0_{name}", F0, "N", f"force through the joint of {name} without friction")
-    F1 = program.define(f"F1_{name}", F1, None, "its change per friction effort; 1 or 1/m")
+    F1 = program.define(f"F1_{name}", F1, None, f"change of F0_{name} per friction effort; 1 or 1/m")
     columns: list[tuple[Index, Expr]] = [((slice(0, 3), j), friction.across(F1[:, j], e)) for j in range(f)]
-    N0 = program.define(f"N0_{name}", friction.across(F0, e), "N", "its part across the axis")
+    N0 = program.define(f"N0_{name}", friction.across(F0, e), "N", f"part of F0_{name} across the axis")
     N1 = program.assemble(
-        f"N1_{name}", (3, f), columns, None, "the change of that part per friction effort; 1 or 1/m"
+        f"N1_{name}", (3, f), columns, None, f"change of N0_{name} per friction effort; 1 or 1/m"
     )
     return Response(N0, N1)

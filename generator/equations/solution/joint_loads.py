@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from ...language import ir
 from ...language.ir import Expr, Index
 from ...mechanism import GROUND, Mechanism
+from ...program.gathered import Table
 from ...program.program import Output, Program
 from ...program.tree import Transmitted
 from ...types.origin import joint_load
 from ..bodies.dynamics import Dynamics
-from ..bodies.kinematics import Kinematics, Wrench
+from ..bodies.kinematics import BODIES, Kinematics, Wrench
 from ..bodies.loops import Contact
 from ..constraints.reaction import Reaction
 from .solution import Solution
@@ -34,6 +35,9 @@ class AffineLoad:
     N: Expr
     F: Expr
     reactions: dict[int, tuple[Expr, Expr]]
+
+
+JOINTS = "joints"  # set of the joints whose reactions are outputs
 
 
 class JointLoads:
@@ -157,6 +161,10 @@ def outputs(
     program: Program, kinematics: Kinematics, loads: JointLoads, solution: Solution, links: Sequence[str]
 ) -> None:
     """JointLoads of some links' joints as outputs: about the joint's origin, axes of the link."""
+    program.gatherings.members(JOINTS, links)
+    carried = {link: next(b.name for b in kinematics.mechanism.bodies if b.link == link) for link in links}
+    text = "body that each joint carries"
+    program.gatherings.tables.append(Table("carried", JOINTS, BODIES, text, carried))
     for link in links:
         body = next(b for b, other in enumerate(kinematics.mechanism.bodies) if other.link == link)
         N, F = _wrench(program, kinematics, loads, body, solution, link)
@@ -184,11 +192,15 @@ def _wrench(
     F = program.define(f"F_load_{link}", rest[1] + F, "N", text, force_of)
     text = f"moment about the joint of {link}, world axes"
     N = program.define(f"N_load_{link}", rest[0] + N, "N.m", text, moment_of)
-    own = motion.R.T
-    return (
-        program.define(f"n_load_{link}", own @ N, "N.m", f"moment about the joint of {link}, axes of {link}"),
-        program.define(f"f_load_{link}", own @ F, "N", f"force through the joint of {link}, axes of {link}"),
-    )
+    own, add = motion.R.T, program.gatherings.add
+    n = program.define(f"n_load_{link}", own @ N, "N.m", f"moment about the joint of {link}, axes of {link}")
+    f = program.define(f"f_load_{link}", own @ F, "N", f"force through the joint of {link}, axes of {link}")
+    member = (JOINTS, link)
+    add("F_load", member, F, "N", "force that each joint transmits, world axes")
+    add("N_load", member, N, "N.m", "moment that each joint transmits about the origin of its link, world axes")
+    add("f_load", member, f, "N", "force that each joint transmits, axes of its link")
+    add("n_load", member, n, "N.m", "moment that each joint transmits about the origin of its link, its axes")
+    return n, f
 
 
 def _output(link: str, component: str, unit: str, text: str, expr: Expr) -> Output:

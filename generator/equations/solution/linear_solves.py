@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ...language import ir
 from ...language.ir import Expr, Index
-from ...program.items import ConstrainedSolve, is_small, listed
+from ...program.items import ConstrainedSolve, listed
 from ...program.program import Assertion, Program
 from .system import submatrix
 
@@ -127,12 +127,8 @@ def _partition(program: Program, item: ConstrainedSolve) -> tuple[Expr, Expr | N
 
 
 def _gpme(program: Program, item: ConstrainedSolve) -> None:
-    """With a partition that is regular all the time: for the independent unknowns where these are few."""
-    Cd, D = _partition(program, item)
-    if D is not None and is_small((len(item.independent), *item.shape[1:])):
-        _independent(program, replace(item, ratios=(Cd, D)))
-    else:
-        _stacked(program, item, Cd, D)
+    """With a partition that is regular all the time: Vᵀ(M X − F) = 0 above C X = W."""
+    _stacked(program, item, *_partition(program, item))
 
 
 def _stacked(program: Program, item: ConstrainedSolve, Cd: Expr, D: Expr | None) -> None:
@@ -185,6 +181,7 @@ def _assert_regular(program: Program, item: ConstrainedSolve, D: Expr) -> None:
     steepness: Expr = ir.constant(0.0)
     for i in range(D.shape[1]):
         steepness = steepness + D[:, i] @ D[:, i]
+    steepness = ir.function("sumOfSquares", steepness, D)
     value = program.define("steepness", steepness, None, "squares of the dependent velocities per independent one")
     names = dependent_names(item.coordinates, item.dependent)
     text = f"the constraints cannot be solved for {names}: choose other dependent coordinates; time in s:"

@@ -1,0 +1,1 @@
+"""Arrays and loops: equal things gathered from the definitions of a program."""

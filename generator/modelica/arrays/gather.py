@@ -1,0 +1,423 @@
+"""Definitions of equal things as elements of arrays: one array per quantity of coordinates, bodies, supports …
+
+A definition of a program becomes a variable and equations. Definitions that are the elements of one quantity share
+a variable, in which each has a position; everything that uses one of them names the element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ....trajectory import Array
+from ...language import ir
+from ...language.ir import Expr, Replacement, Shape
+from ...program.gathered import Gathered
+from ...program.items import ConstrainedSolve, Definition, ImplicitSystem, Item, LinearSolve, TreeSolve, used
+from ...program.program import Program
+from ...types.origin import Origin
+from .sums import folded
+
+_TITLES = {
+    "coordinates": "motion",
+    "bodies": "motion",
+    "joints": "joint reactions",
+}  # of arrays over several parts of the description
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A declaration without a value, or of a parameter with one.
+
+    value     of what follows from parameters
+    elements  position among an array's elements, from 1, → origin of the element
+    positions  of a constant table of positions
+    """
+
+    name: str
+    shape: Shape
+    unit: str | None
+    description: str
+    origin: Origin
+    title: str
+    value: Expr | None = None
+    elements: Mapping[int, Origin] | None = None
+    guess: Array | None = None
+    positions: tuple[int, ...] = ()
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it is made of numbers alone."""
+        return bool(self.positions) or (self.value is not None and not self.value.symbols)
+
+    @property
+    def is_variable(self) -> bool:
+        """Whether equations give its value."""
+        return self.value is None and not self.positions
+
+
+@dataclass(frozen=True)
+class Statement:
+    """`left = right`.
+
+    row  index of the constraint row that it belongs to, if it is one's
+    """
+
+    left: Expr
+    right: Expr
+    origin: Origin
+    title: str
+    row: int | None = None
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """Variables and equations of a text.
+
+    program     with the elements' names in all that is no definition
+    spaces      array → what the positions along its axes count: name of a set, or ""
+    """
+
+    program: Program
+    variables: tuple[Variable, ...]
+    statements: tuple[Statement, ...]
+    spaces: Mapping[str, tuple[str, ...]]
+    values: Mapping[str, tuple[Expr, ...]]
+
+
+def arranged(program: Program, guesses: Mapping[str, Array]) -> Arrangement:
+    """Variables and equations of all definitions and systems of a program that something uses."""
+    return _Gathering(program, guesses).arrangement()
+
+
+def title(origin: Origin) -> str:
+    """Heading of what belongs to one part of the description, or to one step of the derivation."""
+    return str(origin)
+
+
+class _Gathering:
+    """What is known while definitions become elements of arrays."""
+
+    def __init__(self, program: Program, guesses: Mapping[str, Array]) -> None:
+        self._guesses = guesses
+        self._program = replace(program, reserved=set(program.reserved))
+        needed = _needed(program)
+        self._items = [item for item in program.items if item.name in needed or _is_kept(item)]
+        self._definitions = {item.name: item for item in self._items if isinstance(item, Definition)}
+        self._published = program.published
+        self._states = {state.name for state in program.states}
+        self._parameters = {p.name for p in program.parameters}
+        self._variables: list[Variable] = []
+        self._statements: list[Statement] = []
+        self._places: dict[str, Expr] = {}
+        self._fixed_places: dict[str, Expr] = {}
+        self._inlined: dict[str, Expr] = {}
+        self._arrays: dict[str, tuple[Gathered, str, list[Expr]]] = {}
+        for array in program.gatherings.arrays.values():
+            self._reserve(array)
+
+    def arrangement(self) -> Arrangement:
+        """The whole."""
+        self._change, self._change_fixed = Replacement(self._places), self._in_parameters()
+        owner = {
+            name: array.name for array, _, elements in self._arrays.values() for name in self._owned(elements)
+        }
+        placed: set[str] = set()
+        for item in self._items:
+            if item.name not in owner:
+                self._add(item)
+            elif owner[item.name] not in placed:
+                placed.add(owner[item.name])
+                self._add_array(*self._arrays[owner[item.name]])
+        for name, entry in self._arrays.items():
+            if name not in placed and self._is_asked(entry[1]):
+                self._add_array(*entry)
+        spaces = {item.name: self._counted(item.shape) for item in self._items}
+        spaces |= {name: self._axes(array, elements) for array, name, elements in self._arrays.values()}
+        values = {name: tuple(elements) for _, name, elements in self._arrays.values()}
+        return Arrangement(self._renamed(), tuple(self._variables), tuple(self._statements), spaces, values)
+
+    # ---- arrays ----
+
+    def _reserve(self, array: Gathered) -> None:
+        """A name for an array, and the places of its elements, if all members of its set have one."""
+        labels = self._program.gatherings.sets[array.over]
+        elements = [array.elements.get(label) for label in labels]
+        if len(labels) < 2 or any(value is None or self._is_unfit(value) for value in elements):
+            return
+        found = [value for value in elements if value is not None]
+        if not any(value.op == "symbol" and value.data in self._known() for value in found):
+            return
+        name = self._program.fresh(array.name)
+        shape = (len(labels), *found[0].shape)
+        symbol = ir.symbol(name, shape)
+        fixed = all(map(self._is_fixed, found))
+        for position, value in enumerate(found):
+            if value.op == "symbol" and value.data not in self._places:
+                self._place(value, symbol[position], fixed)
+        self._arrays[array.name] = (array, name, found)
+
+    def _place(self, value: Expr, here: Expr, fixed: bool) -> None:
+        """Note that a symbol is an element of an array, which is made of parameters alone or not."""
+        owned = value.data in self._owned([value])
+        if owned or value.data in self._published or (fixed and value.data in self._parameters):
+            self._places[value.data] = here
+            if fixed:
+                self._fixed_places[value.data] = here
+        if owned and not fixed and self._is_fixed(value):
+            self._inlined[value.data] = self._definitions[value.data].parts[0][1]
+
+    def _in_parameters(self, own: Container[str] = ()) -> Replacement:
+        """What stands for definitions in the values of parameters; own: those that keep their names."""
+        values = {name: place for name, place in self._fixed_places.items() if name not in own}
+        values = {name: place for name, place in values.items() if name not in self._parameters or own}
+        inlined = dict(self._inlined)
+        while any(value.symbols & set(inlined) for value in inlined.values()):
+            change = Replacement(inlined)
+            inlined = {name: change(value) for name, value in inlined.items()}
+        return Replacement(values | inlined)
+
+    def _known(self) -> set[str]:
+        return {*self._definitions, *self._parameters}
+
+    def _is_unfit(self, value: Expr) -> bool:
+        """Whether a value cannot be an element: it is not used, or an expression."""
+        if value.op == "symbol":
+            definition = self._definitions.get(value.data)
+            return definition is not None and definition.symmetric
+        return value.op != "constant"
+
+    def _owned(self, elements: Iterable[Expr]) -> list[str]:
+        """Definitions among the elements that have no name of their own in the text."""
+        names = [value.data for value in elements if value.op == "symbol"]
+        return [
+            name
+            for name in names
+            if name in self._definitions
+            and name not in self._published
+            and not self._definitions[name].replaceable
+            and not self._definitions[name].calculated
+        ]
+
+    def _add_array(self, array: Gathered, name: str, elements: list[Expr]) -> None:
+        """Its variable and the equations of its elements."""
+        shape = (len(elements), *elements[0].shape)
+        own = {value.data for value in elements if value.op == "symbol"} & set(self._definitions)
+        fixed = all(self._is_fixed(value) for value in elements)
+        origins = {
+            i: self._definitions[v.data].origin
+            for i, v in enumerate(elements, 1)
+            if v.op == "symbol" and v.data in own
+        }
+        origin = self._origin(array, set(origins.values()))
+        heading = str(origin)
+        description = with_units(array.description, array.unit)
+        about = (name, shape, array.unit, description, origin, heading)
+        if fixed:
+            value = Expr("array", shape, tuple(self._fixed_value(array.name, element) for element in elements))
+            self._variables.append(Variable(*about, value, origins))
+            return
+        self._variables.append(Variable(*about, None, origins, self._guess(elements)))
+        symbol = ir.symbol(name, shape)
+        if not self._owned(elements):
+            self._statements.append(Statement(symbol, ir.array(elements), origin, heading))
+            return
+        for position, value in enumerate(elements):
+            self._add_element(symbol, position, value, origin, heading)
+
+    def _origin(self, array: Gathered, origins: set[Origin]) -> Origin:
+        """Step of the derivation that defines an array, or what the elements are parts of."""
+        steps = [origin for origin in origins if origin.kind not in ("link", "base")]
+        if len(origins) == 1 and (steps or array.over not in _TITLES):
+            return next(iter(origins))
+        return Origin(_TITLES.get(array.over, array.over))
+
+    def _add_element(self, symbol: Expr, position: int, value: Expr, origin: Origin, heading: str) -> None:
+        here = symbol[position]
+        if not self._owned([value]) or str(self._places.get(value.data, here).data) != str(here.data):
+            self._statements.append(Statement(here, self._change(value), origin, heading))
+            return
+        definition = self._definitions[value.data]
+        for index, expr in definition.parts:
+            left = here[index] if index else here
+            self._statements.append(Statement(left, folded(self._change(expr)), definition.origin, heading))
+
+    def _is_fixed(self, value: Expr) -> bool:
+        """Whether it is made of parameters alone."""
+        if value.op != "symbol":
+            return True
+        return value.data in self._parameters or (
+            value.data in self._definitions and self._definitions[value.data].constant
+        )
+
+    def _fixed_value(self, name: str, value: Expr) -> Expr:
+        """An element of an array of parameters, by elements of other ones."""
+        if value.op != "symbol" or value.data not in self._owned([value]):
+            return value
+        own = {element.data for element in self._arrays[name][2] if element.op == "symbol"}
+        return folded(self._in_parameters(own)(self._definitions[value.data].parts[0][1]))
+
+    def _guess(self, elements: list[Expr]) -> Array | None:
+        found = [self._guesses.get(value.data) if value.op == "symbol" else None for value in elements]
+        if all(guess is None for guess in found):
+            return None
+        nothing = np.zeros(elements[0].shape)
+        return np.array([nothing if guess is None else guess for guess in found])
+
+    def _axes(self, array: Gathered, elements: list[Expr]) -> tuple[str, ...]:
+        return (array.over, *("" for _ in elements[0].shape))
+
+    def _counted(self, shape: Shape) -> tuple[str, ...]:
+        """What the axes of a variable count, by its size: coordinates, or nothing that is known."""
+        n = len(self._program.gatherings.sets.get("coordinates", ()))
+        return tuple("coordinates" if size == n else "" for size in shape)
+
+    def _is_asked(self, name: str) -> bool:
+        """Whether an equation so far names an array."""
+        return any(name in statement.right.symbols | statement.left.symbols for statement in self._statements)
+
+    # ---- all other items ----
+
+    def _add(self, item: Item) -> None:
+        if isinstance(item, Definition):
+            if item.name in self._published or item.calculated:
+                if not item.calculated and item.name not in self._states:
+                    self._add_equations(item)
+                return
+            self._add_definition(item)
+            return
+        self._variables.append(
+            Variable(
+                item.name,
+                item.shape,
+                item.unit,
+                with_units(item.description, item.unit),
+                item.origin,
+                str(item.origin),
+            )
+        )
+        self._statements += [
+            Statement(folded(self._change(left)), folded(self._change(right)), item.origin, str(item.origin))
+            for left, right in _equations(item)
+        ]
+
+    def _add_definition(self, item: Definition) -> None:
+        heading = str(item.origin)
+        about = (item.name, item.shape, item.unit, with_units(item.description, item.unit), item.origin, heading)
+        if item.constant and not item.replaceable:
+            self._variables.append(Variable(*about, folded(self._change_fixed(item.parts[0][1]))))
+            return
+        self._variables.append(Variable(*about, guess=self._guesses.get(item.name)))
+        if not item.replaceable:
+            self._add_equations(item)
+
+    def _add_equations(self, item: Definition) -> None:
+        symbol, heading = ir.symbol(item.name, item.shape), str(item.origin)
+        for i, (index, expr) in enumerate(item.parts):
+            left, right = _narrowed(symbol[index] if index else symbol, self._change(expr))
+            self._statements.append(
+                Statement(left, folded(right), item.origin, heading, i if item.by_row else None)
+            )
+        if item.symmetric and item.shape[0] == 2:
+            self._statements.append(Statement(symbol[1, 0], symbol[0, 1], item.origin, heading))
+        elif item.symmetric:
+            for k in range(1, item.shape[0]):
+                self._statements.append(Statement(symbol[k, 0:k], symbol[0:k, k], item.origin, heading))
+
+    def _renamed(self) -> Program:
+        """The program with the elements' names outside its items."""
+        program, change = self._program, self._change
+        start = program.start
+        if start is not None:
+            C, Phi, Phi_dot = (None if e is None else change(e) for e in (start.C, start.Phi, start.Phi_dot))
+            start = replace(start, forces=tuple(map(change, start.forces)), C=C, Phi=Phi, Phi_dot=Phi_dot)
+        return replace(
+            program,
+            outputs=[
+                replace(o, expr=change(o.expr) if o.name not in program.published else o.expr)
+                for o in program.outputs
+            ],
+            states=[replace(s, derivative=change(s.derivative)) for s in program.states],
+            start_values=[replace(v, expr=change(v.expr)) for v in program.start_values],
+            checks=[replace(a, value=change(a.value)) for a in program.checks],
+            assertions=[replace(a, value=change(a.value)) for a in program.assertions],
+            requirements=[replace(r, value=change(r.value)) for r in program.requirements],
+            start=start,
+        )
+
+
+def _narrowed(left: Expr, right: Expr) -> tuple[Expr, Expr]:
+    """Both sides of an equation of blocks with one row or column as an equation of these."""
+    if left.op != "index" or right.op != "index":
+        return left, right
+    if [isinstance(key, slice) for key in left.data] != [isinstance(key, slice) for key in right.data]:
+        return left, right
+    return _narrow(left), _narrow(right)
+
+
+def _narrow(block: Expr) -> Expr:
+    keys = tuple(key.start if isinstance(key, slice) and key.stop - key.start == 1 else key for key in block.data)
+    return ir.index(block.args[0], keys)
+
+
+def _is_kept(item: Item) -> bool:
+    return isinstance(item, Definition) and (item.replaceable or item.calculated)
+
+
+def _equations(item: Item) -> Iterator[tuple[Expr, Expr]]:
+    """Of a linear system."""
+    if isinstance(item, TreeSolve):
+        yield from _equations(item.system)
+    elif isinstance(item, ImplicitSystem):
+        yield from item.equations
+    elif isinstance(item, LinearSolve):
+        yield item.matrix @ ir.symbol(item.name, item.shape), item.right
+    elif isinstance(item, ConstrainedSolve):
+        raise TypeError(f"{item.name} is to be solved by linear systems")
+
+
+def with_units(text: str, unit: str | None) -> str:
+    """A description that says why there is no unit, if there is none."""
+    return text if unit is not None or ";" in text else f"{text}; units differ by element"
+
+
+def _needed(program: Program) -> set[str]:
+    """Names of all items that outputs, states, events, assertions and the start depend on.
+
+    Where one element of an array is needed, all of its elements are.
+    """
+    giver = {item.name: item for item in program.items}
+    together: dict[str, list[str]] = {}
+    for array in program.gatherings.arrays.values():
+        labels = program.gatherings.sets[array.over]
+        elements = [array.elements[label] for label in labels if label in array.elements]
+        names = [element.data for element in elements if element.op == "symbol" and element.data in giver]
+        together |= {name: [*names, *together.get(name, [])] for name in names}
+    waiting = [name for expr in _asked(program) for name in expr.symbols]
+    found: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name in giver and name not in found:
+            found.add(name)
+            waiting += [*used(giver[name]), *together.get(name, [])]
+    return found
+
+
+def _asked(program: Program) -> Iterator[Expr]:
+    yield from (output.expr for output in program.outputs)
+    for state in program.states:
+        yield from (state.derivative, state.start)
+    yield from (value.expr for value in program.start_values)
+    for event in program.events:
+        yield from (event.time, *([] if event.rate is None else [event.rate]))
+    for lookup in program.lookups:
+        yield from (lookup.begin, lookup.rate)
+    yield from (a.value for a in (*program.checks, *program.assertions))
+    yield from (required.value for required in program.requirements)
+    yield from (expr for item in program.items if _is_kept(item) for expr in item.exprs)
+    if program.start is not None:
+        start = program.start
+        yield from start.forces
+        yield from (expr for expr in (start.C, start.Phi, start.Phi_dot) if expr is not None)

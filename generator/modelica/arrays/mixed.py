@@ -1,0 +1,128 @@
+"""Equations of elements of arrays whose elements differ in unit.
+
+OpenModelica's check takes one unit for an array that it sees by elements, and warns where two elements have
+different ones. It does not look into an equation of lists, `{x} = {y}`; such are the equations of these elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from ...language import ir
+from ...language.ir import Expr
+from ...program.program import Program
+from ...types.units import exponents
+from .gather import Arrangement, Statement
+from .loops import Equation, Loop
+
+_Known = Mapping[str, str | None]
+_Unit = tuple[int, ...]
+
+
+def with_lists(arrangement: Arrangement, equations: Iterable[Equation]) -> tuple[Arrangement, list[Equation]]:
+    """Lists in equations of elements of arrays that mix units; outputs that are such elements have no value."""
+    program, units = arrangement.program, _units(arrangement)
+    named = [_named(equation, arrangement) for equation in equations]
+    mixed = _mixing(program, named, units)
+    outputs = [replace(output, expr=_by_names(output.expr, arrangement)) for output in program.outputs]
+    program = replace(program, outputs=outputs, listed={o.name for o in outputs if _elements(o.expr) & mixed})
+    return replace(arrangement, program=program), [_listed(equation, mixed) for equation in named]
+
+
+def _units(arrangement: Arrangement) -> dict[str, str | None]:
+    program = arrangement.program
+    found = {parameter.name: parameter.unit for parameter in program.parameters}
+    found |= {variable.name: variable.unit for variable in arrangement.variables}
+    return found | {output.name: output.unit for output in program.outputs}
+
+
+def _named(equation: Equation, arrangement: Arrangement) -> Equation:
+    """Names of coordinates and their rates in place of elements, except in loops."""
+    if isinstance(equation, Loop) or (equation.left.op == "symbol" and equation.left.data in arrangement.values):
+        return equation
+    return replace(equation, right=_by_names(equation.right, arrangement))
+
+
+def _by_names(expr: Expr, arrangement: Arrangement) -> Expr:
+    if expr.op == "index" and expr.args[0].op == "symbol" and not expr.shape:
+        elements, key = arrangement.values.get(expr.args[0].data, ()), expr.data[0]
+        if elements and isinstance(key, int) and _is_published(elements[key], arrangement.program):
+            return elements[key]
+    args = tuple(_by_names(argument, arrangement) for argument in expr.args)
+    return expr if args == expr.args else replace(expr, args=args)
+
+
+def _is_published(element: Expr, program: Program) -> bool:
+    return element.op == "symbol" and element.data in program.published
+
+
+def _mixing(program: Program, equations: Iterable[Equation], units: _Known) -> set[str]:
+    """Arrays without a unit whose elements meet quantities of several units."""
+    found: dict[str, set[_Unit]] = {}
+    sides = [(s.left, s.right) for s in _statements(equations)]
+    sides += [(ir.symbol(output.name), output.expr) for output in program.outputs]
+    for left, right in sides:
+        met = {unit for side in (left, right) for term in _terms(side) if (unit := _unit(term, units)) is not None}
+        for name in _elements(left) | _elements(right):
+            if units.get(name) is None:
+                found.setdefault(name, set()).update(met)
+    for name, elements in _named_elements(program).items():
+        known = (_exponents(units.get(element.data)) for element in elements)
+        found.setdefault(name, set()).update(unit for unit in known if unit is not None)
+    return {name for name, met in found.items() if len(met) > 1}
+
+
+def _named_elements(program: Program) -> dict[str, list[Expr]]:
+    """Elements that have a name of their own, of arrays that mix units."""
+    arrays = program.gatherings.arrays.values()
+    return {a.name: [e for e in a.elements.values() if e.op == "symbol"] for a in arrays if a.name in ("q", "qd")}
+
+
+def _statements(equations: Iterable[Equation]) -> Iterator[Statement]:
+    for equation in equations:
+        if isinstance(equation, Loop):
+            yield from _statements(equation.body)
+        else:
+            yield equation
+
+
+def _terms(expr: Expr) -> list[Expr]:
+    if expr.op in ("+", "-", "neg"):
+        return [term for argument in expr.args for term in _terms(argument)]
+    return [expr]
+
+
+def _unit(term: Expr, units: _Known) -> _Unit | None:
+    """Exponents of a term's unit without angles, which count as numbers; None: they are not known."""
+    if term.op in ("*", "/"):
+        left, right = (_unit(factor, units) for factor in term.args)
+        if left is None or right is None:
+            return None
+        sign = 1 if term.op == "*" else -1
+        return tuple(a + sign * b for a, b in zip(left, right, strict=True))
+    symbol = term.args[0] if term.op == "index" else term
+    return _exponents(units.get(symbol.data)) if symbol.op == "symbol" else None
+
+
+def _exponents(unit: str | None) -> _Unit | None:
+    return None if unit is None else tuple(n for base, n in exponents(unit).items() if base != "rad")
+
+
+def _elements(expr: Expr) -> set[str]:
+    """Arrays whose elements, numbers, an expression has."""
+    found = {name for argument in expr.args for name in _elements(argument)}
+    if expr.op == "index" and expr.args[0].op == "symbol" and not expr.shape:
+        found.add(expr.args[0].data)
+    return found
+
+
+def _listed(equation: Equation, mixed: set[str]) -> Equation:
+    if isinstance(equation, Loop):  # rumoca takes no lists there
+        return equation
+    scalar = not equation.left.shape and equation.left.op in ("index", "symbol")
+    if not scalar or not (_elements(equation.left) | _elements(equation.right)) & mixed:
+        return equation
+    sides = (Expr("array", (1,), (side,)) for side in (equation.left, equation.right))
+    left, right = sides
+    return replace(equation, left=left, right=right)

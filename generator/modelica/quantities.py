@@ -1,0 +1,61 @@
+"""Types of the generated source, named as in `Modelica.Units.SI`, and what a declaration says of its unit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ..language.ir import Shape
+from ..program.program import Program
+
+PACKAGE = "SI"
+# unit → name of the type
+_TYPES = {
+    "m": "Length",
+    "m2": "Area",
+    "m4": "SecondMomentOfArea",
+    "s": "Time",
+    "m/s": "Velocity",
+    "m/s2": "Acceleration",
+    "rad": "Angle",
+    "rad/s": "AngularVelocity",
+    "rad/s2": "AngularAcceleration",
+    "kg": "Mass",
+    "kg/m3": "Density",
+    "kg.m2": "MomentOfInertia",
+    "N": "Force",
+    "N.m": "Torque",
+    "Pa": "ModulusOfElasticity",
+    "N/m": "TranslationalSpringConstant",
+    "N.s/m": "TranslationalDampingConstant",
+    "N.m/rad": "RotationalSpringConstant",
+    "N.m.s/rad": "RotationalDampingConstant",
+    "J": "Energy",
+}
+_DISPLAYED = {"rad": "deg"}
+_ALWAYS = {"s", "rad"}  # times at which pieces of tables end; angles that functions take
+
+
+def declared(unit: str | None, shape: Shape, *modifiers: str, kind: str | None = None) -> tuple[str, str]:
+    """Type of a variable, and its modifiers in parentheses; a unit without a type is one of them.
+
+    kind  type, if it is not that of the unit
+    """
+    if kind is None and unit in _TYPES:
+        return f"{PACKAGE}.{_TYPES[unit]}", _listed(modifiers)
+    each = "each " if shape else ""
+    return kind or "Real", _listed([*modifiers, *([f'{each}unit = "{unit}"'] if unit else [])])
+
+
+def _listed(modifiers: Iterable[str]) -> str:
+    text = ", ".join(modifiers)
+    return f"({text})" if text else ""
+
+
+def definitions(program: Program) -> Iterator[str]:
+    """Definitions of the types that a program's variables have, without the semicolon."""
+    declarations = (*program.parameters, *program.items, *program.states, *program.outputs)
+    units = {declaration.unit for declaration in declarations} | _ALWAYS
+    for unit, name in _TYPES.items():
+        if unit in units:
+            displayed = f', displayUnit = "{_DISPLAYED[unit]}"' if unit in _DISPLAYED else ""
+            yield f'type {name} = Real(unit = "{unit}"{displayed})'

@@ -1,0 +1,128 @@
+"""Arrays and loops of the Modelica source: they say the same as the definitions that they are made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from itertools import product
+
+import numpy as np
+import pytest
+from helpers_backends import example_model
+from helpers_program import Numeric
+
+from gpmelica.generator.equations.solution.point_sums import with_point_sums
+from gpmelica.generator.language import ir
+from gpmelica.generator.modelica import text as mo
+from gpmelica.generator.modelica.arrays import gather, loops
+from gpmelica.generator.modelica.arrays.gather import Arrangement, Statement
+from gpmelica.generator.modelica.arrays.loops import Equation, Loop
+from gpmelica.generator.modelica.linear_systems import for_compilers
+from gpmelica.prepared import Prepared
+
+MODELS = [
+    ("crane", "flexible_boom"),
+    ("crane", "rigid_boom_lugre"),
+    ("delta_robot", "lagrange"),
+    ("lorry_crane", "tips"),
+    ("manipulator", "S_fl_L_r_J_nf"),
+    ("mobile_robot", "minimum_norm"),
+]
+MOST_LINES = 1000  # of the crane
+SEED = 34
+
+Names = Mapping[str, list[int]]
+
+
+@pytest.fixture(scope="module", params=MODELS, ids="-".join)
+def model(request: pytest.FixtureRequest) -> Prepared:
+    """Chains and trees, with and without loops, friction and unilateral elements."""
+    return example_model(*request.param)
+
+
+def _arranged(model: Prepared) -> Arrangement:
+    return gather.arranged(for_compilers(with_point_sums(model.program)), {})
+
+
+def test_loops_say_the_same(model: Prepared) -> None:
+    """Each loop written out, its tables looked up, gives the equations that it stands for."""
+    arrangement = _arranged(model)
+    with_loops, equations = loops.with_loops(arrangement)
+    tables = {v.name: list(v.positions) for v in with_loops.variables if v.positions}
+    values = {v.name: v.value for v in with_loops.variables if v.value is not None}
+    rolled = sorted(_lookup(line, values) for e in equations for line in _written_out(e, tables, {}))
+    assert any(isinstance(equation, Loop) for equation in equations)
+    assert rolled == sorted(_lookup(_line(statement), values) for statement in arrangement.statements)
+
+
+def _line(statement: Statement) -> str:
+    return f"{mo.text(statement.left)} = {mo.text(statement.right)}"
+
+
+def _written_out(equation: Equation, tables: Names, iterators: Mapping[str, int]) -> Iterator[str]:
+    if isinstance(equation, Statement):
+        yield _numbered(_line(equation), tables, iterators)
+        return
+    last = iterators[equation.last] if isinstance(equation.last, str) else equation.last
+    for i, inner in product(range(int(equation.first), last + 1, equation.step), equation.body):
+        yield from _written_out(inner, tables, {**iterators, equation.iterator: i})
+
+
+def _numbered(line: str, tables: Names, iterators: Mapping[str, int]) -> str:
+    """The line with numbers for positions."""
+    for name, number in iterators.items():
+        line = re.sub(rf"(?<=[\[,: ]){name}(?=[\],: ])", str(number), line)
+    before = ""
+    while before != line:
+        before = line
+        line = re.sub(r"(\d+) ([-+]) (\d+)(?=[\],:])", _calculated, line)
+        for name, numbers in tables.items():
+            line = re.sub(rf"\b{name}\[(\d+)\]", _entry(numbers), line)
+    return line
+
+
+def _calculated(found: re.Match[str]) -> str:
+    change = int(found[3]) * (1 if found[2] == "+" else -1)
+    return str(int(found[1]) + change)
+
+
+def _entry(numbers: list[int]) -> Callable[[re.Match[str]], str]:
+    return lambda found: str(numbers[int(found[1]) - 1])
+
+
+def _lookup(line: str, values: Mapping[str, ir.Expr]) -> str:
+    """The line with what tables of parameters and of constants have at a position."""
+    for name, value in values.items():
+        if name in line and value.shape:
+            for position in range(value.shape[0]):
+                element = value.data[position] if value.op == "constant" else None
+                text = mo.constant(np.asarray(element)) if element is not None else mo.text(_part(value, position))
+                rest = ",:" * (len(value.shape) - 1)
+                line = re.sub(rf"\b{name}\[{position + 1}{rest}\]", lambda _, text=text: text, line)
+                line = re.sub(rf"\b{name}\[{position + 1},(\d)\]", lambda m, text=text: f"{text}[{m[1]}]", line)
+    return line
+
+
+def _part(value: ir.Expr, position: int) -> ir.Expr:
+    return value.args[position]
+
+
+def test_sums_about_one_point(model: Prepared) -> None:
+    """Mass matrix, bias forces, accelerations and outputs are those of sums about the origin of each body."""
+    rng = np.random.default_rng(SEED)
+    given = {s.variable: 0.1 * rng.normal() for s in model.program.states}
+    given |= {v.name: 0.3 for v in model.program.start_values} | {e.name: 10.0 for e in model.program.inputs}
+    given |= {e.name: 0.0 for e in model.program.events} | {"time": 0.05}
+    own, about_point = (
+        Numeric(program, given).values for program in (model.program, with_point_sums(model.program))
+    )
+    for name in ["M", "h", *(output.name for output in model.program.outputs)]:
+        size = max(float(np.abs(own[name]).max()), float(np.abs(own["h"]).max()) if "load" in name else 1.0)
+        np.testing.assert_allclose(about_point[name], own[name], rtol=1e-9, atol=1e-9 * size, err_msg=name)
+
+
+def test_crane_is_short() -> None:
+    """The crane's source has at most 1,000 lines; one equation gives its mass matrix."""
+    text = example_model("crane", "flexible_boom").modelica()
+    assert len(text.splitlines()) <= MOST_LINES
+    assert re.findall(r"^ *M\[\w+,\w+\] = (.*);$", text, re.MULTILINE) == ["S[1,:]*P[1,:]", "S[i,:]*P[k,:]"]
