@@ -25,6 +25,7 @@ from gpmelica.generator import modelica
 from gpmelica.generator.description import load
 from gpmelica.generator.language import ir
 from gpmelica.generator.program.items import Definition
+from gpmelica.generator.program.program import Assertion
 from gpmelica.generator.types.origin import Origin
 from gpmelica.prepared import Prepared, prepare
 from gpmelica.reference.solve.velocities import allowed_velocities
@@ -268,7 +269,16 @@ def swept(model: Prepared, rng: np.random.Generator) -> Prepared:
         )
         for s, *numbers in zip(states, centre, amplitude, frequency, phase, strict=True)
     ]
-    return replace(model, program=replace(model.program, states=[], items=[*given, *model.program.items]))
+    # as nothing integrates the rates of the bristles, an assertion keeps them in the source
+    rates = [ir.symbol(f"{c.symbol}_z_dot") for c in model.mechanism.coordinates if c.friction is not None]
+    kept = [Assertion(rate, 1e300, "a rate of bristles") for rate in rates]
+    program = replace(
+        model.program,
+        states=[],
+        items=[*given, *model.program.items],
+        assertions=[*model.program.assertions, *kept],
+    )
+    return replace(model, program=program)
 
 
 def _sine(centre: float, amplitude: float, frequency: float, phase: float) -> ir.Expr:

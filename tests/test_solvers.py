@@ -208,7 +208,7 @@ class _System(ctypes.Structure):
     _fields_ = (
         [(name, ctypes.c_int) for name in ("n", "m", "columns")]
         + [(name, ctypes.c_void_p) for name in ("M", "C", "F", "W")]
-        + [(name, ctypes.c_void_p) for name in ("X", "L", "work")]
+        + [(name, ctypes.c_void_p) for name in ("X", "L", "work", "regularity")]
     )
 
 
