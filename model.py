@@ -108,7 +108,7 @@ class Model:
         drives  instead the package `NameDrives`, to be loaded after it: its `Drive` has flanges and signals of the
                 Modelica Standard Library, see docs/openmodelica.md
 
-        >>> "M_reduced*Xi = f_reduced;" in load("examples/four_bar_3d.toml").modelica()
+        >>> "M[1,1] = S[1,:]*P[1,:];" in load("examples/four_bar_3d.toml").modelica()
         True
         """
         return self.prepared.modelica_drives() if drives else self.prepared.modelica()

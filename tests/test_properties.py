@@ -19,12 +19,11 @@ from gpmelica.errors import DescriptionError
 from gpmelica.generator import variables
 from gpmelica.generator.description.load import from_data
 from gpmelica.generator.mechanism import GROUND
-from gpmelica.generator.modelica.linear_systems import for_compilers
 from gpmelica.generator.program.items import Definition, Item
 from gpmelica.generator.program.program import Program
 from gpmelica.prepared import Prepared, prepare
 
-_DECLARATION = re.compile(r"^ *(?:[a-z]+ )*Real(?:Input)? ([A-Za-z_0-9]+)", re.MULTILINE)
+_DECLARATION = re.compile(r"^ *(?:[a-z]+ )*(?:Real(?:Input)?|SI\.\w+) ([A-Za-z_0-9]+)", re.MULTILINE)
 
 # The same trees every time: a failure must be there again when somebody looks for it.
 PROFILE = settings(
@@ -119,12 +118,12 @@ def _check_order(program: Program) -> None:
 
 
 def _check_text(model: Prepared) -> None:
-    """It declares each name of the program, once, and balances its brackets."""
+    """It declares each name of the interface and no name twice, and balances its brackets."""
     text = model.modelica()
     declared = Counter(_DECLARATION.findall(_without_functions(text)))
     assert {name: count for name, count in declared.items() if count > 1} == {}
-    program = for_compilers(model.program)  # without matrices whose rows are written where they are used
-    names = {item.name for item in program.items} | set(_given(program)) | {o.name for o in program.outputs}
+    program = model.program  # whose other names may be elements of arrays
+    names = set(_given(program)) | {o.name for o in program.outputs}
     assert names - {"time"} <= set(declared)
     code = re.sub(r'"(?:[^"\\]|\\.)*"', '""', text)
     assert [code.count(a) - code.count(b) for a, b in ("()", "[]", "{}")] == [0, 0, 0]

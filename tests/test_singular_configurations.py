@@ -41,11 +41,19 @@ def _flat_times(count: int) -> Array:
     return time[crossed]
 
 
+_COARSE = 1e-5  # tolerance from which on a run may end at a singular configuration
+
+
 # slow: 6 to 15 s for each tolerance
 @pytest.mark.parametrize("tolerance", [1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12])
 def test_reference_keeps_its_branch(tolerance: float) -> None:
-    """The reference passes ten singular configurations in 10 s along the closed form, at every tolerance."""
-    run = reference.simulate(mechanism_of(n_four_bar(2)), tolerance=tolerance)
+    """The reference passes ten singular configurations in 10 s along the closed form, or ends with a message."""
+    try:
+        run = reference.simulate(mechanism_of(n_four_bar(2)), tolerance=tolerance)
+    except SolveError as error:
+        assert tolerance >= _COARSE
+        assert "the motion may go on in more than one way" in str(error)
+        return
     assert _apart(run, 2) < 1e-2
     assert run.signals["rod2_angle"] == pytest.approx(
         parallel_angle(2, run.time), abs=max(100.0 * tolerance, 1e-8)

@@ -16,7 +16,7 @@ _SURELY, _HARDLY = (
     1e-5,
     1e-11,
 )  # singular values relative to the largest: above one they count, below the other not
-_NOTHING = 1e-9  # of what a row is made of: a shorter one is zero
+_NOTHING = 1e-7  # of what a row is made of: a shorter one is rounding, or digits that the description lacks
 
 
 @dataclass(frozen=True)

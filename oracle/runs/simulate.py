@@ -27,6 +27,7 @@ from .signals import Signals
 
 _METHODS: dict[str, Any] = {"LSODA": LSODA, "DOP853": DOP853, "Radau": Radau, "BDF": BDF}
 _PART, _MANY = 0.01, 1500  # of a run, and steps in it, from which on LSODA has lost its way
+_JUST = 1e-9  # of the run: how long the end lasts
 _LOOKS = 1000  # of a run, at least, at conditions
 _HALVINGS = 60  # of a time span, to locate an event
 _MOST_EVENTS = 1000  # within a second
@@ -137,8 +138,9 @@ class Run:
             while t < end:
                 kept = self._sides(t, y, end, kept)
                 t, y = self._segment(Segment(t, end, kept), y)
-        kept = self._sides(self._end, y, 2.0 * self._end, kept)
-        self._record(Segment(self._end, 2.0 * self._end, kept), self._end, lambda t: y)
+        just_after = self._end * (1.0 + _JUST)  # conditions on time at the end have the side after it
+        kept = self._sides(self._end, y, just_after, kept)
+        self._record(Segment(self._end, just_after, kept), self._end, lambda t: y)
 
     def _initial(self) -> Array:
         model = self._model

@@ -92,7 +92,7 @@ class Watch:
             if self._is_end(segment, after, y):
                 raise SolveError(self.explained(segment, after, y))
             self._recent.clear()
-            found = found or self._ahead(segment, after, y)
+            found = found or (self._ahead(segment, after, y) if self._left.active else None)
         return found
 
     def turning(self, segment: Segment, t: float, y: Array) -> float:

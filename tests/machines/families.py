@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from helpers_random import about_z, closing_motion, random_chain, random_frame, random_inertia
+from scipy.spatial.transform import Rotation
 
 from machines.oracle import Oracle, Task
 from machines.scales import frame as resized_frame
@@ -234,12 +235,15 @@ def _with_loop(draft: _Draft) -> None:
         _one_task(draft, "task")
 
 
-def _loop(draft: _Draft, name: str, kind: str) -> None:
+def _loop(draft: _Draft, name: str, kind: str) -> Array:
+    """Close a loop; returns the motion from frame a to frame b at the start, shape (4, 4)."""
     bodies = _bodies(draft)
     ends = bodies[-1], str(draft.rng.choice(bodies[:-1]))
     a, b = ends if draft.rng.random() < 0.5 else ends[::-1]
     frame = {"link": a} | resized_frame(random_frame(draft.rng), draft.length)
-    draft.close(name, kind, frame, b, _shrunk(closing_motion(draft.rng, kind, 1.0), draft.length))
+    motion = _shrunk(closing_motion(draft.rng, kind, 1.0), draft.length)
+    draft.close(name, kind, frame, b, motion)
+    return motion
 
 
 def _shrunk(motion: Array, length: float) -> Array:
@@ -251,14 +255,20 @@ def _shrunk(motion: Array, length: float) -> Array:
 def _with_springs(draft: _Draft) -> None:
     """A loop through a replacement joint, off its rest, sometimes with a task."""
     rng, size, mass = draft.rng, draft.length, draft.mass
-    _loop(draft, "ring", str(rng.choice([kind for kind in _RANKS if kind != "distance"])))
+    motion = _loop(draft, "ring", str(rng.choice([kind for kind in _RANKS if kind != "distance"])))
     closure = draft.data["closures"][-1]
     units = np.repeat([mass, mass * size**2], 3)
     closure |= {"model": "spring_damper", "axes": str(rng.choice(["local", "world"]))}
-    closure["stiffness"] = (rng.uniform(0.0, 300.0, 6) * units * (rng.random(6) < 0.7)).tolist()
+    stiffness = rng.uniform(0.0, 300.0, 6) * units * (rng.random(6) < 0.7)
+    if stiffness[3:].all() and Rotation.from_matrix(motion[:3, :3]).magnitude() > _FAR_TURN:
+        stiffness[5] = 0.0  # springs about all axes turn such frames apart, and descriptions with them are refused
+    closure["stiffness"] = stiffness.tolist()
     closure["damping"] = (rng.uniform(0.0, 3.0, 6) * units).tolist()
     if rng.random() < 0.3:
         _one_task(draft, "task")
+
+
+_FAR_TURN = 1.5  # rad
 
 
 # rows that count of closures in a plane whose normal is z; the motion that they leave, as a turn of frame a
