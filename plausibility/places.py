@@ -18,9 +18,9 @@ class Named(Protocol):
 
 
 def member(key: str, parts: Sequence[Named], name: str) -> str:
-    """Return the key of the part with a name: `links[2] (boom)`."""
-    index = next(k for k, part in enumerate(parts) if part.name == name)
-    return f"{key}[{index}] ({name})"
+    """Return the key of the part with a name, `links[2] (boom)`, or the name of an element without a table."""
+    index = next((k for k, part in enumerate(parts) if part.name == name), None)
+    return name if index is None else f"{key}[{index}] ({name})"
 
 
 def link(chain: Chain, name: str) -> str:
