@@ -44,6 +44,7 @@ def unpacked(text: str) -> Array:
     return np.frombuffer(base64.b64decode(text), dtype="<f4").astype(float)
 
 
+@pytest.mark.slow
 def test_the_page_has_the_frames() -> None:
     """Positions and quaternions of all bodies at all times and scales, to 32 bits."""
     data = payload(SCENE)
@@ -123,6 +124,7 @@ def short() -> Run:
     return gp.load(FOUR_BAR, simulation={"stop": 0.2}).simulate()
 
 
+@pytest.mark.slow
 def test_films(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A GIF of moving pictures; an MP4 where there is an ffmpeg, else what to do; no half-written file."""
     run = short()
@@ -173,6 +175,7 @@ def test_drawing(tmp_path: Path) -> None:
     assert 'class="play"' not in paths[2].read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_commands(gpmelica: Command, arm: Path, tmp_path: Path) -> None:
     """`animate` of a case beside a result file; `check --draw`; what is wrong with a result file."""
     run = gp.load(arm, "heavy").simulate()

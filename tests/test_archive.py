@@ -147,6 +147,7 @@ def _packed(folder: Path, fmu: Path) -> Path:
     return fmu
 
 
+@pytest.mark.slow
 def test_command_of_the_page_rebuilds(both: dict[str, Compiled], tmp_path: Path) -> None:
     """The command that the page gives builds the library from the sources alone, in a folder of any name."""
     if shutil.which("cc") is None:
@@ -162,6 +163,7 @@ def test_command_of_the_page_rebuilds(both: dict[str, Compiled], tmp_path: Path)
     assert _agrees(compiled, _packed(folder, tmp_path / "rebuilt.fmu"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmi", ["2.0", "3.0"])
 def test_fmpy_rebuilds(both: dict[str, Compiled], tmp_path: Path, fmi: str) -> None:
     """FMPy's own build of source FMUs, with CMake, makes a library that agrees."""
@@ -203,6 +205,7 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("compiled_anew")
 @pytest.mark.parametrize("fmi", ["2.0", "3.0"])
 def test_same_description_same_bytes(

@@ -25,6 +25,7 @@ READ = {
 }
 
 
+@pytest.mark.slow
 def test_computed_torque(once: Once) -> None:
     """The error from the target decays as the law has it, all seven alike; what the samples cost is of order 1."""
     arm = load(ARMS / "seven_axis.toml").prepared
@@ -49,6 +50,7 @@ def moved() -> Callable[[str], Trajectory]:
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", READ)
 @pytest.mark.parametrize("master", PACKAGES)
 def test_arms_in_masters(

@@ -37,6 +37,7 @@ WRITTEN += [("manipulator", case) for case in ("S_r_L_r_J_nf", "S_fl_L_r_J_f", "
 needs_rumoca = pytest.mark.skipif(not rumoca_backend.available(), reason="rumoca is not installed")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("example", "case"), CASES)
 def test_generated_accelerations(example: str, case: str) -> None:
     """q̈ and ż of the FMU's equations are the reference's at random states, to 1e-9 of the largest."""
@@ -48,6 +49,7 @@ def test_generated_accelerations(example: str, case: str) -> None:
     assert largest_error(found, reference_accelerations(model, states)) <= 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("example", "case"), COMPILED)
 def test_native_accelerations(compile_example: Compile, example: str, case: str) -> None:
     """The compiled FMU has those of its equations, which C rounds like Python."""
@@ -55,6 +57,7 @@ def test_native_accelerations(compile_example: Compile, example: str, case: str)
     assert native_error(compiled.model, compiled.fmu, seed=33, count=STATES) <= 1e-9
 
 
+@pytest.mark.slow
 @needs_rumoca
 @pytest.mark.parametrize(("example", "case"), WRITTEN)
 def test_modelica_accelerations(example: str, case: str) -> None:
@@ -66,6 +69,7 @@ def test_modelica_accelerations(example: str, case: str) -> None:
     assert largest_error(found, reference_accelerations(model, states)) <= 1e-9
 
 
+@pytest.mark.slow
 def test_crane_runs_agree(tmp_path: Path) -> None:
     """The whole job on the crane: the FMU in both modes to 1e-6 of each signal's range over the whole run.
 
@@ -89,6 +93,7 @@ def test_crane_runs_agree(tmp_path: Path) -> None:
     assert {"report.html", "result.json", "Crane.mo", "Crane.fmu"} <= {path.name for path in tmp_path.iterdir()}
 
 
+@pytest.mark.slow
 @needs_rumoca
 def test_modelica_follows_the_reference() -> None:
     """The crane's Modelica text in rumoca follows the reference to 1e-5."""

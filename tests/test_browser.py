@@ -139,6 +139,7 @@ def test_an_animation_has_no_text_on_text(chromium: Any, tmp_path: Path) -> None
         assert text_on_text(page) == complaints == []
 
 
+@pytest.mark.slow
 def test_a_report_has_no_text_on_text(chromium: Any, tmp_path: Path) -> None:
     """All that closes open; the machine, the verdict's three lines and the numbers are on the first screen."""
     path = tmp_path / "report.html"

@@ -87,6 +87,7 @@ def test_inputs_and_their_values() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_check_in_the_terminal(gpmelica: Command, tmp_path: Path) -> None:
     file = tmp_path / "crane.toml"
     table = crane(600.0)

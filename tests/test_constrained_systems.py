@@ -76,6 +76,7 @@ def _agrees(model: Prepared, values: Values, expected: reference.Evaluation) -> 
     assert max((abs(values.outputs[name] - drives[name]) for name in shared), default=0.0) <= EXACT * scale
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_native_sleigh_keeps_its_energy(compile_model: CompileModel, formulation: str) -> None:
     """The FMU's sleigh turns until it runs straight, ω = ω₀/cosh(ω₀ ℓ √(m/(J + mℓ²)) t), and no energy is lost."""
@@ -137,6 +138,7 @@ def _allowed(model: Prepared, q: Array, qd: Array) -> Array:
     return qd - change
 
 
+@pytest.mark.slow
 @needs_rumoca
 def test_modelica_in_every_formulation() -> None:
     """The Modelica text of each form gives the reference's q̈, knife edge and dependent velocities included."""
@@ -147,6 +149,7 @@ def test_modelica_in_every_formulation() -> None:
         assert _error(RumocaEvaluator(model)(State(0.0, q, qd)), expected) <= EXACT
 
 
+@pytest.mark.slow
 def test_native_runs_through_a_singular_partition(compile_model: CompileModel) -> None:
     """At the top of the circle cart.position cannot be dependent; chosen anew all the time, it need not be."""
     model = prepare(from_data(circling()))
@@ -226,6 +229,7 @@ def test_run_stops_at_a_singular_partition(run: Callable[[float, float], tuple[f
             assert time == pytest.approx(DEAD_CENTRE / speed, abs=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", ["gpme", "gpme_reduced"])
 def test_reference_stops_at_the_first(formulation: str) -> None:
     """Not at a later one, whatever the solver's steps are."""

@@ -94,6 +94,7 @@ def test_the_signatures_are_these() -> None:
     assert {name: _shape(getattr(gp.Model, name)) for name in METHODS} == METHODS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", [gp, model, results], ids=lambda module: module.__name__)
 def test_examples_of_the_docstrings(module: object) -> None:
     names = {"np": np, "Trajectory": Trajectory}
@@ -102,6 +103,7 @@ def test_examples_of_the_docstrings(module: object) -> None:
     assert outcome.failed == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "examples"), [("python.md", 20), ("linear.md", 5)])
 def test_examples_of_the_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str, examples: int) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
@@ -111,6 +113,7 @@ def test_examples_of_the_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     assert outcome.failed == 0
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")  # Jupyter's own
 def test_the_notebook_runs(tmp_path: Path) -> None:
     for name in ("four_bar.ipynb", "four_bar_3d.toml"):
@@ -129,6 +132,7 @@ def test_every_package_is_installed() -> None:
     assert sorted(listed) == sorted(["gpmelica", *(".".join(("gpmelica", *place.parts)) for place in found)])
 
 
+@pytest.mark.slow
 def test_building_an_fmu_draws_nothing() -> None:
     """Pictures come from outside, so that workers which build and run FMUs need not load what draws."""
     code = "import sys, gpmelica.fmu.backends.native; print('matplotlib' in sys.modules)"
@@ -208,6 +212,7 @@ def test_a_text_is_one_name() -> None:
         gp.load(FOUR_BAR).build(platforms="amiga")
 
 
+@pytest.mark.slow
 def test_inputs_are_arrays_by_name(tmp_path: Path) -> None:
     slewing = gp.load("examples/slewing/slewing.toml", simulation={"stop": 0.05})
     name = slewing.prepared.program.inputs[0].name

@@ -78,6 +78,7 @@ def test_command_writes_both_packages(tmp_path: Path) -> None:
     assert all(re.search(rf"(?:RealInput|Real|SI\.\w+) {name}\b", package) for name in used)
 
 
+@pytest.mark.slow
 def test_the_motor_as_an_fmu(once: Once, one_model: Trajectory, tmp_path: Path) -> None:
     """In an SSP: the error against one model of both shrinks like the communication step."""
     need_master("FMPy")

@@ -173,6 +173,7 @@ def test_constants_without_a_value(text: str, message: str) -> None:
         constants.check(parse(text), PARAMETERS)
 
 
+@pytest.mark.slow
 @PROFILE
 @given(expressions(SMOOTH + WITH_KINKS))
 def test_constants_with_a_value(text: str) -> None:

@@ -34,6 +34,7 @@ ENDS = [
 # ---- What the archive says ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("example", "case"), ENDS)
 def test_fmpy_finds_nothing_wrong(tmp_path: Path, example: str, case: str) -> None:
     """FMPy's validation of the description returns an empty list, by both versions of the standard."""
@@ -48,6 +49,7 @@ def test_fmpy_finds_nothing_wrong(tmp_path: Path, example: str, case: str) -> No
         assert validate(tmp_path) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmi", ["2.0", "3.0"])
 def test_archive_is_valid(compile_data: CompileData, fmi: str) -> None:
     """FMPy finds nothing wrong with a whole archive; by FMI 3.0 its build description names its C files."""
@@ -105,6 +107,7 @@ def simulated(compiled: Compiled, fmi: str, mode: runs.Mode, **options: Any) -> 
     return runs.simulate(compiled.fmu, mode, [*compiled.model.units], name=f"{fmi}-{mode}", **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("example", "case", "stop"),
     [("crane", "rigid_boom", 0.3), ("rsrrp", "cut_joint", 0.5), ("mobile_robot", "minimum_norm", 2.0)],

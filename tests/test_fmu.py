@@ -124,6 +124,7 @@ def test_two_instances_do_not_know_each_other(compile_example: Compile) -> None:
 # ---- Compilers --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_ziglang_is_compiler_enough(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Without CC and any compiler on the PATH, ziglang from PyPI builds an FMU that agrees with the reference."""
     if zig() is None:

@@ -29,6 +29,7 @@ TILTED |= {"base_psi_start": 0.01, "base_theta_start": 0.02, "base_x_start": 0.0
 SOFT = (("crane", "flexible_boom", set()), ("manipulator", "S_fl_L_r_J_nf", set()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("example", "case", "hidden"), [*SOFT, ("manipulator", "S_r_L_r_J_nf", HIDDEN)])
 def test_every_parameter_moves_an_output(
     compile_example: Compile, example: str, case: str, hidden: set[str]

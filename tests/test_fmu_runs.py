@@ -70,6 +70,7 @@ def test_as_many_steps_as_it_takes(hanging: Compiled, capfd: pytest.CaptureFixtu
 # ---- Failures ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mode", "match"),
     [
@@ -85,6 +86,7 @@ def test_singular_partition_is_reported(compile_data: CompileData, mode: runs.Mo
         run_of(compiled, mode, ["lower_angle"], stop=1.0, tolerance=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_stretched_arm_is_reported(compile_data: CompileData, mode: runs.Mode) -> None:
     """An arm drawn straight out along a line ends with an error at the time when it is stretched."""

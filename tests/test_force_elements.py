@@ -218,6 +218,7 @@ def test_powers_are_those_of_the_forces() -> None:
     assert kinds == {"springs", "support", "closure", "force", "line", "stops", "friction", "contact"}
 
 
+@pytest.mark.slow
 def test_energy_is_balanced() -> None:
     """Of every element at once, through events: what is stored is what was given and neither taken nor lost."""
     found = Balance(everything(), stop=0.03, tolerance=1e-8)
@@ -227,6 +228,7 @@ def test_energy_is_balanced() -> None:
     assert found.error < 1e-8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("named", [False, True])
 def test_both_derivations_agree(named: bool) -> None:
     """Accelerations and outputs of the generated equations and of the reference, at states on all sides."""
@@ -236,6 +238,7 @@ def test_both_derivations_agree(named: bool) -> None:
     assert np.all(np.ptp(np.array(sides, dtype=int), axis=0) == 1)  # both sides of each have been there
 
 
+@pytest.mark.slow
 def test_both_derivations_agree_on_a_linearized_base() -> None:
     """Deflections of the supports are linear in the base's angles, in forces and in constraints on gaps."""
     description = measuring_hoist(outputs={"energy": True})

@@ -23,6 +23,7 @@ SHORTER = 0.2  # of the span that the benchmark follows
 OTHERS = FORMULATIONS[1:]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "case", "stop"), [entry for entry in EXAMPLES if entry[1] != "flexible_boom"])
 def test_same_accelerations_and_motion(name: str, case: str | None, stop: float) -> None:
     """q̈ agrees to 1e-9 of the largest at states on the constraints, coordinates to 1e-6 of their ranges."""
@@ -40,6 +41,7 @@ def test_same_accelerations_and_motion(name: str, case: str | None, stop: float)
 
 
 # Feedback is not for the robot: rows that are left out follow from the others only where Φ = 0.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "kappa"), [("mobile_robot", 0.0), *product(("delta_robot", "four_bar_3d"), (0.0, 10.0))]
 )

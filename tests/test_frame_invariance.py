@@ -43,6 +43,7 @@ def _turns(count: int) -> list[Array]:
     return [np.eye(3), *Rotation.random(count, random_state=np.random.default_rng(5)).as_matrix()]
 
 
+@pytest.mark.slow
 def test_corrected_start_does_not_depend_on_the_world_frame() -> None:
     starts = np.array([np.concatenate(prepare(from_data(crank_slider(turn))).start) for turn in _turns(20)])
     described = [0.7, -0.95, 1.25, 2.0, -1.0, 0.5]
@@ -50,6 +51,7 @@ def test_corrected_start_does_not_depend_on_the_world_frame() -> None:
     assert starts[1:] == pytest.approx(np.broadcast_to(starts[0], starts[1:].shape), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_fmu_finds_the_start_of_the_reference_in_any_frame(compile_data: CompileData) -> None:
     """With another length of the coupler, as a description with that length has it."""
     for turn in _turns(2):

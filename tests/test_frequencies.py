@@ -50,6 +50,7 @@ def test_reference_has_the_same_frequencies() -> None:
     assert ours.damped_frequency == pytest.approx(_DAMPED, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("table", "swinging", "count"), [(oscillator(), 1, 1), (floating(), 1, 6)])
 def test_rigid_body_modes_are_named(table: Table, swinging: int, count: int) -> None:
     """A free motion has two zeros, or a pair near zero by rounding; neither is a frequency."""

@@ -115,6 +115,7 @@ def test_steep_ramps_are_jumps(tmp_path: Path) -> None:
     assert (begun.time.tolist(), begun.values["a"].tolist()) == ([0.0, 2.0], [5.0, 5.0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmi", ["2.0", "3.0"])
 def test_runs_agree_on_a_steep_ramp(compile_data: CompileData, tmp_path: Path, fmi: str) -> None:
     """Reference, model exchange and co-simulation have the speed that the impulse gives."""
@@ -200,6 +201,7 @@ def _without(fmu: Path, target: Path, attribute: str) -> Path:
 # ---- The command ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_run_with_an_input_file(gpmelica: Command, tmp_path: Path) -> None:
     """`gpmelica run --input` holds both modes against the reference; rumoca is left out, which the report says."""
     description = tmp_path / "slider.toml"

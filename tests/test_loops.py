@@ -104,9 +104,7 @@ def _springs(draw: st.DrawFn) -> dict[str, Any]:
         closure = random_closure(rng, draw(st.sampled_from(kinds)), (a, b)) | {"name": f"ring{i}"}
         numbers = {key: draw(st.lists(st.sampled_from((0.0, 3.0, 80.0)), min_size=6, max_size=6)) for key in _SIX}
         if all(numbers["stiffness"][3:]):
-            numbers["stiffness"][5] = (
-                0.0  # springs about all axes are refused for frames far apart
-            )
+            numbers["stiffness"][5] = 0.0  # springs about all axes are refused for frames far apart
         closures.append(closure | numbers | {"model": "spring_damper", "axes": draw(st.sampled_from(_AXES))})
     return data | {"closures": closures} | AS_GIVEN
 
@@ -165,6 +163,7 @@ def test_modelica_of_closed_loops(data: dict[str, Any]) -> None:
     _check_modelica(prepare(from_data(data)))
 
 
+@pytest.mark.slow
 @needs_rumoca
 @pytest.mark.parametrize("case", ["cut_joint", "spherical_replacement", "revolute_replacement"])
 def test_modelica_of_rsrrp(case: str) -> None:

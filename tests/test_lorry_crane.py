@@ -31,6 +31,7 @@ def _around(model: Prepared, rng: np.random.Generator) -> State:
     return State(float(rng.uniform(0.0, 4.0)), q, rng.normal(size=n), np.zeros(0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("example", "case"), [*CYLINDERS, ("lorry_crane", "tips"), ("lorry_crane", "sets_down")])
 def test_both_derivations_agree(example: str, case: str | None) -> None:
     """Accelerations and forces about the start, over the time of the run."""
@@ -81,6 +82,7 @@ def test_the_start_where_the_rope_goes_slack(crane: Compiled, payload: float, ro
     assert found == pytest.approx(model.start[0], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_parameters_that_are_set_are_numbers_of_the_description(crane: Compiled) -> None:
     """Start and motion at a random setting of masses, lengths, springs, friction and start values."""
     found = errors(crane.fmu, setting(np.random.default_rng(20)), tolerance=1e-12, stop=0.04)

@@ -33,6 +33,7 @@ def monolithic() -> Trajectory:
     return reference.simulate(model.mechanism, **begin, **settings, loads=[])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("master", "fmi"), [("FMPy", "2.0"), ("libcosim", "2.0"), ("ecos", "2.0"), ("ecos", "3.0")]
 )

@@ -210,6 +210,7 @@ def test_a_complex_shape_is_a_motion_with_phases() -> None:
     assert not found.acting.any()
 
 
+@pytest.mark.slow
 def test_loops_stay_closed() -> None:
     """The four bar's pin, at every part of a large swing; a small one is the shape itself."""
     model = example_model("four_bar_3d", None)

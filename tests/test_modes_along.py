@@ -66,6 +66,7 @@ def model(**changes: Any) -> gp.Model:
     return gp.Model(from_data(spinner(), changes=changes))
 
 
+@pytest.mark.slow
 def test_centrifugal_stiffening() -> None:
     """Over the speed: both rods and both slides by closed forms; the flapping rod crosses a slide on a value."""
     spins = np.linspace(1.0, 9.0, 9)
@@ -83,6 +84,7 @@ def test_centrifugal_stiffening() -> None:
     assert named == ["lag.angle", "other.position", "flap.angle", "load.position"]
 
 
+@pytest.mark.slow
 def test_along_the_run() -> None:
     """The hub gets faster: at each time frequencies as of its speed and of the angle that the rod lags by."""
     ramp, times = 40.0, [0.02, 0.05, 0.08]
@@ -96,6 +98,7 @@ def test_along_the_run() -> None:
     assert found.label == "t in s"
 
 
+@pytest.mark.slow
 def test_along_the_start_of_a_command() -> None:
     """A load swings at the length that its rope begins with, also later in the run."""
     rope = {"name": "rope", "a": {"link": "ground"}, "b": {"link": "load"}, "stiffness": 1e6, "damping": 1e3}
@@ -109,6 +112,7 @@ def test_along_the_start_of_a_command() -> None:
     assert found.frequency[:, 0] == pytest.approx(np.sqrt(9.81 / lengths) / (2 * np.pi), rel=EXACT)
 
 
+@pytest.mark.slow
 def test_commands(gpmelica: Command, tmp_path: Path) -> None:
     """A payload that makes a slide slower than another one: figure, JSON and CSV of the same numbers."""
     path = tmp_path / "spinner.toml"

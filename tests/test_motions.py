@@ -129,6 +129,7 @@ def test_a_length_begins_with_the_distance_of_its_ends() -> None:
     assert np.abs(evaluate(model.mechanism, 0.0, *model.start).Q - without).max() < 1e-9
 
 
+@pytest.mark.slow
 def test_closed_forms_in_the_text() -> None:
     """Run by rumoca, where commands are parameters; at its tolerance."""
     model = prepare(from_data(drives()))

@@ -49,6 +49,7 @@ def verdict(model: Prepared, out: Path, **options: Any) -> verify.RunReport:
     return verify.run(model, verify.Options(out, **options))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", [locked(), sprung()], ids=["locked", "sprung"])
 def test_rounding_alone_is_no_disagreement(table: Table, tmp_path: Path) -> None:
     report = verdict(prepare(from_data(table)), tmp_path)

@@ -58,6 +58,7 @@ def _states(model: Prepared, seed: int) -> list[tuple[float, Any, Any, Any]]:
 # ---- agreement --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_outputs_agree_in_random_states(path: Path) -> None:
     """Accelerations, efforts, joint loads, energies, …: all outputs of the first and the last case."""
@@ -80,6 +81,7 @@ def test_random_mechanisms_agree(seed: int) -> None:
     assert second_opinion(seed).faults == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("example", "case"), [("four_bar_3d", None), ("excavator_arm", "digs"), ("crane", "rigid_boom_dahl")]
 )
@@ -96,6 +98,7 @@ def test_trajectories_agree(example: str, case: str | None) -> None:
     assert np.abs(np.subtract(*times)).max(initial=0.0) < 1e-6
 
 
+@pytest.mark.slow
 def test_short_pulses_are_not_stepped_over() -> None:
     """A blow of 1 N·s in a microsecond gives a mass of 2 kg the speed 0.5 m/s, however long the run is."""
     width = 1e-6
@@ -111,6 +114,7 @@ def test_short_pulses_are_not_stepped_over() -> None:
 # ---- checks of the start ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_nothing_is_said_against_examples(path: Path) -> None:
     """Each case starts as the description and the laws of mechanics want it."""
@@ -216,6 +220,7 @@ def _prepared() -> Prepared:
     return prepare(from_data(_cantilever()))
 
 
+@pytest.mark.slow
 def test_the_machine_of_the_mutants_is_right() -> None:
     """Without a fault both findings are good."""
     consistent, agrees, error = _verdict(_prepared())
@@ -223,6 +228,7 @@ def test_the_machine_of_the_mutants_is_right() -> None:
     assert agrees, error
 
 
+@pytest.mark.slow
 def test_a_wrong_beam_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     """One stiffness of production's beams is 1 % off; its own runs and FMUs share that."""
     right = rfem.stiffnesses
@@ -241,6 +247,7 @@ def test_a_wrong_row_of_the_closures_shows(monkeypatch: pytest.MonkeyPatch) -> N
     assert "equation pin_yz, which the description asks for, is missing" in said
 
 
+@pytest.mark.slow
 def test_a_wrong_order_of_deformations_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Springs of replacement joints about one another's axes."""
     right = DEFORMATIONS["local"]
@@ -253,6 +260,7 @@ def test_a_wrong_order_of_deformations_shows(monkeypatch: pytest.MonkeyPatch) ->
     assert not _verdict(prepare(from_data(data)))[1]
 
 
+@pytest.mark.slow
 def test_a_wrong_timing_of_paths_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Legs that last 1 % longer."""
     right = DescribedPath.legs
@@ -260,6 +268,7 @@ def test_a_wrong_timing_of_paths_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not _verdict(_prepared())[1]
 
 
+@pytest.mark.slow
 def test_a_wrong_balance_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Production's search for the equilibrium with gravity the wrong way."""
     right = statics.equilibrium
@@ -269,6 +278,7 @@ def test_a_wrong_balance_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "no static equilibrium" in consistent.text
 
 
+@pytest.mark.slow
 def test_a_wrong_mass_shows(monkeypatch: pytest.MonkeyPatch) -> None:
     """A top whose mass is 1 % off."""
     right = builder._Builder._inertial
@@ -305,6 +315,7 @@ def test_event_times_are_compared() -> None:
     assert grazed.of_events(_with_events(), 1.0) == ()
 
 
+@pytest.mark.slow
 def test_simulate_is_given_plain_data() -> None:
     """The oracle sees dictionaries, lists, numbers and text alone."""
     data, claims = given(_prepared())

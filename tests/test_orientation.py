@@ -300,6 +300,7 @@ def quick_flight() -> Trajectory:
     return simulate(mechanism_of(_flight(**QUICK)))
 
 
+@pytest.mark.slow
 def test_fmu_follows_the_path(compile_data: CompileData, quick_flight: Trajectory) -> None:
     """Model exchange and co-simulation, over jumps of acceleration, to 1e-7 of ranges, and to the end."""
     compiled = compile_data(_flight(**QUICK), "3.0")
@@ -308,6 +309,7 @@ def test_fmu_follows_the_path(compile_data: CompileData, quick_flight: Trajector
         _check_end(run_of(compiled, mode, stop=STOP))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not rumoca.available(), reason="rumoca is not installed")
 def test_modelica_text_follows_the_path(quick_flight: Trajectory) -> None:
     """The same in the second Modelica compiler, with orientations that follow parameters."""

@@ -222,6 +222,7 @@ def test_what_falls_over_starts_where_it_comes_to_rest(compile_data: CompileData
     assert found == pytest.approx(model.start[0], abs=SAME)
 
 
+@pytest.mark.slow
 def test_a_start_on_a_summit_is_refused(compile_data: CompileData) -> None:
     """A rod upright on a spring that no longer holds it, as nothing says which way it falls."""
     rod = link("rod", "revolute", Y, stiffness="k") | body(1.0, [0.0, 0.0, 0.5], [0.1, 0.1, 0.1])
@@ -277,6 +278,7 @@ def resting(**changes: float) -> Data:
     return machine(*links, parameters=values, contacts=[ground], lines=[rope], statics={"locked": []})
 
 
+@pytest.mark.slow
 def test_start_of_what_is_indifferent(compile_data: CompileData) -> None:
     """A load on the ground lies where the description has it, and is found anew: deeper, or lifted by its rope."""
     with Fmu(compile_data(resting()), "cs") as fmu:

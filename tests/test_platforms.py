@@ -190,6 +190,7 @@ def test_own_platform_is_as_fmpy_has_it() -> None:
 # ---- Processors that are asked for ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not here("3.0").name.startswith("x86_64-"), reason="the processor is another one")
 def test_code_for_a_processor(tmp_path: Path) -> None:
     """It has that processor's instructions, says so, and gives the reference's accelerations as well."""

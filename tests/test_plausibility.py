@@ -65,6 +65,7 @@ def test_a_sprung_joint_may_rest_on_its_stop() -> None:
     assert "start_beyond_stop" not in {remark.id for remark in of_description(model)}
 
 
+@pytest.mark.slow
 def test_the_fourth_line(gpmelica: Command, tmp_path: Path) -> None:
     """Amber in terminal, page and JSON; the exit status is 5 with --strict alone."""
     file, out = tmp_path / "boom.toml", tmp_path / "out"
@@ -86,6 +87,7 @@ def test_the_fourth_line(gpmelica: Command, tmp_path: Path) -> None:
     assert "questionable: One value" in gpmelica("check", file).out
 
 
+@pytest.mark.slow
 def test_study_has_the_fourth_line(gpmelica: Command, tmp_path: Path) -> None:
     file, out = tmp_path / "boom.toml", tmp_path / "study"
     cases = [{"name": "right"}, {"name": "degrees", "set": {"links.boom.joint.position": 28.6}}]
@@ -101,6 +103,7 @@ def test_study_has_the_fourth_line(gpmelica: Command, tmp_path: Path) -> None:
     assert "degrees: links[0] (boom): boom.angle starts at 28.6 rad" in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rate", "count"), [(1e3, 0), (1e7, 1)])
 def test_an_expression_too_fast_to_be_resolved(rate: float, count: int) -> None:
     """An oscillation of 1.6 MHz in a run of 2 s cannot be searched; one of 160 Hz can."""
@@ -109,6 +112,7 @@ def test_an_expression_too_fast_to_be_resolved(rate: float, count: int) -> None:
     assert found == ["function_unresolved"] * count
 
 
+@pytest.mark.slow
 def test_switches_at_unknown_times_are_resolved() -> None:
     """Jumps of a square wave are events, which a search by samples need not resolve."""
     table = boom(position=0.5) | {"forces": [{"name": "beat", "joint": "boom", "effort": "sign(sin(200*t))"}]}

@@ -45,6 +45,7 @@ def pixels(picture: Picture) -> Array:
     return np.rint(imread(io.BytesIO(picture.png), format="png")[..., :3] * 255)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURES)
 def test_figures_are_not_blank(name: str) -> None:
     """150 dpi, many colours, and neither empty nor black: 1 to 30 % of the pixels carry something."""
@@ -101,6 +102,7 @@ def test_panels_hold_the_signals() -> None:
     assert_allclose(lines(elastic)[0][0][1] * 1e-6, report.reference.signals["boom_r1_psi"], atol=1e-18)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_style")
 @pytest.mark.parametrize(("elements", "rows"), [(2, 1), (4, 3), (9, 6)])
 def test_long_beams_show_some_of_their_elements(elements: int, rows: int) -> None:
@@ -167,6 +169,7 @@ def test_what_a_mechanism_does_not_have_is_not_drawn() -> None:
     assert base_motion(build(rigid), fixed.reference, fixed.runs) is None
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_style")
 def test_a_run_that_diverges_leaves_the_picture() -> None:
     """Its 1e300 neither overflows the figures nor flattens the curves that one wants to see."""

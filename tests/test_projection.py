@@ -269,6 +269,7 @@ def test_only_rounding_is_corrected_in_the_initial_event(swinging: Compiled, off
         assert not fmu.discrete_states()[3]
 
 
+@pytest.mark.slow
 def test_single_states_are_evaluated_as_given(compile_data: CompileData) -> None:
     """Derivatives off the constraints, at a time at which nothing fulfils them."""
     rows = [{"name": "far", "expression": "sin(right.x - 1) - t"}]
@@ -307,6 +308,7 @@ def test_fmpy_keeps_the_constraints(swinging: Compiled, threshold: float, error:
     assert max(np.abs(found[name] - expected[name]).max() for name in STATES) < error
 
 
+@pytest.mark.slow
 def test_both_versions_of_the_standard_project_alike(swinging: Compiled, compile_data: CompileData) -> None:
     """FMI 3.0 gives the states, corrections and counts of 2.0, in both modes."""
     newer = compile_data(swing(), "3.0").fmu
@@ -343,6 +345,7 @@ def test_description_of_the_fmu(swinging: Compiled) -> None:
         )
 
 
+@pytest.mark.slow
 def test_run_agrees_and_says_who_projects(swinging: Compiled, tmp_path: Path) -> None:
     """With α = β = 0 the projected FMU moves as the reference in both modes; a note tells the backends apart."""
     report = verify.run(swinging.model, verify.Options(tmp_path, rumoca=False))

@@ -35,6 +35,7 @@ def _projected_loop(seed: int, kind: str) -> tuple[Prepared, Array, Array, np.ra
     return prepare(from_data(data)), q, qd, rng
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", CLOSURES)
 def test_steps_are_the_smallest(kind: str, seed: int) -> None:
@@ -159,6 +160,7 @@ def _expected(model: Prepared, start: Start) -> Trajectory:
     return reference.simulate(model.mechanism, start=projected, **settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("example", "formulation"),
     [("mobile_robot", "gpme"), ("mobile_robot", "gpme_reduced"), ("four_bar_3d", "lagrange")],

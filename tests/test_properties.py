@@ -64,6 +64,7 @@ def _given(program: Program) -> list[str]:
     return ["time", *(s.variable for s in program.states), *(entry.name for entries in lists for entry in entries)]
 
 
+@pytest.mark.slow
 @PROFILE
 @given(descriptions())
 def test_equations_are_the_references(data: dict[str, Any]) -> None:
@@ -93,6 +94,7 @@ def _position(model: Prepared, point: str, q: np.ndarray[Any, Any]) -> list[floa
     return list(pose[:3, :3] @ place.position + pose[:3, 3])
 
 
+@pytest.mark.slow
 @PROFILE
 @given(descriptions())
 def test_program_text_and_interface(data: dict[str, Any]) -> None:
@@ -149,6 +151,7 @@ def _check_interface(model: Prepared, described: list[str]) -> None:
 ELEMENTS = (2, 5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["S_r_L_r_J_nf", "S_fl_L_fl_J_nf"])
 def test_violations_decay_at_the_slow_root(compile_example: Compile, case: str) -> None:
     """Started off its path, the manipulator comes back to it: straight down in the logarithm (P0, Fig. 8).
@@ -170,6 +173,7 @@ def test_violations_decay_at_the_slow_root(compile_example: Compile, case: str) 
     assert violation[run.time >= 2.2].max() < 5e-7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("elements", ELEMENTS)
 def test_cantilever_rests_in_equilibrium(compile_data: CompileData, elements: int) -> None:
     """Started from statics, the sagging beam stays where it is, where a beam under its weight sags to.

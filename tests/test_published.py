@@ -28,6 +28,7 @@ def _quick(case: Case) -> list[Value]:
     return case.compared()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [case for case in CASES if case.quick], ids=lambda case: case.name)
 def test_published_values(case: Case) -> None:
     """Runs and equilibria agree with published values, as far as those are precise."""

@@ -89,6 +89,7 @@ def test_files_keep_the_rules(tmp_path: Path) -> None:
     assert options["OutputIntervalLength"] == pytest.approx(result["time"][1])
 
 
+@pytest.mark.slow
 def test_build_writes_them(gpmelica: Command, arm: Path, tmp_path: Path) -> None:
     """`build --reference-results` writes them beside the FMU and says so."""
     answer = gpmelica("build", arm, "--out", tmp_path / "here", "--reference-results", "--json")

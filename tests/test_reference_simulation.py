@@ -304,6 +304,7 @@ def test_where_a_choice_of_coordinates_ends() -> None:
     assert singular_times(pendulum, motion, start, ["bob.y"]) == []
 
 
+@pytest.mark.slow
 def test_what_the_text_cannot_do_is_said_before_the_build(tmp_path: Path) -> None:
     """Where the text's coordinates end is known by then, whatever becomes of the build."""
     told: list[str] = []

@@ -208,6 +208,7 @@ def test_large_forces_that_are_right(table: Table) -> None:
     assert remarks_of_run(table) == []
 
 
+@pytest.mark.slow
 def test_the_peak_of_an_impact_is_right() -> None:
     """A ball falls on a hard floor: 4,000 times its weight for an instant, its weight in the mean."""
     deck = {"name": "deck", "link": "ball", "plane": {"point": SPACE}, "stiffness": 1e8, "damping": 10.0}
@@ -349,6 +350,7 @@ def _cases() -> list[tuple[str, str | None]]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("path", "case"), _cases())
 def test_descriptions_of_examples_have_no_remarks(path: str, case: str | None) -> None:
     assert remarks_of_example(path, case) == []
@@ -370,6 +372,7 @@ TRUE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("path", "case"), TRUE)
 def test_runs_of_examples_have_true_remarks_alone(path: str, case: str | None) -> None:
     model = prepare(load(EXAMPLES / path, case))
@@ -389,6 +392,7 @@ def test_awkward_machines_that_are_right_have_no_remarks(name: str) -> None:
 # ---- Where remarks are shown -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_crane_that_tips_is_amber_on_the_first_screen(gpmelica: Command, tmp_path: Path) -> None:
     """The run agrees, and yet the page's head, the terminal and result.json name time and outrigger."""
     file, out = tmp_path / "crane.toml", tmp_path / "out"

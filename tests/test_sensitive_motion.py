@@ -61,6 +61,7 @@ def _judged(model: Prepared, path: Path) -> list[Comparison]:
 
 
 # slow: 3 to 22 s for each mechanism; the tests of wrong FMUs below take about 17 s each
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_mechanism_agrees(name: str, compile_data: CompileData) -> None:
     """Bouncing, chaotic, stiff, slow and vibrating mechanisms agree in model exchange and co-simulation."""
@@ -69,6 +70,7 @@ def test_right_mechanism_agrees(name: str, compile_data: CompileData) -> None:
     assert [c.ok for c in comparisons] == [True, True], [c.note for c in comparisons]
 
 
+@pytest.mark.slow
 def test_verdict_on_chaotic_motion(compile_data: CompileData) -> None:
     """The double pendulum over 10 s agrees up to the time from which the reference differs from itself."""
     data = double_pendulum()
@@ -81,6 +83,7 @@ def test_verdict_on_chaotic_motion(compile_data: CompileData) -> None:
     assert (remark.id, remark.time) == ("sensitive_motion", comparisons[0].horizon)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fault",
     [
@@ -98,6 +101,7 @@ def test_wrong_chaotic_fmu_stays_red(fault: dict[str, Any], compile_data: Compil
     assert [c.ok for c in _judged(model, wrong)] == [False, False]
 
 
+@pytest.mark.slow
 def test_wrong_stop_stays_red(compile_data: CompileData) -> None:
     """A stop of another stiffness disagrees, although impacts amplify what differs."""
     wrong = backlash(2.0)
@@ -105,6 +109,7 @@ def test_wrong_stop_stays_red(compile_data: CompileData) -> None:
     assert [c.ok for c in _judged(sensitive_model(backlash(2.0)), compile_data(wrong).fmu)] == [False, False]
 
 
+@pytest.mark.slow
 def test_agreement_costs_no_further_run(monkeypatch: pytest.MonkeyPatch, compile_data: CompileData) -> None:
     """Neither the reference nor a run is repeated where all agree."""
     data = stiff_oscillator(1e3)

@@ -125,6 +125,7 @@ def test_assembled_loops_are_closed(kind: str, seed: int) -> None:
         assert (a.R.T @ b.R)[2, 2] > 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kind", CLOSURES)
 def test_rank_and_partition_of_loops(kind: str, seed: int) -> None:

@@ -45,6 +45,7 @@ _COARSE = 1e-5  # tolerance from which on a run may end at a singular configurat
 
 
 # slow: 6 to 15 s for each tolerance
+@pytest.mark.slow
 @pytest.mark.parametrize("tolerance", [1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12])
 def test_reference_keeps_its_branch(tolerance: float) -> None:
     """The reference passes ten singular configurations in 10 s along the closed form, or ends with a message."""
@@ -61,6 +62,7 @@ def test_reference_keeps_its_branch(tolerance: float) -> None:
     assert len(run.singular) == 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closure", CLOSURES)
 def test_redundant_constraints_do_not_count_as_singular(closure: str) -> None:
     """Times of singular configurations are found with and without constraints that are redundant all the time."""
@@ -70,6 +72,7 @@ def test_redundant_constraints_do_not_count_as_singular(closure: str) -> None:
 
 
 # slow: up to 25 s
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [3, 5, 10])
 def test_more_windows(count: int) -> None:
     """Mechanisms with more branches keep theirs, too."""
@@ -79,6 +82,7 @@ def test_more_windows(count: int) -> None:
 
 
 # slow: up to 50 s, most of it compilation and CVODE
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["me", "cs"])
 @pytest.mark.parametrize("count", [2, 5])
 def test_fmu_keeps_its_branch_or_fails(count: int, mode: Mode, compile_data: CompileData) -> None:

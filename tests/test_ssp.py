@@ -78,6 +78,7 @@ def test_runs_in_fmpy(plant: Compiled, tmp_path: Path) -> None:
     assert pushed["Plant.cart_position"][-1] > rest["Plant.cart_position"][-1] + 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmi", ["2.0", "3.0"])
 def test_controller_is_connected_by_name(once: Once, tmp_path: Path, fmi: str) -> None:
     """Inputs and outputs of the same name are connected, and nothing else; the system needs no connectors."""

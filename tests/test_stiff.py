@@ -44,6 +44,7 @@ def test_communication_steps_of_a_stiff_run(linkage: Compiled) -> None:
     assert (np.ptp(values, axis=0) / np.ptp(values[0], axis=0)).max() < tolerance
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["Radau", "BDF"])
 def test_exact_jacobians_save_evaluations(linkage: Compiled, method: str) -> None:
     """A solver of stiff problems that gets the FMU's Jacobian evaluates it less often, and ends where it did."""

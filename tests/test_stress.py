@@ -100,6 +100,7 @@ def _run(importer: Path, *arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmi", VERSIONS)
 def test_ten_thousand_lives_and_resets(tmp_path: Path, fmi: str) -> None:
     """10,000 lives and 10,000 resets need no memory beyond what the first tenth does; 8 threads do not disturb
@@ -110,6 +111,7 @@ def test_ten_thousand_lives_and_resets(tmp_path: Path, fmi: str) -> None:
     assert float(growth[1]) < 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the linker has no --wrap")
 def test_a_run_allocates_nothing(tmp_path: Path) -> None:
     """By no solver, with a task that is projected: who has to keep real time can rely on it."""
@@ -117,6 +119,7 @@ def test_a_run_allocates_nothing(tmp_path: Path) -> None:
     _run(_with_model(tmp_path, _constrained(), "2.0", "allocations.c", "-O2", *wrapped))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmi", VERSIONS)
 def test_stress_under_sanitizers(tmp_path: Path, fmi: str) -> None:
     """The same calls do nothing that AddressSanitizer or UndefinedBehaviorSanitizer finds fault with."""
@@ -124,12 +127,14 @@ def test_stress_under_sanitizers(tmp_path: Path, fmi: str) -> None:
     _run(importer, "200")
 
 
+@pytest.mark.slow
 def test_everything_under_sanitizers(tmp_path: Path) -> None:
     """Nor do all solvers, projections, derivatives and states of a model whose rows depend on each other."""
     importer = _with_model(tmp_path, _constrained(), "3.0", "everything.c", *SANITIZERS)
     _run(importer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmi", VERSIONS)
 def test_any_calls_under_sanitizers(tmp_path: Path, fmi: str) -> None:
     """Nor do 100,000 calls in any order and mode on a hand-written model; in 3.0 from the callback, too."""

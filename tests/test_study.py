@@ -83,6 +83,7 @@ def test_a_case_that_fails_is_reported(finished: Finished) -> None:
     assert not (finished.folder / "impossible").exists()
 
 
+@pytest.mark.slow
 def test_a_case_that_fails_has_no_verdict_of_an_earlier_run(tmp_path: Path) -> None:
     """Nothing in its folder says any more that all agrees."""
     old = [tmp_path / "out" / "impossible" / name for name in ("result.json", "report.html")]
@@ -125,6 +126,7 @@ def test_page_shows_all_cases_and_needs_nothing_from_outside(finished: Finished)
     assert "base.supports.*.stiffness\u00a0=\u00a0[1e+05,\u00a01e+05,\u00a020000]" in text
 
 
+@pytest.mark.slow
 def test_page_has_no_text_on_text(finished: Finished) -> None:
     """In a browser that is there, at 1000 and 1600 pixels; it complains of nothing."""
     with browser() as found, page_at(found, finished.study.report.resolve().as_uri(), 1000) as (page, complaints):
@@ -178,6 +180,7 @@ def running(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
         process.kill()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="interrupts a process group")
 def test_an_interrupt_ends_the_workers(running: subprocess.Popen[str], tmp_path: Path) -> None:
     """Ctrl-C: no process survives, workers say nothing, and no temporary file is left."""
@@ -191,6 +194,7 @@ def test_an_interrupt_ends_the_workers(running: subprocess.Popen[str], tmp_path:
     assert list((tmp_path / "temporary").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_costs_no_case(tmp_path: Path) -> None:
     """The cases that were under way are run again, and the study ends as without it."""
     killed: list[int] = []

@@ -162,6 +162,7 @@ def test_rates_are_those_of_the_constraints(tmp_path: Path, t: float) -> None:
     check_levels(mechanism_of(_arm(tmp_path)), np.random.default_rng(4), t)
 
 
+@pytest.mark.slow
 def test_free_ends_are_checked_during_runs(tmp_path: Path) -> None:
     """By FMU and text after each step; the reference has no value beyond."""
     data = _arm(tmp_path, motions=[], lines=[], forces=[])

@@ -98,6 +98,7 @@ def _check_slack_is_free(signal: Any) -> None:
 LAWS = pytest.mark.parametrize("law", [None, HERTZ], ids=["damper", "hunt-crossley"])
 
 
+@pytest.mark.slow
 @LAWS
 def test_slack_elements_do_no_work_in_the_reference(law: Table | None) -> None:
     """Through touch-down, rebound and lift-off of all elements."""
@@ -105,6 +106,7 @@ def test_slack_elements_do_no_work_in_the_reference(law: Table | None) -> None:
     _check_slack_is_free(run.signals.__getitem__)
 
 
+@pytest.mark.slow
 @LAWS
 @pytest.mark.parametrize("mode", ["me", "cs"])
 def test_slack_elements_do_no_work_in_the_fmu(
@@ -142,6 +144,7 @@ def test_both_derivations_agree(law: Table | None) -> None:
         assert found.outputs["potential_energy"] == pytest.approx(potential, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not rumoca_backend.available(), reason="rumoca is not installed")
 @LAWS
 def test_modelica_source_agrees(law: Table | None, tmp_path: Any) -> None:

@@ -153,6 +153,7 @@ def _script(effort: float, limit: float) -> str:
     )
 
 
+@pytest.mark.slow
 @needs_rumoca
 @pytest.mark.parametrize("limits", [(2.0, 1e6), (1e5, 4.0)], ids=["of the processor", "by the clock"])
 def test_its_limit_of_time_ends_it(limits: tuple[float, float]) -> None:
@@ -163,6 +164,7 @@ def test_its_limit_of_time_ends_it(limits: tuple[float, float]) -> None:
     assert answer.stdout.strip() == "None"
 
 
+@pytest.mark.slow
 @needs_rumoca
 @pytest.mark.skipif(os.name == "nt", reason="no SIGINT to another process")
 def test_ctrl_c_ends_it_at_once() -> None:
