@@ -37,7 +37,7 @@ _BRIEF = 1e-3  # of the run: a condition that changes back so soon has been graz
 
 @dataclass(frozen=True)
 class Opinion:
-    """What the oracle says.
+    """Opinion of the oracle: objections to the start, its run, and notes.
 
     Parameters
     ----------
