@@ -13,9 +13,13 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .commands.check import Summary
-    from .commands.loads import LoadSummary
-    from .errors import (
+    from .analysis import Reactions
+    from .api.exchange import from_urdf, to_urdf
+    from .api.model import Model, load
+    from .api.optimum import optimize
+    from .api.results import Run
+    from .api.sweeps import sweep
+    from .core.errors import (
         BuildError,
         DescriptionError,
         GpmelicaError,
@@ -24,18 +28,15 @@ if TYPE_CHECKING:
         SolveError,
         UnknownNameError,
     )
-    from .exchange import Exported, from_urdf, to_urdf
+    from .exchange.export_urdf import Exported
     from .fmu.backends.fmu import Fmu
-    from .fmu.compare.context import RunReport
     from .linear import Mode, Modes, ModeTracks, StateSpace
-    from .model import Model, load
     from .plausibility import Remark
-    from .reference import Reactions
-    from .results import Run
-    from .studies.optimum import optimize
-    from .studies.sweeps import sweep
+    from .runs.compare.context import RunReport
     from .sweeps.optimize import Optimum
     from .sweeps.results import Sweep
+    from .tasks.check import Summary
+    from .tasks.loads import LoadSummary
 
 __version__ = version("gpmelica")
 
@@ -71,9 +72,9 @@ __all__ = [
 
 # modules by what they give: each is imported at its first use, for solvers and compilers take a second to load
 _MODULES = {
-    "commands.check": ("Summary",),
-    "commands.loads": ("LoadSummary",),
-    "errors": (
+    "tasks.check": ("Summary",),
+    "tasks.loads": ("LoadSummary",),
+    "core.errors": (
         "BuildError",
         "DescriptionError",
         "GpmelicaError",
@@ -82,16 +83,17 @@ _MODULES = {
         "SolveError",
         "UnknownNameError",
     ),
-    "exchange": ("Exported", "from_urdf", "to_urdf"),
+    "api.exchange": ("from_urdf", "to_urdf"),
+    "exchange.export_urdf": ("Exported",),
     "fmu.backends.fmu": ("Fmu",),
-    "fmu.compare.context": ("RunReport",),
+    "runs.compare.context": ("RunReport",),
     "linear": ("Mode", "ModeTracks", "Modes", "StateSpace"),
-    "model": ("Model", "load"),
+    "api.model": ("Model", "load"),
     "plausibility": ("Remark",),
-    "reference": ("Reactions",),
-    "results": ("Run",),
-    "studies.optimum": ("optimize",),
-    "studies.sweeps": ("sweep",),
+    "analysis": ("Reactions",),
+    "api.results": ("Run",),
+    "api.optimum": ("optimize",),
+    "api.sweeps": ("sweep",),
     "sweeps.optimize": ("Optimum",),
     "sweeps.results": ("Sweep",),
 }

@@ -27,9 +27,9 @@ from helpers_backends import (
     reference_accelerations,
 )
 
-from gpmelica.commands.build import build_native
-from gpmelica.fmu.backends import rumoca as rumoca_backend
-from gpmelica.prepared import Prepared
+from gpmelica.analysis.prepared import Prepared
+from gpmelica.runs import rumoca as rumoca_backend
+from gpmelica.tasks.build import build_native
 
 
 def fmu_error(model: Prepared, count: int) -> float:

@@ -26,9 +26,9 @@ from helpers_examples import changed
 from helpers_report import crane, crane_report, disturbed, prescribed_run
 
 from gpmelica import scene
-from gpmelica.fmu.report.animation import write_animation
-from gpmelica.fmu.report.report import render
-from gpmelica.generator.mechanism import build
+from gpmelica.mechanism import build
+from gpmelica.report.animation import write_animation
+from gpmelica.report.report import render
 
 _SIZE = (1000, 800)
 _RENDERED = "document.getElementById('player').player.rendered"

@@ -19,7 +19,7 @@ from rich.console import Console
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from awkward_machines import MACHINES
 
-from gpmelica.workers import worker_processes
+from gpmelica.core.workers import worker_processes
 
 _SCREEN = Console(highlight=False, soft_wrap=True)
 

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpmelica import reference
+from gpmelica import analysis
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.description import Chain
 from gpmelica.fmu.backends import native
 from gpmelica.fmu.compilers.binaries import toolchains
-from gpmelica.generator.description import Chain
 from gpmelica.generator.program.items import TreeSolve
-from gpmelica.prepared import Prepared, prepare
 
 Array = NDArray[np.float64]
 MOST = 64  # elements of a beam
@@ -58,10 +58,10 @@ class Crane:
         q, qd = (near + 1e-2 * rng.normal(size=(count, self.n)) for near in self.model.start)
         return q, qd
 
-    def reference(self, q: Array, qd: Array) -> reference.Evaluation:
+    def reference(self, q: Array, qd: Array) -> analysis.Evaluation:
         """The independent solver's evaluation at t = 0; q and qd of shape (n,)."""
         model = self.model
-        return reference.evaluate(model.mechanism, 0.0, q, qd, start=model.start, dependent=model.dependent)
+        return analysis.evaluate(model.mechanism, 0.0, q, qd, start=model.start, dependent=model.dependent)
 
 
 def _description(elements: int) -> dict[str, Any]:

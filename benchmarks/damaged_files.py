@@ -25,7 +25,7 @@ from damaged_files import KINDS, SLOW, Outcome, outcome
 from helpers_bad_input import ARM
 
 from gpmelica import load
-from gpmelica.workers import worker_processes
+from gpmelica.core.workers import worker_processes
 
 _BATCH = 100
 

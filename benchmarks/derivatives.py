@@ -22,8 +22,8 @@ from helpers_backends import Compiled, example_model
 from helpers_replacement import model_of
 from helpers_stiff import Exchanged, exchange
 
-from gpmelica.commands.build import build_native
-from gpmelica.prepared import Prepared
+from gpmelica.analysis.prepared import Prepared
+from gpmelica.tasks.build import build_native
 
 MODELS: dict[str, Callable[[], Prepared]] = {
     "crane, rigid boom": lambda: example_model("crane", "rigid_boom"),

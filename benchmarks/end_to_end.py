@@ -16,7 +16,7 @@ from awkward_machines.judge import Answer, toml
 from awkward_machines.parts import Table
 from helpers_time import alarm
 
-from gpmelica import cli
+from gpmelica.cli import app
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def gpmelica(arguments: list[str], folder: Path, seconds: float) -> Ended:
     try:
         with alarm(seconds), warnings.catch_warnings():
             warnings.simplefilter("always")
-            cli.main()
+            app.main()
     except SystemExit as ended:
         return Ended(int(ended.code or 0), out.getvalue(), err.getvalue())
     except TimeoutError:

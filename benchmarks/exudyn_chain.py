@@ -17,9 +17,9 @@ import numpy as np
 from mujoco_chain import BASE, small_motions
 from numpy.typing import NDArray
 
-from gpmelica.generator.mechanism import GROUND, Coordinate, Mechanism
-from gpmelica.generator.types.joints import X, Y, Z
-from gpmelica.prepared import Prepared
+from gpmelica.analysis.prepared import Prepared
+from gpmelica.description.types.joints import X, Y, Z
+from gpmelica.mechanism import GROUND, Coordinate, Mechanism
 
 sys.exudynFast = True  # type: ignore[attr-defined]  # its module without checks of ranges, which it announces
 with redirect_stdout(StringIO()):

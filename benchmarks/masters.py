@@ -21,13 +21,13 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from helpers_masters import SLEWING, controller, masters
 
-from gpmelica.commands.build import build_native
-from gpmelica.fmu.report.plots import style
-from gpmelica.fmu.runs import simulate as runs
-from gpmelica.fmu.ssp.system import write_ssp
-from gpmelica.generator.description import load
-from gpmelica.prepared import prepare
-from gpmelica.trajectory import Trajectory
+from gpmelica.analysis.prepared import prepare
+from gpmelica.core.trajectory import Trajectory
+from gpmelica.description import load
+from gpmelica.exchange.ssp.system import write_ssp
+from gpmelica.report.plots import style
+from gpmelica.runs.fmpy_runs import simulate as runs
+from gpmelica.tasks.build import build_native
 
 FIGURE = Path(__file__).parents[1] / "docs" / "masters.png"
 DESCRIPTION = SLEWING / "slewing.toml"

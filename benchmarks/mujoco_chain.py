@@ -13,8 +13,8 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from gpmelica.generator.mechanism import GROUND, Body, Coordinate, Mechanism, Support
-from gpmelica.prepared import Prepared
+from gpmelica.analysis.prepared import Prepared
+from gpmelica.mechanism import GROUND, Body, Coordinate, Mechanism, Support
 
 Array = NDArray[np.float64]
 _TYPES = {"rotation": "hinge", "translation": "slide"}

@@ -13,10 +13,10 @@ from helpers_backends import Compiled, Fmu
 from helpers_multibody import chain, state_names
 from numpy.typing import NDArray
 
+from gpmelica.analysis.prepared import Prepared
 from gpmelica.fmu.backends import openmodelica
 from gpmelica.fmu.backends.openmodelica.build import Request, compile_text
-from gpmelica.fmu.runs.chatter import captured
-from gpmelica.prepared import Prepared
+from gpmelica.runs.fmpy_runs.chatter import captured
 
 Array = NDArray[np.float64]
 PULSE = 0.1  # s

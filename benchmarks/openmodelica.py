@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from helpers_multibody import chain
 from helpers_multibody_crane import crane as whole_crane
 
-from gpmelica.errors import BuildError, MissingToolError
+from gpmelica.core.errors import BuildError, MissingToolError
 from gpmelica.fmu.backends import openmodelica
 from gpmelica.fmu.backends.openmodelica.build import Request, compile_text
 from gpmelica.generator import modelica

@@ -11,9 +11,9 @@ import numpy as np
 import pinocchio as pin
 from crane import Array
 
-from gpmelica.generator.mechanism import GROUND, Body, Coordinate, Mechanism
-from gpmelica.generator.types.joints import X, Y, Z
-from gpmelica.reference import Evaluation
+from gpmelica.analysis import Evaluation
+from gpmelica.description.types.joints import X, Y, Z
+from gpmelica.mechanism import GROUND, Body, Coordinate, Mechanism
 
 _TRANSLATION = (("translation", X), ("translation", Y), ("translation", Z))
 _EULER_ANGLES = (("rotation", Z), ("rotation", Y), ("rotation", X))

@@ -16,12 +16,12 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from gpmelica.commands.build import build_native
-from gpmelica.fmu.report.plots import style
-from gpmelica.fmu.runs import simulate as runs
-from gpmelica.generator.description import Chain
-from gpmelica.prepared import Prepared, prepare
-from gpmelica.trajectory import Trajectory
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.core.trajectory import Trajectory
+from gpmelica.description import Chain
+from gpmelica.report.plots import style
+from gpmelica.runs.fmpy_runs import simulate as runs
+from gpmelica.tasks.build import build_native
 
 ROOT = Path(__file__).parents[1]
 FIGURE = ROOT / "docs" / "projection.png"

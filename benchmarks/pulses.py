@@ -24,13 +24,14 @@ from rich.console import Console
 from rich.table import Table
 from scipy.interpolate import CubicSpline
 
-from gpmelica import reference
-from gpmelica.fmu.backends import native, rumoca_process
-from gpmelica.fmu.runs import simulate as runs
-from gpmelica.fmu.runs.inputs import InputTable
+from gpmelica import analysis
+from gpmelica.analysis.prepared import prepare
+from gpmelica.description.load import from_data
+from gpmelica.fmu.backends import native
 from gpmelica.generator import modelica
-from gpmelica.generator.description.load import from_data
-from gpmelica.prepared import prepare
+from gpmelica.runs import rumoca_process
+from gpmelica.runs.fmpy_runs import simulate as runs
+from gpmelica.runs.fmpy_runs.inputs import InputTable
 
 Array = NDArray[np.float64]
 HORIZONS = (1.0, 10.0, 100.0)
@@ -119,7 +120,7 @@ def trial(seed: int, with_rumoca: bool) -> list[tuple[str, str]]:
         model, stop = prepare(from_data(data)), data["simulation"]["stop"]
         step, names = data["simulation"]["output_step"], [*speeds]
         functions = None if inputs is None else inputs.functions()
-        found = {"reference": reference.simulate(model.mechanism, inputs=functions).signals}
+        found = {"reference": analysis.simulate(model.mechanism, inputs=functions).signals}
         fmu = native.build_bare(model, folder)
         for mode in ("me", "cs"):
             settings: dict[str, Any] = {"stop": stop, "output_step": step, "tolerance": 1e-8, "inputs": inputs}

@@ -34,7 +34,7 @@ from machines.derivations import derivations
 from machines.second_opinion import second_opinion
 from machines.trial import FAMILIES, Trial, trial
 
-from gpmelica.workers import worker_processes
+from gpmelica.core.workers import worker_processes
 
 _BATCH = 40  # trials that are under way at most when the time is over
 

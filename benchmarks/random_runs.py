@@ -19,7 +19,7 @@ from end_to_end import end_to_end
 from random_tables import right, spoiled
 from rich.console import Console
 
-from gpmelica.workers import worker_processes
+from gpmelica.core.workers import worker_processes
 
 _PARTITION = "choose other dependent coordinates, or change the motion"
 _SCREEN = Console(highlight=False, soft_wrap=True)

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from gpmelica import reference
-from gpmelica.fmu.report.plots import style
-from gpmelica.generator.description import load
-from gpmelica.generator.mechanism import Mechanism, build
-from gpmelica.trajectory import Trajectory
+from gpmelica import analysis
+from gpmelica.core.trajectory import Trajectory
+from gpmelica.description import load
+from gpmelica.mechanism import Mechanism, build
+from gpmelica.report.plots import style
 
 Array = NDArray[np.float64]
 ROOT = Path(__file__).parents[1]
@@ -43,7 +43,7 @@ POINTS = {
 def forces(mechanism: Mechanism, run: Trajectory) -> dict[str, Array]:
     """World components of each joint's force on its link and of the pivots B and C, of edges and drive, N."""
     q = np.column_stack([run.signals[c.symbol] for c in mechanism.coordinates])
-    axes = np.array([reference.poses(mechanism, row)[:, :2, :2] for row in q])
+    axes = np.array([analysis.poses(mechanism, row)[:, :2, :2] for row in q])
     found = {}
     for b, body in enumerate(mechanism.bodies[1:], start=1):
         local = np.column_stack([run.signals[f"{body.link}_load_f{axis}"] for axis in "xy"])
@@ -65,9 +65,9 @@ def largest_difference(names: list[str], runs: list[dict[str, Array]]) -> float:
     return max(float(np.ptp([run[name] for run in runs], axis=0).max()) for name in names)
 
 
-def solvability(mechanism: Mechanism) -> reference.Reactions:
+def solvability(mechanism: Mechanism) -> analysis.Reactions:
     """Prints the ranks of section 4.2; returns the verdicts, too."""
-    found = reference.reactions(mechanism, reference.start_state(mechanism))
+    found = analysis.reactions(mechanism, analysis.start_state(mechanism))
     print(f"{found.rows} rows, {found.columns} columns, rank {found.rank.rank}: p = {found.redundancy}")
     print(f"rank of the holonomic rows {found.holonomic}, of the nonholonomic ones {found.nonholonomic}")
     return found
@@ -118,7 +118,7 @@ def _over_time(axes: Axes, name: str, times: list[Array], values: list[Array]) -
 def main() -> None:
     """Tables and the figure."""
     mechanisms = {case: build(load(EXAMPLE, case)) for case in CASES}
-    runs = [reference.simulate(each, loads="all", multipliers=True) for each in mechanisms.values()]
+    runs = [analysis.simulate(each, loads="all", multipliers=True) for each in mechanisms.values()]
     found = [forces(each, run) for each, run in zip(mechanisms.values(), runs, strict=True)]
     motion = [c.symbol + end for c in mechanisms["without_W1_W4"].coordinates for end in ("", "_dot")]
     print(f"largest difference of the motion: {largest_difference(motion, [dict(r.signals) for r in runs]):.1g}")

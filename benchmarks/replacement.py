@@ -21,7 +21,7 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from helpers_replacement import FORCES, MOTION, STIFFNESSES, differences, slope
 
-from gpmelica.fmu.report.plots import style
+from gpmelica.report.plots import style
 
 FIGURE = Path(__file__).parents[1] / "docs" / "replacement.png"
 CASES = ("spherical_replacement", "revolute_replacement")

@@ -36,14 +36,14 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from helpers_stages import StagedModel
 from helpers_urdf import Array, Dynamics, GeneratedMatrices, PinocchioRobot, dissipated, robots
 
-from gpmelica import DescriptionError, reference
-from gpmelica.exchange import Conversion, convert_urdf
+from gpmelica import DescriptionError, analysis
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.api.exchange import Conversion, convert_urdf
+from gpmelica.description.load import from_data
 from gpmelica.fmu.backends import native
 from gpmelica.fmu.compilers.binaries import toolchains
-from gpmelica.fmu.runs.instance import Instance
-from gpmelica.generator.description.load import from_data
-from gpmelica.generator.mechanism import signal_names
-from gpmelica.prepared import Prepared, prepare
+from gpmelica.mechanism import signal_names
+from gpmelica.runs.fmpy_runs.instance import Instance
 
 TOLERANCE = 1e-9
 STATES = 20
@@ -123,7 +123,7 @@ def _prepared(found: Conversion) -> Prepared:
 
 
 def _reference(model: Prepared, q: Array, qd: Array) -> Dynamics:
-    found = reference.evaluate(model.mechanism, 0.0, q, qd, start=model.start)
+    found = analysis.evaluate(model.mechanism, 0.0, q, qd, start=model.start)
     return Dynamics(found.M, found.h - found.Q - dissipated(model.mechanism, qd), found.qdd)
 
 

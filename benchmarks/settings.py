@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from helpers_backends import example_model
 from helpers_settings import errors, setting
 
-from gpmelica.commands.build import build_native
+from gpmelica.tasks.build import build_native
 
 TOLERANCE, STOP = 1e-12, 0.3  # relative; s
 

@@ -43,11 +43,11 @@ from helpers_stiff import AUTOMATIC, BDF, COUNTERS, DORMAND_PRINCE, ROSENBROCK
 from mujoco_chain import MujocoChain
 from multibody_chain import MultibodyChain
 
-from gpmelica.errors import MissingToolError
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.core.errors import MissingToolError
+from gpmelica.description.load import from_data
 from gpmelica.fmu.backends.native import build_bare
-from gpmelica.fmu.report.plots import style
-from gpmelica.generator.description.load import from_data
-from gpmelica.prepared import Prepared, prepare
+from gpmelica.report.plots import style
 
 Array = NDArray[np.float64]
 STEP = 1e-2  # s

@@ -22,16 +22,16 @@ from rich.box import MARKDOWN
 from rich.console import Console
 from rich.table import Table
 
-from gpmelica import reference
-from gpmelica.commands.build import build_native
-from gpmelica.fmu.report.cases.beam_shape import beam_shape
-from gpmelica.fmu.report.cases.load_rms import load_rms
-from gpmelica.fmu.report.cases.outcome import CaseRun
-from gpmelica.fmu.report.cases.tables import largest_differences
-from gpmelica.fmu.runs import simulate as runs
-from gpmelica.generator.description import load
-from gpmelica.prepared import prepare
-from gpmelica.trajectory import Array
+from gpmelica import analysis
+from gpmelica.analysis.prepared import prepare
+from gpmelica.core.trajectory import Array
+from gpmelica.description import load
+from gpmelica.report.cases.beam_shape import beam_shape
+from gpmelica.report.cases.load_rms import load_rms
+from gpmelica.report.cases.outcome import CaseRun
+from gpmelica.report.cases.tables import largest_differences
+from gpmelica.runs.fmpy_runs import simulate as runs
+from gpmelica.tasks.build import build_native
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 CLEARLY = 2.0  # times as much
@@ -179,7 +179,7 @@ def closure_violation(run: CaseRun) -> Array:
     found = []
     for k, t in enumerate(run.reference.time.tolist()):
         q, qd = states_at(run, k)
-        at = reference.evaluate(run.mechanism, t, q, qd, z=None)
+        at = analysis.evaluate(run.mechanism, t, q, qd, z=None)
         found.append(np.linalg.norm([phi for name, phi in zip(at.rows, at.Phi, strict=True) if name in names]))
     return np.array(found)
 
@@ -187,7 +187,7 @@ def closure_violation(run: CaseRun) -> Array:
 def shape_at(run: CaseRun, link: str, time: float) -> Array:
     """Shape of a flexible link; see `beam_shape`."""
     q, _ = states_at(run, int(np.searchsorted(run.reference.time, time - 1e-9)))
-    return beam_shape(run.mechanism, reference.poses(run.mechanism, q), link)
+    return beam_shape(run.mechanism, analysis.poses(run.mechanism, q), link)
 
 
 def states_at(run: CaseRun, sample: int) -> tuple[Array, Array]:

@@ -22,8 +22,8 @@ from helpers_backends import Compiled
 from helpers_replacement import model_of
 from helpers_stiff import DORMAND_PRINCE, RK4, ROSENBROCK, StiffRun, co_simulate
 
-from gpmelica import reference
-from gpmelica.commands.build import build_native
+from gpmelica import analysis
+from gpmelica.tasks.build import build_native
 
 CASES = ("spherical_replacement", "revolute_replacement")
 NAMES = ("crank_angle", "slider_position", "rocker_angle")
@@ -42,7 +42,7 @@ def build(case: str, folder: Path) -> Compiled:
 def longest_step(compiled: Compiled) -> float:
     """s, with which RK4 stays stable at the start."""
     model = compiled.model
-    return reference.modes(model.mechanism, start=model.start, dependent=model.dependent)[0].longest_rk4_step
+    return analysis.modes(model.mechanism, start=model.start, dependent=model.dependent)[0].longest_rk4_step
 
 
 def runs(compiled: Compiled) -> Iterator[tuple[str, StiffRun]]:

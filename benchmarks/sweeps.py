@@ -29,7 +29,7 @@ import numpy as np
 import psutil
 
 import gpmelica as gp
-from gpmelica.fmu.runs.repeated import Span
+from gpmelica.runs.fmpy_runs.repeated import Span
 
 EXAMPLE = "examples/crane.toml"
 SETTINGS = {"links.column.mass": "normal(800, 20)", "torque": "uniform(-4500, -3500)"}

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gpmelica.generator.description import schema
+from gpmelica.description import schema
 
 PAGE = Path(__file__).with_name("keys.md")
 _HEAD = """# Every key of a description

@@ -14,16 +14,16 @@ from mpl_toolkits.mplot3d.axes3d import Axes3D
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from gpmelica.fmu.report.plots import style, time_series
-from gpmelica.fmu.report.plots.schematic import schematic
-from gpmelica.generator.description.load import from_data
-from gpmelica.generator.description.tables.frame import angles_of
-from gpmelica.generator.mechanism import build
-from gpmelica.generator.types.joints import JOINT_TYPES
-from gpmelica.prepared import prepare
-from gpmelica.reference import simulate
+from gpmelica.analysis import simulate
+from gpmelica.analysis.prepared import prepare
+from gpmelica.core.trajectory import Trajectory
+from gpmelica.description.load import from_data
+from gpmelica.description.tables.frame import angles_of
+from gpmelica.description.types.joints import JOINT_TYPES
+from gpmelica.mechanism import build
+from gpmelica.report.plots import style, time_series
+from gpmelica.report.plots.schematic import schematic
 from gpmelica.scene import axes_in_world, frames_of, in_world
-from gpmelica.trajectory import Trajectory
 
 Array = NDArray[np.float64]
 FOLDER = Path(__file__).with_name("pictures")

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from lxml import etree
 
-from ..generator import mechanism
-from ..generator.description import Chain
-from ..generator.description.tables.frame import angles_of
-from ..generator.mechanism import GROUND, Body, Coordinate, Mechanism
+from .. import mechanism
+from ..description import Chain
+from ..description.tables.frame import angles_of
+from ..mechanism import GROUND, Body, Coordinate, Mechanism
 
 _UNLIMITED = {
     "lower": "-1e9",

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from pydantic import ValidationError
 
-from ..generator.description.tables.frame import roll_pitch_yaw
-from ..generator.description.tables.inertia import Inertial as Checked
-from ..generator.types.joints import JOINT_TYPES
+from ..description.tables.frame import roll_pitch_yaw
+from ..description.tables.inertia import Inertial as Checked
+from ..description.types.joints import JOINT_TYPES
 from .names import identifiers
 from .urdf import WITH_ONE_COORDINATE, Inertial, Joint, Link, Origin, Robot, Vector
 

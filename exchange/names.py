@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from itertools import chain, count
 
-from ..generator.description.fields.names import identifier
+from ..description.fields.names import identifier
 
 _LONGEST = 64
 _TAKEN = ("base",)  # a table of the description

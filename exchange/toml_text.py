@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from ..templates import environment
+from ..core.templates import environment
 from .import_urdf import Imported
 
 

@@ -15,7 +15,7 @@ from typing import Literal, TypeVar, get_args
 
 from lxml import etree
 
-from ..errors import DescriptionError, Problem
+from ..core.errors import DescriptionError, Problem
 from .visuals import Table, Visuals
 from .xml_file import read_xml
 

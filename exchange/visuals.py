@@ -11,7 +11,7 @@ from typing import Any
 from lxml import etree
 from pydantic import ValidationError
 
-from ..generator.description.tables.shape import Shape
+from ..description.tables.shape import Shape
 
 Table = dict[str, Any]
 

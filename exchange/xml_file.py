@@ -7,8 +7,8 @@ from pathlib import Path
 
 from lxml import etree
 
-from ..errors import DescriptionError
-from ..input_files import read_text
+from ..core.errors import DescriptionError
+from ..core.input_files import read_text
 
 _LARGEST = 20_000_000  # bytes; a humanoid with hands has 0.2 MB
 # what may stand before the root element; possessive, so that no text takes long

@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from ..errors import Problem
-from .language import ir
-from .language.ir import Shape
+from ..core.errors import Problem
+from ..description.types.bounds import ANY, Bounds
+from ..language import ir
+from ..language.ir import Shape
 from .modelica import digest
 from .program.items import Definition
 from .program.program import Parameter, Program
-from .types.bounds import ANY, Bounds
 
 Kind = Literal[
     "time",

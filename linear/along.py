@@ -10,18 +10,18 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from .. import reference
-from ..errors import DescriptionError, Problem
+from .. import analysis
+from ..analysis.prepared import Prepared, prepare
+from ..core.errors import DescriptionError, Problem
+from ..core.ranges import finite, numbers_of
+from ..core.trajectory import Array, Progress, silent
+from ..description import Chain
+from ..description.load import from_data, tables_of
 from ..fmu.backends import native
-from ..fmu.runs.inputs import InputTable
 from ..generator import variables
-from ..generator.description import Chain
-from ..generator.description.load import from_data, tables_of
-from ..generator.language.suggest import unknown
 from ..generator.modelica import digest
-from ..prepared import Prepared, prepare
-from ..ranges import finite, numbers_of
-from ..trajectory import Array, Progress, silent
+from ..language.suggest import unknown
+from ..runs.fmpy_runs.inputs import InputTable
 from .linearize import linear_at
 from .modes import Mode
 from .point import Where, checked
@@ -164,7 +164,7 @@ def _check_coordinates(key: str, models: Sequence[Prepared]) -> None:
 
 def _mass(model: Prepared, space: StateSpace) -> Array:
     """M there, shape (n, n)."""
-    numbers = reference.Model(model.mechanism, start=model.start)
+    numbers = analysis.Model(model.mechanism, start=model.start)
     return numbers.mass(numbers.state(space.time, space.q, np.zeros_like(space.q)).posture)[0]
 
 

@@ -10,9 +10,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MultipleLocator
 from numpy.typing import NDArray
 
-from ..errors import DescriptionError
-from ..fmu.report.plots import style
-from ..trajectory import Array
+from ..core.errors import DescriptionError
+from ..core.trajectory import Array
+from ..report.plots import style
 from .modes import Mode
 
 _MOST = 8  # lines

@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
-from ..fmu.report.plots import style
-from ..trajectory import Array
+from ..core.trajectory import Array
+from ..report.plots import style
 
 _WIDE = 100.0  # ratio of frequencies from which on they are drawn by decades
 _APART = 0.035  # of the axes' height: labels that are nearer to each other are left out

@@ -10,11 +10,11 @@ from typing import Any, cast
 import numpy as np
 from scipy.io import savemat
 
-from ..errors import DescriptionError
-from ..fmu.files.files import write_all
-from ..fmu.files.strict_json import strict_json
-from ..fmu.report.plots.style import render, styled
-from ..prepared import Prepared
+from ..analysis.prepared import Prepared
+from ..core.errors import DescriptionError
+from ..core.files import write_all
+from ..core.strict_json import strict_json
+from ..report.plots.style import render, styled
 from .bode import refuse_too_many
 from .state_space import StateSpace
 

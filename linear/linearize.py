@@ -14,17 +14,17 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from ..errors import DescriptionError, Problem
+from ..analysis.prepared import Prepared
+from ..core.errors import DescriptionError, Problem
+from ..core.trajectory import Array, Progress, silent
 from ..fmu.backends import native
 from ..fmu.code.residuals import Residual, residual
-from ..fmu.runs.inputs import InputTable
-from ..fmu.runs.instance import Instance
-from ..fmu.runs.states import State
-from ..generator.language.suggest import unknown
-from ..generator.mechanism import signal_names
 from ..generator.program.program import Program
-from ..prepared import Prepared
-from ..trajectory import Array, Progress, silent
+from ..language.suggest import unknown
+from ..mechanism import signal_names
+from ..runs.fmpy_runs.inputs import InputTable
+from ..runs.fmpy_runs.instance import Instance
+from ..runs.fmpy_runs.states import State
 from . import caveats
 from .point import Point, Where, checked, operating_point
 from .state_space import StateSpace

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eig
 
-from ..trajectory import Array
+from ..core.trajectory import Array
 
 Complex = NDArray[np.complex128]
 _ROUNDING = 1e-14  # of the norm of A, or of 1/s: what its entries are uncertain by

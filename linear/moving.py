@@ -12,12 +12,12 @@ from typing import overload
 import numpy as np
 
 from .. import scene
-from ..errors import DescriptionError
-from ..fmu.report.animation import check_ending, write_animation
-from ..fmu.report.plots.number_text import NOTHING, decimal
-from ..fmu.report.tables import Table
-from ..prepared import Prepared
-from ..trajectory import Progress, silent
+from ..analysis.prepared import Prepared
+from ..core.errors import DescriptionError
+from ..core.trajectory import Progress, silent
+from ..report.animation import check_ending, write_animation
+from ..report.plots.number_text import NOTHING, decimal
+from ..report.tables import Table
 from .modes import Mode
 from .state_space import StateSpace
 from .tables import shape_text

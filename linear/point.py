@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from .. import reference
-from ..errors import DescriptionError, SolveError
-from ..fmu.runs.inputs import InputTable
-from ..fmu.runs.simulate import simulate
-from ..fmu.runs.states import State, further_states, given_state, read_state, signals
-from ..prepared import Prepared
+from .. import analysis
+from ..analysis.prepared import Prepared
+from ..core.errors import DescriptionError, SolveError
+from ..runs.fmpy_runs.inputs import InputTable
+from ..runs.fmpy_runs.simulate import simulate
+from ..runs.fmpy_runs.states import State, further_states, given_state, read_state, signals
 
 _TOLERANCE = 1e-9  # of the run to a time
 
@@ -118,6 +118,6 @@ def _time(model: Prepared, time: float) -> State | float:
 
 def _equilibrium(model: Prepared) -> np.ndarray:
     try:
-        return reference.equilibrium(model.mechanism)
+        return analysis.equilibrium(model.mechanism)
     except SolveError as error:
         raise DescriptionError("equilibrium", str(error)) from None

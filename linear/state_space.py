@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import MissingToolError, UnknownNameError
-from ..generator.language.suggest import several, unknown
-from ..trajectory import Array
+from ..core.errors import MissingToolError, UnknownNameError
+from ..core.trajectory import Array
+from ..language.suggest import several, unknown
 from .modes import Mode, modes
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import qr
 
-from .. import reference
-from ..errors import SolveError
+from .. import analysis
+from ..analysis.prepared import Prepared
+from ..core.errors import SolveError
+from ..core.trajectory import Array
 from ..fmu.code.residuals import Residual
-from ..prepared import Prepared
-from ..trajectory import Array
 
 _SINGULAR = 1e-8  # a pivot, rows having length 1
 
@@ -58,7 +58,7 @@ def _dependent(model: Prepared, C: Array) -> list[int]:
     """Coordinates whose rates follow from C q̇ = ν: the description's, or those that are best here."""
     named = model.chain.constraints.dependent
     if named == "auto":
-        return list(reference.choose_dependent(model.mechanism, C))
+        return list(analysis.choose_dependent(model.mechanism, C))
     return _columns(model, C, [model.mechanism.coordinate_index(name) for name in named])
 
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from ..errors import MissingToolError
-from ..fmu.files.files import write_all
-from ..fmu.files.strict_json import strict_json
-from ..trajectory import Array
+from ..core.errors import MissingToolError
+from ..core.files import write_all
+from ..core.strict_json import strict_json
+from ..core.trajectory import Array
 from .modes import Complex, Mode
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class ModeTracks:
 
     def write(self, folder: Path) -> list[Path]:
         """Write `modes_along.json`, `.csv`, `.svg` and `.png`; returns the paths."""
-        from ..fmu.report.plots.style import render, styled
+        from ..report.plots.style import render, styled
 
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")

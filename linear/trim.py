@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import reference
-from ..errors import DescriptionError
+from .. import analysis
+from ..analysis.prepared import Prepared
+from ..core.errors import DescriptionError
+from ..core.trajectory import Array
 from ..fmu.code.residuals import residual
-from ..fmu.runs.instance import Instance
-from ..fmu.runs.states import State, signals
-from ..generator.mechanism import signal_names
-from ..prepared import Prepared
-from ..trajectory import Array
+from ..mechanism import signal_names
+from ..runs.fmpy_runs.instance import Instance
+from ..runs.fmpy_runs.states import State, signals
 from .point import Point
 
 _ITERATIONS = 50
@@ -53,7 +53,7 @@ def trimmed(model: Prepared, fmu: Path, near: State, parameters: Mapping[str, fl
 def _free(model: Prepared, near: State) -> list[int]:
     """Coordinates that may move: what drives hold by rows of the task must follow these, too."""
     following = [model.mechanism.coordinate_index(name) for name in model.dependent]
-    return sorted({*reference.free_coordinates(model.mechanism, near.q), *following})
+    return sorted({*analysis.free_coordinates(model.mechanism, near.q), *following})
 
 
 def _balance(model: Prepared, instance: Instance, point: Point) -> tuple[Array, Array]:
@@ -77,7 +77,7 @@ def _step(slopes: Array, left: Array) -> Array:
 
 def _limits(model: Prepared, at: State) -> Array:
     """What counts as nothing of `_balance`."""
-    natural = reference.natural_accelerations(model.mechanism, (at.t, at.q, 0.0 * at.q, at.z), model.start, {})
+    natural = analysis.natural_accelerations(model.mechanism, (at.t, at.q, 0.0 * at.q, at.z), model.start, {})
     return np.concatenate([_BALANCED * natural, np.full(len(model.rows), _BALANCED)])
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import SolveError
+from ..core.errors import SolveError
 from .checks.start import check_start
 from .equations.claims import Claims
 from .runs.inputs import Input

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..generator.mechanism import GROUND
-from ..prepared import Prepared
+from ..analysis.prepared import Prepared
+from ..mechanism import GROUND
 from .geometry import Mark, described, extent, marks, own_size, radius_of_gyration
 from .places import link
 from .remark import Remark

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from .. import reference
-from ..prepared import Prepared
-from ..reference import Input
-from ..trajectory import Trajectory
+from .. import analysis
+from ..analysis import Input
+from ..analysis.prepared import Prepared
+from ..core.trajectory import Trajectory
 from .bodies import inertias, lengths
 from .drives import constant_inputs, idle_drives
 from .forces import forces_at_start, forces_in_run
@@ -81,7 +81,7 @@ def _before_run(model: Prepared, initial: InitialState) -> Iterator[Remark]:
 
 
 def _in_run(model: Prepared, run: Trajectory, inputs: Mapping[str, Input] | None) -> Iterator[Remark]:
-    course = reference.course(model.mechanism, run, model.start, inputs, most=_INSTANTS)
+    course = analysis.course(model.mechanism, run, model.start, inputs, most=_INSTANTS)
     yield from inactive_in_run(model, run)
     yield from idle_drives(model, run, course)
     yield from forces_in_run(model, course)

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from .. import reference
-from ..generator.language import expressions
-from ..generator.mechanism import Coordinate
-from ..prepared import Prepared
-from ..reference import Input
-from ..trajectory import Array, Trajectory, rms
+from .. import analysis
+from ..analysis import Input
+from ..analysis.prepared import Prepared
+from ..core.trajectory import Array, Trajectory, rms
+from ..language import expressions
+from ..mechanism import Coordinate
 from .geometry import extent
 from .places import member
 from .remark import Remark
@@ -57,12 +57,12 @@ def constant_inputs(
 def input_starts(model: Prepared) -> dict[str, float]:
     """Return the start value of each FMU input: where its filter begins, else 0."""
     mechanism = model.mechanism
-    begins = zip(mechanism.filters, reference.filter_begins(mechanism, model.start[0]), strict=True)
+    begins = zip(mechanism.filters, analysis.filter_begins(mechanism, model.start[0]), strict=True)
     return {entry.name: entry.start for entry in model.program.inputs} | {f.name: begin for f, begin in begins}
 
 
 def _values(given: Input, times: Array) -> Array:
-    return np.array([reference.input_value(given, t) for t in times.tolist()])
+    return np.array([analysis.input_value(given, t) for t in times.tolist()])
 
 
 def _place(model: Prepared, name: str) -> str:
@@ -77,7 +77,7 @@ def _place(model: Prepared, name: str) -> str:
     return member("motions", chain.motions, name)
 
 
-def idle_drives(model: Prepared, run: Trajectory, course: reference.Course) -> Iterator[Remark]:
+def idle_drives(model: Prepared, run: Trajectory, course: analysis.Course) -> Iterator[Remark]:
     """Motions and efforts that change with time while their joint stays where it is.
 
     Parameters
@@ -90,7 +90,7 @@ def idle_drives(model: Prepared, run: Trajectory, course: reference.Course) -> I
         Forces along the run.
     """
     motions, forces = model.chain.motions, model.chain.forces
-    numbers = reference.Model(model.mechanism, start=model.start)
+    numbers = analysis.Model(model.mechanism, start=model.start)
     for motion in motions:
         if not motion.input and motion.position is not None and _varies(model, numbers, motion.position):
             yield from _idle(model, run, motion.joint, member("motions", motions, motion.name))
@@ -100,7 +100,7 @@ def idle_drives(model: Prepared, run: Trajectory, course: reference.Course) -> I
             yield from _idle(model, run, joints[name], member("forces", forces, name))
 
 
-def _changes(model: Prepared, course: reference.Course) -> Iterator[tuple[str, float, float]]:
+def _changes(model: Prepared, course: analysis.Course) -> Iterator[tuple[str, float, float]]:
     """Name of each applied force, by how much it changes, and the change that counts, N or N·m."""
     mass = sum(float(body.mass) for body in model.mechanism.bodies)
     least = {"force": _CHANGE * mass * _EARTH, "moment": _CHANGE * mass * _EARTH * extent(model)}
@@ -109,7 +109,7 @@ def _changes(model: Prepared, course: reference.Course) -> Iterator[tuple[str, f
             yield mark.name, float(np.ptp(np.linalg.norm(acting, axis=1))), least[mark.kind]
 
 
-def _varies(model: Prepared, numbers: reference.Model, position: str | float) -> bool:
+def _varies(model: Prepared, numbers: analysis.Model, position: str | float) -> bool:
     """Whether an expression of time changes, in the run or later."""
     tree = expressions.parse(position)
     reading = numbers.reader.reading("motion", tree)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .. import reference
-from ..prepared import Prepared
+from .. import analysis
+from ..analysis.prepared import Prepared
 from .geometry import extent
 from .initial_state import InitialState
 from .places import member, support_key
@@ -38,7 +38,7 @@ def forces_at_start(model: Prepared, initial: InitialState) -> Iterator[Remark]:
             yield _remark(element.where, abs(element.force), "at t = 0", most, 0.0)
 
 
-def forces_in_run(model: Prepared, found: reference.Course) -> Iterator[Remark]:
+def forces_in_run(model: Prepared, found: analysis.Course) -> Iterator[Remark]:
     """Elements whose force is far above the weight in the mean over a run; the peak of an impact may be.
 
     Parameters
@@ -68,7 +68,7 @@ def _remark(where: str, force: float, when: str, most: float, time: float | None
     )
 
 
-def _places(model: Prepared, found: tuple[reference.Mark, ...]) -> Iterator[str]:
+def _places(model: Prepared, found: tuple[analysis.Mark, ...]) -> Iterator[str]:
     """Keys of the elements that marks belong to."""
     chain, supports = model.chain, 0
     lines = {line.name for line in chain.lines}

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import reference
-from ..generator.description.tables.base import Base
-from ..generator.description.tables.link import Link
-from ..generator.description.tables.shape import Shape
-from ..generator.mechanism import GROUND, Body, Place
-from ..prepared import Prepared
-from ..trajectory import Array
+from .. import analysis
+from ..analysis.prepared import Prepared
+from ..core.trajectory import Array
+from ..description.tables.base import Base
+from ..description.tables.link import Link
+from ..description.tables.shape import Shape
+from ..mechanism import GROUND, Body, Place
 from .places import link, member, support_key
 
 
@@ -86,7 +86,7 @@ def extent(model: Prepared) -> float:
         Diagonal of the box around all joints, centres of mass, points, ends of force elements and shapes of moving
         bodies, m. The largest radius of gyration where all of them coincide; 1 m for a point.
     """
-    frames = reference.poses(model.mechanism, model.start[0])
+    frames = analysis.poses(model.mechanism, model.start[0])
     at = [frames[m.body][:3] @ [*m.position, 1.0] for m in marks(model) if m.body != GROUND]
     at += [frame[:3, 3] for frame in frames]
     box = float(np.linalg.norm(np.ptp(np.array(at, dtype=float), axis=0)))

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .. import reference
-from ..generator.mechanism import Coordinate, Limits
-from ..prepared import Prepared
+from .. import analysis
+from ..analysis.prepared import Prepared
+from ..mechanism import Coordinate, Limits
 from .places import link
 from .remark import Remark
 
@@ -43,7 +43,7 @@ def _balanced(model: Prepared) -> tuple[int, ...]:
     """Indices of the coordinates that start in static equilibrium, where a stop may carry a load."""
     if model.chain.simulation.start != "statics":
         return ()
-    return reference.free_coordinates(model.mechanism, model.start[0])
+    return analysis.free_coordinates(model.mechanism, model.start[0])
 
 
 def _beyond_stop(coordinate: Coordinate, position: float, where: str) -> Iterator[Remark]:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import reference
-from ..prepared import Prepared
-from ..reference import Input
-from ..trajectory import Array
+from .. import analysis
+from ..analysis import Input
+from ..analysis.prepared import Prepared
+from ..core.trajectory import Array
 from .places import member, support_key
 
 _ROUNDING = 1e-6  # of the acceleration that the forces would cause one by one
@@ -83,11 +83,11 @@ def initial_state(model: Prepared, inputs: Mapping[str, Input] | None = None) ->
         Forces of the elements and accelerations of the coordinates.
     """
     mechanism, start, given = model.mechanism, model.start, dict(inputs or {})
-    found = reference.evaluate(mechanism, 0.0, *start, start=start, inputs=given)
-    numbers = reference.Model(mechanism, start=start, inputs=given)
+    found = analysis.evaluate(mechanism, 0.0, *start, start=start, inputs=given)
+    numbers = analysis.Model(mechanism, start=start, inputs=given)
     tasks = {row for task in model.chain.tasks for row in task.rows}
     bristles = np.zeros(len(numbers.friction.coordinates) + numbers.filters.size)
-    natural = reference.natural_accelerations(mechanism, (0.0, *start, bristles), start, given)
+    natural = analysis.natural_accelerations(mechanism, (0.0, *start, bristles), start, given)
     return InitialState(
         tuple(_forces(model, numbers)),
         np.asarray(found.qdd),
@@ -96,7 +96,7 @@ def initial_state(model: Prepared, inputs: Mapping[str, Input] | None = None) ->
     )
 
 
-def _forces(model: Prepared, numbers: reference.Model) -> Iterator[ElementForce]:
+def _forces(model: Prepared, numbers: analysis.Model) -> Iterator[ElementForce]:
     state = numbers.state(0.0, *model.start)
     signals = numbers.forces.signals(state)
     acting = list(zip(numbers.forces.marks, numbers.forces.acting(state), strict=True))

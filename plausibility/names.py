@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..generator.description.uses import unused
-from ..prepared import Prepared
+from ..analysis.prepared import Prepared
+from ..description.uses import unused
 from .remark import Remark
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from ..generator.description import Chain
-from ..prepared import Prepared
+from ..analysis.prepared import Prepared
+from ..description import Chain
 
 
 class Named(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..trajectory import Trajectory
+from ..core.trajectory import Trajectory
 from .remark import Remark
 
 _LISTED = 4  # times and names

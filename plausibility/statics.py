@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .. import reference
-from ..prepared import Prepared
-from ..trajectory import Array
+from .. import analysis
+from ..analysis.prepared import Prepared
+from ..core.trajectory import Array
 from .geometry import extent
 from .initial_state import InitialState
 from .places import link
@@ -29,7 +29,7 @@ def far_equilibria(model: Prepared) -> Iterator[Remark]:
         return
     whole = extent(model)
     described = np.array([c.position for c in model.mechanism.coordinates], dtype=float)
-    before = _by_link(model, reference.assemble(model.mechanism, described))
+    before = _by_link(model, analysis.assemble(model.mechanism, described))
     for name, after in _by_link(model, model.start[0]).items():
         turned, moved = _difference(before[name], after)
         where = link(model.chain, name)
@@ -43,12 +43,12 @@ def far_equilibria(model: Prepared) -> Iterator[Remark]:
 
 
 def _balanced(model: Prepared) -> tuple[int, ...]:
-    return reference.free_coordinates(model.mechanism, model.start[0])
+    return analysis.free_coordinates(model.mechanism, model.start[0])
 
 
 def _by_link(model: Prepared, q: Array) -> dict[str, Array]:
     """Frames of links, of beams that of the last element, in the bodies that carry them, shape (4, 4), by link."""
-    frames, bodies = reference.poses(model.mechanism, q), model.mechanism.bodies
+    frames, bodies = analysis.poses(model.mechanism, q), model.mechanism.bodies
     carriers: dict[str, int] = {}
     found: dict[str, Array] = {}
     for index, body in enumerate(bodies):

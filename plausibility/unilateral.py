@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..generator.mechanism import Contact, Support
-from ..prepared import Prepared
-from ..trajectory import Trajectory
+from ..analysis.prepared import Prepared
+from ..core.trajectory import Trajectory
+from ..mechanism import Contact, Support
 from .initial_state import ElementForce, InitialState
 from .places import member, support_key
 from .remark import Remark

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .. import reference
-from ..generator.language.pace import CELLS
-from ..prepared import Prepared
+from .. import analysis
+from ..analysis.prepared import Prepared
+from ..language.pace import CELLS
 from .remark import Remark
 
 
 def unresolved_functions(model: Prepared) -> Iterator[Remark]:
     """Expressions whose changes with time are too fast for the search that bounds the solvers' steps."""
     stop = model.chain.simulation.stop
-    for label in reference.Model(model.mechanism).unresolved(stop):
+    for label in analysis.Model(model.mechanism).unresolved(stop):
         yield Remark(
             "function_unresolved",
             label,

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import DescriptionError
+from ..core.errors import DescriptionError
 
 _MOST = 100_000  # triangles: a page with more is several megabytes
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 
-from ..errors import DescriptionError
-from ..generator.mechanism import Mechanism, signal_names
-from ..trajectory import Array, Trajectory
+from ..core.errors import DescriptionError
+from ..core.trajectory import Array, Trajectory
+from ..mechanism import Mechanism, signal_names
 from .skeleton import frames_of
 
 _RATE = 60.0  # frames in a second of the model

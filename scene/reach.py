@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..generator.mechanism import Place
-from ..trajectory import Array
+from ..core.trajectory import Array
+from ..mechanism import Place
 from .scene import Scene
 from .shapes import Shape
 from .skeleton import held_places, in_world

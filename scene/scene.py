@@ -8,10 +8,10 @@ from typing import Literal
 
 import numpy as np
 
-from .. import reference
-from ..generator.mechanism import Mechanism, Place
-from ..reference import Mark
-from ..trajectory import Array, Trajectory
+from .. import analysis
+from ..analysis import Mark
+from ..core.trajectory import Array, Trajectory
+from ..mechanism import Mechanism, Place
 from .motion import Motion, motion, sampled, scales_of, times_of
 from .shapes import Shape, shapes
 from .skeleton import extent, frames_of
@@ -62,7 +62,7 @@ def film(
     mechanism: Mechanism,
     runs: Sequence[Trajectory],
     start: Start | None = None,
-    inputs: Mapping[str, reference.Input] | None = None,
+    inputs: Mapping[str, analysis.Input] | None = None,
 ) -> Scene:
     """Of runs with all coordinates and rates: the first one is looked at; forces are those of the last.
 
@@ -73,7 +73,7 @@ def film(
     truth = runs[-1]
     scales = scales_of(mechanism, truth)
     times = times_of(truth, len(mechanism.bodies), len(scales) * len(runs))
-    found = reference.course(mechanism, sampled(mechanism, truth, times)[0], start, inputs, most=len(times))
+    found = analysis.course(mechanism, sampled(mechanism, truth, times)[0], start, inputs, most=len(times))
     motions = tuple(motion(mechanism, run, times, scales) for run in runs)
     return scene_of(mechanism, times, scales, motions, (found.marks, found.acting))
 
@@ -86,7 +86,7 @@ def still(mechanism: Mechanism, start: Start) -> Scene:
         for k, coordinate in enumerate(mechanism.coordinates)
     }
     pose = Trajectory("start", np.zeros(1), signals)
-    found = reference.course(mechanism, pose, start)
+    found = analysis.course(mechanism, pose, start)
     motions = (Motion("start", 1, frames_of(mechanism, np.asarray(start[0])[None, None])),)
     return scene_of(mechanism, pose.time, (1.0,), motions, (found.marks, found.acting))
 

@@ -9,10 +9,10 @@ from typing import Literal
 
 import numpy as np
 
-from ..generator.description.tables import shape as described
-from ..generator.description.tables.link import Beam
-from ..generator.mechanism import Body, Mechanism
-from ..trajectory import Array
+from ..core.trajectory import Array
+from ..description.tables import shape as described
+from ..description.tables.link import Beam
+from ..mechanism import Body, Mechanism
 from .mesh import Mesh, read_mesh
 from .skeleton import extent, held_at
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import reference
-from ..generator.mechanism import GROUND, JointFrame, Mechanism, Place
-from ..trajectory import Array
+from .. import analysis
+from ..core.trajectory import Array
+from ..mechanism import GROUND, JointFrame, Mechanism, Place
 
 
 def held_at(mechanism: Mechanism) -> list[list[Array]]:
@@ -20,7 +20,7 @@ def held_at(mechanism: Mechanism) -> list[list[Array]]:
     closures = [frame.place for closure in mechanism.closures for frame in (closure.a, closure.b)]
     edges = [edge.place for edge in mechanism.nonholonomic]
     feet = [support.position for support in mechanism.supports]
-    acted = [p for p in reference.force_places(mechanism) if not any(p.position is foot for foot in feet)]
+    acted = [p for p in analysis.force_places(mechanism) if not any(p.position is foot for foot in feet)]
     for place in (*joints, *closures, *mechanism.points.values(), *edges, *acted):
         if place.body != GROUND:
             found[place.body].append(np.asarray(place.position, dtype=float))
@@ -37,7 +37,7 @@ def held_places(mechanism: Mechanism) -> list[Place]:
 
 def frames_of(mechanism: Mechanism, q: Array) -> Array:
     """World frames of the ground and all bodies, shape (…, 1 + bodies, 4, 4), m, at q, shape (…, n)."""
-    found = reference.poses(mechanism, q)
+    found = analysis.poses(mechanism, q)
     ground = np.broadcast_to(np.eye(4), (*found.shape[:-3], 1, 4, 4))
     return np.concatenate([ground, found], axis=-3)
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import reference
-from ..errors import SolveError
-from ..generator.mechanism import Mechanism
-from ..trajectory import Array
+from .. import analysis
+from ..core.errors import SolveError
+from ..core.trajectory import Array
+from ..mechanism import Mechanism
 from .motion import Motion
 from .scene import Scene, scene_of
 from .skeleton import extent, frames_of, held_places, in_world
@@ -40,7 +40,7 @@ def swinging(mechanism: Mechanism, pose: Array, swings: Sequence[Swing], t: floa
     """
     films = (len(swings) + 1) * len(_SCALES) * max(len(mechanism.bodies), 1)
     cycles = np.linspace(0.0, 1.0, 1 + int(np.clip(_NUMBERS // films, _LEAST, _MOST)))
-    model = reference.Model(mechanism)
+    model = analysis.Model(mechanism)
     motions = [_motion(model, pose, swing, cycles, t) for swing in swings]
     rest = Motion("rest", len(cycles), frames_of(mechanism, np.tile(pose, (len(_SCALES), len(cycles), 1))))
     forces = (model.forces.marks, np.zeros((len(cycles), len(model.forces.marks), 3)))
@@ -63,15 +63,15 @@ def _parts(shape: NDArray[np.complex128], cycles: Array) -> Array:
     return np.asarray((shape * np.exp(2j * np.pi * cycles)[:, None]).real)
 
 
-def _motion(model: reference.Model, pose: Array, swing: Swing, cycles: Array, t: float) -> Motion:
+def _motion(model: analysis.Model, pose: Array, swing: Swing, cycles: Array, t: float) -> Motion:
     q = pose + np.multiply.outer(_SCALES, _parts(swing.shape, cycles))
     if any(closure.rows for closure in model.mechanism.closures):
         q = np.array([[_closed(model, at, t) for at in film] for film in q])
     return Motion(swing.name, len(cycles), frames_of(model.mechanism, q))
 
 
-def _closed(model: reference.Model, q: Array, t: float) -> Array:
+def _closed(model: analysis.Model, q: Array, t: float) -> Array:
     try:
-        return reference.project(model, q, 0.0 * q, t)[0]
+        return analysis.project(model, q, 0.0 * q, t)[0]
     except SolveError:
         return q

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..generator.description.draft import draft
-from ..generator.description.messages import named
+from ..description.draft import draft
+from ..description.messages import named
 from .structures import Structure
 
 

@@ -14,9 +14,9 @@ from typing import Any
 from distributed import Client, KilledWorker, LocalCluster, WorkerPlugin
 from distributed.comm import CommClosedError
 
-from .._version import __version__
-from ..errors import GpmelicaError
-from ..workers import cores
+from ..core.errors import GpmelicaError
+from ..core.version import __version__
+from ..core.workers import cores
 from .pools import Died
 from .runs import Job, receive
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..errors import DescriptionError, Problem
+from ..core.errors import DescriptionError, Problem
 
 
 class Gathered:

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import DescriptionError, Problem
-from ..generator.language.suggest import alternatives
-from ..trajectory import Array
+from ..core.errors import DescriptionError, Problem
+from ..core.trajectory import Array
+from ..language.suggest import alternatives
 
 _LONGEST, _DEEPEST = 2000, 50
 _LATE = 0.9  # of the run: what is outside its band after that has not settled

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from scipy.optimize import differential_evolution, minimize
 
-from ..errors import DescriptionError, Problem, SolveError
-from ..generator.description import Chain
-from ..trajectory import Array, Progress
+from ..core.errors import DescriptionError, Problem, SolveError
+from ..core.trajectory import Array, Progress
+from ..description import Chain
 from .checks import wrong_numbers
 from .gathered import Gathered
 from .objectives import Objective, objectives

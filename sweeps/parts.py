@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import DescriptionError
-from ..fmu.files.files import write_atomically
+from ..core.errors import DescriptionError
+from ..core.files import write_atomically
 from .runs import Part
 
 Numbers = NDArray[np.int64]

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import qmc
 
-from ..errors import DescriptionError, MissingToolError, Problem
-from ..trajectory import Array
+from ..core.errors import DescriptionError, MissingToolError, Problem
+from ..core.trajectory import Array
 from .variations import MOST_RUNS, Distribution, Values, Variation
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, Protocol, TypeVar
 
-from ..workers import call_ahead, cores, worker_processes
+from ..core.workers import call_ahead, cores, worker_processes
 
 T = TypeVar("T")
 R = TypeVar("R")

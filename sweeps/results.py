@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import MissingToolError
-from ..trajectory import Array
+from ..core.errors import MissingToolError
+from ..core.trajectory import Array
 from .parts import Parts
 from .points import Points
 from .runs import FIGURES, Part

@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import GpmelicaError
-from ..fmu.runs.repeated import Repeated, Span
-from ..trajectory import Array
+from ..core.errors import GpmelicaError
+from ..core.trajectory import Array
+from ..runs.fmpy_runs.repeated import Repeated, Span
 from .objectives import Objective
 
 VIOLATION = "violation_position"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..trajectory import Array
+from ..core.trajectory import Array
 from .points import Points, salib, unit_problem
 
 _LEAST = 20  # samples per key, for indices of samples that were drawn for something else

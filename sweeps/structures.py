@@ -17,17 +17,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..errors import DescriptionError, GpmelicaError, Problem
-from ..fmu.backends.attempts import solver_tolerance
+from ..analysis.prepared import Prepared, prepare
+from ..core.errors import DescriptionError, GpmelicaError, Problem
+from ..core.trajectory import Progress
+from ..description import Chain
+from ..description.load import from_data, tables_of
 from ..fmu.backends.native import build_bare
-from ..fmu.runs.opening import read_fmu
-from ..fmu.runs.repeated import Span
 from ..generator import variables
-from ..generator.description import Chain
-from ..generator.description.load import from_data, tables_of
-from ..generator.language.suggest import alternatives, unknown
-from ..prepared import Prepared, prepare
-from ..trajectory import Progress
+from ..language.suggest import alternatives, unknown
+from ..runs.attempts import solver_tolerance
+from ..runs.fmpy_runs.opening import read_fmu
+from ..runs.fmpy_runs.repeated import Span
 from .runs import VIOLATION, Setup
 from .variations import Distribution, Values, Variation
 

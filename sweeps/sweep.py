@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from .._version import __version__
-from ..errors import DescriptionError, MissingToolError, Problem
+from ..core.errors import DescriptionError, MissingToolError, Problem
+from ..core.trajectory import Progress
+from ..core.version import __version__
+from ..description import Chain
+from ..description.load import tables_of
 from ..fmu.compilers.kept import kept_objects
-from ..generator.description import Chain
-from ..generator.description.load import tables_of
-from ..generator.language.suggest import alternatives
-from ..trajectory import Progress
+from ..language.suggest import alternatives
 from .checks import wrong_numbers
 from .gathered import Gathered
 from .objectives import Objective, objectives

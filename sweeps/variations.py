@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.special import ndtri
 
-from ..errors import DescriptionError, Problem
-from ..ranges import finite, numbers_of
-from ..trajectory import Array
+from ..core.errors import DescriptionError, Problem
+from ..core.ranges import finite, numbers_of
+from ..core.trajectory import Array
 
 MOST_RUNS = 10_000_000
 _WORDS = re.compile(r"\s*\w+\s*(,\s*\w+\s*)*")

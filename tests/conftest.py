@@ -17,11 +17,11 @@ from awkward_machines.judge import toml
 from helpers_backends import Compile, Compiled, CompileData, CompileModel, Once, example_model, pendulum
 from helpers_cli import ARM, Answer, Command
 
-from gpmelica import cli
-from gpmelica.commands.build import build_native
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.cli import app
+from gpmelica.description.load import from_data
 from gpmelica.fmu.compilers.kept import kept_objects
-from gpmelica.generator.description.load import from_data
-from gpmelica.prepared import Prepared, prepare
+from gpmelica.tasks.build import build_native
 
 _LONGEST = 300.0  # s, that a worker waits for another one's build
 
@@ -150,7 +150,7 @@ def gpmelica(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     def run(*arguments: object) -> Answer:
         monkeypatch.setattr(sys, "argv", ["gpmelica", *map(str, arguments)])
         with pytest.raises(SystemExit) as exit_info:
-            cli.main()
+            app.main()
         said = capsys.readouterr()
         return Answer(int(exit_info.value.code or 0), said.out, said.err)
 

@@ -16,13 +16,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpmelica.errors import GpmelicaError
-from gpmelica.fmu.compare.compare import compare
-from gpmelica.fmu.runs.inputs import read_inputs
-from gpmelica.fmu.runs.simulate import read_or_simulate
-from gpmelica.fmu.runs.states import read_state
-from gpmelica.generator.description import load
-from gpmelica.prepared import prepare
+from gpmelica.analysis.prepared import prepare
+from gpmelica.core.errors import GpmelicaError
+from gpmelica.description import load
+from gpmelica.runs.compare.compare import compare
+from gpmelica.runs.fmpy_runs.inputs import read_inputs
+from gpmelica.runs.fmpy_runs.simulate import read_or_simulate
+from gpmelica.runs.fmpy_runs.states import read_state
 
 SLOW = 20.0  # s
 _ROOT = Path(__file__).parents[1]

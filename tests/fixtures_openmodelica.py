@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from helpers_openmodelica import StandIn
 
-from gpmelica.errors import MissingToolError
+from gpmelica.core.errors import MissingToolError
 from gpmelica.fmu.backends import openmodelica
 from gpmelica.fmu.backends.openmodelica import Omc
 

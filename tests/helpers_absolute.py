@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpmelica.generator.mechanism import Body, Closure, JointFrame, Mechanism
+from gpmelica.mechanism import Body, Closure, JointFrame, Mechanism
 
 Array = NDArray[np.float64]
 X, Y, Z = np.eye(3)

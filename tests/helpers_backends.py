@@ -16,20 +16,20 @@ from helpers_fmpy import Array
 from helpers_fmpy import Instance as FmpyInstance
 from helpers_parts import X, Y, body, link
 
-from gpmelica import reference
-from gpmelica.fmu.compare.compare import compare
-from gpmelica.fmu.runs import simulate as runs
-from gpmelica.fmu.runs.instance import Instance
-from gpmelica.fmu.runs.states import State
+from gpmelica import analysis
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.start.velocities import allowed_velocities
+from gpmelica.core.trajectory import Trajectory
+from gpmelica.description import load
+from gpmelica.description.types.origin import Origin
 from gpmelica.generator import modelica
-from gpmelica.generator.description import load
-from gpmelica.generator.language import ir
 from gpmelica.generator.program.items import Definition
 from gpmelica.generator.program.program import Assertion
-from gpmelica.generator.types.origin import Origin
-from gpmelica.prepared import Prepared, prepare
-from gpmelica.reference.solve.velocities import allowed_velocities
-from gpmelica.trajectory import Trajectory
+from gpmelica.language import ir
+from gpmelica.runs.compare.compare import compare
+from gpmelica.runs.fmpy_runs import simulate as runs
+from gpmelica.runs.fmpy_runs.instance import Instance
+from gpmelica.runs.fmpy_runs.states import State
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 MODES: tuple[runs.Mode, ...] = ("me", "cs")
@@ -183,7 +183,7 @@ def _random_state(model: Prepared, rng: np.random.Generator) -> State:
     (q, qd, z), centre = _spreads(model), model.start[0]
     t = float(rng.uniform(0.0, model.chain.simulation.stop))
     q, qd = centre + q * rng.uniform(-1.0, 1.0, len(q)), qd * rng.uniform(-1.0, 1.0, len(qd))
-    q = reference.assemble(model.mechanism, q)
+    q = analysis.assemble(model.mechanism, q)
     return State(t, q, allowed_velocities(model.mechanism, q, qd), z * rng.uniform(-1.0, 1.0, len(z)))
 
 
@@ -199,7 +199,7 @@ def _spreads(model: Prepared) -> tuple[Array, Array, Array]:
 def reference_accelerations(model: Prepared, states: Sequence[State]) -> Array:
     """q̈ by the reference, and the rates of friction states by their side: shape (len(states), n + f)."""
     found = [
-        reference.evaluate(model.mechanism, s.t, s.q, s.qd, s.z, start=model.start, dependent=model.dependent)
+        analysis.evaluate(model.mechanism, s.t, s.q, s.qd, s.z, start=model.start, dependent=model.dependent)
         for s in states
     ]
     return np.array([np.concatenate([x.qdd, x.z_dot]) for x in found])

@@ -10,7 +10,7 @@ import numpy as np
 from helpers_reference import mechanism_of
 from numpy.typing import NDArray
 
-from gpmelica.reference import Model, formulation, start_state
+from gpmelica.analysis import Model, formulation, start_state
 from gpmelica.reference.integration.events import Events
 from gpmelica.reference.integration.integrators import Integrator, Interpolant
 from gpmelica.reference.integration.motion import Motion

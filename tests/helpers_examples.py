@@ -6,8 +6,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from gpmelica.generator.description import Chain
-from gpmelica.generator.description.load import from_data
+from gpmelica.description import Chain
+from gpmelica.description.load import from_data
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 FORMULATIONS = ("gpme", "gpme_reduced", "lagrange")

@@ -9,9 +9,9 @@ import numpy as np
 from helpers_examples import changed
 from numpy.typing import NDArray
 
-from gpmelica import reference
-from gpmelica.generator.mechanism import Mechanism, build
-from gpmelica.trajectory import Trajectory
+from gpmelica import analysis
+from gpmelica.core.trajectory import Trajectory
+from gpmelica.mechanism import Mechanism, build
 
 Array = NDArray[np.float64]
 Start = tuple[Array, Array]
@@ -37,7 +37,7 @@ def example(name: str, case: str | None, formulation: str, **keys: Any) -> Mecha
 
 def consistent(mechanism: Mechanism, start: Start, t: float, q: Array, qd: Array) -> State:
     """The state near q and q̇, shape (n,), with Φ = 0 and Φ̇ = 0, Ψ = 0: Gauss–Newton steps of least length."""
-    model = reference.Model(mechanism, start=start)
+    model = analysis.Model(mechanism, start=start)
     for _ in range(6):
         rows = model.constraints(model.state(t, q, qd))
         q = q - np.linalg.pinv(rows.C, rcond=1e-9) @ rows.Phi
@@ -47,7 +47,7 @@ def consistent(mechanism: Mechanism, start: Start, t: float, q: Array, qd: Array
 
 def consistent_start(mechanism: Mechanism) -> Start:
     """The start, moved onto all constraints: some examples start off their path."""
-    start = reference.start_state(mechanism)
+    start = analysis.start_state(mechanism)
     return consistent(mechanism, start, 0.0, *start)[1:]
 
 
@@ -67,7 +67,7 @@ def states(mechanism: Mechanism, run: Trajectory, start: Start, count: int, seed
 
 def reference_accelerations(mechanism: Mechanism, start: Start, at: Sequence[State]) -> Array:
     """q̈ at the states, shape (states, n)."""
-    return np.array([reference.evaluate(mechanism, t, q, qd, start=start).qdd for t, q, qd in at])
+    return np.array([analysis.evaluate(mechanism, t, q, qd, start=start).qdd for t, q, qd in at])
 
 
 def relative_error(found: Array, expected: Array) -> float:

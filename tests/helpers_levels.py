@@ -10,10 +10,10 @@ from helpers_reference import random_state, slope
 from helpers_stages import StagedModel
 from numpy.typing import NDArray
 
-from gpmelica.generator.description.load import from_data
-from gpmelica.generator.mechanism import Mechanism
-from gpmelica.prepared import prepare
-from gpmelica.reference import Model, evaluate
+from gpmelica.analysis import Model, evaluate
+from gpmelica.analysis.prepared import prepare
+from gpmelica.description.load import from_data
+from gpmelica.mechanism import Mechanism
 from gpmelica.reference.kinematics.segment import Segment
 
 Array = NDArray[np.float64]

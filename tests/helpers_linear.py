@@ -9,11 +9,11 @@ from helpers_backends import Array, Compiled
 from helpers_parts import X, Y, beam, body, link, machine
 from helpers_reference import BEAM
 
-from gpmelica.fmu.runs.instance import Instance
-from gpmelica.fmu.runs.states import State, signals
+from gpmelica.analysis import Model
+from gpmelica.analysis.prepared import Prepared
 from gpmelica.linear import Point, StateSpace
-from gpmelica.prepared import Prepared
-from gpmelica.reference import Model
+from gpmelica.runs.fmpy_runs.instance import Instance
+from gpmelica.runs.fmpy_runs.states import State, signals
 
 GRAVITY = 9.81
 SUPPORT = {"stiffness": [1e5, 1.5e5, 1e7], "damping": [1e3, 2e3, 1e5]}

@@ -11,11 +11,11 @@ from helpers_random import closing_motion, random_chain, random_closure
 from helpers_reference import BASES, mechanism_of
 from numpy.typing import NDArray
 
-from gpmelica.errors import GpmelicaError
-from gpmelica.generator.description import Chain
-from gpmelica.generator.mechanism import Mechanism
-from gpmelica.generator.types.closures import CLOSURE_TYPES
-from gpmelica.reference import Model, assemble, poses
+from gpmelica.analysis import Model, assemble, poses
+from gpmelica.core.errors import GpmelicaError
+from gpmelica.description import Chain
+from gpmelica.description.types.closures import CLOSURE_TYPES
+from gpmelica.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 CLOSURES = tuple(CLOSURE_TYPES)

@@ -18,11 +18,11 @@ import numpy as np
 import pytest
 from helpers_backends import Once
 
-from gpmelica.commands.build import build_native
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.description.load import from_data
 from gpmelica.fmu.backends import openmodelica
 from gpmelica.fmu.backends.openmodelica import Omc
-from gpmelica.generator.description.load import from_data
-from gpmelica.prepared import Prepared, prepare
+from gpmelica.tasks.build import build_native
 
 SLEWING = Path(__file__).parents[1] / "examples" / "slewing"
 PACKAGES = {"FMPy": "fmpy", "libcosim": "libcosimpy.CosimExecution", "ecos": "ecospy"}

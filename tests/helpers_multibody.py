@@ -12,8 +12,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from gpmelica.generator.mechanism import GROUND, Body, Coordinate, Mechanism
-from gpmelica.prepared import Prepared
+from gpmelica.analysis.prepared import Prepared
+from gpmelica.mechanism import GROUND, Body, Coordinate, Mechanism
 
 PARTS = "Modelica.Mechanics.MultiBody.Parts"
 _STATES = {"rotation": ("phi", "w"), "translation": ("s", "v")}  # of a joint: its coordinate and rate

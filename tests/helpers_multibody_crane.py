@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from helpers_multibody import PARTS, Drawing, end, tree, vector
 
-from gpmelica.generator.mechanism import Support
-from gpmelica.prepared import Prepared
+from gpmelica.analysis.prepared import Prepared
+from gpmelica.mechanism import Support
 
 _FORCES = "Modelica.Mechanics.MultiBody.Forces"
 

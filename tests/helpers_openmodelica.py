@@ -13,10 +13,10 @@ import psutil
 import pytest
 from helpers_parts import X, Y, body, link
 
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.description.load import from_data
 from gpmelica.fmu.backends import openmodelica
 from gpmelica.fmu.backends.openmodelica.deadline import Deadline
-from gpmelica.generator.description.load import from_data
-from gpmelica.prepared import Prepared, prepare
 
 PENDULUM: dict[str, Any] = {
     "schema": 1,

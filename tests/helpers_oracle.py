@@ -8,14 +8,14 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from gpmelica.commands.second_opinion import given
-from gpmelica.fmu.backends.attempts import Attempt
+from gpmelica.analysis.prepared import Prepared
+from gpmelica.core.trajectory import Trajectory
 from gpmelica.oracle.equations.model import Model as OracleModel
 from gpmelica.oracle.equations.solution import Solver
 from gpmelica.oracle.runs.signals import Signals
 from gpmelica.oracle.runs.simulate import simulate
-from gpmelica.prepared import Prepared
-from gpmelica.trajectory import Trajectory
+from gpmelica.runs.attempts import Attempt
+from gpmelica.tasks.second_opinion import given
 
 Array = NDArray[np.float64]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from helpers_parts import Table, X, Y, Z, body, link, machine
 
-from gpmelica import plausibility, reference
-from gpmelica.generator.description.load import from_data
+from gpmelica import analysis, plausibility
+from gpmelica.analysis.prepared import prepare
+from gpmelica.description.load import from_data
 from gpmelica.plausibility import Remark
-from gpmelica.prepared import prepare
 
 
 def remarks(table: Table, case: str | None = None) -> list[Remark]:
@@ -20,7 +20,7 @@ def remarks(table: Table, case: str | None = None) -> list[Remark]:
 def remarks_of_run(table: Table, inputs: Any = None) -> list[Remark]:
     """Remarks on a description and its reference run."""
     model = prepare(from_data(table))
-    run = reference.simulate(model.mechanism, start=model.start, inputs=inputs)
+    run = analysis.simulate(model.mechanism, start=model.start, inputs=inputs)
     return list(plausibility.of_run(model, run, inputs=inputs))
 
 

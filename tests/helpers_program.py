@@ -11,9 +11,9 @@ import mpmath
 import numpy as np
 from numpy.typing import NDArray
 
-from gpmelica.generator.language.ir import Expr
 from gpmelica.generator.program.items import Definition, LinearSolve
 from gpmelica.generator.program.program import Program
+from gpmelica.language.ir import Expr
 
 Values = dict[str, Any]
 

@@ -9,9 +9,9 @@ from helpers_parts import Z, body, link, machine
 from helpers_reference import mechanism_of
 from numpy.typing import NDArray
 
-from gpmelica import reference
-from gpmelica.generator.description.tables.frame import roll_pitch_yaw
-from gpmelica.generator.mechanism import Mechanism
+from gpmelica import analysis
+from gpmelica.description.tables.frame import roll_pitch_yaw
+from gpmelica.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 
@@ -68,4 +68,4 @@ def repeated_task(seed: int, **constraints: Any) -> dict[str, Any]:
 def started(data: dict[str, Any]) -> tuple[Mechanism, tuple[Array, Array]]:
     """Mechanism and start state."""
     mechanism = mechanism_of(data)
-    return mechanism, reference.start_state(mechanism)
+    return mechanism, analysis.start_state(mechanism)

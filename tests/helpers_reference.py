@@ -11,9 +11,9 @@ from helpers_parts import beam, body, link, machine
 from helpers_random import random_chain
 from numpy.typing import NDArray
 
-from gpmelica.generator.description import Chain, load
-from gpmelica.generator.description.load import from_data
-from gpmelica.generator.mechanism import Mechanism, build
+from gpmelica.description import Chain, load
+from gpmelica.description.load import from_data
+from gpmelica.mechanism import Mechanism, build
 
 Array = NDArray[np.float64]
 CRANE = Path(__file__).parents[1] / "examples" / "crane.toml"

@@ -11,11 +11,11 @@ import numpy as np
 from helpers_backends import EXAMPLES
 from numpy.typing import NDArray
 
-from gpmelica.commands.build import build_native
-from gpmelica.fmu.runs import simulate as runs
-from gpmelica.generator.description.load import from_data
-from gpmelica.prepared import Prepared, prepare
-from gpmelica.trajectory import Trajectory
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.core.trajectory import Trajectory
+from gpmelica.description.load import from_data
+from gpmelica.runs.fmpy_runs import simulate as runs
+from gpmelica.tasks.build import build_native
 
 Array = NDArray[np.float64]
 STIFFNESSES = (1e5, 1e6, 1e7, 1e8)  # N/m

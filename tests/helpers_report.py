@@ -12,15 +12,15 @@ import numpy as np
 from helpers_parts import Y, body, link
 from scipy.integrate import solve_ivp
 
-from gpmelica.fmu.compare.compare import compare
-from gpmelica.fmu.compare.context import RunReport
-from gpmelica.fmu.compare.findings import Finding
-from gpmelica.fmu.report.plots import Picture, pictures
-from gpmelica.generator.description import load
-from gpmelica.generator.description.load import from_data
-from gpmelica.generator.mechanism import GROUND, Coordinate, Mechanism, build
-from gpmelica.prepared import Prepared, prepare
-from gpmelica.trajectory import Array, Trajectory, output_grid
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.core.trajectory import Array, Trajectory, output_grid
+from gpmelica.description import load
+from gpmelica.description.load import from_data
+from gpmelica.mechanism import GROUND, Coordinate, Mechanism, build
+from gpmelica.report.plots import Picture, pictures
+from gpmelica.runs.compare.compare import compare
+from gpmelica.runs.compare.context import RunReport
+from gpmelica.runs.compare.findings import Finding
 
 RUNS = ("reference", "fmu-native-me", "fmu-native-cs", "modelica-rumoca")
 EXAMPLES = Path(__file__).parent.parent / "examples"

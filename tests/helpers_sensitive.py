@@ -6,8 +6,8 @@ from typing import Any
 
 from helpers_parts import X, Y, Z, body, link, machine
 
-from gpmelica.generator.description.load import from_data
-from gpmelica.prepared import Prepared, prepare
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.description.load import from_data
 
 Table = dict[str, Any]
 WEIGHTLESS = [0.0, 0.0, 0.0]

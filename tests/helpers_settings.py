@@ -9,10 +9,10 @@ import numpy as np
 from helpers_backends import EXAMPLES
 from helpers_fmpy import Array
 
-from gpmelica import reference
-from gpmelica.fmu.runs import simulate as runs
-from gpmelica.generator.description.load import load
-from gpmelica.prepared import Prepared, prepare
+from gpmelica import analysis
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.description.load import load
+from gpmelica.runs.fmpy_runs import simulate as runs
 
 # FMU's parameter → its place in the description, lowest and highest value
 RANGES = {
@@ -54,7 +54,7 @@ def errors(fmu: Path, values: Mapping[str, float], tolerance: float, stop: float
     """
     model = described(values)
     options = {"stop": stop, "output_step": stop / 10}
-    wanted = reference.simulate(model.mechanism, tolerance=tolerance, loads=(), **options).signals
+    wanted = analysis.simulate(model.mechanism, tolerance=tolerance, loads=(), **options).signals
     groups = _groups(model)
     names = [name for group in groups for name in group]
     found: dict[str, float] = {}

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpmelica.analysis.prepared import Prepared
 from gpmelica.fmu.code.staged import Block, ConstrainedSystem, Stage, TreeSystem
 from gpmelica.fmu.code.stages import stage
 from gpmelica.generator.program.program import Program
-from gpmelica.prepared import Prepared
 
 Array = NDArray[np.float64]
 

@@ -10,10 +10,10 @@ from awkward_machines.judge import toml
 from helpers_parts import Table, body, link, machine
 from helpers_report import EXAMPLES, prescribed_run
 
-from gpmelica.fmu.report.cases.outcome import CaseRun
-from gpmelica.generator.description import load
-from gpmelica.generator.mechanism import build
-from gpmelica.trajectory import Array, Trajectory
+from gpmelica.core.trajectory import Array, Trajectory
+from gpmelica.description import load
+from gpmelica.mechanism import build
+from gpmelica.report.cases.outcome import CaseRun
 
 _FEET = [[-0.5, -0.5, 0.0], [0.5, -0.5, 0.0], [0.0, 0.5, 0.0]]
 _SUPPORT = {"stiffness": [2e5] * 3, "damping": [2e3] * 3}

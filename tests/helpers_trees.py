@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from helpers_program import Evaluator
 from hypothesis import strategies as st
 
-from gpmelica.generator.language.ir import Expr
+from gpmelica.language.ir import Expr
 
 NAMES = ("t", "E.x", "E.y", "k")  # k is a parameter
 

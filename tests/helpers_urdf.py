@@ -14,12 +14,12 @@ import pinocchio as pin
 from helpers_stages import state_vector
 from numpy.typing import NDArray
 
+from gpmelica.analysis.prepared import Prepared
 from gpmelica.exchange.names import identifiers
 from gpmelica.exchange.urdf import read_urdf
 from gpmelica.fmu.code.casadi_eval import Evaluator
-from gpmelica.generator.language import ir
-from gpmelica.generator.mechanism import Mechanism
-from gpmelica.prepared import Prepared
+from gpmelica.language import ir
+from gpmelica.mechanism import Mechanism
 
 Array = NDArray[np.float64]
 

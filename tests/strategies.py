@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from gpmelica.generator.description.tables.frame import roll_pitch_yaw
-from gpmelica.generator.types.joints import JOINT_TYPES
+from gpmelica.description.tables.frame import roll_pitch_yaw
+from gpmelica.description.types.joints import JOINT_TYPES
 
 Table = dict[str, Any]
 # names that the generated equations use themselves, or that look like parts of other names

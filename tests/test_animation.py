@@ -24,15 +24,15 @@ from scipy.spatial.transform import Rotation
 
 import gpmelica as gp
 from gpmelica import scene
-from gpmelica.errors import DescriptionError, MissingToolError, UnknownNameError
-from gpmelica.fmu.files.csv_file import write_csv
-from gpmelica.fmu.report.animation import write_animation, write_drawing
-from gpmelica.fmu.report.player.payload import payload
-from gpmelica.fmu.report.player.three import three
-from gpmelica.fmu.report.plots.solids import faces_of
-from gpmelica.results import Run
+from gpmelica.api.results import Run
+from gpmelica.core.csv_file import write_csv
+from gpmelica.core.errors import DescriptionError, MissingToolError, UnknownNameError
+from gpmelica.core.trajectory import Array, Trajectory
+from gpmelica.report.animation import write_animation, write_drawing
+from gpmelica.report.player.payload import payload
+from gpmelica.report.player.three import three
+from gpmelica.report.plots.solids import faces_of
 from gpmelica.scene import Shape
-from gpmelica.trajectory import Array, Trajectory
 
 FOUR_BAR = Path(__file__).parents[1] / "examples" / "four_bar_3d.toml"
 RUN = prescribed_run(crane())
@@ -100,7 +100,7 @@ def test_three_has_its_licence() -> None:
 
 def test_three_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     """What to install is said."""
-    monkeypatch.setattr("gpmelica.fmu.report.player.three.find_spec", lambda name: None)
+    monkeypatch.setattr("gpmelica.report.player.three.find_spec", lambda name: None)
     with pytest.raises(MissingToolError, match="pip install 'trimesh"):
         three.__wrapped__()
 
@@ -128,7 +128,7 @@ def short() -> Run:
 def test_films(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A GIF of moving pictures; an MP4 where there is an ffmpeg, else what to do; no half-written file."""
     run = short()
-    monkeypatch.setattr("gpmelica.fmu.report.plots.film._LONGEST", 0.2)
+    monkeypatch.setattr("gpmelica.report.plots.film._LONGEST", 0.2)
     with Image.open(run.animate(tmp_path / "a.gif")) as film:
         assert film.n_frames == 5
         film.seek(0)
@@ -146,7 +146,7 @@ def test_mp4(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By ffmpeg, or by that of imageio."""
     if shutil.which("ffmpeg") is None:
         pytest.importorskip("imageio_ffmpeg", reason="needs ffmpeg or the extra `mp4`")
-    monkeypatch.setattr("gpmelica.fmu.report.plots.film._LONGEST", 0.1)
+    monkeypatch.setattr("gpmelica.report.plots.film._LONGEST", 0.1)
     path = write_animation(tmp_path / "a.mp4", SCENE)
     assert b"ftyp" in path.read_bytes()[:16]
 

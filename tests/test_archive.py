@@ -20,14 +20,14 @@ from helpers_backends import Compile, Compiled, CompileData, driven, example_mod
 from helpers_examples import changed
 from test_report import Page
 
-from gpmelica.commands.build import build_native
-from gpmelica.errors import GpmelicaError
+from gpmelica.analysis.prepared import prepare
+from gpmelica.core.errors import GpmelicaError
+from gpmelica.core.zip_archive import build_time, pack
+from gpmelica.fmu.archive.validation import validate
 from gpmelica.fmu.compilers.binaries import toolchains
 from gpmelica.fmu.compilers.platforms import here
-from gpmelica.fmu.files.archive import build_time, pack
-from gpmelica.fmu.report.fmu_page import documentation
-from gpmelica.fmu.runs.validation import validate
-from gpmelica.prepared import prepare
+from gpmelica.report.fmu_page import documentation
+from gpmelica.tasks.build import build_native
 
 PAGE = "documentation/index.html"
 LONG = "Kräne und Ärger mit Leerzeichen 起重机 " + "lang " * 30

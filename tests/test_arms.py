@@ -13,9 +13,9 @@ import pytest
 from helpers_backends import EXAMPLES, Once
 from helpers_masters import PACKAGES, alone, need_master, run_apart
 
-from gpmelica import load, reference
+from gpmelica import analysis, load
+from gpmelica.core.trajectory import Trajectory
 from gpmelica.fmu.backends.native import build_bare
-from gpmelica.trajectory import Trajectory
 
 ARMS = EXAMPLES / "arms"
 STOP, STEP = 0.2, 0.01
@@ -45,7 +45,7 @@ def moved() -> Callable[[str], Trajectory]:
     @cache
     def run(name: str) -> Trajectory:
         arm = load(ARMS / f"{name}.toml").prepared
-        return reference.simulate(arm.mechanism, start=arm.start, stop=STOP, output_step=STEP, loads=[])
+        return analysis.simulate(arm.mechanism, start=arm.start, stop=STOP, output_step=STEP, loads=[])
 
     return run
 

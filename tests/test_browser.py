@@ -19,11 +19,11 @@ from helpers_report import crane, crane_pictures, crane_run, prescribed_run
 from PIL import Image
 
 from gpmelica import scene
-from gpmelica.fmu.files.files import write_atomically
-from gpmelica.fmu.report.animation import write_animation, write_drawing
-from gpmelica.fmu.report.report import render
-from gpmelica.generator.mechanism import Mechanism, build
-from gpmelica.trajectory import Array
+from gpmelica.core.files import write_atomically
+from gpmelica.core.trajectory import Array
+from gpmelica.mechanism import Mechanism, build
+from gpmelica.report.animation import write_animation, write_drawing
+from gpmelica.report.report import render
 
 TIME = 0.75
 POINTS = {
@@ -166,7 +166,7 @@ def test_a_drawing_has_no_text_on_text(chromium: Any, tmp_path: Path) -> None:
 _DISK_FULL = """
 import resource, sys
 from pathlib import Path
-from gpmelica.fmu.files.files import write_atomically
+from gpmelica.core.files import write_atomically
 resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
 try:
     write_atomically(Path(sys.argv[1]), b"x" * 100_000)

@@ -19,21 +19,21 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 from test_report import Page
 
-from gpmelica.fmu.compare.decay import baumgarte_roots, straight_part
-from gpmelica.fmu.report.cases import figures as cases
-from gpmelica.fmu.report.cases import load_figures as case_loads
-from gpmelica.fmu.report.cases.beam_shape import beam_shape, element_starts, flexible_links
-from gpmelica.fmu.report.cases.load_rms import load_rms
-from gpmelica.fmu.report.cases.outcome import CaseRun
-from gpmelica.fmu.report.cases.report import CaseFailure, write_case_report
-from gpmelica.fmu.report.cases.tables import decays, differences, largest_differences, load_table, wall_times
-from gpmelica.fmu.report.plots import loads
-from gpmelica.fmu.report.plots.space import axes_in_space, face
-from gpmelica.fmu.report.plots.style import styled
-from gpmelica.generator.description import load
-from gpmelica.generator.mechanism import build
-from gpmelica.reference import friction_efforts, simulate
-from gpmelica.trajectory import Array
+from gpmelica.analysis import friction_efforts, simulate
+from gpmelica.core.trajectory import Array
+from gpmelica.description import load
+from gpmelica.mechanism import build
+from gpmelica.report.cases import figures as cases
+from gpmelica.report.cases import load_figures as case_loads
+from gpmelica.report.cases.beam_shape import beam_shape, element_starts, flexible_links
+from gpmelica.report.cases.load_rms import load_rms
+from gpmelica.report.cases.outcome import CaseRun
+from gpmelica.report.cases.report import CaseFailure, write_case_report
+from gpmelica.report.cases.tables import decays, differences, largest_differences, load_table, wall_times
+from gpmelica.report.plots import loads
+from gpmelica.report.plots.space import axes_in_space, face
+from gpmelica.report.plots.style import styled
+from gpmelica.runs.compare.decay import baumgarte_roots, straight_part
 
 TIME = np.linspace(0.0, 4.0, 401)
 

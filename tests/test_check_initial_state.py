@@ -12,9 +12,9 @@ from helpers_cli import Command
 from helpers_parts import Table, X, Y, Z, body, link, machine
 from helpers_plausible import crane, hanging
 
-from gpmelica.commands.check import Summary
-from gpmelica.generator.description.load import from_data
-from gpmelica.prepared import prepare
+from gpmelica.analysis.prepared import prepare
+from gpmelica.description.load import from_data
+from gpmelica.tasks.check import Summary
 
 
 def initial(table: Table) -> dict[str, Any]:

@@ -20,13 +20,14 @@ from helpers_cli import ARM, Answer, Command, fails, process
 from helpers_parts import Z
 
 import gpmelica as gp
-from gpmelica import cli, reference
-from gpmelica.fmu.backends import rumoca as rumoca_backend
-from gpmelica.fmu.files.csv_file import read_csv
-from gpmelica.fmu.runs import simulate as runs
-from gpmelica.generator.description import load
-from gpmelica.generator.mechanism import build
-from gpmelica.trajectory import Array
+from gpmelica import analysis
+from gpmelica.cli import app
+from gpmelica.core.csv_file import read_csv
+from gpmelica.core.trajectory import Array
+from gpmelica.description import load
+from gpmelica.mechanism import build
+from gpmelica.runs import rumoca as rumoca_backend
+from gpmelica.runs.fmpy_runs import simulate as runs
 
 COMMANDS = "check modelica build run compare evaluate statics study sweep optimize schema linearize modes"
 
@@ -290,7 +291,7 @@ def test_full_disk(arm: Path, tmp_path: Path) -> None:
     assert (done.returncode, done.stderr.count("\n")) == (4, 1)
     assert "No space left on device; nothing is wrong with the input" in done.stderr
     limited = (
-        f"import resource as r; r.setrlimit(r.RLIMIT_FSIZE, (999, 999)); from {cli.__name__} import main; main()"
+        f"import resource as r; r.setrlimit(r.RLIMIT_FSIZE, (999, 999)); from {app.__name__} import main; main()"
     )
     command = [sys.executable, "-c", limited, "modelica", str(arm), "--out", "out"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -300,7 +301,7 @@ def test_full_disk(arm: Path, tmp_path: Path) -> None:
 
 def test_statics(gpmelica: Command, arm: Path) -> None:
     """The equilibrium of the reference, as a table and as JSON."""
-    expected = reference.equilibrium(build(load(arm)))
+    expected = analysis.equilibrium(build(load(arm)))
     data = gpmelica("statics", arm, "--json").json
     assert data == dict(zip(("upper.angle", "lower.angle"), expected.tolist(), strict=True))
     table = gpmelica("statics", arm)

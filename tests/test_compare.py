@@ -12,18 +12,18 @@ from helpers_parts import Y, body, link, machine
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import expm
 
-from gpmelica import reference
-from gpmelica.commands.run import Options, granted
-from gpmelica.errors import DescriptionError
-from gpmelica.fmu.compare.compare import compare, error_over_time, on_common_grid
-from gpmelica.fmu.compare.decay import free_decay
-from gpmelica.fmu.compare.findings import Finding, consistency, holding, start_consistency
-from gpmelica.fmu.compare.scales import scales
-from gpmelica.fmu.files.csv_file import read_csv, write_csv
-from gpmelica.fmu.runs.simulate import read_or_simulate
-from gpmelica.generator.description.load import from_data
-from gpmelica.prepared import Prepared, prepare
-from gpmelica.trajectory import Array, Magnitude, Trajectory
+from gpmelica import analysis
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.core.csv_file import read_csv, write_csv
+from gpmelica.core.errors import DescriptionError
+from gpmelica.core.trajectory import Array, Magnitude, Trajectory
+from gpmelica.description.load import from_data
+from gpmelica.runs.compare.compare import compare, error_over_time, on_common_grid
+from gpmelica.runs.compare.decay import free_decay
+from gpmelica.runs.compare.findings import Finding, consistency, holding, start_consistency
+from gpmelica.runs.compare.scales import scales
+from gpmelica.runs.fmpy_runs.simulate import read_or_simulate
+from gpmelica.tasks.run import Options, granted
 
 UNITS = {"angle": "rad", "small": "rad", "x": "m", "rest": "s"}
 TIME = np.linspace(0.0, 2.0, 201)
@@ -310,10 +310,10 @@ def arm(expression: str = HEIGHT, angle: float = -0.3, order: int = 0, **changes
     return prepare(from_data(machine(bar, points=points, programmed=[task], simulation=simulation)))
 
 
-def judged(model: Prepared) -> tuple[Finding, Finding, reference.Residuals, Trajectory]:
+def judged(model: Prepared) -> tuple[Finding, Finding, analysis.Residuals, Trajectory]:
     """Consistency and holding of a reference run, what its rows lack, and the run."""
-    run = reference.simulate(model.mechanism, start=model.start)
-    lacking = reference.residuals(model.mechanism, run, model.start)
+    run = analysis.simulate(model.mechanism, start=model.start)
+    lacking = analysis.residuals(model.mechanism, run, model.start)
     return consistency(model, lacking), holding(model, lacking, (run,)), lacking, run
 
 

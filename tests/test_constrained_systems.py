@@ -17,21 +17,21 @@ from helpers_loops import random_loop
 from helpers_parts import X, Y, body, link, machine
 from helpers_stages import StagedModel, Values
 
-from gpmelica import reference
-from gpmelica.commands.evaluate import RumocaEvaluator
-from gpmelica.errors import SolveError
+from gpmelica import analysis
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.core.errors import SolveError
+from gpmelica.core.trajectory import Array
+from gpmelica.description.load import from_data
+from gpmelica.description.tables.settings import Constraints
+from gpmelica.description.tables.task import Nonholonomic
 from gpmelica.fmu.backends import native
-from gpmelica.fmu.backends import rumoca as rumoca_backend
 from gpmelica.fmu.code.dependencies import dependencies
 from gpmelica.fmu.code.stages import stage
-from gpmelica.fmu.runs.states import State
-from gpmelica.generator.description.load import from_data
-from gpmelica.generator.description.tables.settings import Constraints
-from gpmelica.generator.description.tables.task import Nonholonomic
-from gpmelica.generator.mechanism import build
 from gpmelica.generator.program.items import LinearSolve
-from gpmelica.prepared import Prepared, prepare
-from gpmelica.trajectory import Array
+from gpmelica.mechanism import build
+from gpmelica.runs import rumoca as rumoca_backend
+from gpmelica.runs.fmpy_runs.states import State
+from gpmelica.tasks.evaluate import RumocaEvaluator
 
 EXACT = 1e-9
 needs_rumoca = pytest.mark.skipif(not rumoca_backend.available(), reason="rumoca is not installed")
@@ -66,7 +66,7 @@ def _error(found: Array, expected: Array) -> float:
     return float(np.abs(found - expected).max() / max(float(np.abs(expected).max()), 1e-3))
 
 
-def _agrees(model: Prepared, values: Values, expected: reference.Evaluation) -> None:
+def _agrees(model: Prepared, values: Values, expected: analysis.Evaluation) -> None:
     """q̈, efforts of drives and violations are the reference's."""
     assert _error(values.qdd, expected.qdd) <= EXACT
     symbols = [c.symbol for c in model.mechanism.coordinates]
@@ -123,7 +123,7 @@ def test_loops_in_every_formulation(formulation: str, kind: str) -> None:
     changes = {"nonholonomic": (blade,), "constraints": settings, "simulation": simulation}
     model = prepare(chain.model_copy(update=changes))
     qd = _allowed(model, q, qd)
-    expected = reference.evaluate(model.mechanism, 0.0, q, qd, start=model.start)
+    expected = analysis.evaluate(model.mechanism, 0.0, q, qd, start=model.start)
     for program in (model.program, model.native_program):
         values = StagedModel(model, program)(0.0, q, qd)
         assert values.qd == pytest.approx(qd, abs=1e-9)
@@ -132,7 +132,7 @@ def test_loops_in_every_formulation(formulation: str, kind: str) -> None:
 
 def _allowed(model: Prepared, q: Array, qd: Array) -> Array:
     """The velocities nearest to qd that the constraints allow."""
-    equations = reference.Model(model.mechanism, start=model.start)
+    equations = analysis.Model(model.mechanism, start=model.start)
     rows = equations.constraints(equations.state(0.0, q, qd))
     change: Array = np.linalg.pinv(rows.C) @ rows.Phi_dot
     return qd - change
@@ -145,7 +145,7 @@ def test_modelica_in_every_formulation() -> None:
     for formulation in FORMULATIONS:
         model = _formulated(sleigh(1.5, 0.8), formulation)
         q, qd = np.array([0.1, 0.2, 0.5]), np.array([0.6 * np.cos(0.5), 0.6 * np.sin(0.5), 1.2])
-        expected = reference.evaluate(model.mechanism, 0.0, q, qd, start=model.start).qdd
+        expected = analysis.evaluate(model.mechanism, 0.0, q, qd, start=model.start).qdd
         assert _error(RumocaEvaluator(model)(State(0.0, q, qd)), expected) <= EXACT
 
 
@@ -237,7 +237,7 @@ def test_reference_stops_at_the_first(formulation: str) -> None:
     mechanism = build(changed("four_bar_3d", "planar", **chosen))
     for tolerance in (1e-4, 1e-7, 1e-10):
         with pytest.raises(SolveError, match=r"for crank\.angle, coupler\.angle at t = 0\.(39|4)\d* s"):
-            reference.simulate(mechanism, stop=1.5, tolerance=tolerance)
+            analysis.simulate(mechanism, stop=1.5, tolerance=tolerance)
 
 
 def test_states_beyond_a_singular_partition(linkage: Compiled) -> None:

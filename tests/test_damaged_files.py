@@ -21,12 +21,12 @@ from helpers_cli import Command
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpmelica.errors import DescriptionError, GpmelicaError, SolveError
-from gpmelica.exchange import convert_urdf
+from gpmelica.api.exchange import convert_urdf
+from gpmelica.core.errors import DescriptionError, GpmelicaError, SolveError
+from gpmelica.description.load import from_data
 from gpmelica.fmu.backends import native
 from gpmelica.fmu.compilers import binaries
-from gpmelica.fmu.runs.simulate import read_or_simulate
-from gpmelica.generator.description.load import from_data
+from gpmelica.runs.fmpy_runs.simulate import read_or_simulate
 
 
 @pytest.fixture(scope="module")

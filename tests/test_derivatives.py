@@ -15,8 +15,8 @@ from helpers_motions import drives
 from helpers_random import branched, tied
 from helpers_replacement import model_of
 
-from gpmelica.generator.description.load import from_data
-from gpmelica.prepared import Prepared, prepare
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.description.load import from_data
 
 EXACT, ADJOINT = 1e-6, 1e-12
 # knife edges and loops, spatial joints in a plane

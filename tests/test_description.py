@@ -21,16 +21,16 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 from strategies import AXES, beams, descriptions, trees
 
-from gpmelica import reference
-from gpmelica.errors import DescriptionError
-from gpmelica.generator.description import Chain, load, schema
-from gpmelica.generator.description.load import from_data
-from gpmelica.generator.description.tables.frame import Frame
-from gpmelica.generator.description.tables.inertia import Inertial
-from gpmelica.generator.mechanism import build, placement_order
-from gpmelica.generator.mechanism.algebra import Numbers
-from gpmelica.generator.types.joints import JOINT_TYPES
-from gpmelica.prepared import prepare
+from gpmelica import analysis
+from gpmelica.analysis.prepared import prepare
+from gpmelica.core.errors import DescriptionError
+from gpmelica.description import Chain, load, schema
+from gpmelica.description.load import from_data
+from gpmelica.description.tables.frame import Frame
+from gpmelica.description.tables.inertia import Inertial
+from gpmelica.description.types.joints import JOINT_TYPES
+from gpmelica.mechanism import build, placement_order
+from gpmelica.mechanism.algebra import Numbers
 
 PROFILE = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.toml"))
@@ -171,7 +171,7 @@ def test_fully_prescribed_mechanism(names: tuple[str, str]) -> None:
     model = prepare(from_data(manipulator(programmed=rows, simulation={"start": "description"})))
     assert model.degrees_of_freedom == 0
     expected = pytest.approx([0.2, 0.2], abs=1e-12)
-    assert reference.evaluate(model.mechanism, 0.0, *model.start, start=model.start).qdd == expected
+    assert analysis.evaluate(model.mechanism, 0.0, *model.start, start=model.start).qdd == expected
     assert StagedModel(model)(0.0, *model.start).qdd == expected
 
 
@@ -340,8 +340,8 @@ def test_links_in_any_order(order: tuple[tuple[str, str], ...]) -> None:
     place = [expected.index(name) for name, _ in TREE]
     q_moved = np.empty_like(q)
     q_moved[place] = q
-    qdd = reference.evaluate(mechanism, 0.0, q_moved, q_moved).qdd
-    assert qdd[place] == pytest.approx(reference.evaluate(sorted_one, 0.0, q, q).qdd, rel=1e-10)
+    qdd = analysis.evaluate(mechanism, 0.0, q_moved, q_moved).qdd
+    assert qdd[place] == pytest.approx(analysis.evaluate(sorted_one, 0.0, q, q).qdd, rel=1e-10)
 
 
 @pytest.mark.slow

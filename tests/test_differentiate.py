@@ -12,11 +12,11 @@ from helpers_trees import NAMES, SMOOTH, WITH_KINKS, expressions, value
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from gpmelica.errors import SolveError
-from gpmelica.generator.language import differentiate, ir
-from gpmelica.generator.language.differentiate import derivative, expand
-from gpmelica.generator.language.expressions import FUNCTIONS, parse
-from gpmelica.generator.language.ir import Expr
+from gpmelica.core.errors import SolveError
+from gpmelica.language import differentiate, ir
+from gpmelica.language.differentiate import derivative, expand
+from gpmelica.language.expressions import FUNCTIONS, parse
+from gpmelica.language.ir import Expr
 from gpmelica.reference.kinematics.expression import Instant, compile_tree, evaluate, stops
 from gpmelica.reference.kinematics.jet import Jet, Value, constant, hessian, plain, variables
 from gpmelica.reference.kinematics.segment import Segment

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from gpmelica.generator.description import schema
-from gpmelica.generator.types.joints import JOINT_TYPES
+from gpmelica.description import schema
+from gpmelica.description.types.joints import JOINT_TYPES
 from gpmelica.plausibility import KINDS
 
 ROOT = Path(__file__).resolve().parent.parent

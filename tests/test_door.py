@@ -19,8 +19,8 @@ import pytest
 from matplotlib import pyplot
 
 import gpmelica as gp
-from gpmelica import model, results
-from gpmelica.trajectory import Trajectory
+from gpmelica.api import model, results
+from gpmelica.core.trajectory import Trajectory
 
 ROOT = Path(__file__).resolve().parent.parent
 FOUR_BAR = "examples/four_bar_3d.toml"
@@ -141,7 +141,7 @@ def test_building_an_fmu_draws_nothing() -> None:
 
 
 def test_importing_loads_no_solver() -> None:
-    code = "import sys, gpmelica, gpmelica.cli; print({'numpy', 'casadi', 'scipy', 'pydantic'} & set(sys.modules))"
+    code = "import sys, gpmelica.cli.app; print({'numpy', 'casadi', 'scipy', 'pydantic'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
 

@@ -15,16 +15,16 @@ from helpers_parts import X, Z, body, link, machine
 from helpers_redundant import started
 from helpers_reference import manipulator, mechanism_of
 
-from gpmelica import reference
-from gpmelica.errors import MissingToolError, SolveError
+from gpmelica import analysis
+from gpmelica.analysis.prepared import prepare
+from gpmelica.core.errors import MissingToolError, SolveError
+from gpmelica.core.trajectory import Trajectory
+from gpmelica.description.load import from_data
+from gpmelica.exchange.ssp.system import write_ssp
 from gpmelica.fmu.backends.backend import write_modelica
 from gpmelica.fmu.backends.openmodelica import Omc
 from gpmelica.fmu.backends.openmodelica.build import Request, compile_text
-from gpmelica.fmu.runs import simulate as runs
-from gpmelica.fmu.ssp.system import write_ssp
-from gpmelica.generator.description.load import from_data
-from gpmelica.prepared import prepare
-from gpmelica.trajectory import Trajectory
+from gpmelica.runs.fmpy_runs import simulate as runs
 
 pytest_plugins = ["fixtures_openmodelica"]
 
@@ -36,7 +36,7 @@ CONNECTOR = re.compile(r"^    Modelica\.([\w.]+) (\w+)", re.MULTILINE)
 def one_model() -> Trajectory:
     """The crane with motor and controller as an expression, the rotor as armature, by the reference solver."""
     model = slewing("motor")
-    return reference.simulate(model.mechanism, start=model.start, stop=STOP, output_step=2.5e-3, loads=[])
+    return analysis.simulate(model.mechanism, start=model.start, stop=STOP, output_step=2.5e-3, loads=[])
 
 
 def test_flanges_where_forces_act_on_joints() -> None:
@@ -134,10 +134,10 @@ def linkage(spatial: bool = False, **constraints: Any) -> dict[str, Any]:
 def test_efforts_by_virtual_power(formulation: str, spatial: bool) -> None:
     """The crank's drive does what is left of M q̈ + h − Q along the linkage's own motion; other joints are idle."""
     mechanism, start = started(linkage(spatial, formulation=formulation, actuated=["crank"]))
-    model = reference.Model(mechanism, start=start)
+    model = analysis.Model(mechanism, start=start)
     for t in (0.0, 0.3, 0.6):
         q, qd = start[0], np.zeros(mechanism.n)
-        found = reference.evaluate(mechanism, t, q, qd, start=start)
+        found = analysis.evaluate(mechanism, t, q, qd, start=start)
         loops = model.constraints(model.state(t, q, qd)).C[model.constraints.closure_rows]
         virtual = np.linalg.svd(loops)[2][-1]  # the loop's motion at one degree of freedom
         assert loops @ virtual == pytest.approx(np.zeros(len(loops)), abs=1e-12)
@@ -151,7 +151,7 @@ def test_loads_belong_to_the_drives() -> None:
     mechanism, start = started(linkage(actuated=["crank"]))
     by_all, _ = started(linkage())
     for some, idle in ((mechanism, True), (by_all, False)):
-        loads = reference.joint_loads(some, 0.2, *start, start=start)
+        loads = analysis.joint_loads(some, 0.2, *start, start=start)
         about = {name: loads[name][4] for name in loads}  # axes are along −y
         assert (abs(about["rocker"]) < 1e-9) == idle
         assert abs(about["coupler"]) < 1e-9
@@ -161,11 +161,11 @@ def test_loads_belong_to_the_drives() -> None:
 def test_power_of_the_drive() -> None:
     """Over a run the chosen drive does all the work: d(energy)/dt = τ q̇."""
     mechanism, start = started(linkage(actuated=["crank"]))
-    run = reference.simulate(mechanism, start=start)
-    model = reference.Model(mechanism, start=start)
+    run = analysis.simulate(mechanism, start=start)
+    model = analysis.Model(mechanism, start=start)
     symbols = [c.symbol for c in mechanism.coordinates]
     q, qd = (np.array([run.signals[f"{s}{end}"] for s in symbols]).T for end in ("", "_dot"))
-    total = np.array([reference.energy(model, t, a, b).total for t, a, b in zip(run.time, q, qd, strict=True)])
+    total = np.array([analysis.energy(model, t, a, b).total for t, a, b in zip(run.time, q, qd, strict=True)])
     power = run.signals["crank_angle_effort"] * run.signals["crank_angle_dot"]
     work = np.concatenate([[0.0], np.cumsum((power[1:] + power[:-1]) / 2 * np.diff(run.time))])
     assert np.ptp(total) > 0.5
@@ -184,8 +184,8 @@ def test_drives_that_do_not_do(actuated: list[str], text: str) -> None:
     """Too many drives have no unique efforts, too few cannot do the task; the key is named."""
     mechanism, start = started(linkage(actuated=actuated))
     with pytest.raises(SolveError, match=text):
-        reference.evaluate(mechanism, 0.0, *start, start=start)
-    (problem,) = reference.unreachable(mechanism, start[0])
+        analysis.evaluate(mechanism, 0.0, *start, start=start)
+    (problem,) = analysis.unreachable(mechanism, start[0])
     assert problem.where == "constraints.actuated"
 
 
@@ -195,7 +195,7 @@ def test_serial_arm_needs_the_right_joint() -> None:
     data = manipulator(programmed=rows, constraints={"actuated": ["upper"]})
     data["simulation"] = {"start": "description"}
     mechanism = mechanism_of(data)
-    start = reference.start_state(mechanism)
+    start = analysis.start_state(mechanism)
     said = "drives of upper.angle cannot realise level: they leave lower.angle without"
     with pytest.raises(SolveError, match=said):
-        reference.evaluate(mechanism, 0.0, *start, start=start)
+        analysis.evaluate(mechanism, 0.0, *start, start=start)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from helpers_parts import X, link, machine
 
-from gpmelica.commands.evaluate import evaluate
-from gpmelica.fmu.runs.states import State
-from gpmelica.generator.description.load import from_data
-from gpmelica.prepared import prepare
+from gpmelica.analysis.prepared import prepare
+from gpmelica.description.load import from_data
+from gpmelica.runs.fmpy_runs.states import State
+from gpmelica.tasks.evaluate import evaluate
 
 
 @pytest.mark.parametrize(

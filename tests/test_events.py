@@ -14,11 +14,11 @@ from helpers_parts import X, Z, body, link, machine
 from helpers_reference import mechanism_of
 from scipy.optimize import brentq
 
-from gpmelica.errors import SolveError
-from gpmelica.fmu.runs import simulate as runs
-from gpmelica.fmu.runs.validation import validate
-from gpmelica.reference import simulate
-from gpmelica.trajectory import Array, Trajectory, output_grid
+from gpmelica.analysis import simulate
+from gpmelica.core.errors import SolveError
+from gpmelica.core.trajectory import Array, Trajectory, output_grid
+from gpmelica.fmu.archive.validation import validate
+from gpmelica.runs.fmpy_runs import simulate as runs
 
 Motion = Callable[[float], float]
 MASS, STIFFNESS, DAMPING, GRAVITY, HEIGHT = 2.0, 2e4, 20.0, 9.81, 0.5

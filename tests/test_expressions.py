@@ -13,14 +13,14 @@ from helpers_trees import SMOOTH, WITH_KINKS, expressions, value
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gpmelica.analysis.prepared import prepare
+from gpmelica.description.load import from_data
 from gpmelica.fmu.code.casadi_eval import Evaluator
-from gpmelica.generator.description.load import from_data
-from gpmelica.generator.language import constants, ir
-from gpmelica.generator.language.differentiate import expand
-from gpmelica.generator.language.expressions import degree, level, names, parse, running_names
-from gpmelica.generator.language.ir import Expr, key
 from gpmelica.generator.program.program import Program
-from gpmelica.prepared import prepare
+from gpmelica.language import constants, ir
+from gpmelica.language.differentiate import expand
+from gpmelica.language.expressions import degree, level, names, parse, running_names
+from gpmelica.language.ir import Expr, key
 from gpmelica.reference.kinematics.expression import Instant, compile_tree
 from gpmelica.reference.kinematics.jet import plain
 from gpmelica.reference.kinematics.segment import Segment

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from helpers_parts import Table, X, Y, body, link, machine
 
-from gpmelica.errors import DescriptionError
-from gpmelica.generator.description.load import from_data
-from gpmelica.prepared import prepare
+from gpmelica.analysis.prepared import prepare
+from gpmelica.core.errors import DescriptionError
+from gpmelica.description.load import from_data
 
 _ROPE = {"name": "rope", "stiffness": 1e4, "rest": 0.5}
 _ANCHOR = [1.0, 0.0, 1.0]

@@ -13,13 +13,13 @@ import pytest
 from helpers_parts import Table, X, Y, Z, beam, body, link, machine
 from helpers_program import Numeric
 
-from gpmelica.generator.description.load import from_data
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.core.trajectory import Array
+from gpmelica.description.load import from_data
 from gpmelica.generator.equations import derive
 from gpmelica.generator.equations.solution import linear_solves
 from gpmelica.generator.equations.solution.system import Partition
 from gpmelica.generator.program.program import Program
-from gpmelica.prepared import Prepared, prepare
-from gpmelica.trajectory import Array
 
 FAR = np.array([1048576.0, -1048576.0, 524288.0])  # m, powers of two: its own lengths are not rounded there
 TOLERANCE = 1e-9

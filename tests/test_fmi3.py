@@ -14,15 +14,15 @@ from fmpy.fmi3 import fmi3Dependent
 from helpers_backends import EXAMPLES, Compile, Compiled, CompileData, Fmu, driven, example_model, pendulum
 from lxml import etree
 
+from gpmelica.description import load
 from gpmelica.fmu.archive import model_description
+from gpmelica.fmu.archive.validation import validate
 from gpmelica.fmu.code.dependencies import dependencies
 from gpmelica.fmu.code.model_structure import structure
 from gpmelica.fmu.code.stages import stage
-from gpmelica.fmu.compare.compare import compare
-from gpmelica.fmu.runs import simulate as runs
-from gpmelica.fmu.runs.validation import validate
 from gpmelica.generator import variables
-from gpmelica.generator.description import load
+from gpmelica.runs.compare.compare import compare
+from gpmelica.runs.fmpy_runs import simulate as runs
 
 RUNS: tuple[tuple[str, runs.Mode], ...] = (("2.0", "me"), ("2.0", "cs"), ("3.0", "me"), ("3.0", "cs"))
 ENDS = [

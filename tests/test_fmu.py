@@ -11,12 +11,12 @@ import pytest
 from helpers_backends import Compile, Compiled, CompileData, Fmu, driven, native_error, pendulum, random_states
 from helpers_c_layer import zig
 
-from gpmelica.commands.build import build_native
-from gpmelica.errors import MissingToolError
+from gpmelica.analysis.prepared import prepare
+from gpmelica.core.errors import MissingToolError
+from gpmelica.description.load import from_data
 from gpmelica.fmu.compilers import compiler as c_compiler
 from gpmelica.generator import variables
-from gpmelica.generator.description.load import from_data
-from gpmelica.prepared import prepare
+from gpmelica.tasks.build import build_native
 
 # ---- What the archive says --------------------------------------------------------------------------------------
 

@@ -11,11 +11,11 @@ import pytest
 from helpers_backends import MODES, Compiled, CompileData, Fmu, driven, pendulum, run_of
 from helpers_reference import manipulator
 
-from gpmelica import reference
-from gpmelica.errors import SolveError
-from gpmelica.fmu.runs import simulate as runs
-from gpmelica.generator.description.load import from_data
-from gpmelica.prepared import prepare
+from gpmelica import analysis
+from gpmelica.analysis.prepared import prepare
+from gpmelica.core.errors import SolveError
+from gpmelica.description.load import from_data
+from gpmelica.runs.fmpy_runs import simulate as runs
 
 RK4 = 1
 
@@ -34,7 +34,7 @@ def test_switching_time_is_hit(hanging: Compiled, mode: runs.Mode, settings: dic
     """
     model = prepare(from_data(pendulum(parameters={"off": off, "moment": 5.0})))
     names = [s.name for s in model.program.states]
-    truth = reference.simulate(model.mechanism, output_step=0.03, tolerance=1e-12)
+    truth = analysis.simulate(model.mechanism, output_step=0.03, tolerance=1e-12)
     options: dict[str, Any] = {"output_step": 0.03, "tolerance": 1e-11, "parameters": {"off": off} | settings}
     run = run_of(hanging, mode, names, stop=0.6, **options)
     assert {len(truth.time), len(run.time)} == {21}

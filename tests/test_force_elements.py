@@ -14,11 +14,11 @@ from helpers_reference import mechanism_of, slope
 from helpers_stages import StagedModel
 from scipy.integrate import quad, solve_ivp
 
-from gpmelica.generator.description.load import from_data
-from gpmelica.prepared import prepare
-from gpmelica.reference import Model, evaluate, simulate
+from gpmelica.analysis import Model, evaluate, simulate
+from gpmelica.analysis.prepared import prepare
+from gpmelica.core.trajectory import Array, Trajectory
+from gpmelica.description.load import from_data
 from gpmelica.reference.solve import requested
-from gpmelica.trajectory import Array, Trajectory
 
 G = 9.81
 

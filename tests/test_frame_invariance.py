@@ -11,8 +11,8 @@ from helpers_parts import Table, X, Z, body, link, machine
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from gpmelica.generator.description.load import from_data
-from gpmelica.prepared import prepare
+from gpmelica.analysis.prepared import prepare
+from gpmelica.description.load import from_data
 
 Array = NDArray[np.float64]
 _COORDINATES = ("crank_angle", "coupler_angle", "slider_position")

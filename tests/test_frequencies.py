@@ -8,10 +8,10 @@ import pytest
 from helpers_parts import Table, X, Y, Z, body, link, machine
 
 import gpmelica as gp
-from gpmelica.fmu.report.tables import mode_text
-from gpmelica.generator.description.load import from_data
+from gpmelica.analysis import modes
+from gpmelica.description.load import from_data
 from gpmelica.linear.moving import in_words
-from gpmelica.reference import modes
+from gpmelica.report.tables import mode_text
 
 _MASS, _STIFFNESS, _DAMPING = 2.0, 800.0, 24.0
 _UNDAMPED = 20.0 / (2 * math.pi)  # Hz

@@ -24,16 +24,16 @@ from helpers_parts import X, Y, link, machine
 from helpers_reference import manipulator, mechanism_of, random_mechanism, random_state
 from scipy.integrate import simpson, solve_ivp
 
-from gpmelica import reference
+from gpmelica import analysis
+from gpmelica.analysis import Model, energy, evaluate, joint_loads, simulate, start_state
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.api.results import Run
+from gpmelica.core.trajectory import Array, Trajectory
+from gpmelica.description.load import from_data
 from gpmelica.fmu.backends import native
-from gpmelica.fmu.backends import rumoca as rumoca_backend
-from gpmelica.fmu.runs import simulate as runs
-from gpmelica.generator.description.load import from_data
-from gpmelica.generator.mechanism import Friction, Mechanism
-from gpmelica.prepared import Prepared, prepare
-from gpmelica.reference import Model, energy, evaluate, joint_loads, simulate, start_state
-from gpmelica.results import Run
-from gpmelica.trajectory import Array, Trajectory
+from gpmelica.mechanism import Friction, Mechanism
+from gpmelica.runs import rumoca as rumoca_backend
+from gpmelica.runs.fmpy_runs import simulate as runs
 
 
 def _bristles(friction: Friction, v: float, z: float) -> tuple[float, float]:
@@ -360,7 +360,7 @@ def test_friction_states_of_the_fmu(compile_data: CompileData) -> None:
     model = compiled.model
     names = [state.name for state in model.program.states]
     assert [name for name in names if name.endswith("_z")] == ["crank_angle_z", "slider_position_z"]
-    truth = reference.simulate(
+    truth = analysis.simulate(
         model.mechanism, start=model.start, dependent=model.dependent, stop=0.3, output_step=0.01, tolerance=1e-10
     )
     follows(compiled, truth, tolerance=1e-11)

@@ -10,9 +10,9 @@ from helpers_examples import FORMULATIONS, changed
 from helpers_mobile_robot import NOT_UNIQUE, UNIQUE, reactions
 from helpers_reference import slope
 
-from gpmelica import reference
-from gpmelica.generator.mechanism import Mechanism, build
-from gpmelica.trajectory import Array, Trajectory
+from gpmelica import analysis
+from gpmelica.core.trajectory import Array, Trajectory
+from gpmelica.mechanism import Mechanism, build
 
 ARMS = ("arm1", "arm2", "arm3")
 ANGLES = 2 * np.pi / 3 * np.arange(3)  # of the arms' directions from above
@@ -25,7 +25,7 @@ GRAVITY = np.array([0.0, 0.0, -9.81])
 @cache
 def delta_robot(formulation: str = "gpme") -> Trajectory:
     """The run of the example."""
-    return reference.simulate(build(changed("delta_robot", constraints__formulation=formulation)))
+    return analysis.simulate(build(changed("delta_robot", constraints__formulation=formulation)))
 
 
 def platform(run: Trajectory, suffix: str = "") -> Array:
@@ -125,7 +125,7 @@ JOINTS = ("crank_angle", "coupler_angle", "rocker_angle")
 def motion(closure: str = "revolute", redundant: str = "auto") -> Trajectory:
     """The run of the example with this cut joint."""
     keys = {"closures__pin__type": closure, "constraints__redundant": redundant}
-    return reference.simulate(build(changed("four_bar_3d", **keys)))
+    return analysis.simulate(build(changed("four_bar_3d", **keys)))
 
 
 def rocker_angle(crank: Array) -> Array:
@@ -184,7 +184,7 @@ def mobile_robot(case: str) -> Mechanism:
 @cache
 def run(case: str) -> Trajectory:
     """Its run; the others than the first one turn right, and no more."""
-    return reference.simulate(mobile_robot(case), loads="all", stop=None if case == FIRST else 1.5)
+    return analysis.simulate(mobile_robot(case), loads="all", stop=None if case == FIRST else 1.5)
 
 
 def state_at(time: float) -> tuple[float, Array, Array]:
@@ -199,7 +199,7 @@ def state_at(time: float) -> tuple[float, Array, Array]:
 def absolute(q: Array) -> Array:
     """Centres of mass and angles of bodies 1 to 7, shape (7, 3), from joint coordinates."""
     mechanism = mobile_robot(FIRST)
-    T = dict(zip((body.link for body in mechanism.bodies), reference.poses(mechanism, q), strict=True))
+    T = dict(zip((body.link for body in mechanism.bodies), analysis.poses(mechanism, q), strict=True))
     com = {body.link: np.append(body.com, 1.0) for body in mechanism.bodies}
     return np.array([[*(T[b] @ com[b])[:2], np.arctan2(T[b][1, 0], T[b][0, 0])] for b in LINKS])
 
@@ -234,13 +234,13 @@ def _along_normal(bodies: Array, force: Array) -> Array:
 def by_package(case: str, t: float, q: Array, qd: Array) -> dict[str, Array]:
     """The same forces as the package gives them."""
     mechanism = mobile_robot(case)
-    start = reference.start_state(mechanism)
-    loads = reference.joint_loads(mechanism, t, q, qd, start=start)
-    frames = dict(zip(loads, reference.poses(mechanism, q), strict=True))
+    start = analysis.start_state(mechanism)
+    loads = analysis.joint_loads(mechanism, t, q, qd, start=start)
+    frames = dict(zip(loads, analysis.poses(mechanism, q), strict=True))
     found = {link: (frames[link][:3, :3] @ load[:3])[:2] for link, load in loads.items() if link != "platform"}
-    wrenches = reference.closure_wrenches(mechanism, t, q, qd, start=start)
+    wrenches = analysis.closure_wrenches(mechanism, t, q, qd, start=start)
     found |= {name: wrench[:2] for name, wrench in wrenches.items()}
-    evaluation = reference.evaluate(mechanism, t, q, qd, start=start)
+    evaluation = analysis.evaluate(mechanism, t, q, qd, start=start)
     rows = dict(zip(evaluation.rows, evaluation.multipliers, strict=True))
     return found | {name: np.array([rows[name]]) for name in rows if name.startswith("W")}
 
@@ -248,7 +248,7 @@ def by_package(case: str, t: float, q: Array, qd: Array) -> dict[str, Array]:
 def test_which_reactions_are_unique() -> None:
     """Ranks, degree of redundancy and the table of P1 4.2."""
     mechanism = mobile_robot("minimum_norm")
-    found = reference.reactions(mechanism, reference.start_state(mechanism))
+    found = analysis.reactions(mechanism, analysis.start_state(mechanism))
     assert (found.rows, found.columns, found.rank.rank, found.redundancy) == (22, 21, 20, 2)
     assert (found.holonomic, found.nonholonomic) == (17, 4)
     assert {verdict.name for verdict in found.verdicts if verdict.unique} == set(UNIQUE)
@@ -285,7 +285,7 @@ def test_accelerations_and_reactions(case: str, time: float) -> None:
     t, q, qd = state_at(time)
     qdd, expected = in_absolute_coordinates(t, q, qd, VARIANTS[case])
     found = by_package(case, t, q, qd)
-    evaluation = reference.evaluate(mobile_robot(case), t, q, qd, start=reference.start_state(mobile_robot(case)))
+    evaluation = analysis.evaluate(mobile_robot(case), t, q, qd, start=analysis.start_state(mobile_robot(case)))
     assert evaluation.qdd[:3] == pytest.approx(qdd[0], abs=1e-8)
     compared = set(expected) - (set(NOT_UNIQUE) if case == "minimum_norm" else set())
     for pair in compared:

@@ -25,15 +25,15 @@ from hypothesis import strategies as st
 from scipy.linalg import qr
 from test_properties import PROFILE
 
-from gpmelica import reference
-from gpmelica.fmu.backends import rumoca as rumoca_backend
+from gpmelica import analysis
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.core.trajectory import Array
+from gpmelica.description.load import from_data
 from gpmelica.generator import equations
-from gpmelica.generator.description.load import from_data
 from gpmelica.generator.equations.solution import linear_solves
 from gpmelica.generator.equations.solution.system import Partition
-from gpmelica.prepared import Prepared, prepare
 from gpmelica.reference.forces.joint_loads import COMPONENTS
-from gpmelica.trajectory import Array
+from gpmelica.runs import rumoca as rumoca_backend
 
 EXACT = 1e-9  # of the largest value of a kind
 AS_GIVEN: dict[str, Any] = {"outputs": {"loads": "all"}, "simulation": {"start": "description", "stop": 1.0}}
@@ -43,10 +43,10 @@ needs_rumoca = pytest.mark.skipif(not rumoca_backend.available(), reason="rumoca
 def _check(model: Prepared, t: float, q: Array, qd: Array) -> None:
     """All that the staged equations give in a state is what the reference gives."""
     about = {"start": model.start, "dependent": model.dependent}
-    expected = reference.evaluate(model.mechanism, t, q, qd, **about)
+    expected = analysis.evaluate(model.mechanism, t, q, qd, **about)
     found = StagedModel(model)(t, q, qd)
     assert _error(found.qdd, expected.qdd) <= EXACT
-    loads = reference.joint_loads(model.mechanism, t, q, qd, **about)
+    loads = analysis.joint_loads(model.mechanism, t, q, qd, **about)
     assert _error(np.array([_load(found, link) for link in loads]), np.array(list(loads.values()))) <= EXACT
     if not len(expected.rows):
         return
@@ -129,7 +129,7 @@ def test_partition_does_not_matter(kind: str) -> None:
     model, q, qd, _ = _closed(1, kind)
     n, m, extent = model.mechanism.n, len(model.rows), model.solvability.extent
     names = [c.name for c in model.mechanism.coordinates]
-    C = reference.evaluate(model.mechanism, 0.0, q, qd, start=model.start, dependent=model.dependent).C
+    C = analysis.evaluate(model.mechanism, 0.0, q, qd, start=model.start, dependent=model.dependent).C
     weights = np.random.default_rng(8).lognormal(sigma=2.0, size=(20, n))
     held = np.array([c.role == "base" and model.mechanism.base_fixed for c in model.mechanism.coordinates])
     choices = {tuple(sorted(qr(C * np.where(held, 1e6, w), mode="r", pivoting=True)[1][:m])) for w in weights}
@@ -207,10 +207,10 @@ def test_statics_of_a_replacement_joint() -> None:
     for stiffness in (1e5, 1e8):
         model = model_of("spherical_replacement", stiffness)
         q, qd = model.start
-        wrench = reference.closure_wrenches(model.mechanism, 0.0, q, qd)["S"]
+        wrench = analysis.closure_wrenches(model.mechanism, 0.0, q, qd)["S"]
         moved = q - model_of("cut_joint").start[0]
         sags.append([np.linalg.norm(moved), stiffness * np.linalg.norm(moved) / np.linalg.norm(wrench[:3])])
-        assert np.abs(reference.evaluate(model.mechanism, 0.0, q, qd).qdd[1:]).max() < 1e-6
+        assert np.abs(analysis.evaluate(model.mechanism, 0.0, q, qd).qdd[1:]).max() < 1e-6
     assert sags[0][0] == pytest.approx(1000 * sags[1][0], rel=0.01)
     assert sags[0][1] == pytest.approx(sags[1][1], rel=0.01)
 
@@ -231,7 +231,7 @@ def test_runs_agree(compile_example: Compile, example: str, case: str, stop: flo
     """The FMU follows the reference to 1e-6 of each signal's range in both modes, joint loads included."""
     compiled = compile_example(example, case)
     model, step = compiled.model, stop / 50
-    truth = reference.simulate(
+    truth = analysis.simulate(
         model.mechanism, start=model.start, dependent=model.dependent, stop=stop, output_step=step, tolerance=1e-11
     )
     follows(compiled, truth, output_step=step, tolerance=1e-12)

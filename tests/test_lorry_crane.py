@@ -8,10 +8,10 @@ from helpers_backends import Compile, Compiled, Fmu, example_model, motion_signa
 from helpers_settings import described, errors, setting
 from helpers_stages import StagedModel
 
-from gpmelica.fmu.runs import simulate as runs
-from gpmelica.fmu.runs.states import State
-from gpmelica.prepared import Prepared
-from gpmelica.reference import Model, evaluate
+from gpmelica.analysis import Model, evaluate
+from gpmelica.analysis.prepared import Prepared
+from gpmelica.runs.fmpy_runs import simulate as runs
+from gpmelica.runs.fmpy_runs.states import State
 
 NAMES = ("base_phi", "column_angle", "boom_angle", "hook_x", "hook_y", "hook_z", "rope_force")
 CYLINDERS = [("stewart", None), ("stewart", "legs"), ("excavator_arm", "digs")]

@@ -17,16 +17,16 @@ from helpers_program import Numeric
 from helpers_trees import value
 
 import gpmelica as gp
-from gpmelica.fmu.backends.rumoca import CompiledModel
+from gpmelica.analysis.prepared import Prepared
 from gpmelica.generator import modelica, variables
-from gpmelica.generator.language import ir
-from gpmelica.generator.language.ir import Expr
 from gpmelica.generator.modelica import Source
 from gpmelica.generator.modelica import text as modelica_text
 from gpmelica.generator.modelica.linear_systems import for_compilers
 from gpmelica.generator.program.items import ImplicitSystem, LinearSolve
 from gpmelica.generator.program.program import Parameter, Program
-from gpmelica.prepared import Prepared
+from gpmelica.language import ir
+from gpmelica.language.ir import Expr
+from gpmelica.runs.rumoca import CompiledModel
 
 WIDTH = 120
 STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)

@@ -11,14 +11,14 @@ import pytest
 from helpers_backends import example_model
 from helpers_program import Numeric
 
+from gpmelica.analysis.prepared import Prepared
 from gpmelica.generator.equations.solution.point_sums import with_point_sums
-from gpmelica.generator.language import ir
 from gpmelica.generator.modelica import text as mo
 from gpmelica.generator.modelica.arrays import gather, loops
 from gpmelica.generator.modelica.arrays.gather import Arrangement, Statement
 from gpmelica.generator.modelica.arrays.loops import Equation, Loop
 from gpmelica.generator.modelica.linear_systems import for_compilers
-from gpmelica.prepared import Prepared
+from gpmelica.language import ir
 
 MODELS = [
     ("crane", "flexible_boom"),

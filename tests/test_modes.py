@@ -18,19 +18,19 @@ from helpers_reference import mechanism_of
 from helpers_report import EXAMPLES, crane_report
 
 from gpmelica import scene
-from gpmelica.commands import run as verify
-from gpmelica.commands.run import step_notes
-from gpmelica.errors import DescriptionError, SolveError
+from gpmelica.analysis import Mode, Model, modes, simulate, start_state
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.core.errors import DescriptionError, SolveError
+from gpmelica.core.strict_json import strict_json
+from gpmelica.description import load
+from gpmelica.description.load import from_data
 from gpmelica.fmu.backends.backend import Compilers
-from gpmelica.fmu.compare.result import result
-from gpmelica.fmu.files.strict_json import strict_json
-from gpmelica.fmu.report.tables import closures, mode_text
-from gpmelica.generator.description import load
-from gpmelica.generator.description.load import from_data
-from gpmelica.generator.mechanism import Place, build
 from gpmelica.linear import Modes, linearized
-from gpmelica.prepared import Prepared, prepare
-from gpmelica.reference import Mode, Model, modes, simulate, start_state
+from gpmelica.mechanism import Place, build
+from gpmelica.report.tables import closures, mode_text
+from gpmelica.runs.compare.result import result
+from gpmelica.tasks import run as verify
+from gpmelica.tasks.run import step_notes
 
 MASS, STIFFNESS = 3.0, 1200.0
 

@@ -12,8 +12,8 @@ from helpers_cli import Command, fails
 from helpers_parts import X, Y, Z, beam, body, link, machine
 
 import gpmelica as gp
-from gpmelica.errors import DescriptionError
-from gpmelica.generator.description.load import from_data
+from gpmelica.core.errors import DescriptionError
+from gpmelica.description.load import from_data
 from gpmelica.linear.modes import Mode
 from gpmelica.linear.tracks import tracks
 

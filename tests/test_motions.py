@@ -12,13 +12,13 @@ from helpers_reference import manipulator, mechanism_of
 from helpers_stages import StagedModel
 from numpy.typing import NDArray
 
-from gpmelica.fmu.backends.rumoca import CompiledModel
-from gpmelica.fmu.runs import simulate as runs
-from gpmelica.fmu.runs.validation import validate
-from gpmelica.generator.description.load import from_data, load
-from gpmelica.prepared import prepare
-from gpmelica.reference import evaluate, simulate
-from gpmelica.trajectory import Trajectory
+from gpmelica.analysis import evaluate, simulate
+from gpmelica.analysis.prepared import prepare
+from gpmelica.core.trajectory import Trajectory
+from gpmelica.description.load import from_data, load
+from gpmelica.fmu.archive.validation import validate
+from gpmelica.runs.fmpy_runs import simulate as runs
+from gpmelica.runs.rumoca import CompiledModel
 
 Array = NDArray[np.float64]
 INPUTS = {"reach": COMMAND, "hoist": LOWERED}

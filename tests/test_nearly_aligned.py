@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from helpers_loops import four_bar
 
-from gpmelica.commands import run as verify
-from gpmelica.generator.description.load import from_data
-from gpmelica.prepared import prepare
+from gpmelica.analysis.prepared import prepare
+from gpmelica.description.load import from_data
+from gpmelica.tasks import run as verify
 
 
 def tilted(tilt: float, **tables: Any) -> dict[str, Any]:

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from helpers_parts import Table, body, link, machine
 
-from gpmelica.commands import run as verify
-from gpmelica.generator.description.load import from_data
-from gpmelica.prepared import Prepared, prepare
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.description.load import from_data
 from gpmelica.reference.kinematics.kinematics import Kinematics
+from gpmelica.tasks import run as verify
 
 _BODY = body(1.0, [0.3, 0.1, 0.2], [0.1, 0.2, 0.3])
 

@@ -9,7 +9,7 @@ import pytest
 from awkward_machines.judge import toml
 from helpers_cli import ARM, Command
 
-from gpmelica.commands import study
+from gpmelica.tasks import study
 
 _VERDICT = ("result.json", "report.html")
 _BROKEN = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from helpers_parts import body, link, machine
 
+from gpmelica.analysis.prepared import prepare
+from gpmelica.description.load import from_data
 from gpmelica.fmu.backends import native
-from gpmelica.generator.description.load import from_data
-from gpmelica.prepared import prepare
 
 
 def test_knife_edge_of_one_link_is_generated() -> None:

@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 from helpers_openmodelica import StandIn, pendulum
 
-from gpmelica.errors import MissingToolError
+from gpmelica.analysis.prepared import Prepared
+from gpmelica.core.errors import MissingToolError
 from gpmelica.fmu.backends import openmodelica
 from gpmelica.fmu.backends.fmu import Order
 from gpmelica.fmu.backends.omc import OpenModelica
 from gpmelica.fmu.backends.openmodelica import BuildOutcome, OmcDied, OmcError, OmcTimeout
-from gpmelica.fmu.runs.chatter import captured
-from gpmelica.prepared import Prepared
+from gpmelica.runs.fmpy_runs.chatter import captured
 
 pytest_plugins = ["fixtures_openmodelica"]
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the stand-in is started by a shell script")

@@ -20,18 +20,18 @@ import pytest
 from helpers_backends import EVERY, EXAMPLES, example_model
 from helpers_examples import changed
 
-from gpmelica.commands.run import reference_run
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.core.trajectory import Trajectory
+from gpmelica.fmu.archive.validation import validate
 from gpmelica.fmu.backends import native, openmodelica
-from gpmelica.fmu.backends.attempts import solver_tolerance
 from gpmelica.fmu.backends.backend import write_modelica
 from gpmelica.fmu.backends.openmodelica import BuildOutcome, Omc, OmcError
 from gpmelica.fmu.backends.openmodelica.deadline import Deadline
 from gpmelica.fmu.backends.openmodelica.process import Child
-from gpmelica.fmu.compare.compare import compare
-from gpmelica.fmu.runs import simulate as runs
-from gpmelica.fmu.runs.validation import validate
-from gpmelica.prepared import Prepared, prepare
-from gpmelica.trajectory import Trajectory
+from gpmelica.runs.attempts import solver_tolerance
+from gpmelica.runs.compare.compare import compare
+from gpmelica.runs.fmpy_runs import simulate as runs
+from gpmelica.tasks.run import reference_run
 
 pytest_plugins = ["fixtures_openmodelica"]
 pytestmark = pytest.mark.openmodelica

@@ -16,9 +16,9 @@ from helpers_multibody import state_names
 from helpers_multibody_crane import crane
 
 import gpmelica as gp
-from gpmelica import load, reference
-from gpmelica.commands.run import Options, run
-from gpmelica.errors import MissingToolError
+from gpmelica import analysis, load
+from gpmelica.analysis.prepared import Prepared
+from gpmelica.core.errors import MissingToolError
 from gpmelica.fmu.backends.backend import Compilers, write_modelica
 from gpmelica.fmu.backends.omc import OpenModelica
 from gpmelica.fmu.backends.openmodelica import Omc
@@ -27,12 +27,12 @@ from gpmelica.fmu.backends.openmodelica.deadline import Deadline
 from gpmelica.fmu.backends.openmodelica.log import Log
 from gpmelica.fmu.backends.openmodelica.process import Child
 from gpmelica.fmu.backends.openmodelica.transport import connected
-from gpmelica.fmu.runs import simulate as runs
-from gpmelica.fmu.runs.instance import Instance
 from gpmelica.generator import modelica
 from gpmelica.generator.program.program import STATE
 from gpmelica.linear import Where, linearize
-from gpmelica.prepared import Prepared
+from gpmelica.runs.fmpy_runs import simulate as runs
+from gpmelica.runs.fmpy_runs.instance import Instance
+from gpmelica.tasks.run import Options, run
 
 pytest_plugins = ["fixtures_openmodelica"]
 pytestmark = pytest.mark.openmodelica
@@ -105,7 +105,7 @@ def test_plant_among_blocks_of_the_library(omc: Omc, tmp_path: Path) -> None:
     found = runs.simulate(
         outcome.fmu, "me", [f"crane.{n}" for n in names], name="me", stop=0.2, output_step=0.01, tolerance=1e-9
     )
-    truth = reference.simulate(told.prepared.mechanism, start=told.prepared.start, stop=0.2, output_step=0.01)
+    truth = analysis.simulate(told.prepared.mechanism, start=told.prepared.start, stop=0.2, output_step=0.01)
     for name in names:
         scale = np.ptp(truth.signals[name])
         assert found.signals[f"crane.{name}"] == pytest.approx(truth.signals[name], abs=1e-5 * scale), name

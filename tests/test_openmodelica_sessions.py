@@ -19,7 +19,8 @@ import pytest
 from helpers_backends import example_model
 from helpers_openmodelica import Break, StandIn, holding, holding_from, opened, pendulum, slider, torn, unknown
 
-from gpmelica.commands.run import Options, run
+from gpmelica.analysis.prepared import Prepared
+from gpmelica.fmu.archive.validation import validate
 from gpmelica.fmu.backends import openmodelica
 from gpmelica.fmu.backends.backend import Compilers, write_modelica
 from gpmelica.fmu.backends.omc import OpenModelica
@@ -28,9 +29,8 @@ from gpmelica.fmu.backends.openmodelica.build import Request, compile_text
 from gpmelica.fmu.backends.openmodelica.deadline import Deadline
 from gpmelica.fmu.backends.openmodelica.log import Log
 from gpmelica.fmu.backends.openmodelica.transport import connected
-from gpmelica.fmu.runs.validation import validate
 from gpmelica.generator import modelica
-from gpmelica.prepared import Prepared
+from gpmelica.tasks.run import Options, run
 
 pytest_plugins = ["fixtures_openmodelica"]
 pytestmark = pytest.mark.openmodelica

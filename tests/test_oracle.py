@@ -14,20 +14,20 @@ from helpers_parts import X, Z, body, link, machine
 from machines.derivations import _reference as reference_outputs
 from machines.second_opinion import second_opinion
 
-from gpmelica import reference
-from gpmelica.commands.run import reference_run
-from gpmelica.commands.second_opinion import Opinion, asked, given
-from gpmelica.fmu.compare.compare import compare
-from gpmelica.fmu.compare.findings import Finding, start_consistency
-from gpmelica.generator.description.load import from_data, load
-from gpmelica.generator.description.tables.task import Path as DescribedPath
-from gpmelica.generator.mechanism import builder, rfem
-from gpmelica.generator.types.closures import CLOSURE_TYPES, DEFORMATIONS, Condition
+from gpmelica import analysis
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.analysis.start import statics
+from gpmelica.core.trajectory import Event, Trajectory, silent
+from gpmelica.description.load import from_data, load
+from gpmelica.description.tables.task import Path as DescribedPath
+from gpmelica.description.types.closures import CLOSURE_TYPES, DEFORMATIONS, Condition
+from gpmelica.mechanism import builder, rfem
 from gpmelica.oracle.checks.start import check_start
 from gpmelica.oracle.runs.simulate import simulate
-from gpmelica.prepared import Prepared, prepare
-from gpmelica.reference.solve import statics
-from gpmelica.trajectory import Event, Trajectory, silent
+from gpmelica.runs.compare.compare import compare
+from gpmelica.runs.compare.findings import Finding, start_consistency
+from gpmelica.tasks.run import reference_run
+from gpmelica.tasks.second_opinion import Opinion, asked, given
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 FILES = sorted(EXAMPLES.rglob("*.toml"))
@@ -328,4 +328,4 @@ def test_simulate_is_given_plain_data() -> None:
         return value is None or type(value) in (bool, int, float, str)
 
     assert is_plain(data)
-    assert simulate(data, claims).signals.keys() == reference.simulate(_prepared().mechanism).signals.keys()
+    assert simulate(data, claims).signals.keys() == analysis.simulate(_prepared().mechanism).signals.keys()

@@ -18,23 +18,23 @@ from numpy.typing import NDArray
 from scipy.integrate import simpson
 from scipy.spatial.transform import Rotation
 
-from gpmelica.commands.check import Summary, facts
-from gpmelica.errors import SolveError
-from gpmelica.fmu.backends import rumoca
-from gpmelica.fmu.compare.compare import compare
-from gpmelica.fmu.report.plots.schematic import start_pose
-from gpmelica.generator.description.load import from_data
-from gpmelica.generator.description.tables.task import Path
+from gpmelica.analysis import Model, evaluate, simulate
+from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.start.absolute import pairs
+from gpmelica.analysis.start.reachability import unreachable
+from gpmelica.core.errors import SolveError
+from gpmelica.core.trajectory import Trajectory
+from gpmelica.description.load import from_data
+from gpmelica.description.tables.task import Path
 from gpmelica.generator.modelica import experiment
-from gpmelica.prepared import prepare
-from gpmelica.reference import Model, evaluate, simulate
-from gpmelica.reference.analysis.absolute import pairs
-from gpmelica.reference.analysis.reachability import unreachable
 from gpmelica.reference.constraints.paths import Orientation
 from gpmelica.reference.kinematics.extent import units_of_change
 from gpmelica.reference.kinematics.kinematics import poses
+from gpmelica.report.plots.schematic import start_pose
+from gpmelica.runs import rumoca
+from gpmelica.runs.compare.compare import compare
 from gpmelica.scene import frames_of
-from gpmelica.trajectory import Trajectory
+from gpmelica.tasks.check import Summary, facts
 
 Array = NDArray[np.float64]
 COSINES = [

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
 import gpmelica as gp
-from gpmelica.generator.description.load import from_data
+from gpmelica.description.load import from_data
 
 Array = NDArray[np.float64]
 STOP = 1.0  # s

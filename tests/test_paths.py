@@ -15,11 +15,11 @@ from helpers_stages import StagedModel
 from numpy.typing import NDArray
 from scipy.integrate import quad
 
-from gpmelica.generator.description.load import from_data
-from gpmelica.generator.description.tables.task import Path
-from gpmelica.generator.mechanism import Mechanism
-from gpmelica.prepared import prepare
-from gpmelica.reference import evaluate, programmed_target, simulate, unreachable
+from gpmelica.analysis import evaluate, programmed_target, simulate, unreachable
+from gpmelica.analysis.prepared import prepare
+from gpmelica.description.load import from_data
+from gpmelica.description.tables.task import Path
+from gpmelica.mechanism import Mechanism
 from gpmelica.reference.constraints.paths import Target
 
 Array = NDArray[np.float64]

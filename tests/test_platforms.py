@@ -16,15 +16,15 @@ from helpers_backends import Compiled, Fmu, Once, native_error, pendulum
 from helpers_binaries import libraries, standard_functions
 from helpers_c_layer import HEADERS, zig
 
-from gpmelica.commands.build import build_native
-from gpmelica.errors import DescriptionError, MissingToolError
+from gpmelica.analysis.prepared import prepare
+from gpmelica.api.model import Model
+from gpmelica.core.errors import DescriptionError, MissingToolError
+from gpmelica.description.load import from_data
 from gpmelica.fmu.backends import openmodelica
 from gpmelica.fmu.compilers import compiler
 from gpmelica.fmu.compilers.binaries import FLAGS, toolchains
 from gpmelica.fmu.compilers.platforms import TARGETS, Platform, here, named
-from gpmelica.generator.description.load import from_data
-from gpmelica.model import Model
-from gpmelica.prepared import prepare
+from gpmelica.tasks.build import build_native
 
 NAMES = {"2.0": ["linux64", "win64", "darwin64"], "3.0": ["aarch64-linux", "x86_64-windows", "aarch64-darwin"]}
 FOLDERS = [(fmi, name) for fmi, names in NAMES.items() for name in names]

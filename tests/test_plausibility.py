@@ -12,9 +12,9 @@ from awkward_machines.judge import toml
 from helpers_cli import Command
 from helpers_parts import Table, body, link, machine
 
-from gpmelica.generator.description.load import from_data
+from gpmelica.analysis.prepared import prepare
+from gpmelica.description.load import from_data
 from gpmelica.plausibility import KINDS, Remark, of_description
-from gpmelica.prepared import prepare
 
 _DOWN = [0.0, 1.0, 0.0]
 _STOPS = {"lower": -0.2, "upper": 1.35, "stiffness": 1e5, "damping": 1e3}

@@ -16,18 +16,18 @@ from matplotlib.image import imread
 from matplotlib.text import Text
 from numpy.testing import assert_allclose
 
-from gpmelica.fmu.compare.compare import compare
-from gpmelica.fmu.report.plots import Picture, energy, pictures
-from gpmelica.fmu.report.plots.logarithmic import errors, violations
-from gpmelica.fmu.report.plots.path import point_path
-from gpmelica.fmu.report.plots.schematic import schematic, start_pose
-from gpmelica.fmu.report.plots.style import BLUE, colours, styled
-from gpmelica.fmu.report.plots.time_series import base_motion, elastic_coordinates, joint_coordinates
-from gpmelica.generator.description import load
-from gpmelica.generator.mechanism import build
-from gpmelica.reference import poses
+from gpmelica.analysis import poses
+from gpmelica.core.trajectory import Array, Trajectory
+from gpmelica.description import load
+from gpmelica.mechanism import build
 from gpmelica.reference.kinematics.piecewise import PiecewiseLinear
-from gpmelica.trajectory import Array, Trajectory
+from gpmelica.report.plots import Picture, energy, pictures
+from gpmelica.report.plots.logarithmic import errors, violations
+from gpmelica.report.plots.path import point_path
+from gpmelica.report.plots.schematic import schematic, start_pose
+from gpmelica.report.plots.style import BLUE, colours, styled
+from gpmelica.report.plots.time_series import base_motion, elastic_coordinates, joint_coordinates
+from gpmelica.runs.compare.compare import compare
 
 FIGURES = (
     "schematic", "joint_coordinates", "path_E", "base_motion", "elastic_coordinates", "forces", "energy", "power",

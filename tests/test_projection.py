@@ -17,15 +17,15 @@ from helpers_backends import Compiled, CompileData, Fmu, pendulum
 from helpers_projection import ON, dumbbell, swing
 from numpy.typing import NDArray
 
-from gpmelica import reference
-from gpmelica.commands import run as verify
+from gpmelica import analysis
+from gpmelica.analysis.prepared import prepare
+from gpmelica.description.load import from_data
+from gpmelica.fmu.archive.validation import validate
 from gpmelica.fmu.backends import native
-from gpmelica.fmu.runs import simulate as runs
-from gpmelica.fmu.runs.instance import Instance
-from gpmelica.fmu.runs.validation import validate
 from gpmelica.generator import variables
-from gpmelica.generator.description.load import from_data
-from gpmelica.prepared import prepare
+from gpmelica.runs.fmpy_runs import simulate as runs
+from gpmelica.runs.fmpy_runs.instance import Instance
+from gpmelica.tasks import run as verify
 
 Array = NDArray[np.float64]
 RK4, DORMAND_PRINCE, ROSENBROCK, BDF = range(1, 5)
@@ -304,7 +304,7 @@ def test_fmpy_keeps_the_constraints(swinging: Compiled, threshold: float, error:
     found = runs.simulate(swinging.fmu, "me", names, parameters=settings, **about).signals
     assert max(found[name].max() for name in VIOLATIONS) <= threshold
     assert found["projection_correction"][-1] > 0
-    expected = reference.simulate(swinging.model.mechanism, stop=2.0, output_step=0.05, tolerance=1e-11).signals
+    expected = analysis.simulate(swinging.model.mechanism, stop=2.0, output_step=0.05, tolerance=1e-11).signals
     assert max(np.abs(found[name] - expected[name]).max() for name in STATES) < error
 
 

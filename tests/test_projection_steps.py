@@ -15,14 +15,14 @@ from helpers_projection import ON, Projector, skate, swing
 from numpy.typing import NDArray
 from scipy.linalg import null_space
 
-from gpmelica import reference
-from gpmelica.fmu.compare.findings import start_consistency
-from gpmelica.fmu.runs import simulate as runs
+from gpmelica import analysis
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.core.trajectory import Trajectory
+from gpmelica.description.load import from_data
 from gpmelica.generator import modelica
-from gpmelica.generator.description.load import from_data
-from gpmelica.prepared import Prepared, prepare
 from gpmelica.reference.solve.projection import project
-from gpmelica.trajectory import Trajectory
+from gpmelica.runs.compare.findings import start_consistency
+from gpmelica.runs.fmpy_runs import simulate as runs
 
 Array = NDArray[np.float64]
 
@@ -42,7 +42,7 @@ def test_steps_are_the_smallest(kind: str, seed: int) -> None:
     """A step removes the linearised violation, and is orthogonal, by the masses, to all motions C lets free."""
     model, q, qd, rng = _projected_loop(seed, kind)
     n, moved = len(q), q + 0.02 * rng.normal(size=len(q))
-    found = reference.evaluate(model.mechanism, 0.3, moved, qd, start=model.start, dependent=model.dependent)
+    found = analysis.evaluate(model.mechanism, 0.3, moved, qd, start=model.start, dependent=model.dependent)
     projector, free = Projector(model), null_space(found.C)
     for level, own, residual in (
         ("position", slice(0, n), found.Phi),
@@ -60,7 +60,7 @@ def test_rates_are_projected_on_their_level_only() -> None:
     """A row of order 1 leaves positions alone, and its violated velocity is corrected."""
     model = prepare(from_data(skate()))
     q, qd = np.array([0.4, 0.05, 0.7]), np.array([1.0, -0.3, 0.2])
-    found = reference.evaluate(model.mechanism, 0.0, q, qd, start=model.start, dependent=model.dependent)
+    found = analysis.evaluate(model.mechanism, 0.0, q, qd, start=model.start, dependent=model.dependent)
     projector = Projector(model)
     position, velocity = projector.change("position", 0.0, q, qd), projector.change("velocity", 0.0, q, qd)
     assert position[2] == 0.0
@@ -153,11 +153,11 @@ def _run(model: Prepared, fmu: Path, start: Start, on: int) -> Trajectory:
 
 def _expected(model: Prepared, start: Start) -> Trajectory:
     """The reference's run from the nearest point on the constraints."""
-    projected = project(reference.Model(model.mechanism, start=model.start), *start)
+    projected = project(analysis.Model(model.mechanism, start=model.start), *start)
     if model.chain.constraints.formulation == "gpme_reduced":
         projected = (projected[0], start[1])  # the independent velocities are as given
     settings = {"stop": STOP, "output_step": OUTPUT_STEP, "tolerance": 1e-9}
-    return reference.simulate(model.mechanism, start=projected, **settings)
+    return analysis.simulate(model.mechanism, start=projected, **settings)
 
 
 @pytest.mark.slow

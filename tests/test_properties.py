@@ -14,14 +14,14 @@ from helpers_stages import StagedModel
 from hypothesis import HealthCheck, assume, given, note, settings
 from strategies import coordinates, descriptions
 
-from gpmelica import reference
-from gpmelica.errors import DescriptionError
+from gpmelica import analysis
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.core.errors import DescriptionError
+from gpmelica.description.load import from_data
 from gpmelica.generator import variables
-from gpmelica.generator.description.load import from_data
-from gpmelica.generator.mechanism import GROUND
 from gpmelica.generator.program.items import Definition, Item
 from gpmelica.generator.program.program import Program
-from gpmelica.prepared import Prepared, prepare
+from gpmelica.mechanism import GROUND
 
 _DECLARATION = re.compile(r"^ *(?:[a-z]+ )*(?:Real(?:Input)?|SI\.\w+) ([A-Za-z_0-9]+)", re.MULTILINE)
 
@@ -75,7 +75,7 @@ def test_equations_are_the_references(data: dict[str, Any]) -> None:
     inputs = {entry.name: float(rng.normal()) for entry in model.program.inputs}
     for t in (0.0, 0.3, 2.0):
         q, qd = rng.uniform(-0.6, 0.6, n), rng.normal(size=n)
-        expected = reference.evaluate(
+        expected = analysis.evaluate(
             model.mechanism, t, q, qd, start=model.start, inputs=inputs, dependent=model.dependent
         )
         found = staged(t, q, qd, inputs)
@@ -90,7 +90,7 @@ def test_equations_are_the_references(data: dict[str, Any]) -> None:
 def _position(model: Prepared, point: str, q: np.ndarray[Any, Any]) -> list[float]:
     """World position of a point by the reference, m."""
     place = model.mechanism.points[point]
-    pose = reference.poses(model.mechanism, q)[place.body] if place.body != GROUND else np.eye(4)
+    pose = analysis.poses(model.mechanism, q)[place.body] if place.body != GROUND else np.eye(4)
     return list(pose[:3, :3] @ place.position + pose[:3, 3])
 
 

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 import gpmelica as gp
-from gpmelica.fmu.backends import rumoca as rumoca_backend
-from gpmelica.fmu.runs import simulate as runs
-from gpmelica.generator.description.load import from_data
-from gpmelica.generator.language.pace import Pace, merged, sampled, searched
+from gpmelica.description.load import from_data
+from gpmelica.language.pace import Pace, merged, sampled, searched
+from gpmelica.runs import rumoca as rumoca_backend
+from gpmelica.runs.fmpy_runs import simulate as runs
 
 Array = NDArray[np.float64]
 

@@ -13,16 +13,16 @@ from helpers_reference import manipulator, mechanism_of
 from scipy.linalg import null_space
 from test_reference_constraints import sleigh
 
-from gpmelica import reference
-from gpmelica.commands import reactions as solvability
-from gpmelica.commands.check import Summary
-from gpmelica.commands.loads import loads
-from gpmelica.generator.description.load import from_data
-from gpmelica.prepared import prepare
-from gpmelica.reference import Reactions
-from gpmelica.reference.analysis.absolute import Pair, pairs
-from gpmelica.reference.analysis.reactions import _idle_by_qr, _idle_by_svd, _stacked, _verdicts
+from gpmelica import analysis
+from gpmelica.analysis import Reactions
+from gpmelica.analysis.at_one_state.reactions import _idle_by_qr, _idle_by_svd, _stacked, _verdicts
+from gpmelica.analysis.prepared import prepare
+from gpmelica.analysis.start.absolute import Pair, pairs
+from gpmelica.description.load import from_data
 from gpmelica.reference.constraints.redundancy import rank_of, scaled
+from gpmelica.tasks import reactions as solvability
+from gpmelica.tasks.check import Summary
+from gpmelica.tasks.loads import loads
 
 LUGRE = {"model": "lugre", "sigma0": 1e3, "mu_s": 0.2, "mu_k": 0.1, "v_s": 0.1, "diameter": 0.05}
 
@@ -40,7 +40,7 @@ def door(lower: str, upper: str, **lower_joint: Any) -> dict[str, Any]:
 
 
 def found_for(data: dict[str, Any]) -> Reactions:
-    return reference.reactions(*started(data))
+    return analysis.reactions(*started(data))
 
 
 def lost(found: Reactions) -> dict[str, list[str]]:
@@ -112,8 +112,8 @@ def test_degree_of_redundancy_is_that_of_joint_coordinates(maker: Any, seed: int
     And rows of absolute coordinates vanish for all velocities that joint coordinates can have (tree joints).
     """
     mechanism, start = started(maker(seed))
-    found, here = reference.reactions(mechanism, start), reference.solvability(mechanism, start)
-    model = reference.Model(mechanism, start=start)
+    found, here = analysis.reactions(mechanism, start), analysis.solvability(mechanism, start)
+    model = analysis.Model(mechanism, start=start)
     state = model.state(0.0, *start)
     assert found.redundancy == len(model.constraints.names) - here.rank
     every = pairs(model, state)
@@ -153,8 +153,8 @@ def _is_unique(found: list[Pair], k: int) -> bool:
 
 def _loads_with(data: dict[str, Any], **constraints: Any) -> Array:
     mechanism, start = started(data | {"constraints": constraints})
-    loads = reference.joint_loads(mechanism, 0.0, *start, start=start)
-    closures = reference.closure_wrenches(mechanism, 0.0, *start, start=start)
+    loads = analysis.joint_loads(mechanism, 0.0, *start, start=start)
+    closures = analysis.closure_wrenches(mechanism, 0.0, *start, start=start)
     return np.array([*loads.values(), *closures.values()])
 
 
@@ -185,12 +185,12 @@ def test_singular_start_is_noticed() -> None:
     data["closures"] = [{"name": "pin", "type": "point_on_line", **{k: v | turned for k, v in ends.items()}}]
     data["simulation"] = {"start": "description"}
     mechanism, start = started(data)
-    found = reference.reactions(mechanism, start)
+    found = analysis.reactions(mechanism, start)
     assert found.singular
     assert found.elsewhere == found.rank.rank + 1
     (warning,) = solvability.warnings(mechanism, found)
     assert warning.startswith("the start is singular: C has rank 7 there and 8 elsewhere")
-    (problem,) = reference.unreachable(mechanism, start[0])
+    (problem,) = analysis.unreachable(mechanism, start[0])
     assert problem.where == "simulation.start"
     assert "the 2 constraint rows have rank 1 there and 2 elsewhere" in problem.message
 
@@ -209,12 +209,12 @@ def test_friction_in_doubtful_joints(data: dict[str, Any], text: str) -> None:
     """Friction in a joint whose reaction is not unique is warned of; a given normal force is nobody's business."""
     data["links"][0]["joint"]["friction"] = LUGRE
     mechanism, start = started(data)
-    (warning,) = solvability.warnings(mechanism, reference.reactions(mechanism, start))
+    (warning,) = solvability.warnings(mechanism, analysis.reactions(mechanism, start))
     assert text in warning
     assert warning.startswith(f"friction in {data['links'][0]['name']}.angle: the joint's reaction is not unique")
     data["links"][0]["joint"]["friction"] = LUGRE | {"normal_force": 10.0}
     mechanism = mechanism_of(data)
-    assert solvability.warnings(mechanism, reference.reactions(mechanism, start)) == []
+    assert solvability.warnings(mechanism, analysis.reactions(mechanism, start)) == []
 
 
 @pytest.mark.slow

@@ -16,13 +16,12 @@ from helpers_redundant import Array, polygon, repeated_task, started
 from helpers_reference import manipulator, mechanism_of, slope, unchecked
 from test_reactions import door
 
-from gpmelica import reference
-from gpmelica.errors import SolveError
-from gpmelica.fmu.runs import simulate
-from gpmelica.generator.description.load import from_data
-from gpmelica.generator.language import expressions
-from gpmelica.prepared import Prepared, prepare
-from gpmelica.reference import Model, evaluate, solvability, start_state, unreachable
+from gpmelica import analysis
+from gpmelica.analysis import Model, evaluate, solvability, start_state, unreachable
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.core.errors import SolveError
+from gpmelica.description.load import from_data
+from gpmelica.language import expressions
 from gpmelica.reference.constraints.redundancy import (
     MinimumNorm,
     independent_rows,
@@ -33,6 +32,7 @@ from gpmelica.reference.constraints.redundancy import (
 from gpmelica.reference.kinematics.expression import Instant, compile_tree
 from gpmelica.reference.kinematics.magnitude import magnitude
 from gpmelica.reference.kinematics.segment import Segment
+from gpmelica.runs.fmpy_runs import simulate
 
 MAKERS = (polygon, repeated_task)
 
@@ -78,7 +78,7 @@ def test_preferred_rows_are_kept() -> None:
 def test_least_norm_is_the_pseudoinverse(maker: Any) -> None:
     """λ of least norm is (Cᵀ)⁺(M q̈ + h − Q), whatever the rows' units."""
     mechanism, start = started(maker(1, redundant="minimum_norm"))
-    found = reference.evaluate(mechanism, 0.0, *start, start=start)
+    found = analysis.evaluate(mechanism, 0.0, *start, start=start)
     assert found.effort == pytest.approx(found.multipliers @ found.C, abs=1e-9)
     expected = np.linalg.pinv(found.C.T, rcond=1e-9) @ found.effort
     assert np.abs(found.multipliers).max() > 0.1
@@ -109,7 +109,7 @@ def test_rows_of_rounding_noise_bear_nothing() -> None:
 def test_accelerations_do_not_depend_on_what_is_left_out(maker: Any, seed: int) -> None:
     """The same q̈ for all eliminations, least norm, formulations and drives; efforts that act, too (P1 2.2)."""
     mechanism, start = started(maker(seed))
-    truth = reference.evaluate(mechanism, 0.0, *start, start=start)
+    truth = analysis.evaluate(mechanism, 0.0, *start, start=start)
     size = max(1.0, float(np.abs(truth.qdd).max()))
     redundant = len(truth.rows) - len(truth.dependent)
     assert redundant == (3 if maker is polygon else 2)
@@ -118,7 +118,7 @@ def test_accelerations_do_not_depend_on_what_is_left_out(maker: Any, seed: int) 
         for left_out in ("auto", "minimum_norm", *combinations(truth.rows, redundant)):
             other, _ = started(maker(seed, formulation=form, redundant=left_out))
             try:
-                found = reference.evaluate(other, 0.0, *start, start=start)
+                found = analysis.evaluate(other, 0.0, *start, start=start)
             except SolveError as error:
                 assert "the other rows have rank" in str(error)
                 continue
@@ -141,14 +141,14 @@ def test_elimination_that_does_not_do_is_named() -> None:
     for left_out, text in cases.items():
         mechanism, start = started(polygon(0, redundant=left_out))
         with pytest.raises(SolveError, match=f"{text}: leave out 3 of the rows .*: pin_z; pin_xz; pin_yz"):
-            reference.solvability(mechanism, start)
-        (problem,) = reference.unreachable(mechanism, start[0])
+            analysis.solvability(mechanism, start)
+        (problem,) = analysis.unreachable(mechanism, start[0])
         assert problem.where == "constraints.redundant"
 
 
 def test_solvability_of_a_redundant_loop() -> None:
     """Rank, kept rows, groups, tolerance and the gap that it lies in."""
-    found = reference.solvability(*started(polygon(0)))
+    found = analysis.solvability(*started(polygon(0)))
     assert (found.rank, found.independent) == (2, ("pin_x", "pin_y"))
     assert len(found.dependent) == 2
     assert found.redundant == (("pin_z",), ("pin_xz",), ("pin_yz",))
@@ -176,8 +176,8 @@ def test_partition_is_chosen_anew() -> None:
     data["programmed"] = [{"name": "turn", "expression": "side0.angle - start(side0.angle) - 0.1*t"}]
     mechanism, start = started(data)
     with pytest.raises(SolveError, match="turn, pin_x, pin_y cannot be solved for side1"):
-        reference.evaluate(mechanism, 0.0, *start, start=start)
-    found = reference.evaluate(mechanism, 0.0, *start, start=start, dependent="auto")
+        analysis.evaluate(mechanism, 0.0, *start, start=start)
+    found = analysis.evaluate(mechanism, 0.0, *start, start=start, dependent="auto")
     assert "side0.angle" in found.dependent
 
 

@@ -15,9 +15,7 @@ from helpers_reference import BASES, BEAM, mechanism_of, random_state, unchecked
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from gpmelica.errors import SolveError
-from gpmelica.generator.mechanism import Mechanism
-from gpmelica.reference import (
+from gpmelica.analysis import (
     Model,
     assemble,
     closure_wrenches,
@@ -28,10 +26,12 @@ from gpmelica.reference import (
     start_state,
     unreachable,
 )
+from gpmelica.analysis.start.statics import described_state, free_coordinates
+from gpmelica.analysis.start.velocities import allowed_velocities
+from gpmelica.core.errors import SolveError
+from gpmelica.mechanism import Mechanism
 from gpmelica.reference.constraints.closures import Conditions, frame_pose
 from gpmelica.reference.kinematics.extent import units_of_change
-from gpmelica.reference.solve.statics import described_state, free_coordinates
-from gpmelica.reference.solve.velocities import allowed_velocities
 
 Array = NDArray[np.float64]
 

@@ -13,14 +13,14 @@ from helpers_stages import StagedModel
 from numpy.typing import NDArray
 from scipy.integrate import simpson
 
-from gpmelica import reference
-from gpmelica.errors import DescriptionError, SolveError
-from gpmelica.generator.description.load import from_data
-from gpmelica.generator.mechanism import Mechanism
-from gpmelica.prepared import Prepared, prepare
-from gpmelica.reference import Energy, Model, energy, evaluate, simulate
+from gpmelica import analysis
+from gpmelica.analysis import Energy, Model, energy, evaluate, simulate
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.core.errors import DescriptionError, SolveError
+from gpmelica.core.trajectory import Trajectory
+from gpmelica.description.load import from_data
+from gpmelica.mechanism import Mechanism
 from gpmelica.reference.kinematics.kinematics import Kinematics
-from gpmelica.trajectory import Trajectory
 
 Array = NDArray[np.float64]
 SEEDS = range(12)
@@ -178,14 +178,14 @@ def test_printed_terms_double_viscous_damping() -> None:
     damping, inertia = 3.0, 2.0
     mass = link("m", "prismatic", X, velocity=1.0, damping=damping) | body(inertia)
     mechanism = mechanism_of(machine(mass, simulation={"stop": 1.0, "tolerance": 1e-10}))
-    model = reference.Model(mechanism, start=(np.zeros(1), np.ones(1)))
+    model = analysis.Model(mechanism, start=(np.zeros(1), np.ones(1)))
 
     def force(rate: float) -> float:
         return float(model.forces(model.state(0.0, np.zeros(1), np.array([rate]))).total[0])
 
     printed = force(1.0) + float(slope(lambda x: force(1.0 + x)))
     assert printed == pytest.approx(-2.0 * damping, abs=1e-7)
-    run = reference.simulate(mechanism)
+    run = analysis.simulate(mechanism)
     decay = np.exp(-damping / inertia * run.time)
     assert run.signals["m_position_dot"] == pytest.approx(decay, abs=1e-8)
 
@@ -227,7 +227,7 @@ def _same(model: Prepared, expected: Prepared) -> None:
     """M, h and q̈ by the reference, q̈ and the common outputs by the generated equations."""
     ours, theirs = StagedModel(model), StagedModel(expected)
     for q, qd in _random_states(3):
-        found, truth = (reference.evaluate(m.mechanism, 0.0, q, qd) for m in (model, expected))
+        found, truth = (analysis.evaluate(m.mechanism, 0.0, q, qd) for m in (model, expected))
         np.testing.assert_allclose(found.M, truth.M, rtol=0, atol=1e-13)
         np.testing.assert_allclose(found.h, truth.h, rtol=0, atol=1e-12)
         mine, other = ours(0.0, q, qd), theirs(0.0, q, qd)
@@ -314,7 +314,7 @@ def test_rounding_is_no_mass() -> None:
     links[-1] |= body(inertia=[0.0, 0.0, 0.0])
     mechanism = mechanism_of(machine(*links))
     postures = np.random.default_rng(1).uniform(-1.5, 1.5, (40, 3))
-    assert all(reference.massless(mechanism, q) for q in postures)
+    assert all(analysis.massless(mechanism, q) for q in postures)
 
 
 def test_aligned_angles_are_not_massless() -> None:
@@ -322,7 +322,7 @@ def test_aligned_angles_are_not_massless() -> None:
     data = copy.deepcopy(ARM)
     data["links"][1]["joint"] = {"type": "spherical", "position": [0.1, np.pi / 2, 0.2]}
     mechanism = prepare(from_data(ARM)).mechanism
-    assert reference.massless(mechanism, np.array([0.1, 0.2, np.pi / 2])) == []
+    assert analysis.massless(mechanism, np.array([0.1, 0.2, np.pi / 2])) == []
     with pytest.raises(DescriptionError) as caught:
         prepare(from_data(data))
     assert "mass" not in str(caught.value).partition(":")[0]

@@ -13,10 +13,7 @@ from helpers_random import random_chain, random_closure
 from helpers_reference import BASES, manipulator, mechanism_of, random_state, slope
 from numpy.typing import NDArray
 
-from gpmelica.errors import SolveError
-from gpmelica.generator.description import load
-from gpmelica.generator.mechanism import Mechanism, Place, build
-from gpmelica.reference import (
+from gpmelica.analysis import (
     Evaluation,
     Model,
     closure_wrenches,
@@ -27,6 +24,9 @@ from gpmelica.reference import (
     simulate,
     start_state,
 )
+from gpmelica.core.errors import SolveError
+from gpmelica.description import load
+from gpmelica.mechanism import Mechanism, Place, build
 from gpmelica.reference.forces.element import Given
 from gpmelica.reference.forces.joint_springs import JointSprings
 

@@ -12,11 +12,11 @@ from fmpy.util import read_csv, read_ref_opt_file, validate_result
 from helpers_backends import Compiled, CompileData, driven, example_model, pendulum
 from helpers_cli import Command, fails
 
-from gpmelica.commands.run import reference_run
+from gpmelica.core.trajectory import Trajectory
 from gpmelica.fmu.compilers.platforms import here
-from gpmelica.fmu.runs.inputs import InputTable
-from gpmelica.fmu.runs.reference_results import important, write_reference_results
-from gpmelica.trajectory import Trajectory
+from gpmelica.runs.fmpy_runs.inputs import InputTable
+from gpmelica.runs.fmpy_runs.reference_results import important, write_reference_results
+from gpmelica.tasks.run import reference_run
 
 
 def _written(compiled: Compiled, out: Path, inputs: InputTable | None) -> dict[str, Path]:

@@ -15,20 +15,20 @@ from helpers_random import random_chain, tied
 from helpers_reference import crane, manipulator, mechanism_of, unchecked
 from numpy.typing import NDArray
 
-from gpmelica import reference
-from gpmelica.commands.run import Options, run
-from gpmelica.errors import MissingToolError, SolveError
+from gpmelica import analysis
+from gpmelica.analysis import evaluate, simulate, singular_times, solvability, start_notes, start_state
+from gpmelica.analysis.prepared import prepare
+from gpmelica.core.errors import MissingToolError, SolveError
+from gpmelica.core.trajectory import Trajectory
+from gpmelica.description.load import from_data
 from gpmelica.fmu.backends.backend import Compilers
 from gpmelica.fmu.backends.omc import OpenModelica
 from gpmelica.fmu.backends.openmodelica import Omc
-from gpmelica.generator.description.load import from_data
-from gpmelica.generator.mechanism import Mechanism, build
-from gpmelica.prepared import prepare
-from gpmelica.reference import evaluate, simulate, singular_times, solvability, start_notes, start_state
+from gpmelica.mechanism import Mechanism, build
 from gpmelica.reference.integration.motion import Motion
 from gpmelica.reference.kinematics.segment import Segment
 from gpmelica.reference.solve.solver import formulation
-from gpmelica.trajectory import Trajectory
+from gpmelica.tasks.run import Options, run
 
 METHODS = {"RK4": 1e-7, "DOP853": 1e-9, "Radau": 1e-7, "BDF": 1e-5, "LSODA": 1e-7}
 
@@ -182,7 +182,7 @@ STATES = 5
 
 
 def _assert_same(mechanism: Mechanism, q: Array, qd: Array, rng: np.random.Generator) -> None:
-    model = reference.Model(mechanism, start=(q, qd))
+    model = analysis.Model(mechanism, start=(q, qd))
     motion = Motion(model, formulation(model, model.state(0.0, q, qd)))
     rate, t = motion.rate(Segment(0.0)), np.linspace(0.0, 0.01, STATES)
     y = motion.states(q, qd) + 1e-3 * rng.normal(size=(STATES, motion.size))
@@ -214,7 +214,7 @@ def test_loops(kind: str) -> None:
 def test_all_at_once() -> None:
     """Joints of many kinds, armatures, friction by the load, rows, a held joint."""
     mechanism = build(from_data(tied()))
-    q, qd = reference.start_state(mechanism)
+    q, qd = analysis.start_state(mechanism)
     _assert_same(mechanism, q, qd, np.random.default_rng(1))
 
 

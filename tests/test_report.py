@@ -14,15 +14,15 @@ import numpy as np
 import pytest
 from helpers_report import RUNS, crane_pictures, crane_run, pendulum_report
 
-from gpmelica.fmu.compare.compare import Comparison, compare
-from gpmelica.fmu.compare.context import RunReport
-from gpmelica.fmu.compare.findings import Finding
-from gpmelica.fmu.compare.result import result, write_result
-from gpmelica.fmu.report.headline import headline
-from gpmelica.fmu.report.plots import Picture, pictures
-from gpmelica.fmu.report.plots.number_text import decimal, scientific, unit_text
-from gpmelica.fmu.report.plots.style import GRID, INK, power_of_ten
-from gpmelica.fmu.report.report import render, write_report
+from gpmelica.report.headline import headline
+from gpmelica.report.plots import Picture, pictures
+from gpmelica.report.plots.number_text import decimal, scientific, unit_text
+from gpmelica.report.plots.style import GRID, INK, power_of_ten
+from gpmelica.report.report import render, write_report
+from gpmelica.runs.compare.compare import Comparison, compare
+from gpmelica.runs.compare.context import RunReport
+from gpmelica.runs.compare.findings import Finding
+from gpmelica.runs.compare.result import result, write_result
 
 
 def strictly(text: str) -> Any:

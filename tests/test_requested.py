@@ -17,21 +17,21 @@ from machines.scales import resized
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from gpmelica import reference
-from gpmelica.commands.run import reference_run
-from gpmelica.errors import SolveError
-from gpmelica.fmu.backends import rumoca
-from gpmelica.fmu.compare.compare import compare
-from gpmelica.fmu.compare.scales import scales
-from gpmelica.fmu.runs import simulate as runs
+from gpmelica import analysis
+from gpmelica.analysis import Model
+from gpmelica.analysis.prepared import prepare
+from gpmelica.api.results import Run
+from gpmelica.core.errors import SolveError
+from gpmelica.description.load import from_data, load
+from gpmelica.description.types.origin import Signal, joint_load
 from gpmelica.generator import modelica
-from gpmelica.generator.description.load import from_data, load
-from gpmelica.generator.types.origin import Signal, joint_load
-from gpmelica.prepared import prepare
-from gpmelica.reference import Model
 from gpmelica.reference.solve import requested
 from gpmelica.reference.solve.solver import formulation
-from gpmelica.results import Run
+from gpmelica.runs import rumoca
+from gpmelica.runs.compare.compare import compare
+from gpmelica.runs.compare.scales import scales
+from gpmelica.runs.fmpy_runs import simulate as runs
+from gpmelica.tasks.run import reference_run
 
 Array = NDArray[np.float64]
 AXES = "xyz"
@@ -89,7 +89,7 @@ def test_quaternions_and_angular_velocities(link: str) -> None:
     names = [f"{link}_quaternion_{x}" for x in "wxyz"]
     for q, qd in _states(5):
         values, qdd = _at(model, 0.0, q, qd)
-        found, pose = _vector(values, names), reference.poses(mechanism, q)[b]
+        found, pose = _vector(values, names), analysis.poses(mechanism, q)[b]
         assert np.linalg.norm(found) == pytest.approx(1.0, abs=1e-14)
         assert Rotation.from_quat([*found[1:], found[0]]).as_matrix() == pytest.approx(pose[:3, :3], abs=1e-13)
         assert _vector(values, [f"{link}_origin_{x}" for x in AXES]) == pytest.approx(pose[:3, 3], abs=1e-13)
@@ -134,14 +134,14 @@ def test_accelerations_are_rates_of_velocities() -> None:
 def test_energy_is_conserved_and_is_what_it_says() -> None:
     """½ q̇ᵀ M q̇, gravity, spring and stop; over a run on which nothing else acts the sum stays."""
     mechanism = mechanism_of(arm())
-    run = reference.simulate(mechanism, tolerance=1e-10, stop=0.3)
+    run = analysis.simulate(mechanism, tolerance=1e-10, stop=0.3)
     assert {event.label for event in run.events} >= {"line rope", "stop boom.angle upper"}
     kinetic, total = run.signals["kinetic_energy"], run.signals["total_energy"]
     assert np.ptp(total) < 1e-8 * np.ptp(kinetic)
     assert run.signals["potential_energy"] == pytest.approx(total - kinetic, abs=1e-12)
     model, (q, qd) = Model(mechanism), _states(1)[0]
     values, _ = _at(model, 0.0, q, qd)
-    frames = reference.poses(mechanism, q)[:2]
+    frames = analysis.poses(mechanism, q)[:2]
     height = [
         (frame[:3, :3] @ body.com + frame[:3, 3])[2]
         for frame, body in zip(frames, mechanism.bodies[:2], strict=True)
@@ -221,7 +221,7 @@ def _cases() -> list[tuple[str, str | None]]:
 def test_every_output_has_its_counterpart(example: str, case: str | None) -> None:
     """By its name, in both directions; each says what it is."""
     model = prepare(load(EXAMPLES / f"{example}.toml", case))
-    run = reference.simulate(model.mechanism, start=model.start, stop=INSTANT, output_step=INSTANT)
+    run = analysis.simulate(model.mechanism, start=model.start, stop=INSTANT, output_step=INSTANT)
     assert set(run.signals) == set(model.units) == set(model.signals)
 
 

@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import eigh
 
-from gpmelica.errors import SolveError
-from gpmelica.generator.description.load import from_data
-from gpmelica.generator.mechanism import Mechanism, build
-from gpmelica.generator.mechanism.rfem import (
+from gpmelica.analysis import Model, equilibrium, evaluate, poses, start_state
+from gpmelica.core.errors import SolveError
+from gpmelica.description.load import from_data
+from gpmelica.mechanism import Mechanism, build
+from gpmelica.mechanism.rfem import (
     BeamData,
     Element,
     element_at,
@@ -24,7 +25,6 @@ from gpmelica.generator.mechanism.rfem import (
     elements,
     stiffnesses,
 )
-from gpmelica.reference import Model, equilibrium, evaluate, poses, start_state
 
 BEAM = BeamData(length=3.0, area=0.008, density=7850.0, E=2.1e11, G=8.0e10, Iy=2.0e-5, Iz=3.0e-5, J=4.0e-5)
 COUNTS = (1, 2, 3, 4, 7, 16)

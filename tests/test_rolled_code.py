@@ -19,17 +19,17 @@ from helpers_projection import ON
 from helpers_urdf import robot
 from numpy.typing import NDArray
 
-from gpmelica.errors import BuildError
-from gpmelica.exchange import convert_urdf
+from gpmelica.analysis.prepared import prepare
+from gpmelica.api.exchange import convert_urdf
+from gpmelica.core.errors import BuildError
+from gpmelica.description.load import from_data
 from gpmelica.fmu.backends import native
 from gpmelica.fmu.code import casadi_code, loops, tape
 from gpmelica.fmu.code.loops import Piece, pieces
 from gpmelica.fmu.code.rolled import Code, code
 from gpmelica.fmu.code.stages import stage
 from gpmelica.fmu.code.tape import Tape
-from gpmelica.generator.description.load import from_data
 from gpmelica.generator.program.program import Parameter
-from gpmelica.prepared import prepare
 
 
 @pytest.fixture

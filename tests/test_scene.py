@@ -17,9 +17,9 @@ from helpers_report import coordinates_of, crane, poses, prescribed_run
 from numpy.typing import NDArray
 
 from gpmelica import scene
-from gpmelica.errors import DescriptionError
-from gpmelica.generator.description.load import load
-from gpmelica.generator.mechanism import Mechanism, Place
+from gpmelica.core.errors import DescriptionError
+from gpmelica.description.load import load
+from gpmelica.mechanism import Mechanism, Place
 from gpmelica.scene import Scene, Shape
 
 Array = NDArray[np.float64]

@@ -22,16 +22,16 @@ from helpers_sensitive import (
     stiff_oscillator,
 )
 
-from gpmelica.commands import agreement
-from gpmelica.commands.run import TOLERANCE, reference_run
-from gpmelica.fmu.backends.attempts import Attempt, fmu_attempts
+from gpmelica.analysis.prepared import Prepared
+from gpmelica.core.trajectory import Array, Trajectory, silent
 from gpmelica.fmu.backends.fmu import Fmu
 from gpmelica.fmu.backends.native import Native
-from gpmelica.fmu.compare.compare import Comparison, compare
-from gpmelica.fmu.compare.result import comparison_data
-from gpmelica.fmu.compare.sensitivity import CHANGE, Sensitivity, judged, sensitivity
-from gpmelica.prepared import Prepared
-from gpmelica.trajectory import Array, Trajectory, silent
+from gpmelica.runs.attempts import Attempt, fmu_attempts
+from gpmelica.runs.compare.compare import Comparison, compare
+from gpmelica.runs.compare.result import comparison_data
+from gpmelica.runs.compare.sensitivity import CHANGE, Sensitivity, judged, sensitivity
+from gpmelica.tasks import agreement
+from gpmelica.tasks.run import TOLERANCE, reference_run
 
 TIME = np.linspace(0.0, 10.0, 1001)
 UNITS = {"x": "m"}
@@ -116,7 +116,7 @@ def test_agreement_costs_no_further_run(monkeypatch: pytest.MonkeyPatch, compile
     model, fmu = sensitive_model(data), compile_data(data).fmu
     truth = reference_run(model, None, silent)
     attempts = _attempts(model, truth, fmu)
-    monkeypatch.setattr("gpmelica.reference.simulate", _forbidden)
+    monkeypatch.setattr("gpmelica.analysis.simulate", _forbidden)
     assert all(
         run.comparison and run.comparison.ok for run in agreement.judge(model, truth, attempts, None, silent)
     )

@@ -21,9 +21,9 @@ from scipy.integrate import cumulative_trapezoid, solve_bvp
 from scipy.interpolate import CubicSpline
 
 import gpmelica as gp
-from gpmelica.fmu.runs import simulate as runs
-from gpmelica.generator.description.load import from_data
-from gpmelica.generator.mechanism import Mechanism
+from gpmelica.description.load import from_data
+from gpmelica.mechanism import Mechanism
+from gpmelica.runs.fmpy_runs import simulate as runs
 
 Array = NDArray[np.float64]
 BASES = (None, "flexible", "rigid")

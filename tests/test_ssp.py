@@ -18,8 +18,8 @@ from helpers_masters import plant as slewing_plant
 from helpers_parts import X, link, machine
 from lxml import etree
 
-from gpmelica.errors import DescriptionError
-from gpmelica.fmu.ssp.system import write_ssp
+from gpmelica.core.errors import DescriptionError
+from gpmelica.exchange.ssp.system import write_ssp
 
 
 @pytest.fixture(scope="module")

@@ -14,10 +14,10 @@ from helpers_backends import driven
 from helpers_c_layer import DATA, HEADERS, compiler, flat
 from helpers_projection import ON
 
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.description.load import from_data
 from gpmelica.fmu.backends import native
 from gpmelica.fmu.compilers import compiler as compilers
-from gpmelica.generator.description.load import from_data
-from gpmelica.prepared import Prepared, prepare
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the importer needs POSIX threads")
 SANITIZERS = ("-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")

@@ -22,9 +22,9 @@ from matplotlib.image import imread
 from rich.console import Console
 from test_report import Page, strictly
 
-from gpmelica.commands.study import Study, study_cases
-from gpmelica.errors import DescriptionError
-from gpmelica.fmu.report.cases.outcome import CaseFailure, CaseRun
+from gpmelica.core.errors import DescriptionError
+from gpmelica.report.cases.outcome import CaseFailure, CaseRun
+from gpmelica.tasks.study import Study, study_cases
 
 FIGURES = (
     "joint_coordinates", "path_E", "base_motion", "driving_efforts", "joint_differences", "violations",
@@ -166,7 +166,7 @@ def running(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
     (tmp_path / "temporary").mkdir()
     # where the tests run in the background of a shell, a process is born deaf to Ctrl-C
     heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    script = f"{heard}; from gpmelica.cli import main; main()"
+    script = f"{heard}; from gpmelica.cli.app import main; main()"
     arguments = ["study", str(description(tmp_path)), "--cases", "--out", str(tmp_path)]
     command = [sys.executable, "-c", script, *arguments]
     environment = os.environ | {"TMPDIR": str(tmp_path / "temporary")}

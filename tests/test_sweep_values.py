@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpmelica.errors import DescriptionError
+from gpmelica.core.errors import DescriptionError
 from gpmelica.sweeps.objectives import objectives
 from gpmelica.sweeps.points import points
 from gpmelica.sweeps.sensitivities import Sensitivities, sensitivities

@@ -23,12 +23,12 @@ from helpers_parts import X, Y, Z, body, link, machine
 from helpers_sweeps import dies_once
 
 import gpmelica as gp
-from gpmelica.errors import DescriptionError, SolveError
+from gpmelica.api.model import Model
+from gpmelica.core.errors import DescriptionError, SolveError
+from gpmelica.description.load import from_data, tables_of
 from gpmelica.fmu.compilers import compiler, kept
-from gpmelica.fmu.runs.repeated import Repeated, Span
-from gpmelica.fmu.runs.simulate import simulate
-from gpmelica.generator.description.load import from_data, tables_of
-from gpmelica.model import Model
+from gpmelica.runs.fmpy_runs.repeated import Repeated, Span
+from gpmelica.runs.fmpy_runs.simulate import simulate
 from gpmelica.sweeps.parts import held
 from gpmelica.sweeps.pools import Died, Processes, results
 
@@ -172,7 +172,7 @@ def test_workers_import_little() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     known = set(done.stdout.split())
     assert "gpmelica.sweeps.runs" in known
-    assert not known & {"pydantic", "scipy", "matplotlib", "casadi", "gpmelica.reference"}
+    assert not known & {"pydantic", "scipy", "matplotlib", "casadi", "gpmelica.analysis"}
 
 
 def test_page_of_a_sweep(finished: gp.Sweep) -> None:

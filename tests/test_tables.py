@@ -13,14 +13,14 @@ from helpers_stages import StagedModel
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
-from gpmelica.errors import DescriptionError, SolveError
-from gpmelica.generator.description import load
-from gpmelica.generator.description.load import from_data
-from gpmelica.generator.description.tables.table import Table
-from gpmelica.generator.language import ir, piecewise
-from gpmelica.generator.language.expressions import parse
-from gpmelica.prepared import prepare
-from gpmelica.reference import evaluate, simulate
+from gpmelica.analysis import evaluate, simulate
+from gpmelica.analysis.prepared import prepare
+from gpmelica.core.errors import DescriptionError, SolveError
+from gpmelica.description import load
+from gpmelica.description.load import from_data
+from gpmelica.description.tables.table import Table
+from gpmelica.language import ir, piecewise
+from gpmelica.language.expressions import parse
 from gpmelica.reference.kinematics.curve import Curve
 from gpmelica.reference.kinematics.expression import Instant, compile_tree, stops
 from gpmelica.reference.kinematics.jet import constant, plain, variables

@@ -17,16 +17,16 @@ from helpers_random import branched, random_chain, tied
 from helpers_stages import StagedModel, mass_matrix
 from numpy.typing import NDArray
 
-from gpmelica import reference
-from gpmelica.commands.check import facts
-from gpmelica.errors import SolveError
-from gpmelica.fmu.runs.instance import Instance
-from gpmelica.generator.description.load import from_data
-from gpmelica.generator.description.tables.settings import Outputs
-from gpmelica.generator.description.tables.task import Programmed
+from gpmelica import analysis
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.core.errors import SolveError
+from gpmelica.description.load import from_data
+from gpmelica.description.tables.settings import Outputs
+from gpmelica.description.tables.task import Programmed
 from gpmelica.generator.equations.solution.tree_solves import with_tree_solves
 from gpmelica.generator.program.items import ConstrainedSolve, LinearSolve, TreeSolve
-from gpmelica.prepared import Prepared, prepare
+from gpmelica.runs.fmpy_runs.instance import Instance
+from gpmelica.tasks.check import facts
 
 EXACT = 1e-9
 
@@ -45,7 +45,7 @@ def test_a_tree_is_its_mass_matrix(seed: int) -> None:
     data = random_chain(rng, base=(None, "flexible")[seed % 2]) | {"simulation": {"start": "description"}}
     model = prepare(from_data(data))
     q, qd = (x + 0.1 * rng.normal(size=model.mechanism.n) for x in model.start)
-    expected = reference.evaluate(model.mechanism, 0.0, q, qd, start=model.start).qdd
+    expected = analysis.evaluate(model.mechanism, 0.0, q, qd, start=model.start).qdd
     size = np.abs(expected).max()
     for way in ("dense", "recursion"):
         program = with_tree_solves(model.program, way)

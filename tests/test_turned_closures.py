@@ -9,9 +9,9 @@ import pytest
 from helpers_parts import Table, body, link, machine
 from scipy.spatial.transform import Rotation
 
-from gpmelica.errors import DescriptionError
-from gpmelica.generator.description.load import from_data
-from gpmelica.prepared import prepare
+from gpmelica.analysis.prepared import prepare
+from gpmelica.core.errors import DescriptionError
+from gpmelica.description.load import from_data
 
 _SPRINGS = {"model": "spring_damper", "damping": [100.0] * 6}
 _STIFF = [1e5, 1e5, 1e5, 1e4, 1e4, 1e4]

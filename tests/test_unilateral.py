@@ -14,13 +14,13 @@ from scipy.optimize import brentq
 from scipy.special import gamma
 
 import gpmelica as gp
-from gpmelica.errors import DescriptionError
-from gpmelica.fmu.backends import rumoca as rumoca_backend
-from gpmelica.fmu.runs import simulate as runs
-from gpmelica.generator.description.load import from_data
-from gpmelica.prepared import prepare
-from gpmelica.reference import Model, evaluate, simulate
-from gpmelica.trajectory import Trajectory
+from gpmelica.analysis import Model, evaluate, simulate
+from gpmelica.analysis.prepared import prepare
+from gpmelica.core.errors import DescriptionError
+from gpmelica.core.trajectory import Trajectory
+from gpmelica.description.load import from_data
+from gpmelica.runs import rumoca as rumoca_backend
+from gpmelica.runs.fmpy_runs import simulate as runs
 
 ROPE = {"name": "rope", "a": {"link": "ground"}, "b": {"link": "mass"}, "tension_only": True}
 SPRING = {"stiffness": 1000.0, "damping": 3000.0}

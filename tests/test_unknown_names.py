@@ -12,11 +12,11 @@ from helpers_cli import Command, fails
 from helpers_parts import X, Y, body, link, machine
 
 import gpmelica as gp
-from gpmelica.errors import UnknownNameError
-from gpmelica.fmu.runs import simulate as runs
-from gpmelica.fmu.runs.instance import Instance
-from gpmelica.generator.description.load import from_data
-from gpmelica.generator.description.uses import unused
+from gpmelica.core.errors import UnknownNameError
+from gpmelica.description.load import from_data
+from gpmelica.description.uses import unused
+from gpmelica.runs.fmpy_runs import simulate as runs
+from gpmelica.runs.fmpy_runs.instance import Instance
 
 MEANT = "there is no parameter 'paylod'; did you mean 'payload'?"
 SWING = machine(

@@ -17,15 +17,15 @@ from helpers_stages import StagedModel
 from helpers_urdf import Dynamics, GeneratedMatrices, PinocchioRobot, dissipated, pin, robot, robots
 
 import gpmelica as gp
-from gpmelica import reference
-from gpmelica.exchange import convert_urdf, to_urdf
+from gpmelica import analysis
+from gpmelica.analysis.prepared import Prepared
+from gpmelica.api.exchange import convert_urdf, to_urdf
+from gpmelica.api.model import Model
+from gpmelica.description.load import from_data
 from gpmelica.exchange.import_urdf import imported
 from gpmelica.exchange.toml_text import toml_text
 from gpmelica.exchange.urdf import read_urdf
-from gpmelica.generator.description.load import from_data
-from gpmelica.generator.mechanism import build
-from gpmelica.model import Model
-from gpmelica.prepared import Prepared
+from gpmelica.mechanism import build
 
 TOLERANCE = 1e-9
 MACHINE = """\
@@ -247,7 +247,7 @@ def test_planar_joint(machine: Path) -> None:
     names = [c.name for c in numbers.coordinates]
     assert names[:3] == [f"link_2nd_arm_plane.{key}" for key in ("x", "y", "angle")]
     link = next(b for b, body in enumerate(numbers.bodies) if body.name == "link_2nd_arm")
-    still, moved = (reference.poses(numbers, q)[link] for q in (np.zeros(5), np.array([0.3, -0.4, 0.7, 0, 0])))
+    still, moved = (analysis.poses(numbers, q)[link] for q in (np.zeros(5), np.array([0.3, -0.4, 0.7, 0, 0])))
     step = still[:3, :3].T @ (moved[:3, 3] - still[:3, 3])
     assert step @ axis == pytest.approx(0.0, abs=1e-15)
     assert np.linalg.norm(step) == pytest.approx(0.5, rel=1e-14)
@@ -287,7 +287,7 @@ def test_pinocchio_agrees(name: str, base: str) -> None:
     truth = PinocchioRobot(robot(name), model, base == "floating")
     assert _held_against(truth, model, count=20) <= TOLERANCE
     q, qd = next(truth.states(1, seed=2))
-    found = reference.evaluate(model.mechanism, 0.0, q, qd, start=model.start)
+    found = analysis.evaluate(model.mechanism, 0.0, q, qd, start=model.start)
     assert (
         Dynamics(found.M, found.h - found.Q - dissipated(model.mechanism, qd), found.qdd).error(truth(q, qd))
         <= TOLERANCE
@@ -358,7 +358,7 @@ def _again(model: Model, folder: Path) -> tuple[Path, Model]:
 
 def _matrices(model: Model, q: Any, qd: Any) -> tuple[Any, Any]:
     """M, and h with gravity, by the reference, without forces."""
-    numbers = reference.Model(build(model.description))
+    numbers = analysis.Model(build(model.description))
     state = numbers.state(0.0, q, qd)
     M, h = numbers.mass(state.posture)
     return M, h - numbers.forces(state).gravity

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpmelica import workers
-from gpmelica.errors import BuildError
-from gpmelica.fmu.backends import rumoca
-from gpmelica.fmu.backends.rumoca_process import NAME, simulate
-from gpmelica.generator.uncollected import uncollected
+from gpmelica.core import workers
+from gpmelica.core.errors import BuildError
+from gpmelica.core.uncollected import uncollected
+from gpmelica.runs import rumoca
+from gpmelica.runs.rumoca_process import NAME, simulate
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_workers_share_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
 
 KILLED = """
 import os, signal, tempfile, time
-from gpmelica.workers import worker_processes
+from gpmelica.core.workers import worker_processes
 if __name__ == "__main__":
     with worker_processes(2) as pool:
         print(pool.submit(tempfile.gettempdir).result(), flush=True)
@@ -67,7 +67,7 @@ CUT_OFF = """
 import sys, time
 from pathlib import Path
 from helpers_sweeps import answers_at_length
-from gpmelica.workers import worker_processes
+from gpmelica.core.workers import worker_processes
 if __name__ == "__main__":
     flag = Path(sys.argv[1])
     with worker_processes(1) as pool:
@@ -147,7 +147,7 @@ def _script(effort: float, limit: float) -> str:
         # a test run in a shell's background inherits that it is to ignore Ctrl-C
         "import signal\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from gpmelica.fmu.backends.rumoca_process import simulate\n"
+        "from gpmelica.runs.rumoca_process import simulate\n"
         f"settings = dict(stop=1e5, output_step=0.1, tolerance=1e-9, effort={effort}, limit={limit})\n"
         f"print(simulate({SLOW!r}, 'M', ['x[1]'], **settings))\n"
     )

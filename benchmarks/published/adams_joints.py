@@ -10,7 +10,7 @@ import numpy as np
 from helpers_parts import Z, body, link, machine
 
 import gpmelica as gp
-from gpmelica.generator.description.load import from_data
+from gpmelica.description.load import from_data
 
 from .case import Array, Case, Signals, Trajectory, read
 

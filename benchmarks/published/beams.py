@@ -12,7 +12,7 @@ from typing import Any
 from helpers_parts import beam, machine
 
 import gpmelica as gp
-from gpmelica.generator.description.load import from_data
+from gpmelica.description.load import from_data
 
 from .case import HERE, RUNS, Case, Value, record
 

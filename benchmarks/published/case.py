@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gpmelica as gp
-from gpmelica.fmu.runs import simulate as runs
+from gpmelica.runs.fmpy_runs import simulate as runs
 
 Array = NDArray[np.float64]
 Signals = Mapping[str, Array]

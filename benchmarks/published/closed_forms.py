@@ -11,7 +11,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 
 import gpmelica as gp
-from gpmelica.generator.description.load import from_data
+from gpmelica.description.load import from_data
 
 from .case import Case, Published, Trajectory, Value, by_name
 

@@ -7,7 +7,7 @@ from helpers_four_bars import n_four_bar
 from scipy.special import ellipj, ellipk
 
 import gpmelica as gp
-from gpmelica.generator.description.load import from_data
+from gpmelica.description.load import from_data
 
 from .case import HERE, Case, Published, Trajectory, by_name, read
 

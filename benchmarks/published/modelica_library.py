@@ -8,7 +8,7 @@ import numpy as np
 from helpers_parts import X, Y, Z, link, machine
 
 import gpmelica as gp
-from gpmelica.generator.description.load import from_data
+from gpmelica.description.load import from_data
 
 from .case import Case, Trajectory, by_name, read
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...generator.description import Chain
+from ...core.templates import fill
+from ...core.zip_archive import build_time
+from ...description import Chain
+from ...description.types import units
 from ...generator.program.program import Program
-from ...generator.types import units
 from ...generator.variables import Variable
 from ..code.model_structure import Structure
-from ..files.archive import build_time
-from ..files.templates import fill
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,9 @@ def render(
     sources: Sequence[str],
 ) -> str:
     """The XML text; `sources` are the C files to compile, which FMI 2.0 names here."""
-    template = "archive/model_description.xml.jinja" if fmi == "2.0" else "archive/model_description_3.xml.jinja"
+    template = (
+        "fmu/archive/model_description.xml.jinja" if fmi == "2.0" else "fmu/archive/model_description_3.xml.jinja"
+    )
     return fill(
         template,
         {
@@ -68,4 +70,4 @@ def _lists(structure: Structure, first: int) -> dict[tuple[int, ...], str]:
 
 def build_description(identifier: str, sources: Sequence[str]) -> str:
     """FMI 3.0's `sources/buildDescription.xml`: the C files to compile."""
-    return fill("archive/build_description.xml.jinja", {"identifier": identifier, "sources": sources})
+    return fill("fmu/archive/build_description.xml.jinja", {"identifier": identifier, "sources": sources})

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...generator.mechanism import Mechanism
-from ...generator.mechanism.parts import AppliedForce
-from ..files.templates import fill
+from ...core.templates import fill
+from ...mechanism import Mechanism
+from ...mechanism.parts import AppliedForce
 
 PATH = "terminalsAndIcons/terminalsAndIcons.xml"
 
@@ -17,7 +17,7 @@ def terminals(mechanism: Mechanism) -> dict[str, str]:
     found = {force.name: _members(mechanism, force) for force in mechanism.forces if force.values is None}
     if not found:
         return {}
-    return {PATH: fill("archive/terminals.xml.jinja", {"terminals": found})}
+    return {PATH: fill("fmu/archive/terminals.xml.jinja", {"terminals": found})}
 
 
 def _members(mechanism: Mechanism, force: AppliedForce) -> dict[str, str]:

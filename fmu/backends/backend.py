@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...errors import MissingToolError
+from ...analysis.prepared import Prepared
+from ...core.errors import MissingToolError
+from ...core.files import write_all
 from ...generator import modelica
-from ...prepared import Prepared
-from ..files.files import write_all
 from . import openmodelica
 from .fmu import Backend
 from .native import Native

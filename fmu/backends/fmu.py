@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Protocol
 
-from ...prepared import Prepared
+from ...analysis.prepared import Prepared
 from ..compilers.binaries import Toolchain
 from ..compilers.platforms import Platform
 

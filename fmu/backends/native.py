@@ -11,14 +11,17 @@ from typing import ClassVar
 
 import fmpy
 
-from ..._version import __version__
+from ...analysis.prepared import Prepared
+from ...core.files import write_atomically
+from ...core.uncollected import uncollected
+from ...core.version import __version__
+from ...core.zip_archive import pack
+from ...description import Chain
 from ...generator import variables
-from ...generator.description import Chain
-from ...generator.language.timely import timed_pace
 from ...generator.program.program import Program
-from ...generator.uncollected import uncollected
-from ...prepared import Prepared
+from ...language.timely import timed_pace
 from ..archive import model_description
+from ..archive.validation import validate
 from ..code import casadi_code, equations_data
 from ..code.dependencies import dependencies
 from ..code.model_structure import structure
@@ -27,9 +30,6 @@ from ..code.stages import stage
 from ..compilers import binaries
 from ..compilers.binaries import Toolchain
 from ..compilers.compiler import STRICT
-from ..files.archive import pack
-from ..files.files import write_atomically
-from ..runs.validation import validate
 from .fmu import Fmu, Order
 
 DATA = "equations_data.c"

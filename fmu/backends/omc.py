@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..runs.validation import validate
+from ..archive.validation import validate
 from .fmu import Fmu, Order
 from .openmodelica import TIMEOUT, Omc, build, solver
 

@@ -8,10 +8,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ...generator.language import ir
-from ...generator.language.ir import Expr
 from ...generator.program.items import Definition, given, used
 from ...generator.program.program import Program
+from ...language import ir
+from ...language.ir import Expr
 
 SX = Any  # casadi has no usable types
 

@@ -13,13 +13,13 @@ from dataclasses import fields
 from itertools import accumulate, takewhile
 from typing import Any
 
-from ...generator.language.pace import Pace
-from ...generator.language.piecewise import PIECE, Piecewise
-from ...generator.language.timely import TimedPace
+from ...core.templates import fill
+from ...description.types.bounds import ANY, Bounds
 from ...generator.program.program import Lookup, Program, Requirement
-from ...generator.types.bounds import ANY, Bounds
 from ...generator.variables import COUNTERS, INTEGER_SETTINGS, REAL_SETTINGS, Variable
-from ..files.templates import fill
+from ...language.pace import Pace
+from ...language.piecewise import PIECE, Piecewise
+from ...language.timely import TimedPace
 from .model_structure import Structure
 from .stage_derivatives import StageDerivative
 from .staged import (
@@ -123,7 +123,7 @@ def data(
         "real_settings": {f"SETTING_{name.upper()}": start for name, start, _, _ in REAL_SETTINGS},
         "integer_settings": {f"SETTING_{name.upper()}": start for name, start, _ in INTEGER_SETTINGS},
     }
-    return fill("code/equations_data.c.jinja", values, autoescape=False)
+    return fill("fmu/code/equations_data.c.jinja", values, autoescape=False)
 
 
 def _positions(program: Program) -> int:

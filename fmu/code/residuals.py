@@ -10,9 +10,9 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from ...generator.language.ir import Expr
 from ...generator.program.items import given, used
 from ...generator.program.program import Lookup, Program
+from ...language.ir import Expr
 from .casadi_eval import SX, Evaluator
 
 Array = NDArray[np.float64]

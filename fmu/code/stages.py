@@ -16,11 +16,11 @@ from typing import TypeAlias
 
 import casadi as ca
 
-from ...generator.language import ir
-from ...generator.language.ir import Expr, Shape
-from ...generator.language.piecewise import PIECE
 from ...generator.program.items import ConstrainedSolve, Definition, Item, LinearSolve, TreeSolve, given, used
 from ...generator.program.program import Program
+from ...language import ir
+from ...language.ir import Expr, Shape
+from ...language.piecewise import PIECE
 from .casadi_eval import SX, Evaluator, needed
 from .staged import (
     GROUPS,

@@ -21,8 +21,8 @@ from typing import TypeAlias
 
 import casadi as ca
 
-from ...generator.language.ir import Expr
 from ...generator.program.program import Program, Start
+from ...language.ir import Expr
 from .casadi_eval import SX, Evaluator, needed
 from .staged import Block, Phase, Stage, Staged, System
 from .tape import with_own_registers

@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import BuildError
+from ...core.errors import BuildError
 from .casadi_eval import SX
 
 Integers: TypeAlias = NDArray[np.int64]

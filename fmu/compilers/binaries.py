@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ...errors import DescriptionError, MissingToolError
-from ...workers import cores
+from ...core.errors import DescriptionError, MissingToolError
+from ...core.workers import cores
 from . import compiler
 from .kept import compile_object
 from .platforms import TARGETS, Platform, here

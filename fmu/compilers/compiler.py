@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ...errors import BuildError, MissingToolError
+from ...core.errors import BuildError, MissingToolError
 
 STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
 _TIMEOUT = 600.0  # s

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...errors import DescriptionError, Problem
+from ...core.errors import DescriptionError, Problem
 
 # FMI 3.0's name of a system → zig's. 2.17 is the oldest glibc that the binary runs with, 11.0 the oldest macOS
 TARGETS = {

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..description import Chain
-from ..mechanism import Mechanism, build
+from ...description import Chain
+from ...description.types.following import Following
+from ...mechanism import Mechanism, build
 from ..program.program import Program
 from ..program.symbols import Symbols
-from ..types.following import Following
 from . import outputs, requested
 from . import start as followed
 from .bodies import dynamics, filters, kinematics

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..language import ir
-from ..language.ir import Expr, Index
-from ..mechanism import Coordinate, Mechanism
+from ...description.types.origin import Signal, of_point, row_force, violation
+from ...language import ir
+from ...language.ir import Expr, Index
+from ...mechanism import Coordinate, Mechanism
 from ..program.program import START_VALUES, STATE, Output, Parameter, Program, State
 from ..program.tree import Inertial
-from ..types.origin import Signal, of_point, row_force, violation
 from . import requested
 from .bodies.dynamics import Dynamics
 from .bodies.points import Points

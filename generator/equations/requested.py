@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from ..description.tables.frame import product
-from ..language import differentiate, ir
-from ..language.ir import Expr
-from ..mechanism import GROUND, Mechanism
+from ...description.tables.frame import product
+from ...description.types import requested
+from ...description.types.measures import Measure
+from ...description.types.origin import Signal
+from ...language import differentiate, ir
+from ...language.ir import Expr
+from ...mechanism import GROUND, Mechanism
 from ..program.program import Output, Program
 from ..program.symbols import Expressions
-from ..types import requested
-from ..types.measures import Measure
-from ..types.origin import Signal
 from .bodies.dynamics import Dynamics
 from .bodies.kinematics import Kinematics
 from .bodies.lowering import Lowering

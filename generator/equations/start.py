@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..language.ir import Expr
-from ..mechanism import Mechanism, Place
+from ...description.types.following import Following
+from ...language.ir import Expr
+from ...mechanism import Mechanism, Place
 from ..program.program import Program, Start
-from ..types.following import Following
 from .bodies.dynamics import Dynamics
 from .bodies.kinematics import Kinematics
 from .constraints.constraints import Constraints

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...templates import environment
-from .. import mechanism
-from ..description import Chain
-from ..mechanism import Mechanism
+from ... import mechanism
+from ...core.templates import environment
+from ...description import Chain
+from ...mechanism import Mechanism
 from ..program.items import Definition
 from ..program.program import Input, Program
 from . import parts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..language.ir import Expr
+from ...language.ir import Expr
 
 _INLINE = "annotation(Inline = true, __OpenModelica_EarlyInline = true);"
 _FUNCTIONS = {

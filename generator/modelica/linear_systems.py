@@ -12,8 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..language import ir
-from ..language.ir import Expr, Index
+from ...language import ir
+from ...language.ir import Expr, Index
 from ..program.items import Definition, ImplicitSystem, Item, LinearSolve, used
 from ..program.program import Program
 

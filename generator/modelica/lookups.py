@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..language import ir
-from ..language.ir import Expr
-from ..language.piecewise import PIECE, Piecewise
+from ...description.types.origin import Origin
+from ...language import ir
+from ...language.ir import Expr
+from ...language.piecewise import PIECE, Piecewise
 from ..program.program import Lookup, Program
-from ..types.origin import Origin
 from . import text as mo
 from .parts import fresh
 from .writer import Declaration, Equation, Group

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..description import Chain
-from ..language import ir
-from ..language.ir import Expr
-from ..language.timely import timed_pace
+from ...description import Chain
+from ...description.types.origin import Origin
+from ...language import ir
+from ...language.ir import Expr
+from ...language.timely import timed_pace
 from ..program.program import Lookup, Program
-from ..types.origin import Origin
 from . import text as mo
 from .parts import fresh
 from .writer import Declaration, Group

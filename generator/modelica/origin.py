@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ..types.origin import Origin
+from ...description.types.origin import Origin
 
 # words of prose may be names, too; of an element of an array with its first subscript
 _NAME = re.compile(r"(?<=ariable )[A-Za-z]\w*(?:\[\d+)?|\b[A-Za-z]\w*\[\d+|\b[A-Za-z]\w*_\w+")

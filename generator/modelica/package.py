@@ -13,10 +13,10 @@ from types import MappingProxyType
 
 from jinja2 import Environment
 
-from ...templates import environment
-from ...trajectory import Array
-from .. import mechanism
-from ..description import Chain
+from ... import mechanism
+from ...core.templates import environment
+from ...core.trajectory import Array
+from ...description import Chain
 from ..program.program import Program
 from . import functions, linear_systems, lookups, marks, parts, quantities, start
 from . import text as mo

@@ -6,13 +6,13 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeGuard
 
-from ...trajectory import Array
-from ..language import ir
-from ..language.ir import Expr
+from ...core.trajectory import Array
+from ...description.types.bounds import Bounds
+from ...description.types.origin import Origin
+from ...language import ir
+from ...language.ir import Expr
 from ..program.items import ConstrainedSolve, Definition, ImplicitSystem, Item, LinearSolve, TreeSolve
 from ..program.program import START_VALUES, Event, Output, Program, State
-from ..types.bounds import Bounds
-from ..types.origin import Origin
 from . import text as mo
 from .arrays import loops
 from .arrays.gather import Arrangement, Variable, with_units

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..language.ir import Shape
+from ...language.ir import Shape
 from ..program.program import Program
 
 PACKAGE = "SI"

@@ -7,10 +7,10 @@ Else, and in descriptions without expressions of parameters, the states start wh
 
 from __future__ import annotations
 
-from ..language import ir
-from ..language.ir import Expr
+from ...description.types.origin import Origin
+from ...language import ir
+from ...language.ir import Expr
 from ..program.program import Program
-from ..types.origin import Origin
 from . import text as mo
 from .writer import Declaration, Equation
 

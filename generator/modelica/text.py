@@ -6,8 +6,8 @@ import textwrap
 
 import numpy as np
 
-from ..language import differentiate, ir
-from ..language.ir import Expr, Index, Shape
+from ...language import differentiate, ir
+from ...language.ir import Expr, Index, Shape
 
 # binding strength: sums, products, powers, names and calls
 _SUM, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from ..language.ir import Shape
-from ..types.origin import Origin
+from ...description.types.origin import Origin
+from ...language.ir import Shape
 from . import quantities
 from . import text as mo
 from .origin import Origins, Source

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..language.ir import Expr
+from ...language.ir import Expr
 
 
 @dataclass(frozen=True)

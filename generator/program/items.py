@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from ..language.ir import Expr, Index, Shape
-from ..types.origin import Origin
+from ...description.types.origin import Origin
+from ...language.ir import Expr, Index, Shape
 from .tree import Inertial, Transmitted, Tree
 
 

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..language import ir
-from ..language.ir import Expr, Index, Shape
-from ..language.piecewise import Piecewise
-from ..types.bounds import ANY, Bounds
-from ..types.following import Following
-from ..types.origin import Origin, Signal
+from ...description.types.bounds import ANY, Bounds
+from ...description.types.following import Following
+from ...description.types.origin import Origin, Signal
+from ...language import ir
+from ...language.ir import Expr, Index, Shape
+from ...language.piecewise import Piecewise
 from .gathered import Gatherings
 from .items import ConstrainedSolve, Definition, Item, LinearSolve, given, used
 from .tree import Composites, Inertial, Transmitted, Tree

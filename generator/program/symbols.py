@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..description.fields.numbers import Given
-from ..language import differentiate, ir
-from ..language.ir import Expr
-from ..types.bounds import ANY, NON_NEGATIVE, Bounds
-from ..types.origin import Origin
+from ...description.fields.numbers import Given
+from ...description.types.bounds import ANY, NON_NEGATIVE, Bounds
+from ...description.types.origin import Origin
+from ...language import differentiate, ir
+from ...language.ir import Expr
 from .items import Definition
 from .program import GENERAL, Parameter, Program, Requirement
 

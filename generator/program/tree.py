@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal, TypeAlias
 
-from ..language import ir
-from ..language.ir import Expr
+from ...language import ir
+from ...language.ir import Expr
 
 # about the body's origin; without turning it; anything: TreeMotion of sources/algebra/tree_solve.h
 TreeMotion: TypeAlias = Literal["turns", "shifts", "moves"]

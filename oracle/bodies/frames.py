@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ...trajectory import Array
+from ...core.trajectory import Array
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...trajectory import Array
+from ...core.trajectory import Array
 
 _X, _Y, _Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 _CARDAN = (("psi", "turn", _Z), ("theta", "turn", _Y), ("phi", "turn", _X))

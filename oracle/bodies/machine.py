@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from ...trajectory import Array
+from ...core.trajectory import Array
 from .beams import Beam, beam
 from .frames import frame
 from .inertia import Inertia, inertia

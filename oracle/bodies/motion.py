@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from ...trajectory import Array
+from ...core.trajectory import Array
 from .machine import GROUND, Machine, Place
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
-from ...trajectory import Array
+from ...core.trajectory import Array
 from ..equations.model import Model
 from ..expressions.state import State
 from .ranks import units_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...trajectory import Array
+from ...core.trajectory import Array
 from ..constraints.rows import Equation
 from ..equations.model import Model
 from ..expressions.state import State

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ...trajectory import Array
+from ...core.trajectory import Array
 from ..bodies.machine import GROUND
 from ..constraints.rows import Wrench
 from ..equations.model import Model

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ...trajectory import Array
+from ...core.trajectory import Array
 from ..bodies.frames import frame, rotation
 from ..bodies.motion import cross
 from ..expressions.jets import Jet, quintic

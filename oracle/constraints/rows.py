@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ...trajectory import Array
+from ...core.trajectory import Array
 from ..bodies.motion import Motion
 from ..expressions.jets import Jet, slope
 from ..expressions.state import State

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...trajectory import Array
+from ...core.trajectory import Array
 from ..bodies.machine import Machine
 from ..bodies.motion import Motion, by_rates, cross
 from ..forces.load import Load

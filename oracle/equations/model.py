@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...trajectory import Array
+from ...core.trajectory import Array
 from ..bodies.frames import rotation
 from ..bodies.machine import Machine
 from ..bodies.motion import Kinematics, Points

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import root
 
-from ...errors import SolveError
-from ...trajectory import Array
+from ...core.errors import SolveError
+from ...core.trajectory import Array
 from .dynamics import subtree_wrench
 from .model import Model, Situation
 

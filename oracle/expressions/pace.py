@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...trajectory import Array
+from ...core.trajectory import Array
 from .jets import value
 from .language import Expression
 from .sides import Sides

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...trajectory import Array
+from ...core.trajectory import Array
 from ..bodies.motion import Motion, PointMotion, cross
 from .jets import Jet, Scalar
 from .sides import Sides

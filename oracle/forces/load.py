@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...trajectory import Array
+from ...core.trajectory import Array
 from ..bodies.motion import Motion, PointMotion, cross
 
 

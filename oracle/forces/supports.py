@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...trajectory import Array
+from ...core.trajectory import Array
 from ..expressions.jets import Jet
 from ..expressions.setting import Setting
 from ..expressions.sides import Condition

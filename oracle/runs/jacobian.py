@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...trajectory import Array
+from ...core.trajectory import Array
 
 _STEP = 1e-8  # of a state's magnitude
 _REQUESTS = 12  # for which one matrix serves: it changes slowly, and Newton's method needs it roughly

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ...trajectory import Array
+from ...core.trajectory import Array
 from ..bodies.machine import GROUND, Machine
 from ..equations.model import Model, Situation
 from ..equations.solution import Solution, Solver

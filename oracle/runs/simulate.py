@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from scipy.integrate import BDF, DOP853, LSODA, Radau
 
-from ...errors import SolveError
-from ...trajectory import Array, Event, Trajectory, output_grid
+from ...core.errors import SolveError
+from ...core.trajectory import Array, Event, Trajectory, output_grid
 from ..constraints.paths import PathOrientations, PathPositions
 from ..equations.claims import Claims
 from ..equations.model import Model

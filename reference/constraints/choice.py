@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...errors import SolveError
-from ...generator.mechanism import Mechanism
-from ...trajectory import Array
+from ...core.errors import SolveError
+from ...core.trajectory import Array
+from ...mechanism import Mechanism
 from ..kinematics.extent import units_of_change
 from ..kinematics.quantities import State
 from .constraints import Constraints

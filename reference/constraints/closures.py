@@ -13,9 +13,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...generator.mechanism import Closure, JointFrame, Mechanism
-from ...generator.types.closures import Condition
-from ...trajectory import Array
+from ...core.trajectory import Array
+from ...description.types.closures import Condition
+from ...mechanism import Closure, JointFrame, Mechanism
 from ..kinematics.kinematics import Posture, Vectors
 from .rows import Rows, Sizes
 

@@ -7,8 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from ...generator.mechanism import Filter, Mechanism, ProgrammedTask
-from ...trajectory import Array
+from ...core.trajectory import Array
+from ...mechanism import Filter, Mechanism, ProgrammedTask
 from ..kinematics.expression import stops
 from ..kinematics.jet import Number
 from ..kinematics.kinematics import Posture, Vectors

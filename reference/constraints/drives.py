@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...errors import SolveError
-from ...generator.mechanism import Mechanism
-from ...trajectory import Array
+from ...core.errors import SolveError
+from ...core.trajectory import Array
+from ...mechanism import Mechanism
 from .constraints import Constraints
 from .redundancy import Elimination, MinimumNorm, independent_rows, scaled
 

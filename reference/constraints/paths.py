@@ -8,9 +8,9 @@ from typing import TypeAlias
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ...errors import SolveError
-from ...generator.description.tables.task import Path
-from ...trajectory import Array
+from ...core.errors import SolveError
+from ...core.trajectory import Array
+from ...description.tables.task import Path
 from ..kinematics.jet import Number
 from ..kinematics.quantities import Quantities, State
 from .rows import Rows, Sizes, of_each

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import qr
 
-from ...trajectory import Array
+from ...core.trajectory import Array
 
 TOLERANCE = 1e-8  # singular values of C, rows of length 1, relative to the largest: smaller ones count as zero
 # length of a row relative to the magnitudes that it is made of: a shorter one is zero: descriptions have 8 digits

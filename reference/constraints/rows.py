@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...trajectory import Array
+from ...core.trajectory import Array
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from ...errors import SolveError
-from ...generator.language.ir import Expr
-from ...generator.mechanism import AppliedForce, Mechanism, Place
-from ...trajectory import Array
+from ...core.errors import SolveError
+from ...core.trajectory import Array
+from ...language.ir import Expr
+from ...mechanism import AppliedForce, Mechanism, Place
 from ..kinematics.expression import stops
 from ..kinematics.jet import Number
 from ..kinematics.piecewise import PiecewiseLinear

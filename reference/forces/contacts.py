@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...generator.mechanism import Contact, Mechanism, Place
-from ...generator.types.measures import FORCE
-from ...trajectory import Array
+from ...core.trajectory import Array
+from ...description.types.measures import FORCE
+from ...mechanism import Contact, Mechanism, Place
 from ..kinematics.jet import Number
 from ..kinematics.lengths import Height
 from ..kinematics.quantities import Relation, State

@@ -8,8 +8,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from ...generator.mechanism import Mechanism, Place
-from ...trajectory import Array
+from ...core.trajectory import Array
+from ...mechanism import Mechanism, Place
 from ..kinematics.jet import Number
 from ..kinematics.piecewise import PiecewiseLinear
 from ..kinematics.quantities import Reader, Reading, Relation, State

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...generator.mechanism import Filter, Mechanism
-from ...trajectory import Array, Trajectory
+from ...core.trajectory import Array, Trajectory
+from ...mechanism import Filter, Mechanism
 from ..kinematics.jet import Number
 from ..kinematics.kinematics import Kinematics, Places
 from ..kinematics.quantities import State

@@ -12,9 +12,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ...generator.mechanism import FRICTION_SWEEPS, Friction, Mechanism
-from ...generator.types.origin import joint_load
-from ...trajectory import Array, Trajectory
+from ...core.trajectory import Array, Trajectory
+from ...description.types.origin import joint_load
+from ...mechanism import FRICTION_SWEEPS, Friction, Mechanism
 from ..kinematics.kinematics import Posture
 from .joint_loads import AffineLoads
 

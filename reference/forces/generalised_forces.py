@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ...generator.mechanism import Mechanism, Place
-from ...generator.types.force_elements import FORCE_ELEMENTS
-from ...trajectory import Array
+from ...core.trajectory import Array
+from ...description.types.force_elements import FORCE_ELEMENTS
+from ...mechanism import Mechanism, Place
 from ..kinematics.jet import Number
 from ..kinematics.lengths import Length
 from ..kinematics.quantities import Reader, Relation, State

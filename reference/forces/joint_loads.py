@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...errors import SolveError
-from ...generator.mechanism import GROUND, Closure, Mechanism
-from ...trajectory import Array
+from ...core.errors import SolveError
+from ...core.trajectory import Array
+from ...mechanism import GROUND, Closure, Mechanism
 from ..constraints.closures import frame_pose
 from ..constraints.constraints import Constraints
 from ..kinematics.kinematics import Posture

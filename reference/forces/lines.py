@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...generator.mechanism import Line, Mechanism, Place
-from ...generator.types.measures import FORCE
-from ...trajectory import Array
+from ...core.trajectory import Array
+from ...description.types.measures import FORCE
+from ...mechanism import Line, Mechanism, Place
 from ..kinematics.expression import stops
 from ..kinematics.jet import Number
 from ..kinematics.lengths import Distance

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...trajectory import Array
+from ...core.trajectory import Array
 from ..constraints.closures import Conditions
 from ..kinematics.quantities import State, by_chain
 from .element import ForceElement, Given, Mark, Reaction

@@ -7,9 +7,9 @@ from functools import partial
 
 import numpy as np
 
-from ...generator.mechanism import GROUND, Mechanism, Place
-from ...generator.types.measures import FORCE
-from ...trajectory import Array
+from ...core.trajectory import Array
+from ...description.types.measures import FORCE
+from ...mechanism import GROUND, Mechanism, Place
 from ..kinematics.jet import Number
 from ..kinematics.lengths import Height, LinearHeight
 from ..kinematics.quantities import Relation, State

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...generator.mechanism import HuntCrossley, Value
+from ...mechanism import HuntCrossley, Value
 from ..kinematics.jet import Number
 from ..kinematics.quantities import Relation, State
 

@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 from scipy.optimize import brentq
 
-from ...errors import SolveError
-from ...trajectory import Array, Event
+from ...core.errors import SolveError
+from ...core.trajectory import Array, Event
 from ..kinematics.jet import Number
 from ..kinematics.quantities import Relation, State
 from ..kinematics.segment import Segment

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.fft import dct
 
-from ...trajectory import Array
+from ...core.trajectory import Array
 
 _LAST = 3  # coefficients of a series, which say how far it is from what it stands for
 _SMALL = 1e-3  # of the greatest distance in a step: last coefficients are

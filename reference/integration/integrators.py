@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from scipy import integrate
 
-from ...errors import SolveError
-from ...generator.language.pace import STEADY, Pace
-from ...trajectory import Array
+from ...core.errors import SolveError
+from ...core.trajectory import Array
+from ...language.pace import STEADY, Pace
 from .radau import Radau
 
 Rate = Callable[[Any, Array], Array]

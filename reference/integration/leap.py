@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.integrate import DOP853
 
-from ...errors import SolveError
-from ...trajectory import Array
+from ...core.errors import SolveError
+from ...core.trajectory import Array
 from .integrators import Interpolant, Rate
 
 LENGTH = 0.1  # of the time in which the constraints' Jacobian changes by its own size

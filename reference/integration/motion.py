@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...trajectory import Array
+from ...core.trajectory import Array
 from ..kinematics.jet import Number
 from ..kinematics.quantities import State
 from ..kinematics.segment import Apart, Segment

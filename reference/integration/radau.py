@@ -17,8 +17,8 @@ from numpy.polynomial import legendre
 from numpy.typing import NDArray
 from scipy.special import roots_jacobi
 
-from ...errors import SolveError
-from ...trajectory import Array
+from ...core.errors import SolveError
+from ...core.trajectory import Array
 
 STAGES = 11  # odd, so that one eigenvalue is real; more would take longer for steps that are hardly longer
 _ITERATIONS = 10

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from ...errors import SolveError
-from ...trajectory import Array
+from ...core.errors import SolveError
+from ...core.trajectory import Array
 from ..kinematics.extent import units_of_change
 from ..kinematics.segment import Segment
 from .integrators import Interpolant

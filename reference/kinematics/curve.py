@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
-from ...generator.description.tables.table import Table
+from ...description.tables.table import Table
 from .jet import Number, Value, along, plain
 from .segment import holds_in_all
 

@@ -15,8 +15,8 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from ...errors import SolveError
-from ...generator.language.ir import Expr
+from ...core.errors import SolveError
+from ...language.ir import Expr
 from .curve import Curve
 from .jet import OPERATIONS, Number, Value, plain
 from .segment import Apart, Segment, holds_in_all

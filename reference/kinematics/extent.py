@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from ...generator.mechanism import Mechanism, Place
-from ...trajectory import Array
+from ...core.trajectory import Array
+from ...mechanism import Mechanism, Place
 from .kinematics import Posture
 
 

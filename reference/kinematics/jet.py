@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ...trajectory import Array
+from ...core.trajectory import Array
 from .segment import holds_in_all
 
 Number: TypeAlias = Any  # float, or of many states an array

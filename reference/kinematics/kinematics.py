@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...generator.mechanism import GROUND, Body, Coordinate, Mechanism, Place
-from ...trajectory import Array
+from ...core.trajectory import Array
+from ...mechanism import GROUND, Body, Coordinate, Mechanism, Place
 
 _ONE = np.eye(4)
 

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ...trajectory import Array
+from ...core.trajectory import Array
 from .kinematics import Posture, VectorMotion
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...trajectory import Array
+from ...core.trajectory import Array
 from .expression import Atom, Call, Choice, Constant, Instant, Node
 from .jet import Jet, Value, constant, hessian, plain, variables
 

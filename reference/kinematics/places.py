@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...errors import Problem, SolveError
-from ...generator.mechanism import GROUND, Mechanism, Place
-from ...trajectory import Array
+from ...core.errors import Problem, SolveError
+from ...core.trajectory import Array
+from ...mechanism import GROUND, Mechanism, Place
 from .extent import units_of_change
 from .kinematics import Kinematics, Posture
 

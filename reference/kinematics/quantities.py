@@ -13,21 +13,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ...generator.language.ir import Expr
-from ...generator.mechanism import Mechanism, Place
-from ...trajectory import Array
+from ...core.trajectory import Array
+from ...language.ir import Expr
+from ...mechanism import Mechanism, Place
 from .curve import Curve
-from .expression import (
-    Instant,
-    Node,
-    Related,
-    compile_tree,
-    ends,
-    evaluate,
-    named_errors,
-    names,
-    related,
-)
+from .expression import Instant, Node, Related, compile_tree, ends, evaluate, named_errors, names, related
 from .jet import Jet, Number, Value, constant, plain, variables
 from .kinematics import Places, Posture, VectorMotion, Vectors
 from .lengths import Length

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ...generator.language.pace import STEADY, Pace, merged, searched
-from ...trajectory import Array
+from ...core.trajectory import Array
+from ...language.pace import STEADY, Pace, merged, searched
 from .expression import Call, Constant, Instant, Looked, Node, NoValue, affine, names, stops
 from .jet import plain
 from .segment import Apart, Segment

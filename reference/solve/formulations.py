@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...errors import SolveError
-from ...generator.mechanism import Mechanism
-from ...trajectory import Array
+from ...core.errors import SolveError
+from ...core.trajectory import Array
+from ...mechanism import Mechanism
 from ..constraints.choice import RowChoice
 from ..kinematics.jet import Number
 from ..kinematics.segment import Apart

@@ -9,9 +9,9 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.linalg.lapack import dgesv  # not dgetrs: its threads wait for each other on small matrices
 
-from ...errors import SolveError
-from ...generator.mechanism import Mechanism
-from ...trajectory import Array
+from ...core.errors import SolveError
+from ...core.trajectory import Array
+from ...mechanism import Mechanism
 from ..constraints.redundancy import scaled as _scaled
 from ..kinematics.jet import Number
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...trajectory import Array
+from ...core.trajectory import Array
 from ..constraints.redundancy import without_rounding
 from ..kinematics.extent import units_of_change
 from ..kinematics.quantities import State

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...generator.language.pace import Pace
-from ...generator.mechanism import Body, Mechanism
-from ...trajectory import Array
+from ...core.trajectory import Array
+from ...language.pace import Pace
+from ...mechanism import Body, Mechanism
 from ..constraints.constraints import Constraints
 from ..constraints.rows import Rows
 from ..forces.element import Input

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...errors import SolveError
-from ...generator.mechanism import Mechanism
-from ...trajectory import Array
+from ...core.errors import SolveError
+from ...core.trajectory import Array
+from ...mechanism import Mechanism
 from ..constraints.redundancy import without_rounding
 from ..constraints.rows import Rows
 from ..kinematics.extent import units_of_change

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ...generator.description.tables.frame import Frame
-from ...generator.mechanism import GROUND, Numbers
-from ...generator.types import requested
-from ...generator.types.measures import Measure
-from ...trajectory import Array
+from ...core.trajectory import Array
+from ...description.tables.frame import Frame
+from ...description.types import requested
+from ...description.types.measures import Measure
+from ...mechanism import GROUND, Numbers
 from ..kinematics.quantities import State
 from .model import Model
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...generator.mechanism import Mechanism
-from ...trajectory import Array
+from ...core.trajectory import Array
+from ...mechanism import Mechanism
 from ..constraints.choice import RowChoice, choose_rows, rank_at
 from ..constraints.redundancy import Rank
 from ..kinematics.quantities import State

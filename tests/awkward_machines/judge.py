@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from gpmelica import reference
-from gpmelica.commands.check import facts
-from gpmelica.errors import DescriptionError, SolveError
-from gpmelica.generator.description.load import from_data
-from gpmelica.prepared import prepare
+from gpmelica import analysis
+from gpmelica.analysis.prepared import prepare
+from gpmelica.core.errors import DescriptionError, SolveError
+from gpmelica.description.load import from_data
+from gpmelica.tasks.check import facts
 
 from .parts import Awkward, Table
 
@@ -41,7 +41,7 @@ def by_reference(data: Table) -> Answer:
     said = json.dumps(found, ensure_ascii=False)
     verdict = "ok" if found.get("consistent", True) else "not consistent"
     try:
-        run = reference.simulate(prepared.mechanism, start=prepared.start)
+        run = analysis.simulate(prepared.mechanism, start=prepared.start)
     except SolveError as error:
         return Answer("stops", found["dof"], f"{said} {error}")
     return Answer(verdict, found["dof"], f"{said} {run.note}")

@@ -10,11 +10,11 @@ from helpers_stages import StagedModel
 from helpers_time import alarm
 from numpy.typing import NDArray
 
-from gpmelica.errors import DescriptionError
-from gpmelica.generator.description.load import from_data
-from gpmelica.prepared import Prepared, prepare
-from gpmelica.reference import Model, formulation
-from gpmelica.reference.analysis.signals import Moment, signals
+from gpmelica.analysis import Model, formulation
+from gpmelica.analysis.along.signals import Moment, signals
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.core.errors import DescriptionError
+from gpmelica.description.load import from_data
 from gpmelica.reference.forces.joint_loads import all_links
 from gpmelica.reference.integration.motion import Motion
 from machines.equipment import equipped

@@ -8,11 +8,11 @@ import numpy as np
 from helpers_oracle import Oracle, relative_errors
 from helpers_time import alarm
 
-from gpmelica.commands.second_opinion import given
-from gpmelica.errors import DescriptionError
-from gpmelica.generator.description.load import from_data
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.core.errors import DescriptionError
+from gpmelica.description.load import from_data
 from gpmelica.oracle.checks.start import check_start
-from gpmelica.prepared import Prepared, prepare
+from gpmelica.tasks.second_opinion import given
 from machines.derivations import _LONGEST, _REFUSALS, _TIMES, _reference, _state
 from machines.equipment import equipped
 from machines.families import Machine, machine

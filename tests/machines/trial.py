@@ -9,9 +9,9 @@ import numpy as np
 from helpers_stages import StagedModel
 from helpers_time import alarm
 
-from gpmelica import reference
-from gpmelica.generator.description.load import from_data
-from gpmelica.prepared import Prepared, prepare
+from gpmelica import analysis
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.description.load import from_data
 from machines.families import FAMILIES, Machine, machine
 
 TOLERANCE = 1e-8  # of q̈ in the mass matrix's metric, where a state's condition is not above 1e6
@@ -73,7 +73,7 @@ def _errors(drawn: Machine, model: Prepared) -> tuple[float, float]:
     staged, errors = StagedModel(model), []
     for t, q, qd in drawn.states:
         truth = drawn.oracle(t, q, qd)
-        found = reference.evaluate(model.mechanism, t, q, qd, start=model.start, dependent=model.dependent)
+        found = analysis.evaluate(model.mechanism, t, q, qd, start=model.start, dependent=model.dependent)
         errors.append([truth.error(found.qdd), truth.error(staged(t, q, qd).qdd)])
     first, second = np.max(errors, axis=0)
     return float(first), float(second)

@@ -11,10 +11,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal, TypedDict
 
-from ....errors import MissingToolError
+from ....analysis.prepared import Prepared
+from ....core.errors import MissingToolError
+from ....core.files import write_atomically
 from ....generator import modelica
-from ....prepared import Prepared
-from ...files.files import write_atomically
 from . import solver
 from .answers import Answer
 from .corrections import corrected

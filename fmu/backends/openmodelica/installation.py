@@ -9,7 +9,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from ....errors import MissingToolError
+from ....core.errors import MissingToolError
 
 _DOCKER = "docker:"
 _PROBE = 30.0  # s, for questions that take no time

@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from ....errors import MissingToolError
+from ....core.errors import MissingToolError
 from .deadline import Deadline
 from .errors import OmcTimeout
 

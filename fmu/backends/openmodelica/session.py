@@ -10,7 +10,7 @@ from pathlib import Path
 import zmq
 from OMPython import OMSessionException
 
-from ....errors import BuildError
+from ....core.errors import BuildError
 from .answers import Answer, Message, logged_messages, session_messages, unquoted
 from .deadline import Deadline
 from .errors import OmcDied

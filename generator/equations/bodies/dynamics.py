@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...language import ir
-from ...language.ir import Expr, Index
-from ...mechanism import GROUND, Mechanism
+from ....language import ir
+from ....language.ir import Expr, Index
+from ....mechanism import GROUND, Mechanism
 from ...program.program import Program
 from ...program.tree import Composites, Freedom, Inertial, Link, Motion, Tree
 from .kinematics import Kinematics, of_body

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...language import ir
-from ...language.ir import Expr
-from ...mechanism import Filter, Mechanism
+from ....description.types.origin import Origin
+from ....language import ir
+from ....language.ir import Expr
+from ....mechanism import Filter, Mechanism
 from ...program.program import START_VALUES, Input, Output, Parameter, Program, State
-from ...types.origin import Origin
 from .lowering import Lowering
 
 

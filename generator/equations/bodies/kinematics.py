@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ...language import ir
-from ...language.ir import Expr
-from ...mechanism import GROUND, Body, Coordinate, Mechanism, Place
+from ....language import ir
+from ....language.ir import Expr
+from ....mechanism import GROUND, Body, Coordinate, Mechanism, Place
 from ...program.gathered import Table
 from ...program.program import Program
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ...language import ir
-from ...language.ir import Expr, Index
-from ...mechanism import GROUND
+from ....description.types.measures import MEASURED, RATES
+from ....language import ir
+from ....language.ir import Expr, Index
+from ....mechanism import GROUND
 from ...program.program import Program
-from ...types.measures import MEASURED, RATES
 from .kinematics import Kinematics
 
 BIAS = "_bias"  # names the acceleration for q̈ = 0 inside trees

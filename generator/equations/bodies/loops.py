@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...language import ir
-from ...language.ir import Expr
-from ...mechanism import Closure, JointFrame, KnifeEdge
+from ....description.types.closures import Condition
+from ....language import ir
+from ....language.ir import Expr
+from ....mechanism import Closure, JointFrame, KnifeEdge
 from ...program.program import Program
-from ...types.closures import Condition
 from .kinematics import Kinematics
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 
-from ...description.tables.table import Table
-from ...language import differentiate, expressions, ir, piecewise
-from ...language.ir import Expr
-from ...language.piecewise import Piecewise
+from ....description.tables.table import Table
+from ....language import differentiate, expressions, ir, piecewise
+from ....language.ir import Expr
+from ....language.piecewise import Piecewise
 from ...program.program import Assertion, Event, Lookup, Program, StartValue
 
 TIME = ir.symbol("time")

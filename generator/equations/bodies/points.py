@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-from ...language import expressions, ir
-from ...language.ir import Expr, Index
-from ...mechanism import Mechanism
+from ....language import expressions, ir
+from ....language.ir import Expr, Index
+from ....mechanism import Mechanism
 from ...program.program import Program
 from .kinematics import Kinematics
 from .lengths import BIAS, Lengths

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ...language import differentiate, expressions, ir
-from ...language.ir import Expr, Index
-from ...mechanism import GROUND, Mechanism, ProgrammedTask
+from ....language import differentiate, expressions, ir
+from ....language.ir import Expr, Index
+from ....mechanism import GROUND, Mechanism, ProgrammedTask
 from ...program.program import Program
 from ..bodies import loops
 from ..bodies.filters import Followed

@@ -14,14 +14,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...description.tables.frame import Frame
-from ...description.tables.task import HALF_TURN, Path
-from ...language import differentiate, ir
-from ...language.ir import Expr, Index
-from ...mechanism import JointFrame
+from ....description.tables.frame import Frame
+from ....description.tables.task import HALF_TURN, Path
+from ....description.types.bounds import NON_NEGATIVE
+from ....language import differentiate, ir
+from ....language.ir import Expr, Index
+from ....mechanism import JointFrame
 from ...program.program import Program, Requirement
 from ...program.symbols import Expressions
-from ...types.bounds import NON_NEGATIVE
 from ..bodies.kinematics import Kinematics
 from ..bodies.lowering import Lowering
 from .programmed import steps

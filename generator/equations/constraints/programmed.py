@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ...description.tables.frame import Frame
-from ...description.tables.task import Path
-from ...language import differentiate, expressions, ir
-from ...language.differentiate import ONE, ZERO
-from ...language.ir import Expr
-from ...mechanism import ProgrammedTask
+from ....description.tables.frame import Frame
+from ....description.tables.task import Path
+from ....description.types.measures import RATES
+from ....language import differentiate, expressions, ir
+from ....language.differentiate import ONE, ZERO
+from ....language.ir import Expr
+from ....mechanism import ProgrammedTask
 from ...program.symbols import Expressions
-from ...types.measures import RATES
 from ..bodies.lengths import BIAS
 from ..bodies.points import is_cosine
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ...language import differentiate, ir
-from ...language.ir import Expr
-from ...mechanism import AppliedForce, Mechanism
+from ....language import differentiate, ir
+from ....language.ir import Expr
+from ....mechanism import AppliedForce, Mechanism
 from ...program.program import Input
 from .element import Forces
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from ...language import ir
-from ...language.ir import Expr
-from ...mechanism import Contact, Mechanism
+from ....language import ir
+from ....language.ir import Expr
+from ....mechanism import Contact, Mechanism
 from ..bodies.lengths import End, along
 from .element import Forces, size
 from .unilateral import PressingLaw

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from ...language import ir
-from ...language.ir import Expr
-from ...mechanism import Mechanism
+from ....description.types.measures import Measure
+from ....language import ir
+from ....language.ir import Expr
+from ....mechanism import Mechanism
 from ...program.program import Output, Program
-from ...types.measures import Measure
 from ..bodies.filters import Followed
 from ..bodies.kinematics import Kinematics, Wrench
 from ..bodies.lowering import Lowering

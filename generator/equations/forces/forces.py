@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 
-from ...language import ir
-from ...language.ir import Expr, Index
-from ...mechanism import Mechanism
+from ....description.types.force_elements import FORCE_ELEMENTS
+from ....language import ir
+from ....language.ir import Expr, Index
+from ....mechanism import Mechanism
 from ...program.program import Output, Program
-from ...types.force_elements import FORCE_ELEMENTS
 from ..bodies.filters import Followed
 from ..bodies.kinematics import Kinematics, Wrench
 from ..bodies.lowering import Lowering

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...language import ir
-from ...language.ir import Expr, Index
-from ...mechanism import FRICTION_SWEEPS, Coordinate, Friction, Mechanism
+from ....language import ir
+from ....language.ir import Expr, Index
+from ....mechanism import FRICTION_SWEEPS, Coordinate, Friction, Mechanism
 from ...program.program import START_VALUES, Parameter, Program, State
 from ..bodies.kinematics import Kinematics
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...language import ir
-from ...language.ir import Expr
-from ...mechanism import Coordinate, Mechanism
+from ....language import ir
+from ....language.ir import Expr
+from ....mechanism import Coordinate, Mechanism
 from .element import Forces
 
 _UNITS = {

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from ...language import differentiate, ir
-from ...language.ir import Expr
-from ...mechanism import GROUND, Line, Mechanism, Place
+from ....language import differentiate, ir
+from ....language.ir import Expr
+from ....mechanism import GROUND, Line, Mechanism, Place
 from ...program.program import Input
 from ..bodies.lengths import End, along
 from .element import ZERO, Forces

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from ...language import ir
-from ...language.ir import Expr
-from ...mechanism import Closure, Mechanism
+from ....language import ir
+from ....language.ir import Expr
+from ....mechanism import Closure, Mechanism
 from ..bodies import loops
 from .element import Forces
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from ...language import ir
-from ...language.ir import Expr
-from ...mechanism import Mechanism, Place, Support
+from ....language import ir
+from ....language.ir import Expr
+from ....mechanism import Mechanism, Place, Support
 from ...program.program import Program
 from ..bodies.lengths import End, Length, along
 from .element import ZERO, Forces, size

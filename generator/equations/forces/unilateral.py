@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...language import ir
-from ...language.ir import Expr
-from ...mechanism import HuntCrossley, Value
+from ....language import ir
+from ....language.ir import Expr
+from ....mechanism import HuntCrossley, Value
 
 _TINY = ir.constant(1e-24)  # m² or rad², keeps a power of zero differentiable
 

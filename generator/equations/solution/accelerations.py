@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...language import ir
-from ...language.ir import Expr, Index
-from ...mechanism import Mechanism
+from ....language import ir
+from ....language.ir import Expr, Index
+from ....mechanism import Mechanism
 from ...program.program import Program
 from ..bodies.dynamics import Dynamics
 from ..bodies.kinematics import Kinematics

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...language import ir
-from ...language.ir import Expr, Index
+from ....language import ir
+from ....language.ir import Expr, Index
 from ...program.items import Definition
 from ...program.program import Program
 from ...program.tree import Inertial, Link, Transmitted, Tree

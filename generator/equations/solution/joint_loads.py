@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...language import ir
-from ...language.ir import Expr, Index
-from ...mechanism import GROUND, Mechanism
+from ....description.types.origin import joint_load
+from ....language import ir
+from ....language.ir import Expr, Index
+from ....mechanism import GROUND, Mechanism
 from ...program.gathered import Table
 from ...program.program import Output, Program
 from ...program.tree import Transmitted
-from ...types.origin import joint_load
 from ..bodies.dynamics import Dynamics
 from ..bodies.kinematics import BODIES, Kinematics, Wrench
 from ..bodies.loops import Contact

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...language import ir
+from ....language import ir
 from ...program.program import Assertion, Program
 from ..constraints.constraints import Constraints, Row
 

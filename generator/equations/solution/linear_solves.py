@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from ...language import ir
-from ...language.ir import Expr, Index
+from ....language import ir
+from ....language.ir import Expr, Index
 from ...program.items import ConstrainedSolve, listed
 from ...program.program import Assertion, Program
 from .system import submatrix

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...language import ir
-from ...language.ir import Expr
+from ....language import ir
+from ....language.ir import Expr
 from ...program.program import Program
 from ...program.tree import Link, Tree
 from ..bodies.dynamics import steiner, turned

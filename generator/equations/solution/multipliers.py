@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...language import ir
-from ...language.ir import Expr, Index, Shape
-from ...mechanism import Mechanism
+from ....language import ir
+from ....language.ir import Expr, Index, Shape
+from ....mechanism import Mechanism
 from ...program.items import listed
 from ...program.program import Program
 from ..bodies.dynamics import Dynamics

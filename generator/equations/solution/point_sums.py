@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ...language import ir
-from ...language.ir import Expr, Index, Replacement
+from ....language import ir
+from ....language.ir import Expr, Index, Replacement
 from ...program.items import Definition, rewritten
 from ...program.program import Program
 from ...program.tree import Composites, Inertial, Transmitted, Tree

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...language import ir
-from ...language.ir import Expr
-from ...mechanism import Mechanism
+from ....description.types.origin import Origin
+from ....language import ir
+from ....language.ir import Expr
+from ....mechanism import Mechanism
 from ...program.items import LinearSolve
 from ...program.program import Program, Projection
-from ...types.origin import Origin
 from ..bodies.dynamics import Dynamics
 from ..constraints.constraints import Constraints, Row
 from .system import ActiveSystem

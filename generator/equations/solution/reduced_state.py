@@ -5,9 +5,9 @@ q̇_d = C_d⁻¹(ν − κΦ − C_i q̇_i): velocities keep the constraints exa
 
 from __future__ import annotations
 
-from ...language import ir
-from ...language.ir import Expr, Index
-from ...mechanism import Mechanism
+from ....language import ir
+from ....language.ir import Expr, Index
+from ....mechanism import Mechanism
 from ...program.program import Program
 from ..constraints.constraints import Constraints
 from .linear_solves import dependent_names, split

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...language.ir import Expr
+from ....language.ir import Expr
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby, product
 
-from ...language import ir
-from ...language.ir import Expr, Index
-from ...mechanism import Mechanism
+from ....language import ir
+from ....language.ir import Expr, Index
+from ....mechanism import Mechanism
 from ...program.items import listed
 from ...program.program import Program
 from ...program.tree import Tree

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
-from ...language import ir
+from ....language import ir
 from ...program.items import ConstrainedSolve, Definition, LinearSolve, TreeSolve
 from ...program.program import Program
 from ...program.tree import Inertial, Transmitted, Tree

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ....trajectory import Array
-from ...language import ir
-from ...language.ir import Expr, Replacement, Shape
+from ....core.trajectory import Array
+from ....description.types.origin import Origin
+from ....language import ir
+from ....language.ir import Expr, Replacement, Shape
 from ...program.gathered import Gathered
 from ...program.items import ConstrainedSolve, Definition, ImplicitSystem, Item, LinearSolve, TreeSolve, used
 from ...program.program import Program
-from ...types.origin import Origin
 from .sums import folded
 
 _TITLES = {

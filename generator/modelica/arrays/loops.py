@@ -13,9 +13,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ...language import ir
-from ...language.ir import Expr
-from ...types.origin import Origin
+from ....description.types.origin import Origin
+from ....language import ir
+from ....language.ir import Expr
 from .gather import Arrangement, Statement
 from .tables import Tables, declared, tables_for
 

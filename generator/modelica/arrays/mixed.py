@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from ...language import ir
-from ...language.ir import Expr
+from ....description.types.units import exponents
+from ....language import ir
+from ....language.ir import Expr
 from ...program.program import Program
-from ...types.units import exponents
 from .gather import Arrangement, Statement
 from .loops import Equation, Loop
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...language import ir
-from ...language.ir import Expr
+from ....language import ir
+from ....language.ir import Expr
 
 _FEWEST = 3  # terms
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...language import ir
-from ...language.ir import Expr
+from ....description.types.origin import Origin
+from ....language import ir
+from ....language.ir import Expr
 from ...program.program import Program
-from ...types.origin import Origin
 from .gather import Arrangement, Variable
 
 _LONGEST_PATH = 3  # tables that one position is looked up in

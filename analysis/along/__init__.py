@@ -1,0 +1,1 @@
+"""Motions over time: simulation, signals, energies, violated constraints."""

@@ -1,0 +1,137 @@
+"""Energy and power, for balances that hold whatever the equations' form; and forces along a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...core.trajectory import Array, Trajectory
+from ...mechanism import Mechanism, signal_names
+from ...reference.forces.element import Input, Mark
+from ...reference.kinematics.quantities import State
+from ...reference.solve.model import Model, Start
+from ...reference.solve.solver import formulation
+
+
+@dataclass(frozen=True)
+class Energy:
+    """Energies in J and powers in W: d(kinetic + potential)/dt = applied − dissipated − friction + constraints.
+
+    kinetic      ½ q̇ᵀ M q̇
+    potential    of gravity (zero at the world origin), supports, springs and spring-damper closures
+    dissipated   power that the dampers take, ≥ 0
+    friction     power that joint friction takes; negative while its bristles give back what they have stored
+    applied      power of the applied forces, and of what moves springs' lengths at rest
+    """
+
+    kinetic: float
+    potential: float
+    dissipated: float
+    friction: float
+    applied: float
+
+    @property
+    def total(self) -> float:
+        """Kinetic and potential energy, J."""
+        return self.kinetic + self.potential
+
+
+def energy(model: Model, t: float, q: ArrayLike, qd: ArrayLike, z: ArrayLike | None = None) -> Energy:
+    """Energy and power at t, s, q and qd, shape (n,), rad or m (per s), and z, shape (f + 2k,), see `evaluate`.
+
+    The power of the constraints, which is not part of it, is `Evaluation.effort` @ qd.
+    Raises SolveError if the mechanism has friction, which depends on q̈, and q̈ cannot be found.
+    """
+    rate = np.asarray(qd, dtype=float)
+    bristles, lag = model.further(None if z is None else np.asarray(z, dtype=float))
+    state = model.state(t, np.asarray(q, dtype=float), rate, lag=lag)
+    forces, friction = model.forces(state), 0.0
+    if model.friction.coordinates:
+        friction = -float(model.evaluate(state, formulation(model, state), bristles).friction @ rate)
+    return Energy(
+        kinetic=0.5 * float(rate @ model.mass(state.posture)[0] @ rate),
+        potential=model.forces.potential(state),
+        dissipated=-float(forces.dissipative @ rate),
+        friction=friction,
+        applied=float(forces.applied @ rate) + forces.driven,
+    )
+
+
+@dataclass(frozen=True)
+class Course:
+    """Energies and forces along a run, N instants of it.
+
+    time        shape (N,), s
+    kinetic     shape (N,), J
+    potential   shape (N,), J, see `Energy`
+    marks       how the force elements are shown
+    acting      shape (N, marks, 3), force at each mark's place a, world axes, N, or N·m where it is a moment
+    power       shape (N,) each, W: what force elements give to the mechanism, negative where they take, by what
+                they are: `line rope`, `contact deck`, `springs of boom`; not of joint friction with bristles
+    """
+
+    time: Array
+    kinetic: Array
+    potential: Array
+    marks: tuple[Mark, ...]
+    acting: Array
+    power: Mapping[str, Array]
+
+
+def course(
+    mechanism: Mechanism,
+    run: Trajectory,
+    start: Start | None = None,
+    inputs: Mapping[str, Input] | None = None,
+    most: int = 1000,
+) -> Course:
+    """Of a run with all coordinates and rates among its signals.
+
+    start    (q0, qd0), each of shape (n,), rad or m (per s): what `start(x)` refers to
+    inputs   FMU inputs by symbol, as in `simulate`
+    most     instants, evenly taken from the run's
+    """
+    model = Model(mechanism, start=start, inputs=inputs)
+    taken = np.unique(np.linspace(0, len(run.time) - 1, min(most, len(run.time))).astype(int))
+    states = _states(model, run, taken)
+    powers = [model.forces.powers(state) for state in states]
+    return Course(
+        time=run.time[taken],
+        kinetic=np.array([0.5 * s.qd @ model.mass(s.posture)[0] @ s.qd for s in states]),
+        potential=np.array([model.forces.potential(state) for state in states]),
+        marks=model.forces.marks,
+        acting=np.array([model.forces.acting(state) for state in states]),
+        power={name: np.array([values[name] for values in powers]) for name in powers[0]},
+    )
+
+
+def friction_powers(
+    mechanism: Mechanism, run: Trajectory, start: Start, inputs: Mapping[str, Input] | None = None
+) -> dict[str, Array]:
+    """What joint friction with bristles gives along a run, shape (N,) each, W, by joints: `friction of column`.
+
+    As for `course`; bristles that the run does not tell are undeformed. Raises SolveError where loads that the
+    friction follows cannot be found.
+    """
+    model, coordinates = Model(mechanism, start=start, inputs=inputs), mechanism.coordinates
+    rubbing = model.friction.coordinates
+    if not rubbing:
+        return {}
+    form, none = formulation(model, model.state(0.0, *start)), np.zeros(len(run.time))
+    names = signal_names([coordinates[k] for k in rubbing], "bristle")
+    z = np.column_stack([run.signals.get(name, none) for name in names])
+    states = _states(model, run, np.arange(len(run.time)))
+    given = [model.evaluate(state, form, at).friction * state.qd for state, at in zip(states, z, strict=True)]
+    return {f"friction of {coordinates[k].owner}": np.array(given)[:, k] for k in rubbing}
+
+
+def _states(model: Model, run: Trajectory, taken: NDArray[np.int_]) -> list[State]:
+    q, qd = (run.columns(signal_names(model.mechanism.coordinates, x))[taken] for x in ("position", "velocity"))
+    lags = model.filters.lags(run)[taken]
+    return [
+        model.state(float(t), at, rate, lag=lag)
+        for t, at, rate, lag in zip(run.time[taken], q, qd, lags, strict=True)
+    ]

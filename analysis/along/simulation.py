@@ -1,0 +1,250 @@
+"""Reference trajectories."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Literal
+
+import numpy as np
+
+from ...core.errors import SolveError
+from ...core.trajectory import Array, Singular, Trajectory, output_grid
+from ...mechanism import Mechanism
+from ...reference.forces.element import Input
+from ...reference.forces.joint_loads import all_links
+from ...reference.integration.events import Events
+from ...reference.integration.integrators import Integrator, Interpolant, Stalled
+from ...reference.integration.leap import LENGTH, PLACE, leap
+from ...reference.integration.motion import Motion
+from ...reference.integration.zero_lengths import ZeroLengths
+from ...reference.kinematics.segment import Segment
+from ...reference.solve.model import SAME_TIME, Model, Start
+from ...reference.solve.solver import formulation
+from ..start.statics import start_state
+from .signals import Moment, signals
+from .watch import Watch, branch_lost
+
+Progress = Callable[[float], None]
+_SHORTEST = 0.3  # of the length of a leap, where the singular position is nearer than it was thought
+_ERRORS = 100.0  # of the tolerance: what a run makes of it
+_LOOKS = 1000  # of a run, at least, at what changes at events
+
+
+def simulate(
+    mechanism: Mechanism,
+    *,
+    start: Start | None = None,
+    method: str | None = None,
+    tolerance: float | None = None,
+    stop: float | None = None,
+    step: float | None = None,
+    output_step: float | None = None,
+    inputs: Mapping[str, Input] | None = None,
+    dependent: Sequence[str] | None = None,
+    loads: Literal["all"] | Sequence[str] | None = None,
+    multipliers: bool = False,
+    progress: Progress | None = None,
+) -> Trajectory:
+    """Motion from t = 0 to `stop`; what is not given comes from the description.
+
+    start       (q0, qd0), each of shape (n,), rad or m (per s); default `start_state(mechanism)`
+    method      RK4 (fixed `step`, s) | DOP853 | Radau | BDF | LSODA (relative `tolerance`)
+    inputs      FMU inputs by symbol: numbers or functions of time in s; default zero
+    dependent   dependent coordinates, or "auto": chosen anew in each state (`gpme_reduced`: at the start and kept)
+    loads       links whose joint loads are wanted, or "all"; default the description's outputs
+    multipliers whether λ of each row is wanted: `<row>_force`, N, or N·m where the row is in rad
+    progress    called with the fraction done, at most about a hundred times
+
+    Integration stops at each time where the right-hand side or one of its derivatives jumps, and starts anew.
+    Friction begins with undeformed bristles, z = 0.
+    Signals: `<coordinate>`, `<coordinate>_dot`, `<coordinate>_ddot`, with friction `<coordinate>_z`; `<point>_x` …
+    `<point>_vz`; with constraints `violation_position`, `violation_velocity` (norms of Φ, Φ̇) and
+    `<coordinate>_effort` of the joints and a fixed base; joint loads `<link>_load_fx` … `<link>_load_nz`, and of
+    revolute and prismatic joints `<link>_load_axial`, `<link>_load_normal` (see `evaluation.joint_loads`);
+    `<name>_force` of the knife edges, N, along their normals; what force elements measure, and what the
+    description's `outputs` asks for. At a switching time they have the values after the switch.
+    `extra`: `tolerance` that the method had; with constraints the smallest |det C_d| at the output times and its
+    time, `min_det` and `min_det_time`; with friction the largest `friction_residual` (see `Evaluation`).
+    `note` says where the rows came near to a singular position.
+    Raises SolveError for a singular C_d of a fixed partition, a row that is left out and opens, or an end of the
+    motion, naming the time and what ends there, and for unknown names.
+    """
+    settings = mechanism.chain.simulation
+    begun = time.perf_counter()
+    q0, qd0 = (np.array(part, dtype=np.float64) for part in start or start_state(mechanism))
+    model = Model(mechanism, start=(q0, qd0), inputs=inputs)
+    integrator = Integrator(
+        method or settings.method, tolerance or settings.tolerance, step or settings.step, model.decay_time
+    )
+    motion = Motion(model, formulation(model, model.state(0.0, q0, qd0), dependent))
+    joints = model.joint_loads(_wanted_loads(mechanism, loads))
+    times = output_grid(stop or settings.stop, output_step or settings.output_step)
+    run = _Run(motion, times, integrator.tolerance, progress)
+    with np.errstate(over="ignore", invalid="ignore"):  # a motion that diverges is reported as a SolveError
+        run.march(integrator, motion.states(q0, qd0))
+    found, extra = signals(motion, run.moments(), joints, multipliers)
+    wall = time.perf_counter() - begun
+    extra["tolerance"] = integrator.tolerance
+    return Trajectory(
+        "reference",
+        times,
+        found,
+        wall,
+        run.steps,
+        run.watch.note,
+        extra,
+        events=tuple(run.events.found),
+        singular=tuple(run.watch.singular),
+    )
+
+
+def _wanted_loads(mechanism: Mechanism, loads: Literal["all"] | Sequence[str] | None) -> Sequence[str]:
+    wanted = mechanism.chain.outputs.loads if loads is None else loads
+    return all_links(mechanism) if wanted == "all" else wanted
+
+
+class _Passed(Exception):
+    """A step has passed a singular configuration, or comes to it."""
+
+    def __init__(self, singular: Singular) -> None:
+        super().__init__()
+        self.singular = singular
+
+
+class _Run:
+    """One integration with its results on the output grid."""
+
+    def __init__(self, motion: Motion, times: Array, tolerance: float, progress: Progress | None) -> None:
+        self.motion, self.times = motion, times
+        self.watch = Watch(motion, float(np.diff(times).max(initial=0.0)), float(times[-1]), tolerance)
+        self.events = Events(motion, float(times[-1]) / _LOOKS)
+        self.lengths = ZeroLengths(motion)
+        self.steps = 0
+        end = float(times[-1])
+        self._pace = motion.model.pace(end)
+        begins = np.array([0.0, *motion.model.stops(end)])
+        self._bounds = np.append(begins[begins < end * (1.0 - SAME_TIME)], end)
+        self._last_stop = float(begins[-1])
+        self._steps: list[
+            tuple[float, Array]
+        ] = []  # begins of the steps since the last event, s, and states there
+        self._segments = [Segment(0.0)] * len(times)
+        self._values = np.empty((len(times), motion.size))
+        self._done = 0
+        self._progress, self._reported = progress, 0.0
+
+    def march(self, integrator: Integrator, y: Array) -> None:
+        """Integrate all segments from y, shape (size,); see `Motion`."""
+        segment = None
+        for begin, end in zip(self._bounds[:-1].tolist(), self._bounds[1:].tolist(), strict=True):
+            t = begin
+            while t < end:
+                segment = self.events.segment(t, y, begin, segment)
+                self._enter(segment, t)
+                t, y = self._integrated(integrator, segment, (t, end), y)
+        self._values[self._done :] = y
+        self._enter(self.events.segment(t, y, self._last_stop, segment), t)
+
+    def _integrated(
+        self, integrator: Integrator, segment: Segment, span: tuple[float, float], y: Array
+    ) -> tuple[float, Array]:
+        """To the end of the span, to the next event or across the next singular configuration.
+
+        Implicit steps that do not get there are taken back.
+        """
+        done, self._steps = self._done, [(span[0], y)]
+        try:
+            record = partial(self._record, segment)
+            return integrator.integrate(self.motion.rate(segment), span, y, record, self._pace)
+        except _Passed as passed:
+            return self._leapt(integrator, segment, span[1], passed.singular)
+        except SolveError as error:
+            if integrator.method == "Radau":
+                self._done = done
+                self.watch.back()
+                return self._integrated(replace(integrator, method="DOP853"), segment, span, y)
+            if isinstance(error, Stalled):
+                raise SolveError(f"{self.watch.explained(segment, error.t, error.y)} ({error})") from None
+            raise
+
+    def _leapt(
+        self, integrator: Integrator, segment: Segment, end: float, singular: Singular
+    ) -> tuple[float, Array]:
+        """Time, s, and state after a singular configuration, which is crossed in one step.
+
+        The motion goes back to before it first. An event on the way ends it.
+        Raises SolveError where the step does not keep the branch of the motion.
+        """
+        self.watch.back()
+        self.watch.singular.append(singular)
+        t, y, length = self._before(segment, singular)
+        wanted = max(singular.t - PLACE * length, t)
+        self._done = min(self._done, int(np.searchsorted(self.times, t, side="right")))
+        rate, record = self.motion.rate(segment), partial(self._record, segment)
+        if t < wanted:
+            approach = replace(integrator, method="DOP853")
+            t, y = approach.integrate(rate, (t, wanted), y, record, self._pace)
+        if t < wanted:
+            return t, y
+        y = self.motion.settled(t, y, segment, _ERRORS * integrator.tolerance)
+        at = self.watch.located(segment, t, y, 2.0 * PLACE * length)
+        step = leap(rate, t, y, min(t + max((at - t) / PLACE, _SHORTEST * length), end))
+        if not step.is_continuous(y, self.motion.velocities, self.motion.form.choice.unit[self.motion.rates]):
+            raise SolveError(branch_lost(singular))
+        step = replace(step, y=self.motion.settled(step.end, step.y, segment, _ERRORS * integrator.tolerance))
+        event = self._record(segment, t, step.end, step.y, lambda: step.interpolant)
+        return (step.end, step.y) if event is None else (event, step.interpolant(event))
+
+    def _before(self, segment: Segment, singular: Singular) -> tuple[float, Array, float]:
+        """Begin of the last step that leaves room for a leap, s, the state there, and the leap's length, s."""
+        for t, y in reversed(self._steps):
+            length = LENGTH * self.watch.turning(segment, t, y)
+            if t + PLACE * length <= singular.t:
+                break
+        return t, y, length
+
+    def _enter(self, segment: Segment, t: float) -> None:
+        """Output times that are an event's, but for rounding, belong to the segment after it; not the start."""
+        first = max(int(np.searchsorted(self.times, t - 1e-9 * float(self.times[-1]))), t > 0.0)
+        self._segments[first:] = [segment] * (len(self.times) - first)
+
+    def moments(self) -> list[Moment]:
+        """The states at the output times."""
+        return [
+            Moment(*self.motion.moment(t, y, segment))
+            for t, y, segment in zip(self.times.tolist(), self._values, self._segments, strict=True)
+        ]
+
+    def _record(
+        self, segment: Segment, before: float, after: float, y: Array, interpolant: Callable[[], Interpolant]
+    ) -> float | None:
+        """Of a step; when an event ends it."""
+        self.steps += 1
+        event = self.events.first(segment, before, after, interpolant)
+        if event is not None:
+            after, y = event, interpolant()(event)
+        passed = self.watch.step(segment, before, after, y, interpolant)
+        if passed is not None:
+            raise _Passed(passed)
+        self.lengths.step(segment, before, after, interpolant)
+        self._steps.append((after, y))
+        self._take(before, after, interpolant)
+        self._report(after / float(self.times[-1]))
+        return event
+
+    def _report(self, fraction: float) -> None:
+        if self._progress and (fraction >= self._reported + 0.01 or fraction == 1.0):
+            self._reported = fraction
+            self._progress(fraction)
+
+    def _take(self, before: float, after: float, interpolant: Callable[[], Interpolant]) -> None:
+        """Fill in the output times up to `after`."""
+        end = int(np.searchsorted(self.times, after, side="right"))
+        if end > self._done:
+            at = interpolant()
+            for k in range(self._done, end):
+                self._values[k] = at(max(float(self.times[k]), before))
+            self._done = end

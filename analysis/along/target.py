@@ -1,0 +1,96 @@
+"""Where the programmed constraints want a point to be, for plots of the motion against the program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ...core.errors import SolveError
+from ...core.trajectory import Array, Trajectory
+from ...description.types.origin import of_point
+from ...language import expressions
+from ...mechanism import Mechanism, ProgrammedTask, signal_names
+from ...reference.constraints.constraints import programmed
+from ...reference.constraints.rows import Rows, stack
+from ...reference.kinematics.quantities import State
+from ...reference.kinematics.segment import Segment
+from ...reference.solve.model import Model
+
+_ITERATIONS = 50
+_CLOSE = 1e-10  # m, the last correction of a projection that has converged
+
+
+def programmed_target(mechanism: Mechanism, trajectory: Trajectory) -> dict[str, Array]:
+    """Programmed positions of points by their names, shape (N, 3), m, world axes, at the trajectory's times.
+
+    Covers every point with programmed constraints of order 0 that name this point's position and no other
+    moving quantity. The programmed position is the one nearest to the actual one (Newton, minimum norm) that
+    fulfils all of them; NaN where the projection does not converge. Components that no constraint prescribes
+    are therefore those of the actual motion.
+    """
+    entries: dict[str, list[ProgrammedTask]] = {}
+    for entry in mechanism.programmed:
+        point = _only_point(mechanism, entry)
+        if point is not None:
+            entries.setdefault(point, []).append(entry)
+    return {point: _Projection(mechanism, point, own, trajectory).path() for point, own in entries.items()}
+
+
+def _only_point(mechanism: Mechanism, entry: ProgrammedTask) -> str | None:
+    """The one point whose position the constraint is about, or None."""
+    if entry.path is not None:
+        return entry.path.point
+    if entry.expression is None:
+        return None
+    used = {name for name in expressions.running_names(entry.expression) if "." in name}
+    owners = {name.partition(".")[0] for name in used}
+    if entry.order or len(owners) != 1 or not used <= {f"{p}.{axis}" for p in mechanism.points for axis in "xyz"}:
+        return None
+    return owners.pop()
+
+
+class _Projection:
+    """Projects one point of a trajectory onto its constraints."""
+
+    def __init__(
+        self, mechanism: Mechanism, point: str, entries: Sequence[ProgrammedTask], trajectory: Trajectory
+    ) -> None:
+        coordinates = mechanism.coordinates
+        first = [trajectory.columns(signal_names(coordinates, level))[0] for level in ("position", "velocity")]
+        self._model = Model(mechanism, start=(first[0], first[1]))
+        # orientations, which come second, say nothing of where a point is
+        self._groups = [programmed(entry, self._model.quantities, self._model.reader)[0] for entry in entries]
+        self._own = self._model.quantities.point(point)
+        self._times = trajectory.time
+        self._actual = trajectory.columns(of_point(point, "position", axis).name for axis in "xyz")
+        still = self._model.state(0.0, first[0], np.zeros(mechanism.n))
+        # With the identity as Jacobian, the rows' C is their gradient with respect to the quantities.
+        self._template = replace(still, jacobian=np.eye(len(still.x)))
+
+    def path(self) -> Array:
+        """Projected positions, shape (N, 3), m."""
+        return np.array([self._nearest(t, r) for t, r in zip(self._times.tolist(), self._actual, strict=True)])
+
+    def _nearest(self, t: float, actual: Array) -> Array:
+        position, gap = actual.copy(), np.inf
+        try:
+            for _ in range(_ITERATIONS):
+                rows = self._at(t, position)
+                gradient = rows.C[:, self._own]
+                # The foot point: linearised constraints hold, and it is the nearest to the actual point.
+                change = actual - np.linalg.pinv(gradient) @ (rows.Phi + gradient @ (actual - position)) - position
+                position = position + change
+                gap = float(np.linalg.norm(change))
+                if gap < _CLOSE:
+                    return position
+        except (SolveError, np.linalg.LinAlgError):
+            pass  # the point has left the constraint's domain
+        return np.full(3, np.nan)
+
+    def _at(self, t: float, position: Array) -> Rows:
+        x = self._template.x.copy()
+        x[self._own] = position
+        state: State = replace(self._template, t=t, segment=Segment(t), x=x)
+        return stack([group.rows(state) for group in self._groups])

@@ -1,0 +1,1 @@
+"""Quantities at one state: accelerations, joint loads, unique reactions, modes."""

@@ -1,0 +1,170 @@
+"""Which reactions a model of rigid bodies determines uniquely (P1 sections 3 and 4.2; design 4.6).
+
+With redundant rows, λ is known only up to the null space of Cᵀ, which the last p columns of Q in C E = Q R span.
+What a pair X exerts is unique if B_X = C_Xᵀ Q_X vanishes, Q_X the pair's rows of these columns (P1 (21) to (27)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import qr
+
+from ...core.errors import SolveError
+from ...core.trajectory import Array
+from ...mechanism import Mechanism
+from ...reference.constraints.redundancy import Rank, rank_of
+from ...reference.kinematics.quantities import State
+from ...reference.solve.manifold import Manifold, elsewhere
+from ...reference.solve.model import Model, Start
+from ...reference.solve.solver import solvability
+from ..start.absolute import Pair, pairs
+from ..start.planar import in_plane
+
+_ZERO = 1e-7  # of B_X, rows of C having length 1
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a pair's reaction is unique; see `absolute.Pair`.
+
+    components   component → whether it is unique, of those that the pair bears
+    """
+
+    name: str
+    kind: str
+    unique: bool
+    components: dict[str, bool]
+
+
+@dataclass(frozen=True)
+class Reactions:
+    """Rank and reactions of a mechanism in absolute coordinates.
+
+    rows, columns       of C: rows of all pairs; six coordinates per body, three if `planar`
+    rank                of C, with the singular values that decide it
+    holonomic           rank of the rows of positions; nonholonomic: of the other ones
+    verdicts            one per pair
+    redundant_rows      groups of rows of the description that depend on each other
+    elsewhere           rank in another configuration: if it is not `rank`, the start is singular
+    """
+
+    rows: int
+    columns: int
+    rank: Rank
+    holonomic: int
+    nonholonomic: int
+    planar: bool
+    verdicts: tuple[Verdict, ...]
+    redundant_rows: tuple[tuple[str, ...], ...]
+    elsewhere: int
+
+    @property
+    def singular(self) -> bool:
+        """Whether the start is singular: elsewhere the rank is another one."""
+        return self.elsewhere != self.rank.rank
+
+    @property
+    def redundancy(self) -> int:
+        """Degree of redundancy p (P1 (7))."""
+        return self.rows - self.rank.rank
+
+    @property
+    def not_unique(self) -> tuple[str, ...]:
+        """Names of the pairs whose reactions are not unique."""
+        return tuple(verdict.name for verdict in self.verdicts if not verdict.unique)
+
+
+def reactions(mechanism: Mechanism, start: Start) -> Reactions:
+    """Which reactions are unique at (q0, qd0), shape (n,) each, brought onto the position constraints.
+
+    A reaction or component counts as unique if it is so in another configuration, too.
+    Raises SolveError if QR and singular values do not agree, where the rank is too close to call.
+    """
+    model = Model(mechanism, start=start)
+    given = model.state(0.0, np.asarray(start[0], dtype=float), np.asarray(start[1], dtype=float))
+    state = Manifold(model, given).nearest(given).state
+    here, there = _Analysis(model, state), _Analysis(model, elsewhere(model, state))
+    same = here.planar == there.planar and here.rank.rank == there.rank.rank
+    found = here.pairs
+    return Reactions(
+        rows=sum(len(pair.rows) for pair in found),
+        columns=(3 if here.planar else 6) * len(mechanism.bodies),
+        rank=here.rank,
+        holonomic=_rank([pair for pair in found if pair.order == 0]).rank,
+        nonholonomic=_rank([pair for pair in found if pair.order]).rank,
+        planar=here.planar,
+        verdicts=tuple(map(_both, here.verdicts, there.verdicts)) if same else here.verdicts,
+        redundant_rows=solvability(mechanism, start).redundant,
+        elsewhere=here.rank.rank + there.spatial_rank - here.spatial_rank,
+    )
+
+
+class _Analysis:
+    """Rank and verdicts in one state."""
+
+    def __init__(self, model: Model, state: State) -> None:
+        spatial = pairs(model, state)
+        plane = in_plane(model, state, spatial)
+        self.planar = plane is not None
+        self.pairs = [pair.scaled() for pair in (spatial if plane is None else plane)]
+        self.rank, self.spatial_rank = _rank(self.pairs), _rank(spatial).rank
+        C = _stacked(self.pairs)
+        self.verdicts = _verdicts(self.pairs, _idle_by_qr(C, self.rank))
+        _cross_check(self.verdicts, _verdicts(self.pairs, _idle_by_svd(C, self.rank)), self.rank)
+
+
+def _both(here: Verdict, there: Verdict) -> Verdict:
+    """components: those that are borne in both places."""
+    components = {key: unique and there.components.get(key, True) for key, unique in here.components.items()}
+    return Verdict(here.name, here.kind, here.unique and there.unique, components)
+
+
+def _stacked(found: Sequence[Pair]) -> Array:
+    """C."""
+    return np.vstack([pair.rows for pair in found]) if found else np.zeros((0, 0))
+
+
+def _rank(found: Sequence[Pair]) -> Rank:
+    return rank_of(_stacked([pair.scaled() for pair in found]))
+
+
+def _idle_by_qr(C: Array, rank: Rank) -> Array:
+    """Columns that span the null space of Cᵀ, shape (m, p): the last ones of Q in C E = Q R."""
+    return np.asarray(qr(C, pivoting=True)[0][:, rank.rank :]) if C.size else np.zeros((0, 0))
+
+
+def _idle_by_svd(C: Array, rank: Rank) -> Array:
+    """The same from C = U Σ Vᵀ: the columns of U without a singular value."""
+    return np.linalg.svd(C)[0][:, rank.rank :] if C.size else np.zeros((0, 0))
+
+
+def _verdicts(found: Sequence[Pair], idle: Array) -> tuple[Verdict, ...]:
+    """idle: shape (m, p), from the whole C."""
+    ends = np.cumsum([len(pair.rows) for pair in found])
+    return tuple(_verdict(pair, idle[end - len(pair.rows) : end]) for pair, end in zip(found, ends, strict=True))
+
+
+def _verdict(pair: Pair, idle: Array) -> Verdict:
+    """idle: the pair's rows of it, Q_X^col of P1 (27)."""
+    unique = _vanishes(pair.rows.T @ idle)
+    borne = [c for c in range(len(pair.components)) if not _vanishes(pair.wrenches[:, c])]
+    sizes = np.linalg.norm(pair.wrenches, axis=0)
+    components = {pair.components[c]: unique or _vanishes(pair.wrenches[:, c] @ idle / sizes[c]) for c in borne}
+    return Verdict(pair.name, pair.kind, unique, components)
+
+
+def _vanishes(values: Array) -> bool:
+    return bool(np.abs(values).max(initial=0.0) <= _ZERO)
+
+
+def _cross_check(by_qr: tuple[Verdict, ...], by_svd: tuple[Verdict, ...], rank: Rank) -> None:
+    differing = [a.name for a, b in zip(by_qr, by_svd, strict=True) if a != b]
+    if differing:
+        raise SolveError(
+            f"whether the reactions of {', '.join(differing)} are unique cannot be told: QR decomposition and"
+            f" singular values disagree; {rank.smallest:.2g} counts as a singular value, {rank.largest:.2g} as"
+            " zero; change the start, which is close to a singular position, or the dimensions"
+        )

@@ -1,0 +1,187 @@
+"""A description made ready to run: mechanism, start state, partition, equations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .. import analysis, mechanism
+from ..core.errors import DescriptionError, Problem, SolveError
+from ..core.trajectory import Array
+from ..core.uncollected import uncollected
+from ..core.version import __version__
+from ..description import Chain
+from ..description.messages import named
+from ..description.types.origin import Signal
+from ..generator import equations, modelica, variables
+from ..generator.equations.solution import linear_solves, point_sums, tree_solves
+from ..generator.equations.solution.system import Partition
+from ..generator.modelica import Source
+from ..generator.program.items import ConstrainedSolve
+from ..generator.program.program import Program
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A mechanism of numbers, where it starts, and its equations.
+
+    start           q and q̇ at t = 0, shape (n,) each, rad or m and per second
+    solvability     rank of the constraints, redundant rows, partition
+    program         the equations with linear solves alone and a fixed partition: what Modelica says
+    native_program  the same, but for a partition that is to be chosen anew all the time where it is `auto`, and
+                    for recursion over the bodies where it pays
+    accelerations   how the native FMU solves for them; "" where there is no choice
+    """
+
+    chain: Chain
+    mechanism: mechanism.Mechanism
+    start: tuple[Array, Array]
+    solvability: analysis.Solvability
+    program: Program
+    native_program: Program
+    accelerations: str
+
+    @property
+    def name(self) -> str:
+        """Of the Modelica model and the FMU."""
+        return self.chain.name
+
+    @property
+    def dependent(self) -> tuple[str, ...]:
+        """Names of the dependent coordinates, one per independent constraint row."""
+        return self.solvability.dependent
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """Names of the constraint rows."""
+        return self.program.rows
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Names of the constraint rows that take no part, because the others imply them."""
+        if self.chain.constraints.redundant == "minimum_norm":
+            return ()
+        return tuple(name for name in self.rows if name not in self.solvability.independent)
+
+    @property
+    def chooses(self) -> bool:
+        """Whether the native FMU has rows, and needs no dependent coordinates that are so all the time."""
+        items = (getattr(item, "system", item) for item in self.native_program.items)
+        return any(isinstance(item, ConstrainedSolve) and item.ratios is None for item in items)
+
+    @property
+    def degrees_of_freedom(self) -> int:
+        """Coordinates minus independent constraint rows."""
+        return self.mechanism.n - self.solvability.rank
+
+    @cached_property
+    def reactions(self) -> analysis.Reactions:
+        """Which joint reactions are unique at the start; raises SolveError, see `reference.reactions`."""
+        return analysis.reactions(self.mechanism, self.start)
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Unit of each output; "" where nobody has said one."""
+        return {output.name: output.unit or "" for output in self.program.outputs}
+
+    @property
+    def signals(self) -> dict[str, Signal]:
+        """What each output is, and of which part of the mechanism."""
+        return self.program.signals
+
+    def start_values(self) -> dict[str, float]:
+        """What each `start(x)` of the description stands for, by its name in the program."""
+        numbers = analysis.Model(self.mechanism)
+        state = numbers.state(0.0, *self.start)
+        return {v.name: numbers.reader.reading(v.name, v.tree).number(state) for v in self.program.start_values}
+
+    def modelica(self, start_values: Mapping[str, float] | None = None) -> str:
+        """Modelica text; see `generator.modelica.render`."""
+        return self.modelica_source(start_values).text
+
+    def modelica_drives(self) -> str:
+        """Text of the package with the standard library's connectors; see `generator.modelica.drives`."""
+        return modelica.render_drives(self.program, self.chain, __version__)
+
+    def modelica_source(self, start_values: Mapping[str, float] | None = None) -> Source:
+        """The same, and which part of the description each line comes from."""
+        program = point_sums.with_point_sums(self.program)
+        return modelica.render(program, self.chain, __version__, start_values, self._lines_at_start())
+
+    def _lines_at_start(self) -> dict[str, Array]:
+        """Lengths, m, and directions of all lines at the start, rounded, by their names in the program."""
+        frames = analysis.poses(self.mechanism, self.start[0])
+        found: dict[str, Array] = {}
+        for line in self.mechanism.lines:
+            d = _world(line.b, frames) - _world(line.a, frames)
+            length = np.asarray(np.linalg.norm(d))
+            found |= {line.signals["length"].signal.name: length.round(6), line.direction: (d / length).round(6)}
+        return found
+
+
+def _world(place: mechanism.Place, frames: Array) -> Array:
+    """Position, world, m; frames of all bodies, shape (bodies, 4, 4), m."""
+    position = np.array(place.position, dtype=float)
+    return (
+        position
+        if place.body == mechanism.GROUND
+        else frames[place.body, :3, :3] @ position + frames[place.body, :3, 3]
+    )
+
+
+@uncollected()
+def prepare(chain: Chain, source: str = "description") -> Prepared:
+    """Statics, partition and equations of a description.
+
+    Raises DescriptionError if there is no start state, if the task cannot be done from it, or if names clash.
+    """
+    numbers = mechanism.build(chain)
+    too_far = analysis.far_places(numbers)
+    if too_far:
+        raise DescriptionError(source, too_far)
+    try:
+        start = analysis.start_state(numbers)
+        problems = analysis.far_masses(numbers, start[0]) or analysis.massless(numbers, start[0])
+        problems += analysis.unreachable(numbers, start[0]) if not problems else []
+    except SolveError as error:
+        raise DescriptionError(source, str(error)) from None
+    if problems:
+        tables = chain.model_dump()
+        raise DescriptionError(source, [named(problem, tables) for problem in problems])
+    solvability = _solvability(numbers, start, source)
+    partition = Partition(solvability.dependent, solvability.independent, solvability.without_drive)
+    follows = analysis.following(numbers, start)
+    begins = analysis.filter_begins(numbers, start[0])
+    follows_parameters = None if follows.is_none else follows
+    derived = equations.derive(chain, start, partition, solvability.extent, follows_parameters, begins)
+    program = linear_solves.with_linear_solves(derived, chain.constraints.formulation)
+    clashes = variables.clashes(program)
+    if clashes:
+        raise DescriptionError(source, clashes)
+    free = solvability.rank < numbers.n  # else all are dependent
+    settings = chain.constraints
+    chooses = free and settings.formulation == "gpme" and settings.dependent == "auto"
+    if not free or (settings.formulation == "lagrange" and program.rows):
+        return Prepared(chain, numbers, start, solvability, program, program, "")
+    way, own = chain.simulation.accelerations, derived if chooses else linear_solves.with_partition(derived)
+    native = tree_solves.with_tree_solves(own, way)
+    if native is None:
+        native = derived if chooses else linear_solves.with_independent_solves(derived)
+    return Prepared(chain, numbers, start, solvability, program, native, tree_solves.words(own, way))
+
+
+def _solvability(numbers: mechanism.Mechanism, start: tuple[Array, Array], source: str) -> analysis.Solvability:
+    """Of the start, where the equations must have a solution."""
+    settings = numbers.chain.constraints
+    named = {key: getattr(settings, key) for key in ("dependent", "redundant", "actuated")}
+    lists = [key for key, value in named.items() if not isinstance(value, str)]
+    try:
+        found = analysis.solvability(numbers, start)
+        analysis.evaluate(numbers, 0.0, *start, start=start, dependent=found.dependent)
+    except SolveError as error:
+        where = f"constraints.{lists[0]}" if len(lists) == 1 else ""
+        raise DescriptionError(source, [Problem(where, str(error))]) from None
+    return found

@@ -1,0 +1,174 @@
+"""Constraints in absolute coordinates: six per body, rows for every joint (P1 sections 2.1 and 3).
+
+The velocity of a body's frame, v, and its angular velocity ω are what rows refer to. A row's factors of these are
+the wrench that it exerts on the body with multiplier 1; that of ω is divided by the mechanism's extent, so that
+all are comparable. In these coordinates tree joints have rows like closures: the wrenches that do no work in their
+motions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...core.trajectory import Array
+from ...mechanism import GROUND
+from ...reference.constraints.closures import Conditions, frame_pose
+from ...reference.forces.joint_loads import COMPONENTS
+from ...reference.kinematics.extent import units_of_change
+from ...reference.kinematics.quantities import State
+from ...reference.solve.model import Model
+
+_ROUNDING = 1e-12  # of a row's length
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A kinematic pair, or what acts like one: k rows that belong together.
+
+    kind        joint | closure | programmed | nonholonomic
+    order       of its rows, see `Constraints`
+    rows        shape (k, 6·bodies): factors of v and ω of each body in turn, world axes
+    wrenches    shape (k, c): what the rows exert with multiplier 1, by `components`
+    components  c names: fx fy fz nx ny nz about the joint's origin in its frame's axes, or one of its own
+    """
+
+    name: str
+    kind: str
+    order: int
+    rows: Array
+    wrenches: Array
+    components: tuple[str, ...]
+
+    def scaled(self) -> Pair:
+        """The same with rows of length 1; rows of zeros, but for rounding, become rows of zeros."""
+        lengths = np.linalg.norm(self.rows, axis=1, keepdims=True)
+        factors = np.where(lengths > _ROUNDING, 1.0 / np.maximum(lengths, _ROUNDING), 0.0)
+        return replace(self, rows=self.rows * factors, wrenches=self.wrenches * factors)
+
+
+def pairs(model: Model, state: State) -> list[Pair]:
+    """All pairs of a mechanism: joints by their links' names, closures, programmed and nonholonomic rows.
+
+    Replacement joints and a base's flexible supports have none, nor have drives other than the programmed rows.
+    """
+    absolute = _Absolute(model, state)
+    found = [*absolute.joints(), *absolute.closures(), *absolute.programmed(), *absolute.nonholonomic()]
+    names = [pair.name for pair in found]
+    # a link may have the name of a closure
+    return [replace(p, name=f"{p.name} ({p.kind})") if names.count(p.name) > 1 else p for p in found]
+
+
+class _Absolute:
+    """One state of a model in absolute coordinates."""
+
+    def __init__(self, model: Model, state: State) -> None:
+        self._model, self._mechanism, self._state = model, model.mechanism, state
+        self._extent = units_of_change(model.mechanism, state.posture)[0]
+        self._frames = state.posture.T.transpose(1, 0, 2)
+        bodies = range(len(model.mechanism.bodies))
+        self._motions = [self._motion(b) for b in bodies]
+
+    def joints(self) -> Iterator[Pair]:
+        """Tree joints; of a flexible link the one that carries it, then those between its elements."""
+        first: set[str] = set()
+        for b, body in enumerate(self._mechanism.bodies):
+            name = body.name if body.link in first else body.link
+            first.add(body.link)
+            held = name == "base" and self._mechanism.base_fixed
+            borne = np.eye(6) if held else _complement(self._motions[b])
+            if len(borne):
+                unscaled = borne * np.repeat([1.0, self._extent], 3)
+                yield Pair(name, "joint", 0, self._columns(self._between(b, unscaled)), unscaled, COMPONENTS)
+
+    def closures(self) -> Iterator[Pair]:
+        """Cut joints; components about frame b's origin in frame a's axes."""
+        posture = self._state.posture
+        for closure in self._mechanism.closures:
+            if not closure.rows:
+                continue
+            wrenches = Conditions(self._mechanism, [closure]).wrenches(posture)
+            axes = frame_pose(posture, closure.a)[:3, :3]
+            own = _about(wrenches[:, closure.b.place.body + 1], frame_pose(posture, closure.b)[:3, 3])
+            local = np.hstack([own[:, :3] @ axes, own[:, 3:] @ axes])
+            yield Pair(closure.name, "closure", 0, self._columns(wrenches), local, COMPONENTS)
+
+    def programmed(self) -> Iterator[Pair]:
+        """Rows by their names."""
+        by_quantity = self._by_quantity()
+        for task in self._model.constraints.tasks:
+            for name, slopes in zip(task.names, task.slopes(self._state), strict=True):
+                rows = self._columns(np.tensordot(slopes, by_quantity, 1)[None])
+                yield Pair(name, "programmed", task.order, rows, np.ones((1, 1)), ("multiplier",))
+
+    def nonholonomic(self) -> Iterator[Pair]:
+        """Knife edges."""
+        edges = self._model.constraints.edges
+        for name, wrench in zip(edges.names, edges.wrenches(self._state.posture), strict=True):
+            yield Pair(name, "nonholonomic", 1, self._columns(wrench[None]), np.ones((1, 1)), ("force",))
+
+    def _motion(self, b: int) -> Array:
+        """Twists of a body against its parent by its coordinates, (v, ω·extent) in its own axes: shape (k, 6)."""
+        S = self._state.posture.S.reshape(-1, 4, 4)[list(self._mechanism.bodies[b].coordinates)]
+        R, p = self._frames[b + 1, :3, :3], self._frames[b + 1, :3, 3]
+        turning = S[:, [2, 0, 1], [1, 2, 0]]
+        moving = S[:, :3, 3] + np.cross(turning, p)
+        return np.hstack([moving @ R, self._extent * turning @ R])
+
+    def _between(self, b: int, local: Array) -> Array:
+        """Wrenches on body b about its origin in its axes, (k, 6), and the opposite on its parent: (k, B, 6)."""
+        R, p = self._frames[b + 1, :3, :3], self._frames[b + 1, :3, 3]
+        force, moment = local[:, :3] @ R.T, local[:, 3:] @ R.T
+        wrench = np.hstack([force, moment + np.cross(p, force)])
+        found = np.zeros((len(local), len(self._frames), 6))
+        found[:, b + 1] = wrench
+        parent = self._mechanism.bodies[b].parent
+        found[:, 0 if parent == GROUND else parent + 1] -= wrench
+        return found
+
+    def _by_quantity(self) -> Array:
+        """What raises each quantity with rate 1: wrenches about the posture's datum, shape (quantities, B, 6).
+
+        A force along an axis at a point; for a cosine of an axis a moment, (ω × a)·e = (a × e)·ω; for a coordinate
+        the effort in its joint that does no work in the others; for a length forces that make it longer.
+        """
+        quantities, slots = self._model.quantities, len(self._frames)
+        found = np.zeros((len(self._state.x), slots, 6))
+        for number, (name, place) in enumerate(self._mechanism.points.items()):
+            at = self._state.places.position[:, number]
+            found[quantities.point(name), place.body + 1] = np.hstack([np.eye(3), np.cross(at, np.eye(3))])
+        for name, frame in self._mechanism.frames.items():
+            used = quantities.axes(name)
+            moments = np.cross(self._state.x[used].T[None], np.eye(3)[:, None])
+            found[used, frame.place.body + 1, 3:] = moments
+        for b, body in enumerate(self._mechanism.bodies):
+            efforts = np.linalg.pinv(self._motions[b]).T * np.repeat([1.0, self._extent], 3)
+            names = [self._mechanism.coordinates[k].name for k in body.coordinates]
+            found[[quantities.position[name] for name in names]] = self._between(b, efforts)
+        by_coordinate = found[[quantities.position[c.name] for c in self._mechanism.coordinates]]
+        for length in quantities.lengths:
+            wrench = length.wrench(self._state.posture, self._state.places, by_coordinate)
+            found[quantities.position[length.name]] = wrench
+        return found
+
+    def _columns(self, wrenches: Array) -> Array:
+        """Rows of shape (k, 6·bodies) from wrenches about the posture's datum on the slots, (k, B, 6)."""
+        at = self._frames[1:, :3, 3]
+        own: Array = _about(wrenches[:, 1:], at) / np.repeat([1.0, self._extent], 3)
+        return own.reshape(len(wrenches), -1)
+
+
+def _about(wrenches: Array, at: Array) -> Array:
+    """Wrenches, shape (…, 6), about points, shape (…, 3), in place of the world's origin."""
+    force: Array = wrenches[..., :3]
+    moment: Array = wrenches[..., 3:] - np.cross(at, force)
+    return np.concatenate([force, moment], axis=-1)
+
+
+def _complement(motions: Array) -> Array:
+    """Orthonormal rows that do no work in the motions, shape (k, 6): shape (6 − k, 6)."""
+    _, values, directions = np.linalg.svd(motions)
+    rank = int(np.count_nonzero(values > 1e-9 * values.max(initial=0.0)))
+    return np.asarray(directions[rank:])

@@ -1,0 +1,200 @@
+"""Closing the loops: positions that fulfil the closures, as near to the given ones as possible.
+
+Only joints move: base, elastic coordinates and the joints of links in `statics.locked` stay as they are. The
+smallest change is that of least Σ (ℓ Δangle)² + Σ (Δlength)², ℓ the mechanism's extent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core.errors import SolveError
+from ...core.trajectory import Array
+from ...mechanism import GROUND, Closure, JointFrame, Mechanism
+from ...reference.constraints.closures import Conditions, frame_pose
+from ...reference.constraints.redundancy import without_rounding
+from ...reference.constraints.rows import Rows
+from ...reference.kinematics.extent import units_of_change
+from ...reference.kinematics.kinematics import Kinematics, Posture
+from .turned import Orientations, turn
+
+_ITERATIONS = 300
+_LONGEST = 0.5  # of the extent: how far a coordinate moves in one step
+_STALLED = 1e-9  # relative decrease of the gap at which no more is expected
+_TURNED = 1.0  # rad: cosines vanish at 0, 120° and 180°
+_CLOSED = 1e-7  # m, rad and per second: what a closed loop may lack
+_RANK = 1e-9  # relative: below it, conditions depend on each other
+_STAYING = {"base": "the base", "elastic": "beams"}  # roles of coordinates that do not change to close loops
+
+
+def assemble(mechanism: Mechanism, q: Array) -> Array:
+    """Positions that close all loops, shape (n,), rad or m, from q by the smallest change.
+
+    Where the conditions, which are cosines, turn the frames of a closure the wrong way round, the whole rotation
+    between these is brought to zero first.
+    Raises SolveError with the closures that stay open, and by how much.
+    """
+    loops = _Loops(mechanism, q)
+    closed = _nearest(loops, q, loops.rows)
+    if loops.are_turned(closed):
+        closed = _nearest(loops, _nearest(loops, q, loops.whole_rows), loops.rows)
+    loops.check(closed)
+    return closed.copy()
+
+
+def _nearest(loops: _Loops, q: Array, conditions: Callable[[Array], Rows]) -> Array:
+    """Positions, shape (n,), where the conditions vanish as nearly as steps from q can bring it about.
+
+    Newton steps of minimum norm, damped where the gap would grow (Levenberg–Marquardt, whose steps are normal to
+    the motions of the closed loops, too); conditions may depend on each other.
+    """
+    rows, damping = conditions(q), 0.0
+    gap = float(np.linalg.norm(rows.Phi))
+    for _ in range(_ITERATIONS):
+        trial = q + loops.step(rows, damping)
+        trial_rows = conditions(trial)
+        trial_gap = float(np.linalg.norm(trial_rows.Phi))
+        if trial_gap < gap:
+            stalled = trial_gap > (1 - _STALLED) * gap
+            q, rows, gap, damping = trial, trial_rows, trial_gap, damping / 10
+        else:
+            stalled = damping > 1.0 / _RANK
+            damping = max(4.0 * damping, _RANK)
+        if stalled:
+            break
+    return q
+
+
+def moving(mechanism: Mechanism) -> Array:
+    """Shape (n,): 1 for coordinates that may change to close loops, else 0."""
+    locked = mechanism.chain.statics.locked or ()
+    return np.array([float(c.role == "joint" and c.owner not in locked) for c in mechanism.coordinates])
+
+
+def smallest_change(scale: Array, C: Array, gap: Array, damping: float = 0.0) -> Array:
+    """The smallest x/scale, shape (n,), with C x = gap as nearly as possible; 0 where scale, shape (n,), is 0.
+
+    Rows of C, shape (m, n), may depend on each other. damping is relative to C's largest singular value.
+    """
+    left, values, right = np.linalg.svd(C * scale, full_matrices=False)
+    largest = float(values.max(initial=0.0))
+    values = np.where(values > _RANK * largest, values, 0.0)
+    weight = values**2 + (damping * largest) ** 2
+    factors = values / np.where(weight > 0, weight, 1.0)
+    return np.asarray(scale * (right.T @ (factors * (left.T @ gap))), dtype=np.float64)
+
+
+def unlocking(mechanism: Mechanism) -> str:
+    """Advice to let more joints move, if any are locked."""
+    locked = ", ".join(mechanism.chain.statics.locked or ())
+    return f", or unlock {locked} in [statics]" if locked else ""
+
+
+@dataclass(frozen=True)
+class _Gap:
+    """What a closure lacks: m and rad, or m/s and rad/s."""
+
+    closure: Closure
+    length: float
+    angle: float
+
+    @property
+    def closed(self) -> bool:
+        return max(self.length, self.angle) <= _CLOSED
+
+
+class _Loops:
+    """The loops' conditions, all in m: cosines are multiplied by the extent.
+
+    unit    shape (n,), see `units_of_change`
+    scale   the same, but 0 for coordinates that stay
+    """
+
+    def __init__(self, mechanism: Mechanism, q: Array) -> None:
+        cut = [closure for closure in mechanism.closures if closure.rows]
+        self._mechanism, self._conditions = mechanism, Conditions(mechanism, cut)
+        self._kinematics, self._rest = Kinematics(mechanism), np.zeros(mechanism.n)
+        self.extent, self.unit = units_of_change(mechanism, self._kinematics(q, self._rest))
+        self.scale = self.unit * moving(mechanism)
+        self._rigid = [closure for closure in cut if sum(c.unit == "rad" for c in closure.conditions) == 3]
+        self._orientations = Orientations(mechanism, self._rigid) if self._rigid else None
+        self._is_angle = np.array([c.unit == "rad" for closure in cut for c in closure.conditions], dtype=bool)
+
+    def rows(self, q: Array) -> Rows:
+        """The conditions at q, shape (n,), at rest."""
+        posture = self._kinematics(q, self._rest)
+        rows, weight = self._conditions.rows(posture), np.where(self._is_angle, self.extent, 1.0)
+        C = without_rounding(rows.C, self._conditions.sizes(posture).C, self.unit)
+        return Rows(weight * rows.Phi, weight * rows.Phi_dot, weight[:, None] * C, weight * rows.gamma)
+
+    def whole_rows(self, q: Array) -> Rows:
+        """The same, with the whole rotation between frames in place of three cosines."""
+        rows, orientations = self.rows(q), self._orientations
+        if orientations is None:
+            return rows
+        rigid = [self._conditions.closures.index(closure) for closure in self._rigid]
+        kept = ~(self._is_angle & np.isin(self._conditions.owner, rigid))
+        values, slopes = orientations.rows(self._kinematics(q, self._rest))
+        none = np.zeros(len(values))
+        return Rows(
+            np.concatenate([rows.Phi[kept], self.extent * values]),
+            np.concatenate([rows.Phi_dot[kept], none]),
+            np.concatenate([rows.C[kept], self.extent * slopes]),
+            np.concatenate([rows.gamma[kept], none]),
+        )
+
+    def are_turned(self, q: Array) -> bool:
+        """Whether the frames of a closure that lets none turn are far apart in orientation at q, shape (n,)."""
+        posture = self._kinematics(q, self._rest)
+        return any(turn(posture, closure) > _TURNED for closure in self._rigid)
+
+    def step(self, rows: Rows, damping: float) -> Array:
+        """Change towards closed loops, (n,), not too long; damping is relative to C's largest singular value."""
+        step = -smallest_change(self.scale, rows.C, rows.Phi, damping)
+        return step * min(1.0, _LONGEST * self.extent / max(float(np.abs(step / self.unit).max()), _RANK))
+
+    def check(self, q: Array) -> None:
+        """Raises SolveError if a loop is open."""
+        posture = self._kinematics(q, self._rest)
+        values = self._conditions.rows(posture).Phi
+        gaps = [
+            _gap(posture, closure, values[self._conditions.owner == i])
+            for i, closure in enumerate(self._conditions.closures)
+        ]
+        open_ones = [
+            f"closure {g.closure.name} cannot be closed: {g.length:.3g} m and {g.angle:.3g} rad remain between its"
+            f" frames on {self._link(g.closure.a)} and {self._link(g.closure.b)}"
+            for g in gaps
+            if not g.closed
+        ]
+        if open_ones:
+            advice = "change the links' lengths or frames, or start nearer to a closed position"
+            raise SolveError(f"{'; '.join(open_ones)}; {advice}{unlocking(self._mechanism)}{self._staying()}")
+
+    def _staying(self) -> str:
+        """What does not move to close loops, in words."""
+        roles = {c.role for c in self._mechanism.coordinates}
+        kinds = [words for role, words in _STAYING.items() if role in roles]
+        return f" ({' and '.join(kinds)} stay as they are at this)" if kinds else ""
+
+    def _link(self, frame: JointFrame) -> str:
+        return "ground" if frame.place.body == GROUND else self._mechanism.bodies[frame.place.body].link
+
+
+def _gap(posture: Posture, closure: Closure, values: Array) -> _Gap:
+    """Gap of a closure with these values of its conditions."""
+    a, b = frame_pose(posture, closure.a), frame_pose(posture, closure.b)
+    angles = np.array([value for value, c in zip(values, closure.conditions, strict=True) if c.unit == "rad"])
+    sine = float(np.linalg.norm(angles))
+    angle = turn(posture, closure) if len(angles) == 3 else float(np.arcsin(min(1.0, sine)))
+    return _Gap(closure, _length(a, b, closure, values), angle)
+
+
+def _length(a: Array, b: Array, closure: Closure, values: Array) -> float:
+    if closure.length is not None:
+        return abs(float(np.linalg.norm(b[:3, 3] - a[:3, 3])) - float(closure.length))
+    lengths = [value for value, c in zip(values, closure.conditions, strict=True) if c.unit == "m"]
+    return float(np.linalg.norm(lengths))

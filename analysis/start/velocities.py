@@ -1,0 +1,61 @@
+"""Start velocities that closures, knife edges and programmed constraints of order 1 allow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.errors import SolveError
+from ...core.trajectory import Array
+from ...mechanism import Mechanism
+from ...reference.constraints.redundancy import without_rounding
+from ...reference.kinematics.extent import units_of_change
+from ...reference.solve.model import Model
+from .assembly import moving, smallest_change, unlocking
+
+_KEPT = 1e-8  # m/s, rad/s or what the row is in; of fast machines, of what its rate is made of
+
+
+def allowed_velocities(mechanism: Mechanism, q: Array, qd: Array) -> Array:
+    """Velocities that these constraints allow at q, shape (n,), rad/s or m/s, from qd by the smallest change.
+
+    The joints that `assembly` moves change their velocities. Programmed constraints of positions do not
+    count: they may start violated.
+    Raises SolveError with the rows that stay violated, and by how much.
+    """
+    by_rates = any(entry.order == 1 for entry in mechanism.programmed)
+    if not (mechanism.closures or mechanism.nonholonomic or by_rates):
+        return qd
+    model = Model(mechanism, start=(q, qd))
+    constraints = model.constraints
+    wanted = constraints.orders == 1
+    wanted[constraints.closure_rows] = True
+    state = model.state(0.0, q, qd)
+    rows = constraints(state)
+    unit, sizes = units_of_change(mechanism, state.posture)[1], constraints.sizes(state).C
+    C = without_rounding(rows.C, sizes, unit)[wanted]
+    kept: Array = qd - smallest_change(unit * moving(mechanism), C, rows.Phi_dot[wanted])
+    left = constraints(model.state(0.0, q, kept)).Phi_dot
+    left = np.where(np.abs(left) > _KEPT * np.maximum(1.0, sizes @ np.abs(qd)), left, 0.0)
+    found = [*_violated(mechanism, constraints.names, wanted, left)]
+    if found:
+        raise SolveError(f"{'; '.join(found)}; change the start velocities{unlocking(mechanism)}")
+    return kept
+
+
+def _violated(
+    mechanism: Mechanism, names: tuple[str, ...], wanted: NDArray[np.bool_], left: Array
+) -> Iterator[str]:
+    """What is still wrong with each closure and each row of order 1; left: rates of all rows, 0 if they hold."""
+    rates = dict(zip(np.array(names)[wanted].tolist(), left[wanted].tolist(), strict=True))
+    for closure in mechanism.closures:
+        lost = dict.fromkeys(("m", "rad"), 0.0)
+        for row, condition in zip(closure.rows, closure.conditions, strict=False):
+            lost[condition.unit] = float(np.hypot(lost[condition.unit], rates.pop(row)))
+        if max(lost.values()) > 0:
+            yield f"closure {closure.name} opens at {lost['m']:.3g} m/s and {lost['rad']:.3g} rad/s at the start"
+    for row, rate in rates.items():
+        if rate:
+            yield f"{row} is violated by {abs(rate):.3g} at the start"

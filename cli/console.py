@@ -1,0 +1,130 @@
+"""What the command line shows: tables and progress on a terminal, JSON for scripts."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Column, Table
+
+from ..core.strict_json import strict_json
+
+if TYPE_CHECKING:
+    import typer
+
+    from ..plausibility import Remark
+    from ..runs.compare.compare import Comparison
+
+COLOURS = {"green": "green", "amber": "yellow", "red": "red"}
+
+errors = Console(stderr=True, soft_wrap=True, highlight=False)
+# a pipe has no width: tables are not cut there
+screen = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
+
+
+@contextmanager
+def progress_bars() -> Iterator[Callable[[str, float], None]]:
+    """A bar per activity, on standard error and only on a terminal."""
+    words = TextColumn("{task.description}", markup=False, table_column=Column())  # notes are longer than a line
+    columns = (SpinnerColumn(), words, BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=errors, disable=not errors.is_terminal) as bars:
+        tasks: dict[str, Any] = {}
+
+        def report(what: str, fraction: float) -> None:
+            if what not in tasks:
+                for task in tasks.values():
+                    bars.update(task, total=1.0, completed=1.0)
+                tasks[what] = bars.add_task(what, total=None if fraction == 0.0 else 1.0)
+            bars.update(tasks[what], total=1.0 if fraction else None, completed=fraction)
+
+        yield report
+
+
+def command_line(context: typer.Context) -> str:
+    """What repeats this command: its name, arguments, and the options that were given."""
+    words = ["gpmelica", str(context.info_name)]
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        source = context.get_parameter_source(name)
+        if source is None or source.name != "COMMANDLINE":
+            continue
+        value = context.params[name]
+        if parameter.param_type_name == "argument":
+            words.append(str(value))
+        elif isinstance(value, bool):
+            words.append(parameter.opts[0] if value else parameter.secondary_opts[0])
+        else:
+            for one in value if isinstance(value, list | tuple) else [value]:
+                words += [parameter.opts[0], str(one)]
+    return shlex.join(words)
+
+
+def emit(data: Any) -> None:
+    """Print JSON."""
+    sys.stdout.write(json.dumps(data, indent=2) + "\n")
+
+
+def wrote(paths: list[Path], as_json: bool) -> None:
+    """Name the files that were written."""
+    if as_json:
+        emit({"files": [str(path) for path in paths]})
+        return
+    for path in paths:
+        screen.print(f"wrote {path}", markup=False)
+
+
+def show(shown: Iterable[Table | str], paths: list[Path]) -> None:
+    """Tables and lines, and then the files that were written."""
+    for part in shown:
+        screen.print(part)
+    wrote(paths, as_json=False)
+
+
+def show_remarks(remarks: Iterable[Remark]) -> None:
+    """Print what is questionable, a line each."""
+    for remark in remarks:
+        screen.print(f"[{COLOURS['amber']}]look at[/] {escape(remark.text)}")
+
+
+def emit_strict(data: Any) -> None:
+    """Print JSON that every parser reads."""
+    sys.stdout.write(strict_json(data))
+
+
+def verdict_table(comparisons: Iterable[Comparison]) -> Table:
+    """A row per run."""
+    table = Table("run", "wall s", "max rel error", "tolerance", "worst signal", "horizon s", "verdict")
+    for c in comparisons:
+        verdict = "[green]agrees[/green]" if c.ok else "[red]disagrees[/red]"
+        table.add_row(
+            c.name,
+            f"{c.wall_s:.2f}",
+            f"{c.max_rel_error:.2g}",
+            f"{c.tolerance:.2g}",
+            c.worst_signal,
+            f"{c.horizon:.4g}",
+            verdict,
+        )
+    return table
+
+
+@contextmanager
+def printed() -> Iterator[None]:
+    """Standard output is written when this is over; where that fails, the interpreter's end does not try again."""
+    try:
+        yield
+    finally:
+        try:
+            sys.stdout.flush()
+        except OSError:
+            sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+            raise

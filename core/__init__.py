@@ -1,0 +1,1 @@
+"""Parts that every room uses and that know nothing of mechanisms: errors, files, templates, workers."""

@@ -1,0 +1,27 @@
+"""Templates: what all of their environments have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+
+def environment(room: str = "", *, autoescape: bool = False, **filters: Callable[..., str]) -> Environment:
+    """Return an environment of the templates in a folder of this package; autoescape: for XML and HTML."""
+    made = Environment(
+        loader=PackageLoader("gpmelica", room),
+        undefined=StrictUndefined,
+        autoescape=autoescape,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.filters |= filters
+    return made
+
+
+def fill(template: str, values: Mapping[str, Any], *, autoescape: bool = True) -> str:
+    """Return the text of a template, named by its path in this package; autoescape: for XML and HTML."""
+    return environment(autoescape=autoescape).get_template(template).render(values)

@@ -1,0 +1,46 @@
+"""Forces that need each other: none of them has a value before the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
+
+from ..core.errors import Problem
+from ..language import expressions
+from .draft import Draft
+from .references import References
+
+
+def names_in(text: str) -> list[str]:
+    """Of an expression that may be none."""
+    try:
+        return list(dict.fromkeys(expressions.names(expressions.parse(text))))
+    except ValueError:
+        return []
+
+
+def problems(draft: Draft, names: References) -> Iterator[Problem]:
+    """Of lines whose forces wait for each other."""
+    places, waiting = dict[str, str](), dict[str, list[str]]()
+    called = dict(draft.names("lines"))
+    for where, text in draft.texts("lines", "force"):
+        name = called.get(where.removesuffix(".force"), "")
+        places[name] = where
+        waiting[name] = [names.measured[x].partition(".")[0] for x in filter(names.is_force, names_in(text))]
+    while circle := _circle(waiting):
+        shown = " → ".join(f"{name}_force" for name in circle)
+        text = f"{shown}: each of these forces waits for the next one, in a circle; let one of them do without"
+        yield Problem(places[circle[0]], text)
+        waiting[circle[0]].remove(circle[1])
+
+
+def _circle(waiting: Mapping[str, Sequence[str]]) -> list[str]:
+    """Names each of which waits for the next one, the first one at the end again; none without a circle."""
+    try:
+        TopologicalSorter(
+            {name: [x for x in others if x in waiting] for name, others in waiting.items()}
+        ).prepare()
+    except CycleError as error:
+        found: list[str] = error.args[1][::-1]  # it has each after those that wait for it
+        return found
+    return []

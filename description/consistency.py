@@ -1,0 +1,389 @@
+"""Problems between the parts of a description: names that do not exist, cycles, clashes."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+
+from ..core.errors import Problem
+from ..language import constants, expressions
+from ..language.ir import Expr
+from ..language.suggest import alternatives, unknown
+from . import circles
+from .circles import names_in
+from .draft import Draft
+from .messages import dotted
+from .references import References, axes_for
+from .table_uses import file_problems, use_problems
+from .tables.chain import Chain
+from .tables.line import OWN_NAMES, Followed
+from .tables.task import Motion
+from .types.joints import JOINT_TYPES
+
+
+def problems_of(draft: Draft) -> list[Problem]:
+    """All problems between parts."""
+    names = References(draft)
+    found = [
+        *_clashes(draft, names),
+        *file_problems(draft),
+        *_parents(draft, names),
+        *_known("link", draft.texts("points", "link"), names.bodies),
+        *_programmed(draft, names),
+        *_motions(draft, names),
+        *_known("link", draft.texts("nonholonomic", "link"), names.bodies[1:]),
+        *_known("link", draft.texts("closures", "a", "link"), names.bodies),
+        *_known("link", draft.texts("closures", "b", "link"), names.bodies),
+        *_forces(draft, names),
+        *_lines(draft, names),
+        *_known("link", draft.texts("contacts", "link"), names.bodies[1:]),
+        *_settings(draft, names),
+        *([] if draft.faulty else _whole(draft.chain, names)),
+    ]
+    return list(dict.fromkeys(found))
+
+
+def constraint_rows(chain: Chain) -> list[str]:
+    """Names of the constraint rows: programmed, motions, nonholonomic, closures, and six for a rigid base."""
+    programmed = [row for entry in chain.tasks for row in entry.rows]
+    edges = [row for edge in chain.nonholonomic for row in edge.rows]
+    closures = [row for closure in chain.closures for row in closure.rows]
+    return [*programmed, *edges, *closures, *_base_rows(chain)]
+
+
+def _known(what: str, named: Iterable[tuple[str, str]], known: Sequence[str]) -> Iterator[Problem]:
+    """A problem for each name, by its place, that is not known."""
+    return (Problem(where, unknown(what, name, known)) for where, name in named if name not in known)
+
+
+def _base_rows(chain: Chain) -> list[str]:
+    fixed = chain.base is not None and chain.base.support == "rigid"
+    return [f"base_{motion.coordinate}" for motion in JOINT_TYPES["free"] if fixed]
+
+
+def _clashes(draft: Draft, names: References) -> Iterator[Problem]:
+    for key in ("links", "closures", "forces", "lines", "contacts", "cases"):
+        yield from _repeated(draft.names(key))
+    yield from _folded(draft.names("cases"))
+    # closures of one name are reported by it, not by their rows again
+    closures = {entry.name: (where, entry) for where, entry in reversed([*draft.entries("closures")])}
+    tasks = [entry for key in ("programmed", "motions", "nonholonomic") for entry in draft.entries(key)]
+    entries = [*tasks, *reversed(closures.values())]
+    rows = [(where, row) for where, entry in entries for row in entry.rows]
+    yield from _repeated([*(("base", row) for row in _base_rows(draft.chain)), *rows])
+    for where, name in draft.names("links"):
+        if name == "base":
+            yield Problem(f"{where}.name", "'base' means the table [base]; choose another name")
+    for where, name in draft.names("points"):
+        if name == "base" or name in names.all_links:
+            yield Problem(where, f"a link or the base is called {name!r} too; rename one of them")
+
+
+def _repeated(named: Iterable[tuple[str, str]]) -> Iterator[Problem]:
+    first: dict[str, str] = {}
+    for where, name in named:
+        if name in first:
+            yield Problem(f"{where}.name", f"the name {name!r} is taken by {first[name]}; names must be unique")
+        first.setdefault(name, where)
+
+
+def _folded(named: Iterable[tuple[str, str]]) -> Iterator[Problem]:
+    """Names that differ in their case only, which many file systems do not tell apart."""
+    first: dict[str, tuple[str, str]] = {}
+    for where, name in named:
+        other, known = first.setdefault(name.casefold(), (where, name))
+        if known != name:
+            text = f"{name!r} differs from {known!r} of {other} in case only; both name a folder: rename one"
+            yield Problem(f"{where}.name", text)
+
+
+def _parents(draft: Draft, names: References) -> Iterator[Problem]:
+    """Of all links, those included that have other faults."""
+    called = dict(draft.names("links"))
+    texts = draft.texts("links", "parent")
+    given = [(where, called.get(where.removesuffix(".parent"), ""), parent) for where, parent in texts]
+    parents = {name: parent for _, name, parent in reversed(given) if name not in ("", "ground", "base")}
+    reported: set[str] = set()
+    for where, name, parent in given:
+        if parent not in names.bodies:
+            yield Problem(where, unknown("link", parent, names.bodies))
+        elif parents.get(name) == parent and name not in reported:
+            cycle = _cycle(name, parents)
+            reported |= set(cycle)
+            if cycle:
+                ring = " → ".join([*cycle, name])
+                yield Problem(where, f"the parents {ring} form a cycle; links must form a tree")
+
+
+def _cycle(name: str, parents: Mapping[str, str]) -> list[str]:
+    """Names from a link up to the one whose parent it is; none if it is not its own ancestor."""
+    seen, parent = [name], parents[name]
+    while parent in parents and parent not in seen:
+        seen.append(parent)
+        parent = parents[parent]
+    return seen if parent == name else []
+
+
+def _programmed(draft: Draft, names: References) -> Iterator[Problem]:
+    yield from _known("point", draft.texts("programmed", "path", "point"), names.points)
+    for where, entry in draft.entries("programmed"):
+        if entry.path is not None and entry.path.orientations is not None:
+            yield from _with_axes(entry.path.point, f"{where}.path.orientations", names)
+        if entry.expression is not None:
+            key = f"{where}.expression"
+            found = list(_expression(entry.expression, key, draft, names, entry.order, kinematic=True))
+            yield from found or _order(entry.expression, entry.order, where, names)
+        if entry.order == 2 and draft.chain.constraints.formulation == "gpme_reduced":
+            yield Problem(
+                f"{where}.order",
+                'order = 2 does not go with formulation = "gpme_reduced": a constraint on accelerations leaves no'
+                ' velocity to eliminate; use "gpme" or "lagrange"',
+            )
+    yield from _of_faulty("programmed", "expression", draft, names)
+
+
+def _motions(draft: Draft, names: References) -> Iterator[Problem]:
+    for where, joint in draft.texts("motions", "joint"):
+        yield from _force_joint(joint, where, names)
+    for where, text in draft.texts("motions", "position"):
+        found = list(_expression(text, where, draft, names))
+        yield from found or _of_time(text, where, names)
+
+    for where, motion in draft.entries("motions"):
+        yield from _at_rest(motion, where, names)
+    yield from _input_clashes(draft)
+
+
+def _at_rest(motion: Motion, where: str, names: References) -> Iterator[Problem]:
+    """Of a joint that follows an input: the filter's start is one of the joint, too."""
+    owner, _, key = motion.joint.partition(".")
+    if not motion.input or owner not in names.links:
+        return
+    joint = names.links[owner].joint
+    keys = [elementary.coordinate for elementary in JOINT_TYPES[joint.type]]
+    velocity = dict(zip(keys, joint.values("velocity"), strict=True)).get(key or keys[0], 0.0) if keys else 0.0
+    if velocity:
+        text = f"a filter starts at rest; expected a joint whose start velocity is 0, got {velocity:g}"
+        yield Problem(f"{where}.joint", text)
+
+
+def _input_clashes(draft: Draft) -> Iterator[Problem]:
+    """Commands of filters by names that others have."""
+    taken = {motion.name: where for where, motion in draft.entries("motions") if motion.input}
+    taken |= {force.name: where for where, force in draft.entries("forces")}
+    taken |= {line.name: where for where, line in draft.entries("lines")}
+    for where, line in draft.entries("lines"):
+        if isinstance(line.rest, Followed):
+            name = line.rest.input
+            if name in taken:
+                text = f"the input {name!r} is taken by {taken[name]}; names must be unique"
+                yield Problem(f"{where}.rest.input", text)
+            taken[name] = f"{where}.rest"
+
+
+def _of_time(text: str, where: str, names: References) -> Iterator[Problem]:
+    for name in dict.fromkeys(expressions.running_names(expressions.parse(text))):
+        if "." in name or name in names.measured:
+            message = f"expected an expression of t and parameters; {name!r} moves, which [[programmed]] is for"
+            yield Problem(where, message)
+
+
+def _with_axes(point: str, where: str, names: References) -> Iterator[Problem]:
+    if point in names.points and point not in names.framed:
+        yield Problem(where, f"point {point} has no axes of its own; {axes_for(point)}")
+
+
+def _of_faulty(key: str, part: str, draft: Draft, names: References) -> Iterator[Problem]:
+    """Problems of the expressions of faulty members, whose order is not known."""
+    sound = {where for where, _ in draft.entries(key)}
+    for where, text in draft.texts(key, part):
+        if where.removesuffix(f".{part}") not in sound:
+            smooth = key == "programmed"
+            yield from _expression(text, where, draft, names, 2, may_have_kinks=not smooth, kinematic=smooth)
+
+
+_LEVELS = ("position", "velocity", "acceleration")
+_PLURALS = ("positions", "velocities", "accelerations")
+
+
+def _order(text: str, order: int, where: str, names: References) -> Iterator[Problem]:
+    tree = expressions.renamed(expressions.parse(text), names.measured)
+    moving = {name for name in expressions.running_names(tree) if "." in name}
+    if not moving:
+        yield Problem(f"{where}.expression", "expected at least one point or coordinate that moves")
+        return
+    highest = max(map(expressions.level, moving))
+    if highest > order:
+        yield Problem(f"{where}.order", f"the expression has {_PLURALS[highest]}; set order = {highest}")
+    elif highest < order:
+        article = "an" if order == 2 else "a"
+        needed = f"order = {order} needs {article} {_LEVELS[order]} in the expression; or set order = {highest}"
+        yield Problem(f"{where}.order", needed)
+    elif order and expressions.degree(tree, {name for name in moving if expressions.level(name) == order}) > 1:
+        needed = f"order = {order}: expected an expression linear in the {_PLURALS[order]}"
+        yield Problem(f"{where}.expression", needed)
+
+
+def _expression(
+    text: str | float,
+    where: str,
+    draft: Draft,
+    names: References,
+    order: int = 0,
+    *,
+    may_have_kinks: bool = False,
+    kinematic: bool = False,
+    own: Container[str] = (),
+) -> Iterator[Problem]:
+    """Of an expression; kinematic: it says how something moves; own: further names that it may use."""
+    try:
+        tree = expressions.parse(text)
+        used = dict.fromkeys((name, order) for name in expressions.running_names(tree) if name not in own)
+        used |= dict.fromkeys((name, 0) for name in expressions.started_names(tree))
+        unknown_names = [names.expression_problem(*use) for use in used]
+        constants.check(tree, draft.chain.parameter_values)
+    except ValueError as error:
+        yield Problem(where, str(error))
+    else:
+        yield from (Problem(where, message) for message in unknown_names if message)
+        yield from use_problems(tree, where, draft, may_have_kinks=may_have_kinks)
+        yield from (Problem(where, message) for message in _forces_in(tree, names, kinematic))
+        at_start = (names.measured.get(name, name) for name in expressions.started_names(tree))
+        started = [name for name in at_start if expressions.level(name) == 1]
+        if started and draft.chain.constraints.formulation == "gpme_reduced":
+            text = f'start({started[0]}) does not go with formulation = "gpme_reduced": velocities are no states'
+            yield Problem(where, text)
+
+
+def _forces_in(tree: Expr, names: References, kinematic: bool) -> Iterator[str]:
+    """Why forces may not stand where they do."""
+    for name in dict.fromkeys(filter(names.is_force, expressions.started_names(tree))):
+        yield f"start({name}): start takes what positions and velocities tell, and {name} is a force"
+    if kinematic:
+        for name in dict.fromkeys(filter(names.is_force, expressions.running_names(tree))):
+            yield (
+                f"{name!r} is a force, and a programmed constraint says how something moves: the forces that it"
+                " takes follow. Use a length, rate, gap, point or coordinate, or give the force in [[forces]]"
+            )
+
+
+def _forces(draft: Draft, names: References) -> Iterator[Problem]:
+    for where, joint in draft.texts("forces", "joint"):
+        yield from _force_joint(joint, where, names)
+    yield from _known("link", draft.texts("forces", "link"), names.bodies[1:])
+    for where, force in draft.entries("forces"):
+        if force.effort is not None:
+            yield from _expression(force.effort, f"{where}.effort", draft, names, may_have_kinks=True)
+        for i, component in enumerate(force.force or ()):
+            yield from _expression(component, f"{where}.force[{i}]", draft, names, may_have_kinks=True)
+    yield from _of_faulty("forces", "effort", draft, names)
+
+
+def _lines(draft: Draft, names: References) -> Iterator[Problem]:
+    for end in ("a", "b"):
+        yield from _known("link", draft.texts("lines", end, "link"), names.bodies)
+    for where, text in draft.texts("lines", "rest"):
+        yield from _own_expression(text, where, ("t", "pi", *names.parameters), draft, may_have_kinks=False)
+    for where, text in draft.texts("lines", "force"):
+        yield from _expression(text, where, draft, names, may_have_kinks=True, own=OWN_NAMES)
+        yield from _ambiguous(text, where, names)
+    yield from circles.problems(draft, names)
+
+
+def _ambiguous(text: str, where: str, names: References) -> Iterator[Problem]:
+    """A line's own names that are parameters, too."""
+    for name in OWN_NAMES:
+        if name in names.parameters and name in names_in(text):
+            yield Problem(
+                where, f"{name!r} is the line's own {name}, and a parameter is called so, too: rename it"
+            )
+
+
+def _own_expression(
+    text: str, where: str, known: Sequence[str], draft: Draft, *, may_have_kinks: bool = False
+) -> Iterator[Problem]:
+    """Of an expression that knows these names alone."""
+    try:
+        tree = expressions.parse(text)
+        constants.check(tree, draft.chain.parameter_values)
+    except ValueError as error:
+        yield Problem(where, str(error))
+    else:
+        yield from (
+            Problem(where, f"unknown name {name!r}; {alternatives(name, known)}")
+            for name in dict.fromkeys(expressions.names(tree))
+            if name not in known
+        )
+        yield from use_problems(tree, where, draft, may_have_kinks=may_have_kinks)
+
+
+def _force_joint(joint: str, where: str, names: References) -> Iterator[Problem]:
+    owner, _, key = joint.partition(".")
+    if owner in names.faulty:
+        return
+    if owner not in names.links:
+        yield Problem(where, unknown("link", owner, names.all_links))
+        return
+    keys = [motion.coordinate for motion in JOINT_TYPES[names.links[owner].joint.type]]
+    if not (key in keys or (not key and len(keys) == 1)):
+        choice = ", ".join(f"{owner}.{k}" for k in keys) or "a fixed one has none"
+        yield Problem(where, f"expected one coordinate of the joint ({choice}), got {joint!r}")
+
+
+def _settings(draft: Draft, names: References) -> Iterator[Problem]:
+    chain = draft.chain
+    tasks = [entry.name for entry in chain.tasks]
+    for key, what, listed, known in (
+        ("statics.locked", "link", chain.statics.locked or (), names.all_links),
+        ("simulation.starts_violated", "programmed constraint", chain.simulation.starts_violated, tasks),
+        ("outputs.loads", "link", _listed(chain.outputs.loads), names.all_links),
+        ("outputs.points", "point", _listed(chain.outputs.points), names.points),
+        ("outputs.links", "link", _listed(chain.outputs.links), names.bodies[1:]),
+    ):
+        yield from _known(what, ((f"{key}[{index}]", name) for index, name in enumerate(listed)), known)
+    for name, quantity in chain.outputs.expressions.items():
+        where = dotted(["outputs", "expressions", name])
+        yield from _expression(quantity.expression, where, draft, names, 2, may_have_kinks=True)
+    yield from _constraints(draft, names)
+
+
+def _constraints(draft: Draft, names: References) -> Iterator[Problem]:
+    settings = draft.chain.constraints
+    for key in ("dependent", "redundant", "actuated"):
+        listed = _listed(getattr(settings, key))
+        for index, name in enumerate(listed):
+            if name in listed[:index]:
+                yield Problem(f"constraints.{key}[{index}]", f"{name!r} is listed twice")
+            else:
+                yield from _listed_name(key, name, f"constraints.{key}[{index}]", draft, names)
+
+
+def _listed_name(key: str, name: str, where: str, draft: Draft, names: References) -> Iterator[Problem]:
+    if key == "actuated":
+        yield from _force_joint(name, where, names)
+    elif key == "redundant":
+        rows = constraint_rows(draft.chain)
+        if name not in rows and not draft.faulty:  # faulty parts may have more rows
+            yield Problem(where, unknown("constraint row", name, rows))
+    elif name not in names.coordinates and name.partition(".")[0] not in names.faulty:
+        yield Problem(where, unknown("coordinate", name, names.coordinates))
+
+
+def _listed(choice: str | tuple[str, ...]) -> tuple[str, ...]:
+    """Names that the description lists, none where a word stands in their place."""
+    return () if isinstance(choice, str) else choice
+
+
+def _whole(chain: Chain, names: References) -> Iterator[Problem]:
+    """Problems that cannot be told while parts are faulty."""
+    if not names.coordinates:
+        yield Problem("links", "nothing can move: there is neither a base nor a joint other than fixed ones")
+        return
+    dependent, redundant = chain.constraints.dependent, chain.constraints.redundant
+    rows, listed = len(constraint_rows(chain)) - len(_listed(redundant)), len(_listed(dependent))
+    # fewer may be right where rows turn out to be redundant
+    wrong = listed > rows or (listed < rows and not isinstance(redundant, str))
+    if dependent != "auto" and wrong:
+        where = "constraints.dependent"
+        yield Problem(
+            where, f"expected one coordinate per independent constraint row, {rows} in all, got {listed}"
+        )

@@ -1,0 +1,110 @@
+"""What the parts of a description may refer to by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..language.suggest import alternatives
+from .draft import Draft
+from .tables.link import Link
+from .types.joints import JOINT_TYPES
+from .types.measures import FORCE, spelled
+
+_POINT_QUANTITIES = ("x", "y", "z", "vx", "vy", "vz")
+_POINT_ACCELERATIONS = ("ax", "ay", "az")
+_COSINES = tuple(f"R{i}{j}" for i in "123" for j in "123")
+
+
+class References:
+    """All names of a draft. Faulty parts count as known: they have been reported already.
+
+    links        sound links by name, the first of each name
+    all_links    names of all links
+    faulty       names of links whose joints are not known
+    bodies       names of everything that can be a parent
+    coordinates  full names such as `column.angle`
+    """
+
+    def __init__(self, draft: Draft) -> None:
+        self.links: dict[str, Link] = {}
+        for link in draft.chain.links:
+            self.links.setdefault(link.name, link)
+        self.all_links = list(dict.fromkeys(name for _, name in draft.names("links")))
+        self.faulty = set(self.all_links) - set(self.links)
+        self.points = [name for _, name in draft.names("points")]
+        self.framed = [name for name in self.points if _has_axes(draft.data["points"][name])]
+        self.parameters = [name for _, name in draft.names("parameters")]
+        self.has_base = "base" in draft.data
+        self.bodies = list(dict.fromkeys(["ground", *["base"] * self.has_base, *self.all_links]))
+        self.coordinates = list(self._coordinates())
+        self.measured = dict(self._measured(draft))
+        self._in_expressions = dict.fromkeys(self._quantities())
+        self._accelerations = dict.fromkeys(self._second_rates())
+
+    def _measured(self, draft: Draft) -> Iterator[tuple[str, str]]:
+        """Names of what force elements let one read, as expressions and as equations have them."""
+        for kind in ("line", "contact"):
+            for _, name in draft.names(f"{kind}s"):
+                yield from spelled(kind, name).items()
+        for name in _one_sided(draft.data.get("base")):
+            yield from spelled("support", name).items()
+
+    def _coordinates(self) -> Iterator[str]:
+        if self.has_base:
+            yield from (f"base.{motion.coordinate}" for motion in JOINT_TYPES["free"])
+        for link in self.links.values():
+            yield from (f"{link.name}.{motion.coordinate}" for motion in JOINT_TYPES[link.joint.type])
+            for r in range(1, link.beam.count if link.beam else 1):
+                yield from (f"{link.name}.r{r}_{motion.coordinate}" for motion in JOINT_TYPES["spherical"])
+
+    def _quantities(self) -> Iterator[str]:
+        yield from ("t", "pi", *self.parameters)
+        yield from (f"{point}.{quantity}" for point in self.points for quantity in _POINT_QUANTITIES)
+        yield from (f"{name}{suffix}" for name in self._moving() for suffix in ("", "_dot"))
+        yield from self.measured
+
+    def _moving(self) -> Iterator[str]:
+        """What has rates that are called like it."""
+        yield from (f"{point}.{cosine}" for point in self.framed for cosine in _COSINES)
+        yield from self.coordinates
+
+    def _second_rates(self) -> Iterator[str]:
+        yield from (f"{point}.{quantity}" for point in self.points for quantity in _POINT_ACCELERATIONS)
+        yield from (f"{name}_ddot" for name in self._moving())
+
+    def is_force(self, name: str) -> bool:
+        """Whether a name in an expression is a force element's force."""
+        return self.measured.get(name, "").endswith(f".{FORCE}")
+
+    def expression_problem(self, name: str, order: int = 0) -> str | None:
+        """Why a name in an expression is wrong, or None; order: of a programmed constraint."""
+        owner = name.partition(".")[0]
+        if name in self._in_expressions or owner in self.faulty:
+            return None
+        if name in self._accelerations:
+            return (
+                None if order == 2 else f"{name!r} is an acceleration, known in [[programmed]] of order = 2 only"
+            )
+        if owner in self.points and name.partition(".")[2].split("_")[0] in _COSINES:
+            return f"{name!r} is about axes that point {owner} does not have; {axes_for(owner)}"
+        known = [*self._in_expressions, *(self._accelerations if order == 2 else ())]
+        own = [other for other in known if other.startswith(f"{owner}.")]
+        return f"unknown name {name!r}; {alternatives(name, own or known)}"
+
+
+def axes_for(point: str) -> str:
+    """What to do where a point has to have axes."""
+    return f"give points.{point} an rpy ([0.0, 0.0, 0.0]: axes of its link)"
+
+
+def _has_axes(point: Any) -> bool:
+    return isinstance(point, dict) and "rpy" in point
+
+
+def _one_sided(base: Any) -> Iterator[str]:
+    """Names of the one-sided supports of a table that may have faults."""
+    supports = base.get("supports") if isinstance(base, dict) else None
+    for i, support in enumerate(supports if isinstance(supports, list) else (), start=1):
+        if isinstance(support, dict) and support.get("one_sided") is True:
+            yield str(support.get("name") or f"support{i}")

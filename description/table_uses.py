@@ -1,0 +1,63 @@
+"""Problems of tables: of their files, and of where expressions use them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..core.errors import Problem
+from ..language import constants, expressions
+from ..language.ir import Expr
+from ..language.suggest import unknown
+from .draft import Draft
+from .messages import dotted
+from .tables.table import Table
+
+_ROUNDING = 1e-9  # of a table's span
+
+
+def file_problems(draft: Draft) -> Iterator[Problem]:
+    """All that is wrong with the tables' files."""
+    for name, table in draft.chain.tables.items():
+        for problem in table.problems:
+            yield Problem(dotted(["tables", name, problem.where]), problem.message)
+
+
+def use_problems(tree: Expr, where: str, draft: Draft, *, may_have_kinks: bool) -> Iterator[Problem]:
+    """Of an expression; may_have_kinks: no derivatives of it are needed, so that linear tables will do."""
+    known = [name for _, name in draft.names("tables")]
+    for use in expressions.tables(tree):
+        name = use.data[0]
+        table = draft.chain.tables.get(name)
+        if name not in known:
+            yield Problem(where, unknown("table", name, known))
+        elif not _is_affine(use.args[0], draft):
+            text = "expected t, or sums and products of t with numbers and parameters, such as 2*t + lag"
+            yield Problem(where, f"table({name}, …): {text}")
+        elif table is not None and not table.problems:
+            yield from _fits(use, where, table, draft, may_have_kinks)
+
+
+def _is_affine(argument: Expr, draft: Draft) -> bool:
+    parameters = [name for _, name in draft.names("parameters")]
+    return expressions.degree(argument, {"t"}) <= 1 and {*expressions.names(argument)} <= {"t", "pi", *parameters}
+
+
+def _fits(use: Expr, where: str, table: Table, draft: Draft, may_have_kinks: bool) -> Iterator[Problem]:
+    name, *_ = use.data
+    if table.interpolation == "linear" and not may_have_kinks:
+        yield Problem(where, f'table({name}, …) is linear, and its slope jumps here; set interpolation = "cubic"')
+    if table.ends == "free":
+        first, last = table.span
+        begin, end = _range(use.args[0], draft)
+        margin = _ROUNDING * (last - first)
+        if begin < first - margin or end > last + margin:
+            text = f"the run asks for {begin:.9g} to {end:.9g} s (simulation.stop), the table goes from"
+            text += f' {first:.9g} to {last:.9g} s; give more lines, a shorter run, or ends = "rest"'
+            yield Problem(where, f"table({name}, …): {text}")
+
+
+def _range(argument: Expr, draft: Draft) -> tuple[float, float]:
+    """Least and largest value of an argument during the run."""
+    parameters = draft.chain.parameter_values
+    ends = [constants.value(argument, {**parameters, "t": time}) for time in (0.0, draft.chain.simulation.stop)]
+    return min(ends), max(ends)

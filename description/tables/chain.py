@@ -1,0 +1,111 @@
+"""The whole description."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field, ModelWrapValidatorHandler, model_validator
+
+from ...language import expressions
+from ...language.ir import Expr
+from ..fields.names import FileName, Name
+from ..fields.numbers import Vector3, known_parameters
+from ..fields.types import Part, Text, Version
+from ..types.measures import spelled
+from .base import Base
+from .closure import Closure
+from .contact import Contact
+from .line import Line
+from .link import Link
+from .parameter import NumberOrTable, values
+from .settings import Case, Constraints, Outputs, Simulation, Statics
+from .table import Table
+from .task import Force, Motion, Nonholonomic, Point, Programmed
+
+
+class Chain(Part):
+    """A mechanism with its task, as the file says it; SI units, radians."""
+
+    version: Version = Field(alias="schema")
+    """Version of the format."""
+    name: FileName
+    """Of the mechanism; becomes the Modelica model's and the FMU's name."""
+    description: Text = ""
+    """A line about it, for Modelica, FMU and report."""
+    gravity: Vector3 = (0.0, 0.0, -9.81)
+    """x, y, z in the world frame, m/s²."""
+    parameters: dict[Name, NumberOrTable] = Field({})
+    """Name → number or table that expressions may use, here and in place of other numbers of the mechanism."""
+    tables: dict[Name, Table] = Field({})
+    """Name → table over time from a file, which expressions use as `table(name, t)`."""
+    base: Base | None = None
+    """The base; without this table the links start from the ground."""
+    links: tuple[Link, ...] = ()
+    """Rigid links and beams, in any order; parents are named."""
+    points: dict[Name, Point] = Field({})
+    """Name → point fixed to a link, for expressions, paths and outputs."""
+    closures: tuple[Closure, ...] = ()
+    """What closes loops."""
+    programmed: tuple[Programmed, ...] = ()
+    """Programmed constraints: what the mechanism has to do."""
+    motions: tuple[Motion, ...] = ()
+    """Joints that are driven."""
+    nonholonomic: tuple[Nonholonomic, ...] = ()
+    """Knife edges."""
+    forces: tuple[Force, ...] = ()
+    """Applied forces and efforts."""
+    lines: tuple[Line, ...] = ()
+    """Forces along the lines between two points: spring legs, cylinders, ropes."""
+    contacts: tuple[Contact, ...] = ()
+    """Points of links on planes."""
+    constraints: Constraints = Constraints()
+    """How constraints are kept."""
+    statics: Statics = Statics()
+    """How the equilibrium at the start is found."""
+    simulation: Simulation = Simulation()
+    """The run: its length and how exact it is."""
+    outputs: Outputs = Outputs()
+    """What the FMU gives besides coordinates, points and efforts."""
+    cases: tuple[Case, ...] = ()
+    """Named variants of the description."""
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _with_parameters(cls, data: Any, handler: ModelWrapValidatorHandler[Chain]) -> Chain:
+        with known_parameters(values(data.get("parameters") if isinstance(data, dict) else None)):
+            return handler(data)
+
+    @property
+    def accelerated(self) -> tuple[str, ...]:
+        """Points whose accelerations are outputs."""
+        wanted = self.outputs.points
+        return tuple(self.points) if wanted == "all" else tuple(dict.fromkeys(wanted))
+
+    @property
+    def posed(self) -> tuple[str, ...]:
+        """Links whose frames are outputs."""
+        wanted = self.outputs.links
+        return tuple(link.name for link in self.links) if wanted == "all" else tuple(dict.fromkeys(wanted))
+
+    @property
+    def tasks(self) -> tuple[Programmed | Motion, ...]:
+        """What drives have to realise."""
+        return (*self.programmed, *self.motions)
+
+    @property
+    def measured(self) -> dict[str, str]:
+        """What force elements let expressions name → its name in the equations; `lift_length` → `lift.length`."""
+        supports = zip(self.base.support_names, self.base.supports, strict=True) if self.base else ()
+        parts = [("line", line.name) for line in self.lines]
+        parts += [("contact", contact.name) for contact in self.contacts]
+        parts += [("support", name) for name, support in supports if support.one_sided]
+        return {name: other for part in parts for name, other in spelled(*part).items()}
+
+    def expression(self, text: str | float) -> Expr:
+        """An expression of forces, constraints and outputs, with the equations' names of what is measured."""
+        return expressions.renamed(expressions.parse(text), self.measured)
+
+    @property
+    def parameter_values(self) -> dict[str, float]:
+        """Name → number."""
+        return {name: parameter.value for name, parameter in self.parameters.items()}

@@ -1,0 +1,77 @@
+"""Closures: what joins two frames of the tree into a loop."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from ..fields.names import Name
+from ..fields.numbers import NonNegative, Positive
+from ..fields.types import KeyProblem, Part
+from ..types.closures import CLOSURE_TYPES
+from .frame import Frame
+
+NonNegative6 = tuple[NonNegative, NonNegative, NonNegative, NonNegative, NonNegative, NonNegative]
+
+
+class ClosureFrame(Frame):
+    """A frame fixed to a link, given in the (undeformed) link's frame."""
+
+    link: str
+    """The link it is fixed to: its name, `base` or `ground`."""
+
+
+class Closure(Part):
+    """The loop's last joint, between frames a and b; its free axis, if it has one, is z of both."""
+
+    name: Name
+    """Its rows are called `<name>_x` and so on."""
+    type: str = Field(json_schema_extra={"enum": list(CLOSURE_TYPES)})
+    """What it holds: `distance` that of the origins, `point_on_line` the origin of b on the z axis of a."""
+    a: ClosureFrame
+    """The frame that deformations and rows are measured in."""
+    b: ClosureFrame
+    """The other frame, on another link."""
+    model: Literal["constraint", "spring_damper"] = "constraint"
+    """`constraint`: a cut joint, rows of Φ; `spring_damper`: a replacement joint (P3), which has no rows."""
+    length: Positive | None = None
+    """Between the origins of a `distance` closure, m; for no other."""
+    stiffness: NonNegative6 | None = None
+    """Of a `spring_damper` along x y z, N/m, and about φ θ ψ, N·m/rad; 0 leaves the motion free."""
+    damping: NonNegative6 | None = None
+    """Of a `spring_damper` along x y z, N·s/m, and about φ θ ψ, N·m·s/rad; without it none."""
+    axes: Literal["local", "world"] | None = None
+    """Of a `spring_damper`, x y z are those of frame a (`local`, as without it) or the `world`'s, (7) of P3."""
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """Names of its constraint rows; a replacement joint has none."""
+        if self.model == "spring_damper":
+            return ()
+        return tuple(f"{self.name}_{condition.name}" for condition in CLOSURE_TYPES[self.type])
+
+    @field_validator("type")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        if value not in CLOSURE_TYPES:
+            raise ValueError(f"expected one of {', '.join(CLOSURE_TYPES)}, got {value!r}")
+        return value
+
+    @model_validator(mode="after")
+    def _complete(self) -> Closure:
+        springs = self.model == "spring_damper"
+        if springs != (self.stiffness is not None):
+            raise KeyProblem("stiffness", 'six numbers go with model = "spring_damper", and only with it')
+        if not springs and (self.damping is not None or self.axes is not None):
+            key = "axes" if self.damping is None else "damping"
+            raise KeyProblem(key, 'goes with model = "spring_damper" only')
+        if (self.type == "distance") != (self.length is not None):
+            raise KeyProblem("length", "goes with a distance closure, and only with it")
+        if springs and self.type == "distance":
+            raise KeyProblem(
+                "model", "a distance closure is a constraint; use a spherical spring_damper for springs"
+            )
+        if self.a.link == self.b.link:
+            raise KeyProblem("b.link", f"expected another link than that of a, {self.a.link!r}")
+        return self

@@ -1,0 +1,218 @@
+"""A constant frame in its parent's frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from pydantic import model_validator
+
+from ...core.trajectory import Array
+from ..fields.numbers import Given, Matrix4, Vector3, Vector4
+from ..fields.types import KeyProblem, Part
+
+_ORTHONORMAL = 1e-9
+
+
+class Trigonometry(Protocol):
+    """What stands for a frame's numbers, see `mechanism.Algebra`."""
+
+    def value(self, number: float) -> Any:
+        """The number, or what its expression is."""
+
+    def cos(self, angle: Any) -> Any:
+        """Of an angle in rad."""
+
+    def sin(self, angle: Any) -> Any:
+        """Of an angle in rad."""
+
+
+class Frame(Part):
+    """A frame in its parent's frame, given one of three ways: `xyz` and `rpy`, a `matrix`, or Craig's `dh`."""
+
+    xyz: Vector3 | None = None
+    """Its origin in the parent's frame, m; without it 0."""
+    rpy: Vector3 | None = None
+    """Roll, pitch and yaw, rad: R = Rz(yaw)·Ry(pitch)·Rx(roll) turns its axes into the parent's; without it 0."""
+    matrix: Matrix4 | None = None
+    """Homogeneous 4×4, row by row: rotation, and in the last column the origin, m."""
+    dh: Vector4 | None = None
+    """a (m), alpha (rad), d (m), theta (rad): Rot(x, alpha)·Trans(x, a)·Rot(z, theta)·Trans(z, d)."""
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Frame:
+        forms = [self.xyz is not None or self.rpy is not None, self.matrix is not None, self.dh is not None]
+        if sum(forms) > 1:
+            raise ValueError("give a frame in one form only: xyz and rpy, or matrix, or dh")
+        if self.matrix is not None:
+            _check_constant(self.matrix)
+            _check_homogeneous(np.array(self.matrix))
+        return self
+
+    @property
+    def rotation(self) -> Array:
+        """Shape (3, 3): axes of this frame in the parent's frame; exact 0 and ±1 where meant."""
+        return _clean(self._transform()[:3, :3])
+
+    @property
+    def offset(self) -> Array:
+        """Shape (3,): origin in the parent's frame, m."""
+        return self._transform()[:3, 3]
+
+    @property
+    def is_given(self) -> bool:
+        """Whether any of its numbers is an expression of parameters."""
+        return _any_given([*(self.xyz or ()), *(row[3] for row in self.matrix or ()), *(self.dh or ())]) or (
+            self.is_turned_by_parameters
+        )
+
+    @property
+    def is_turned_by_parameters(self) -> bool:
+        """Whether its axes depend on them."""
+        return _any_given([*(self.rpy or ()), *([self.dh[1], self.dh[3]] if self.dh else [])])
+
+    def origin(self, of: Trigonometry) -> list[Any]:
+        """`offset`, of what stands for the numbers."""
+        if self.matrix is not None:
+            return [of.value(row[3]) for row in self.matrix[:3]]
+        if self.dh is not None:
+            a, alpha, d = (of.value(x) for x in self.dh[:3])
+            return [a, -(of.sin(alpha) * d), of.cos(alpha) * d]
+        return [of.value(x) for x in self.xyz or (0.0, 0.0, 0.0)]
+
+    def axes(self, of: Trigonometry) -> list[list[Any]]:
+        """`rotation`, of what stands for the numbers; not of a matrix."""
+        if self.dh is not None:
+            alpha, theta = of.value(self.dh[1]), of.value(self.dh[3])
+            ca, sa, ct, st = of.cos(alpha), of.sin(alpha), of.cos(theta), of.sin(theta)
+            return [row[:3] for row in _denavit_hartenberg_rows(ca, sa, ct, st, 0.0, 0.0)[:3]]
+        angles = [of.value(x) for x in self.rpy or (0.0, 0.0, 0.0)]
+        return _roll_pitch_yaw_rows(*(f(angle) for angle in angles for f in (of.cos, of.sin)))
+
+    def quaternion(self, of: Trigonometry) -> list[Any]:
+        """w, x, y, z of `rotation`, of what stands for the numbers; −w, −x, −y, −z would be the same rotation.
+
+        By half of each angle, so that it has no jumps where angles are parameters; of a matrix with w ≥ 0.
+        """
+        if self.matrix is not None:
+            return _of_matrix(self.rotation)
+        if self.dh is not None:
+            turns = [(0, self.dh[1]), (2, self.dh[3])]
+        else:
+            turns = list(zip((2, 1, 0), reversed(self.rpy or (0.0, 0.0, 0.0)), strict=True))
+        total: list[Any] = [1.0, 0.0, 0.0, 0.0]
+        for axis, number in turns:
+            if isinstance(number, Given) or number != 0.0:
+                half = 0.5 * of.value(number)
+                turn = [of.cos(half), 0.0, 0.0, 0.0]
+                turn[1 + axis] = of.sin(half)
+                total = product(total, turn)
+        return total
+
+    def _transform(self) -> Array:
+        if self.matrix is not None:
+            return np.array(self.matrix)
+        if self.dh is not None:
+            return _denavit_hartenberg(*self.dh)
+        transform = np.eye(4)
+        transform[:3, :3] = roll_pitch_yaw(*(self.rpy or (0.0, 0.0, 0.0)))
+        transform[:3, 3] = self.xyz or (0.0, 0.0, 0.0)
+        return transform
+
+
+def product(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
+    """Of two quaternions w, x, y, z: the rotation b in the axes that a has turned."""
+    (w, x, y, z), (W, X, Y, Z) = a, b
+    return [
+        w * W - x * X - y * Y - z * Z,
+        w * X + x * W + y * Z - z * Y,
+        w * Y - x * Z + y * W + z * X,
+        w * Z + x * Y - y * X + z * W,
+    ]
+
+
+def _of_matrix(R: Array) -> list[float]:
+    """The largest component by its square, the others from it (Shepperd, 1978); w, or else the first, is > 0."""
+    squares = np.array([1 + R[0, 0] + R[1, 1] + R[2, 2], *(1 + 2 * R[i, i] - np.trace(R) for i in range(3))])
+    k = int(np.argmax(squares))
+    rows = np.diag(squares)
+    for i, (j, m) in enumerate(((1, 2), (2, 0), (0, 1)), start=1):
+        rows[0, i] = rows[i, 0] = R[m, j] - R[j, m]
+        rows[1 + j, 1 + m] = rows[1 + m, 1 + j] = R[j, m] + R[m, j]
+    found = rows[k] / np.linalg.norm(rows[k])
+    first = next(x for x in found if abs(x) > _ORTHONORMAL)
+    return [float(x) for x in found * np.sign(first)]
+
+
+def roll_pitch_yaw(roll: float, pitch: float, yaw: float) -> Array:
+    """Shape (3, 3): Rz(yaw)·Ry(pitch)·Rx(roll), angles in rad."""
+    return np.array(_roll_pitch_yaw_rows(*(f(a) for a in (roll, pitch, yaw) for f in (np.cos, np.sin))))
+
+
+def angles_of(rotation: Array) -> tuple[float, float, float]:
+    """Roll, pitch and yaw, rad, of a rotation, shape (3, 3); at a pitch of ±π/2 the roll is 0."""
+    cosine = np.hypot(rotation[0, 0], rotation[1, 0])
+    pitch = float(np.arctan2(-rotation[2, 0], cosine))
+    if cosine < 1e-8:
+        return 0.0, pitch, float(np.arctan2(-rotation[0, 1], rotation[1, 1]))
+    roll, yaw = np.arctan2(rotation[2, 1], rotation[2, 2]), np.arctan2(rotation[1, 0], rotation[0, 0])
+    return float(roll), pitch, float(yaw)
+
+
+def _roll_pitch_yaw_rows(cr: Any, sr: Any, cp: Any, sp: Any, cy: Any, sy: Any) -> list[list[Any]]:
+    return [
+        [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+        [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+        [-sp, cp * sr, cp * cr],
+    ]
+
+
+def _denavit_hartenberg(a: float, alpha: float, d: float, theta: float) -> Array:
+    ca, sa, ct, st = np.cos(alpha), np.sin(alpha), np.cos(theta), np.sin(theta)
+    return np.array(_denavit_hartenberg_rows(ca, sa, ct, st, a, d))
+
+
+def _denavit_hartenberg_rows(ca: Any, sa: Any, ct: Any, st: Any, a: float, d: float) -> list[list[Any]]:
+    return [
+        [ct, -st, 0.0, a],
+        [st * ca, ct * ca, -sa, -sa * d],
+        [st * sa, ct * sa, ca, ca * d],
+        [0.0, 0.0, 0.0, 1.0],
+    ]
+
+
+def _any_given(numbers: Iterable[float]) -> bool:
+    return any(isinstance(x, Given) for x in numbers)
+
+
+def _clean(rotation: Array) -> Array:
+    # cos(pi/2) is 6e-17: such residue would cost operations in every backend and hide the shape of the text.
+    nearest = np.round(rotation)
+    return np.where(np.abs(rotation - nearest) < 1e-15, nearest + 0.0, rotation)
+
+
+def _check_constant(matrix: Matrix4) -> None:
+    for i, row in enumerate(matrix):
+        for j, x in enumerate(row):
+            if isinstance(x, Given) and (j < 3 or i == 3):
+                raise KeyProblem(
+                    "matrix",
+                    f"row {i + 1} depends on parameters ({x.text!r}), but then its axes may be no rotation any"
+                    " more; use rpy or dh for angles that are expressions",
+                )
+
+
+def _check_homogeneous(matrix: Array) -> None:
+    rotation = matrix[:3, :3]
+    if np.any(matrix[3] != [0.0, 0.0, 0.0, 1.0]):
+        raise KeyProblem("matrix", f"expected the last row to be [0, 0, 0, 1], got {matrix[3].tolist()}")
+    error = float(np.abs(rotation.T @ rotation - np.eye(3)).max())
+    if error > _ORTHONORMAL:
+        raise KeyProblem(
+            "matrix",
+            f"expected the upper left 3×3 to be a rotation, but it is off from orthonormal by {error:.2g}"
+            f" (at most {_ORTHONORMAL:g}); correct it, give more digits, or use rpy",
+        )
+    if np.linalg.det(rotation) < 0:
+        raise KeyProblem("matrix", "expected the upper left 3×3 to be a rotation, but it is a reflection")

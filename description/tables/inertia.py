@@ -1,0 +1,127 @@
+"""Mass, centre of mass and inertia of a rigid body, in any of the three accepted forms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+
+from ...core.trajectory import Array
+from ..fields.numbers import Matrix4, NonNegative, Vector3
+from ..fields.types import KeyProblem, Moments, Part
+
+_ROUNDING = 1e-9  # relative; a flat body's moments add up exactly
+_SIX = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+
+
+class Inertial(Part):
+    """Mass, centre of mass and inertia of a rigid body."""
+
+    physical: bool = Field(True, strict=True)  # before the mass, whose check asks for it
+    """`false` takes moments that no body has, and a mass of 0 with moments, as they are: robots have them."""
+    mass: NonNegative | None = None
+    """Of the body, kg; above 0."""
+    com: Vector3 | None = None
+    """Centre of mass: x, y, z in the body's frame, m; without it the frame's origin."""
+    inertia: Moments | None = None
+    """About the centre of mass, axes of the body's frame, kg·m²: the diagonal, or all of the 3×3."""
+    pseudo_inertia: Matrix4 | None = None
+    """In place of the three: the 4×4 of (10) of P0, about the frame's origin, in kg·m², kg·m and kg."""
+
+    @property
+    def has_inertia(self) -> bool:
+        """Whether any of its keys is given."""
+        return any(x is not None for x in (self.mass, self.com, self.inertia, self.pseudo_inertia))
+
+    @field_validator("mass")
+    @classmethod
+    def _above_zero(cls, mass: float | None, info: ValidationInfo) -> float | None:
+        if mass == 0 and info.data.get("physical", True):
+            raise ValueError(f"expected a number above 0, got {mass!r}")
+        return mass
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Inertial:
+        if self.pseudo_inertia is not None:
+            if any(x is not None for x in (self.mass, self.com, self.inertia)):
+                raise ValueError("give pseudo_inertia alone, or mass, com and inertia")
+            _check_pseudo_inertia(np.array(self.pseudo_inertia), self.physical)
+        elif self.has_inertia:
+            _check_mass_and_inertia(self)
+        return self
+
+    def about_com(self) -> tuple[float, Array, Array]:
+        """Mass, kg, com, shape (3,), m, link frame, and inertia about it, shape (3, 3), kg·m², link axes.
+
+        Zeros of a frame that has no mass.
+        """
+        if self.pseudo_inertia is not None:
+            return _from_pseudo_inertia(np.array(self.pseudo_inertia))
+        inertia = np.array(self.inertia or (0.0, 0.0, 0.0), dtype=float)
+        com = np.array(self.com or (0.0, 0.0, 0.0))
+        return float(self.mass or 0.0), com, np.diag(inertia) if inertia.ndim == 1 else inertia
+
+    def numbers(self, of: Callable[[float], Any]) -> tuple[Any, Sequence[Any], Sequence[Any]]:
+        """Mass, com, three numbers, and inertia about it, xx, yy, zz, xy, xz, yz, as in `about_com`.
+
+        of  what stands for a number of the description: the number, or what it is an expression of
+        """
+        if self.pseudo_inertia is not None:
+            return _numbers_of_pseudo_inertia([[of(x) for x in row] for row in self.pseudo_inertia])
+        rows = np.array(self.inertia, dtype=object)
+        rows = np.diag(rows) if rows.ndim == 1 else rows
+        moments = [of(rows[i, j]) for i, j in _SIX]
+        return of(self.mass or 0.0), [of(x) for x in self.com or (0.0, 0.0, 0.0)], moments
+
+
+def _check_mass_and_inertia(part: Inertial) -> None:
+    for key in ("mass", "inertia"):
+        if getattr(part, key) is None:
+            raise KeyProblem(key, "is missing; give both mass and inertia (or a beam, or pseudo_inertia)")
+    inertia = part.about_com()[2]
+    if not _is_symmetric(inertia):
+        raise KeyProblem("inertia", "expected a symmetric 3×3")
+    if part.physical:
+        _check_moments("inertia", inertia)
+
+
+def _check_pseudo_inertia(pseudo: Array, physical: bool) -> None:
+    if not _is_symmetric(pseudo):
+        raise KeyProblem("pseudo_inertia", "expected a symmetric 4×4")
+    if pseudo[3, 3] <= 0:
+        raise KeyProblem("pseudo_inertia", f"expected a mass above 0 in the last row, got {pseudo[3, 3]:.6g}")
+    if physical:
+        _check_moments("pseudo_inertia", _from_pseudo_inertia(pseudo)[2])
+
+
+def _check_moments(key: str, inertia: Array) -> None:
+    """That a body can have this inertia about its com, shape (3, 3), kg·m²."""
+    smallest, middle, largest = np.linalg.eigvalsh(inertia)
+    shown = f"[{smallest:.6g}, {middle:.6g}, {largest:.6g}] about the com"
+    if smallest < -_ROUNDING * largest:
+        raise KeyProblem(key, f"expected principal moments of at least 0, got {shown}")
+    if largest > smallest + middle + _ROUNDING * largest:
+        raise KeyProblem(
+            key, f"no body has principal moments {shown}; the largest may not exceed the sum of the other two"
+        )
+
+
+def _is_symmetric(matrix: Array) -> bool:
+    return bool(np.abs(matrix - matrix.T).max() <= 1e-12 * np.abs(matrix).max())
+
+
+def _from_pseudo_inertia(pseudo: Array) -> tuple[float, Array, Array]:
+    mass = float(pseudo[3, 3])
+    com = pseudo[:3, 3] / mass
+    second = pseudo[:3, :3] - mass * np.outer(com, com)
+    return mass, com, np.trace(second) * np.eye(3) - second
+
+
+def _numbers_of_pseudo_inertia(rows: Sequence[Sequence[Any]]) -> tuple[Any, Sequence[Any], Sequence[Any]]:
+    mass = rows[3][3]
+    com = [rows[i][3] / mass for i in range(3)]
+    second = {(i, j): rows[i][j] - mass * (com[i] * com[j]) for i, j in _SIX}
+    trace = second[0, 0] + second[1, 1] + second[2, 2]
+    return mass, com, [trace - second[i, j] if i == j else 0.0 - second[i, j] for i, j in _SIX]

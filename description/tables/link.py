@@ -1,0 +1,174 @@
+"""Links, their joints and beams."""
+
+from __future__ import annotations
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+
+from ..fields.names import Name
+from ..fields.numbers import NonNegative, Number, Positive
+from ..fields.types import KeyProblem, NonNegativePerItem, Part, PerCoordinate, PlainPerCoordinate, UnitVector
+from ..types.joints import JOINT_TYPES
+from .contact import ContactLaw, without_damper
+from .frame import Frame
+from .friction import Coulomb, Friction
+from .inertia import Inertial
+from .shape import Shape
+
+
+class Limits(Part):
+    """Stops of a revolute or prismatic joint: a spring and a damper that press, and never pull, beyond them."""
+
+    lower: Number | None = None
+    """Least coordinate, rad or m; without it there is no lower stop."""
+    upper: Number | None = None
+    """Largest coordinate, rad or m; without it there is no upper stop."""
+    stiffness: Positive
+    """N·m/rad or N/m; with `law` N·m/radⁿ or N/mⁿ."""
+    damping: NonNegative = 0.0
+    """N·m·s/rad or N·s/m."""
+    law: ContactLaw | None = None
+    """Smooth law in place of the damper."""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Limits:
+        without_damper(self.law, self.model_fields_set)
+        if self.lower is None and self.upper is None:
+            raise ValueError("gives no stop; give lower, upper or both")
+        if self.lower is not None and self.upper is not None and self.lower >= self.upper:
+            raise KeyProblem("upper", f"expected more than lower = {self.lower:g}, got {self.upper:g}")
+        return self
+
+
+class Joint(Part):
+    """Joint between a link and its parent; where it has several coordinates, its numbers may be arrays."""
+
+    type: str = Field(json_schema_extra={"enum": list(JOINT_TYPES)})
+    """Which motions it lets free; their order and signs are in the page on joints and frames."""
+    axis: UnitVector | None = None
+    """Of a revolute or prismatic joint: unit vector in the joint frame; others turn their frame instead."""
+    position: PlainPerCoordinate = 0.0
+    """Coordinates at the start, rad or m."""
+    velocity: PlainPerCoordinate = 0.0
+    """Rates at the start, rad/s or m/s."""
+    stiffness: NonNegativePerItem = 0.0
+    """Of a spring about `rest`, N·m/rad or N/m."""
+    rest: PerCoordinate = 0.0
+    """Coordinate at which the spring is undeformed, rad or m."""
+    damping: NonNegativePerItem = 0.0
+    """Of a viscous damper, N·m·s/rad or N·s/m."""
+    friction: Friction | None = None
+    """Friction of a revolute or prismatic joint."""
+    limits: Limits | None = None
+    """Stops of a revolute or prismatic joint."""
+    armature: NonNegative = 0.0
+    """Of a revolute or prismatic joint: rotor inertia times the square of the gear ratio, kg·m² or kg."""
+
+    @field_validator("type")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        if value not in JOINT_TYPES:
+            raise ValueError(f"expected one of {', '.join(JOINT_TYPES)}, got {value!r}")
+        return value
+
+    @field_validator("position", "velocity", "stiffness", "rest", "damping")
+    @classmethod
+    def _one_per_coordinate(
+        cls, value: float | tuple[float, ...], info: ValidationInfo
+    ) -> float | tuple[float, ...]:
+        kind = info.data.get("type")
+        if kind is None:
+            return value
+        names = [motion.coordinate for motion in JOINT_TYPES[kind]]
+        if not names and value:
+            raise ValueError(f"a {kind} joint has no coordinates; leave the key out")
+        if isinstance(value, tuple) and len(value) != len(names):
+            raise ValueError(
+                f"expected {len(names)} value(s), one per coordinate of the {kind} joint ({', '.join(names)}),"
+                f" got {len(value)}"
+            )
+        return value
+
+    @model_validator(mode="after")
+    def _axis_where_needed(self) -> Joint:
+        needed = any(motion.axis is None for motion in JOINT_TYPES[self.type])
+        if needed and self.axis is None:
+            raise KeyProblem(
+                "axis", f"is missing; a {self.type} joint needs one, for example axis = [0.0, 0.0, 1.0]"
+            )
+        if not needed and self.axis is not None:
+            raise KeyProblem("axis", f"a {self.type} joint has no free choice of axis; turn its frame instead")
+        return self
+
+    @model_validator(mode="after")
+    def _friction_fits(self) -> Joint:
+        for key in ("friction", "limits", "armature"):
+            if getattr(self, key) and self.type not in ("revolute", "prismatic"):
+                raise KeyProblem(key, f"expected a revolute or prismatic joint, got {self.type}")
+        if self.friction is None or isinstance(self.friction, Coulomb):
+            return self
+        if (self.type == "revolute") != (self.friction.diameter is not None):
+            text = "a revolute joint needs its journal's diameter, a prismatic one has none"
+            raise KeyProblem("friction.diameter", text)
+        return self
+
+    def values(self, key: str) -> tuple[float, ...]:
+        """The key's numbers, one per coordinate of the joint."""
+        value = getattr(self, key)
+        return value if isinstance(value, tuple) else (value,) * len(JOINT_TYPES[self.type])
+
+
+class Beam(Part):
+    """Prismatic beam along the link's x axis, divided into rigid finite elements with springs between them."""
+
+    length: Positive
+    """Along x, m."""
+    area: Positive
+    """Of the cross-section, m²."""
+    density: Positive
+    """Of the material, kg/m³."""
+    E: Positive
+    """Young's modulus, Pa."""
+    G: Positive
+    """Shear modulus, Pa."""
+    Iy: Positive
+    """Second moment of area about y, m⁴: bending in the plane of x and z."""
+    Iz: Positive
+    """Second moment of area about z, m⁴: bending in the plane of x and y."""
+    J: Positive
+    """Torsion constant of the cross-section, m⁴."""
+    damping_time: NonNegative = 0.0
+    """Kelvin–Voigt: damping of the springs divided by their stiffness, s."""
+    elements: int = Field(1, strict=True, ge=1, le=64)
+    """Number of rigid finite elements; 1 is a rigid link."""
+    flexible: bool = Field(True, strict=True)
+    """`false` makes it one rigid element, whatever `elements` says."""
+
+    @property
+    def count(self) -> int:
+        """Number of rigid finite elements; 1 is a rigid link."""
+        return self.elements if self.flexible else 1
+
+
+class Link(Inertial):
+    """A rigid body, a beam, or a frame without mass, with its joint frame in the parent's frame."""
+
+    name: Name
+    """Its coordinates are called `<name>.angle` and so on."""
+    parent: str
+    """What the joint hangs on: another link's name, `base` or `ground`."""
+    frame: Frame = Frame()
+    """The joint frame in the parent's frame, where the joint's coordinates are 0."""
+    joint: Joint
+    """Between the link and its parent."""
+    beam: Beam | None = None
+    """In place of mass, com and inertia: a prismatic beam, flexible or rigid."""
+    shape: Shape | None = None
+    """What it looks like in pictures; without it a box of its mass and inertia, and rods to its joints."""
+
+    @model_validator(mode="after")
+    def _one_body(self) -> Link:
+        if self.beam is not None and self.has_inertia:
+            raise ValueError("give a beam, or mass, com and inertia, not both")
+        if self.beam is not None and self.beam.count > 1 and self.shape is not None:
+            raise KeyProblem("shape", "a flexible beam is drawn as a tube that bends; leave the shape out")
+        return self

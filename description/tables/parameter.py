@@ -1,0 +1,71 @@
+"""Numbers of the user's own, that others may be expressions of."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, model_validator
+
+from ..fields.numbers import Plain
+from ..fields.types import KeyProblem, OrTable, Part, Text
+from ..types import units
+from ..types.bounds import LARGEST, Bounds
+
+
+def known_unit(name: str) -> str:
+    """The unit, if it is one; raises ValueError."""
+    units.exponents(name)
+    return name
+
+
+class Parameter(Part):
+    """A number that expressions may use; a parameter of the FMU and of the Modelica text."""
+
+    value: Plain
+    """The number."""
+    unit: Annotated[str, AfterValidator(known_unit)] | None = None
+    """As Modelica writes it, such as `kg` or `N.m/rad`; without one it is as the expressions want it."""
+    description: Text = ""
+    """A line about it, for Modelica, FMU and report."""
+    min: Plain | None = None
+    """The least that it may be, here and in the FMU."""
+    max: Plain | None = None
+    """The most that it may be, here and in the FMU."""
+
+    @model_validator(mode="after")
+    def _within(self) -> Parameter:
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise KeyProblem("max", f"expected at least min, which is {self.min:g}, got {self.max:g}")
+        problem = self.bounds.problem(self.value)
+        if problem:
+            raise KeyProblem("value", f"{problem}, got {self.value:.6g}: the parameter's own min and max")
+        return self
+
+    @property
+    def bounds(self) -> Bounds:
+        """Its own min and max."""
+        return Bounds(-LARGEST if self.min is None else self.min, LARGEST if self.max is None else self.max)
+
+
+def _number_or_table(value: Any) -> Any:
+    if isinstance(value, dict | Parameter):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"expected a number, or a table with a value, got {value!r}")
+    return {"value": value}
+
+
+def values(tables: Any) -> dict[str, float | None]:
+    """Numbers of the table `[parameters]` of a file; None of those that are faulty."""
+    return {name: _value(entry) for name, entry in tables.items()} if isinstance(tables, dict) else {}
+
+
+def _value(entry: Any) -> float | None:
+    try:
+        return Parameter.model_validate(_number_or_table(entry)).value
+    except ValueError:  # pydantic's is one, too
+        return None
+
+
+_NUMBER = {"type": "number", "minimum": -LARGEST, "maximum": LARGEST}
+NumberOrTable = Annotated[Parameter, OrTable(_number_or_table, _NUMBER)]

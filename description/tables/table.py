@@ -1,0 +1,150 @@
+"""Tables over time from files: what `table(name, t)` stands for in expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import PrivateAttr, model_validator
+
+from ...core.errors import DescriptionError, Problem
+from ...core.input_files import Row, numbers, read_rows
+from ...core.trajectory import Array
+from ...language.suggest import unknown
+from ..fields.types import KeyProblem, Part, Text
+
+MOST_POINTS = 10_000
+_LARGEST = 10_000_000  # bytes
+_MOST_PROBLEMS = 10
+_MOST_KINKS = 500
+_FEWEST = {("linear", "rest"): 2, ("cubic", "rest"): 2, ("cubic", "free"): 4}
+
+
+class Table(Part):
+    """Two columns of a file of comma separated values: a function of time between its first and last line."""
+
+    file: Text
+    """Its path, from the description's folder; headers in the first line, at most 10,000 lines below it."""
+    time: str = "time"
+    """Header of the column of times, s, each later than the one before."""
+    value: str
+    """Header of the column of values, in the unit of what they are used for."""
+    interpolation: Literal["cubic", "linear"] = "cubic"
+    """`cubic`: a spline with a continuous second derivative; `linear`: with kinks, for forces alone."""
+    ends: Literal["rest", "free"] = "rest"
+    """`rest`: before its first and after its last time it holds the value there, and a cubic table begins and ends
+    with no slope; `free`: no run may leave the table, and the ends have the slopes of their neighbours' cubics."""
+
+    _points: tuple[tuple[float, ...], tuple[float, ...]] = PrivateAttr(((), ()))
+    _problems: tuple[Problem, ...] = PrivateAttr(())
+
+    @model_validator(mode="after")
+    def _with_points(self) -> Table:
+        if self.interpolation == "linear" and self.ends == "free":
+            raise KeyProblem("ends", '"free" is for cubic tables; a linear one holds its first and last value')
+        fewest = _FEWEST[self.interpolation, self.ends]
+        self._points, self._problems = _read(Path(self.file), _stamp(self.file), self.time, self.value, fewest)
+        return self
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """All that is wrong with the file; where: the key that has to do with it, or empty."""
+        return self._problems
+
+    @property
+    def points(self) -> tuple[Array, Array]:
+        """Times, s, and values, shape (N,) each, of a sound table."""
+        time, value = map(np.array, self._points)
+        return time, value
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """The first and the last time, s."""
+        return self._points[0][0], self._points[0][-1]
+
+    @property
+    def has_kinks(self) -> bool:
+        """Whether solvers stop between its pieces: of long linear tables the kinks are too many, and small."""
+        return self.interpolation == "linear" and len(self._points[0]) <= _MOST_KINKS
+
+    @property
+    def end_values(self) -> tuple[float, float]:
+        """The first and the last value."""
+        return self._points[1][0], self._points[1][-1]
+
+
+def _stamp(file: str) -> tuple[int, int] | None:
+    """What changes with the file's content."""
+    try:
+        found = Path(file).stat()
+    except (OSError, ValueError):
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+_Found = tuple[tuple[tuple[float, ...], tuple[float, ...]], tuple[Problem, ...]]
+
+
+@lru_cache(maxsize=64)
+def _read(path: Path, stamp: tuple[int, int] | None, time: str, value: str, fewest: int) -> _Found:
+    """Points and problems; once for each content of the file, which all cases of a description share."""
+    if stamp is None or not path.is_file():
+        text = f"there is no file {str(path)!r}; paths go from the description's folder"
+        return ((), ()), (Problem("file", text),)
+    try:
+        lines = read_rows(path, _LARGEST)
+    except DescriptionError as error:
+        return ((), ()), tuple(Problem("file", f"{path.name} {problem}") for problem in error.problems)
+    header = [name.strip() for name in lines.pop(0)[1]] if lines else []
+    problems = list(_header_problems(path.name, header, {"time": time, "value": value}))
+    problems += [] if problems else _size_problems(path.name, len(lines), fewest)
+    if problems:
+        return ((), ()), tuple(problems)
+    columns, whole = (
+        (header.index(time), header.index(value)),
+        [row for row in lines if len(row[1]) == len(header)],
+    )
+    found, wrong = numbers([time, value], [(line, [cells[k] for k in columns]) for line, cells in whole])
+    problems = [
+        Problem(
+            "file", f"{path.name}, line {line}: expected {len(header)} values, one per header, got {len(cells)}"
+        )
+        for line, cells in lines
+        if len(cells) != len(header)
+    ]
+    problems += [Problem("file", f"{path.name}, {problem}") for problem in wrong]
+    problems += _value_problems(path.name, whole, found, (time, value))
+    t, x = (tuple(column) for column in np.ma.getdata(found).T.tolist())
+    return (t, x), tuple(problems[:_MOST_PROBLEMS])
+
+
+def _header_problems(file: str, header: Sequence[str], wanted: dict[str, str]) -> Iterator[Problem]:
+    for key, name in wanted.items():
+        if name not in header:
+            yield Problem(key, f"{file}, line 1: {unknown('column', name, header)}")
+        elif header.count(name) > 1:
+            yield Problem(
+                key, f"{file}, line 1: there are {header.count(name)} columns {name!r}; rename one of them"
+            )
+
+
+def _size_problems(file: str, lines: int, fewest: int) -> list[Problem]:
+    if fewest <= lines <= MOST_POINTS:
+        return []
+    return [Problem("file", f"{file}: expected {fewest} to {MOST_POINTS} lines of numbers, got {lines}")]
+
+
+def _value_problems(file: str, lines: Sequence[Row], found: Any, names: Sequence[str]) -> Iterator[Problem]:
+    """Of numbers: those that are not finite or too large, and times that do not increase."""
+    before = -np.inf
+    for (line, _), row in zip(lines, found, strict=True):
+        for name, x in zip(names, row, strict=True):
+            if x is not np.ma.masked and not abs(x) <= 1e12:
+                yield Problem("file", f"{file}, line {line}: {name}: expected a number up to 1e12, got {x:g}")
+        if row[0] is not np.ma.masked and row[0] <= before:
+            text = f"expected a time after the one before, {before:.9g} s, got {row[0]:.9g} s"
+            yield Problem("time", f"{file}, line {line}: {text}")
+        before = before if row[0] is np.ma.masked or not np.isfinite(row[0]) else max(before, float(row[0]))

@@ -1,0 +1,247 @@
+"""A system for a plant: an SSP 1.0 archive with its FMU, its parameter values, and a place for a controller.
+
+`SystemStructure.ssd` connects the plant with a controller by the names of their variables; without a controller it
+leads the plant's inputs and outputs to the system's connectors, and a second structure, `Controller.ssd`, has an
+empty system of fitting connectors where a controller goes. Systems to which every connection is inside have no
+connectors of their own, since libcosim and ecos take no others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ...core.errors import DescriptionError, Problem
+from ...core.files import write_atomically
+from ...core.templates import fill
+from ...core.version import __version__
+from ...core.zip_archive import pack
+from ...runs.fmpy_runs.opening import read_fmu
+
+# FMI 2.0 and 3.0 types → SSP types
+_TYPES = {"Real": "Real", "Float32": "Real", "Float64": "Real", "Boolean": "Boolean", "String": "String"}
+_TYPES |= {"Integer": "Integer", "Int8": "Integer", "UInt8": "Integer", "Int16": "Integer", "UInt16": "Integer"}
+_TYPES |= {"Int32": "Integer", "UInt32": "Integer", "Int64": "Integer", "UInt64": "Integer"}
+_EXPONENTS = ("kg", "m", "s", "A", "K", "mol", "cd")  # and rad, which is 1 and may be left out
+_BASE_UNITS = (*_EXPONENTS, "rad", "factor", "offset")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A unit by what it is in base units: exponents, factor and offset that are not the default."""
+
+    name: str
+    base: Mapping[str, float]
+
+    def fits(self, other: Unit) -> bool:
+        """Whether values of one can be converted into the other."""
+        return all(self.base.get(key, 0) == other.base.get(key, 0) for key in _EXPONENTS)
+
+
+@dataclass(frozen=True)
+class Connector:
+    """What goes into an element or comes out of it.
+
+    kind  input | output
+    type  Real | Integer | Boolean | String
+    unit  None: none, or one that its FMU does not define in base units
+    """
+
+    name: str
+    kind: str
+    type: str
+    unit: Unit | None
+
+
+@dataclass(frozen=True)
+class Element:
+    """An FMU of the system, or a place for one, which has no source.
+
+    parameters  file of its parameter values in the archive, if it has one
+    """
+
+    name: str
+    description: str
+    connectors: tuple[Connector, ...]
+    source: str | None = None
+    parameters: str | None = None
+
+    def of_kind(self, kind: str) -> dict[str, Connector]:
+        """Its inputs or its outputs by name."""
+        return {c.name: c for c in self.connectors if c.kind == kind}
+
+
+@dataclass(frozen=True)
+class Connection:
+    """From an element's output to another's input; an element that is None is the system itself."""
+
+    start: str | None
+    end: str | None
+    name: str
+
+
+@dataclass(frozen=True)
+class System:
+    """Elements and how they are connected; `connectors` are those of the system itself."""
+
+    elements: tuple[Element, ...]
+    connectors: tuple[Connector, ...]
+    connections: tuple[Connection, ...]
+
+
+def write_ssp(plant: Path, out: Path, controller: Path | None = None) -> Path:
+    """Write `Name.ssp`, named after the plant's model, into a folder.
+
+    plant       FMU 2.0, or 3.0, of which the parameters that are arrays are left out: SSP 1.0 has none
+    controller  FMU whose inputs are named like outputs of the plant, and outputs like its inputs
+    Raises DescriptionError if one of them is no FMU or nothing fits.
+    """
+    description = read_fmu(plant)
+    name = str(description.modelName)
+    own = replace(_element("Plant", description), parameters="resources/Plant.ssv")
+    texts = _Texts(name, description)
+    files: dict[str, str | bytes] = {
+        "resources/Plant.fmu": plant.read_bytes(),
+        "resources/Plant.ssv": texts.parameters(),
+    }
+    if controller is None:
+        slot = Element("Controller", "Place for a controller", tuple(map(_opposite, own.connectors)))
+        files["SystemStructure.ssd"] = texts.structure(alone(own))
+        files["Controller.ssd"] = texts.structure(closed(own, slot))
+    else:
+        regulator = _element("Controller", read_fmu(controller))
+        _check_fit(own, regulator, controller)
+        files["SystemStructure.ssd"] = texts.structure(closed(own, regulator))
+        files["resources/Controller.fmu"] = controller.read_bytes()
+    path = out / f"{name}.ssp"
+    write_atomically(path, pack(files))
+    return path
+
+
+def alone(plant: Element) -> System:
+    """The plant with all its connectors led outside."""
+    inputs = tuple(Connection(None, plant.name, name) for name in plant.of_kind("input"))
+    outputs = tuple(Connection(plant.name, None, name) for name in plant.of_kind("output"))
+    return System((plant,), plant.connectors, inputs + outputs)
+
+
+def closed(plant: Element, controller: Element) -> System:
+    """Both connected by name; inputs that this leaves open become the system's."""
+    pairs = ((plant, controller), (controller, plant))
+    connections = [
+        Connection(start.name, end.name, name)
+        for start, end in pairs
+        for name in start.of_kind("output")
+        if name in end.of_kind("input")
+    ]
+    connected = {(c.end, c.name) for c in connections}
+    given: dict[str, Connector] = {}
+    for element in (plant, controller):
+        for name, connector in element.of_kind("input").items():
+            if (element.name, name) not in connected:
+                given.setdefault(name, connector)
+                connections.append(Connection(None, element.name, name))
+    return System((plant, controller), tuple(given.values()), tuple(connections))
+
+
+def _check_fit(plant: Element, controller: Element, path: Path) -> None:
+    wanted, offered = plant.of_kind("input"), controller.of_kind("output")
+    problems = [*_misfits(plant, controller), *_ambiguous_units(plant, controller)]
+    if not set(wanted) & set(offered):
+        names = [", ".join(side) or "nothing" for side in (wanted, offered)]
+        text = f"expected outputs named like the plant's inputs, {names[0]}, got {names[1]}"
+        problems.append(Problem("outputs", text))
+    if problems:
+        raise DescriptionError(str(path), problems)
+
+
+def _misfits(plant: Element, controller: Element) -> Iterator[Problem]:
+    """Of variables of the same name, which are connected, or are both led to the same connector of the system."""
+    own = {c.name: c for c in plant.connectors}
+    for theirs in controller.connectors:
+        ours = own.get(theirs.name)
+        if ours is None or ours.kind == theirs.kind == "output":
+            continue
+        if ours.type != theirs.type:
+            yield Problem(theirs.name, f"expected an {theirs.kind} of type {ours.type}, got {theirs.type}")
+        elif ours.unit and theirs.unit and not ours.unit.fits(theirs.unit):
+            text = f"expected a unit that converts to the plant's, {ours.unit.name}, got {theirs.unit.name}"
+            yield Problem(theirs.name, text)
+
+
+def _ambiguous_units(plant: Element, controller: Element) -> Iterator[Problem]:
+    own = {c.unit.name: c.unit for c in plant.connectors if c.unit}
+    for name, unit in {c.unit.name: c.unit for c in controller.connectors if c.unit}.items():
+        if name in own and unit != own[name]:
+            text = f"expected what it is in the plant, {_in_base(own[name])}, got {_in_base(unit)}"
+            yield Problem(f"unit {name}", text)
+
+
+def _in_base(unit: Unit) -> str:
+    return " ".join(f"{key}={value}" for key, value in unit.base.items()) or "1"
+
+
+def _element(name: str, description: Any) -> Element:
+    units = _units(description)
+    scalars = (v for v in description.modelVariables if v.type in _TYPES and not v.dimensions)
+    connectors = tuple(
+        Connector(v.name, v.causality, _TYPES[v.type], units.get(_unit_name(v) or ""))
+        for v in scalars
+        if v.causality in ("input", "output")
+    )
+    return Element(name, str(description.description or ""), connectors, f"resources/{name}.fmu")
+
+
+def _opposite(connector: Connector) -> Connector:
+    return replace(connector, kind="input" if connector.kind == "output" else "output")
+
+
+class _Texts:
+    """The XML files of a system around a plant."""
+
+    def __init__(self, name: str, description: Any) -> None:
+        self._common = {"name": name, "tool": f"gpmelica {__version__}"}
+        self._experiment = description.defaultExperiment
+        self._units = _units(description)
+        parameters = (v for v in description.modelVariables if v.causality == "parameter")
+        self._parameters = [v for v in parameters if not v.dimensions]
+
+    def structure(self, system: System) -> str:
+        """SystemStructure.ssd."""
+        connectors = [*system.connectors, *(c for element in system.elements for c in element.connectors)]
+        return self._render(
+            "exchange/ssp/structure.ssd.jinja",
+            [c.unit for c in connectors if c.unit],
+            system=system,
+            start=self._experiment.startTime,
+            stop=self._experiment.stopTime,
+        )
+
+    def parameters(self) -> str:
+        """Plant.ssv: the start values of all parameters, those of its solver included."""
+        return self._render(
+            "exchange/ssp/parameters.ssv.jinja",
+            [self._units[p.unit] for p in self._parameters if p.unit],
+            parameters=[(p, _TYPES[p.type]) for p in self._parameters],
+        )
+
+    def _render(self, template: str, used: Iterable[Unit], **values: Any) -> str:
+        units = {unit.name: unit.base for unit in used}
+        return fill(template, {**self._common, "units": sorted(units.items()), **values})
+
+
+def _units(description: Any) -> dict[str, Unit]:
+    """Those that are defined in base units, as SSP wants them, by name."""
+    return {u.name: Unit(u.name, _base(u.baseUnit)) for u in description.unitDefinitions if u.baseUnit is not None}
+
+
+def _unit_name(variable: Any) -> str | None:
+    """Its own or that of its type."""
+    return variable.unit or getattr(variable.declaredType, "unit", None)
+
+
+def _base(base: Any) -> dict[str, float]:
+    values = {key: getattr(base, key) for key in _BASE_UNITS}
+    return {key: value for key, value in values.items() if value != (1.0 if key == "factor" else 0)}

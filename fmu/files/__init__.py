@@ -1,1 +1,0 @@
-"""Files: written completely or not at all, packed, from templates."""

@@ -1,0 +1,151 @@
+"""Force elements of a mechanism by their description: lines, contacts, what joints have on their coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..description.tables import contact as described_contact
+from ..description.tables import line as described_line
+from ..description.tables.contact import ContactLaw
+from ..description.tables.friction import Coulomb as DescribedCoulomb
+from ..description.tables.line import Followed
+from ..description.tables.link import Joint
+from ..description.types.bounds import HERTZIAN, NON_NEGATIVE, POSITIVE
+from ..description.types.joints import JOINT_TYPES
+from ..language import expressions
+from ..language.ir import Expr
+from .algebra import Algebra, Value
+from .parts import Contact, Coulomb, Filter, HuntCrossley, Limits, Line, Place
+
+Placed = Callable[..., Place]  # link, position, name, text
+
+
+def line(given: described_line.Line, algebra: Algebra, place: Placed, parsed: Callable[..., Expr]) -> Line:
+    """A line; place: where a point of a link is; parsed: an expression that may use what is measured elsewhere."""
+    name = given.name
+    a, b = (
+        place(end.link, end.point, f"{name}_{key}", f"end {key} of {name}")
+        for key, end in (("a", given.a), ("b", given.b))
+    )
+    springs = given.force is None and not given.input
+    stiffness, damping = (
+        algebra.scalar(f"{name}_{key}", number, unit, f"{key} of {name}", NON_NEGATIVE) if springs else None
+        for key, number, unit in (("stiffness", given.stiffness, "N/m"), ("damping", given.damping, "N.s/m"))
+    )
+    own = {quantity: f"{name}.{quantity}" for quantity in described_line.OWN_NAMES}
+    force = None if given.force is None else expressions.renamed(parsed(given.force), own)
+    law = (force, given.input, given.tension_only)
+    if not isinstance(given.rest, Followed):
+        return Line(name, a, b, stiffness, damping, expressions.parse(given.rest), *law)
+    return Line(name, a, b, stiffness, damping, expressions.parse(0.0), *law, _filter(given.rest, algebra))
+
+
+def _filter(given: Followed, algebra: Algebra) -> Filter:
+    """What a line's length at rest follows."""
+    name, start = given.input, None
+    cutoff = algebra.scalar(
+        f"{name}_cutoff", given.cutoff, "Hz", f"cutoff frequency of the filter of {name}", POSITIVE
+    )
+    if given.start is not None:
+        start = algebra.scalar(f"{name}_start", given.start, "m", f"what {name} begins with", NON_NEGATIVE)
+    return Filter(name, "m", cutoff, None, start)
+
+
+def contact(given: described_contact.Contact, algebra: Algebra, place: Placed) -> Contact:
+    """A contact; place: where a point of a link is."""
+    name, friction = given.name, given.friction
+    where = place(given.link, given.point, f"{name}_point", f"point of {name}")
+    text = f"a point of the plane of {name}, world frame"
+    mu: Value = None
+    v_s: Value = None
+    if friction is not None:
+        mu = algebra.scalar(f"{name}_mu", friction.mu, "1", f"coefficient of friction of {name}", NON_NEGATIVE)
+        v_s = algebra.scalar(f"{name}_v_s", friction.v_s, "m/s", f"regularising velocity of {name}", POSITIVE)
+    return Contact(
+        name,
+        where,
+        algebra.vector(f"{name}_origin", given.plane.point, "m", text),
+        np.array(given.plane.normal),
+        _stiffness(algebra, name, name, given.stiffness, ("N", "m"), given.law),
+        _damping(algebra, name, name, given.damping, ("N", "m"), given.law),
+        hunt_crossley(algebra, name, name, given.law, "m"),
+        mu,
+        v_s,
+    )
+
+
+def coulomb(joint: Joint, owner: str, algebra: Algebra) -> Coulomb:
+    """Friction of a joint."""
+    length, effort = _units(joint)
+    assert isinstance(joint.friction, DescribedCoulomb)
+    return Coulomb(
+        algebra.scalar(f"{owner}_friction", joint.friction.effort, effort, f"friction of {owner}", POSITIVE),
+        algebra.scalar(
+            f"{owner}_v_s", joint.friction.v_s, f"{length}/s", f"regularising velocity of {owner}", POSITIVE
+        ),
+    )
+
+
+def limits(joint: Joint, owner: str, algebra: Algebra) -> Limits:
+    """Stops of a joint."""
+    (length, effort), given = _units(joint), joint.limits
+    assert given is not None
+    lower, upper = (
+        None if stop is None else algebra.scalar(f"{owner}_{key}_stop", stop, length, f"{key} stop of {owner}")
+        for key, stop in (("lower", given.lower), ("upper", given.upper))
+    )
+    name, text, units = f"{owner}_stop", f"the stops of {owner}", (effort, length)
+    return Limits(
+        lower,
+        upper,
+        _stiffness(algebra, name, text, given.stiffness, units, given.law),
+        _damping(algebra, name, text, given.damping, units, given.law),
+        hunt_crossley(algebra, name, text, given.law, length),
+    )
+
+
+def hunt_crossley(
+    algebra: Algebra, name: str, text: str, law: ContactLaw | None, unit: str
+) -> HuntCrossley | None:
+    """The smooth law of what is named so; unit of its depth."""
+    if law is None:
+        return None
+    return HuntCrossley(
+        algebra.scalar(f"{name}_exponent", law.exponent, "1", f"exponent of the depth of {text}", HERTZIAN),
+        algebra.scalar(f"{name}_loss", law.loss, f"s/{unit}", f"dissipation of {text}", NON_NEGATIVE),
+    )
+
+
+def _stiffness(
+    algebra: Algebra, name: str, text: str, value: Value, units: tuple[str, str], law: ContactLaw | None
+) -> Value:
+    """A stiffness; with a power of the depth its unit depends on the exponent, which unit strings cannot say."""
+    effort, length = units
+    unit = f"{effort}/{length}" if law is None else None
+    about = f"stiffness of {text}" + ("" if law is None else f", {effort}/{length}^{name}_exponent")
+    return algebra.scalar(f"{name}_stiffness", value, unit, about, POSITIVE)
+
+
+def _damping(
+    algebra: Algebra, name: str, text: str, value: Value, units: tuple[str, str], law: ContactLaw | None
+) -> Value:
+    """A damping, N·s/m or N·m·s/rad; none beside a law, whose loss takes its place."""
+    effort, length = units
+    if law is not None:
+        return 0.0
+    return algebra.scalar(f"{name}_damping", value, f"{effort}.s/{length}", f"damping of {text}", NON_NEGATIVE)
+
+
+def armature(joint: Joint, owner: str, algebra: Algebra) -> Value:
+    """Of a joint's drive, on its axis."""
+    unit = "kg.m2" if _units(joint)[0] == "rad" else "kg"
+    text = f"rotor inertia on the axis of {owner}"
+    return algebra.scalar(f"{owner}_armature", joint.armature, unit, text, NON_NEGATIVE)
+
+
+def _units(joint: Joint) -> tuple[str, str]:
+    """Of a joint's coordinate and effort."""
+    length = JOINT_TYPES[joint.type][0].unit
+    return length, "N.m" if length == "rad" else "N"

@@ -1,0 +1,43 @@
+"""What drives have to realise, by its description: programmed constraints and motions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..description import Chain
+from ..description.tables.task import Motion, Path, Programmed
+from ..description.types.bounds import POSITIVE, RAMP
+from ..language import ir
+from ..language.ir import Expr
+from .algebra import Algebra
+from .parts import Coordinate, Filter, ProgrammedTask
+
+
+def programmed(given: Programmed, chain: Chain) -> ProgrammedTask:
+    """A programmed constraint."""
+    expression = None if given.expression is None else chain.expression(given.expression)
+    return ProgrammedTask(given.name, given.order, expression, given.path)
+
+
+def motion(
+    given: Motion, coordinates: Sequence[Coordinate], k: int, chain: Chain, algebra: Algebra
+) -> ProgrammedTask:
+    """Coordinate k less what it has to be, as it is written; or what an input leads it to."""
+    coordinate, name = coordinates[k], given.name
+    if given.position is None:
+        text = f"cutoff frequency of the filter of {name}"
+        cutoff = algebra.scalar(f"{name}_cutoff", given.cutoff, "Hz", text, POSITIVE)
+        return ProgrammedTask(name, 0, None, None, Filter(name, coordinate.unit, cutoff, k, None))
+    difference = Expr("-", (), (ir.symbol(coordinate.name), chain.expression(given.position)))
+    return ProgrammedTask(name, 0, difference, None)
+
+
+def keep_times(path: Path, name: str, algebra: Algebra) -> None:
+    """What the times of a path must keep where they follow from parameters."""
+    for number, (duration, shared) in enumerate(path.blended(algebra.value), start=1):
+        text = f"duration of leg {number} of {name}"
+        algebra.require(duration, f"{text}, s", POSITIVE)
+        algebra.require(duration - shared, f"{text} without what its ends blend, s")
+    for number, blend in enumerate(path.blends(algebra.value), start=1):
+        algebra.require(blend, f"blend time at waypoints[{number}] of {name}, s")
+    algebra.require(algebra.value(path.ramp_share), f"ramp of {name}", RAMP)

@@ -1,1 +1,0 @@
-"""Runs, and what is found out about a mechanism: modes, reactions, what cannot be reached."""

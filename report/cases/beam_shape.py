@@ -1,0 +1,35 @@
+"""Shapes that flexible links take, from the frames of their rigid finite elements."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...core.trajectory import Array
+from ...mechanism import Mechanism
+
+
+def flexible_links(mechanism: Mechanism) -> list[str]:
+    """Links of several elements, in the order of their bodies."""
+    return list(dict.fromkeys(c.owner for c in mechanism.coordinates if c.role == "elastic"))
+
+
+def beam_shape(mechanism: Mechanism, frames: Array, link: str) -> Array:
+    """Where the elements of a flexible link begin and the last one ends, shape (elements + 1, 3), m.
+
+    In the frame of its first element, whose x axis is the undeformed beam.
+
+    frames   of all bodies, shape (bodies, 4, 4), world frame, m
+    """
+    own = [k for k, body in enumerate(mechanism.bodies) if body.link == link]
+    starts = element_starts(mechanism, link)
+    beam = next(entry.beam for entry in mechanism.chain.links if entry.name == link)
+    assert beam is not None
+    end = frames[own[-1]] @ [beam.length - starts[-1], 0.0, 0.0, 1.0]
+    nodes = np.vstack([frames[own, :, 3], end])
+    return np.asarray((np.linalg.inv(frames[own[0]]) @ nodes.T).T[:, :3])
+
+
+def element_starts(mechanism: Mechanism, link: str) -> Array:
+    """Where the elements of the undeformed link begin along its x axis, shape (elements,), m."""
+    own = [body for body in mechanism.bodies if body.link == link]
+    return np.cumsum([0.0, *(float(np.asarray(body.offset)[0]) for body in own[1:])])

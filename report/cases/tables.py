@@ -1,0 +1,197 @@
+"""Tables that compare the cases of a study: every cell already text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from ...description import Chain
+from ...runs.compare.compare import on_common_grid
+from ...runs.compare.decay import Decay
+from ..plots.number_text import NOTHING, decimal, scientific, unit_text
+from ..tables import Kind, Table, tabulate
+from .figures import shared_coordinates
+from .load_rms import load_rms
+from .outcome import CaseFailure, CaseRun, Outcome
+
+_Columns = list[tuple[str, Kind, Callable[[Outcome], str]]]
+
+
+def overview(chain: Chain, outcomes: Sequence[Outcome]) -> Table:
+    """One row per case: what it changes, whether it agrees, how well it keeps to the constraints."""
+    changes = {case.name: _settings(case.set) for case in chain.cases}
+    columns: _Columns = [
+        ("case", "code", lambda o: o.case),
+        ("verdict", "verdict", verdict),
+        ("plausible", "verdict", plausible),
+        ("changes", "expression", lambda o: changes.get(o.case) or NOTHING),
+        ("n", "number", lambda o: str(o.result.get("n", NOTHING))),
+        ("dof", "number", lambda o: str(o.result.get("dof", NOTHING))),
+        ("relative error", "number", largest_error),
+        ("largest ‖Φ‖", "number", lambda o: _violation(o, max)),
+        ("‖Φ‖ at the end", "number", lambda o: _violation(o, lambda values: values[-1])),
+        ("report", "open", lambda o: f"{o.case}/report.html" if isinstance(o, CaseRun) else ""),
+    ]
+    return tabulate(columns, outcomes)
+
+
+def wall_times(outcomes: Sequence[Outcome]) -> Table:
+    """One row per case, a column per run with its wall time, s."""
+    times = {o.case: {run["name"]: run["wall_s"] for run in o.result["runs"]} for o in outcomes}
+    names = dict.fromkeys(name for of_case in times.values() for name in of_case)
+    texts = {case: {name: decimal(s, 2) for name, s in of_case.items() if s} for case, of_case in times.items()}
+    rows = [(case, *(of_case.get(name, NOTHING) for name in names)) for case, of_case in texts.items()]
+    numbers: tuple[Kind, ...] = tuple("number" for _ in names)
+    return Table(("case", *(f"{name}, s" for name in names)), ("code", *numbers), tuple(rows))
+
+
+def decays(runs: Sequence[CaseRun]) -> Table:
+    """One row per case whose ‖Φ‖ dies out: rate of the straight part, against Baumgarte's slow root."""
+    fitted = [(run, run.decay) for run in runs]
+    rows = [_decay_row(run, decay) for run, decay in fitted if decay is not None]
+    headers = (
+        "case",
+        "slow root, 1/s",
+        "fitted rate, 1/s",
+        "difference",
+        "fitted over, s",
+        "‖Φ‖ falls from",
+        "to",
+    )
+    return Table(headers, ("code", *(("number",) * 6)), tuple(rows))
+
+
+def differences(runs: Sequence[CaseRun]) -> Table:
+    """One row per joint coordinate that all cases have: how far they get from the first case, at most."""
+    apart = [_apart(runs, run) for run in runs[1:]]
+    rows = [
+        (
+            c.name,
+            unit_text(c.unit),
+            decimal(_range(runs, c.symbol), 3),
+            *(f"{scientific(d[c.symbol][0])} ({percent(d[c.symbol][1])})" for d in apart),
+        )
+        for c in shared_coordinates(runs, "joint")
+    ]
+    kinds: tuple[Kind, ...] = tuple("number" for _ in runs)
+    headers = ("coordinate", "unit", "range", *(run.case for run in runs[1:]))
+    return Table(headers, ("code", "text", *kinds), tuple(rows))
+
+
+def load_table(runs: Sequence[CaseRun]) -> Table:
+    """One row per joint and component: RMS of the force in each case, N, and its change from the first."""
+    found = [load_rms(run) for run in runs]
+    shared = [link for link in found[0] if all(link in of_case for of_case in found)] if found else []
+    rows = []
+    for link, part in product(shared, ("axial", "normal")):
+        first, *others = (getattr(of_case[link], part) for of_case in found)
+        relative = (f"{decimal(v, 4)} ({percent(v / first - 1) if first else NOTHING})" for v in others)
+        doubtful = any(part in run.not_unique.get(link, ()) for run in runs)
+        rows.append((link, f"{part}, not unique" if doubtful else part, decimal(first, 4), *relative))
+    numbers: tuple[Kind, ...] = tuple("number" for _ in runs)
+    return Table(("joint", "force", *(run.case for run in runs)), ("code", "text", *numbers), tuple(rows))
+
+
+def largest_differences(runs: Sequence[CaseRun]) -> dict[str, float]:
+    """Case → largest difference from the first case over all shared joints, relative to their ranges."""
+    distances = {run.case: _apart(runs, run) for run in runs[1:]}
+    return {case: max(ratio for _, ratio in d.values()) for case, d in distances.items() if d}
+
+
+NOT = {"consistent": "inconsistent", "agrees": "disagrees", "holds": "violated"}  # key of `result.json` → word
+
+
+def verdict(outcome: Outcome) -> str:
+    """In one word: failed, or the first thing that is not as it ought to be, or agrees."""
+    if isinstance(outcome, CaseFailure):
+        return "failed"
+    wrong = [word for key, word in NOT.items() if not outcome.result[key]]
+    return wrong[0] if wrong else "agrees"
+
+
+def plausible(outcome: Outcome) -> str:
+    """Return the case's fourth line of the verdict in one word."""
+    if isinstance(outcome, CaseFailure):
+        return NOTHING
+    return "questionable" if outcome.result["plausible"] else "plausible"
+
+
+def percent(ratio: float) -> str:
+    """`0.41 %`, two digits."""
+    return f"{decimal(100 * ratio, 2)}\u00a0%"
+
+
+def largest_error(outcome: Outcome) -> str:
+    """Largest relative error of all runs, or `failed` if one came to nothing."""
+    found = errors(outcome)
+    if not found:
+        return NOTHING
+    return scientific(max(found)) if all(map(math.isfinite, found)) else "failed"
+
+
+def errors(outcome: Outcome) -> list[float]:
+    """Largest relative error of each run, infinite (in JSON: null) for one that came to nothing."""
+    found = [run["max_rel_error"] for run in outcome.result["runs"]]
+    return [math.inf if error is None else float(error) for error in found]
+
+
+def remark(outcome: Outcome) -> str:
+    """What is wrong with a case: its error, or `fmu-native-me: 7.5e−05 in base_psi_ddot` for each bad run."""
+    if isinstance(outcome, CaseFailure):
+        return outcome.message
+    of_runs = (
+        f"{run['name']}: " + (run["note"] or f"{scientific(run['max_rel_error'])} in {run['worst_signal']}")
+        for run in outcome.result["runs"]
+        if not run["ok"]
+    )
+    others = (outcome.result["because"][key] for key in ("consistent", "holds") if not outcome.result[key])
+    return "; ".join([*of_runs, *others])
+
+
+def _settings(changes: Mapping[str, Any]) -> str:
+    """`key = value, key = value`, to be broken between settings only."""
+    return ", ".join(f"{key} = {_value(value)}".replace(" ", "\u00a0") for key, value in changes.items())
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_value(item) for item in value)}]"
+    return decimal(value) if isinstance(value, float) else str(value)
+
+
+def _violation(outcome: Outcome, of: Callable[[Any], float]) -> str:
+    if isinstance(outcome, CaseFailure) or "violation_position" not in outcome.reference.signals:
+        return NOTHING
+    return scientific(float(of(outcome.reference.signals["violation_position"])))
+
+
+def _decay_row(run: CaseRun, decay: Decay) -> tuple[str, ...]:
+    root = run.slow_root
+    return (
+        run.case,
+        decimal(root, 5),
+        decimal(decay.rate, 5),
+        percent(decay.rate / root - 1) if root else NOTHING,
+        f"{decimal(decay.begin, 3)} … {decimal(decay.end, 3)}",
+        scientific(decay.first),
+        scientific(decay.last),
+    )
+
+
+def _apart(runs: Sequence[CaseRun], other: CaseRun) -> dict[str, tuple[float, float]]:
+    """Joint coordinate → largest difference from the first case, rad or m, and relative to the range."""
+    grid = on_common_grid(runs[0].reference, other.reference)
+    differences = grid.differences()
+    symbols = [c.symbol for c in shared_coordinates(runs, "joint")]
+    largest = {symbol: float(np.max(differences[symbol])) for symbol in symbols}
+    return {symbol: (value, value / (_range(runs, symbol) or math.inf)) for symbol, value in largest.items()}
+
+
+def _range(runs: Sequence[CaseRun], symbol: str) -> float:
+    """Of a coordinate's values in all cases together, rad or m."""
+    values = np.concatenate([run.reference.signals[symbol] for run in runs])
+    return float(np.ptp(values))

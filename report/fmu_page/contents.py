@@ -1,0 +1,58 @@
+"""Files that an FMU's archive holds besides its sources and binaries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from ...analysis import poses
+from ...analysis.prepared import Prepared
+from ...fmu.archive.licences import licences
+from ...fmu.archive.terminals import terminals
+from ...fmu.compilers.binaries import Toolchain
+from ..plots import Picture
+from ..plots.gallery import drawn
+from ..plots.schematic import start_pose
+from .documentation import page
+
+_CAPTION = (
+    "Bodies as lines between their origins, at the start. Circles are joints, dots lie between rigid finite"
+    " elements, triangles are supports, diamonds points."
+)
+_ICONS = {"2.0": "model.png", "3.0": "terminalsAndIcons/icon.png"}
+
+
+def contents(model: Prepared, fmi: str, made_by: Sequence[Toolchain]) -> dict[str, str | bytes]:
+    """Return the documentation, pictures, licences, terminals and the Modelica source of a model.
+
+    Parameters
+    ----------
+    model : Prepared
+        Model that the FMU was generated from.
+    fmi : str
+        Version of the standard, 2.0 or 3.0, which prescribes the paths.
+    made_by : sequence of Toolchain
+        Compilers of the binaries.
+
+    Returns
+    -------
+    dict
+        Contents of files by their paths in the archive.
+    """
+    picture = _picture(model)
+    images: dict[str, str | bytes] = {}
+    if picture is not None:
+        images = {_ICONS[fmi]: picture.png, "documentation/diagram.png": picture.png}
+        images["documentation/diagram.svg"] = picture.svg
+    return {
+        "documentation/index.html": page(model, fmi, made_by, picture),
+        f"resources/{model.name}.mo": model.modelica(),
+        **licences(made_by),
+        **images,
+        **(terminals(model.mechanism) if fmi != "2.0" else {}),
+    }
+
+
+def _picture(model: Prepared) -> Picture | None:
+    draw = partial(start_pose, model.mechanism, poses(model.mechanism, model.start[0]))
+    return next(drawn([("diagram", "The mechanism", _CAPTION, draw)]), None)

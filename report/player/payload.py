@@ -1,0 +1,99 @@
+"""A scene as JSON for the player: numbers that change as base64 of 32-bit floats."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from ...analysis import Mark
+from ...core.trajectory import Array
+from ...mechanism import GROUND, JointFrame, Place
+from ...scene import Bar, Motion, Scene, Shape, reach_of
+from ..plots.space import viewpoint
+
+
+def payload(scene: Scene) -> dict[str, Any]:
+    """JSON-ready; positions go from `centre`, so that 32 bits are enough far from the world's origin."""
+    mechanism, reach = scene.mechanism, reach_of(scene)
+    low, high = reach.min(axis=0), reach.max(axis=0)
+    centre = (low + high) / 2
+    azimuth, vertical = viewpoint(reach[:: max(len(reach) // 2000, 1)], np.asarray(mechanism.gravity))
+    return {
+        "time": {"begin": float(scene.time[0]), "end": float(scene.time[-1]), "count": len(scene.time)},
+        "centre": _numbers(centre),
+        "half": _numbers((high - low) / 2),
+        "extent": scene.extent,
+        "vertical": vertical,
+        "azimuth": azimuth,
+        "scales": list(scene.scales),
+        "cyclic": scene.cyclic,
+        "motions": [_motion(motion, centre) for motion in scene.motions],
+        "shapes": [_shape(shape) for shape in scene.shapes],
+        "bars": [_bar(bar, centre) for bar in scene.bars],
+        "marks": [
+            _mark(mark, scene.acting[:, k] / scene.peak(mark.kind == "moment"), centre)
+            for k, mark in enumerate(scene.marks)
+        ],
+        "axes": [_axes(frame) for frame in mechanism.frames.values() if frame.place.body != GROUND],
+        "points": [{"name": name, **_place(place, centre)} for name, place in mechanism.points.items()],
+    }
+
+
+def _motion(motion: Motion, centre: Array) -> dict[str, Any]:
+    """Per scale, instant and body: position, m, and quaternion x, y, z, w."""
+    frames = motion.frames[:, :, 1:]
+    positions = frames[..., :3, 3] - centre
+    turned = Rotation.from_matrix(frames[..., :3, :3].reshape(-1, 3, 3)).as_quat()
+    together = np.concatenate([positions, turned.reshape(*positions.shape[:3], 4)], axis=-1)
+    return {"name": motion.name, "count": motion.count, "bodies": frames.shape[2], "data": _packed(together)}
+
+
+def _shape(shape: Shape) -> dict[str, Any]:
+    mesh = shape.mesh
+    return {
+        "body": shape.body,
+        "kind": shape.kind,
+        "size": _numbers(shape.size),
+        "position": _numbers(shape.frame[:3, 3]),
+        "quaternion": _numbers(Rotation.from_matrix(shape.frame[:3, :3]).as_quat()),
+        "colour": shape.colour,
+        "vertices": "" if mesh is None else _packed(mesh.vertices),
+        "faces": "" if mesh is None else base64.b64encode(mesh.faces.astype("<u4").tobytes()).decode(),
+    }
+
+
+def _axes(frame: JointFrame) -> dict[str, Any]:
+    turned = Rotation.from_matrix(np.asarray(frame.rotation, dtype=float))
+    at = np.asarray(frame.place.position, dtype=float)
+    return {"body": frame.place.body, "position": _numbers(at), "quaternion": _numbers(turned.as_quat())}
+
+
+def _bar(bar: Bar, centre: Array) -> dict[str, Any]:
+    return {"kind": bar.kind, "a": _place(bar.a, centre), "b": _place(bar.b, centre)}
+
+
+def _mark(mark: Mark, shares: Array, centre: Array) -> dict[str, Any]:
+    return {
+        "name": mark.name,
+        "kind": mark.kind,
+        "a": _place(mark.a, centre),
+        "b": None if mark.b is None else _place(mark.b, centre),
+        "axis": mark.axis,
+        "forces": _packed(shares),
+    }
+
+
+def _place(place: Place, centre: Array) -> dict[str, Any]:
+    at = np.asarray(place.position, dtype=float)
+    return {"body": place.body, "at": _numbers(at - centre if place.body == GROUND else at)}
+
+
+def _numbers(values: Array) -> list[float]:
+    return [float(f"{value:.9g}") for value in np.ravel(values)]
+
+
+def _packed(values: Array) -> str:
+    return base64.b64encode(np.ascontiguousarray(values, dtype="<f4").tobytes()).decode("ascii")

@@ -1,0 +1,105 @@
+"""The player's part of a page: canvas, controls, scene and scripts."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+from markupsafe import Markup
+
+from ...core.files import write_atomically
+from ...core.templates import fill
+from ...scene import Scene
+from .payload import payload
+from .three import three
+
+CYCLES = (0.1, 0.25, 0.5, 1.0, 2.0)  # in a second
+SPEEDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
+_SHORTEST, _LONGEST = 4.0, 30.0  # s that a film takes unless it is asked to go faster or slower
+
+
+@dataclass(frozen=True)
+class Player:
+    """What a page with a player is made of.
+
+    markup   canvas and controls
+    scripts  the scene as JSON and the JavaScript that shows it
+    policy   the scripts' hashes for the page's content security policy
+    """
+
+    markup: Markup
+    scripts: Markup
+    policy: str
+
+
+def player_of(scene: Scene) -> Player:
+    """Raises MissingToolError without three.js."""
+    sources = [three(), files(__package__).joinpath("player.js").read_text(encoding="utf-8")]
+    # no `</script>` may stand inside of a script
+    data = json.dumps(payload(scene), separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    hashes = [base64.b64encode(hashlib.sha256(source.encode()).digest()).decode() for source in sources]
+    return Player(
+        Markup(fill("report/player/player.html.jinja", _content(scene))),
+        Markup(
+            f'<script type="application/json" id="scene">{data}</script>\n'
+            + "\n".join(f"<script>{source}</script>" for source in sources)
+        ),
+        " ".join(f"'sha256-{found}'" for found in hashes),
+    )
+
+
+def write_page(path: Path, scene: Scene, case: str = "", table: object = None, notes: Sequence[str] = ()) -> Path:
+    """Write an HTML page that plays the scene, above a table of `report.tables` and notes.
+
+    Raises MissingToolError without three.js.
+    """
+    chain = scene.mechanism.chain
+    values: dict[str, object] = {
+        "name": chain.name,
+        "case": case,
+        "description": chain.description,
+        "verdict": "modes" if scene.cyclic else "in motion",
+    }
+    values |= {"findings": (), "numbers": (), "player": player_of(scene), "table": table, "notes": notes}
+    write_atomically(path, fill("report/player/animation.html.jinja", values))
+    return path
+
+
+def seconds_of(scene: Scene) -> float:
+    """How long it takes to play the scene, unless one asks for another speed."""
+    length = float(scene.time[-1] - scene.time[0])
+    return length / _speed(length, scene.cyclic)
+
+
+def _content(scene: Scene) -> dict[str, object]:
+    bodies, length = scene.mechanism.bodies, float(scene.time[-1] - scene.time[0])
+    colours = {bodies[shape.body].link: shape.colour for shape in reversed(scene.shapes)}
+    *runs, truth = [motion.name for motion in scene.motions]
+    return {
+        "last": len(scene.time) - 1,
+        "links": [
+            (link, colours[link]) for link in dict.fromkeys(body.link for body in bodies) if link in colours
+        ],
+        "cyclic": scene.cyclic,
+        "speeds": [(s, f"{s:g} cycles/s") for s in CYCLES] if scene.cyclic else [(s, f"{s:g}×") for s in SPEEDS],
+        "speed": _speed(length, scene.cyclic),
+        "scales": [(k, f"{scale:g}×") for k, scale in enumerate(scene.scales)],
+        "runs": list(enumerate(runs or [truth])),
+        "ghost": truth if runs else "",
+        "forces": bool(scene.marks) and not scene.cyclic,
+        "paths": bool(scene.mechanism.points),
+    }
+
+
+def _speed(length: float, cyclic: bool) -> float:
+    """As near to real time as makes a film of so many seconds neither too short nor too long."""
+    if cyclic:
+        return CYCLES[2]
+    fitting = [speed for speed in SPEEDS if _SHORTEST <= length / speed <= _LONGEST]
+    return min(fitting or [SPEEDS[0 if length < 1.0 else -1]], key=lambda speed: abs(np.log(speed)))

@@ -1,0 +1,71 @@
+"""A scene as a film: GIF, or MP4 where there is an ffmpeg."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+from matplotlib.animation import AbstractMovieWriter, FFMpegWriter, PillowWriter
+
+from ...core.errors import MissingToolError
+from ...scene import Scene
+from .solids import draw, stage
+from .style import styled
+
+_RATE, _LONGEST = 20, 12.0  # pictures in a second of the film, and its length, s
+_DPI = 80
+
+
+def write_film(path: Path, scene: Scene, seconds: float, advance: Callable[[float], None]) -> Path:
+    """Write a film of the scene's first run; its name ends in `.gif` or `.mp4`.
+
+    Parameters:
+        seconds  that it lasts, at most 12; pictures are 20 per second
+        advance  called with the fraction done
+    Raises MissingToolError for an mp4 without ffmpeg.
+    """
+    writer = _writer(path.suffix)
+    last = len(scene.time) - 1 - scene.cyclic  # a cycle's last frame is its first one
+    count = max(min(round(_RATE * min(seconds, _LONGEST)) + 1, last + 1), 1)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.stem}.part{path.suffix}")
+    with styled():
+        figure, axes = stage(scene, 5.0)
+        clock = figure.text(0.02, 0.02, "")
+        try:
+            with writer.saving(figure, str(unfinished), _DPI):
+                for done, k in enumerate(np.linspace(0, last, count).round().astype(int), start=1):
+                    drawn = draw(axes, scene, int(k))
+                    clock.set_text(_clock(scene, float(scene.time[k])))
+                    writer.grab_frame()
+                    for artist in drawn:
+                        artist.remove()
+                    advance(done / count)
+            os.replace(unfinished, path)
+        finally:
+            unfinished.unlink(missing_ok=True)
+    return path
+
+
+def _clock(scene: Scene, time: float) -> str:
+    return f"{scene.motions[0].name}: {360 * time:.0f}°" if scene.cyclic else f"t = {time:.3f} s"
+
+
+def _writer(ending: str) -> AbstractMovieWriter:
+    if ending == ".gif":
+        return PillowWriter(fps=_RATE)
+    if shutil.which(matplotlib.rcParams["animation.ffmpeg_path"]) is None:
+        try:
+            from imageio_ffmpeg import get_ffmpeg_exe
+
+            matplotlib.rcParams["animation.ffmpeg_path"] = get_ffmpeg_exe()
+        except (ImportError, RuntimeError):
+            raise MissingToolError(
+                "an mp4 needs ffmpeg: install it, or pip install imageio-ffmpeg; --gif and --html need none"
+            ) from None
+    # even numbers of pixels, as the format wants
+    return FFMpegWriter(fps=_RATE, extra_args=["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p"])

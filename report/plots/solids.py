@@ -1,0 +1,139 @@
+"""A scene's solids, joints and forces at one instant, in axes of matplotlib."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
+
+from ...core.trajectory import Array
+from ...scene import Scene, Shape, axes_in_world, in_world, reach_of
+from . import style
+from .space import AXES, Axes3D, axes_in_space, face, label_places, patch, triad
+
+_AROUND = 16  # corners of what is round
+_LIGHT = np.array([0.35, -0.5, 0.79])
+_FORCE, _MOMENT, _CLOSURE = "#c2410c", "#7c3aed", "#e0a100"
+_PATCH = 0.3  # side of what is shown of a plane, of the mechanism's extent
+_ARROW = 0.24  # length of the largest force, of the mechanism's extent
+
+
+def stage(scene: Scene, height: float = 5.6) -> tuple[Figure, Axes3D]:
+    """A figure with axes that hold all that the scene ever shows."""
+    figure = style.new_figure(height)
+    axes = axes_in_space(figure, figure.add_gridspec(1, 1)[0])
+    face(axes, reach_of(scene), np.asarray(scene.mechanism.gravity))
+    return figure, axes
+
+
+def drawing(scene: Scene) -> Figure:
+    """The scene's first instant with names of links, points and closures."""
+    figure, axes = stage(scene)
+    draw(axes, scene, 0)
+    mechanism, frames = scene.mechanism, scene.motions[0].frames[0, 0]
+    names = {body.link: frames[b + 1, :3, 3] for b, body in reversed(list(enumerate(mechanism.bodies)))}
+    names |= {name: in_world(frames, place) for name, place in mechanism.points.items()}
+    names |= {closure.name: in_world(frames, closure.b.place) for closure in mechanism.closures}
+    names |= {mark.name: in_world(frames, mark.a) for mark in scene.marks if mark.kind in ("line", "plane")}
+    label_places(axes, names)
+    return figure
+
+
+def draw(axes: Axes3D, scene: Scene, k: int, motion: int = 0) -> list[Artist]:
+    """Draw the instant k of one of the scene's motions; returns what was drawn, to be removed before the next."""
+    frames = scene.motions[motion].frames[0, k]
+    drawn: list[Artist] = list(_solids(axes, scene, frames))
+    for bar in scene.bars:
+        ends = np.array([in_world(frames, bar.a), in_world(frames, bar.b)])
+        colour = style.MUTED if bar.kind == "slide" else _CLOSURE
+        drawn += axes.plot(*ends.T, "-" if bar.kind == "slide" else "-o", color=colour, linewidth=2.2, zorder=4)
+    drawn += _marks(axes, scene, frames, k)
+    for place in scene.mechanism.points.values():
+        drawn += axes.plot(*in_world(frames, place)[:, None], "D", color=style.BLUE, markersize=5, zorder=5)
+        path = in_world(scene.motions[motion].frames[0, : k + 1], place)
+        drawn += axes.plot(*path.T, color=style.BLUE, linewidth=1.1, zorder=4)
+    for frame in scene.mechanism.frames.values():
+        turned = axes_in_world(frames, frame)
+        drawn += triad(axes, in_world(frames, frame.place), turned, AXES * scene.extent)
+    return drawn
+
+
+def _solids(axes: Axes3D, scene: Scene, frames: Array) -> Iterator[Artist]:
+    if not scene.shapes:
+        return
+    polygons, colours = [], []
+    for shape in scene.shapes:
+        frame = frames[shape.body + 1] @ shape.frame
+        world = faces_of(shape) @ frame[:3, :3].T + frame[:3, 3]
+        polygons.append(world)
+        colours.append(np.array(to_rgb(shape.colour)) * (0.72 + 0.28 * _facing(world))[:, None])
+    shades = np.concatenate(colours)
+    solids = Poly3DCollection(np.concatenate(polygons), facecolors=shades, edgecolors=0.75 * shades)
+    solids.set(linewidth=0.4, zorder=3)
+    yield axes.add_collection3d(solids, autolim=False)
+
+
+def _facing(faces: Array) -> Array:
+    """How much each face looks towards the light, −1 to 1."""
+    normals = np.cross(faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 1])
+    return np.asarray(normals @ _LIGHT / np.maximum(np.linalg.norm(normals, axis=1), 1e-300))
+
+
+def _marks(axes: Axes3D, scene: Scene, frames: Array, k: int) -> Iterator[Artist]:
+    for mark, force in zip(scene.marks, scene.acting[k], strict=True):
+        a = in_world(frames, mark.a)
+        if mark.b is not None:
+            b = in_world(frames, mark.b)
+            if mark.kind == "support":
+                yield from axes.plot(*b[:, None], "^", color=style.MUTED, markersize=6, zorder=4)
+            elif mark.axis is not None:
+                outline = patch(a, b, np.array(mark.axis), _PATCH * scene.extent)
+                yield axes.add_collection3d(
+                    Poly3DCollection([outline], facecolor=style.MUTED, alpha=0.3), autolim=False
+                )
+            else:
+                yield from axes.plot(*np.array([a, b]).T, color=_CLOSURE, linewidth=2.6, zorder=4)
+        length = force * (_ARROW * scene.extent / scene.peak(mark.kind == "moment"))
+        if np.linalg.norm(length) > 0.01 * _ARROW * scene.extent:
+            tail = a - length if mark.kind in ("support", "plane") else a
+            colour = _MOMENT if mark.kind == "moment" else _FORCE
+            yield axes.quiver(*tail, *length, color=colour, linewidth=1.4, arrow_length_ratio=0.25, zorder=5)
+
+
+def faces_of(shape: Shape) -> Array:
+    """Shape (faces, 4, 3), m, in its own frame, counter-clockwise from outside; a triangle ends twice."""
+    if shape.mesh is not None:
+        return np.asarray((shape.mesh.vertices * shape.size)[shape.mesh.faces[:, [0, 1, 2, 2]]])
+    return _UNIT[shape.kind] * (shape.size / 2)
+
+
+def _ring(z: float, radius: float = 1.0) -> Array:
+    angles = 2 * np.pi * np.arange(_AROUND) / _AROUND
+    return np.column_stack([radius * np.cos(angles), radius * np.sin(angles), np.full(_AROUND, z)])
+
+
+def _between(low: Array, high: Array) -> Array:
+    """What joins two rings, the second one above the first."""
+    return np.stack([low, np.roll(low, -1, axis=0), np.roll(high, -1, axis=0), high], axis=1)
+
+
+def _cube() -> Array:
+    square = np.array([[-1, -1, 1], [1, -1, 1], [1, 1, 1], [-1, 1, 1]], dtype=float)
+    turned = [np.roll(square * [1, 1, side], k, axis=1)[:: int(side)] for k in range(3) for side in (1.0, -1.0)]
+    return np.array(turned)
+
+
+def _sphere() -> Array:
+    rings = [_ring(float(np.sin(h)), float(np.cos(h))) for h in np.linspace(-np.pi / 2, np.pi / 2, _AROUND // 2)]
+    return np.concatenate([_between(low, high) for low, high in pairwise(rings)])
+
+
+_POINT = 0.0  # radius of a ring that is the middle of a lid
+_WALL = _between(_ring(-1.0), _ring(1.0))
+_LIDS = (_between(_ring(1.0), _ring(1.0, _POINT)), _between(_ring(-1.0, _POINT), _ring(-1.0)))
+_UNIT = {"box": _cube(), "cylinder": np.concatenate([_WALL, *_LIDS]), "sphere": _sphere()}

@@ -1,0 +1,175 @@
+"""Common to figures in space: quiet three-dimensional axes of equal scale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.figure import Figure
+from matplotlib.gridspec import SubplotSpec
+from matplotlib.text import Text
+from matplotlib.ticker import MultipleLocator
+from mpl_toolkits.mplot3d import proj3d  # type: ignore[import-untyped]
+from mpl_toolkits.mplot3d.axes3d import Axes3D  # type: ignore[import-untyped]
+from mpl_toolkits.mplot3d.axis3d import Axis  # type: ignore[import-untyped]
+
+from ...core.trajectory import Array
+from . import style
+
+__all__ = ["AXES", "Axes3D", "axes_in_space", "face", "label_places", "triad", "viewpoint"]
+
+_SMALLEST = 0.25  # of the largest extent: what even a flat thing gets
+AXES = 0.08  # length of a frame's axes, of the mechanism's extent
+_TRIAD = ("#c0392b", "#1e8449", "#1f618d")  # axes x, y, z of a frame
+_ELEVATION = 30.0  # degrees above the ground
+_AZIMUTHS = (-60.0, -30.0, -120.0, -150.0, 30.0, 60.0, 120.0, 150.0)  # degrees, as preferred
+# where a label may stand, points from its place, as preferred
+_BESIDE = [
+    (side * right, up) for up in (6, -8, 18, -20, 30, -32, 42, -44) for right in (9, 22) for side in (1, -1)
+]
+# keeps labels legible over lines
+_HALO = {"boxstyle": "round,pad=0.1", "facecolor": style.PAPER, "edgecolor": "none", "alpha": 0.75}
+_ONE = 6.0  # pixels: places that are nearer are one
+_OBLIQUE = 0.45  # cosine between the line of sight and a plane's normal from which on the plane shows
+
+
+def axes_in_space(figure: Figure, place: SubplotSpec) -> Axes3D:
+    """Axes with parallel projection, faint planes and labels in m."""
+    axes = figure.add_subplot(place, projection="3d", proj_type="ortho", computed_zorder=False)
+    for axis, name in zip(_three(axes), "xyz", strict=True):
+        axis.set_pane_color((1.0, 1.0, 1.0, 0.0))
+        axis.line.set_color(style.MUTED)
+        axis.line.set_linewidth(0.6)
+        axis.set_label_text(f"{name} in m")
+        axis.labelpad = 15  # a slanting label would lie on numbers
+        axis.set_rotate_label(False)
+        axis._axinfo["grid"] |= {"color": style.GRID, "linewidth": 0.7}
+    return axes
+
+
+def _three(axes: Axes3D) -> tuple[Axis, Axis, Axis]:
+    return axes.xaxis, axes.yaxis, axes.zaxis
+
+
+def triad(axes: Axes3D, origin: Array, rotation: Array, length: float) -> list[Artist]:
+    """Axes x, y, z of a frame: the columns of rotation, shape (3, 3), of this length, m, at its origin, (3,)."""
+    drawn: list[Artist] = []
+    for axis, colour in zip(rotation.T, _TRIAD, strict=True):
+        drawn += axes.plot(*np.array([origin, origin + length * axis]).T, color=colour, linewidth=1.6, zorder=6)
+    return drawn
+
+
+def viewpoint(points: Array, gravity: Array) -> tuple[float, int]:
+    """Azimuth, degrees, from which points in a plane, shape (N, 3), m, show as an area; which axis is vertical.
+
+    gravity  shape (3,), m/s²: along the vertical axis, or nearly
+    """
+    vertical = int(np.argmax(np.abs(gravity))) if np.any(gravity) else 2
+    normal = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[2][-1]
+    area = [abs(float(normal @ _line_of_sight(azimuth, vertical))) for azimuth in _AZIMUTHS]
+    best = next((k for k, cosine in enumerate(area) if cosine >= _OBLIQUE), int(np.argmax(area)))
+    return _AZIMUTHS[best], vertical
+
+
+def face(axes: Axes3D, points: Array, gravity: Array, least: float = 1e-9) -> None:
+    """Look from above, gravity of shape (3,) down, so that points of shape (N, 3), m, in a plane show as an area.
+
+    Limits are around the points, with one scale on all axes, at least so many m apart.
+    """
+    azimuth, vertical = viewpoint(points, gravity)
+    axes.view_init(elev=_ELEVATION, azim=azimuth, vertical_axis="xyz"[vertical])
+    _equal_scale(axes, points, least)
+
+
+def _line_of_sight(azimuth: float, vertical: int) -> Array:
+    """Unit vector towards the viewer, shape (3,); the vertical axis by its index."""
+    up, around = np.radians([_ELEVATION, azimuth])
+    towards = np.array([np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)])
+    return np.roll(towards, vertical - 2)
+
+
+def _equal_scale(axes: Axes3D, points: Array, least: float) -> None:
+    low, high = points.min(axis=0), points.max(axis=0)
+    extent = high - low
+    size = max(float(extent.max()), least, 1e-9)
+    half = (extent.clip(_SMALLEST * size) * 1.1) / 2
+    half[np.argmax(half)] = max(half.max(), 0.55 * size)
+    middle = (low + high) / 2
+    axes.set(**{f"{name}lim": (c - h, c + h) for name, c, h in zip("xyz", middle, half, strict=True)})
+    short = half < half.max() / 2
+    axes.set_box_aspect(half.tolist(), zoom=0.78)
+    step = _tick_step(2 * float(half.max()))
+    for axis, is_short in zip(_three(axes), short, strict=True):
+        axis.set_major_locator(MultipleLocator(step))
+        if is_short:
+            axis.labelpad = 8
+
+
+def patch(near: Array, through: Array, normal: Array, size: float) -> Array:
+    """Outline of a part of a plane next to a place, shape (5, 3), m.
+
+    near, through, normal   shape (3,): the place, a point of the plane, m, and its unit normal; world axes
+    """
+    foot = near + normal * (normal @ (through - near))
+    across = np.linalg.svd(normal[None])[2][1:]
+    corners = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1], [-1, -1]]) * (size / 2)
+    return np.asarray(foot + corners @ across)
+
+
+def label_places(axes: Axes3D, places: Mapping[str, Array]) -> None:
+    """Write names beside places, shape (3,), m, so that none lies on another or on an axis' numbers.
+
+    Limits and view must stand.
+    Places that are one in the picture share a label.
+    """
+    figure = axes.figure
+    assert isinstance(figure, Figure)
+    figure.draw_without_rendering()  # so that the layout stands, too
+    taken = [text.get_window_extent() for text in _numbers(axes)]
+    for at, text in _shared(axes, places):
+        for right, up in _BESIDE:
+            label = axes.annotate(
+                text,
+                at,
+                (right, up),
+                textcoords="offset points",
+                ha="left" if right > 0 else "right",
+                va="center",
+                fontsize=8.5,
+                zorder=6,
+                bbox=_HALO,
+            )
+            box = label.get_window_extent().padded(1.0)
+            if not any(box.overlaps(other) for other in taken):
+                break
+            label.remove()
+        else:
+            continue
+        label.set_in_layout(False)
+        taken.append(box)
+
+
+def _numbers(axes: Axes3D) -> list[Text]:
+    """What is written along the axes, where it was drawn; `get_ticklabels` would lay it into the plane."""
+    return [text for axis in _three(axes) for text in (axis.label, *(tick.label1 for tick in axis.majorTicks))]
+
+
+def _shared(axes: Axes3D, places: Mapping[str, Array]) -> list[tuple[tuple[float, float], str]]:
+    """Where labels go in the picture's plane, data coordinates, and their texts."""
+    found: list[tuple[Array, Array, list[str]]] = []
+    for name, place in places.items():
+        flat = np.array(proj3d.proj_transform(*place, axes.get_proj())[:2], dtype=float)
+        pixels = axes.transData.transform(flat)
+        near = next((names for _, there, names in found if np.linalg.norm(there - pixels) < _ONE), None)
+        if near is None:
+            found.append((flat, pixels, [name]))
+        elif name not in near:
+            near.append(name)
+    return [((float(flat[0]), float(flat[1])), ", ".join(names)) for flat, _, names in found]
+
+
+def _tick_step(extent: float) -> float:
+    """1, 2 or 5 times a power of ten, at most a third of the extent."""
+    power = 10.0 ** np.floor(np.log10(extent / 3))
+    return float(power * next(m for m in (5, 2, 1) if m * power <= extent / 3))

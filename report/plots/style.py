@@ -1,0 +1,167 @@
+"""How all figures look: one colour per run, a thick grey reference, quiet axes."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import cycle
+from typing import Any, Literal
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+from ...core.trajectory import Array, Trajectory
+
+# The report maps these to its own light and dark colours, so a figure uses them for nothing else.
+INK, MUTED, GRID, PAPER, REFERENCE, BLUE = "#1f2733", "#667080", "#e3e6eb", "#fffffe", "#b4bac5", "#0072b2"
+_LARGEST = 1e30
+WIDTH = 8.6  # inches, of every figure
+
+# Of lines: colours of Okabe and Ito, which people with colour-blindness tell apart, those that differ most first.
+COLOURS = (BLUE, "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#7a9a01")
+_RUNS = {
+    "fmu-native-me": BLUE,
+    "fmu-native-cs": "#e69f00",
+    "fmu-openmodelica-me": "#009e73",
+    "fmu-openmodelica-cs": "#cc79a7",
+    "modelica-rumoca": "#d55e00",
+}
+_OTHERS = ("#56b4e9", "#8c6bb1", "#7a9a01")
+_STYLE: dict[Any, Any] = {
+    "axes.axisbelow": True,
+    "axes.edgecolor": MUTED,
+    "axes.facecolor": "none",
+    "axes.formatter.useoffset": False,
+    "axes.grid": True,
+    "axes.labelcolor": MUTED,
+    "axes.labelsize": 9,
+    "axes.linewidth": 0.6,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlecolor": INK,
+    "axes.titlelocation": "left",
+    "axes.titlepad": 7,
+    "axes.titlesize": 9.5,
+    "axes.xmargin": 0.01,
+    "figure.autolayout": False,
+    "figure.constrained_layout.use": False,
+    "figure.facecolor": PAPER,
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "Helvetica"],
+    "font.size": 9,
+    "grid.color": GRID,
+    "grid.linewidth": 0.7,
+    "legend.fontsize": 9,
+    "legend.frameon": False,
+    "legend.labelcolor": INK,
+    "lines.dash_capstyle": "butt",
+    "lines.linewidth": 1.5,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "gpmelica",
+    "text.color": INK,
+    "text.parse_math": False,
+    "xtick.color": MUTED,
+    "xtick.labelsize": 8.5,
+    "xtick.major.size": 0,
+    "ytick.color": MUTED,
+    "ytick.labelsize": 8.5,
+    "ytick.major.size": 0,
+    "ytick.minor.size": 0,
+}
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Everything drawn or written inside has the common style; other figures of the process do not."""
+    with matplotlib.rc_context(_STYLE):
+        yield
+
+
+def new_figure(height: float) -> Figure:
+    """Empty figure of the common width and the given height, in, at 150 dpi."""
+    figure = Figure(figsize=(WIDTH, height), dpi=150, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def render(figure: Figure) -> tuple[bytes, str]:
+    """The figure as PNG and as SVG; the same figure gives the same bytes."""
+    png, svg = io.BytesIO(), io.StringIO()
+    figure.draw_without_rendering()
+    figure.set_layout_engine(None)  # everything has its place now, which takes as long as to draw it
+    figure.savefig(png, format="png")
+    figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
+    return png.getvalue(), svg.getvalue()
+
+
+def colours(names: Sequence[str]) -> dict[str, str]:
+    """One colour per run name, the same in all figures."""
+    others = cycle(_OTHERS)
+    return {name: _RUNS.get(name) or next(others) for name in names}
+
+
+def reference_line() -> dict[str, Any]:
+    """Line style of the reference, below all runs."""
+    return {"color": REFERENCE, "linewidth": 4.0, "solid_capstyle": "round", "zorder": 2}
+
+
+def programmed_line() -> dict[str, Any]:
+    """Line style of what the task prescribes, above all runs."""
+    return {"color": INK, "linestyle": (0, (1.2, 1.6)), "linewidth": 1.3, "zorder": 4}
+
+
+def run_lines(runs: Sequence[Trajectory]) -> dict[str, dict[str, Any]]:
+    """Line style of each run: its share of a common dash pattern.
+
+    Runs that agree would hide each other; with interleaved dashes they make one line of all their colours.
+    """
+    count, dash = len(runs), 5.0
+    shared = {name: {"color": colour, "zorder": 3} for name, colour in colours([r.name for r in runs]).items()}
+    if count > 1:
+        for k, style in enumerate(shared.values()):
+            style["linestyle"] = ((count - k) % count * dash, (dash, (count - 1) * dash))
+    return shared
+
+
+def legend(figure: Figure, runs: Sequence[Trajectory], extra: Sequence[Line2D] = ()) -> None:
+    """One legend above all panels: the reference, the runs with full lines, and further lines."""
+    shades = colours([run.name for run in runs])
+    run_handles = [Line2D([], [], label=name, color=colour) for name, colour in shades.items()]
+    legend_of(figure, [Line2D([], [], label="reference", **reference_line()), *run_handles, *extra])
+
+
+def legend_of(figure: Figure, handles: Sequence[Line2D]) -> None:
+    """Legend above all panels, on as few lines as its labels need."""
+    characters = sum(len(str(handle.get_label())) + 8 for handle in handles)
+    rows = -(-characters // 110)
+    columns = -(-len(handles) // rows)
+    figure.legend(handles=handles, loc="outside upper left", ncols=columns, handlelength=1.8, columnspacing=1.6)
+
+
+def drawable(values: Array) -> Array:
+    """Values that matplotlib can scale: a run that has diverged leaves the picture instead of overflowing it."""
+    return np.clip(values, -_LARGEST, _LARGEST)
+
+
+def log_axis(axes: Axes, letter: Literal["x", "y"] = "y") -> None:
+    """Logarithmic y, or x, with decades written as 10⁻⁹."""
+    axes.set(**{f"{letter}scale": "log"})
+    axis = axes.yaxis if letter == "y" else axes.xaxis
+    axis.set_major_locator(LogLocator(numticks=8))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: power_of_ten(value)))
+
+
+def power_of_ten(value: float) -> str:
+    """Return `10⁻⁹` for 1e-9, rounded to a power of ten; nothing for a tick below the smallest double."""
+    if value <= 0.0:
+        return ""
+    return "10" + str(round(math.log10(value))).translate(_SUPERSCRIPTS)

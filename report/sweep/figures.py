@@ -1,0 +1,173 @@
+"""Figures of a sweep: parallel coordinates, histograms, what matters, and where the worst runs are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+
+from ...core.trajectory import Array
+from ..plots import Picture
+from ..plots.gallery import Entry, drawn
+from ..plots.number_text import decimal
+from ..plots.style import BLUE, GRID, INK, MUTED, new_figure
+from .content import Content, Effects
+
+_LINES = 400  # of parallel coordinates, and points of a scatter
+_WORST = 0.05  # of the runs
+_ORANGE = "#d55e00"
+_PANELS = 3  # beside each other
+_MOST_AXES = 9
+
+
+def pictures(content: Content) -> Iterator[Picture]:
+    """All that make sense."""
+    return drawn(_entries(content))
+
+
+def _entries(content: Content) -> Iterator[Entry]:
+    first = next(iter(content.objectives), "")
+    yield (
+        "parallel",
+        "Parallel coordinates",
+        f"A line per run, at most {_LINES} of them, across all keys and objectives; in colour the twentieth of the"
+        f" runs with the largest {first}.",
+        partial(_parallel, content, first),
+    )
+    yield (
+        "histograms",
+        "Distribution of the objectives",
+        "Runs that have not failed.",
+        partial(_histograms, content),
+    )
+    for name, effects in content.effects.items():
+        if isinstance(effects, Effects):
+            yield (
+                f"sensitivity_{_plain(name)}",
+                f"What {name} depends on",
+                f"{effects.method[0].upper()}{effects.method[1:]}; of {effects.used} runs, with 95 % confidence.",
+                partial(_bars, effects),
+            )
+    for name in list(content.objectives)[:4]:
+        yield (
+            f"worst_{_plain(name)}",
+            f"The worst runs by {name}",
+            f"{name} over each key; in colour the twentieth of the runs with the largest value.",
+            partial(_scatter, content, name),
+        )
+
+
+def _plain(name: str) -> str:
+    return "".join(char if char.isalnum() else "_" for char in name)
+
+
+def _finite(values: Array) -> Array:
+    return values[np.isfinite(values)]
+
+
+def _worst_of(content: Content, name: str) -> Any:
+    return content.worst(name, max(1, round(_WORST * content.runs)))
+
+
+def _some(content: Content, name: str) -> tuple[Any, Any]:
+    """Runs to draw, evenly taken, and the worst of all runs."""
+    there = np.flatnonzero(np.isfinite(content.objectives[name]))
+    even = there[np.unique(np.linspace(0, len(there) - 1, _LINES).round().astype(int))] if len(there) else there
+    return even, _worst_of(content, name)[:_LINES]
+
+
+def _parallel(content: Content, name: str) -> Figure | None:
+    columns = {**content.numeric(), **content.objectives}
+    columns = {key: v for key, v in columns.items() if len(_finite(v)) > 1 and np.ptp(_finite(v)) > 0}
+    if name not in content.objectives or len(columns) < 2:
+        return None
+    columns = dict(list(columns.items())[-_MOST_AXES:])
+    even, worst = _some(content, name)
+    figure = new_figure(3.6)
+    axes = figure.subplots()
+    spans = {key: (_finite(v).min(), _finite(v).max()) for key, v in columns.items()}
+    scaled = np.column_stack([(v - spans[key][0]) / (spans[key][1] - spans[key][0]) for key, v in columns.items()])
+    scaled = np.clip(np.nan_to_num(scaled, posinf=1.0), -0.05, 1.05)
+    places = np.arange(len(columns))
+    for rows, colour, width, alpha in ((even, MUTED, 0.5, 0.35), (worst, _ORANGE, 0.9, 0.8)):
+        lines = [np.column_stack([places, scaled[row]]) for row in rows]
+        axes.add_collection(LineCollection(lines, colors=colour, linewidths=width, alpha=alpha))
+    for place, (key, (least, most)) in enumerate(spans.items()):
+        axes.axvline(place, color=GRID, linewidth=1.0, zorder=0)
+        style: dict[str, Any] = {"ha": "center", "fontsize": 8, "color": INK}
+        axes.text(place, 1.04, decimal(most, 4), va="bottom", **style)
+        axes.text(place, -0.04, decimal(least, 4), va="top", **style)
+        axes.text(place, -0.13, _short(key), va="top", **{**style, "color": MUTED})
+    axes.set(xlim=(-0.4, len(columns) - 0.6), ylim=(-0.24, 1.12))
+    axes.axis("off")
+    return figure
+
+
+def _short(key: str, most: int = 18) -> str:
+    """The end of a long key, on as few lines as it needs."""
+    if len(key) <= most:
+        return key
+    head, _, tail = key.rpartition(".")
+    return f"{_short(head, most)}.\n{tail}" if head and len(key) <= 3 * most else f"…{key[-most:]}"
+
+
+def _panels(count: int, height: float) -> tuple[Figure, list[Axes]]:
+    rows = -(-count // _PANELS)
+    figure = new_figure(height * rows)
+    grid = figure.subplots(rows, min(count, _PANELS), squeeze=False).ravel()
+    for axes in grid[count:]:
+        axes.set_visible(False)
+    return figure, list(grid[:count])
+
+
+def _histograms(content: Content) -> Figure | None:
+    shown = {name: _finite(values) for name, values in content.objectives.items() if len(_finite(values))}
+    if not shown:
+        return None
+    figure, panels = _panels(len(shown), 2.3)
+    for axes, (name, values) in zip(panels, shown.items(), strict=True):
+        bins = int(np.clip(np.sqrt(len(values)), 5, 60))
+        axes.hist(values, bins=bins if np.ptp(values) > 1e-12 * np.abs(values).max() else 1, color=BLUE)
+        axes.set(xlabel=_short(name, 34))
+        axes.locator_params(nbins=4, axis="x")
+    panels[0].set_ylabel("runs")
+    return figure
+
+
+def _bars(effects: Effects) -> Figure:
+    figure = new_figure(0.9 + 0.36 * len(effects.keys) * max(1, len(effects.measures) / 2))
+    axes = figure.subplots()
+    order = np.argsort(next(iter(effects.measures.values())))
+    places, width = np.arange(len(order)), 0.8 / len(effects.measures)
+    for k, (measure, values) in enumerate(reversed(list(effects.measures.items()))):
+        spread = effects.spread.get(measure)
+        error = None if spread is None else np.nan_to_num(spread)[order]
+        at = places + (k - (len(effects.measures) - 1) / 2) * width
+        colour = BLUE if k == len(effects.measures) - 1 else MUTED
+        axes.barh(at, np.asarray(values)[order], width * 0.9, xerr=error, color=colour, label=measure, ecolor=INK)
+    axes.set_yticks(places, [_short(effects.keys[i], 34) for i in order])
+    axes.grid(axis="y", visible=False)
+    figure.legend(loc="outside upper left", ncols=2, reverse=True)
+    return figure
+
+
+def _scatter(content: Content, name: str) -> Figure | None:
+    keys, values = content.numeric(), content.objectives[name]
+    if not keys or not len(_finite(values)):
+        return None
+    shown = dict(list(keys.items())[:_MOST_AXES])
+    even, worst = _some(content, name)
+    figure, panels = _panels(len(shown), 2.5)
+    for axes, (key, x) in zip(panels, shown.items(), strict=True):
+        axes.plot(x[even], values[even], ".", color=MUTED, markersize=3, alpha=0.6)
+        axes.plot(x[worst], values[worst], ".", color=_ORANGE, markersize=5)
+        axes.set(xlabel=_short(key, 34))
+        axes.locator_params(nbins=4, axis="x")
+    for axes in panels[::_PANELS]:
+        axes.set_ylabel(_short(name, 24))
+    return figure

@@ -1,0 +1,139 @@
+"""`sweep.html`: one page about all runs of a sweep; it needs no other file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...core.files import write_atomically
+from ...core.templates import fill
+from ..plots import save
+from ..plots.inline_svg import inline_svg
+from ..plots.number_text import NOTHING, decimal, scientific
+from ..tables import Kind, Table, tabulate
+from .content import Content, Effects
+from .figures import pictures
+
+_WORST = 10  # runs in a table
+_REASONS = 12
+
+
+def write_page(folder: Path, content: Content, progress: Callable[[str], None]) -> Path:
+    """Write `sweep.html` and `figures/*.png`, `figures/*.svg`; returns the page's path."""
+    shown = []
+    for picture in pictures(content):
+        progress(picture.title)
+        save(picture, folder / "figures")
+        shown.append((picture, inline_svg(picture.svg, picture.name, picture.title)))
+    path = folder / "sweep.html"
+    write_atomically(path, fill("report/sweep/sweep.html.jinja", _page(content) | {"figures": shown}))
+    return path
+
+
+def _page(content: Content) -> dict[str, Any]:
+    failures = sum(reason != "" for reason in content.reasons)
+    first = next(iter(content.objectives), "")
+    return {
+        "name": content.name,
+        "case": f"{content.runs} runs",
+        "description": content.description,
+        "verdict": f"{failures} failed" if failures else "all ran",
+        "findings": [_finding(content.runs, failures)],
+        "numbers": [
+            ("runs", str(content.runs)),
+            ("failed", str(failures)),
+            *((f"largest {name}", _shown(content, name)) for name in list(content.objectives)[:3]),
+        ],
+        "notes": content.notes,
+        "objectives": _objectives(content),
+        "effects": _effects(content),
+        "unknown": [(name, why) for name, why in content.effects.items() if isinstance(why, str)],
+        "first": first,
+        "worst": _worst(content, first) if first else None,
+        "reasons": _reasons(content),
+        "facts": content.facts,
+        "command": content.command,
+    }
+
+
+def _finding(runs: int, failures: int) -> tuple[str, str]:
+    if not failures:
+        return "ran", f"{runs} runs, none of which failed."
+    said = f"{failures} of {runs} runs failed; their reasons are below, and in the table's column failed."
+    return "failed", said
+
+
+def _shown(content: Content, name: str) -> str:
+    values = content.objectives[name]
+    return decimal(float(np.nanmax(values)), 4) if not np.all(np.isnan(values)) else NOTHING
+
+
+def _objectives(content: Content) -> Table:
+    """One row per objective: what it is, and where it lies."""
+
+    def column(of: Callable[[Any], float]) -> Callable[[str], str]:
+        def text(name: str) -> str:
+            values = content.objectives[name]
+            kept = values[np.isfinite(values)]
+            return decimal(float(of(kept)), 5) if len(kept) else NOTHING
+
+        return text
+
+    columns: list[tuple[str, Kind, Callable[[str], str]]] = [
+        ("objective", "code", lambda name: name),
+        ("expression", "expression", lambda name: content.texts[name]),
+        ("least", "number", column(np.min)),
+        ("median", "number", column(np.median)),
+        ("mean", "number", column(np.mean)),
+        ("largest", "number", column(np.max)),
+        ("standard deviation", "number", column(np.std)),
+    ]
+    return tabulate(columns, list(content.objectives))
+
+
+def _effects(content: Content) -> Table | None:
+    """One row per objective and key."""
+    known = {name: found for name, found in content.effects.items() if isinstance(found, Effects)}
+    if not known:
+        return None
+    measures = list(next(iter(known.values())).measures)
+    rows = [
+        (name, key, *(scientific(float(found.measures[m][i])) for m in measures))
+        for name, found in known.items()
+        for i, key in enumerate(found.keys)
+    ]
+    numbers: tuple[Kind, ...] = tuple("number" for _ in measures)
+    return Table(("objective", "key", *measures), ("code", "code", *numbers), tuple(rows))
+
+
+def _worst(content: Content, first: str) -> Table:
+    """The runs with the largest values of the first objective."""
+    names = [*content.keys, *content.objectives]
+    columns = {**content.keys, **content.objectives}
+    rows = [
+        (str(int(run)), *(_cell(columns[name][run]) for name in names)) for run in content.worst(first, _WORST)
+    ]
+    numbers: tuple[Kind, ...] = tuple("number" for _ in names)
+    return Table(("run", *names), ("number", *numbers), tuple(rows))
+
+
+def _cell(value: Any) -> str:
+    return decimal(float(value), 6) if isinstance(value, int | float | np.number) else str(value)
+
+
+def _reasons(content: Content) -> list[tuple[int, int, str]]:
+    """How often, the first run, and why: reasons that differ by numbers alone count as one."""
+    firsts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
+    for run, reason in enumerate(content.reasons):
+        if reason:
+            kind = "".join("#" if char in "0123456789" else char for char in reason)
+            while "##" in kind:
+                kind = kind.replace("##", "#")
+            firsts.setdefault(kind, run)
+            counts[kind] += 1
+    return [(count, firsts[kind], content.reasons[firsts[kind]]) for kind, count in counts.most_common(_REASONS)]

@@ -1,0 +1,282 @@
+"""The report's tables: every cell already text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+import numpy as np
+
+from ..analysis import Mode
+from ..core.trajectory import Event, Trajectory
+from ..description.tables.closure import Closure
+from ..description.tables.contact import Contact, ContactLaw
+from ..description.tables.line import Line, LineEnd
+from ..description.tables.task import Force, Motion, Nonholonomic, Programmed
+from ..mechanism import GROUND, Body, Coordinate, Mechanism
+from ..runs.compare.compare import Comparison
+from ..runs.compare.context import RunReport
+from .plots.number_text import NOTHING, decimal, scientific, unit_text
+
+T = TypeVar("T")
+Kind = Literal["text", "code", "expression", "number", "verdict", "link", "open"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Headers, what kind of content each column has, and rows of text."""
+
+    headers: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def verdicts(report: RunReport) -> Table:
+    """One row per run."""
+    columns: list[tuple[str, Kind, Callable[[Comparison], str]]] = [
+        ("run", "code", lambda c: c.name),
+        ("verdict", "verdict", lambda c: _verdict(c, report)),
+        ("relative error", "number", lambda c: scientific(c.max_rel_error)),
+        ("tolerance", "number", lambda c: scientific(c.tolerance)),
+        ("worst signal", "code", lambda c: c.worst_signal or NOTHING),
+        ("its error", "number", lambda c: _worst_error(c, report.model.units)),
+        ("largest ‖Φ‖", "number", lambda c: scientific(c.violation_position)),
+        ("largest ‖dΦ/dt‖", "number", lambda c: scientific(c.violation_velocity)),
+        ("horizon, s", "number", lambda c: decimal(c.horizon)),
+        ("wall, s", "number", lambda c: decimal(c.wall_s, 2)),
+        ("steps", "number", lambda c: str(c.steps or NOTHING)),
+    ]
+    return tabulate(columns, report.comparisons)
+
+
+def events(run: Trajectory) -> Table:
+    """What has changed on the way, in the order of time."""
+    columns: list[tuple[str, Kind, Callable[[Event], str]]] = [
+        ("t, s", "number", lambda e: decimal(e.t, 6)),
+        ("of", "text", lambda e: e.label),
+        ("what", "text", lambda e: e.word),
+    ]
+    return tabulate(columns, run.events)
+
+
+def lines(mechanism: Mechanism) -> Table:
+    """One row per line."""
+    columns: list[tuple[str, Kind, Callable[[Line], str]]] = [
+        ("line", "code", lambda e: e.name),
+        ("from", "text", lambda e: _end(e.a)),
+        ("to", "text", lambda e: _end(e.b)),
+        ("force, N", "expression", _law),
+        ("pushes", "text", lambda e: "no" if e.tension_only else "yes"),
+    ]
+    return tabulate(columns, mechanism.chain.lines)
+
+
+def contacts(mechanism: Mechanism) -> Table:
+    """One row per contact."""
+    columns: list[tuple[str, Kind, Callable[[Contact], str]]] = [
+        ("contact", "code", lambda e: e.name),
+        ("of", "text", lambda e: f"{e.link} at {_numbers(e.point)} m"),
+        ("plane through, m", "number", lambda e: _numbers(e.plane.point)),
+        ("normal", "number", lambda e: _numbers(e.plane.normal)),
+        ("N/m", "number", lambda e: decimal(float(e.stiffness))),
+        ("N·s/m", "number", lambda e: NOTHING if e.law else decimal(float(e.damping))),
+        ("exponent, loss in s/m", "number", lambda e: _smooth(e.law)),
+        ("friction μ", "number", lambda e: NOTHING if e.friction is None else decimal(float(e.friction.mu))),
+    ]
+    return tabulate(columns, mechanism.chain.contacts)
+
+
+def _smooth(law: ContactLaw | None) -> str:
+    return NOTHING if law is None else _numbers((float(law.exponent), float(law.loss)))
+
+
+def _end(end: LineEnd) -> str:
+    return f"{end.link} at {_numbers(end.point)} m"
+
+
+def _law(line: Line) -> str:
+    if line.input:
+        return "input of the FMU"
+    if line.force is not None:
+        return str(line.force)
+    stiffness, damping = decimal(float(line.stiffness)), decimal(float(line.damping))
+    return f"{stiffness}*(length - ({line.rest})) + {damping}*(rate - its rate)"
+
+
+def bodies(mechanism: Mechanism) -> Table:
+    """One row per rigid body or rigid finite element."""
+    columns: list[tuple[str, Kind, Callable[[Body], str]]] = [
+        ("body", "code", lambda b: b.name),
+        ("on", "code", lambda b: "ground" if b.parent == GROUND else mechanism.bodies[b.parent].name),
+        ("by", "text", lambda b: _held_by(mechanism, b)),
+        ("mass, kg", "number", lambda b: decimal(float(b.mass))),
+        ("centre of mass, m", "number", lambda b: _numbers(b.com)),
+        ("Ixx, Iyy, Izz about it, kg·m²", "number", lambda b: _numbers(np.diag(np.asarray(b.inertia)))),
+    ]
+    return tabulate(columns, mechanism.bodies)
+
+
+def coordinates(mechanism: Mechanism, reference: Trajectory, dependent: Iterable[str]) -> Table:
+    """One row per generalised coordinate, in the order of q."""
+    chosen = set(dependent)
+    columns: list[tuple[str, Kind, Callable[[Coordinate], str]]] = [
+        ("coordinate", "code", lambda c: c.name),
+        ("role", "text", lambda c: c.role),
+        ("motion", "text", lambda c: c.motion.kind),
+        ("in the partition", "text", lambda c: "dependent" if c.name in chosen else "independent"),
+        ("unit", "text", lambda c: c.unit),
+        ("as described", "number", lambda c: decimal(c.position, 4)),
+        ("at the start", "number", lambda c: _rounded(reference.signals[c.symbol][0])),
+        ("smallest", "number", lambda c: _rounded(np.min(reference.signals[c.symbol]))),
+        ("largest", "number", lambda c: _rounded(np.max(reference.signals[c.symbol]))),
+    ]
+    return tabulate(columns, mechanism.coordinates)
+
+
+def task(mechanism: Mechanism) -> Table:
+    """One row per programmed constraint or motion."""
+    columns: list[tuple[str, Kind, Callable[[Programmed | Motion], str]]] = [
+        ("programmed constraint", "code", lambda p: p.name),
+        ("level", "text", lambda p: ("position", "velocity", "acceleration")[getattr(p, "order", 0)]),
+        ("condition", "expression", _condition),
+    ]
+    return tabulate(columns, mechanism.chain.tasks)
+
+
+def closures(mechanism: Mechanism) -> Table:
+    """One row per closure, constraint or replacement joint."""
+    columns: list[tuple[str, Kind, Callable[[Closure], str]]] = [
+        ("closure", "code", lambda c: c.name),
+        ("type", "text", lambda c: c.type.replace("_", " ")),
+        ("between", "code", lambda c: f"{c.a.link}, {c.b.link}"),
+        ("model", "text", lambda c: {"constraint": "cut joint", "spring_damper": "replacement joint"}[c.model]),
+        ("stiffness, N/m and N·m/rad", "number", lambda c: _numbers(c.stiffness or ()) or NOTHING),
+        ("damping, N·s/m and N·m·s/rad", "number", lambda c: _numbers(c.damping or ()) or NOTHING),
+    ]
+    return tabulate(columns, mechanism.chain.closures)
+
+
+def knife_edges(mechanism: Mechanism) -> Table:
+    """One row per point that does not move along a normal."""
+    columns: list[tuple[str, Kind, Callable[[Nonholonomic], str]]] = [
+        ("knife edge", "code", lambda e: e.name),
+        ("link", "code", lambda e: e.link),
+        ("point, m", "number", lambda e: _numbers(e.point)),
+        ("no velocity along", "number", lambda e: _numbers(e.normal)),
+    ]
+    return tabulate(columns, mechanism.chain.nonholonomic)
+
+
+def mode_text(mode: Mode) -> str:
+    """Whose mode it is, how fast it oscillates and decays."""
+    whose = "stabilisation of the constraints" if mode.violating else mode.coordinate
+    if mode.rigid_body:
+        return f"{whose}: rigid-body motion"
+    swings = f"{decimal(mode.frequency, 3)} Hz undamped" if mode.damped_frequency else "no oscillation"
+    if not math.isfinite(mode.time_constant):
+        return f"{whose}: {swings}, no damping"
+    return f"{whose}: {swings}, time constant {scientific(mode.time_constant)} s"
+
+
+def forces(mechanism: Mechanism) -> Table:
+    """One row per applied force."""
+    columns: list[tuple[str, Kind, Callable[[Force], str]]] = [
+        ("force", "code", lambda f: f.name),
+        ("acts on", "code", lambda f: str(f.joint or f.link)),
+        ("value, N or N·m", "expression", _force_value),
+    ]
+    return tabulate(columns, mechanism.chain.forces)
+
+
+def supports(mechanism: Mechanism) -> Table:
+    """One row per spring-damper between base and ground."""
+    rows = [
+        (str(k), _numbers(s.position), _numbers(s.stiffness), _numbers(s.damping))
+        for k, s in enumerate(mechanism.supports, start=1)
+    ]
+    headers = ("support", "position, m", "stiffness, N/m", "damping, N·s/m")
+    return Table(headers, ("number",) * 4, tuple(rows))
+
+
+def signals(report: RunReport, relative: bool) -> Table:
+    """One row per signal, one column of largest errors per run: relative, or absolute in the signal's unit."""
+    runs = [c for c in report.comparisons if c.max_abs_error and c.name != report.reference.name]
+    errors = [c.rel_error if relative else c.max_abs_error for c in runs]
+    names = dict.fromkeys(name for of_run in errors for name in of_run)
+    rows = [
+        (
+            name,
+            unit_text(report.model.units.get(name, NOTHING)),
+            *(scientific(of_run.get(name)) for of_run in errors),
+        )
+        for name in names
+    ]
+    headers = ("signal", "unit", *(run.name for run in runs))
+    numbers: tuple[Kind, ...] = tuple("number" for _ in runs)
+    return Table(headers, ("code", "text", *numbers), tuple(rows))
+
+
+def pairs(left: str, right: str, kinds: tuple[Kind, Kind], content: Mapping[str, str]) -> Table:
+    """Two columns."""
+    return Table((left, right), kinds, tuple(content.items()))
+
+
+def tabulate(columns: Iterable[tuple[str, Kind, Callable[[T], str]]], items: Iterable[T]) -> Table:
+    """One row per item; a column is its header, its kind, and the text that it shows of an item."""
+    headers, kinds, cells = zip(*columns, strict=True)
+    return Table(headers, kinds, tuple(tuple(cell(item) for cell in cells) for item in items))
+
+
+def _verdict(comparison: Comparison, report: RunReport) -> str:
+    if not comparison.ok:
+        return "disagrees"
+    return "reference" if comparison.name == report.reference.name else "agrees"
+
+
+def _worst_error(comparison: Comparison, units: Mapping[str, str]) -> str:
+    error = comparison.max_abs_error.get(comparison.worst_signal)
+    return f"{scientific(error)} {unit_text(units.get(comparison.worst_signal, ''))}" if error else NOTHING
+
+
+def _rounded(value: float) -> str:
+    """Four digits; what only rounding has put there is not worth its digits."""
+    return "≈ 0" if 0 < abs(value) < 1e-15 else decimal(float(value), 4)
+
+
+def _held_by(mechanism: Mechanism, body: Body) -> str:
+    if body.link == "base":
+        return "springs" if mechanism.supports else "fixed"
+    if any(mechanism.coordinates[k].role == "elastic" for k in body.coordinates):
+        return "elastic element"
+    return next(link.joint.type for link in mechanism.chain.links if link.name == body.link)
+
+
+def _condition(programmed: Programmed | Motion) -> str:
+    if isinstance(programmed, Motion):
+        return f"{programmed.joint} = {programmed.position}"
+    if programmed.path is None:
+        return f"{programmed.expression} = 0"
+    path = programmed.path
+    components = ", ".join(f"{path.point}.{component}" for component in path.components)
+    turning = f" and orientation of {path.point}" if path.orientations is not None else ""
+    blending = f", blending for {_listed(path.blend_time)} s" if any(path.blends()) else ""
+    legs = f"{len(path.legs())} legs of {_listed(path.leg_time)} s ({path.profile})"
+    return f"{components}{turning} along {legs}{blending}"
+
+
+def _listed(given: float | tuple[float, ...]) -> str:
+    return ", ".join(decimal(float(x)) for x in (given if isinstance(given, tuple) else (given,)))
+
+
+def _force_value(force: Force) -> str:
+    if force.input:
+        return "input of the FMU"
+    if force.force is None:
+        return str(force.effort)
+    return f"{', '.join(str(value) for value in force.force)} ({force.frame} frame)"
+
+
+def _numbers(values: Iterable[float]) -> str:
+    return ", ".join(decimal(float(value), 4) for value in values)

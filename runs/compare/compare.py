@@ -1,0 +1,259 @@
+"""Comparison of runs, signal by signal, on a common time grid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline
+
+from ...core.errors import DescriptionError, Problem
+from ...core.trajectory import Array, Trajectory
+from .scales import VIOLATIONS, scales
+
+_ROUNDING = 1e-12  # times that differ by less than this fraction of the horizon are the same
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a run differs from the reference by.
+
+    Parameters:
+        name                the run's name
+        max_abs_error       signal → largest absolute difference over the horizon, in the signal's unit
+        rel_error           signal → the same divided by the signal's scale (see `scales`)
+        worst_signal        the signal of `max_rel_error`; empty if there is no difference at all
+        violation_position  largest ‖Φ‖ of the run, m or rad; None if the run has no such signal
+        violation_velocity  largest ‖Φ̇‖ of the run
+        horizon             length of the compared time span, s
+        tolerance           largest admissible relative error
+        ok                  whether all differences are finite and within the tolerance
+        note                what a reader must know, such as signals that were not compared
+        sensitive_from      time from which on right runs may differ by more than the tolerance, s; None: they may
+                            not, or that was not asked for
+    """
+
+    name: str
+    wall_s: float
+    steps: int
+    max_rel_error: float
+    tolerance: float
+    ok: bool
+    horizon: float = 0.0
+    max_abs_error: Mapping[str, float] = field(default_factory=dict)
+    rel_error: Mapping[str, float] = field(default_factory=dict)
+    worst_signal: str = ""
+    violation_position: float | None = None
+    violation_velocity: float | None = None
+    note: str = ""
+    sensitive_from: float | None = None
+
+    @classmethod
+    def failed(cls, name: str, tolerance: float, note: str) -> Comparison:
+        """A run that broke off with an error and left nothing to compare."""
+        return cls(name, wall_s=0.0, steps=0, max_rel_error=np.inf, tolerance=tolerance, ok=False, note=note)
+
+
+@dataclass(frozen=True)
+class CommonGrid:
+    """Two runs at the same instants.
+
+    Parameters:
+        time          shape (N,), s
+        reference     all signals of the reference, each of shape (N,)
+        run           the signals of the run that the reference has too, each of shape (N,)
+        interpolated  whether the grids differ, so that one side was interpolated
+    """
+
+    time: Array
+    reference: Mapping[str, Array]
+    run: Mapping[str, Array]
+    interpolated: bool
+
+    @property
+    def compared(self) -> list[str]:
+        """Names of the signals that both have and that are not violations."""
+        return [name for name in self.run if name not in VIOLATIONS]
+
+    def differences(self) -> dict[str, Array]:
+        """Absolute differences of the compared signals, each of shape (N,)."""
+        return {name: np.abs(self.run[name] - self.reference[name]) for name in self.compared}
+
+    def up_to(self, time: float) -> CommonGrid:
+        """Return the instants up to a time, s."""
+        kept = self.time <= time
+        reference, run = (
+            {name: values[kept] for name, values in signals.items()} for signals in (self.reference, self.run)
+        )
+        return CommonGrid(self.time[kept], reference, run, self.interpolated)
+
+
+def compare(
+    reference: Trajectory,
+    run: Trajectory,
+    units: Mapping[str, str],
+    tolerance: float,
+    *,
+    horizon: float = 0.0,
+    complete: bool = False,
+    until: float = np.inf,
+) -> Comparison:
+    """Largest absolute and relative difference of each signal that the two runs share.
+
+    A relative error is the largest absolute difference over the signal's scale (`scales`). A value that is not
+    finite makes the error infinite.
+
+    Parameters:
+        units      signal → unit; a signal without one is a group of its own
+        tolerance  largest admissible relative error
+        horizon    time span that the run must cover to agree, s
+        complete   whether both must have the same signals to agree
+        until      time up to which the runs are compared, s; the signals' scales are those of the whole run
+
+    Raises DescriptionError if the runs share no signal or less than two instants, or if time does not increase.
+    """
+    grid = on_common_grid(reference, run)
+    scale = scales(grid.reference, units, reference.natural)
+    grid = grid.up_to(until)
+    absolute = {name: _largest(values) for name, values in grid.differences().items()}
+    relative = {name: float(error / scale[name]) for name, error in absolute.items()}
+    worst = max(relative, key=relative.__getitem__)
+    span = float(grid.time[-1] - grid.time[0])
+    violations = {name: _largest(run.signals[name]) for name in run.signals if name in VIOLATIONS}
+    return Comparison(
+        name=run.name,
+        wall_s=run.wall_s,
+        steps=run.steps,
+        max_rel_error=relative[worst],
+        tolerance=tolerance,
+        ok=relative[worst] <= tolerance
+        and _covers(span, horizon)
+        and all(np.isfinite([*violations.values()]))
+        and not (complete and set(reference.signals) ^ set(run.signals)),
+        horizon=span,
+        max_abs_error=absolute,
+        rel_error=relative,
+        worst_signal=worst if relative[worst] > 0 else "",
+        violation_position=violations.get("violation_position"),
+        violation_velocity=violations.get("violation_velocity"),
+        note=_note(reference, run, grid),
+    )
+
+
+def error_over_time(reference: Trajectory, run: Trajectory, units: Mapping[str, str]) -> tuple[Array, Array]:
+    """Times, shape (N,), s, and the largest |difference|/scale over all signals at each of them, shape (N,)."""
+    grid = on_common_grid(reference, run)
+    scale = scales(grid.reference, units, reference.natural)
+    errors = [values / scale[name] for name, values in grid.differences().items()]
+    return grid.time, np.max(errors, axis=0)
+
+
+def on_common_grid(reference: Trajectory, run: Trajectory) -> CommonGrid:
+    """Both runs at the instants of the coarser one within the time span they share; never extrapolated.
+
+    Where the grids differ, the finer run is interpolated by a cubic spline (not-a-knot).
+    Raises DescriptionError if they share no signal or less than two instants, or if time does not increase.
+    """
+    shared = [name for name in reference.signals if name in run.signals]
+    if VIOLATIONS.issuperset(shared):
+        first, second = (listed(list(trajectory.signals)) or "none" for trajectory in (reference, run))
+        raise _unusable(reference, run, f"expected signals of the same name, got {first} and {second}")
+    for trajectory in (reference, run):
+        _check_time(trajectory)
+    inside_reference, inside_run = _overlap(reference.time, run.time)
+    if min(np.count_nonzero(inside_reference), np.count_nonzero(inside_run)) < 2:
+        raise _unusable(reference, run, _no_shared_time(reference, run))
+    coarse = min(reference.time[inside_reference], run.time[inside_run], key=len)
+    return CommonGrid(
+        time=coarse,
+        reference=_sampled(reference, inside_reference, coarse, reference.signals),
+        run=_sampled(run, inside_run, coarse, shared),
+        interpolated=not _same_times(reference.time[inside_reference], run.time[inside_run]),
+    )
+
+
+def _check_time(trajectory: Trajectory) -> None:
+    steps = np.diff(trajectory.time)
+    if not np.all(steps > 0):
+        at = int(np.argmax(~(steps > 0)))
+        earlier, later = trajectory.time[at : at + 2]
+        message = f"expected time to increase, got {later:.9g} s after {earlier:.9g} s (sample {at + 2})"
+        raise DescriptionError(trajectory.name, [Problem("time", message)])
+
+
+def _overlap(first: Array, second: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which times of either grid lie in the span that both cover."""
+    if not (len(first) and len(second)):
+        return np.zeros(len(first), dtype=bool), np.zeros(len(second), dtype=bool)
+    start, stop = max(first[0], second[0]), min(first[-1], second[-1])
+    margin = _ROUNDING * abs(stop - start)
+    inside = [(time >= start - margin) & (time <= stop + margin) for time in (first, second)]
+    return inside[0], inside[1]
+
+
+def _same_times(first: Array, second: Array) -> bool:
+    return len(first) == len(second) and bool(np.all(np.abs(first - second) <= _ROUNDING * (first[-1] - first[0])))
+
+
+def _sampled(
+    trajectory: Trajectory, inside: NDArray[np.bool_], time: Array, names: Iterable[str]
+) -> dict[str, Array]:
+    """Signals at the given times; they are the trajectory's own times `inside`, or need a spline."""
+    if _same_times(trajectory.time[inside], time):
+        return {name: np.asarray(trajectory.signals[name])[inside] for name in names}
+    return {name: _interpolated(trajectory, name, time) for name in names}
+
+
+def _interpolated(trajectory: Trajectory, name: str, time: Array) -> Array:
+    values = np.asarray(trajectory.signals[name], dtype=float)
+    if not np.all(np.isfinite(values)):
+        return np.full(len(time), np.nan)
+    # Rounding may put an end of the common span just outside of this grid.
+    within = np.clip(time, trajectory.time[0], trajectory.time[-1])
+    return np.asarray(CubicSpline(trajectory.time, values)(within), dtype=float)
+
+
+def _largest(values: Array) -> float:
+    """Largest absolute value; infinite if any value is not finite."""
+    largest = float(np.max(np.abs(values)))
+    return largest if np.isfinite(largest) else np.inf
+
+
+def _covers(span: float, horizon: float) -> bool:
+    return span >= horizon * (1 - 1e-9)
+
+
+def _note(reference: Trajectory, run: Trajectory, grid: CommonGrid) -> str:
+    notes = [run.note] if run.note else []
+    span, full = float(grid.time[-1] - grid.time[0]), float(reference.time[-1] - reference.time[0])
+    if not _covers(span, full):
+        notes.append(f"compared over {span:.6g} s of {full:.6g} s")
+    if grid.interpolated:
+        notes.append("output times differ, interpolated by a cubic spline")
+    for whose, other, first in (("its", run, reference), ("the reference's", reference, run)):
+        missing = [name for name in first.signals if name not in other.signals]
+        if missing:
+            notes.append(f"not among {whose} signals: {listed(missing)}")
+    broken = [name for name in grid.run if not np.all(np.isfinite(grid.run[name]))]
+    if broken:
+        notes.append(f"not finite: {listed(broken)}")
+    return "; ".join(notes)
+
+
+def listed(names: list[str], most: int = 4) -> str:
+    """The first names, and how many more there are."""
+    rest = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + rest
+
+
+def _unusable(reference: Trajectory, run: Trajectory, message: str) -> DescriptionError:
+    return DescriptionError(f"{reference.name} and {run.name}", message)
+
+
+def _no_shared_time(reference: Trajectory, run: Trajectory) -> str:
+    spans = [
+        f"{t.time[0]:.6g} to {t.time[-1]:.6g} s" if len(t.time) else "no time at all" for t in (reference, run)
+    ]
+    return f"expected at least two instants in the time span that both cover, got {' and '.join(spans)}"

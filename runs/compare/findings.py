@@ -1,0 +1,202 @@
+"""The three things that a verdict says: the description is consistent, the runs agree, the constraints hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...analysis import Residuals, residuals
+from ...analysis.prepared import Prepared
+from ...core.trajectory import Array, Trajectory
+from ...mechanism import signal_names
+from .compare import Comparison, listed
+from .decay import free_decay
+
+_SLACK = 1.01  # of a decay that is known by its start
+_UNIT = {0: "", 1: " per s", 2: " of its acceleration"}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Whether one of the three is so, and a sentence about it."""
+
+    ok: bool
+    text: str
+
+
+def consistency(model: Prepared, found: Residuals) -> Finding:
+    """Every row holds at the start, or is known to start violated; what is left out holds all the time.
+
+    found   of the reference's run, or of its start alone
+    """
+    allowed, wrong = _violated(model, found)
+    wrong += list(_left_out(model, found))
+    if wrong:
+        return Finding(False, "; ".join(wrong))
+    if not found.names:
+        return Finding(True, "There are no constraints.")
+    said = f" It starts violated, as it says: {'; '.join(allowed)}." if allowed else ""
+    others = "Every other constraint row" if allowed else "Every constraint row"
+    always = " at every output time" if len(found.time) > 1 else " there"
+    kept = f" Rows that are left out as redundant hold{always}." if _redundant(model) else ""
+    return Finding(True, f"{others} holds at the start.{said}{kept}")
+
+
+def start_consistency(model: Prepared) -> Finding:
+    """`consistency` of the start alone."""
+    coordinates, (q, qd) = model.mechanism.coordinates, model.start
+    levels = {"position": q, "velocity": qd, "acceleration": 0.0 * q}
+    signals = {
+        name: np.array([value])
+        for level, values in levels.items()
+        for name, value in zip(signal_names(coordinates, level), values, strict=True)
+    }
+    at_start = residuals(model.mechanism, Trajectory("start", np.zeros(1), signals), model.start)
+    return consistency(model, at_start)
+
+
+def agreement(comparisons: Sequence[Comparison], full: float) -> Finding:
+    """Every run agrees with the reference as far as it goes; says how far.
+
+    comparisons   without the reference's own
+    full          the reference's time span, s
+    """
+    if not comparisons:
+        return Finding(True, "Only the reference solver ran, so there is nothing to compare it with.")
+    failed = [comparison.name for comparison in comparisons if not comparison.ok]
+    if failed:
+        return Finding(
+            False,
+            f"{len(failed)} of {len(comparisons)} runs do not agree with the reference: {', '.join(failed)}.",
+        )
+    short = [c for c in comparisons if c.horizon < full * (1 - 1e-9)]
+    count = len(comparisons) - len(short)
+    whole = [f"{count} run{'s' if count > 1 else ''} over all of {full:.4g} s"] if count else []
+    parts = [f"{c.name} over {c.horizon:.3g} s of {full:.4g} s" for c in short]
+    begins = [c.sensitive_from for c in comparisons if c.sensitive_from is not None]
+    said = f" The motion is sensitive: comparison is meaningful up to t = {min(begins):.4g} s." if begins else ""
+    return Finding(True, f"Agreement with the reference solver: {'; '.join([*whole, *parts])}.{said}")
+
+
+def holding(model: Prepared, found: Residuals, runs: Sequence[Trajectory]) -> Finding:
+    """Violations of all runs stay below `simulation.violation`, above what is left of the start's.
+
+    found   of the reference's run
+    """
+    if not found.names:
+        return Finding(True, "There are no constraints.")
+    opened = [text for run in runs for text in _opened(model, found, run)]
+    if opened:
+        return Finding(False, "; ".join(opened))
+    limit = model.chain.simulation.violation
+    return Finding(True, f"Violations of all runs stay below {limit:.3g}{_beyond(found, limit)}.")
+
+
+def _beyond(found: Residuals, limit: float) -> str:
+    started = np.abs(found.position[0]).max() > limit or np.abs(found.velocity[0]).max() > limit
+    return ", above what is left of the start's" if started else ""
+
+
+def _violated(model: Prepared, found: Residuals) -> tuple[list[str], list[str]]:
+    """Rows that do not hold at the start: those that the description knows of, and the others."""
+    simulation, known = model.chain.simulation, _known(model)
+    allowed: list[str] = []
+    wrong: list[str] = []
+    for i, name in enumerate(found.names):
+        values = (found.position[0, i], found.velocity[0, i])
+        # a row of positions may be off in its rate alone, which then opens it
+        for value, rate in zip(values, ("", " per s"), strict=True):
+            if not abs(value) <= simulation.violation:
+                text = f"{name} is off by {abs(value):.3g}{rate} at the start"
+                (allowed if name in known else wrong).append(text)
+    if wrong:
+        wrong[-1] += (
+            ' (start on it, or set simulation.start = "description", or name what may be violated in'
+            " simulation.starts_violated)"
+        )
+    return allowed, wrong
+
+
+def _known(model: Prepared) -> set[str]:
+    """Rows that the description lets start violated: programmed ones."""
+    simulation = model.chain.simulation
+    return {
+        row
+        for entry in model.chain.tasks
+        if simulation.start == "description" or entry.name in simulation.starts_violated
+        for row in entry.rows
+    }
+
+
+def _left_out(model: Prepared, found: Residuals) -> Iterator[str]:
+    """Redundant rows that do not follow from the others, by name and time."""
+    limit, decayed = model.chain.simulation.violation, _decayed(model, found)
+    for i in _redundant(model, found.names):
+        lacking = {
+            0: np.abs(found.position[:, i]) - _SLACK * np.abs(decayed[0][:, i]),
+            1: np.abs(found.velocity[:, i]) - _SLACK * np.abs(decayed[1][:, i]),
+            2: np.abs(found.acceleration[:, i]) * (len(found.time) > 1),
+        }[int(found.orders[i])]
+        beyond = np.flatnonzero(~(lacking <= limit))
+        if len(beyond):
+            first, worst = found.time[beyond[0]], _largest(lacking)
+            yield (
+                f"{found.names[i]}, left out as redundant, does not hold from t = {first:.4g} s on: it lacks up to"
+                f" {worst:.3g}{_UNIT[int(found.orders[i])]}"
+            )
+
+
+def _opened(model: Prepared, found: Residuals, run: Trajectory) -> Iterator[str]:
+    """Where the run's violation exceeds what it may be."""
+    limit = model.chain.simulation.violation
+    levels = [("violation_position", 0, limit, ""), ("violation_velocity", 1, limit * _rate(model), " per s")]
+    for signal, level, most, unit in levels:
+        # rates of rows of positions are noise of the stabilisation; rows of velocities have nothing else
+        if signal not in run.signals or (level == 1 and not np.any(found.orders == 1)):
+            continue
+        envelope = _SLACK * np.linalg.norm(_decayed(model, found)[level], axis=1)
+        beyond = run.signals[signal] - np.interp(run.time, found.time, envelope)
+        late = np.flatnonzero(~(beyond <= most))
+        if len(late):
+            yield (
+                f"{run.name}: constraints are violated from t = {run.time[late[0]]:.4g} s on, by up to"
+                f" {_largest(beyond):.3g}{unit}{_which(found, level, run)}; {most:.3g} is allowed"
+            )
+
+
+def _which(found: Residuals, level: int, run: Trajectory) -> str:
+    """The rows that the reference violates most, of positions (level 0) or of velocities (1)."""
+    if run.name != "reference":
+        return ""
+    largest = np.max(np.abs((found.position, found.velocity)[level]), axis=0)
+    return f" ({listed([found.names[i] for i in np.flatnonzero(largest > 0.1 * largest.max())])})"
+
+
+def _decayed(model: Prepared, found: Residuals) -> tuple[Array, Array]:
+    """What is left of the start's violations, positions and velocities, shape (N, m) each."""
+    chain = model.chain.constraints
+    if chain.formulation == "gpme_reduced":
+        left = np.exp(-chain.kappa * found.time)
+        return np.outer(left, found.position[0]), np.outer(-chain.kappa * left, found.position[0])
+    position, velocity = free_decay(found.time, chain.alpha, chain.beta)
+    return (
+        np.outer(position[0], found.position[0]) + np.outer(velocity[0], found.velocity[0]),
+        np.outer(position[1], found.position[0]) + np.outer(velocity[1], found.velocity[0]),
+    )
+
+
+def _largest(values: Array) -> float:
+    return float(np.max(values)) if np.all(np.isfinite(values)) else np.inf
+
+
+def _rate(model: Prepared) -> float:
+    """1/s: how fast stabilisation moves, so what a violation's rate may be beside the violation."""
+    chain = model.chain.constraints
+    return 1.0 + (chain.kappa if chain.formulation == "gpme_reduced" else 2 * chain.alpha + chain.beta)
+
+
+def _redundant(model: Prepared, names: Sequence[str] | None = None) -> list[int]:
+    """Indices of the rows that do not count as independent."""
+    return [i for i, name in enumerate(names or model.rows) if name not in model.solvability.independent]

@@ -1,0 +1,79 @@
+"""In a process of its own: what an FMU of foreign code does to its process, it does not do to this one."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypeVar
+
+from ...core.errors import GpmelicaError, SolveError
+from ...core.files import write_atomically
+from ...core.workers import alone
+
+T = TypeVar("T")
+Report = Callable[[float], None]
+_JOB, _DONE, _FRACTION = "job", "done", "fraction"
+
+
+def apart(name: str, action: Callable[..., T], report: Report | None = None) -> T:
+    """What `action(progress=…)` returns, done by another process, and its GpmelicaErrors.
+
+    action  a function of a module, or `partial` of one; it goes there pickled
+    report  told how much of it is done, 0 … 1
+
+    Raises SolveError, in the name's name, if the process dies of it.
+    """
+    with TemporaryDirectory(prefix="gpmelica-", ignore_cleanup_errors=True) as place:
+        folder = Path(place)
+        (folder / _JOB).write_bytes(pickle.dumps(action))
+        status = alone(__name__, folder, meanwhile=lambda: _tell(folder, report))
+        if not (folder / _DONE).exists():
+            raise SolveError(f"{name}: the FMU took the process that it ran in with it, {_how(status or 0)}")
+        done: T | GpmelicaError = pickle.loads((folder / _DONE).read_bytes())
+    if isinstance(done, GpmelicaError):
+        raise done
+    return done
+
+
+def _tell(folder: Path, report: Report | None) -> None:
+    if report is not None:
+        with suppress(OSError, ValueError):  # not begun, or being written
+            report(float((folder / _FRACTION).read_text("ascii")))
+
+
+def _how(status: int) -> str:
+    """`by signal 11, SIGSEGV`, or `with exit status 3`."""
+    if status >= 0:
+        return f"with exit status {status}"
+    known = {number.value: f", {number.name}" for number in signal.Signals}
+    return f"by signal {-status}{known.get(-status, '')}"
+
+
+def main(folder: Path) -> None:
+    """What the process does."""
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    action = pickle.loads((folder / _JOB).read_bytes())
+    try:
+        done = action(progress=lambda fraction: write_atomically(folder / _FRACTION, repr(float(fraction))))
+    except GpmelicaError as error:
+        done = error
+    write_atomically(folder / _DONE, pickle.dumps(done))
+
+
+def _end_with(parent: int) -> None:
+    """A parent that is killed cannot end this process."""
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,39 @@
+"""What every run of an FMU by FMPy begins with; importing it is quick, so that workers are soon at work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import fmpy
+
+from ...core.errors import DescriptionError, UnknownNameError
+from ...language.suggest import unknown
+
+
+def read_fmu(fmu: Path) -> Any:
+    """Description of an FMU by FMPy; raises DescriptionError if there is none."""
+    try:
+        return fmpy.read_model_description(str(fmu))
+    except Exception as error:  # FMPy raises bare exceptions
+        raise DescriptionError(str(fmu), f"is not an FMU that FMPy can read: {error}") from None
+
+
+def check_variables(names: Iterable[str], description: Any) -> None:
+    """Raise UnknownNameError for a name that no variable of an FMU has; elements of arrays go by `name[1]`."""
+    known = {variable.name for variable in description.modelVariables}
+    for name in names:
+        if not {name, name.partition("[")[0]} & known:
+            raise UnknownNameError(unknown("variable", name, sorted(known)))
+
+
+def logger(messages: list[str]) -> Callable[..., None]:
+    """What keeps an FMU's messages of failures, for FMPy."""
+
+    def log(*arguments: Any) -> None:  # FMI 2.0 names the instance before these
+        status, _, message = arguments[-3:]
+        if status >= fmpy.fmi2.fmi2Discard:
+            messages.append(message.decode("utf-8", "replace"))
+
+    return log

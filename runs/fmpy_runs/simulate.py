@@ -1,0 +1,209 @@
+"""FMPy runs an FMU, in both modes."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import fmpy
+import numpy as np
+from fmpy.fmi1 import FMICallException
+
+from ...core.csv_file import read_csv
+from ...core.errors import DescriptionError, GpmelicaError, Problem, SolveError
+from ...core.trajectory import Trajectory, output_grid, rows_at
+from ...description.tables.settings import MOST_POINTS
+from .apart import apart
+from .chatter import captured
+from .feeding import feeding, interpolates
+from .inputs import InputTable
+from .opening import check_variables, logger, read_fmu
+
+Mode = Literal["me", "cs"]
+_MODES = {"me": "ModelExchange", "cs": "CoSimulation"}
+_COUNTERS = ("solver_evaluations", "solver_steps")
+# FMPy lets its solver take at most 500 steps per output interval, too few for stiff beams at tight tolerance;
+# each costs outputs, so there are more only where these have not been enough
+_SUBSTEPS, _MORE = 10, 10
+_TOO_FEW = "mxstep steps taken"
+_REAL = ("Real", "Float64")
+
+
+def simulate(
+    fmu: Path,
+    mode: Mode,
+    names: Sequence[str],
+    *,
+    name: str,
+    stop: float,
+    output_step: float,
+    tolerance: float,
+    parameters: Mapping[str, float] | None = None,
+    nominals: Mapping[str, float] | None = None,
+    inputs: InputTable | None = None,
+    progress: Callable[[float], None] | None = None,
+    log_file: Path | None = None,
+) -> Trajectory:
+    """Trajectory of an FMU's variables.
+
+    Parameters:
+        names       variables to record
+        stop, output_step  s
+        tolerance   relative; of FMPy's CVODE (me) or of the FMU's own solver (cs)
+        parameters  values to set before the start
+        nominals    magnitudes of states by name, for FMPy's CVODE, where they are less than the description's
+        inputs      of the FMU over time; zero without it
+        log_file    gets what the FMU prints
+
+    Raises SolveError with the FMU's own message if a call fails, else with FMPy's if it cannot run the FMU, and
+    UnknownNameError for a parameter that the FMU does not have.
+    """
+    description = read_fmu(fmu)
+    known = {v.name for v in description.modelVariables}
+    check_variables(parameters or {}, description)
+    counters = [counter for counter in _COUNTERS if counter in known]
+
+    def recorded(substeps: int) -> Any:
+        messages: list[str] = []
+        log = logger(messages)
+        try:
+            with (
+                captured(log_file),
+                _quiet_callbacks(),
+                feeding(fmu, description, _MODES[mode], inputs, log, nominals) as instance,
+            ):
+                result = fmpy.simulate_fmu(
+                    str(fmu),
+                    fmi_type=_MODES[mode],
+                    model_description=description,
+                    stop_time=stop,
+                    output_interval=output_step / substeps,
+                    relative_tolerance=tolerance,
+                    start_values=_start_values(description, parameters or {}),
+                    input=None if inputs is None else inputs.events(),
+                    fmu_instance=instance,
+                    output=[*names, *counters],
+                    logger=log,
+                    debug_logging=True,  # FMI 3.0 allows no message without it; the FMUs have none but errors
+                    step_finished=_reporter(progress, stop),
+                )
+        except GpmelicaError:
+            raise
+        except Exception as error:  # FMPy raises bare ones, and whatever a damaged FMU makes of it
+            raise SolveError(f"{name}: {messages[0] if messages else f'FMPy: {error!s:.500}'}") from None
+        if messages:  # a callback cannot tell FMPy's solver of a failure, so it may have gone on with any numbers
+            raise SolveError(f"{name}: {messages[0]}")
+        return result
+
+    begin = time.perf_counter()
+    # an FMU that holds its inputs over a step gets short ones
+    result = _with_steps(recorded, _SUBSTEPS if mode == "me" or (inputs and not interpolates(description)) else 1)
+    wall = time.perf_counter() - begin
+    return _trajectory(result, name, output_grid(stop, output_step), names, counters, wall)
+
+
+def _with_steps(recorded: Callable[[int], Any], substeps: int) -> Any:
+    """What is recorded with so many substeps of an output step, or with more where FMPy's solver wants them."""
+    try:
+        return recorded(substeps)
+    except SolveError as error:
+        if _TOO_FEW not in str(error):
+            raise
+    return recorded(_MORE * substeps)
+
+
+@contextmanager
+def _quiet_callbacks() -> Iterator[None]:
+    """Inside, Python does not print the FMU's failures in FMPy's callbacks: the run reports them at its end."""
+    previous = sys.unraisablehook
+
+    def hook(unraisable: sys.UnraisableHookArgs) -> None:
+        if not isinstance(unraisable.exc_value, FMICallException):
+            previous(unraisable)
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = previous
+
+
+def _start_values(description: Any, values: Mapping[str, float]) -> dict[str, Any]:
+    """The same, with FMI 3.0's arrays as a whole where elements such as `column_com[1]` are named."""
+    arrays = {v.name: v for v in description.modelVariables if v.dimensions}
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        array, _, index = name.rstrip("]").partition("[")
+        if array in arrays:
+            found.setdefault(array, [float(x) for x in arrays[array].start.split()])[int(index) - 1] = value
+        else:
+            found[name] = value
+    return found
+
+
+def _reporter(progress: Callable[[float], None] | None, stop: float) -> Callable[[float, Any], bool]:
+    def report(time_reached: float, recorder: Any) -> bool:
+        if progress is not None:
+            progress(time_reached / stop)
+        return True
+
+    return report
+
+
+def _trajectory(
+    result: Any, name: str, grid: np.ndarray, names: Sequence[str], counters: Sequence[str], wall: float
+) -> Trajectory:
+    """Rows at the grid's times; see `rows_at`."""
+    recorded = np.asarray(result["time"])
+    rows = rows_at(grid, recorded, 1e-9 * max(grid[-1], 1.0))
+    if np.abs(recorded[rows] - grid).max() > 1e-9 * max(grid[-1], 1.0):
+        raise SolveError(f"{name}: the run stopped at t = {recorded[-1]:.9g} s instead of {grid[-1]:.9g} s")
+    counts = {counter: float(result[counter][-1]) for counter in counters}
+    return Trajectory(
+        name=name,
+        time=grid,
+        signals={signal: np.array(result[signal][rows], dtype=float) for signal in names},
+        wall_s=wall,
+        steps=int(counts.get("solver_steps", 0)),
+        extra=counts,
+    )
+
+
+def read_or_simulate(path: Path) -> tuple[Trajectory, dict[str, str]]:
+    """A result file, or an FMU run as its default experiment says (co-simulation if it can); with units."""
+    if path.suffix.lower() != ".fmu":
+        return replace(read_csv(path), name=str(path)), {}
+    description = read_fmu(path)
+    experiment = description.defaultExperiment
+    outputs = [v for v in description.modelVariables if v.causality == "output" and v.type in _REAL]
+    stop, step = (
+        _setting(path, experiment, key, default) for key, default in (("stopTime", 1.0), ("stepSize", 0.01))
+    )
+    if stop / step > MOST_POINTS:
+        text = f"is {stop:g} s, with steps of {step:g} s; expected at most {MOST_POINTS} steps"
+        raise DescriptionError(str(path), [Problem("DefaultExperiment.stopTime", text)])
+    mode: Mode = "cs" if description.coSimulation is not None else "me"
+    names, tolerance = [v.name for v in outputs], _setting(path, experiment, "tolerance", 1e-6)
+    run = partial(simulate, path, mode, names, name=str(path), stop=stop, output_step=step, tolerance=tolerance)
+    trajectory = apart(str(path), run)
+    return trajectory, {v.name: v.unit for v in outputs if v.unit}
+
+
+def _setting(path: Path, experiment: Any, name: str, default: float) -> float:
+    """A number of the default experiment."""
+    text = getattr(experiment, name, None) or default
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not 0.0 < number < math.inf:
+        problem = Problem(f"DefaultExperiment.{name}", f"is {text!r}, expected a number > 0")
+        raise DescriptionError(str(path), [problem])
+    return number

@@ -1,0 +1,99 @@
+"""A state of a machine, as users give it."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...analysis.prepared import Prepared
+from ...core.errors import DescriptionError, Problem
+from ...core.input_files import read_text
+from ...core.trajectory import Array
+from ...mechanism import Mechanism, signal_names
+
+_LARGEST = 1_000_000  # bytes of a state file
+
+
+@dataclass(frozen=True)
+class State:
+    """t in s; q and qd of shape (n,), rad or m and per second; z of shape (f,), see `further_states`."""
+
+    t: float
+    q: Array
+    qd: Array
+    z: Array = field(default_factory=lambda: np.zeros(0))
+
+
+def read_state(path: Path, n: int, f: int) -> State:
+    """State file `{"t": 0.0, "q": […], "qd": […], "z": […]}`, see `given_state`."""
+    try:
+        data = json.loads(read_text(path, _LARGEST))
+    except (ValueError, RecursionError) as error:
+        raise DescriptionError(str(path), f"is not JSON: {error}") from None
+    return given_state(data, n, f, str(path))
+
+
+def given_state(data: Any, n: int, f: int, source: str = "state") -> State:
+    """A state `{"t": 0.0, "q": […], "qd": […], "z": […]}` of n coordinates and f further states.
+
+    `z` may be left out; bristles are then undeformed, and filters at rest where they began.
+
+    source  where it is from, for messages
+    Raises DescriptionError with all that is wrong with it.
+    """
+    problems = _problems(data, n, f)
+    if problems:
+        raise DescriptionError(source, problems)
+    q, qd, z = (np.array(data.get(key, [0.0] * f), float) for key in ("q", "qd", "z"))
+    return State(float(data.get("t", 0.0)), q, qd, z)
+
+
+def _problems(data: Any, n: int, f: int) -> list[Problem]:
+    if not isinstance(data, dict):
+        return [Problem("", 'expected an object {"t": 0.0, "q": […], "qd": […]}')]
+    known = ("t", "q", "qd", "z")
+    unknown = [Problem(key[:60], f"unknown key; known are {', '.join(known)}") for key in data if key not in known]
+    lengths = {"q": n, "qd": n, "z": f}
+    wrong = [
+        Problem(key, f"expected a list of {size} finite number(s), got {str(data.get(key))[:60]}")
+        for key, size in lengths.items()
+        if not (key == "z" and key not in data) and not _is_vector(data.get(key), size)
+    ]
+    if not _is_vector([data.get("t", 0.0)], 1):
+        wrong.append(Problem("t", f"expected a finite number, got {str(data['t'])[:60]}"))
+    return unknown + wrong
+
+
+def _is_vector(value: Any, size: int) -> bool:
+    return isinstance(value, list) and len(value) == size and all(map(_is_number, value))
+
+
+def _is_number(value: Any) -> bool:
+    """Whether it is a finite double; integers may be too long for one."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:
+        return False
+
+
+def further_states(mechanism: Mechanism) -> list[str]:
+    """Signals of the states that are no coordinates or rates: of friction, then offset and rate of each filter."""
+    bristles = signal_names([c for c in mechanism.coordinates if c.friction is not None], "bristle")
+    return bristles + [
+        f.signal(quantity).name for f in mechanism.filters for quantity in ("offset", "offset_rate")
+    ]
+
+
+def signals(model: Prepared, state: State) -> dict[str, float]:
+    """Coordinates, rates and further states by name; the program may not have all of them as states."""
+    coordinates = model.mechanism.coordinates
+    names = signal_names(coordinates, "position") + signal_names(coordinates, "velocity")
+    names += further_states(model.mechanism)
+    return dict(zip(names, [*state.q.tolist(), *state.qd.tolist(), *state.z.tolist()], strict=True))

@@ -1,0 +1,84 @@
+"""The Modelica text run by rumoca, a Modelica compiler that shares nothing with the native backend."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import BuildError, MissingToolError, SolveError
+from ..core.trajectory import Array, Trajectory, output_grid, rows_at
+
+_INSTANT = 1e-9  # s: nothing but the start
+
+
+def available() -> bool:
+    """Whether rumoca is installed."""
+    return importlib.util.find_spec("rumoca") is not None
+
+
+def version() -> str:
+    """Version of the installed rumoca."""
+    return str(_rumoca().version())
+
+
+class CompiledModel:
+    """A Modelica model in rumoca's memory; `name` is the class to run, such as `Crane.Experiment`.
+
+    Raises BuildError with the compiler's message if it refuses the text, MissingToolError without rumoca.
+    """
+
+    def __init__(self, text: str, name: str) -> None:
+        rumoca = _rumoca()
+        self.name = name
+        try:
+            self._model = rumoca.Session().loads(text, model=name)
+        except rumoca.RumocaError as error:
+            raise BuildError(f"rumoca refuses the Modelica text of {name}: {error}") from None
+        structure = self._model.structure()
+        self.equations, self.unknowns = int(structure.n_equations), int(structure.n_unknowns)
+
+    def values(self, names: Sequence[str], t: float, parameters: Mapping[str, float]) -> Array:
+        """Values of variables at time t, s, right after initialisation; shape (len(names),)."""
+        result = self._run((t, t + _INSTANT), _INSTANT, 1e-3, parameters, 60.0)
+        return np.array([result[name][0] for name in names], dtype=float)
+
+    def simulate(
+        self, names: Sequence[str], *, stop: float, output_step: float, tolerance: float, budget: float
+    ) -> Trajectory:
+        """Trajectory over [0, stop]; tolerance is relative, budget the longest wall time, s."""
+        begin = time.perf_counter()
+        result = self._run((0.0, stop), output_step, tolerance, {}, budget)
+        grid = output_grid(stop, output_step)
+        recorded = np.asarray(result.time)
+        rows = rows_at(grid, recorded, 1e-9 * stop)
+        if np.abs(recorded[rows] - grid).max() > 1e-9 * max(stop, 1.0):
+            raise SolveError(
+                f"modelica-rumoca: the run stopped at t = {recorded[-1]:.9g} s instead of {stop:.9g} s"
+            )
+        return Trajectory(
+            name="modelica-rumoca",
+            time=grid,
+            signals={name: np.asarray(result[name], dtype=float)[rows] for name in names},
+            wall_s=time.perf_counter() - begin,
+        )
+
+    def _run(
+        self, span: tuple[float, float], dt: float, tolerance: float, parameters: Mapping[str, float], wall: float
+    ) -> Any:
+        rumoca = _rumoca()
+        config = rumoca.SimConfig(solver="bdf", rtol=tolerance, atol=tolerance * 1e-3, max_wall_seconds=wall)
+        try:
+            return self._model.simulate(t=span, dt=dt, config=config, params=dict(parameters))
+        except rumoca.RumocaError as error:
+            raise SolveError(f"modelica-rumoca: {error}") from None
+
+
+def _rumoca() -> Any:
+    if not available():
+        raise MissingToolError("rumoca is not installed; get it with: pip install 'gpmelica[check]'")
+    return importlib.import_module("rumoca")

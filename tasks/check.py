@@ -1,0 +1,163 @@
+"""What `check` shows of a model: bodies, coordinates, constraints, partition."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from .. import analysis, plausibility
+from ..analysis.prepared import Prepared
+from ..description.tables.frame import angles_of
+from ..mechanism import GROUND
+from ..runs.compare.findings import start_consistency
+from ..scene import axes_in_world, frames_of, in_world
+from . import reactions
+from .initial_state import initial_data, initial_tables
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What there is to know of a model before it runs."""
+
+    model: Prepared
+
+    def data(self) -> dict[str, Any]:
+        """JSON-ready: bodies, coordinates, constraint rows, partition, initial state, warnings, remarks."""
+        return facts(self.model) | {
+            "initial_state": initial_data(self.model, self.initial),
+            "plausible": [remark.data() for remark in self.plausible],
+        }
+
+    def tables(self) -> list[Table | str]:
+        """For a terminal."""
+        data = self.data()
+        return [
+            *tables(self.model, data),
+            *initial_tables(data["initial_state"]),
+            f"{plausibility.word(self.plausible)}: {plausibility.sentence(self.plausible)}",
+            *(f"look at {remark.text}" for remark in self.plausible),
+        ]
+
+    @cached_property
+    def plausible(self) -> tuple[plausibility.Remark, ...]:
+        """Remarks on what is probably not meant, as far as they need no run."""
+        return plausibility.of_description(self.model, self.initial)
+
+    @cached_property
+    def initial(self) -> plausibility.InitialState:
+        """Forces and accelerations at t = 0."""
+        return plausibility.initial_state(self.model)
+
+    @property
+    def consistent(self) -> bool:
+        """Whether every constraint row holds at the start, or is known to start violated."""
+        return start_consistency(self.model).ok
+
+    def __str__(self) -> str:
+        text = io.StringIO()
+        console = Console(width=120, file=text, color_system=None, force_jupyter=False)
+        for table in self.tables():
+            console.print(table)
+        return text.getvalue()
+
+
+def facts(model: Prepared) -> dict[str, Any]:
+    """JSON-ready summary."""
+    mechanism, constraints, start = model.mechanism, model.solvability, start_consistency(model)
+    return {
+        "model": model.name,
+        "n": mechanism.n,
+        "dof": model.degrees_of_freedom,
+        "rank": constraints.rank,
+        "rank_tolerance": constraints.tolerance,
+        "bodies": [
+            {
+                "name": body.name,
+                "parent": "ground" if body.parent == GROUND else mechanism.bodies[body.parent].name,
+                "mass": float(body.mass),
+            }
+            for body in mechanism.bodies
+        ],
+        "coordinates": [
+            {"name": c.name, "role": c.role, "unit": c.unit, "start": float(q)}
+            for c, q in zip(mechanism.coordinates, model.start[0], strict=True)
+        ],
+        "frames": [_pose_of(model, name) for name in mechanism.frames],
+        "formulation": model.program.formulation,
+        "accelerations": model.accelerations,
+        "constraints": list(model.rows),
+        "dependent": list(model.dependent),
+        "redundant_rows": [list(group) for group in constraints.redundant],
+        "left_out_rows": list(model.left_out),
+        "tables": [_table_of(model, name) for name in model.chain.tables],
+        "events": [relation.description for relation in model.program.relations],
+        "consistent": start.ok,
+        "start": start.text,
+        "warnings": reactions.warnings_of(model),
+    }
+
+
+def _pose_of(model: Prepared, name: str) -> dict[str, Any]:
+    """Where a point with axes is at the start, world frame: what a path with orientations begins with."""
+    frame, frames = model.mechanism.frames[name], frames_of(model.mechanism, model.start[0])
+    place, axes = in_world(frames, frame.place), axes_in_world(frames, frame)
+    return {"name": name, "position": place.tolist(), "rpy": list(angles_of(axes))}
+
+
+def _at(frame: Mapping[str, Any]) -> str:
+    position, rpy = (", ".join(f"{x + 0.0:.9g}" for x in frame[key]) for key in ("position", "rpy"))
+    return f"frame {frame['name']} at the start, in the world: [{position}] m, rpy [{rpy}] rad"
+
+
+def _table_of(model: Prepared, name: str) -> dict[str, Any]:
+    table, stop = model.chain.tables[name], model.chain.simulation.stop
+    (first, last), points = table.span, len(table.points[0])
+    return {
+        "name": name,
+        "points": points,
+        "interpolation": table.interpolation,
+        "first": first,
+        "last": last,
+        "ends_before_run": last < stop,
+    }
+
+
+def _words_of(table: Mapping[str, Any]) -> str:
+    span = f"{table['points']} points from {table['first']:.6g} to {table['last']:.6g} s"
+    beyond = ", then it holds its last value" if table["ends_before_run"] else ""
+    return f"table {table['name']}: {span}, {table['interpolation']}{beyond}"
+
+
+def tables(model: Prepared, data: dict[str, Any]) -> list[Table | str]:
+    """The same `facts` for a terminal."""
+    constraints = model.solvability
+    bodies = Table("body", "parent", "mass kg", title=f"{data['model']}: bodies")
+    for body in data["bodies"]:
+        bodies.add_row(body["name"], body["parent"], f"{body['mass']:.6g}")
+    coordinates = Table("coordinate", "role", "start", "unit", "partition", title="coordinates")
+    for c in data["coordinates"]:
+        kind = "dependent" if c["name"] in data["dependent"] else "independent"
+        coordinates.add_row(c["name"], c["role"], f"{c['start']:.6g}", c["unit"], kind)
+    rows = ", ".join(data["constraints"]) or "none"
+    line = f"{data['n']} coordinates, {len(data['constraints'])} constraint rows ({rows}) of rank {data['rank']}"
+    rank = analysis.Rank(constraints.rank, constraints.tolerance, *constraints.gap)
+    return [
+        bodies,
+        coordinates,
+        f"{line}, {data['dof']} degrees of freedom",
+        *([reactions.gap(rank)] if constraints.redundant else []),
+        *(f"{what}: {names}" for what, names in reactions.redundancy_of(model).items()),
+        *map(_at, data["frames"]),
+        f"equations: {data['formulation']}",
+        *([f"accelerations of the native FMU: {data['accelerations']}"] if data["accelerations"] else []),
+        *(_words_of(table) for table in data["tables"]),
+        *([f"events: {', '.join(dict.fromkeys(data['events']))}"] if data["events"] else []),
+        f"start: {data['start']}",
+        *data["warnings"],
+    ]

@@ -1,0 +1,106 @@
+"""Initial state of a model for `check`: inputs, forces of elements, accelerations and modes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rich.table import Table
+
+from .. import analysis
+from ..analysis import Mode
+from ..analysis.prepared import Prepared
+from ..core.errors import SolveError
+from ..plausibility import InitialState, input_starts
+
+_SHOWN = 5  # modes, the slowest ones
+
+
+def initial_data(model: Prepared, initial: InitialState) -> dict[str, Any]:
+    """Return what `check --json` has as `initial_state`.
+
+    Parameters
+    ----------
+    model : Prepared
+        The mechanism.
+    initial : InitialState
+        Its forces and accelerations at t = 0.
+
+    Returns
+    -------
+    dict
+        `inputs`, `forces`, `accelerations` and `modes`, each a list of tables; modes have frequencies in Hz, the
+        slowest one first. `rigid_body_modes` has the coordinates of the modes without a frequency.
+    """
+    starts = input_starts(model)
+    swinging, rigid = _modes(model)
+    return {
+        "inputs": [{"name": i.name, "value": starts[i.name], "unit": i.unit} for i in model.program.inputs],
+        "forces": [
+            {"kind": e.kind, "name": e.name, "where": e.where, "force": e.force + 0.0, "unit": "N"}
+            for e in initial.forces
+        ],
+        "accelerations": [
+            {"coordinate": c.name, "value": float(x), "unit": f"{c.unit}/s2"}
+            for c, x, counts in zip(
+                model.mechanism.coordinates, initial.accelerations, initial.is_significant, strict=True
+            )
+            if counts
+        ],
+        "modes": [
+            {
+                "coordinate": mode.coordinate,
+                "frequency": mode.frequency,
+                "damped_frequency": mode.damped_frequency,
+                "damping": 0.0 - mode.eigenvalue.real / abs(mode.eigenvalue),
+            }
+            for mode in swinging
+        ],
+        "rigid_body_modes": rigid,
+    }
+
+
+def _modes(model: Prepared) -> tuple[list[Mode], list[str]]:
+    """Oscillations about the initial state, the slowest first, and coordinates that move in rigid-body modes.
+
+    Real eigenvalues belong to no oscillation; modes that violate constraints are those of the stabilisation.
+    """
+    try:
+        found = [m for m in analysis.modes(model.mechanism, start=model.start) if not m.violating]
+    except SolveError:
+        return [], []
+    rigid = dict.fromkeys(mode.coordinate for mode in found if mode.rigid_body)
+    swinging = [mode for mode in found if mode.eigenvalue.imag and not mode.rigid_body]
+    return sorted(swinging, key=lambda mode: mode.frequency), list(rigid)
+
+
+def initial_tables(found: Mapping[str, Any]) -> Iterator[Table | str]:
+    """Tables of `initial_data` for a terminal; lists without entries are left out."""
+    if found["inputs"]:
+        values = ", ".join(f"{i['name']} = {i['value']:.6g} {i['unit']}" for i in found["inputs"])
+        yield f"inputs at t = 0: {values}"
+    if found["forces"]:
+        forces = Table("element", "kind", "force N", title="forces at t = 0")
+        for e in found["forces"]:
+            forces.add_row(e["name"], e["kind"], f"{e['force']:.6g}")
+        yield forces
+    yield _accelerations(found["accelerations"])
+    yield from _mode_tables(found)
+
+
+def _accelerations(found: list[Mapping[str, Any]]) -> str:
+    if not found:
+        return "accelerations at t = 0: none"
+    return "accelerations at t = 0: " + ", ".join(f"{a['coordinate']} {a['value']:.4g} {a['unit']}" for a in found)
+
+
+def _mode_tables(found: Mapping[str, Any]) -> Iterator[Table | str]:
+    if found["modes"]:
+        title = "first modes about the initial state"
+        modes = Table("undamped ω₀/2π Hz", "damped ω_d/2π Hz", "damping ratio", "most in", title=title)
+        for mode in found["modes"][:_SHOWN]:
+            numbers = (f"{mode[key]:.4g}" for key in ("frequency", "damped_frequency", "damping"))
+            modes.add_row(*numbers, mode["coordinate"])
+        yield modes
+    if found["rigid_body_modes"]:
+        yield f"rigid-body modes, without a frequency: {', '.join(found['rigid_body_modes'])}"

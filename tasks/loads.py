@@ -1,0 +1,127 @@
+"""Joint loads over a run: root mean square and peak per joint, contacts, drives (P0 (34), design 4.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+
+from .. import analysis
+from ..analysis.prepared import Prepared
+from ..core.trajectory import Trajectory, rms
+from ..description.types.origin import joint_load, row_force
+from ..mechanism import signal_names
+from ..reference.forces.element import Input
+from ..runs.fmpy_runs.inputs import InputTable
+from .reactions import NOT_UNIQUE, not_unique
+
+_PARTS = ("axial", "normal", "fx", "fy", "fz", "nx", "ny", "nz")
+
+
+@dataclass(frozen=True)
+class LoadSummary:
+    """Loads of a run.
+
+    Parameters:
+        run         the reference's run, with all joint loads among its signals
+        joints      link → part (`axial`, `fx`, …) → {"rms", "max"}, N or N·m
+        drives      coordinate → {"rms", "max"} of the effort that its drive delivers, N or N·m
+        closures    closure → its force (x, y, z) and moment on frame b at the end of the run, world, N and N·m
+        edges       knife edge → {"rms", "max"} of its force along its normal, N
+        not_unique  link, closure or knife edge → parts of its load that a model of rigid bodies does not determine
+                    (P1): fx … nz in the joint's axes, axial, normal, force
+    """
+
+    run: Trajectory
+    joints: dict[str, dict[str, dict[str, float]]]
+    drives: dict[str, dict[str, float]]
+    closures: dict[str, list[float]]
+    edges: dict[str, dict[str, float]]
+    not_unique: dict[str, list[str]]
+
+    def data(self) -> dict[str, Any]:
+        """JSON-ready."""
+        return {
+            "joints": self.joints,
+            "drives": self.drives,
+            "closures": self.closures,
+            "knife_edges": self.edges,
+            "not_unique": self.not_unique,
+        }
+
+    def marked_run(self) -> Trajectory:
+        """The run with signals that are not unique called so: `crank_load_fz (not unique)`."""
+        marked = {joint_load(link, part).name for link, parts in self.not_unique.items() for part in parts}
+        marked |= {row_force(edge).name for edge in self.edges if edge in self.not_unique}
+        names = {name: f"{name} ({NOT_UNIQUE})" if name in marked else name for name in self.run.signals}
+        return replace(self.run, signals={names[name]: values for name, values in self.run.signals.items()})
+
+    def notes(self) -> list[str]:
+        """What the marks in the table mean, joint by joint."""
+        return [
+            f"* {name}: {' '.join(parts)} {'is' if len(parts) == 1 else 'are'} {NOT_UNIQUE} in a model of rigid"
+            " bodies, but one of many solutions; see gpmelica reactions"
+            for name, parts in self.not_unique.items()
+        ]
+
+    def table(self) -> Table:
+        """For a terminal."""
+        table = Table("joint", "axial rms N", "normal rms N", "force max N", "moment max N.m")
+        for link, parts in self.joints.items():
+            lost = self.not_unique.get(link, [])
+            rms = [_marked(parts[key]["rms"], key in lost) if key in parts else "" for key in ("axial", "normal")]
+            peak = [
+                _marked(
+                    float(np.linalg.norm([parts[f"{letter}{axis}"]["max"] for axis in "xyz"])),
+                    any(key in lost for key in (f"{letter}x", f"{letter}y", f"{letter}z")),
+                )
+                for letter in "fn"
+            ]
+            table.add_row(link, *rms, *peak)
+        for edge, numbers in self.edges.items():
+            table.add_row(
+                edge, "", *(_marked(numbers[key], edge in self.not_unique) for key in ("rms", "max")), ""
+            )
+        return table
+
+
+def _marked(value: float, doubtful: bool) -> str:
+    return f"{value:.4g} *" if doubtful else f"{value:.4g}"
+
+
+def loads(
+    model: Prepared, progress: Callable[[float], None] | None = None, inputs: InputTable | None = None
+) -> LoadSummary:
+    """Run the reference solver, with FMU inputs over time, and sum up what the joints bear."""
+    given = {} if inputs is None else inputs.functions()
+    run = analysis.simulate(model.mechanism, start=model.start, inputs=given, loads="all", progress=progress)
+    links = dict.fromkeys(body.link for body in model.mechanism.bodies if body.link != "base")
+    joints = {link: _of_joint(run, link) for link in links}
+    efforts = {c.name: c.signal("effort").name for c in model.mechanism.coordinates}
+    drives = {name: _numbers(run, signal) for name, signal in efforts.items() if signal in run.signals}
+    edges = {edge.name: _numbers(run, row_force(edge.name).name) for edge in model.mechanism.nonholonomic}
+    return LoadSummary(run, joints, drives, _closures(model, run, given), edges, not_unique(model))
+
+
+def _of_joint(run: Trajectory, link: str) -> dict[str, dict[str, float]]:
+    names = {part: joint_load(link, part).name for part in _PARTS}
+    return {part: _numbers(run, name) for part, name in names.items() if name in run.signals}
+
+
+def _numbers(run: Trajectory, name: str) -> dict[str, float]:
+    values = run.signals[name]
+    return {"rms": rms(run.time, values), "max": float(np.max(np.abs(values)))}
+
+
+def _closures(model: Prepared, run: Trajectory, inputs: Mapping[str, Input]) -> dict[str, list[float]]:
+    if not model.mechanism.closures:
+        return {}
+    coordinates = model.mechanism.coordinates
+    q, qd = (run.columns(signal_names(coordinates, level))[-1] for level in ("position", "velocity"))
+    z = run.columns(signal_names([c for c in coordinates if c.friction is not None], "bristle"))[-1]
+    end = float(run.time[-1])
+    wrenches = analysis.closure_wrenches(model.mechanism, end, q, qd, z, start=model.start, inputs=inputs)
+    return {name: wrench.tolist() for name, wrench in wrenches.items()}

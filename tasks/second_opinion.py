@@ -1,0 +1,191 @@
+"""The oracle beside the main job: what it is given, its process, and what it says."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from .. import analysis
+from ..analysis.prepared import Prepared
+from ..core.errors import SolveError
+from ..core.trajectory import Event, Trajectory
+from ..core.workers import alone
+from ..description.plain import plain
+from ..oracle import process
+from ..oracle.equations.claims import Claims
+from ..runs.attempts import Attempt
+from ..runs.compare.findings import Finding
+from ..runs.fmpy_runs.inputs import InputTable
+
+NAME = "oracle"
+LIMIT = 600.0  # s by the clock
+TOLERANCE = 1e-5  # of each signal's scale: SciPy's integrators leave more than those of the other runs
+_UNCONFIRMED = "the oracle, which shares nothing with the reference, has no run to compare with"
+# words of conditions that both solvers look at all the time; others only where an element acts
+_ALWAYS = frozenset({"touches", "is clear", "lifts", "is met", "is left", "is taut", "is slack"})
+_SAME = 1e-4  # of the run: event times that differ by less are one
+_BRIEF = 1e-3  # of the run: a condition that changes back so soon has been grazed
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """Opinion of the oracle: objections to the start, its run, and notes.
+
+    Parameters
+    ----------
+    start : tuple of str
+        Sentences against the start and what was chosen there.
+    attempts : tuple of Attempt
+        Its run, to be held against the reference's as those of the FMUs are; empty if there is none.
+    notes : tuple of str
+        Why there is none.
+    """
+
+    start: tuple[str, ...]
+    attempts: tuple[Attempt, ...]
+    notes: tuple[str, ...] = ()
+
+    def of_start(self, finding: Finding) -> Finding:
+        """Return whether the description is consistent, with what the oracle says against its start."""
+        if not self.start:
+            return finding
+        texts = [*([] if finding.ok else [finding.text]), *self.start]
+        return Finding(False, "; ".join(texts))
+
+    def of_events(self, run: Trajectory, until: float) -> tuple[str, ...]:
+        """Return a sentence for each event before a time, s, that the oracle or the reference has alone."""
+        end, found = float(run.time[-1]), list[str]()
+        for own in (attempt.trajectory for attempt in self.attempts):
+            assert own is not None
+            alone_in = ((NAME, own.events, run.events), ("reference", run.events, own.events))
+            for whose, events, others in alone_in:
+                early = [event for event in events if event.t < until - _SAME * end]
+                found += _alone(early, others, end, whose)
+        return tuple(found)
+
+
+class _Over(Exception):
+    """The main job has ended."""
+
+
+@contextmanager
+def asked(model: Prepared, inputs: InputTable | None, tolerance: float) -> Iterator[Callable[[], Opinion]]:
+    """Start the oracle in a process of its own; yield a function that waits for its opinion.
+
+    Parameters
+    ----------
+    model : Prepared
+        Mechanism that runs.
+    inputs : InputTable or None
+        Inputs over time.
+    tolerance : float
+        Admissible error of the runs, relative to each signal's scale; the oracle's may be TOLERANCE at least.
+    """
+    over = threading.Event()
+
+    def meanwhile() -> None:
+        if over.is_set():
+            raise _Over
+
+    with (
+        TemporaryDirectory(prefix="gpmelica-oracle-", ignore_cleanup_errors=True) as name,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        folder = Path(name)
+        process.write_given(folder, *given(model), _tables(inputs))
+        work = pool.submit(alone, process.__name__, folder, LIMIT, meanwhile)
+
+        def opinion() -> Opinion:
+            return _opinion(folder, work.result(), max(tolerance, TOLERANCE))
+
+        try:
+            yield opinion
+        finally:
+            over.set()
+            with suppress(_Over):
+                work.result()
+
+
+def _tables(inputs: InputTable | None) -> dict[str, list[list[float]]]:
+    """Return times and values of each input."""
+    if inputs is None:
+        return {}
+    return {name: [inputs.time.tolist(), values.tolist()] for name, values in inputs.values.items()}
+
+
+def given(model: Prepared) -> tuple[dict[str, Any], Claims]:
+    """Return the description as plain tables, and what production claims about its start.
+
+    Parameters
+    ----------
+    model : Prepared
+        Mechanism with its initial state, rank, and choices.
+    """
+    q, qd = model.start
+    coordinates = model.mechanism.coordinates
+    start = {c.symbol: float(x) for c, x in zip(coordinates, q, strict=True)}
+    start |= {f"{c.symbol}_dot": float(x) for c, x in zip(coordinates, qd, strict=True)}
+    found = model.solvability
+    claims = Claims(
+        start=start,
+        rows=tuple(model.rows),
+        rank=found.rank,
+        kept=tuple(found.independent),
+        without_drive=tuple(found.without_drive),
+        dependent=tuple(found.dependent),
+        held=_held(model),
+        unique=_unique(model),
+    )
+    return plain(model.chain), claims
+
+
+def _held(model: Prepared) -> tuple[str, ...]:
+    """Return the names of the coordinates that were held while the equilibrium was sought."""
+    if model.chain.simulation.start != "statics":
+        return ()
+    free = analysis.free_coordinates(model.mechanism, model.start[0])
+    return tuple(c.name for k, c in enumerate(model.mechanism.coordinates) if k not in free)
+
+
+def _unique(model: Prepared) -> dict[str, bool]:
+    """Return joints, closures and knife edges with whether their reactions are called unique; empty if unknown."""
+    try:
+        found = model.reactions.verdicts
+    except SolveError:
+        return {}
+    return {verdict.name: verdict.unique for verdict in found if verdict.kind != "programmed"}
+
+
+def _opinion(folder: Path, status: int | None, tolerance: float) -> Opinion:
+    """Return what a process that has ended with this status, or not in time, has left."""
+    said, run = folder / process.SAID, folder / process.RUN
+    start = tuple(json.loads(said.read_text("utf-8"))) if said.exists() else ()
+    if not run.exists():
+        is_over = status is None or status == -process.OVER
+        why = "did not finish in its limit of time" if is_over else f"ended with status {status}"
+        return Opinion(start, (), (f"{_UNCONFIRMED}: its process {why}",))
+    done: Trajectory | SolveError = pickle.loads(run.read_bytes())
+    if isinstance(done, SolveError):
+        return Opinion(start, (), (f"{_UNCONFIRMED}: {done}",))
+    return Opinion(start, (Attempt(NAME, tolerance, replace(done, name=NAME)),))
+
+
+def _alone(events: Sequence[Event], others: Sequence[Event], end: float, whose: str) -> Iterator[str]:
+    """Yield a sentence for each contact, lift, stop or slack rope that has none of its kind near it."""
+    for k, event in enumerate(events):
+        if event.word not in _ALWAYS:
+            continue
+        same = (other.t for other in others if (other.label, other.holds) == (event.label, event.holds))
+        if any(abs(t - event.t) <= _SAME * end for t in same):
+            continue
+        near = (other for i, other in enumerate(events) if i != k and other.label == event.label)
+        if not any(abs(other.t - event.t) <= _BRIEF * end for other in near):
+            yield f"only the {whose} has the event at t = {event.t:.6g} s: {event.label} {event.word}".rstrip()

@@ -1,0 +1,133 @@
+"""All cases of a description: each is run and verified, and the papers' figures overlay them."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.markup import escape
+from rich.table import Table
+
+from ..analysis.prepared import prepare
+from ..core.errors import GpmelicaError, MissingToolError
+from ..core.trajectory import Progress
+from ..description import Chain, load
+from ..fmu.compilers.kept import kept_objects
+from ..report.cases.report import CaseFailure, CaseRun, Outcome, cases_data, write_case_report
+from ..report.cases.tables import largest_error, plausible, remark, verdict
+from ..report.plots.number_text import NOTHING
+from ..runs.compare.result import result, withdraw_verdict
+from ..sweeps.pools import Died, Processes, results
+from .run import Options, run
+
+
+@dataclass(frozen=True)
+class Study:
+    """What the cases came to, in the order of the description; `report` is the page that compares them."""
+
+    chain: Chain
+    runs: tuple[Outcome, ...]
+    report: Path
+
+    @property
+    def ok(self) -> bool:
+        """Whether every run of every case agrees with its reference."""
+        return all(entry.result["ok"] for entry in self.runs)
+
+    @property
+    def questionable(self) -> bool:
+        """Whether a case has remarks on what is probably not meant."""
+        return any(entry.result.get("plausible") for entry in self.runs)
+
+    def data(self) -> dict[str, Any]:
+        """Contents of `cases.json`."""
+        return cases_data(self.chain, self.runs)
+
+    def table(self) -> Table:
+        """For a terminal."""
+        table = Table("case", "n", "dof", "relative error", "verdict", "plausible", *([] if self.ok else ["why"]))
+        for entry in self.runs:
+            word = verdict(entry)
+            table.add_row(
+                entry.case,
+                str(entry.result.get("n", NOTHING)),
+                str(entry.result.get("dof", NOTHING)),
+                largest_error(entry),
+                f"[{'green' if word == 'agrees' else 'red'}]{word}[/]",
+                plausible(entry),
+                *([] if self.ok else [escape(remark(entry))]),
+            )
+        return table
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A case to run, by its name or None for the description as it is, and the study's folder."""
+
+    file: Path
+    case: str | None
+    folder: Path
+    rumoca: bool
+
+    @property
+    def name(self) -> str:
+        return self.case or "default"
+
+    @property
+    def command(self) -> str:
+        options = [*(["--case", self.case] if self.case else []), "--out", str(self.folder / self.name)]
+        return shlex.join(["gpmelica", "run", str(self.file), *options, *([] if self.rumoca else ["--no-rumoca"])])
+
+
+def study_cases(file: Path, out: Path | None, progress: Progress, rumoca: bool = True) -> Study:
+    """Run all cases of a description in parallel; writes one folder per case and the page that compares them.
+
+    A case that cannot be built or run is a failure in the study, and the others go on.
+
+    Parameters:
+        out       folder for everything; default `<Name>_study`
+        progress  called with an activity and the fraction done, after each case
+        rumoca    whether to run the Modelica text in rumoca too, if it is installed
+
+    Raises DescriptionError if the file is wrong, MissingToolError if there is no C compiler.
+    """
+    chain = load(file)
+    folder = out or Path(f"{chain.name}_study")
+    cases: list[str | None] = [case.name for case in chain.cases] or [None]
+    runs = _run_all([_Job(file, case, folder, rumoca) for case in cases], progress)
+    progress("drawing the comparison", 0.0)
+    command = ["gpmelica", "study", str(file), "--cases", *(["--out", str(out)] if out else [])]
+    command += [] if rumoca else ["--no-rumoca"]
+    return Study(chain, runs, write_case_report(folder, chain, runs, shlex.join(command)))
+
+
+def _run_all(jobs: Sequence[_Job], progress: Progress) -> tuple[Outcome, ...]:
+    """Each case in a process; what their FMUs have in common is compiled once."""
+    done: dict[str, Outcome] = {}
+    for job in jobs:  # also of those that an interruption keeps from being run
+        withdraw_verdict(job.folder / job.name)
+    progress("cases", 0.0)
+    with kept_objects():
+        for job, came in results(Processes(most=len(jobs)), _run_case, jobs):
+            if isinstance(came, Died):
+                done[job.name] = CaseFailure(job.name, f"{came.reason}; try {job.command}")
+            else:
+                done[job.name] = came
+            if isinstance(done[job.name], CaseFailure):
+                withdraw_verdict(job.folder / job.name)
+            progress("cases", len(done) / len(jobs))
+    return tuple(done[job.name] for job in jobs)
+
+
+def _run_case(job: _Job) -> Outcome:
+    options = Options(job.folder / job.name, job.case or "", job.command, rumoca=job.rumoca)
+    try:
+        report = run(prepare(load(job.file, job.case), str(job.file)), options)
+    except MissingToolError:
+        raise  # no case can do without
+    except GpmelicaError as error:
+        return CaseFailure(job.name, str(error))
+    return CaseRun(job.name, result(report), report.reference, report.mechanism)

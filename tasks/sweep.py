@@ -1,0 +1,75 @@
+"""A sweep with its page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..core.errors import MissingToolError
+from ..core.trajectory import Array, Progress
+from ..description import Chain
+from ..report.sweep.content import Content, Effects
+from ..report.sweep.page import write_page
+from ..sweeps.objectives import objectives
+from ..sweeps.points import Points, points
+from ..sweeps.results import Sweep
+from ..sweeps.sensitivities import sensitivities
+from ..sweeps.sweep import Order, sweep
+from ..sweeps.variations import variations
+
+
+def run_sweep(chain: Chain, source: str, order: Order, progress: Progress) -> Sweep:
+    """Do a sweep, or what is left of it, and write its page; see `sweeps.sweep.sweep`."""
+    found = sweep(chain, source, order, progress)
+    content = _content(chain, order, found)
+    page = write_page(order.out, content, lambda title: progress("drawing the report", 0.0))
+    return replace(found, report=page)
+
+
+def _content(chain: Chain, order: Order, found: Sweep) -> Content:
+    table = found.table
+    texts = {objective.name: objective.text for objective in objectives(order.objectives)}
+    values = {name: table[name].to_numpy(dtype=float) for name in texts}
+    where = points(variations(order.settings), order.samples, order.sampler, order.seed)
+    return Content(
+        name=chain.name,
+        description=chain.description,
+        keys={key: table[key].to_numpy() for key in found.keys},
+        objectives=values,
+        texts=texts,
+        reasons=table["failed"].tolist(),
+        effects={name: _effects(where, order, column) for name, column in values.items()},
+        facts=_facts(where, order, float(np.nansum(table["cpu_s"])), found),
+        notes=_notes(chain, found),
+        command=order.command,
+    )
+
+
+def _effects(where: Points, order: Order, values: Array) -> Effects | str:
+    try:
+        found = sensitivities(where, order.sampler, values, order.seed)
+    except MissingToolError:
+        return "sensitivities need SALib: pip install 'gpmelica[sweep]'"
+    if isinstance(found, str):
+        return found
+    return Effects(found.method, found.keys, found.measures, found.spread, found.used)
+
+
+def _facts(where: Points, order: Order, seconds: float, found: Sweep) -> dict[str, str]:
+    facts = {axis.key: f"{len(axis.values)} values, {axis.values[0]} to {axis.values[-1]}" for axis in where.axes}
+    facts |= {d.key: str(d) for d in where.distributions}
+    if where.distributions:
+        facts["samples"] = f"{len(where.quantiles)} by {order.sampler}, seed {order.seed}"
+    facts["processor time of the runs"] = f"{seconds:.1f} s"
+    return facts | {"table": found.path.name}
+
+
+def _notes(chain: Chain, found: Sweep) -> list[str]:
+    notes = ["Objectives are of the output times; what happens between them is not seen."]
+    if found.beyond:
+        notes.append(
+            f"{found.beyond} runs end with constraints violated by more than simulation.violation ="
+            f" {chain.simulation.violation:g} and more than at their start: see violation_end in the table."
+        )
+    return notes

@@ -1,0 +1,92 @@
+"""Verdicts of earlier commands: removed before work begins, so that none survives a command that fails."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..core.errors import DescriptionError
+from ..core.input_files import read_text
+from ..runs.compare.result import withdraw_verdict
+
+_LARGEST = 1_000_000  # bytes of a description
+_NAME = re.compile(r"""^\s*name\s*=\s*["'](\w+)["']""", re.MULTILINE)
+
+
+def withdraw_run(file: Path, case: str | None, out: Path | None) -> None:
+    """Remove the verdict of an earlier `run` of a description, which may be invalid by now.
+
+    Parameters
+    ----------
+    file
+        The description.
+    case
+        Name of a case, or None.
+    out
+        Folder of the run; None: the default, the model's name and the case.
+    """
+    for folder in _folders(file, out, f"_{case}" if case else ""):
+        withdraw_verdict(folder)
+
+
+def withdraw_study(file: Path, out: Path | None) -> None:
+    """Remove the verdicts of an earlier `study`: its page, and that of every case which it lists."""
+    for folder in _folders(file, out, "_study"):
+        for case in _cases(folder / "cases.json"):
+            withdraw_verdict(folder / case)
+        _remove(folder, "cases.html", "cases.json")
+
+
+def withdraw_sweep(file: Path, case: str | None, out: Path | None) -> None:
+    """Remove the page of an earlier `sweep`; the runs that are done stay, so that the sweep can go on."""
+    for folder in _folders(file, out, f"_{case}_sweep" if case else "_sweep"):
+        _remove(folder, "sweep.html")
+
+
+def withdraw_optimum(file: Path, case: str | None, out: Path | None) -> None:
+    """Remove the result of an earlier `optimize`, and the verdict on the run with its values."""
+    for folder in _folders(file, out, f"_{case}_optimum" if case else "_optimum"):
+        _remove(folder, "optimum.json")
+        withdraw_verdict(folder / "run")
+
+
+def _folders(file: Path, out: Path | None, ending: str) -> Iterator[Path]:
+    """The folder that a command writes to; none if the description has no name."""
+    if out is not None:
+        yield out
+    elif name := _name(file):
+        yield Path(f"{name}{ending}")
+
+
+def _name(file: Path) -> str:
+    """Name of the model in a description that need not be valid; empty if there is none."""
+    try:
+        text = read_text(file, _LARGEST)
+    except DescriptionError:
+        return ""
+    try:
+        name = tomllib.loads(text).get("name", "")
+    except (ValueError, RecursionError):
+        found = _NAME.search(text.partition("\n[")[0])
+        return found[1] if found else ""
+    return name if isinstance(name, str) and re.fullmatch(r"\w+", name) else ""
+
+
+def _cases(path: Path) -> list[str]:
+    """Cases that an earlier study lists; none if the file is missing or damaged."""
+    try:
+        listed = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return []
+    names = listed.get("cases") if isinstance(listed, dict) else None
+    if not isinstance(names, dict):
+        return []
+    return [name for name in names if Path(name).name == name]
+
+
+def _remove(folder: Path, *names: str) -> None:
+    for name in names:
+        (folder / name).unlink(missing_ok=True)
