@@ -49,7 +49,7 @@ METHODS = {
     "modes": "(*, time=None, state=None, equilibrium=False, trim=False, inputs=None, progress) -> Modes",
     "modes_along": "(key, values, *, time=None, state=None, equilibrium=False, trim=False, inputs=None, progress)"
     " -> ModeTracks",
-    "reactions": "() -> reference.Reactions",
+    "reactions": "() -> analysis.Reactions",
     "run": "(out=None, *, inputs=None, tolerance=None, rumoca=True, compiler='auto', fmi='2.0', march='',"
     " omc=None, timeout=600.0, command='', progress) -> RunReport",
     "simulate": "(inputs=None, progress) -> Run",
