@@ -1,1 +1,3 @@
 """The command line: options, progress and one function per command."""
+
+from .app import main as main
