@@ -4,7 +4,6 @@ from ..reference.constraints.redundancy import Rank as Rank
 from ..reference.forces.element import Input as Input
 from ..reference.forces.element import Mark as Mark
 from ..reference.forces.element import input_value as input_value
-from ..reference.forces.filters import filter_begins as filter_begins
 from ..reference.forces.friction import friction_efforts as friction_efforts
 from ..reference.forces.generalised_forces import force_places as force_places
 from ..reference.kinematics.kinematics import poses as poses
@@ -13,10 +12,9 @@ from ..reference.solve.gpme import choose_dependent as choose_dependent
 from ..reference.solve.model import Evaluation as Evaluation
 from ..reference.solve.model import Model as Model
 from ..reference.solve.projection import project as project
+from ..reference.solve.solver import InitialValueProblem as InitialValueProblem
 from ..reference.solve.solver import Solvability as Solvability
 from ..reference.solve.solver import formulation as formulation
-from ..reference.solve.solver import rank_in as rank_in
-from ..reference.solve.solver import solvability as solvability
 from .along.balance import Course as Course
 from .along.balance import Energy as Energy
 from .along.balance import course as course
@@ -27,6 +25,7 @@ from .along.magnitudes import natural_accelerations as natural_accelerations
 from .along.residuals import Residuals as Residuals
 from .along.residuals import residuals as residuals
 from .along.residuals import singular_times as singular_times
+from .along.simulation import RunSettings as RunSettings
 from .along.simulation import simulate as simulate
 from .along.target import programmed_target as programmed_target
 from .at_one_state.evaluation import closure_wrenches as closure_wrenches

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -26,9 +26,9 @@ from ..generator.program.program import Program
 
 @dataclass(frozen=True)
 class Prepared:
-    """A mechanism of numbers, where it starts, and its equations.
+    """A mechanism of numbers, its initial state, and its equations, each built once.
 
-    start           q and q̇ at t = 0, shape (n,) each, rad or m and per second
+    problem         equations in numbers with their initial state, without inputs
     solvability     rank of the constraints, redundant rows, partition
     program         the equations with linear solves alone and a fixed partition: what Modelica says
     native_program  the same, but for a partition that is to be chosen anew all the time where it is `auto`, and
@@ -37,8 +37,7 @@ class Prepared:
     """
 
     chain: Chain
-    mechanism: mechanism.Mechanism
-    start: tuple[Array, Array]
+    problem: analysis.InitialValueProblem
     solvability: analysis.Solvability
     program: Program
     native_program: Program
@@ -48,6 +47,20 @@ class Prepared:
     def name(self) -> str:
         """Of the Modelica model and the FMU."""
         return self.chain.name
+
+    @property
+    def mechanism(self) -> mechanism.Mechanism:
+        """Bodies, force elements and tasks as numbers."""
+        return self.problem.mechanism
+
+    @property
+    def start(self) -> tuple[Array, Array]:
+        """Initial coordinates and rates, shape (n,) each, rad or m (per s)."""
+        return self.problem.start
+
+    def with_inputs(self, inputs: Mapping[str, analysis.Input] | None) -> analysis.InitialValueProblem:
+        """Equations and initial state with FMU inputs: numbers or functions of time in s, by symbol."""
+        return replace(self.problem, inputs=inputs) if inputs else self.problem
 
     @property
     def dependent(self) -> tuple[str, ...]:
@@ -80,7 +93,7 @@ class Prepared:
     @cached_property
     def reactions(self) -> analysis.Reactions:
         """Which joint reactions are unique at the start; raises SolveError, see `reference.reactions`."""
-        return analysis.reactions(self.mechanism, self.start)
+        return analysis.reactions(self.problem)
 
     @property
     def units(self) -> dict[str, str]:
@@ -94,20 +107,26 @@ class Prepared:
 
     def start_values(self) -> dict[str, float]:
         """What each `start(x)` of the description stands for, by its name in the program."""
-        numbers = analysis.Model(self.mechanism)
-        state = numbers.state(0.0, *self.start)
+        numbers, state = self.problem.model, self.problem.initial_state
         return {v.name: numbers.reader.reading(v.name, v.tree).number(state) for v in self.program.start_values}
 
     def modelica(self, start_values: Mapping[str, float] | None = None) -> str:
-        """Modelica text; see `generator.modelica.render`."""
-        return self.modelica_source(start_values).text
+        """Modelica source, or a variant of it with these start values; see `generator.modelica.render`."""
+        return self.modelica_source().text if start_values is None else self._rendered(start_values).text
 
     def modelica_drives(self) -> str:
-        """Text of the package with the standard library's connectors; see `generator.modelica.drives`."""
-        return modelica.render_drives(self.program, self.chain, __version__)
+        """Source of the package with the standard library's connectors; see `generator.modelica.drives`."""
+        return modelica.render_drives(self.program, self.mechanism, __version__)
 
-    def modelica_source(self, start_values: Mapping[str, float] | None = None) -> Source:
-        """The same, and which part of the description each line comes from."""
+    def modelica_source(self) -> Source:
+        """Modelica source, and the part of the description that each line comes from."""
+        return self._source
+
+    @cached_property
+    def _source(self) -> Source:
+        return self._rendered(None)
+
+    def _rendered(self, start_values: Mapping[str, float] | None) -> Source:
         program = point_sums.with_point_sums(self.program)
         return modelica.render(program, self.chain, __version__, start_values, self._lines_at_start())
 
@@ -143,20 +162,21 @@ def prepare(chain: Chain, source: str = "description") -> Prepared:
     if too_far:
         raise DescriptionError(source, too_far)
     try:
-        start = analysis.start_state(numbers)
-        problems = analysis.far_masses(numbers, start[0]) or analysis.massless(numbers, start[0])
-        problems += analysis.unreachable(numbers, start[0]) if not problems else []
+        searching = analysis.Model(numbers)
+        problem = analysis.InitialValueProblem(numbers, analysis.start_state(searching))
+        problems = analysis.far_masses(numbers, problem.start[0]) or analysis.massless(searching, problem.start[0])
+        problems += analysis.unreachable(problem) if not problems else []
     except SolveError as error:
         raise DescriptionError(source, str(error)) from None
     if problems:
         tables = chain.model_dump()
-        raise DescriptionError(source, [named(problem, tables) for problem in problems])
-    solvability = _solvability(numbers, start, source)
+        raise DescriptionError(source, [named(each, tables) for each in problems])
+    solvability = _solvability(problem, source)
     partition = Partition(solvability.dependent, solvability.independent, solvability.without_drive)
-    follows = analysis.following(numbers, start)
-    begins = analysis.filter_begins(numbers, start[0])
+    follows = analysis.following(problem, searching)
+    begins = problem.model.filters.begins(problem.start[0])
     follows_parameters = None if follows.is_none else follows
-    derived = equations.derive(chain, start, partition, solvability.extent, follows_parameters, begins)
+    derived = equations.derive(chain, problem.start, partition, solvability.extent, follows_parameters, begins)
     program = linear_solves.with_linear_solves(derived, chain.constraints.formulation)
     clashes = variables.clashes(program)
     if clashes:
@@ -165,22 +185,23 @@ def prepare(chain: Chain, source: str = "description") -> Prepared:
     settings = chain.constraints
     chooses = free and settings.formulation == "gpme" and settings.dependent == "auto"
     if not free or (settings.formulation == "lagrange" and program.rows):
-        return Prepared(chain, numbers, start, solvability, program, program, "")
+        return Prepared(chain, problem, solvability, program, program, "")
     way, own = chain.simulation.accelerations, derived if chooses else linear_solves.with_partition(derived)
     native = tree_solves.with_tree_solves(own, way)
     if native is None:
         native = derived if chooses else linear_solves.with_independent_solves(derived)
-    return Prepared(chain, numbers, start, solvability, program, native, tree_solves.words(own, way))
+    return Prepared(chain, problem, solvability, program, native, tree_solves.words(own, way))
 
 
-def _solvability(numbers: mechanism.Mechanism, start: tuple[Array, Array], source: str) -> analysis.Solvability:
-    """Of the start, where the equations must have a solution."""
-    settings = numbers.chain.constraints
+def _solvability(problem: analysis.InitialValueProblem, source: str) -> analysis.Solvability:
+    """Solvability at the start, where the equations must have a solution."""
+    settings = problem.mechanism.chain.constraints
     named = {key: getattr(settings, key) for key in ("dependent", "redundant", "actuated")}
     lists = [key for key, value in named.items() if not isinstance(value, str)]
     try:
-        found = analysis.solvability(numbers, start)
-        analysis.evaluate(numbers, 0.0, *start, start=start, dependent=found.dependent)
+        found = problem.solvability
+        form = problem.formulation(found.dependent)
+        problem.model.evaluate(problem.model.consistent(problem.initial_state, form), form)
     except SolveError as error:
         where = f"constraints.{lists[0]}" if len(lists) == 1 else ""
         raise DescriptionError(source, [Problem(where, str(error))]) from None

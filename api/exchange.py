@@ -55,8 +55,8 @@ def convert_urdf(path: Path, base: str = "fixed", folder: Path | None = None) ->
 
 def _without_mass(source: str, description: Chain) -> list[str]:
     """What cannot start at 0, but elsewhere; raises DescriptionError where nothing with mass resists anywhere."""
-    numbers = mechanism.build(description)
-    start = np.array([coordinate.position for coordinate in numbers.coordinates])
+    numbers = analysis.Model(mechanism.build(description))
+    start = np.array([coordinate.position for coordinate in numbers.mechanism.coordinates])
     problems = analysis.massless(numbers, analysis.elsewhere(start))
     if problems:
         raise DescriptionError(source, [Problem("", problem.message) for problem in problems])

@@ -182,7 +182,7 @@ class Model:
         from .. import scene
         from ..report.animation import write_drawing
 
-        return write_drawing(self.folder(out), scene.still(self.prepared.mechanism, self.prepared.start))
+        return write_drawing(self.folder(out), scene.still(self.prepared.problem))
 
     def run(
         self,
@@ -246,7 +246,7 @@ class Model:
         1.4905
         """
         try:
-            q = analysis.equilibrium(self._numbers)
+            q = analysis.equilibrium(analysis.Model(self._numbers))
         except SolveError as error:
             raise DescriptionError(self.source, str(error)) from None
         return {c.name: float(value) for c, value in zip(self.coordinates, q, strict=True)}

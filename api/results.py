@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
+    from ..analysis import InitialValueProblem
+
 
 @dataclass(frozen=True, eq=False)
 class Run:
@@ -118,10 +120,13 @@ class Run:
         if self.model is None:
             raise UnknownNameError("powers are of a run of a model; take one of Model.simulate")
         scene.check_coordinates(self.model.mechanism, self.trajectory)
-        given = None if self.inputs is None else self.inputs.functions()
-        mechanism, start, run = self.model.mechanism, self.model.start, self.trajectory
-        elements = analysis.course(mechanism, run, start, given, most=len(run.time)).power
-        return {**elements, **analysis.friction_powers(mechanism, run, start, given)}
+        run, problem = self.trajectory, self._problem(self.model)
+        elements = analysis.course(problem, run, most=len(run.time)).power
+        return {**elements, **analysis.friction_powers(problem, run)}
+
+    def _problem(self, model: Prepared) -> InitialValueProblem:
+        """Equations that the run fulfils."""
+        return model.with_inputs(None if self.inputs is None else self.inputs.functions())
 
     def animate(
         self, path: Path | str, ghost: Run | None = None, case: str = "", progress: Progress = silent
@@ -145,6 +150,6 @@ class Run:
         runs = [run.trajectory for run in (self, ghost) if run is not None]
         for run in runs:
             scene.check_coordinates(self.model.mechanism, run)
-        given = None if self.inputs is None else self.inputs.functions()
-        found = scene.film(self.model.mechanism, runs, self.model.start, given)
+        problem = self._problem(self.model)
+        found = scene.film(problem, runs)
         return write_animation(target, found, case, lambda fraction: progress("drawing the film", fraction))

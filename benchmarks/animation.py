@@ -23,9 +23,11 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from helpers_browser import browser, page_at, until
 from helpers_examples import changed
+from helpers_problem import problem
 from helpers_report import crane, crane_report, disturbed, prescribed_run
 
 from gpmelica import scene
+from gpmelica.analysis import Model
 from gpmelica.mechanism import build
 from gpmelica.report.animation import write_animation
 from gpmelica.report.report import render
@@ -38,7 +40,7 @@ def animation(path: Path, name: str = "crane") -> Path:
     """A crane, an FMU's run and the reference's: with an elastic boom, or on a lorry."""
     mechanism = build(changed(name))
     run = prescribed_run(mechanism)
-    return write_animation(path, scene.film(mechanism, [disturbed(run, "fmu-native-cs", 1e-9), run]))
+    return write_animation(path, scene.film(problem(mechanism), [disturbed(run, "fmu-native-cs", 1e-9), run]))
 
 
 def modes(path: Path) -> Path:
@@ -47,7 +49,7 @@ def modes(path: Path) -> Path:
     pose = np.array([c.position for c in mechanism.coordinates])
     shapes = 0.1 * np.eye(mechanism.n).astype(complex)
     return write_animation(
-        path, scene.swinging(mechanism, pose, [scene.Swing(f"mode {k}", s) for k, s in enumerate(shapes)])
+        path, scene.swinging(Model(mechanism), pose, [scene.Swing(f"mode {k}", s) for k, s in enumerate(shapes)])
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +61,7 @@ class Crane:
     def reference(self, q: Array, qd: Array) -> analysis.Evaluation:
         """The independent solver's evaluation at t = 0; q and qd of shape (n,)."""
         model = self.model
-        return analysis.evaluate(model.mechanism, 0.0, q, qd, start=model.start, dependent=model.dependent)
+        return analysis.evaluate(replace(model.problem, dependent=model.dependent), 0.0, q, qd)
 
 
 def _description(elements: int) -> dict[str, Any]:

@@ -39,8 +39,8 @@ from helpers_formulations import (
     states,
     trajectory_error,
 )
+from helpers_problem import simulate
 
-from gpmelica import analysis
 from gpmelica.analysis.prepared import Prepared, prepare
 from gpmelica.core.trajectory import Trajectory
 from gpmelica.mechanism import Mechanism
@@ -93,7 +93,7 @@ def truth(name: str, case: str | None, stop: float) -> Truth:
     """What the others are compared with."""
     mechanism, span = example(name, case, "gpme"), {"stop": stop, "output_step": stop / 100}
     start = consistent_start(mechanism)
-    run = analysis.simulate(mechanism, start=start, tolerance=TOLERANCE, **span)
+    run = simulate(mechanism, start=start, tolerance=TOLERANCE, **span)
     at = states(mechanism, run, start, STATES, seed=3)
     return Truth(mechanism, start, span, run, at, reference_accelerations(mechanism, start, at))
 
@@ -101,7 +101,7 @@ def truth(name: str, case: str | None, stop: float) -> Truth:
 def measure(name: str, case: str | None, formulation: str, expected: Truth) -> tuple[int, Row]:
     """Rank of the constraints, and one formulation of an example."""
     mechanism, start = example(name, case, formulation), expected.start
-    run = analysis.simulate(mechanism, start=start, tolerance=TOLERANCE, **expected.span)
+    run = simulate(mechanism, start=start, tolerance=TOLERANCE, **expected.span)
     model = prepare(mechanism.chain)
     with TemporaryDirectory() as folder:
         fmu = build_native(model, Path(folder)).path
@@ -184,7 +184,7 @@ def drift() -> dict[tuple[str, bool], Trajectory]:
         for stabilised in (True, False):
             off = {} if stabilised else dict.fromkeys((f"constraints__{key}" for key in STABILISATION), 0.0)
             mechanism = example(*DRIFTING, formulation, constraints__dependent=REGULAR, **off)
-            found[formulation, stabilised] = analysis.simulate(mechanism, stop=HORIZON, tolerance=LOOSE)
+            found[formulation, stabilised] = simulate(mechanism, stop=HORIZON, tolerance=LOOSE)
     return found
 
 

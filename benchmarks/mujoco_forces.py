@@ -262,7 +262,7 @@ def largest_error(model: Prepared, count: int) -> float:
             qd, yard.data.time = rng.uniform(-1.0, 1.0, 8), float(rng.uniform(0.0, STOP))
             yard.place(q, qd)
             mujoco.mj_forward(yard.model, yard.data)
-            found = analysis.evaluate(model.mechanism, yard.data.time, q, qd).qdd[:5]
+            found = analysis.evaluate(model.problem, yard.data.time, q, qd).qdd[:5]
             wanted = yard.data.qacc[:5]
             errors.append(float(np.abs(found - wanted).max() / np.abs(wanted).max()))
     finally:
@@ -281,7 +281,7 @@ def fmu_runs(model: Prepared) -> dict[str, Signals]:
 def main() -> None:
     """Print both tables."""
     model = prepare(from_data(description()))
-    own = analysis.simulate(model.mechanism, tolerance=1e-10)
+    own = analysis.simulate(model.problem, analysis.RunSettings(tolerance=1e-10))
     theirs, events = MujocoYard().run()
     mine = switched(own.events)
     first = int(np.searchsorted(own.time, mine[0][0]))

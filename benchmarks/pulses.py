@@ -120,7 +120,7 @@ def trial(seed: int, with_rumoca: bool) -> list[tuple[str, str]]:
         model, stop = prepare(from_data(data)), data["simulation"]["stop"]
         step, names = data["simulation"]["output_step"], [*speeds]
         functions = None if inputs is None else inputs.functions()
-        found = {"reference": analysis.simulate(model.mechanism, inputs=functions).signals}
+        found = {"reference": analysis.simulate(model.with_inputs(functions)).signals}
         fmu = native.build_bare(model, folder)
         for mode in ("me", "cs"):
             settings: dict[str, Any] = {"stop": stop, "output_step": step, "tolerance": 1e-8, "inputs": inputs}

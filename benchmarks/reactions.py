@@ -65,9 +65,13 @@ def largest_difference(names: list[str], runs: list[dict[str, Array]]) -> float:
     return max(float(np.ptp([run[name] for run in runs], axis=0).max()) for name in names)
 
 
+def _problem(mechanism: Mechanism) -> analysis.InitialValueProblem:
+    return analysis.InitialValueProblem(mechanism, analysis.start_state(analysis.Model(mechanism)))
+
+
 def solvability(mechanism: Mechanism) -> analysis.Reactions:
     """Prints the ranks of section 4.2; returns the verdicts, too."""
-    found = analysis.reactions(mechanism, analysis.start_state(mechanism))
+    found = analysis.reactions(_problem(mechanism))
     print(f"{found.rows} rows, {found.columns} columns, rank {found.rank.rank}: p = {found.redundancy}")
     print(f"rank of the holonomic rows {found.holonomic}, of the nonholonomic ones {found.nonholonomic}")
     return found
@@ -118,7 +122,8 @@ def _over_time(axes: Axes, name: str, times: list[Array], values: list[Array]) -
 def main() -> None:
     """Tables and the figure."""
     mechanisms = {case: build(load(EXAMPLE, case)) for case in CASES}
-    runs = [analysis.simulate(each, loads="all", multipliers=True) for each in mechanisms.values()]
+    settings = analysis.RunSettings(loads="all", multipliers=True)
+    runs = [analysis.simulate(_problem(each), settings) for each in mechanisms.values()]
     found = [forces(each, run) for each, run in zip(mechanisms.values(), runs, strict=True)]
     motion = [c.symbol + end for c in mechanisms["without_W1_W4"].coordinates for end in ("", "_dot")]
     print(f"largest difference of the motion: {largest_difference(motion, [dict(r.signals) for r in runs]):.1g}")

@@ -123,7 +123,7 @@ def _prepared(found: Conversion) -> Prepared:
 
 
 def _reference(model: Prepared, q: Array, qd: Array) -> Dynamics:
-    found = analysis.evaluate(model.mechanism, 0.0, q, qd, start=model.start)
+    found = analysis.evaluate(model.problem, 0.0, q, qd)
     return Dynamics(found.M, found.h - found.Q - dissipated(model.mechanism, qd), found.qdd)
 
 

@@ -72,7 +72,7 @@ class Cases:
             output_step=simulation.output_step,
             tolerance=simulation.tolerance,
         )
-        return CaseRun(case, {}, run, model.mechanism)
+        return CaseRun(case, {}, run, model.mechanism, {})
 
     def difference(self, first: str, second: str) -> float:
         """Of the joint coordinates, at most, relative to their ranges."""
@@ -176,10 +176,11 @@ def softer_supports() -> tuple[str, str, str]:
 def closure_violation(run: CaseRun) -> Array:
     """Norm of the closures' conditions over the run, shape (N,), m and rad."""
     names = [name for closure in run.mechanism.closures for name in closure.rows]
+    problem = analysis.InitialValueProblem(run.mechanism, states_at(run, 0))
     found = []
     for k, t in enumerate(run.reference.time.tolist()):
         q, qd = states_at(run, k)
-        at = analysis.evaluate(run.mechanism, t, q, qd, z=None)
+        at = analysis.evaluate(problem, t, q, qd)
         found.append(np.linalg.norm([phi for name, phi in zip(at.rows, at.Phi, strict=True) if name in names]))
     return np.array(found)
 

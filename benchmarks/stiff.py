@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -42,7 +43,7 @@ def build(case: str, folder: Path) -> Compiled:
 def longest_step(compiled: Compiled) -> float:
     """s, with which RK4 stays stable at the start."""
     model = compiled.model
-    return analysis.modes(model.mechanism, start=model.start, dependent=model.dependent)[0].longest_rk4_step
+    return analysis.modes(replace(model.problem, dependent=model.dependent))[0].longest_rk4_step
 
 
 def runs(compiled: Compiled) -> Iterator[tuple[str, StiffRun]]:

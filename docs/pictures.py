@@ -20,7 +20,6 @@ from gpmelica.core.trajectory import Trajectory
 from gpmelica.description.load import from_data
 from gpmelica.description.tables.frame import angles_of
 from gpmelica.description.types.joints import JOINT_TYPES
-from gpmelica.mechanism import build
 from gpmelica.report.plots import style, time_series
 from gpmelica.report.plots.schematic import schematic
 from gpmelica.scene import axes_in_world, frames_of, in_world
@@ -118,7 +117,7 @@ def _around_a_corner(path: dict[str, Any]) -> Trajectory:
         "programmed": [{"name": "corner", "path": way | path}],
         "simulation": {"stop": 2.2, "output_step": 0.005},
     }
-    return simulate(build(from_data(machine)))
+    return simulate(prepare(from_data(machine)).problem)
 
 
 def draw_orientation() -> None:
@@ -137,7 +136,7 @@ def draw_orientation() -> None:
     }
     model = prepare(from_data(_arm([{"name": "line", "path": path}])))
     with style.styled():
-        run = simulate(model.mechanism, start=model.start)
+        run = simulate(model.problem)
         figure = schematic(model.mechanism, run)
         (FOLDER / "path_orientation.svg").write_text(style.render(figure)[1])
 

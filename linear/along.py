@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from .. import analysis
 from ..analysis.prepared import Prepared, prepare
 from ..core.errors import DescriptionError, Problem
 from ..core.ranges import finite, numbers_of
@@ -164,7 +163,7 @@ def _check_coordinates(key: str, models: Sequence[Prepared]) -> None:
 
 def _mass(model: Prepared, space: StateSpace) -> Array:
     """M there, shape (n, n)."""
-    numbers = analysis.Model(model.mechanism, start=model.start)
+    numbers = model.problem.model
     return numbers.mass(numbers.state(space.time, space.q, np.zeros_like(space.q)).posture)[0]
 
 

@@ -26,7 +26,7 @@ def refuse_other_rank(model: Prepared, point: Point) -> None:
     """Raise SolveError where the constraint rows have another rank than at the start: a singular configuration."""
     if not model.rows:
         return
-    found = analysis.rank_in(model.mechanism, model.start, (point.t, *_coordinates(model, point)))
+    found = model.problem.rank_at(point.t, *_coordinates(model, point))
     if found.rank != model.solvability.rank:
         raise SolveError(
             f"no linear model at t = {point.t:.9g} s: the constraint rows have rank {found.rank} there and"
@@ -104,7 +104,7 @@ def _natural(space: StateSpace, model: Prepared, point: Point) -> Array:
     further = further_states(model.mechanism)
     z = np.array([point.signals[name] for name in further])
     at = (point.t, *_coordinates(model, point), z)
-    sizes = analysis.natural_accelerations(model.mechanism, at, model.start, point.inputs)
+    sizes = analysis.natural_accelerations(model.with_inputs(point.inputs), at)
     names = [name for level in ("position", "velocity") for name in signal_names(coordinates, level)]
     filters = np.ones(len(further) - len(bristles))  # rad or m, a quantity of its own
     known = dict(zip([*names, *further], [*sizes, *sizes, *sizes[bristles], *filters], strict=True))

@@ -84,7 +84,7 @@ class Modes(Sequence[Mode]):
         check_swings(target.suffix, len(indices), amplitude)
         progress("drawing the modes", 0.0)
         swings = [self._swing(k, amplitude) for k in indices]
-        found = scene.swinging(self.model.mechanism, self.linear.q, swings, self.linear.time)
+        found = scene.swinging(self.model.problem.model, self.linear.q, swings, self.linear.time)
         return write_animation(
             target,
             found,

@@ -77,7 +77,7 @@ def _step(slopes: Array, left: Array) -> Array:
 
 def _limits(model: Prepared, at: State) -> Array:
     """What counts as nothing of `_balance`."""
-    natural = analysis.natural_accelerations(model.mechanism, (at.t, at.q, 0.0 * at.q, at.z), model.start, {})
+    natural = analysis.natural_accelerations(model.problem, (at.t, at.q, 0.0 * at.q, at.z))
     return np.concatenate([_BALANCED * natural, np.full(len(model.rows), _BALANCED)])
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from .. import analysis
-from ..analysis import Input
+from ..analysis import InitialValueProblem
 from ..analysis.prepared import Prepared
 from ..core.trajectory import Trajectory
 from .bodies import inertias, lengths
@@ -37,14 +37,14 @@ def of_description(model: Prepared, initial: InitialState | None = None) -> tupl
     tuple of Remark
         The most urgent kind first.
     """
-    return ordered(_before_run(model, initial or initial_state(model)))
+    return ordered(_before_run(model, initial or initial_state(model, model.problem)))
 
 
 def of_run(
     model: Prepared,
     run: Trajectory,
     further: Iterable[Remark] = (),
-    inputs: Mapping[str, Input] | None = None,
+    problem: InitialValueProblem | None = None,
 ) -> tuple[Remark, ...]:
     """Remarks on the description, its initial state and the motion.
 
@@ -56,16 +56,17 @@ def of_run(
         Reference run, with signals and events.
     further : iterable of Remark
         Remarks that the caller has found.
-    inputs : mapping, optional
-        FMU inputs by name, as in the run.
+    problem : InitialValueProblem, optional
+        Equations that the run fulfils, with its inputs; default the model's, without inputs.
 
     Returns
     -------
     tuple of Remark
         The most urgent kind first.
     """
-    initial = initial_state(model, inputs)
-    return ordered([*_before_run(model, initial), *_in_run(model, run, inputs), *further])
+    equations = problem or model.problem
+    initial = initial_state(model, equations)
+    return ordered([*_before_run(model, initial), *_in_run(model, run, equations), *further])
 
 
 def _before_run(model: Prepared, initial: InitialState) -> Iterator[Remark]:
@@ -80,9 +81,9 @@ def _before_run(model: Prepared, initial: InitialState) -> Iterator[Remark]:
     yield from unused_names(model)
 
 
-def _in_run(model: Prepared, run: Trajectory, inputs: Mapping[str, Input] | None) -> Iterator[Remark]:
-    course = analysis.course(model.mechanism, run, model.start, inputs, most=_INSTANTS)
+def _in_run(model: Prepared, run: Trajectory, problem: InitialValueProblem) -> Iterator[Remark]:
+    course = analysis.course(problem, run, most=_INSTANTS)
     yield from inactive_in_run(model, run)
     yield from idle_drives(model, run, course)
     yield from forces_in_run(model, course)
-    yield from constant_inputs(model, run, inputs)
+    yield from constant_inputs(model, run, problem.inputs)

@@ -57,7 +57,7 @@ def constant_inputs(
 def input_starts(model: Prepared) -> dict[str, float]:
     """Return the start value of each FMU input: where its filter begins, else 0."""
     mechanism = model.mechanism
-    begins = zip(mechanism.filters, analysis.filter_begins(mechanism, model.start[0]), strict=True)
+    begins = zip(mechanism.filters, model.problem.model.filters.begins(model.start[0]), strict=True)
     return {entry.name: entry.start for entry in model.program.inputs} | {f.name: begin for f, begin in begins}
 
 
@@ -90,7 +90,7 @@ def idle_drives(model: Prepared, run: Trajectory, course: analysis.Course) -> It
         Forces along the run.
     """
     motions, forces = model.chain.motions, model.chain.forces
-    numbers = analysis.Model(model.mechanism, start=model.start)
+    numbers = model.problem.model
     for motion in motions:
         if not motion.input and motion.position is not None and _varies(model, numbers, motion.position):
             yield from _idle(model, run, motion.joint, member("motions", motions, motion.name))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import analysis
-from ..analysis import Input
+from ..analysis import InitialValueProblem
 from ..analysis.prepared import Prepared
 from ..core.trajectory import Array
 from .places import member, support_key
@@ -67,27 +67,26 @@ class InitialState:
     is_commanded: bool
 
 
-def initial_state(model: Prepared, inputs: Mapping[str, Input] | None = None) -> InitialState:
+def initial_state(model: Prepared, problem: InitialValueProblem) -> InitialState:
     """Evaluate a mechanism at t = 0.
 
     Parameters
     ----------
     model : Prepared
         The mechanism with its initial positions and velocities.
-    inputs : mapping, optional
-        FMU inputs by name, as numbers or functions of time in s; without one an input has its start value.
+    problem : InitialValueProblem
+        Equations of the mechanism with its initial state and inputs.
 
     Returns
     -------
     InitialState
         Forces of the elements and accelerations of the coordinates.
     """
-    mechanism, start, given = model.mechanism, model.start, dict(inputs or {})
-    found = analysis.evaluate(mechanism, 0.0, *start, start=start, inputs=given)
-    numbers = analysis.Model(mechanism, start=start, inputs=given)
+    numbers, start = problem.model, problem.start
+    found = analysis.evaluate(problem, 0.0, *start)
     tasks = {row for task in model.chain.tasks for row in task.rows}
     bristles = np.zeros(len(numbers.friction.coordinates) + numbers.filters.size)
-    natural = analysis.natural_accelerations(mechanism, (0.0, *start, bristles), start, given)
+    natural = analysis.natural_accelerations(problem, (0.0, *start, bristles))
     return InitialState(
         tuple(_forces(model, numbers)),
         np.asarray(found.qdd),

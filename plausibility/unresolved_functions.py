@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .. import analysis
 from ..analysis.prepared import Prepared
 from ..language.pace import CELLS
 from .remark import Remark
@@ -13,7 +12,7 @@ from .remark import Remark
 def unresolved_functions(model: Prepared) -> Iterator[Remark]:
     """Expressions whose changes with time are too fast for the search that bounds the solvers' steps."""
     stop = model.chain.simulation.stop
-    for label in analysis.Model(model.mechanism).unresolved(stop):
+    for label in model.problem.model.unresolved(stop):
         yield Remark(
             "function_unresolved",
             label,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -58,35 +58,30 @@ class Scene:
         return float(np.linalg.norm(self.acting[:, own], axis=2).max(initial=0.0)) or 1.0
 
 
-def film(
-    mechanism: Mechanism,
-    runs: Sequence[Trajectory],
-    start: Start | None = None,
-    inputs: Mapping[str, analysis.Input] | None = None,
-) -> Scene:
-    """Of runs with all coordinates and rates: the first one is looked at; forces are those of the last.
+def film(problem: analysis.InitialValueProblem, runs: Sequence[Trajectory]) -> Scene:
+    """Film of runs with all coordinates and rates: the first one is looked at; forces are those of the last.
 
-    start    (q0, qd0), each of shape (n,): what `start(x)` of the description refers to
-    inputs   FMU inputs by symbol, see `reference.simulate`
+    problem  equations that the runs fulfil
     Raises DescriptionError for a mesh that cannot be read.
     """
-    truth = runs[-1]
+    mechanism, truth = problem.mechanism, runs[-1]
     scales = scales_of(mechanism, truth)
     times = times_of(truth, len(mechanism.bodies), len(scales) * len(runs))
-    found = analysis.course(mechanism, sampled(mechanism, truth, times)[0], start, inputs, most=len(times))
+    found = analysis.course(problem, sampled(mechanism, truth, times)[0], most=len(times))
     motions = tuple(motion(mechanism, run, times, scales) for run in runs)
     return scene_of(mechanism, times, scales, motions, (found.marks, found.acting))
 
 
-def still(mechanism: Mechanism, start: Start) -> Scene:
-    """One instant, at q and q̇, each of shape (n,), rad or m (per s)."""
+def still(problem: analysis.InitialValueProblem) -> Scene:
+    """The instant t = 0 of a mechanism, at its initial state."""
+    mechanism, start = problem.mechanism, problem.start
     signals = {
         coordinate.signal(quantity).name: values[k : k + 1]
         for quantity, values in zip(("position", "velocity"), start, strict=True)
         for k, coordinate in enumerate(mechanism.coordinates)
     }
     pose = Trajectory("start", np.zeros(1), signals)
-    found = analysis.course(mechanism, pose, start)
+    found = analysis.course(problem, pose)
     motions = (Motion("start", 1, frames_of(mechanism, np.asarray(start[0])[None, None])),)
     return scene_of(mechanism, pose.time, (1.0,), motions, (found.marks, found.acting))
 

@@ -32,15 +32,15 @@ class Swing:
     shape: NDArray[np.complex128]
 
 
-def swinging(mechanism: Mechanism, pose: Array, swings: Sequence[Swing], t: float = 0.0) -> Scene:
+def swinging(model: analysis.Model, pose: Array, swings: Sequence[Swing], t: float = 0.0) -> Scene:
     """Swings about a pose, shape (n,), rad or m, at the time t, s, and as their ghost the machine at rest.
 
     Where a machine has loops, they are closed by the smallest change that does, and stay open where none does.
     Raises DescriptionError for a mesh that cannot be read.
     """
+    mechanism = model.mechanism
     films = (len(swings) + 1) * len(_SCALES) * max(len(mechanism.bodies), 1)
     cycles = np.linspace(0.0, 1.0, 1 + int(np.clip(_NUMBERS // films, _LEAST, _MOST)))
-    model = analysis.Model(mechanism)
     motions = [_motion(model, pose, swing, cycles, t) for swing in swings]
     rest = Motion("rest", len(cycles), frames_of(mechanism, np.tile(pose, (len(_SCALES), len(cycles), 1))))
     forces = (model.forces.marks, np.zeros((len(cycles), len(model.forces.marks), 3)))

@@ -18,7 +18,6 @@ from ..runs.attempts import SOLVER_MARGIN, Attempt
 from ..runs.compare.compare import Comparison, compare
 from ..runs.compare.scales import scales
 from ..runs.compare.sensitivity import CHANGE, FINER, Sensitivity, judged, sensitivity
-from ..runs.fmpy_runs.inputs import InputTable
 
 _FINEST = 1e-13  # tolerance of the reference's finer run
 _RANK = 1e-8  # relative: smaller singular values of the constraints' Jacobian are rounding
@@ -41,7 +40,7 @@ def judge(
     model: Prepared,
     truth: Trajectory,
     attempts: Iterable[Attempt],
-    inputs: InputTable | None,
+    problem: analysis.InitialValueProblem,
     progress: Progress,
 ) -> list[Judged]:
     """Compare runs with the reference, in the order of the attempts.
@@ -51,12 +50,12 @@ def judge(
 
     Parameters:
         truth   run of the reference solver
-        inputs  of the FMU over time; None: what they start with
+        problem equations that it solves, with the inputs over time
     """
     found = [_settled(model, truth, attempt, progress) for attempt in attempts]
     if not any(run.disagrees for run in found):
         return found
-    known = _sensitivity(model, truth, inputs, progress)
+    known = _sensitivity(model, truth, problem, progress)
     if known is None:
         return found
     return [_reconsidered(model, truth, run, known) for run in found]
@@ -107,24 +106,22 @@ def _reconsidered(model: Prepared, truth: Trajectory, run: Judged, known: Sensit
 
 
 def _sensitivity(
-    model: Prepared, truth: Trajectory, inputs: InputTable | None, progress: Progress
+    model: Prepared, truth: Trajectory, problem: analysis.InitialValueProblem, progress: Progress
 ) -> Sensitivity | None:
     """Run the reference again, finer and from a changed start; None where one of these runs ends early."""
-    wanted, functions = model.chain.simulation.tolerance, None if inputs is None else inputs.functions()
+    wanted = model.chain.simulation.tolerance
     try:
         variants = (
-            ("finer", model.start, max(wanted * SOLVER_MARGIN * FINER, _FINEST)),
-            ("from a changed start", _changed_start(model, truth), wanted * SOLVER_MARGIN),
+            ("finer", problem, max(wanted * SOLVER_MARGIN * FINER, _FINEST)),
+            ("from a changed start", replace(problem, start=_changed_start(model, truth)), wanted * SOLVER_MARGIN),
         )
         finer, moved = (
             analysis.simulate(
-                model.mechanism,
-                start=start,
-                tolerance=tolerance,
-                inputs=functions,
-                progress=partial(progress, f"reference solver, {name}"),
+                variant,
+                analysis.RunSettings(tolerance=tolerance),
+                partial(progress, f"reference solver, {name}"),
             )
-            for name, start, tolerance in variants
+            for name, variant, tolerance in variants
         )
     except SolveError as error:
         progress(f"note: how sensitive the motion is could not be found: {error}", 1.0)
@@ -136,7 +133,7 @@ def _changed_start(model: Prepared, truth: Trajectory) -> tuple[Array, Array]:
     """Initial state that is changed by a small part of each coordinate's scale, as far as constraints allow."""
     size = scales(truth.signals, model.units, truth.natural)
     mechanism, (q, qd) = model.mechanism, model.start
-    C = analysis.evaluate(mechanism, 0.0, q, qd, start=model.start).C
+    C = analysis.evaluate(model.problem, 0.0, q, qd).C
     return q + _free_change(mechanism, size, C, "position"), qd + _free_change(mechanism, size, C, "velocity")
 
 

@@ -52,7 +52,7 @@ class Summary:
     @cached_property
     def initial(self) -> plausibility.InitialState:
         """Forces and accelerations at t = 0."""
-        return plausibility.initial_state(self.model)
+        return plausibility.initial_state(self.model, self.model.problem)
 
     @property
     def consistent(self) -> bool:

@@ -21,7 +21,7 @@ from ..runs.fmpy_runs.states import State, signals
 
 def evaluate(model: Prepared, state: State) -> dict[str, Any]:
     """Coordinates, and what each backend says: JSON-ready; see design section 6."""
-    truth = analysis.evaluate(model.mechanism, state.t, state.q, state.qd, state.z, start=model.start)
+    truth = analysis.evaluate(model.problem, state.t, state.q, state.qd, state.z)
     backends: dict[str, Any] = {
         "reference": {
             **{name: getattr(truth, name).tolist() for name in ("M", "h", "Q", "Phi", "C", "gamma", "qdd")},

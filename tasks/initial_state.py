@@ -66,7 +66,7 @@ def _modes(model: Prepared) -> tuple[list[Mode], list[str]]:
     Real eigenvalues belong to no oscillation; modes that violate constraints are those of the stabilisation.
     """
     try:
-        found = [m for m in analysis.modes(model.mechanism, start=model.start) if not m.violating]
+        found = [m for m in analysis.modes(model.problem) if not m.violating]
     except SolveError:
         return [], []
     rigid = dict.fromkeys(mode.coordinate for mode in found if mode.rigid_body)

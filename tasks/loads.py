@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +14,6 @@ from ..analysis.prepared import Prepared
 from ..core.trajectory import Trajectory, rms
 from ..description.types.origin import joint_load, row_force
 from ..mechanism import signal_names
-from ..reference.forces.element import Input
 from ..runs.fmpy_runs.inputs import InputTable
 from .reactions import NOT_UNIQUE, not_unique
 
@@ -96,14 +95,14 @@ def loads(
     model: Prepared, progress: Callable[[float], None] | None = None, inputs: InputTable | None = None
 ) -> LoadSummary:
     """Run the reference solver, with FMU inputs over time, and sum up what the joints bear."""
-    given = {} if inputs is None else inputs.functions()
-    run = analysis.simulate(model.mechanism, start=model.start, inputs=given, loads="all", progress=progress)
+    problem = model.with_inputs(None if inputs is None else inputs.functions())
+    run = analysis.simulate(problem, analysis.RunSettings(loads="all"), progress)
     links = dict.fromkeys(body.link for body in model.mechanism.bodies if body.link != "base")
     joints = {link: _of_joint(run, link) for link in links}
     efforts = {c.name: c.signal("effort").name for c in model.mechanism.coordinates}
     drives = {name: _numbers(run, signal) for name, signal in efforts.items() if signal in run.signals}
     edges = {edge.name: _numbers(run, row_force(edge.name).name) for edge in model.mechanism.nonholonomic}
-    return LoadSummary(run, joints, drives, _closures(model, run, given), edges, not_unique(model))
+    return LoadSummary(run, joints, drives, _closures(problem, run), edges, not_unique(model))
 
 
 def _of_joint(run: Trajectory, link: str) -> dict[str, dict[str, float]]:
@@ -116,12 +115,12 @@ def _numbers(run: Trajectory, name: str) -> dict[str, float]:
     return {"rms": rms(run.time, values), "max": float(np.max(np.abs(values)))}
 
 
-def _closures(model: Prepared, run: Trajectory, inputs: Mapping[str, Input]) -> dict[str, list[float]]:
-    if not model.mechanism.closures:
+def _closures(problem: analysis.InitialValueProblem, run: Trajectory) -> dict[str, list[float]]:
+    if not problem.mechanism.closures:
         return {}
-    coordinates = model.mechanism.coordinates
+    coordinates = problem.mechanism.coordinates
     q, qd = (run.columns(signal_names(coordinates, level))[-1] for level in ("position", "velocity"))
     z = run.columns(signal_names([c for c in coordinates if c.friction is not None], "bristle"))[-1]
     end = float(run.time[-1])
-    wrenches = analysis.closure_wrenches(model.mechanism, end, q, qd, z, start=model.start, inputs=inputs)
+    wrenches = analysis.closure_wrenches(problem, end, q, qd, z)
     return {name: wrench.tolist() for name, wrench in wrenches.items()}

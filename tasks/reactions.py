@@ -93,7 +93,7 @@ def warnings(mechanism: Mechanism, found: analysis.Reactions) -> list[str]:
 
 def warnings_of(model: Prepared) -> list[str]:
     """The warnings for a model; where the analysis fails, its message."""
-    notes = analysis.start_notes(model.mechanism, model.start)
+    notes = analysis.start_notes(model.problem)
     try:
         return [*notes, *warnings(model.mechanism, model.reactions)]
     except SolveError as error:

@@ -79,17 +79,18 @@ def run(model: Prepared, options: Options, progress: Progress = silent) -> RunRe
     """
     withdraw_verdict(options.out)
     write_modelica(model, options.out)
+    problem = model.with_inputs(None if options.inputs is None else options.inputs.functions())
     with second_opinion.asked(model, options.inputs, granted(model, options)) as opinion:
         # before the build: where the motion ends, there is nothing to build
-        truth, loaded = reference_runs(model, options.inputs, progress)
-        for note in _partition_notes(model, truth, options):
+        truth, loaded = reference_runs(model, problem, progress)
+        for note in _partition_notes(model, problem, truth):
             progress(f"note: {note}", 1.0)
         fmus = _fmus(model, options, progress)
         attempts = _attempts(model, options, fmus, truth, progress)
         progress("oracle", 0.0)
         said = opinion()
-    judged = agreement.judge(model, truth, [*attempts, *said.attempts], options.inputs, progress)
-    report = _report(model, options, (truth, loaded), judged, fmus, said)
+    judged = agreement.judge(model, truth, [*attempts, *said.attempts], problem, progress)
+    report = _report(model, problem, options, (truth, loaded), judged, fmus, said)
     for trajectory in (truth, *report.runs):
         write_csv(options.out / f"{trajectory.name}.csv", trajectory)
     write_result(options.out, report)
@@ -111,31 +112,25 @@ def step_notes(simulation: Simulation, modes: Sequence[analysis.Mode]) -> tuple[
 
 def reference_run(model: Prepared, inputs: InputTable | None, progress: Progress) -> Trajectory:
     """The reference solver's run, with the magnitudes of its signals; raises what `reference_runs` does."""
-    return reference_runs(model, inputs, progress)[0]
+    problem = model.with_inputs(None if inputs is None else inputs.functions())
+    return reference_runs(model, problem, progress)[0]
 
 
 def reference_runs(
-    model: Prepared, inputs: InputTable | None, progress: Progress
+    model: Prepared, problem: analysis.InitialValueProblem, progress: Progress
 ) -> tuple[Trajectory, Trajectory]:
     """The reference solver's run, with the magnitudes of its signals; and the same with loads of all joints.
 
     Raises SolveError, with what to change where the step is too long, and where the reference and the equations
     do not have the same signals.
     """
-    functions = None if inputs is None else inputs.functions()
+    settings = analysis.RunSettings(tolerance=model.chain.simulation.tolerance * SOLVER_MARGIN, loads="all")
     try:
-        loaded = analysis.simulate(
-            model.mechanism,
-            start=model.start,
-            tolerance=model.chain.simulation.tolerance * SOLVER_MARGIN,
-            inputs=functions,
-            loads="all",
-            progress=lambda fraction: progress("reference solver", fraction),
-        )
+        loaded = analysis.simulate(problem, settings, lambda fraction: progress("reference solver", fraction))
         run = _without_unasked_loads(model, loaded)
-        natural = analysis.magnitudes(model.mechanism, run, model.start, functions)
+        natural = analysis.magnitudes(problem, run)
     except SolveError as error:
-        modes = analysis.modes(model.mechanism, start=model.start)
+        modes = analysis.modes(model.problem)
         raise SolveError("; ".join([str(error), *step_notes(model.chain.simulation, modes)])) from None
     unpaired = sorted(model.units.keys() ^ run.signals.keys())
     if unpaired:
@@ -181,6 +176,7 @@ def _attempts(
 
 def _report(
     model: Prepared,
+    problem: analysis.InitialValueProblem,
     options: Options,
     known: tuple[Trajectory, Trajectory],
     judged: list[agreement.Judged],
@@ -193,10 +189,10 @@ def _report(
     comparisons = [run.comparison for run in judged if run.comparison is not None]
     trajectories = tuple(attempt.trajectory for attempt in attempts if attempt.trajectory is not None)
     own = compare(truth, truth, model.units, granted(model, options))
-    functions = None if options.inputs is None else options.inputs.functions()
-    lacking = analysis.residuals(model.mechanism, truth, model.start, functions)
+    lacking = analysis.residuals(problem, truth)
     report = RunReport(
         model=model,
+        problem=problem,
         case=options.case,
         reference=truth,
         runs=trajectories,
@@ -213,9 +209,8 @@ def _report(
             **{f"FMU, {fmu.backend.name}": fmu.facts() for fmu in fmus},
         },
         not_unique=reactions.not_unique(model),
-        inputs=functions or {},
         loaded=loaded,
-        plausible=plausibility.of_run(model, truth, _further(model, truth, comparisons), functions),
+        plausible=plausibility.of_run(model, truth, _further(model, truth, comparisons), problem),
         doubts=opinion.of_events(truth, _compared(comparisons, truth)),
     )
     return replace(report, notes=(*_notes(report, options, attempts, fmus), *opinion.notes))
@@ -264,7 +259,7 @@ def _notes(report: RunReport, options: Options, attempts: Sequence[Attempt], fmu
             yield f"{attempt.name} came to nothing in its limit of time, so it was not compared"
     if not _runs_rumoca(options):
         yield f"the Modelica text was not run in rumoca{_why_not(options)}"
-    yield from _partition_notes(model, report.reference, options)
+    yield from _partition_notes(model, report.problem, report.reference)
     yield from _projection_notes(model)
     yield from reactions.warnings_of(model)
 
@@ -285,12 +280,12 @@ def _tolerance_notes(model: Prepared, options: Options) -> Iterator[str]:
         )
 
 
-def _partition_notes(model: Prepared, truth: Trajectory, options: Options) -> Iterator[str]:
+def _partition_notes(model: Prepared, problem: analysis.InitialValueProblem, truth: Trajectory) -> Iterator[str]:
     """Where dependent coordinates that are chosen once and for all cannot be solved for, though others can."""
     if not model.chooses:
         return
-    names, functions = model.dependent, None if options.inputs is None else options.inputs.functions()
-    times = analysis.singular_times(model.mechanism, truth, model.start, names, functions)
+    names = model.dependent
+    times = analysis.singular_times(problem, truth, names)
     if times:
         when = ", ".join(f"{t:.3g}" for t in times[:3])
         yield (

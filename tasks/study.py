@@ -130,4 +130,4 @@ def _run_case(job: _Job) -> Outcome:
         raise  # no case can do without
     except GpmelicaError as error:
         return CaseFailure(job.name, str(error))
-    return CaseRun(job.name, result(report), report.reference, report.mechanism)
+    return CaseRun(job.name, result(report), report.reference, report.mechanism, report.targets)

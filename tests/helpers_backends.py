@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import fmpy
+import helpers_problem as solving
 import numpy as np
 from helpers_fmpy import Array
 from helpers_fmpy import Instance as FmpyInstance
@@ -199,7 +200,7 @@ def _spreads(model: Prepared) -> tuple[Array, Array, Array]:
 def reference_accelerations(model: Prepared, states: Sequence[State]) -> Array:
     """q̈ by the reference, and the rates of friction states by their side: shape (len(states), n + f)."""
     found = [
-        analysis.evaluate(model.mechanism, s.t, s.q, s.qd, s.z, start=model.start, dependent=model.dependent)
+        solving.evaluate(model.mechanism, s.t, s.q, s.qd, s.z, start=model.start, dependent=model.dependent)
         for s in states
     ]
     return np.array([np.concatenate([x.qdd, x.z_dot]) for x in found])

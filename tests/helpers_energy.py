@@ -7,10 +7,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from helpers_problem import start_state
 from helpers_reference import mechanism_of
 from numpy.typing import NDArray
 
-from gpmelica.analysis import Model, formulation, start_state
+from gpmelica.analysis import Model, formulation
 from gpmelica.reference.integration.events import Events
 from gpmelica.reference.integration.integrators import Integrator, Interpolant
 from gpmelica.reference.integration.motion import Motion

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import helpers_problem as solving
 import numpy as np
 from helpers_examples import changed
 from numpy.typing import NDArray
@@ -47,7 +48,7 @@ def consistent(mechanism: Mechanism, start: Start, t: float, q: Array, qd: Array
 
 def consistent_start(mechanism: Mechanism) -> Start:
     """The start, moved onto all constraints: some examples start off their path."""
-    start = analysis.start_state(mechanism)
+    start = solving.start_state(mechanism)
     return consistent(mechanism, start, 0.0, *start)[1:]
 
 
@@ -67,7 +68,7 @@ def states(mechanism: Mechanism, run: Trajectory, start: Start, count: int, seed
 
 def reference_accelerations(mechanism: Mechanism, start: Start, at: Sequence[State]) -> Array:
     """q̈ at the states, shape (states, n)."""
-    return np.array([analysis.evaluate(mechanism, t, q, qd, start=start).qdd for t, q, qd in at])
+    return np.array([solving.evaluate(mechanism, t, q, qd, start=start).qdd for t, q, qd in at])
 
 
 def relative_error(found: Array, expected: Array) -> float:

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from helpers_problem import evaluate
 from helpers_reference import random_state, slope
 from helpers_stages import StagedModel
 from numpy.typing import NDArray
 
-from gpmelica.analysis import Model, evaluate
+from gpmelica.analysis import Model
 from gpmelica.analysis.prepared import prepare
 from gpmelica.description.load import from_data
 from gpmelica.mechanism import Mechanism

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import helpers_problem as solving
 from helpers_parts import Table, X, Y, Z, body, link, machine
 
-from gpmelica import analysis, plausibility
+from gpmelica import plausibility
 from gpmelica.analysis.prepared import prepare
 from gpmelica.description.load import from_data
 from gpmelica.plausibility import Remark
@@ -20,8 +21,8 @@ def remarks(table: Table, case: str | None = None) -> list[Remark]:
 def remarks_of_run(table: Table, inputs: Any = None) -> list[Remark]:
     """Remarks on a description and its reference run."""
     model = prepare(from_data(table))
-    run = analysis.simulate(model.mechanism, start=model.start, inputs=inputs)
-    return list(plausibility.of_run(model, run, inputs=inputs))
+    run = solving.simulate(model.mechanism, start=model.start, inputs=inputs)
+    return list(plausibility.of_run(model, run, problem=model.with_inputs(inputs)))
 
 
 def ids(found: list[Remark]) -> list[str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import helpers_problem as solving
 import numpy as np
 from helpers_parts import Z, body, link, machine
 from helpers_reference import mechanism_of
 from numpy.typing import NDArray
 
-from gpmelica import analysis
 from gpmelica.description.tables.frame import roll_pitch_yaw
 from gpmelica.mechanism import Mechanism
 
@@ -68,4 +68,4 @@ def repeated_task(seed: int, **constraints: Any) -> dict[str, Any]:
 def started(data: dict[str, Any]) -> tuple[Mechanism, tuple[Array, Array]]:
     """Mechanism and start state."""
     mechanism = mechanism_of(data)
-    return mechanism, analysis.start_state(mechanism)
+    return mechanism, solving.start_state(mechanism)

@@ -128,6 +128,7 @@ def crane_report(case: str = "flexible_boom", **changes: Any) -> RunReport:
     tolerances = (1e-6, 1e-6, 1e-6, 1e-5)
     report = RunReport(
         model=model,
+        problem=model.problem,
         case=case,
         reference=reference,
         runs=runs,
@@ -172,6 +173,7 @@ def pendulum_report() -> RunReport:
     units = {"rod_angle": "rad", "rod_angle_dot": "rad/s"}
     return RunReport(
         model=model,
+        problem=model.problem,
         case="",
         reference=reference,
         runs=(),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+import helpers_problem as solving
 import numpy as np
 from helpers_backends import EXAMPLES
 from helpers_fmpy import Array
 
-from gpmelica import analysis
 from gpmelica.analysis.prepared import Prepared, prepare
 from gpmelica.description.load import load
 from gpmelica.runs.fmpy_runs import simulate as runs
@@ -54,7 +54,7 @@ def errors(fmu: Path, values: Mapping[str, float], tolerance: float, stop: float
     """
     model = described(values)
     options = {"stop": stop, "output_step": stop / 10}
-    wanted = analysis.simulate(model.mechanism, tolerance=tolerance, loads=(), **options).signals
+    wanted = solving.simulate(model.mechanism, tolerance=tolerance, loads=(), **options).signals
     groups = _groups(model)
     names = [name for group in groups for name in group]
     found: dict[str, float] = {}

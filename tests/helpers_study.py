@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from awkward_machines.judge import toml
 from helpers_parts import Table, body, link, machine
+from helpers_problem import programmed_target
 from helpers_report import EXAMPLES, prescribed_run
 
 from gpmelica.core.trajectory import Array, Trajectory
@@ -58,7 +59,8 @@ def made_up_case(name: str, case: str = "rigid_boom", support: str = "flexible",
     entry = {"name": "reference", "wall_s": 1.0, "max_rel_error": 0.0, "ok": True}
     result = {"case": name, "n": mechanism.n, "dof": mechanism.n - 2, "runs": [entry], "ok": True}
     result |= {"consistent": True, "agrees": True, "holds": True, "because": {}, "plausible": []}
-    return CaseRun(name, result, Trajectory("reference", run.time, signals), mechanism)
+    reference = Trajectory("reference", run.time, signals)
+    return CaseRun(name, result, reference, mechanism, programmed_target(mechanism, reference))
 
 
 def decaying(time: Array, slow: float, fast: float, floor: float = 0.0) -> Array:

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from helpers_cli import Command, fails
 from helpers_parts import Z, body, link, machine
+from helpers_problem import problem
 from helpers_reference import mechanism_of
 from helpers_report import crane, prescribed_run
 from PIL import Image
@@ -36,7 +37,7 @@ from gpmelica.scene import Shape
 
 FOUR_BAR = Path(__file__).parents[1] / "examples" / "four_bar_3d.toml"
 RUN = prescribed_run(crane())
-SCENE = scene.film(crane(), [replace(RUN, name="fmu"), RUN])
+SCENE = scene.film(problem(crane()), [replace(RUN, name="fmu"), RUN])
 
 
 def unpacked(text: str) -> Array:
@@ -70,7 +71,7 @@ def test_all_that_moves_is_in_the_picture() -> None:
 def test_a_machine_far_away_loses_no_digits() -> None:
     """32 bits at 10,000 km are a metre; the page counts from the machine."""
     arm = link("arm", "revolute", Z, xyz=[1e7, 0.0, 0.0]) | body(com=[0.5, 0.0, 0.0])
-    found = scene.still(mechanism_of(machine(arm)), (np.zeros(1), np.zeros(1)))
+    found = scene.still(problem(mechanism_of(machine(arm)), (np.zeros(1), np.zeros(1))))
     numbers = unpacked(payload(found)["motions"][0]["data"])
     assert np.abs(numbers[:3]).max() < 1.0
     assert numbers[:3] + payload(found)["centre"] == pytest.approx([1e7, 0.0, 0.0], abs=0.1)
@@ -167,7 +168,7 @@ def test_what_cannot_be_animated(tmp_path: Path) -> None:
 def test_drawing(tmp_path: Path) -> None:
     """The still picture: names of all links, points and closures; a page without controls of time."""
     model = gp.load(FOUR_BAR)
-    paths = write_drawing(tmp_path, scene.still(model.prepared.mechanism, model.prepared.start))
+    paths = write_drawing(tmp_path, scene.still(model.prepared.problem))
     assert [path.name for path in paths] == ["drawing.png", "drawing.svg", "drawing.html"]
     words = re.findall(r"<text[^>]*>([^<]*)</text>", paths[1].read_text(encoding="utf-8"))
     shown = {name for word in words for name in word.split(", ")}

@@ -8,12 +8,13 @@ from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
+import helpers_problem as solving
 import numpy as np
 import pytest
 from helpers_backends import EXAMPLES, Once
 from helpers_masters import PACKAGES, alone, need_master, run_apart
 
-from gpmelica import analysis, load
+from gpmelica import load
 from gpmelica.core.trajectory import Trajectory
 from gpmelica.fmu.backends.native import build_bare
 
@@ -45,7 +46,7 @@ def moved() -> Callable[[str], Trajectory]:
     @cache
     def run(name: str) -> Trajectory:
         arm = load(ARMS / f"{name}.toml").prepared
-        return analysis.simulate(arm.mechanism, start=arm.start, stop=STOP, output_step=STEP, loads=[])
+        return solving.simulate(arm.mechanism, start=arm.start, stop=STOP, output_step=STEP, loads=[])
 
     return run
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import helpers_problem as solving
 import numpy as np
 import pytest
 from helpers_backends import (
@@ -20,7 +21,6 @@ from helpers_backends import (
 from helpers_examples import changed
 from helpers_stages import StagedModel
 
-from gpmelica import analysis
 from gpmelica.analysis.prepared import prepare
 from gpmelica.generator import modelica
 from gpmelica.runs import rumoca as rumoca_backend
@@ -98,7 +98,7 @@ def test_crane_runs_agree(tmp_path: Path) -> None:
 def test_modelica_follows_the_reference() -> None:
     """The crane's Modelica text in rumoca follows the reference to 1e-5."""
     model, stop = example_model("crane", "rigid_boom"), 2.0
-    truth = analysis.simulate(model.mechanism, start=model.start, dependent=model.dependent, stop=stop)
+    truth = solving.simulate(model.mechanism, start=model.start, dependent=model.dependent, stop=stop)
     text = model.modelica(start_values=model.start_values())
     run = rumoca_backend.CompiledModel(text, modelica.experiment(model.name)).simulate(
         list(model.units), stop=stop, output_step=0.01, tolerance=1e-9, budget=1e4
@@ -113,7 +113,7 @@ def test_manipulator_runs_agree(compile_example: Compile, case: str, stop: float
     """The manipulator's FMU follows the reference to 1e-6 of each signal's range, off its path at the start."""
     compiled = compile_example("manipulator", case)
     model = compiled.model
-    truth = analysis.simulate(
+    truth = solving.simulate(
         model.mechanism, start=model.start, dependent=model.dependent, stop=stop, tolerance=1e-10
     )
     follows(compiled, truth, tolerance=1e-11)

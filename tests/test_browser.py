@@ -15,10 +15,12 @@ import numpy as np
 import pytest
 from helpers_browser import browser, page_at, text_on_text, until
 from helpers_examples import changed
+from helpers_problem import problem
 from helpers_report import crane, crane_pictures, crane_run, prescribed_run
 from PIL import Image
 
 from gpmelica import scene
+from gpmelica.analysis import Model
 from gpmelica.core.files import write_atomically
 from gpmelica.core.trajectory import Array
 from gpmelica.mechanism import Mechanism, build
@@ -98,7 +100,7 @@ def test_points_are_where_the_reference_has_them(chromium: Any, tmp_path: Path, 
     """In a picture at a known time, three points on three bodies, to a pixel and a half; 5 MB at most."""
     mechanism = marked(example)
     run = prescribed_run(mechanism)
-    path = write_animation(tmp_path / "a.html", scene.film(mechanism, [run]))
+    path = write_animation(tmp_path / "a.html", scene.film(problem(mechanism), [run]))
     assert path.stat().st_size < 5e6
     with page_at(chromium, f"{path.as_uri()}#t={TIME}", 1000) as (page, complaints):
         # paths lie on their points, forces may on others
@@ -117,7 +119,7 @@ def test_modes_are_in_the_picture(chromium: Any, tmp_path: Path) -> None:
     pose = run.columns(c.symbol for c in mechanism.coordinates)[np.argmin(np.abs(run.time - TIME))]
     shape = 0.05 * rng.normal(size=(mechanism.n, 2)) @ [1.0, 1.0j]
     swings = [scene.Swing("1: 0.5 Hz, undamped", shape.conj()), scene.Swing("2: 1.2 Hz, damping 0.01", shape)]
-    path = write_animation(tmp_path / "a.html", scene.swinging(mechanism, pose, swings))
+    path = write_animation(tmp_path / "a.html", scene.swinging(Model(mechanism), pose, swings))
     with page_at(chromium, f"{path.as_uri()}#t=0.25", 1000) as (page, complaints):
         page.locator(".run").select_option(label=swings[1].name)
         numbers, picture = without(page, "paths", "ghost")
@@ -133,7 +135,9 @@ def test_modes_are_in_the_picture(chromium: Any, tmp_path: Path) -> None:
 def test_an_animation_has_no_text_on_text(chromium: Any, tmp_path: Path) -> None:
     """And plays by itself; the time goes on."""
     run = prescribed_run(crane())
-    path = write_animation(tmp_path / "a.html", scene.film(crane(), [replace(run, name="fmu-native-cs"), run]))
+    path = write_animation(
+        tmp_path / "a.html", scene.film(problem(crane()), [replace(run, name="fmu-native-cs"), run])
+    )
     with page_at(chromium, path.as_uri(), 1000) as (page, complaints):
         until(page, "document.getElementById('player').player.frame > 3")
         assert text_on_text(page) == complaints == []
@@ -155,7 +159,7 @@ def test_a_report_has_no_text_on_text(chromium: Any, tmp_path: Path) -> None:
 
 def test_a_drawing_has_no_text_on_text(chromium: Any, tmp_path: Path) -> None:
     q = np.array([c.position for c in crane().coordinates])
-    path = write_drawing(tmp_path, scene.still(crane(), (q, 0.0 * q)))[2]
+    path = write_drawing(tmp_path, scene.still(problem(crane(), (q, 0.0 * q))))[2]
     with page_at(chromium, path.as_uri(), 1000) as (page, complaints):
         assert text_on_text(page) == complaints == []
 

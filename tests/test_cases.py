@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers_parts import X, body, link, machine
+from helpers_problem import simulate
 from helpers_reference import mechanism_of
 from helpers_report import EXAMPLES, coordinates_of, poses
 from helpers_study import decaying, made_up_case
@@ -19,7 +20,7 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 from test_report import Page
 
-from gpmelica.analysis import friction_efforts, simulate
+from gpmelica.analysis import friction_efforts
 from gpmelica.core.trajectory import Array
 from gpmelica.description import load
 from gpmelica.mechanism import build

@@ -10,6 +10,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
+import helpers_problem as solving
 import numpy as np
 import pytest
 from awkward_machines import MACHINES
@@ -20,7 +21,6 @@ from helpers_cli import ARM, Answer, Command, fails, process
 from helpers_parts import Z
 
 import gpmelica as gp
-from gpmelica import analysis
 from gpmelica.cli import app
 from gpmelica.core.csv_file import read_csv
 from gpmelica.core.trajectory import Array
@@ -301,7 +301,7 @@ def test_full_disk(arm: Path, tmp_path: Path) -> None:
 
 def test_statics(gpmelica: Command, arm: Path) -> None:
     """The equilibrium of the reference, as a table and as JSON."""
-    expected = analysis.equilibrium(build(load(arm)))
+    expected = solving.equilibrium(build(load(arm)))
     data = gpmelica("statics", arm, "--json").json
     assert data == dict(zip(("upper.angle", "lower.angle"), expected.tolist(), strict=True))
     table = gpmelica("statics", arm)

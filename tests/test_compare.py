@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import helpers_problem as solving
 import numpy as np
 import pytest
 from helpers_parts import Y, body, link, machine
@@ -312,8 +313,8 @@ def arm(expression: str = HEIGHT, angle: float = -0.3, order: int = 0, **changes
 
 def judged(model: Prepared) -> tuple[Finding, Finding, analysis.Residuals, Trajectory]:
     """Consistency and holding of a reference run, what its rows lack, and the run."""
-    run = analysis.simulate(model.mechanism, start=model.start)
-    lacking = analysis.residuals(model.mechanism, run, model.start)
+    run = solving.simulate(model.mechanism, start=model.start)
+    lacking = solving.residuals(model.mechanism, run, model.start)
     return consistency(model, lacking), holding(model, lacking, (run,)), lacking, run
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import helpers_problem as solving
 import numpy as np
 import pytest
 from fmpy import simulate_fmu
@@ -123,7 +124,7 @@ def test_loops_in_every_formulation(formulation: str, kind: str) -> None:
     changes = {"nonholonomic": (blade,), "constraints": settings, "simulation": simulation}
     model = prepare(chain.model_copy(update=changes))
     qd = _allowed(model, q, qd)
-    expected = analysis.evaluate(model.mechanism, 0.0, q, qd, start=model.start)
+    expected = solving.evaluate(model.mechanism, 0.0, q, qd, start=model.start)
     for program in (model.program, model.native_program):
         values = StagedModel(model, program)(0.0, q, qd)
         assert values.qd == pytest.approx(qd, abs=1e-9)
@@ -145,7 +146,7 @@ def test_modelica_in_every_formulation() -> None:
     for formulation in FORMULATIONS:
         model = _formulated(sleigh(1.5, 0.8), formulation)
         q, qd = np.array([0.1, 0.2, 0.5]), np.array([0.6 * np.cos(0.5), 0.6 * np.sin(0.5), 1.2])
-        expected = analysis.evaluate(model.mechanism, 0.0, q, qd, start=model.start).qdd
+        expected = solving.evaluate(model.mechanism, 0.0, q, qd, start=model.start).qdd
         assert _error(RumocaEvaluator(model)(State(0.0, q, qd)), expected) <= EXACT
 
 
@@ -237,7 +238,7 @@ def test_reference_stops_at_the_first(formulation: str) -> None:
     mechanism = build(changed("four_bar_3d", "planar", **chosen))
     for tolerance in (1e-4, 1e-7, 1e-10):
         with pytest.raises(SolveError, match=r"for crank\.angle, coupler\.angle at t = 0\.(39|4)\d* s"):
-            analysis.simulate(mechanism, stop=1.5, tolerance=tolerance)
+            solving.simulate(mechanism, stop=1.5, tolerance=tolerance)
 
 
 def test_states_beyond_a_singular_partition(linkage: Compiled) -> None:

@@ -10,6 +10,7 @@ from itertools import permutations, product
 from pathlib import Path
 from typing import Any
 
+import helpers_problem as solving
 import numpy as np
 import pytest
 from helpers_cli import Command
@@ -21,7 +22,6 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 from strategies import AXES, beams, descriptions, trees
 
-from gpmelica import analysis
 from gpmelica.analysis.prepared import prepare
 from gpmelica.core.errors import DescriptionError
 from gpmelica.description import Chain, load, schema
@@ -171,7 +171,7 @@ def test_fully_prescribed_mechanism(names: tuple[str, str]) -> None:
     model = prepare(from_data(manipulator(programmed=rows, simulation={"start": "description"})))
     assert model.degrees_of_freedom == 0
     expected = pytest.approx([0.2, 0.2], abs=1e-12)
-    assert analysis.evaluate(model.mechanism, 0.0, *model.start, start=model.start).qdd == expected
+    assert solving.evaluate(model.mechanism, 0.0, *model.start, start=model.start).qdd == expected
     assert StagedModel(model)(0.0, *model.start).qdd == expected
 
 
@@ -340,8 +340,8 @@ def test_links_in_any_order(order: tuple[tuple[str, str], ...]) -> None:
     place = [expected.index(name) for name, _ in TREE]
     q_moved = np.empty_like(q)
     q_moved[place] = q
-    qdd = analysis.evaluate(mechanism, 0.0, q_moved, q_moved).qdd
-    assert qdd[place] == pytest.approx(analysis.evaluate(sorted_one, 0.0, q, q).qdd, rel=1e-10)
+    qdd = solving.evaluate(mechanism, 0.0, q_moved, q_moved).qdd
+    assert qdd[place] == pytest.approx(solving.evaluate(sorted_one, 0.0, q, q).qdd, rel=1e-10)
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import helpers_problem as solving
 import numpy as np
 import pytest
 from helpers_backends import Once, example_model
@@ -36,7 +37,7 @@ CONNECTOR = re.compile(r"^    Modelica\.([\w.]+) (\w+)", re.MULTILINE)
 def one_model() -> Trajectory:
     """The crane with motor and controller as an expression, the rotor as armature, by the reference solver."""
     model = slewing("motor")
-    return analysis.simulate(model.mechanism, start=model.start, stop=STOP, output_step=2.5e-3, loads=[])
+    return solving.simulate(model.mechanism, start=model.start, stop=STOP, output_step=2.5e-3, loads=[])
 
 
 def test_flanges_where_forces_act_on_joints() -> None:
@@ -137,7 +138,7 @@ def test_efforts_by_virtual_power(formulation: str, spatial: bool) -> None:
     model = analysis.Model(mechanism, start=start)
     for t in (0.0, 0.3, 0.6):
         q, qd = start[0], np.zeros(mechanism.n)
-        found = analysis.evaluate(mechanism, t, q, qd, start=start)
+        found = solving.evaluate(mechanism, t, q, qd, start=start)
         loops = model.constraints(model.state(t, q, qd)).C[model.constraints.closure_rows]
         virtual = np.linalg.svd(loops)[2][-1]  # the loop's motion at one degree of freedom
         assert loops @ virtual == pytest.approx(np.zeros(len(loops)), abs=1e-12)
@@ -151,7 +152,7 @@ def test_loads_belong_to_the_drives() -> None:
     mechanism, start = started(linkage(actuated=["crank"]))
     by_all, _ = started(linkage())
     for some, idle in ((mechanism, True), (by_all, False)):
-        loads = analysis.joint_loads(some, 0.2, *start, start=start)
+        loads = solving.joint_loads(some, 0.2, *start, start=start)
         about = {name: loads[name][4] for name in loads}  # axes are along −y
         assert (abs(about["rocker"]) < 1e-9) == idle
         assert abs(about["coupler"]) < 1e-9
@@ -161,7 +162,7 @@ def test_loads_belong_to_the_drives() -> None:
 def test_power_of_the_drive() -> None:
     """Over a run the chosen drive does all the work: d(energy)/dt = τ q̇."""
     mechanism, start = started(linkage(actuated=["crank"]))
-    run = analysis.simulate(mechanism, start=start)
+    run = solving.simulate(mechanism, start=start)
     model = analysis.Model(mechanism, start=start)
     symbols = [c.symbol for c in mechanism.coordinates]
     q, qd = (np.array([run.signals[f"{s}{end}"] for s in symbols]).T for end in ("", "_dot"))
@@ -184,8 +185,8 @@ def test_drives_that_do_not_do(actuated: list[str], text: str) -> None:
     """Too many drives have no unique efforts, too few cannot do the task; the key is named."""
     mechanism, start = started(linkage(actuated=actuated))
     with pytest.raises(SolveError, match=text):
-        analysis.evaluate(mechanism, 0.0, *start, start=start)
-    (problem,) = analysis.unreachable(mechanism, start[0])
+        solving.evaluate(mechanism, 0.0, *start, start=start)
+    (problem,) = solving.unreachable(mechanism, start[0])
     assert problem.where == "constraints.actuated"
 
 
@@ -195,7 +196,7 @@ def test_serial_arm_needs_the_right_joint() -> None:
     data = manipulator(programmed=rows, constraints={"actuated": ["upper"]})
     data["simulation"] = {"start": "description"}
     mechanism = mechanism_of(data)
-    start = analysis.start_state(mechanism)
+    start = solving.start_state(mechanism)
     said = "drives of upper.angle cannot realise level: they leave lower.angle without"
     with pytest.raises(SolveError, match=said):
-        analysis.evaluate(mechanism, 0.0, *start, start=start)
+        solving.evaluate(mechanism, 0.0, *start, start=start)

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from helpers_backends import MODES, Compiled, CompileData, Fmu, run_of
 from helpers_parts import X, Z, body, link, machine
+from helpers_problem import simulate
 from helpers_reference import mechanism_of
 from scipy.optimize import brentq
 
-from gpmelica.analysis import simulate
 from gpmelica.core.errors import SolveError
 from gpmelica.core.trajectory import Array, Trajectory, output_grid
 from gpmelica.fmu.archive.validation import validate

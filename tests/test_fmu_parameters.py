@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import fmpy
+import helpers_problem as solving
 import numpy as np
 import pytest
 from helpers_backends import EXAMPLES, Compile, Compiled, Fmu, follows
 
-from gpmelica import analysis
 from gpmelica.analysis.prepared import Prepared, prepare
 from gpmelica.description.load import from_data
 
@@ -95,7 +95,7 @@ def test_parameters_mean_what_the_description_says(
     compiled = compile_example("crane", "flexible_boom")
     model = _changed(EXAMPLES / "crane.toml", settings)
     start = dict(zip((f"{s.name}_start" for s in model.program.states), np.concatenate(model.start), strict=True))
-    truth = analysis.simulate(model.mechanism, start=model.start, stop=0.02, tolerance=1e-10)
+    truth = solving.simulate(model.mechanism, start=model.start, stop=0.02, tolerance=1e-10)
     follows(compiled, truth, modes=("cs",), parameters=values | {name: float(x) for name, x in start.items()})
 
 
@@ -112,7 +112,7 @@ def test_start_parameters_set_the_start(compile_example: Compile) -> None:
     column, boom = (mechanism.coordinate_index(f"{name}.angle") for name in ("column", "boom"))
     q[column], q[boom], qd[column] = 4.5, 0.9, 0.3
     given = {"column_angle": 4.5, "boom_angle": 0.9, "column_angle_dot": 0.3}
-    truth = analysis.simulate(mechanism, start=(q, qd), stop=0.2, tolerance=1e-10)
+    truth = solving.simulate(mechanism, start=(q, qd), stop=0.2, tolerance=1e-10)
     assert {name: truth.signals[name][0] for name in given} == given
     values = {f"{name}_start": x for name, x in given.items()} | {"solver_finds_start": 0}
     follows(compiled, truth, modes=("cs",), tolerance=1e-11, parameters=values)

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import casadi as ca
+import helpers_problem as solving
 import numpy as np
 import pytest
 from helpers_backends import MODES, Compiled, CompileData, Fmu, driven, pendulum, run_of
 from helpers_reference import manipulator
 
-from gpmelica import analysis
 from gpmelica.analysis.prepared import prepare
 from gpmelica.core.errors import SolveError
 from gpmelica.description.load import from_data
@@ -34,7 +34,7 @@ def test_switching_time_is_hit(hanging: Compiled, mode: runs.Mode, settings: dic
     """
     model = prepare(from_data(pendulum(parameters={"off": off, "moment": 5.0})))
     names = [s.name for s in model.program.states]
-    truth = analysis.simulate(model.mechanism, output_step=0.03, tolerance=1e-12)
+    truth = solving.simulate(model.mechanism, output_step=0.03, tolerance=1e-12)
     options: dict[str, Any] = {"output_step": 0.03, "tolerance": 1e-11, "parameters": {"off": off} | settings}
     run = run_of(hanging, mode, names, stop=0.6, **options)
     assert {len(truth.time), len(run.time)} == {21}

@@ -10,11 +10,12 @@ import pytest
 from helpers_energy import Balance
 from helpers_force_elements import everything, hoist, measuring_hoist
 from helpers_parts import Table, X, Z, body, link, machine
+from helpers_problem import evaluate, simulate
 from helpers_reference import mechanism_of, slope
 from helpers_stages import StagedModel
 from scipy.integrate import quad, solve_ivp
 
-from gpmelica.analysis import Model, evaluate, simulate
+from gpmelica.analysis import Model
 from gpmelica.analysis.prepared import prepare
 from gpmelica.core.trajectory import Array, Trajectory
 from gpmelica.description.load import from_data

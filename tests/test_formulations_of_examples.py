@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
+import helpers_problem as solving
 import numpy as np
 import pytest
 from helpers_examples import FORMULATIONS
@@ -17,8 +18,6 @@ from helpers_formulations import (
     trajectory_error,
 )
 
-from gpmelica import analysis
-
 SHORTER = 0.2  # of the span that the benchmark follows
 OTHERS = FORMULATIONS[1:]
 
@@ -30,13 +29,13 @@ def test_same_accelerations_and_motion(name: str, case: str | None, stop: float)
     stop *= SHORTER
     mechanism = example(name, case, "gpme")
     start = consistent_start(mechanism)
-    run = analysis.simulate(mechanism, start=start, stop=stop, output_step=stop / 20)
+    run = solving.simulate(mechanism, start=start, stop=stop, output_step=stop / 20)
     at = states(mechanism, run, start, 5, seed=1)
     expected = reference_accelerations(mechanism, start, at)
     for formulation in OTHERS:
         other = example(name, case, formulation)
         assert relative_error(reference_accelerations(other, start, at), expected) <= 1e-9
-        followed = analysis.simulate(other, start=start, stop=stop, output_step=stop / 20)
+        followed = solving.simulate(other, start=start, stop=stop, output_step=stop / 20)
         assert trajectory_error(mechanism, followed, run) <= 1e-6
 
 
@@ -48,7 +47,7 @@ def test_same_accelerations_and_motion(name: str, case: str | None, stop: float)
 def test_reduced_form_keeps_velocities(name: str, kappa: float) -> None:
     """Knife edges and Φ̇ = −κΦ hold to 1e-12, whatever the solver's tolerance."""
     mechanism = example(name, None, "gpme_reduced", constraints__kappa=kappa)
-    run = analysis.simulate(mechanism, stop=0.5, tolerance=1e-4)
+    run = solving.simulate(mechanism, stop=0.5, tolerance=1e-4)
     position, velocity = run.signals["violation_position"], run.signals["violation_velocity"]
     assert np.abs(velocity - kappa * position).max() <= 1e-12
 
@@ -57,7 +56,7 @@ def test_reduced_form_keeps_velocities(name: str, kappa: float) -> None:
 def test_feedback_of_positions(kappa: float) -> None:
     """A violation at the start decays as exp(−κt), or stays as it is without feedback."""
     mechanism = example("manipulator", "S_r_L_r_J_nf", "gpme_reduced", constraints__kappa=kappa)
-    run = analysis.simulate(mechanism, stop=0.5, output_step=0.1)
+    run = solving.simulate(mechanism, stop=0.5, output_step=0.1)
     violation = run.signals["violation_position"]
     assert violation[0] > 5e-3
     assert violation == pytest.approx(violation[0] * np.exp(-kappa * run.time), rel=1e-4)

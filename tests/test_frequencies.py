@@ -6,9 +6,9 @@ import math
 
 import pytest
 from helpers_parts import Table, X, Y, Z, body, link, machine
+from helpers_problem import modes
 
 import gpmelica as gp
-from gpmelica.analysis import modes
 from gpmelica.description.load import from_data
 from gpmelica.linear.moving import in_words
 from gpmelica.report.tables import mode_text

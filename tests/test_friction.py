@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import helpers_problem as solving
 import numpy as np
 import pytest
 from helpers_absolute import AbsoluteModel
@@ -21,11 +22,11 @@ from helpers_backends import (
 from helpers_friction import DAHL, LUGRE, STICK_SLIP, stick_slip
 from helpers_loops import four_bar, random_loop, spatial_linkage
 from helpers_parts import X, Y, link, machine
+from helpers_problem import evaluate, joint_loads, simulate, start_state
 from helpers_reference import manipulator, mechanism_of, random_mechanism, random_state
 from scipy.integrate import simpson, solve_ivp
 
-from gpmelica import analysis
-from gpmelica.analysis import Model, energy, evaluate, joint_loads, simulate, start_state
+from gpmelica.analysis import Model, energy
 from gpmelica.analysis.prepared import Prepared, prepare
 from gpmelica.api.results import Run
 from gpmelica.core.trajectory import Array, Trajectory
@@ -360,7 +361,7 @@ def test_friction_states_of_the_fmu(compile_data: CompileData) -> None:
     model = compiled.model
     names = [state.name for state in model.program.states]
     assert [name for name in names if name.endswith("_z")] == ["crank_angle_z", "slider_position_z"]
-    truth = analysis.simulate(
+    truth = solving.simulate(
         model.mechanism, start=model.start, dependent=model.dependent, stop=0.3, output_step=0.01, tolerance=1e-10
     )
     follows(compiled, truth, tolerance=1e-11)

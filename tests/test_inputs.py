@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
+import helpers_problem as solving
 import numpy as np
 import pytest
 from awkward_machines.judge import toml
@@ -16,7 +17,6 @@ from helpers_cli import Command, fails
 from helpers_parts import X, body, link, machine
 from helpers_reference import mechanism_of
 
-from gpmelica import analysis
 from gpmelica.core.errors import DescriptionError
 from gpmelica.core.trajectory import Array
 from gpmelica.reference.kinematics.piecewise import PiecewiseLinear
@@ -122,7 +122,7 @@ def test_runs_agree_on_a_steep_ramp(compile_data: CompileData, tmp_path: Path, f
     path = _file(tmp_path, "time,push", "0,0", "0.1,0", "0.100000001,6", "0.2,6", "0.200000001,0", "0.3,0")
     data = _mass() | {"forces": [{"name": "push", "joint": "mass", "input": True}]}
     table = read_inputs(path, ["push"], 0.3)
-    truth = analysis.simulate(mechanism_of(data), inputs=table.functions())
+    truth = solving.simulate(mechanism_of(data), inputs=table.functions())
     assert truth.signals["mass_position_dot"][-1] == pytest.approx(0.3, rel=1e-7)
     compiled = compile_data(data, fmi)
     for mode in MODES:
@@ -157,7 +157,7 @@ def _positions(time: Array, table: InputTable) -> Array:
 def test_reference_stops_at_kinks(jump: float) -> None:
     """The motion of a mass under a polygon of force is the exact piecewise cubic, to rounding."""
     table = InputTable(np.array([0.0, 0.33, 0.33, 0.71, 1.2]), {"f": np.array([0.0, 4.0, 4.0 + jump, -6.0, 1.0])})
-    run = analysis.simulate(
+    run = solving.simulate(
         mechanism_of(_mass()), inputs=table.functions(), stop=1.2, output_step=0.1, method="DOP853", tolerance=1e-9
     )
     assert run.signals["mass_position"] == pytest.approx(_positions(run.time, table), abs=1e-12)
@@ -175,7 +175,7 @@ def test_fmu_gets_the_reference_inputs(compile_data: CompileData, mode: runs.Mod
     """States and outputs, those with feedthrough included, are the reference's at every output time."""
     compiled, table = compile_data(driven(), fmi), _polygon()
     model = compiled.model
-    truth = analysis.simulate(
+    truth = solving.simulate(
         model.mechanism, start=model.start, inputs=table.functions(), stop=0.6, output_step=0.01, tolerance=1e-11
     )
     follows(compiled, truth, 1e-7, (mode,), inputs=table)

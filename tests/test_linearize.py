@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import control
+import helpers_problem as solving
 import numpy as np
 import pytest
 from awkward_machines.judge import toml
@@ -28,7 +29,6 @@ from test_derivatives import MODELS, differences
 from test_friction import MECHANISMS
 
 import gpmelica as gp
-from gpmelica import analysis
 from gpmelica.analysis.prepared import prepare
 from gpmelica.core.errors import SolveError
 from gpmelica.description.load import from_data
@@ -268,7 +268,7 @@ def test_trim(compile_data: CompileData) -> None:
     compiled = compile_data(hanging())
     held = hanging() | {"statics": {"locked": ["upper"]}}
     model = prepare(from_data(held | {"simulation": {"start": "description", "stop": 2.0}}))
-    at = trimmed(model, compiled.fmu, State(0.0, analysis.equilibrium(model.mechanism), np.zeros(4), np.zeros(1)))
+    at = trimmed(model, compiled.fmu, State(0.0, solving.equilibrium(model.mechanism), np.zeros(4), np.zeros(1)))
     assert at.signals["upper_angle"] == 1.0
     assert at.signals["lower_angle"] == pytest.approx(np.pi / 2 - 1.0, abs=1e-9)
     assert at.inputs["motor"] == pytest.approx(-1.5 * GRAVITY * np.cos(1.0), rel=1e-9)

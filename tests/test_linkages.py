@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+import helpers_problem as solving
 import numpy as np
 import pytest
 from helpers_examples import FORMULATIONS, changed
@@ -25,7 +26,7 @@ GRAVITY = np.array([0.0, 0.0, -9.81])
 @cache
 def delta_robot(formulation: str = "gpme") -> Trajectory:
     """The run of the example."""
-    return analysis.simulate(build(changed("delta_robot", constraints__formulation=formulation)))
+    return solving.simulate(build(changed("delta_robot", constraints__formulation=formulation)))
 
 
 def platform(run: Trajectory, suffix: str = "") -> Array:
@@ -125,7 +126,7 @@ JOINTS = ("crank_angle", "coupler_angle", "rocker_angle")
 def motion(closure: str = "revolute", redundant: str = "auto") -> Trajectory:
     """The run of the example with this cut joint."""
     keys = {"closures__pin__type": closure, "constraints__redundant": redundant}
-    return analysis.simulate(build(changed("four_bar_3d", **keys)))
+    return solving.simulate(build(changed("four_bar_3d", **keys)))
 
 
 def rocker_angle(crank: Array) -> Array:
@@ -184,7 +185,7 @@ def mobile_robot(case: str) -> Mechanism:
 @cache
 def run(case: str) -> Trajectory:
     """Its run; the others than the first one turn right, and no more."""
-    return analysis.simulate(mobile_robot(case), loads="all", stop=None if case == FIRST else 1.5)
+    return solving.simulate(mobile_robot(case), loads="all", stop=None if case == FIRST else 1.5)
 
 
 def state_at(time: float) -> tuple[float, Array, Array]:
@@ -234,13 +235,13 @@ def _along_normal(bodies: Array, force: Array) -> Array:
 def by_package(case: str, t: float, q: Array, qd: Array) -> dict[str, Array]:
     """The same forces as the package gives them."""
     mechanism = mobile_robot(case)
-    start = analysis.start_state(mechanism)
-    loads = analysis.joint_loads(mechanism, t, q, qd, start=start)
+    start = solving.start_state(mechanism)
+    loads = solving.joint_loads(mechanism, t, q, qd, start=start)
     frames = dict(zip(loads, analysis.poses(mechanism, q), strict=True))
     found = {link: (frames[link][:3, :3] @ load[:3])[:2] for link, load in loads.items() if link != "platform"}
-    wrenches = analysis.closure_wrenches(mechanism, t, q, qd, start=start)
+    wrenches = solving.closure_wrenches(mechanism, t, q, qd, start=start)
     found |= {name: wrench[:2] for name, wrench in wrenches.items()}
-    evaluation = analysis.evaluate(mechanism, t, q, qd, start=start)
+    evaluation = solving.evaluate(mechanism, t, q, qd, start=start)
     rows = dict(zip(evaluation.rows, evaluation.multipliers, strict=True))
     return found | {name: np.array([rows[name]]) for name in rows if name.startswith("W")}
 
@@ -248,7 +249,7 @@ def by_package(case: str, t: float, q: Array, qd: Array) -> dict[str, Array]:
 def test_which_reactions_are_unique() -> None:
     """Ranks, degree of redundancy and the table of P1 4.2."""
     mechanism = mobile_robot("minimum_norm")
-    found = analysis.reactions(mechanism, analysis.start_state(mechanism))
+    found = solving.reactions(mechanism, solving.start_state(mechanism))
     assert (found.rows, found.columns, found.rank.rank, found.redundancy) == (22, 21, 20, 2)
     assert (found.holonomic, found.nonholonomic) == (17, 4)
     assert {verdict.name for verdict in found.verdicts if verdict.unique} == set(UNIQUE)
@@ -285,7 +286,7 @@ def test_accelerations_and_reactions(case: str, time: float) -> None:
     t, q, qd = state_at(time)
     qdd, expected = in_absolute_coordinates(t, q, qd, VARIANTS[case])
     found = by_package(case, t, q, qd)
-    evaluation = analysis.evaluate(mobile_robot(case), t, q, qd, start=analysis.start_state(mobile_robot(case)))
+    evaluation = solving.evaluate(mobile_robot(case), t, q, qd, start=solving.start_state(mobile_robot(case)))
     assert evaluation.qdd[:3] == pytest.approx(qdd[0], abs=1e-8)
     compared = set(expected) - (set(NOT_UNIQUE) if case == "minimum_norm" else set())
     for pair in compared:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import helpers_problem as solving
 import numpy as np
 import pytest
 from helpers_backends import (
@@ -25,7 +26,6 @@ from hypothesis import strategies as st
 from scipy.linalg import qr
 from test_properties import PROFILE
 
-from gpmelica import analysis
 from gpmelica.analysis.prepared import Prepared, prepare
 from gpmelica.core.trajectory import Array
 from gpmelica.description.load import from_data
@@ -43,10 +43,10 @@ needs_rumoca = pytest.mark.skipif(not rumoca_backend.available(), reason="rumoca
 def _check(model: Prepared, t: float, q: Array, qd: Array) -> None:
     """All that the staged equations give in a state is what the reference gives."""
     about = {"start": model.start, "dependent": model.dependent}
-    expected = analysis.evaluate(model.mechanism, t, q, qd, **about)
+    expected = solving.evaluate(model.mechanism, t, q, qd, **about)
     found = StagedModel(model)(t, q, qd)
     assert _error(found.qdd, expected.qdd) <= EXACT
-    loads = analysis.joint_loads(model.mechanism, t, q, qd, **about)
+    loads = solving.joint_loads(model.mechanism, t, q, qd, **about)
     assert _error(np.array([_load(found, link) for link in loads]), np.array(list(loads.values()))) <= EXACT
     if not len(expected.rows):
         return
@@ -129,7 +129,7 @@ def test_partition_does_not_matter(kind: str) -> None:
     model, q, qd, _ = _closed(1, kind)
     n, m, extent = model.mechanism.n, len(model.rows), model.solvability.extent
     names = [c.name for c in model.mechanism.coordinates]
-    C = analysis.evaluate(model.mechanism, 0.0, q, qd, start=model.start, dependent=model.dependent).C
+    C = solving.evaluate(model.mechanism, 0.0, q, qd, start=model.start, dependent=model.dependent).C
     weights = np.random.default_rng(8).lognormal(sigma=2.0, size=(20, n))
     held = np.array([c.role == "base" and model.mechanism.base_fixed for c in model.mechanism.coordinates])
     choices = {tuple(sorted(qr(C * np.where(held, 1e6, w), mode="r", pivoting=True)[1][:m])) for w in weights}
@@ -207,10 +207,10 @@ def test_statics_of_a_replacement_joint() -> None:
     for stiffness in (1e5, 1e8):
         model = model_of("spherical_replacement", stiffness)
         q, qd = model.start
-        wrench = analysis.closure_wrenches(model.mechanism, 0.0, q, qd)["S"]
+        wrench = solving.closure_wrenches(model.mechanism, 0.0, q, qd)["S"]
         moved = q - model_of("cut_joint").start[0]
         sags.append([np.linalg.norm(moved), stiffness * np.linalg.norm(moved) / np.linalg.norm(wrench[:3])])
-        assert np.abs(analysis.evaluate(model.mechanism, 0.0, q, qd).qdd[1:]).max() < 1e-6
+        assert np.abs(solving.evaluate(model.mechanism, 0.0, q, qd).qdd[1:]).max() < 1e-6
     assert sags[0][0] == pytest.approx(1000 * sags[1][0], rel=0.01)
     assert sags[0][1] == pytest.approx(sags[1][1], rel=0.01)
 
@@ -231,7 +231,7 @@ def test_runs_agree(compile_example: Compile, example: str, case: str, stop: flo
     """The FMU follows the reference to 1e-6 of each signal's range in both modes, joint loads included."""
     compiled = compile_example(example, case)
     model, step = compiled.model, stop / 50
-    truth = analysis.simulate(
+    truth = solving.simulate(
         model.mechanism, start=model.start, dependent=model.dependent, stop=stop, output_step=step, tolerance=1e-11
     )
     follows(compiled, truth, output_step=step, tolerance=1e-12)

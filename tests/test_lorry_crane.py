@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from helpers_backends import Compile, Compiled, Fmu, example_model, motion_signals, random_states
+from helpers_problem import evaluate
 from helpers_settings import described, errors, setting
 from helpers_stages import StagedModel
 
-from gpmelica.analysis import Model, evaluate
+from gpmelica.analysis import Model
 from gpmelica.analysis.prepared import Prepared
 from gpmelica.runs.fmpy_runs import simulate as runs
 from gpmelica.runs.fmpy_runs.states import State

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import helpers_problem as solving
 import numpy as np
 import pytest
 from helpers_parts import Y, Z, body, link, machine
 
-from gpmelica import analysis
 from gpmelica.analysis.prepared import Prepared, prepare
 from gpmelica.core.trajectory import Trajectory
 from gpmelica.description.load import from_data
@@ -55,8 +55,8 @@ def still(name: str) -> Prepared:
 def run(request: pytest.FixtureRequest) -> tuple[dict[str, str], Trajectory]:
     """Units, and a reference run with its signals' magnitudes."""
     model = still(request.param)
-    found = analysis.simulate(model.mechanism, start=model.start)
-    return model.units, replace(found, natural=analysis.magnitudes(model.mechanism, found, model.start))
+    found = solving.simulate(model.mechanism, start=model.start)
+    return model.units, replace(found, natural=solving.magnitudes(model.mechanism, found, model.start))
 
 
 def changed(run: Trajectory, change: Callable[[str], float]) -> Trajectory:
@@ -107,8 +107,8 @@ def test_what_is_wrong_by_little_disagrees(run: tuple[dict[str, str], Trajectory
 def test_an_effort_of_zero_where_there_is_one_disagrees() -> None:
     """The moment that holds a link."""
     model = still("held")
-    found = analysis.simulate(model.mechanism, start=model.start)
-    found = replace(found, natural=analysis.magnitudes(model.mechanism, found, model.start))
+    found = solving.simulate(model.mechanism, start=model.start)
+    found = replace(found, natural=solving.magnitudes(model.mechanism, found, model.start))
     effort = found.signals["arm_angle_effort"]
     assert abs(effort[0]) > 5.0
     lost = changed(found, lambda name: -effort[0] * (name == "arm_angle_effort"))
@@ -119,8 +119,8 @@ def test_a_finger_that_nothing_moves() -> None:
     """It slides along the axis that the arm falls about, as rounding has it: measured by how far the arm falls."""
     arm, finger = link("arm", "revolute", Y) | HUNG, link("finger", "prismatic", Y, "arm") | CENTRED
     model = prepare(from_data(machine(arm, finger)))
-    found = analysis.simulate(model.mechanism, start=model.start, stop=1.0)
-    found = replace(found, natural=analysis.magnitudes(model.mechanism, found, model.start))
+    found = solving.simulate(model.mechanism, start=model.start, stop=1.0)
+    found = replace(found, natural=solving.magnitudes(model.mechanism, found, model.start))
     for offset, agrees in ((2e-11, True), (1e-8, False)):
         moved = changed(found, lambda name, offset=offset: offset * (name == "finger_position"))  # type: ignore[misc]
         assert compare(found, moved, model.units, 1e-6).ok is agrees
@@ -133,8 +133,8 @@ def test_scales_follow_size_and_place_of_the_machine() -> None:
     found = []
     for links in (small, large):
         model = prepare(from_data(machine(*links["links"], outputs={"loads": "all"})))
-        truth = analysis.simulate(model.mechanism, start=model.start, stop=0.1)
-        sizes = analysis.magnitudes(model.mechanism, truth, model.start)
+        truth = solving.simulate(model.mechanism, start=model.start, stop=0.1)
+        sizes = solving.magnitudes(model.mechanism, truth, model.start)
         found.append(scales(truth.signals, model.units, sizes))
     for name, factor in (("lower_load_fx", 1.0), ("lower_load_ny", 1e3), ("lower_angle_ddot", 1e-3)):
         assert found[1][name] == pytest.approx(factor * found[0][name], rel=1e-3), name

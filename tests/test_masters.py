@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import helpers_problem as solving
 import numpy as np
 import pytest
 from helpers_backends import Once
 from helpers_examples import changed
 from helpers_masters import PACKAGES, alone, controller, need_master, plant, run_apart, slewing
 
-from gpmelica import analysis
 from gpmelica.analysis.prepared import prepare
 from gpmelica.core.trajectory import Trajectory
 from gpmelica.exchange.ssp.system import write_ssp
@@ -30,7 +30,7 @@ def monolithic() -> Trajectory:
     model = slewing("closed")
     begin = {"start": model.start, "dependent": model.dependent}
     settings = {"stop": STOP, "output_step": STEPS[-1], "tolerance": 1e-7}
-    return analysis.simulate(model.mechanism, **begin, **settings, loads=[])
+    return solving.simulate(model.mechanism, **begin, **settings, loads=[])
 
 
 @pytest.mark.slow
@@ -69,7 +69,7 @@ def by_omc(
 ) -> tuple[Path, Trajectory]:
     """A machine's FMU by a real omc, and its motion by the reference solver."""
     model = prepare(changed(*request.param, simulation__stop=STOP, simulation__output_step=BY_OMC_STEP))
-    truth = analysis.simulate(model.mechanism, start=model.start, loads=[])
+    truth = solving.simulate(model.mechanism, start=model.start, loads=[])
     return openmodelica.build(model, tmp_path_factory.mktemp("by_omc"), omc=omc).fmu, truth
 
 

@@ -284,7 +284,7 @@ def test_worked_example() -> None:
 
 def test_script(model: Prepared) -> None:
     """The script beside the text loads it, simulates the experiment as the description has it, and plots."""
-    script, simulation = modelica.script(model.program, model.chain), model.chain.simulation
+    script, simulation = modelica.script(model.program, model.mechanism), model.chain.simulation
     statements = [line.strip() for line in script.splitlines() if not line.startswith("//")]
     assert statements[:2] == [f'loadFile("{model.name}.mo");', "getErrorString();"]
     assert f"checkModel({model.name}.Experiment);" in statements

@@ -14,11 +14,12 @@ import pytest
 from helpers_backends import CompileData, example_model
 from helpers_linear import hanging, point
 from helpers_parts import X, body, link, machine
+from helpers_problem import modes, simulate, start_state
 from helpers_reference import mechanism_of
 from helpers_report import EXAMPLES, crane_report
 
 from gpmelica import scene
-from gpmelica.analysis import Mode, Model, modes, simulate, start_state
+from gpmelica.analysis import Mode, Model
 from gpmelica.analysis.prepared import Prepared, prepare
 from gpmelica.core.errors import DescriptionError, SolveError
 from gpmelica.core.strict_json import strict_json
@@ -195,7 +196,7 @@ SHAPE = np.array([0.1 - 0.05j, 0.2j, 0.02, 0.0])  # upper, lower, slide, free
 def test_a_complex_shape_is_a_motion_with_phases() -> None:
     """q + Re(shape exp(iφ)), scaled: the lower rod's tip as of sines and cosines; a cycle ends where it began."""
     mechanism, pose = mechanism_of(hanging()), np.array([1.0, 0.2, 0.0, 0.0])
-    found = scene.swinging(mechanism, pose, [scene.Swing("1", SHAPE)])
+    found = scene.swinging(Model(mechanism), pose, [scene.Swing("1", SHAPE)])
     swing, rest = found.motions
     assert found.cyclic and (found.time[0], found.time[-1]) == (0.0, 1.0)
     for scale, frames in zip(found.scales, swing.frames, strict=True):
@@ -218,7 +219,7 @@ def test_loops_stay_closed() -> None:
     numbers = Model(mechanism)
     by_rows = np.linalg.svd(numbers.constraints(numbers.state(0.0, *model.start)).C)[2][-1]
     for amplitude, tolerance in ((0.3, None), (1e-4, 1e-6)):
-        found = scene.swinging(mechanism, pose, [scene.Swing("1", amplitude * by_rows.astype(complex))])
+        found = scene.swinging(Model(mechanism), pose, [scene.Swing("1", amplitude * by_rows.astype(complex))])
         (pin,), frames = mechanism.closures, found.motions[0].frames
         a, b = (scene.in_world(frames, frame.place) for frame in (pin.a, pin.b))
         assert np.abs(a - b).max() < 1e-9
@@ -239,7 +240,11 @@ def test_swings_are_seen(compile_data: CompileData, tmp_path: Path) -> None:
     for mode in modes:
         shape = np.array(list(mode.shape.values()))
         factor = scene.seen_well(mechanism, modes.linear.q, shape)
-        frames = scene.swinging(mechanism, modes.linear.q, [scene.Swing("", factor * shape)]).motions[0].frames[0]
+        frames = (
+            scene.swinging(Model(mechanism), modes.linear.q, [scene.Swing("", factor * shape)])
+            .motions[0]
+            .frames[0]
+        )
         ends = [Place(b, at) for b, own in enumerate(scene.held_at(mechanism)) for at in (np.zeros(3), *own)]
         paths = [scene.in_world(frames, end) for end in ends]
         # a real shape is in its pose after a quarter of the cycle

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from helpers_backends import EXAMPLES, Compiled, CompileData, Fmu, run_of
 from helpers_motions import COMMAND, LENGTH, LOWERED, START, drives, lowering, reach
+from helpers_problem import evaluate, simulate
 from helpers_reference import manipulator, mechanism_of
 from helpers_stages import StagedModel
 from numpy.typing import NDArray
 
-from gpmelica.analysis import evaluate, simulate
 from gpmelica.analysis.prepared import prepare
 from gpmelica.core.trajectory import Trajectory
 from gpmelica.description.load import from_data, load

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import fmpy
+import helpers_problem as solving
 import numpy as np
 import pytest
 from helpers_backends import EXAMPLES, example_model, largest_error, random_states, reference_accelerations
@@ -16,7 +17,7 @@ from helpers_multibody import state_names
 from helpers_multibody_crane import crane
 
 import gpmelica as gp
-from gpmelica import analysis, load
+from gpmelica import load
 from gpmelica.analysis.prepared import Prepared
 from gpmelica.core.errors import MissingToolError
 from gpmelica.fmu.backends.backend import Compilers, write_modelica
@@ -105,7 +106,7 @@ def test_plant_among_blocks_of_the_library(omc: Omc, tmp_path: Path) -> None:
     found = runs.simulate(
         outcome.fmu, "me", [f"crane.{n}" for n in names], name="me", stop=0.2, output_step=0.01, tolerance=1e-9
     )
-    truth = analysis.simulate(told.prepared.mechanism, start=told.prepared.start, stop=0.2, output_step=0.01)
+    truth = solving.simulate(told.prepared.mechanism, start=told.prepared.start, stop=0.2, output_step=0.01)
     for name in names:
         scale = np.ptp(truth.signals[name])
         assert found.signals[f"crane.{name}"] == pytest.approx(truth.signals[name], abs=1e-5 * scale), name

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import helpers_problem as solving
 import numpy as np
 import pytest
 from helpers_oracle import Oracle, oracle_run, relative_errors
@@ -14,7 +15,6 @@ from helpers_parts import X, Z, body, link, machine
 from machines.derivations import _reference as reference_outputs
 from machines.second_opinion import second_opinion
 
-from gpmelica import analysis
 from gpmelica.analysis.prepared import Prepared, prepare
 from gpmelica.analysis.start import statics
 from gpmelica.core.trajectory import Event, Trajectory, silent
@@ -328,4 +328,4 @@ def test_simulate_is_given_plain_data() -> None:
         return value is None or type(value) in (bool, int, float, str)
 
     assert is_plain(data)
-    assert simulate(data, claims).signals.keys() == analysis.simulate(_prepared().mechanism).signals.keys()
+    assert simulate(data, claims).signals.keys() == solving.simulate(_prepared().mechanism).signals.keys()

@@ -12,16 +12,16 @@ from helpers_arm import arm
 from helpers_backends import MODES, CompileData, follows, run_of
 from helpers_levels import check_derivations, check_levels
 from helpers_parts import body, link, machine
+from helpers_problem import evaluate, simulate, unreachable
 from helpers_reference import mechanism_of, random_state, unchecked
 from helpers_stages import StagedModel
 from numpy.typing import NDArray
 from scipy.integrate import simpson
 from scipy.spatial.transform import Rotation
 
-from gpmelica.analysis import Model, evaluate, simulate
+from gpmelica.analysis import Model
 from gpmelica.analysis.prepared import prepare
 from gpmelica.analysis.start.absolute import pairs
-from gpmelica.analysis.start.reachability import unreachable
 from gpmelica.core.errors import SolveError
 from gpmelica.core.trajectory import Trajectory
 from gpmelica.description.load import from_data

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import fmpy
+import helpers_problem as solving
 import numpy as np
 import pytest
 from helpers_backends import Compiled, CompileData, Fmu, motion_signals
 from helpers_parts import X, Y, Z, beam, body, link, machine
 
-from gpmelica import analysis
 from gpmelica.analysis.prepared import Prepared, prepare
 from gpmelica.core.errors import DescriptionError
 from gpmelica.description import Chain
@@ -136,7 +136,7 @@ def test_the_start_is_that_of_a_description_with_the_numbers(compiled: Compiled,
         for _ in range(3):
             chosen = {key: float(rng.uniform(low, high)) for key, (_, low, high) in ranges.items()}
             model = _changed(MACHINES[name](), {ranges[key][0]: value for key, value in chosen.items()})
-            expected = analysis.evaluate(model.mechanism, 0.0, *model.start, start=model.start).qdd
+            expected = solving.evaluate(model.mechanism, 0.0, *model.start, start=model.start).qdd
             moved = max(np.abs(a - b).max() for a, b in zip(model.start, compiled.model.start, strict=True))
             assert moved > 1e-3
             fmu.restart(chosen)

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from helpers_arm import arm
 from helpers_levels import check_derivations, check_levels
+from helpers_problem import evaluate, programmed_target, simulate, unreachable
 from helpers_reference import crane, manipulator, mechanism_of, random_state, unchecked
 from helpers_stages import StagedModel
 from numpy.typing import NDArray
 from scipy.integrate import quad
 
-from gpmelica.analysis import evaluate, programmed_target, simulate, unreachable
 from gpmelica.analysis.prepared import prepare
 from gpmelica.description.load import from_data
 from gpmelica.description.tables.task import Path

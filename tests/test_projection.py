@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import helpers_problem as solving
 import numpy as np
 import pytest
 from fmpy.fmi1 import FMICallException
@@ -17,7 +18,6 @@ from helpers_backends import Compiled, CompileData, Fmu, pendulum
 from helpers_projection import ON, dumbbell, swing
 from numpy.typing import NDArray
 
-from gpmelica import analysis
 from gpmelica.analysis.prepared import prepare
 from gpmelica.description.load import from_data
 from gpmelica.fmu.archive.validation import validate
@@ -304,7 +304,7 @@ def test_fmpy_keeps_the_constraints(swinging: Compiled, threshold: float, error:
     found = runs.simulate(swinging.fmu, "me", names, parameters=settings, **about).signals
     assert max(found[name].max() for name in VIOLATIONS) <= threshold
     assert found["projection_correction"][-1] > 0
-    expected = analysis.simulate(swinging.model.mechanism, stop=2.0, output_step=0.05, tolerance=1e-11).signals
+    expected = solving.simulate(swinging.model.mechanism, stop=2.0, output_step=0.05, tolerance=1e-11).signals
     assert max(np.abs(found[name] - expected[name]).max() for name in STATES) < error
 
 

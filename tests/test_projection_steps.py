@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import helpers_problem as solving
 import numpy as np
 import pytest
 from helpers_backends import CompileModel
@@ -42,7 +43,7 @@ def test_steps_are_the_smallest(kind: str, seed: int) -> None:
     """A step removes the linearised violation, and is orthogonal, by the masses, to all motions C lets free."""
     model, q, qd, rng = _projected_loop(seed, kind)
     n, moved = len(q), q + 0.02 * rng.normal(size=len(q))
-    found = analysis.evaluate(model.mechanism, 0.3, moved, qd, start=model.start, dependent=model.dependent)
+    found = solving.evaluate(model.mechanism, 0.3, moved, qd, start=model.start, dependent=model.dependent)
     projector, free = Projector(model), null_space(found.C)
     for level, own, residual in (
         ("position", slice(0, n), found.Phi),
@@ -60,7 +61,7 @@ def test_rates_are_projected_on_their_level_only() -> None:
     """A row of order 1 leaves positions alone, and its violated velocity is corrected."""
     model = prepare(from_data(skate()))
     q, qd = np.array([0.4, 0.05, 0.7]), np.array([1.0, -0.3, 0.2])
-    found = analysis.evaluate(model.mechanism, 0.0, q, qd, start=model.start, dependent=model.dependent)
+    found = solving.evaluate(model.mechanism, 0.0, q, qd, start=model.start, dependent=model.dependent)
     projector = Projector(model)
     position, velocity = projector.change("position", 0.0, q, qd), projector.change("velocity", 0.0, q, qd)
     assert position[2] == 0.0
@@ -157,7 +158,7 @@ def _expected(model: Prepared, start: Start) -> Trajectory:
     if model.chain.constraints.formulation == "gpme_reduced":
         projected = (projected[0], start[1])  # the independent velocities are as given
     settings = {"stop": STOP, "output_step": OUTPUT_STEP, "tolerance": 1e-9}
-    return analysis.simulate(model.mechanism, start=projected, **settings)
+    return solving.simulate(model.mechanism, start=projected, **settings)
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from typing import Any
 
+import helpers_problem as solving
 import numpy as np
 import pytest
 from helpers_backends import Compile, CompileData, Fmu, run_of
@@ -75,7 +76,7 @@ def test_equations_are_the_references(data: dict[str, Any]) -> None:
     inputs = {entry.name: float(rng.normal()) for entry in model.program.inputs}
     for t in (0.0, 0.3, 2.0):
         q, qd = rng.uniform(-0.6, 0.6, n), rng.normal(size=n)
-        expected = analysis.evaluate(
+        expected = solving.evaluate(
             model.mechanism, t, q, qd, start=model.start, inputs=inputs, dependent=model.dependent
         )
         found = staged(t, q, qd, inputs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import helpers_problem as solving
 import numpy as np
 import pytest
 from helpers_parts import Z, body, link, machine
@@ -40,7 +41,7 @@ def door(lower: str, upper: str, **lower_joint: Any) -> dict[str, Any]:
 
 
 def found_for(data: dict[str, Any]) -> Reactions:
-    return analysis.reactions(*started(data))
+    return solving.reactions(*started(data))
 
 
 def lost(found: Reactions) -> dict[str, list[str]]:
@@ -112,7 +113,7 @@ def test_degree_of_redundancy_is_that_of_joint_coordinates(maker: Any, seed: int
     And rows of absolute coordinates vanish for all velocities that joint coordinates can have (tree joints).
     """
     mechanism, start = started(maker(seed))
-    found, here = analysis.reactions(mechanism, start), analysis.solvability(mechanism, start)
+    found, here = solving.reactions(mechanism, start), solving.solvability(mechanism, start)
     model = analysis.Model(mechanism, start=start)
     state = model.state(0.0, *start)
     assert found.redundancy == len(model.constraints.names) - here.rank
@@ -153,8 +154,8 @@ def _is_unique(found: list[Pair], k: int) -> bool:
 
 def _loads_with(data: dict[str, Any], **constraints: Any) -> Array:
     mechanism, start = started(data | {"constraints": constraints})
-    loads = analysis.joint_loads(mechanism, 0.0, *start, start=start)
-    closures = analysis.closure_wrenches(mechanism, 0.0, *start, start=start)
+    loads = solving.joint_loads(mechanism, 0.0, *start, start=start)
+    closures = solving.closure_wrenches(mechanism, 0.0, *start, start=start)
     return np.array([*loads.values(), *closures.values()])
 
 
@@ -185,12 +186,12 @@ def test_singular_start_is_noticed() -> None:
     data["closures"] = [{"name": "pin", "type": "point_on_line", **{k: v | turned for k, v in ends.items()}}]
     data["simulation"] = {"start": "description"}
     mechanism, start = started(data)
-    found = analysis.reactions(mechanism, start)
+    found = solving.reactions(mechanism, start)
     assert found.singular
     assert found.elsewhere == found.rank.rank + 1
     (warning,) = solvability.warnings(mechanism, found)
     assert warning.startswith("the start is singular: C has rank 7 there and 8 elsewhere")
-    (problem,) = analysis.unreachable(mechanism, start[0])
+    (problem,) = solving.unreachable(mechanism, start[0])
     assert problem.where == "simulation.start"
     assert "the 2 constraint rows have rank 1 there and 2 elsewhere" in problem.message
 
@@ -209,12 +210,12 @@ def test_friction_in_doubtful_joints(data: dict[str, Any], text: str) -> None:
     """Friction in a joint whose reaction is not unique is warned of; a given normal force is nobody's business."""
     data["links"][0]["joint"]["friction"] = LUGRE
     mechanism, start = started(data)
-    (warning,) = solvability.warnings(mechanism, analysis.reactions(mechanism, start))
+    (warning,) = solvability.warnings(mechanism, solving.reactions(mechanism, start))
     assert text in warning
     assert warning.startswith(f"friction in {data['links'][0]['name']}.angle: the joint's reaction is not unique")
     data["links"][0]["joint"]["friction"] = LUGRE | {"normal_force": 10.0}
     mechanism = mechanism_of(data)
-    assert solvability.warnings(mechanism, analysis.reactions(mechanism, start)) == []
+    assert solvability.warnings(mechanism, solving.reactions(mechanism, start)) == []
 
 
 @pytest.mark.slow

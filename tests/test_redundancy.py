@@ -6,18 +6,19 @@ import tomllib
 from itertools import combinations
 from typing import Any
 
+import helpers_problem as solving
 import numpy as np
 import pytest
 from helpers_backends import CompileModel
 from helpers_examples import EXAMPLES, FORMULATIONS
 from helpers_parts import X, Y, Z, body, link, machine
+from helpers_problem import evaluate, solvability, start_state, unreachable
 from helpers_program import Numeric
 from helpers_redundant import Array, polygon, repeated_task, started
 from helpers_reference import manipulator, mechanism_of, slope, unchecked
 from test_reactions import door
 
-from gpmelica import analysis
-from gpmelica.analysis import Model, evaluate, solvability, start_state, unreachable
+from gpmelica.analysis import Model
 from gpmelica.analysis.prepared import Prepared, prepare
 from gpmelica.core.errors import SolveError
 from gpmelica.description.load import from_data
@@ -78,7 +79,7 @@ def test_preferred_rows_are_kept() -> None:
 def test_least_norm_is_the_pseudoinverse(maker: Any) -> None:
     """λ of least norm is (Cᵀ)⁺(M q̈ + h − Q), whatever the rows' units."""
     mechanism, start = started(maker(1, redundant="minimum_norm"))
-    found = analysis.evaluate(mechanism, 0.0, *start, start=start)
+    found = solving.evaluate(mechanism, 0.0, *start, start=start)
     assert found.effort == pytest.approx(found.multipliers @ found.C, abs=1e-9)
     expected = np.linalg.pinv(found.C.T, rcond=1e-9) @ found.effort
     assert np.abs(found.multipliers).max() > 0.1
@@ -109,7 +110,7 @@ def test_rows_of_rounding_noise_bear_nothing() -> None:
 def test_accelerations_do_not_depend_on_what_is_left_out(maker: Any, seed: int) -> None:
     """The same q̈ for all eliminations, least norm, formulations and drives; efforts that act, too (P1 2.2)."""
     mechanism, start = started(maker(seed))
-    truth = analysis.evaluate(mechanism, 0.0, *start, start=start)
+    truth = solving.evaluate(mechanism, 0.0, *start, start=start)
     size = max(1.0, float(np.abs(truth.qdd).max()))
     redundant = len(truth.rows) - len(truth.dependent)
     assert redundant == (3 if maker is polygon else 2)
@@ -118,7 +119,7 @@ def test_accelerations_do_not_depend_on_what_is_left_out(maker: Any, seed: int) 
         for left_out in ("auto", "minimum_norm", *combinations(truth.rows, redundant)):
             other, _ = started(maker(seed, formulation=form, redundant=left_out))
             try:
-                found = analysis.evaluate(other, 0.0, *start, start=start)
+                found = solving.evaluate(other, 0.0, *start, start=start)
             except SolveError as error:
                 assert "the other rows have rank" in str(error)
                 continue
@@ -141,14 +142,14 @@ def test_elimination_that_does_not_do_is_named() -> None:
     for left_out, text in cases.items():
         mechanism, start = started(polygon(0, redundant=left_out))
         with pytest.raises(SolveError, match=f"{text}: leave out 3 of the rows .*: pin_z; pin_xz; pin_yz"):
-            analysis.solvability(mechanism, start)
-        (problem,) = analysis.unreachable(mechanism, start[0])
+            solving.solvability(mechanism, start)
+        (problem,) = solving.unreachable(mechanism, start[0])
         assert problem.where == "constraints.redundant"
 
 
 def test_solvability_of_a_redundant_loop() -> None:
     """Rank, kept rows, groups, tolerance and the gap that it lies in."""
-    found = analysis.solvability(*started(polygon(0)))
+    found = solving.solvability(*started(polygon(0)))
     assert (found.rank, found.independent) == (2, ("pin_x", "pin_y"))
     assert len(found.dependent) == 2
     assert found.redundant == (("pin_z",), ("pin_xz",), ("pin_yz",))
@@ -176,8 +177,8 @@ def test_partition_is_chosen_anew() -> None:
     data["programmed"] = [{"name": "turn", "expression": "side0.angle - start(side0.angle) - 0.1*t"}]
     mechanism, start = started(data)
     with pytest.raises(SolveError, match="turn, pin_x, pin_y cannot be solved for side1"):
-        analysis.evaluate(mechanism, 0.0, *start, start=start)
-    found = analysis.evaluate(mechanism, 0.0, *start, start=start, dependent="auto")
+        solving.evaluate(mechanism, 0.0, *start, start=start)
+    found = solving.evaluate(mechanism, 0.0, *start, start=start, dependent="auto")
     assert "side0.angle" in found.dependent
 
 

@@ -10,22 +10,13 @@ import pytest
 from helpers_levels import check_levels
 from helpers_loops import CLOSURES, FOUR_BAR_ENDS, four_bar, random_loop, spatial_linkage
 from helpers_parts import X, Y, Z, link, machine
+from helpers_problem import closure_wrenches, equilibrium, evaluate, simulate, start_state, unreachable
 from helpers_random import random_chain, random_closure
 from helpers_reference import BASES, BEAM, mechanism_of, random_state, unchecked
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from gpmelica.analysis import (
-    Model,
-    assemble,
-    closure_wrenches,
-    energy,
-    equilibrium,
-    evaluate,
-    simulate,
-    start_state,
-    unreachable,
-)
+from gpmelica.analysis import Model, assemble, energy
 from gpmelica.analysis.start.statics import described_state, free_coordinates
 from gpmelica.analysis.start.velocities import allowed_velocities
 from gpmelica.core.errors import SolveError

@@ -6,17 +6,18 @@ import tomllib
 from itertools import combinations
 from typing import Any
 
+import helpers_problem as solving
 import numpy as np
 import pytest
 from helpers_examples import FORMULATIONS
 from helpers_levels import along, check_levels
 from helpers_parts import body, link, machine
+from helpers_problem import evaluate, simulate, start_state
 from helpers_random import random_chain
 from helpers_reference import CRANE, crane, manipulator, mechanism_of, random_state, slope
 from numpy.typing import NDArray
 
-from gpmelica import analysis
-from gpmelica.analysis import Evaluation, Model, choose_dependent, evaluate, formulation, simulate, start_state
+from gpmelica.analysis import Evaluation, Model, choose_dependent, formulation
 from gpmelica.analysis.start.statics import described_state
 from gpmelica.core.errors import SolveError
 from gpmelica.mechanism import Mechanism
@@ -220,7 +221,7 @@ def test_chaplygin_sleigh(formulation: str) -> None:
     if formulation == "gpme_reduced":  # whose states stay the same: from heading −1 to 1.1 they can
         data["constraints"]["dependent"] = ["sleigh.y"]
         data["links"][0]["joint"]["position"] = [0.3, -0.2, -1.0]
-    run = analysis.simulate(mechanism_of(data))
+    run = solving.simulate(mechanism_of(data))
     signals, k = run.signals, np.sqrt(INERTIA / MASS + LEVER**2)
     V = 1.5 * k
     phase = LEVER * V * run.time / k**2
@@ -238,19 +239,19 @@ def test_chaplygin_sleigh(formulation: str) -> None:
 def test_reduced_states_have_an_end() -> None:
     """Heading π/2 leaves no way to get ẏ from ẋ: the run stops there and says so, where the other forms go on."""
     with pytest.raises(SolveError, match=r"blade cannot be solved for sleigh.y at t = 0\.60?\d* s"):
-        analysis.simulate(mechanism_of(sleigh(formulation="gpme_reduced")))
+        solving.simulate(mechanism_of(sleigh(formulation="gpme_reduced")))
 
 
 def test_edge_as_the_joint_load_sees_it() -> None:
     """What a planar joint transmits and the edge together accelerate the sleigh: the load is across the plane."""
     data = sleigh() | {"gravity": [0.0, 0.0, -9.81]}
     mechanism = mechanism_of(data)
-    start = analysis.start_state(mechanism)
+    start = solving.start_state(mechanism)
     q, qd = start[0], start[1] + [np.cos(0.7), np.sin(0.7), 0.0]
-    load = analysis.joint_loads(mechanism, 0.0, q, qd, start=start)["sleigh"]
+    load = solving.joint_loads(mechanism, 0.0, q, qd, start=start)["sleigh"]
     assert load[2] == pytest.approx(MASS * 9.81)
     assert load[[0, 1, 5]] == pytest.approx([0.0, 0.0, 0.0], abs=1e-9)
-    found = analysis.evaluate(mechanism, 0.0, q, qd, start=start)
+    found = solving.evaluate(mechanism, 0.0, q, qd, start=start)
     assert abs(found.contacts[0]) > 0.5
     assert found.drive == pytest.approx(np.zeros(3), abs=1e-12)
 
@@ -260,12 +261,12 @@ def test_start_velocities_obey_edges() -> None:
     data = sleigh()
     data["links"][0]["joint"]["velocity"] = [1.0, 0.4, 0.0]
     mechanism = mechanism_of(data)
-    _, qd = analysis.start_state(mechanism)
+    _, qd = solving.start_state(mechanism)
     along = np.array([np.cos(0.7), np.sin(0.7)])
     assert qd[:2] == pytest.approx(along * (along @ [1.0, 0.4]))
     locked = mechanism_of(data | {"statics": {"locked": ["sleigh"]}})
     with pytest.raises(SolveError, match=r"blade is violated by 0\.338 at the start; change .* unlock sleigh"):
-        analysis.start_state(locked)
+        solving.start_state(locked)
 
 
 def test_contradicting_edges_are_named() -> None:
@@ -277,7 +278,7 @@ def test_contradicting_edges_are_named() -> None:
     data["programmed"] = [{"name": "turn", "expression": "sleigh.angle - start(sleigh.angle) - t^3"}]
     data["links"][0]["joint"]["velocity"] = [0.0, 0.0, 0.0]
     mechanism = mechanism_of(data)
-    (problem,) = analysis.unreachable(mechanism, analysis.start_state(mechanism)[0])
+    (problem,) = solving.unreachable(mechanism, solving.start_state(mechanism)[0])
     assert "turn, blade, across depend on each other and contradict each other" in problem.message
 
 
@@ -287,7 +288,7 @@ def test_constraint_on_accelerations(formulation: str) -> None:
     entry = {"name": "push", "expression": "E.ax + 0.1*E.vx - 0.5*cos(3*t)*(1 + E.z)", "order": 2}
     data = manipulator(programmed=[entry], constraints={"formulation": formulation})
     data["simulation"] = {"start": "description", "stop": 0.5, "tolerance": 1e-11, "output_step": 0.005}
-    run = analysis.simulate(mechanism_of(data))
+    run = solving.simulate(mechanism_of(data))
     t, vx = run.time, run.signals["E_vx"]
     wanted = 0.5 * np.cos(3 * t) * (1 + run.signals["E_z"]) - 0.1 * vx
     assert np.gradient(vx, t, edge_order=2)[2:-2] == pytest.approx(wanted[2:-2], abs=1e-3)

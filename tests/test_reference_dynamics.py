@@ -5,16 +5,18 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import helpers_problem as solving
 import numpy as np
 import pytest
 from helpers_parts import X, Y, body, link, machine
+from helpers_problem import evaluate, simulate
 from helpers_reference import manipulator, mechanism_of, random_mechanism, random_state, slope
 from helpers_stages import StagedModel
 from numpy.typing import NDArray
 from scipy.integrate import simpson
 
 from gpmelica import analysis
-from gpmelica.analysis import Energy, Model, energy, evaluate, simulate
+from gpmelica.analysis import Energy, Model, energy
 from gpmelica.analysis.prepared import Prepared, prepare
 from gpmelica.core.errors import DescriptionError, SolveError
 from gpmelica.core.trajectory import Trajectory
@@ -185,7 +187,7 @@ def test_printed_terms_double_viscous_damping() -> None:
 
     printed = force(1.0) + float(slope(lambda x: force(1.0 + x)))
     assert printed == pytest.approx(-2.0 * damping, abs=1e-7)
-    run = analysis.simulate(mechanism)
+    run = solving.simulate(mechanism)
     decay = np.exp(-damping / inertia * run.time)
     assert run.signals["m_position_dot"] == pytest.approx(decay, abs=1e-8)
 
@@ -227,7 +229,7 @@ def _same(model: Prepared, expected: Prepared) -> None:
     """M, h and q̈ by the reference, q̈ and the common outputs by the generated equations."""
     ours, theirs = StagedModel(model), StagedModel(expected)
     for q, qd in _random_states(3):
-        found, truth = (analysis.evaluate(m.mechanism, 0.0, q, qd) for m in (model, expected))
+        found, truth = (solving.evaluate(m.mechanism, 0.0, q, qd) for m in (model, expected))
         np.testing.assert_allclose(found.M, truth.M, rtol=0, atol=1e-13)
         np.testing.assert_allclose(found.h, truth.h, rtol=0, atol=1e-12)
         mine, other = ours(0.0, q, qd), theirs(0.0, q, qd)
@@ -314,7 +316,7 @@ def test_rounding_is_no_mass() -> None:
     links[-1] |= body(inertia=[0.0, 0.0, 0.0])
     mechanism = mechanism_of(machine(*links))
     postures = np.random.default_rng(1).uniform(-1.5, 1.5, (40, 3))
-    assert all(analysis.massless(mechanism, q) for q in postures)
+    assert all(solving.massless(mechanism, q) for q in postures)
 
 
 def test_aligned_angles_are_not_massless() -> None:
@@ -322,7 +324,7 @@ def test_aligned_angles_are_not_massless() -> None:
     data = copy.deepcopy(ARM)
     data["links"][1]["joint"] = {"type": "spherical", "position": [0.1, np.pi / 2, 0.2]}
     mechanism = prepare(from_data(ARM)).mechanism
-    assert analysis.massless(mechanism, np.array([0.1, 0.2, np.pi / 2])) == []
+    assert solving.massless(mechanism, np.array([0.1, 0.2, np.pi / 2])) == []
     with pytest.raises(DescriptionError) as caught:
         prepare(from_data(data))
     assert "mass" not in str(caught.value).partition(":")[0]

@@ -9,21 +9,12 @@ import pytest
 from helpers_absolute import AbsoluteModel, Result
 from helpers_examples import EXAMPLES
 from helpers_loops import CLOSURES, random_loop, spatial_linkage
+from helpers_problem import closure_wrenches, course, evaluate, joint_loads, simulate, start_state
 from helpers_random import random_chain, random_closure
 from helpers_reference import BASES, manipulator, mechanism_of, random_state, slope
 from numpy.typing import NDArray
 
-from gpmelica.analysis import (
-    Evaluation,
-    Model,
-    closure_wrenches,
-    course,
-    evaluate,
-    joint_loads,
-    poses,
-    simulate,
-    start_state,
-)
+from gpmelica.analysis import Evaluation, Model, poses
 from gpmelica.core.errors import SolveError
 from gpmelica.description import load
 from gpmelica.mechanism import Mechanism, Place, build

@@ -6,17 +6,18 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import helpers_problem as solving
 import numpy as np
 import pytest
 from awkward_machines import MACHINES
 from helpers_loops import CLOSURES, four_bar, random_loop
 from helpers_parts import X, body, link, machine
+from helpers_problem import evaluate, simulate, singular_times, solvability, start_notes, start_state
 from helpers_random import random_chain, tied
 from helpers_reference import crane, manipulator, mechanism_of, unchecked
 from numpy.typing import NDArray
 
 from gpmelica import analysis
-from gpmelica.analysis import evaluate, simulate, singular_times, solvability, start_notes, start_state
 from gpmelica.analysis.prepared import prepare
 from gpmelica.core.errors import MissingToolError, SolveError
 from gpmelica.core.trajectory import Trajectory
@@ -214,7 +215,7 @@ def test_loops(kind: str) -> None:
 def test_all_at_once() -> None:
     """Joints of many kinds, armatures, friction by the load, rows, a held joint."""
     mechanism = build(from_data(tied()))
-    q, qd = analysis.start_state(mechanism)
+    q, qd = solving.start_state(mechanism)
     _assert_same(mechanism, q, qd, np.random.default_rng(1))
 
 

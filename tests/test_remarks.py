@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import helpers_problem as solving
 import numpy as np
 import pytest
 from awkward_machines import MACHINES
@@ -15,7 +16,7 @@ from helpers_examples import EXAMPLES
 from helpers_parts import Table, Y, Z, body, link, machine
 from helpers_plausible import crane, hanging, ids, pendulum, remarks, remarks_of_run
 
-from gpmelica import analysis, plausibility
+from gpmelica import plausibility
 from gpmelica.analysis.prepared import prepare
 from gpmelica.core.errors import DescriptionError
 from gpmelica.description import load
@@ -215,7 +216,7 @@ def test_the_peak_of_an_impact_is_right() -> None:
     ball = link("ball", "prismatic", Z, position=0.5) | body(1.0, SPACE, SPACE)
     table = machine(ball, contacts=[deck], simulation={"stop": 1.0, "start": "description", "output_step": 1e-4})
     model = prepare(from_data(table))
-    run = analysis.simulate(model.mechanism, start=model.start)
+    run = solving.simulate(model.mechanism, start=model.start)
     assert run.signals["deck_force"].max() > 2000 * 9.81
     assert plausibility.of_run(model, run) == ()
 
@@ -376,7 +377,7 @@ TRUE = {
 @pytest.mark.parametrize(("path", "case"), TRUE)
 def test_runs_of_examples_have_true_remarks_alone(path: str, case: str | None) -> None:
     model = prepare(load(EXAMPLES / path, case))
-    run = analysis.simulate(model.mechanism, start=model.start)
+    run = solving.simulate(model.mechanism, start=model.start)
     assert ids(list(plausibility.of_run(model, run))) == TRUE[path, case]
 
 

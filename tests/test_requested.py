@@ -6,6 +6,7 @@ import tomllib
 from dataclasses import replace
 from typing import Any
 
+import helpers_problem as solving
 import numpy as np
 import pytest
 from helpers_backends import CompileData
@@ -134,7 +135,7 @@ def test_accelerations_are_rates_of_velocities() -> None:
 def test_energy_is_conserved_and_is_what_it_says() -> None:
     """½ q̇ᵀ M q̇, gravity, spring and stop; over a run on which nothing else acts the sum stays."""
     mechanism = mechanism_of(arm())
-    run = analysis.simulate(mechanism, tolerance=1e-10, stop=0.3)
+    run = solving.simulate(mechanism, tolerance=1e-10, stop=0.3)
     assert {event.label for event in run.events} >= {"line rope", "stop boom.angle upper"}
     kinetic, total = run.signals["kinetic_energy"], run.signals["total_energy"]
     assert np.ptp(total) < 1e-8 * np.ptp(kinetic)
@@ -221,7 +222,7 @@ def _cases() -> list[tuple[str, str | None]]:
 def test_every_output_has_its_counterpart(example: str, case: str | None) -> None:
     """By its name, in both directions; each says what it is."""
     model = prepare(load(EXAMPLES / f"{example}.toml", case))
-    run = analysis.simulate(model.mechanism, start=model.start, stop=INSTANT, output_step=INSTANT)
+    run = solving.simulate(model.mechanism, start=model.start, stop=INSTANT, output_step=INSTANT)
     assert set(run.signals) == set(model.units) == set(model.signals)
 
 

@@ -7,12 +7,13 @@ from typing import Any
 import helpers_parts as parts
 import numpy as np
 import pytest
+from helpers_problem import equilibrium, evaluate, start_state
 from helpers_reference import cantilever, crane, manipulator, mechanism_of, slope
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import eigh
 
-from gpmelica.analysis import Model, equilibrium, evaluate, poses, start_state
+from gpmelica.analysis import Model, poses
 from gpmelica.core.errors import SolveError
 from gpmelica.description.load import from_data
 from gpmelica.mechanism import Mechanism, build

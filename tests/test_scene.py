@@ -12,6 +12,7 @@ import pytest
 from awkward_machines.judge import toml
 from helpers_loops import four_bar
 from helpers_parts import Z, link, machine
+from helpers_problem import problem
 from helpers_reference import manipulator, mechanism_of
 from helpers_report import coordinates_of, crane, poses, prescribed_run
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ from gpmelica.scene import Scene, Shape
 
 Array = NDArray[np.float64]
 RUN = prescribed_run(crane())
-CRANE = scene.film(crane(), [replace(RUN, name="run"), RUN])
+CRANE = scene.film(problem(crane()), [replace(RUN, name="run"), RUN])
 
 
 def at(frames: Array, body: int, local: Array) -> Array:
@@ -65,7 +66,7 @@ def test_frames_between_samples_follow_the_motion() -> None:
     """Third-order interpolation of a run with 100 samples per second: errors of a few micrometres."""
     exact = prescribed_run(crane(), stop=2.0)
     coarse = replace(exact, time=exact.time[::2], signals={n: v[::2] for n, v in exact.signals.items()})
-    found = scene.film(crane(), [coarse])
+    found = scene.film(problem(crane()), [coarse])
     samples = [round(t * 100) for t in found.time[::12]]
     truth = poses(crane())
     q = coordinates_of(crane(), exact.signals)
@@ -89,7 +90,7 @@ def test_a_run_that_breaks_off_stays_where_it_was() -> None:
     broken = replace(
         RUN, signals=RUN.signals | {"column_angle": np.where(half, RUN.signals["column_angle"], np.nan)}
     )
-    found = scene.film(crane(), [short, broken, RUN])
+    found = scene.film(problem(crane()), [short, broken, RUN])
     counts = [motion.count for motion in found.motions]
     assert counts == [121, 121, 241]
     for motion in found.motions[:2]:
@@ -104,7 +105,7 @@ def test_frames_per_second(stop: float, frames: int) -> None:
     names = [c.symbol for c in mechanism.coordinates]
     time = np.linspace(0.0, stop, 11)
     run = replace(RUN, time=time, signals={n + end: 0 * time for n in names for end in ("", "_dot")})
-    assert len(scene.film(mechanism, [run]).time) == frames
+    assert len(scene.film(problem(mechanism), [run]).time) == frames
 
 
 # ---- Shapes ----------------------------------------------------------------------------------------------------
@@ -129,7 +130,7 @@ def test_boxes_of_turned_inertia() -> None:
     turned = np.array([[0.0, -1.0, 0.0], [0.6, 0.0, -0.8], [0.8, 0.0, 0.6]])
     inertia = turned @ np.diag([0.05, 0.1, 0.12]) @ turned.T
     data["links"][0]["inertia"] = ((inertia + inertia.T) / 2).tolist()
-    found = scene.still(mechanism_of(data), (np.zeros(2), np.zeros(2)))
+    found = scene.still(problem(mechanism_of(data), (np.zeros(2), np.zeros(2))))
     (box,) = shape_of(found, "upper", "box")
     moments = 2.0 / 12 * (np.sum(box.size**2) - box.size**2)
     R = box.frame[:3, :3]
@@ -153,7 +154,9 @@ def test_tubes_of_a_beam_meet() -> None:
 def test_rods_reach_all_that_a_body_holds() -> None:
     """Joints and closures of a loop: some shape of each link is there."""
     mechanism = mechanism_of(four_bar())
-    found = scene.still(mechanism, (np.array([c.position for c in mechanism.coordinates]), np.zeros(mechanism.n)))
+    found = scene.still(
+        problem(mechanism, (np.array([c.position for c in mechanism.coordinates]), np.zeros(mechanism.n)))
+    )
     for b, held in enumerate(scene.held_at(mechanism)):
         own = [shape for shape in found.shapes if shape.body == b]
         for place in held:
@@ -184,7 +187,7 @@ def shaped(**shape: Any) -> Mechanism:
 
 def only_shape(**shape: Any) -> Shape:
     """Of that link."""
-    found = scene.still(shaped(**shape), (np.zeros(2), np.zeros(2)))
+    found = scene.still(problem(shaped(**shape), (np.zeros(2), np.zeros(2))))
     (own,) = [s for s in found.shapes if s.body == 0]
     return own
 
@@ -266,5 +269,5 @@ def test_lines_and_contacts() -> None:
     held = scene.held_at(mechanism)
     assert [0.5, 0.2, 0.0] in [at.tolist() for at in held[0]]
     assert [0.7, 0.0, 0.1] in [at.tolist() for at in held[1]]
-    found = scene.still(mechanism, (np.array([0.3, 0.4]), np.zeros(2)))
+    found = scene.still(problem(mechanism, (np.array([0.3, 0.4]), np.zeros(2))))
     assert {mark.name: mark.kind for mark in found.marks} == {"ram": "line", "foot": "plane"}

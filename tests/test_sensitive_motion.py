@@ -56,7 +56,7 @@ def _attempts(model: Prepared, truth: Trajectory, path: Path) -> list[Attempt]:
 
 def _judged(model: Prepared, path: Path) -> list[Comparison]:
     truth = reference_run(model, None, silent)
-    found = agreement.judge(model, truth, _attempts(model, truth, path), None, silent)
+    found = agreement.judge(model, truth, _attempts(model, truth, path), model.problem, silent)
     return [run.comparison for run in found if run.comparison is not None]
 
 
@@ -118,7 +118,8 @@ def test_agreement_costs_no_further_run(monkeypatch: pytest.MonkeyPatch, compile
     attempts = _attempts(model, truth, fmu)
     monkeypatch.setattr("gpmelica.analysis.simulate", _forbidden)
     assert all(
-        run.comparison and run.comparison.ok for run in agreement.judge(model, truth, attempts, None, silent)
+        run.comparison and run.comparison.ok
+        for run in agreement.judge(model, truth, attempts, model.problem, silent)
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import helpers_problem as solving
 import numpy as np
 import pytest
 from helpers_backends import CompileData
@@ -12,7 +13,7 @@ from helpers_loops import four_bar
 from helpers_parts import X, link, machine
 from helpers_reference import mechanism_of
 
-from gpmelica import analysis, plausibility
+from gpmelica import plausibility
 from gpmelica.core.errors import SolveError
 from gpmelica.core.trajectory import Array, Trajectory
 from gpmelica.runs.fmpy_runs.simulate import Mode, simulate
@@ -23,7 +24,7 @@ CLOSURES = ("point_on_line", "spherical", "revolute")
 @pytest.mark.parametrize("closure", CLOSURES)
 def test_closed_form_before_a_singular_configuration(closure: str) -> None:
     """The mechanism has the motion of its closed form, with and without redundant constraints."""
-    run = analysis.simulate(mechanism_of(n_four_bar(2, closure)), stop=0.6, tolerance=1e-10)
+    run = solving.simulate(mechanism_of(n_four_bar(2, closure)), stop=0.6, tolerance=1e-10)
     assert run.signals["rod2_angle"] == pytest.approx(parallel_angle(2, run.time), abs=1e-10)
 
 
@@ -50,7 +51,7 @@ _COARSE = 1e-5  # tolerance from which on a run may end at a singular configurat
 def test_reference_keeps_its_branch(tolerance: float) -> None:
     """The reference passes ten singular configurations in 10 s along the closed form, or ends with a message."""
     try:
-        run = analysis.simulate(mechanism_of(n_four_bar(2)), tolerance=tolerance)
+        run = solving.simulate(mechanism_of(n_four_bar(2)), tolerance=tolerance)
     except SolveError as error:
         assert tolerance >= _COARSE
         assert "the motion may go on in more than one way" in str(error)
@@ -66,7 +67,7 @@ def test_reference_keeps_its_branch(tolerance: float) -> None:
 @pytest.mark.parametrize("closure", CLOSURES)
 def test_redundant_constraints_do_not_count_as_singular(closure: str) -> None:
     """Times of singular configurations are found with and without constraints that are redundant all the time."""
-    run = analysis.simulate(mechanism_of(n_four_bar(2, closure)), stop=1.5, tolerance=1e-8)
+    run = solving.simulate(mechanism_of(n_four_bar(2, closure)), stop=1.5, tolerance=1e-8)
     assert [passed.t for passed in run.singular] == pytest.approx(_flat_times(2), abs=1e-3)
     assert _apart(run, 2) < 1e-6
 
@@ -76,7 +77,7 @@ def test_redundant_constraints_do_not_count_as_singular(closure: str) -> None:
 @pytest.mark.parametrize("count", [3, 5, 10])
 def test_more_windows(count: int) -> None:
     """Mechanisms with more branches keep theirs, too."""
-    run = analysis.simulate(mechanism_of(n_four_bar(count)), stop=1.5, tolerance=1e-7)
+    run = solving.simulate(mechanism_of(n_four_bar(count)), stop=1.5, tolerance=1e-7)
     assert _apart(run, count) < 1e-5
     assert len(run.singular) == 2
 
@@ -110,7 +111,7 @@ def test_fmu_that_leaves_its_branch_says_so(compile_data: CompileData) -> None:
 
 def test_remark_names_time_and_constraints() -> None:
     """The plausible line says when the branch is not determined, and by which constraint equations."""
-    run = analysis.simulate(mechanism_of(n_four_bar(2)), stop=1.0, tolerance=1e-8)
+    run = solving.simulate(mechanism_of(n_four_bar(2)), stop=1.0, tolerance=1e-8)
     (remark,) = plausibility.singular_configurations(run)
     assert remark.id == "singular_configuration"
     assert remark.time == pytest.approx(_flat_times(2)[0], abs=1e-3)
@@ -124,5 +125,5 @@ def test_remark_names_time_and_constraints() -> None:
 )
 def test_regular_mechanism_has_no_remark(data: dict[str, Any]) -> None:
     """A four-bar that stays away from its limits, and a mechanism without constraints, are left alone."""
-    run = analysis.simulate(mechanism_of(data), stop=1.0)
+    run = solving.simulate(mechanism_of(data), stop=1.0)
     assert list(plausibility.singular_configurations(run)) == []

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import helpers_problem as solving
 import numpy as np
 import pytest
 from helpers_backends import Compiled, CompileModel
 from helpers_replacement import model_of
 from helpers_stiff import RK4, ROSENBROCK, co_simulate, exchange
-
-from gpmelica import analysis
 
 STIFFNESS = 1e8  # N/m
 NAMES = ("crank_angle", "slider_position", "rocker_angle")
@@ -30,7 +29,7 @@ def test_stiff_co_simulation(linkage: Compiled) -> None:
     errors = [run.error(exact) for run in runs]
     assert 1e-4 > errors[0] > 3 * errors[1] > 9 * errors[2]
     start = linkage.model.start
-    modes = analysis.modes(linkage.model.mechanism, start=start, dependent=linkage.model.dependent)
+    modes = solving.modes(linkage.model.mechanism, start=start, dependent=linkage.model.dependent)
     assert 10 * default.counts["steps"] < STOP / modes[0].longest_rk4_step
     fixed = {"solver_method": RK4, "solver_step": 0.9 * modes[0].longest_rk4_step}
     assert default.error(co_simulate(linkage, NAMES, step=STEP, stop=STOP, **fixed)) < 1e-5

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers_levels import check_levels
+from helpers_problem import evaluate, simulate
 from helpers_reference import manipulator, mechanism_of
 from helpers_stages import StagedModel
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
-from gpmelica.analysis import evaluate, simulate
 from gpmelica.analysis.prepared import prepare
 from gpmelica.core.errors import DescriptionError, SolveError
 from gpmelica.description import load

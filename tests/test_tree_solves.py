@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import helpers_problem as solving
 import numpy as np
 import pytest
 from helpers_backends import CompileModel, pendulum, random_states
@@ -17,7 +18,6 @@ from helpers_random import branched, random_chain, tied
 from helpers_stages import StagedModel, mass_matrix
 from numpy.typing import NDArray
 
-from gpmelica import analysis
 from gpmelica.analysis.prepared import Prepared, prepare
 from gpmelica.core.errors import SolveError
 from gpmelica.description.load import from_data
@@ -45,7 +45,7 @@ def test_a_tree_is_its_mass_matrix(seed: int) -> None:
     data = random_chain(rng, base=(None, "flexible")[seed % 2]) | {"simulation": {"start": "description"}}
     model = prepare(from_data(data))
     q, qd = (x + 0.1 * rng.normal(size=model.mechanism.n) for x in model.start)
-    expected = analysis.evaluate(model.mechanism, 0.0, q, qd, start=model.start).qdd
+    expected = solving.evaluate(model.mechanism, 0.0, q, qd, start=model.start).qdd
     size = np.abs(expected).max()
     for way in ("dense", "recursion"):
         program = with_tree_solves(model.program, way)

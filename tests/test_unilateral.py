@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from helpers_backends import CompileData
 from helpers_parts import Table, X, Z, body, link, machine
+from helpers_problem import evaluate, simulate
 from helpers_reference import mechanism_of
 from helpers_stages import StagedModel
 from scipy.optimize import brentq
 from scipy.special import gamma
 
 import gpmelica as gp
-from gpmelica.analysis import Model, evaluate, simulate
+from gpmelica.analysis import Model
 from gpmelica.analysis.prepared import prepare
 from gpmelica.core.errors import DescriptionError
 from gpmelica.core.trajectory import Trajectory

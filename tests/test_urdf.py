@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import helpers_problem as solving
 import numpy as np
 import pytest
 from helpers_cli import Command
@@ -287,7 +288,7 @@ def test_pinocchio_agrees(name: str, base: str) -> None:
     truth = PinocchioRobot(robot(name), model, base == "floating")
     assert _held_against(truth, model, count=20) <= TOLERANCE
     q, qd = next(truth.states(1, seed=2))
-    found = analysis.evaluate(model.mechanism, 0.0, q, qd, start=model.start)
+    found = solving.evaluate(model.mechanism, 0.0, q, qd, start=model.start)
     assert (
         Dynamics(found.M, found.h - found.Q - dissipated(model.mechanism, qd), found.qdd).error(truth(q, qd))
         <= TOLERANCE

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...core.trajectory import Array, Trajectory
-from ...mechanism import Mechanism, signal_names
-from ...reference.forces.element import Input, Mark
+from ...mechanism import signal_names
+from ...reference.forces.element import Mark
 from ...reference.kinematics.quantities import State
-from ...reference.solve.model import Model, Start
-from ...reference.solve.solver import formulation
+from ...reference.solve.model import Model
+from ...reference.solve.solver import InitialValueProblem, formulation
 
 
 @dataclass(frozen=True)
@@ -81,20 +81,13 @@ class Course:
     power: Mapping[str, Array]
 
 
-def course(
-    mechanism: Mechanism,
-    run: Trajectory,
-    start: Start | None = None,
-    inputs: Mapping[str, Input] | None = None,
-    most: int = 1000,
-) -> Course:
-    """Of a run with all coordinates and rates among its signals.
+def course(problem: InitialValueProblem, run: Trajectory, most: int = 1000) -> Course:
+    """Energies and forces of a run with all coordinates and rates among its signals.
 
-    start    (q0, qd0), each of shape (n,), rad or m (per s): what `start(x)` refers to
-    inputs   FMU inputs by symbol, as in `simulate`
+    problem  equations that the run fulfils
     most     instants, evenly taken from the run's
     """
-    model = Model(mechanism, start=start, inputs=inputs)
+    model = problem.model
     taken = np.unique(np.linspace(0, len(run.time) - 1, min(most, len(run.time))).astype(int))
     states = _states(model, run, taken)
     powers = [model.forces.powers(state) for state in states]
@@ -108,19 +101,17 @@ def course(
     )
 
 
-def friction_powers(
-    mechanism: Mechanism, run: Trajectory, start: Start, inputs: Mapping[str, Input] | None = None
-) -> dict[str, Array]:
+def friction_powers(problem: InitialValueProblem, run: Trajectory) -> dict[str, Array]:
     """What joint friction with bristles gives along a run, shape (N,) each, W, by joints: `friction of column`.
 
     As for `course`; bristles that the run does not tell are undeformed. Raises SolveError where loads that the
     friction follows cannot be found.
     """
-    model, coordinates = Model(mechanism, start=start, inputs=inputs), mechanism.coordinates
+    model, coordinates = problem.model, problem.mechanism.coordinates
     rubbing = model.friction.coordinates
     if not rubbing:
         return {}
-    form, none = formulation(model, model.state(0.0, *start)), np.zeros(len(run.time))
+    form, none = problem.form, np.zeros(len(run.time))
     names = signal_names([coordinates[k] for k in rubbing], "bristle")
     z = np.column_stack([run.signals.get(name, none) for name in names])
     states = _states(model, run, np.arange(len(run.time)))

@@ -17,14 +17,13 @@ from ...core.trajectory import Array, Magnitude, Trajectory
 from ...description.types import requested
 from ...description.types.origin import joint_load, of_point
 from ...language.expressions import level
-from ...mechanism import GROUND, Coordinate, Mechanism, signal_names
-from ...reference.forces.element import Input
+from ...mechanism import GROUND, Coordinate, signal_names
 from ...reference.forces.generalised_forces import GeneralisedForces
 from ...reference.forces.joint_loads import COMPONENTS
 from ...reference.kinematics.extent import units_of_change
 from ...reference.kinematics.quantities import State
-from ...reference.solve.model import Evaluation, Model, Start
-from ...reference.solve.solver import formulation
+from ...reference.solve.model import Evaluation
+from ...reference.solve.solver import InitialValueProblem
 
 _SAMPLES = 25  # instants of the run that are looked at
 _QUANTITIES = ("position", "velocity", "acceleration", "effort", "bristle")
@@ -33,9 +32,7 @@ _LEFT = 1e-4  # of the forces, in the thought of a motion where they are in bala
 _SHAKEN = 1e-6  # of a coordinate's place: a millionth of it is still far above what rounding leaves
 
 
-def magnitudes(
-    mechanism: Mechanism, run: Trajectory, start: Start, inputs: Mapping[str, Input] | None = None
-) -> tuple[Magnitude, ...]:
+def magnitudes(problem: InitialValueProblem, run: Trajectory) -> tuple[Magnitude, ...]:
     """Natural magnitudes of a reference run's signals.
 
     Accelerations: what the forces alone would do, term by term without regard of their signs, divided by the
@@ -47,27 +44,24 @@ def magnitudes(
     All have a least scale by what a displacement of the coordinates by a millionth would do: where nothing acts,
     rounding is not compared with rounding.
 
-    start   (q0, qd0), shape (n,) each; inputs as in `simulate`
+    problem  equations that the run fulfils
     """
-    found = _Samples(mechanism, run, start, inputs)
+    found = _Samples(problem, run)
     known = (*found.bodies(), *found.coordinates(), *found.points(), *found.force_elements(), *found.loads())
     return (*known, *found.frames(), *found.knife_edges(), *found.energies(), *found.expressions(known))
 
 
-def natural_accelerations(
-    mechanism: Mechanism, at: tuple[float, Array, Array, Array], start: Start, inputs: Mapping[str, Input]
-) -> Array:
+def natural_accelerations(problem: InitialValueProblem, at: tuple[float, Array, Array, Array]) -> Array:
     """What the forces alone would do at one state, and gravity over the mechanism's extent, shape (n,).
 
     Forces term by term, without regard of their signs.
 
     at      time in s, q and q̇ of shape (n,), states of friction and filters of shape (f + 2k,)
-    start   (q0, qd0), shape (n,) each; inputs by name, in their units
     """
-    model, (t, q, qd, z) = Model(mechanism, start=start, inputs=inputs), at
+    mechanism, model, (t, q, qd, z) = problem.mechanism, problem.model, at
     bristles, lag = model.further(z)
     state = model.state(t, q, qd, lag=lag)
-    found = model.evaluate(state, formulation(model, model.state(0.0, *start)), bristles)
+    found = model.evaluate(state, problem.form, bristles)
     gravity = float(np.linalg.norm(np.asarray(mechanism.gravity, dtype=float)))
     falling = gravity * units_of_change(mechanism, state.posture)[1]
     return np.maximum(_terms(model.forces(state), found) / np.diag(found.M), falling)
@@ -103,12 +97,10 @@ class _Samples:
     travel, speed  m, m/s: the largest of a body's origin or centre of mass from sample to sample
     """
 
-    def __init__(
-        self, mechanism: Mechanism, run: Trajectory, start: Start, inputs: Mapping[str, Input] | None
-    ) -> None:
+    def __init__(self, problem: InitialValueProblem, run: Trajectory) -> None:
+        mechanism = problem.mechanism
         self._mechanism, self._run = mechanism, run
-        self._model = Model(mechanism, start=start, inputs=inputs)
-        self._form = formulation(self._model, self._model.state(0.0, *start))
+        self._model, self._form = problem.model, problem.form
         all_of, rubbing = mechanism.coordinates, self._model.friction.coordinates
         self._q, self._qd = (run.columns(signal_names(all_of, level)) for level in ("position", "velocity"))
         self._z = run.columns(signal_names([all_of[k] for k in rubbing], "bristle"))

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.trajectory import Array, Trajectory
-from ...mechanism import Mechanism, signal_names
-from ...reference.forces.element import Input
+from ...mechanism import signal_names
 from ...reference.solve.gpme import Partition, dependent_indices
-from ...reference.solve.model import Model, Start
-from ...reference.solve.solver import row_choice
+from ...reference.solve.solver import InitialValueProblem
 
 
 @dataclass(frozen=True)
@@ -36,14 +34,12 @@ class Residuals:
     acceleration: Array
 
 
-def residuals(
-    mechanism: Mechanism, run: Trajectory, start: Start, inputs: Mapping[str, Input] | None = None
-) -> Residuals:
-    """Of a run's positions, velocities and accelerations at its output times.
+def residuals(problem: InitialValueProblem, run: Trajectory) -> Residuals:
+    """Residuals of a run's positions, velocities and accelerations at its output times.
 
-    start   (q0, qd0), shape (n,) each: what `start(x)` refers to
+    problem  equations that the run fulfils
     """
-    model = Model(mechanism, start=start, inputs=inputs)
+    mechanism, model = problem.mechanism, problem.model
     levels = ("position", "velocity", "acceleration")
     q, qd, qdd = (run.columns(signal_names(mechanism.coordinates, level)) for level in levels)
     shape, lags = (len(run.time), len(model.constraints.names)), model.filters.lags(run)
@@ -56,19 +52,12 @@ def residuals(
     return Residuals(run.time, rows_of.names, rows_of.orders, position, velocity, acceleration)
 
 
-def singular_times(
-    mechanism: Mechanism,
-    run: Trajectory,
-    start: Start,
-    dependent: Sequence[str],
-    inputs: Mapping[str, Input] | None = None,
-) -> list[float]:
+def singular_times(problem: InitialValueProblem, run: Trajectory, dependent: Sequence[str]) -> list[float]:
     """Times in a run, s, from which on det C_d has another sign: C_d of these dependent coordinates was singular.
 
-    start   (q0, qd0), shape (n,) each: what `start(x)` refers to
+    problem  equations that the run fulfils
     """
-    model = Model(mechanism, start=start, inputs=inputs)
-    rows = list(row_choice(model, model.state(0.0, *start)).independent)
+    mechanism, model, rows = problem.mechanism, problem.model, list(problem.rows.independent)
     partition = Partition(mechanism, dependent_indices(mechanism, dependent, len(rows)), ())
     q, qd = (run.columns(signal_names(mechanism.coordinates, level)) for level in ("position", "velocity"))
     lags = model.filters.lags(run)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
@@ -13,7 +13,6 @@ import numpy as np
 from ...core.errors import SolveError
 from ...core.trajectory import Array, Singular, Trajectory, output_grid
 from ...mechanism import Mechanism
-from ...reference.forces.element import Input
 from ...reference.forces.joint_loads import all_links
 from ...reference.integration.events import Events
 from ...reference.integration.integrators import Integrator, Interpolant, Stalled
@@ -21,9 +20,8 @@ from ...reference.integration.leap import LENGTH, PLACE, leap
 from ...reference.integration.motion import Motion
 from ...reference.integration.zero_lengths import ZeroLengths
 from ...reference.kinematics.segment import Segment
-from ...reference.solve.model import SAME_TIME, Model, Start
-from ...reference.solve.solver import formulation
-from ..start.statics import start_state
+from ...reference.solve.model import SAME_TIME
+from ...reference.solve.solver import InitialValueProblem
 from .signals import Moment, signals
 from .watch import Watch, branch_lost
 
@@ -33,29 +31,41 @@ _ERRORS = 100.0  # of the tolerance: what a run makes of it
 _LOOKS = 1000  # of a run, at least, at what changes at events
 
 
-def simulate(
-    mechanism: Mechanism,
-    *,
-    start: Start | None = None,
-    method: str | None = None,
-    tolerance: float | None = None,
-    stop: float | None = None,
-    step: float | None = None,
-    output_step: float | None = None,
-    inputs: Mapping[str, Input] | None = None,
-    dependent: Sequence[str] | None = None,
-    loads: Literal["all"] | Sequence[str] | None = None,
-    multipliers: bool = False,
-    progress: Progress | None = None,
-) -> Trajectory:
-    """Motion from t = 0 to `stop`; what is not given comes from the description.
+@dataclass(frozen=True)
+class RunSettings:
+    """Solver, times and signals of a reference run; None stands for the description's setting.
 
-    start       (q0, qd0), each of shape (n,), rad or m (per s); default `start_state(mechanism)`
-    method      RK4 (fixed `step`, s) | DOP853 | Radau | BDF | LSODA (relative `tolerance`)
-    inputs      FMU inputs by symbol: numbers or functions of time in s; default zero
-    dependent   dependent coordinates, or "auto": chosen anew in each state (`gpme_reduced`: at the start and kept)
-    loads       links whose joint loads are wanted, or "all"; default the description's outputs
-    multipliers whether λ of each row is wanted: `<row>_force`, N, or N·m where the row is in rad
+    Attributes
+    ----------
+    method : str, optional
+        RK4 (fixed `step`) | DOP853 | Radau | BDF | LSODA (relative `tolerance`).
+    tolerance : float, optional
+        Relative tolerance of the solver.
+    stop, step, output_step : float, optional
+        End of the run, fixed step, and interval of the output times, s.
+    loads : sequence of str, optional
+        Links whose joint loads are wanted, or "all"; default the description's outputs.
+    multipliers : bool
+        Whether λ of each constraint equation is wanted: `<row>_force`, N, or N·m for an equation in rad.
+    """
+
+    method: str | None = None
+    tolerance: float | None = None
+    stop: float | None = None
+    step: float | None = None
+    output_step: float | None = None
+    loads: Literal["all"] | Sequence[str] | None = None
+    multipliers: bool = False
+
+
+def simulate(
+    problem: InitialValueProblem, settings: RunSettings = RunSettings(), progress: Progress | None = None
+) -> Trajectory:
+    """Motion from t = 0 to `stop`.
+
+    problem     equations, initial state and inputs; dependent coordinates that are "auto" are chosen anew in each
+                state (`gpme_reduced`: at the start and kept)
+    settings    solver, times and signals
     progress    called with the fraction done, at most about a hundred times
 
     Integration stops at each time where the right-hand side or one of its derivatives jumps, and starts anew.
@@ -72,20 +82,21 @@ def simulate(
     Raises SolveError for a singular C_d of a fixed partition, a row that is left out and opens, or an end of the
     motion, naming the time and what ends there, and for unknown names.
     """
-    settings = mechanism.chain.simulation
+    described, model = problem.mechanism.chain.simulation, problem.model
     begun = time.perf_counter()
-    q0, qd0 = (np.array(part, dtype=np.float64) for part in start or start_state(mechanism))
-    model = Model(mechanism, start=(q0, qd0), inputs=inputs)
     integrator = Integrator(
-        method or settings.method, tolerance or settings.tolerance, step or settings.step, model.decay_time
+        settings.method or described.method,
+        settings.tolerance or described.tolerance,
+        settings.step or described.step,
+        model.decay_time,
     )
-    motion = Motion(model, formulation(model, model.state(0.0, q0, qd0), dependent))
-    joints = model.joint_loads(_wanted_loads(mechanism, loads))
-    times = output_grid(stop or settings.stop, output_step or settings.output_step)
+    motion = Motion(model, problem.form)
+    joints = model.joint_loads(_wanted_loads(problem.mechanism, settings.loads))
+    times = output_grid(settings.stop or described.stop, settings.output_step or described.output_step)
     run = _Run(motion, times, integrator.tolerance, progress)
     with np.errstate(over="ignore", invalid="ignore"):  # a motion that diverges is reported as a SolveError
-        run.march(integrator, motion.states(q0, qd0))
-    found, extra = signals(motion, run.moments(), joints, multipliers)
+        run.march(integrator, motion.states(problem.initial_state.q, problem.initial_state.qd))
+    found, extra = signals(motion, run.moments(), joints, settings.multipliers)
     wall = time.perf_counter() - begun
     extra["tolerance"] = integrator.tolerance
     return Trajectory(

@@ -16,13 +16,13 @@ from ...reference.constraints.constraints import programmed
 from ...reference.constraints.rows import Rows, stack
 from ...reference.kinematics.quantities import State
 from ...reference.kinematics.segment import Segment
-from ...reference.solve.model import Model
+from ...reference.solve.solver import InitialValueProblem
 
 _ITERATIONS = 50
 _CLOSE = 1e-10  # m, the last correction of a projection that has converged
 
 
-def programmed_target(mechanism: Mechanism, trajectory: Trajectory) -> dict[str, Array]:
+def programmed_target(problem: InitialValueProblem, trajectory: Trajectory) -> dict[str, Array]:
     """Programmed positions of points by their names, shape (N, 3), m, world axes, at the trajectory's times.
 
     Covers every point with programmed constraints of order 0 that name this point's position and no other
@@ -30,12 +30,12 @@ def programmed_target(mechanism: Mechanism, trajectory: Trajectory) -> dict[str,
     fulfils all of them; NaN where the projection does not converge. Components that no constraint prescribes
     are therefore those of the actual motion.
     """
-    entries: dict[str, list[ProgrammedTask]] = {}
+    mechanism, entries = problem.mechanism, dict[str, list[ProgrammedTask]]()
     for entry in mechanism.programmed:
         point = _only_point(mechanism, entry)
         if point is not None:
             entries.setdefault(point, []).append(entry)
-    return {point: _Projection(mechanism, point, own, trajectory).path() for point, own in entries.items()}
+    return {point: _Projection(problem, point, own, trajectory).path() for point, own in entries.items()}
 
 
 def _only_point(mechanism: Mechanism, entry: ProgrammedTask) -> str | None:
@@ -55,17 +55,17 @@ class _Projection:
     """Projects one point of a trajectory onto its constraints."""
 
     def __init__(
-        self, mechanism: Mechanism, point: str, entries: Sequence[ProgrammedTask], trajectory: Trajectory
+        self, problem: InitialValueProblem, point: str, entries: Sequence[ProgrammedTask], trajectory: Trajectory
     ) -> None:
-        coordinates = mechanism.coordinates
-        first = [trajectory.columns(signal_names(coordinates, level))[0] for level in ("position", "velocity")]
-        self._model = Model(mechanism, start=(first[0], first[1]))
+        mechanism = problem.mechanism
+        first = trajectory.columns(signal_names(mechanism.coordinates, "position"))[0]
+        self._model = problem.model
         # orientations, which come second, say nothing of where a point is
         self._groups = [programmed(entry, self._model.quantities, self._model.reader)[0] for entry in entries]
         self._own = self._model.quantities.point(point)
         self._times = trajectory.time
         self._actual = trajectory.columns(of_point(point, "position", axis).name for axis in "xyz")
-        still = self._model.state(0.0, first[0], np.zeros(mechanism.n))
+        still = self._model.state(0.0, first, np.zeros(mechanism.n))
         # With the identity as Jacobian, the rows' C is their gradient with respect to the quantities.
         self._template = replace(still, jacobian=np.eye(len(still.x)))
 

@@ -7,7 +7,6 @@ reference's own ẋ, what stabilises the constraints included, so that its eigen
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,12 +14,10 @@ from numpy.typing import NDArray
 from scipy.linalg import eig
 
 from ...core.trajectory import Array
-from ...mechanism import Mechanism
 from ...reference.integration.events import Events
 from ...reference.integration.motion import Motion
-from ...reference.solve.model import Model, Start
-from ...reference.solve.solver import formulation
-from ..start.statics import start_state
+from ...reference.solve.model import Model
+from ...reference.solve.solver import InitialValueProblem
 
 _DIFFERENCE = 1e-6  # rad or m, and per second
 _ROUNDING = 1e-6  # of |λ|: real and imaginary parts below are what the differences leave
@@ -68,20 +65,15 @@ class Mode:
         return _RK4_RADIUS / size if size else math.inf
 
 
-def modes(
-    mechanism: Mechanism, *, start: Start | None = None, dependent: Sequence[str] | None = None
-) -> tuple[Mode, ...]:
+def modes(problem: InitialValueProblem) -> tuple[Mode, ...]:
     """All modes at t = 0 s, the stiffest one, largest in |λ|, first; friction states are zero.
 
-    start       (q0, qd0), each of shape (n,), rad or m (per s): where to linearise; default `start_state`
-    dependent   dependent coordinates; default the description's choice
+    problem  equations, linearised at their initial state
     Raises SolveError where C_d is singular.
     """
-    q, qd = start or start_state(mechanism)
-    model = Model(mechanism, start=(q, qd))
-    state = model.state(0.0, q, qd)
-    motion = Motion(model, formulation(model, state, dependent))
-    A = _linearised(motion, motion.states(q, qd))
+    model, state = problem.model, problem.initial_state
+    motion = Motion(model, problem.form)
+    A = _linearised(motion, motion.states(state.q, state.qd))
     values, left, vectors = (np.asarray(part, dtype=complex) for part in eig(A, left=True))
     weights = np.sqrt(np.diag(model.mass(state.posture)[0]))
     # orthonormal rows that span those of the constraints, shape (m, n)

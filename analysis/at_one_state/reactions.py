@@ -14,12 +14,11 @@ from scipy.linalg import qr
 
 from ...core.errors import SolveError
 from ...core.trajectory import Array
-from ...mechanism import Mechanism
 from ...reference.constraints.redundancy import Rank, rank_of
 from ...reference.kinematics.quantities import State
 from ...reference.solve.manifold import Manifold, elsewhere
-from ...reference.solve.model import Model, Start
-from ...reference.solve.solver import solvability
+from ...reference.solve.model import Model
+from ...reference.solve.solver import InitialValueProblem
 from ..start.absolute import Pair, pairs
 from ..start.planar import in_plane
 
@@ -77,27 +76,26 @@ class Reactions:
         return tuple(verdict.name for verdict in self.verdicts if not verdict.unique)
 
 
-def reactions(mechanism: Mechanism, start: Start) -> Reactions:
-    """Which reactions are unique at (q0, qd0), shape (n,) each, brought onto the position constraints.
+def reactions(problem: InitialValueProblem) -> Reactions:
+    """Find which reactions are unique at the initial state, brought onto the position constraints.
 
     A reaction or component counts as unique if it is so in another configuration, too.
     Raises SolveError if QR and singular values do not agree, where the rank is too close to call.
     """
-    model = Model(mechanism, start=start)
-    given = model.state(0.0, np.asarray(start[0], dtype=float), np.asarray(start[1], dtype=float))
+    model, given = problem.model, problem.initial_state
     state = Manifold(model, given).nearest(given).state
     here, there = _Analysis(model, state), _Analysis(model, elsewhere(model, state))
     same = here.planar == there.planar and here.rank.rank == there.rank.rank
     found = here.pairs
     return Reactions(
         rows=sum(len(pair.rows) for pair in found),
-        columns=(3 if here.planar else 6) * len(mechanism.bodies),
+        columns=(3 if here.planar else 6) * len(problem.mechanism.bodies),
         rank=here.rank,
         holonomic=_rank([pair for pair in found if pair.order == 0]).rank,
         nonholonomic=_rank([pair for pair in found if pair.order]).rank,
         planar=here.planar,
         verdicts=tuple(map(_both, here.verdicts, there.verdicts)) if same else here.verdicts,
-        redundant_rows=solvability(mechanism, start).redundant,
+        redundant_rows=problem.solvability.redundant,
         elsewhere=here.rank.rank + there.spatial_rank - here.spatial_rank,
     )
 

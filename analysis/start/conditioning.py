@@ -27,11 +27,11 @@ _POINT = 1e-8
 _TURNED = 1e-3  # cosine of an Euler angle at which its joint's axes are called aligned
 
 
-def massless(mechanism: Mechanism, q0: ArrayLike) -> list[Problem]:
+def massless(model: Model, q0: ArrayLike) -> list[Problem]:
     """Motions at q0, shape (n,), that nothing with mass resists; Euler angles at ±π/2 are no matter here."""
-    q = np.asarray(q0, dtype=float)
-    found = [moving for moving in _unresisted(mechanism, q) if not _aligned(mechanism, q, moving)]
-    always = {k for moving in (_unresisted(mechanism, elsewhere(q)) if found else ()) for k in moving}
+    q, mechanism = np.asarray(q0, dtype=float), model.mechanism
+    found = [moving for moving in _unresisted(model, q) if not _aligned(mechanism, q, moving)]
+    always = {k for moving in (_unresisted(model, elsewhere(q)) if found else ()) for k in moving}
     return [_massless(mechanism, moving, bool(always & {*moving})) for moving in found]
 
 
@@ -40,9 +40,9 @@ def elsewhere(q: Array) -> Array:
     return np.asarray(q + 0.3 + 0.1 * np.sin(np.arange(len(q)) + 1.0))
 
 
-def _unresisted(mechanism: Mechanism, q: Array) -> list[list[int]]:
+def _unresisted(model: Model, q: Array) -> list[list[int]]:
     """Coordinates that move nothing with mass: alone, and together."""
-    model = Model(mechanism)
+    mechanism = model.mechanism
     posture = model.state(0.0, q, np.zeros_like(q)).posture
     frames = posture.T.transpose(1, 0, 2)[1:]
     extent, _ = units_of_change(mechanism, posture)

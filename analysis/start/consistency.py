@@ -10,7 +10,7 @@ from ...core.trajectory import Array
 from ...mechanism import Mechanism
 from ...reference.kinematics.extent import units_of_change
 from ...reference.solve.manifold import Manifold
-from ...reference.solve.model import Model, Start
+from ...reference.solve.solver import InitialValueProblem
 from .assembly import assemble
 from .statics import described_state
 
@@ -19,20 +19,20 @@ _ROUNDING = 1e-12  # of what a value was
 _CHANGED = 1e-6  # of the velocities: the same
 
 
-def start_notes(mechanism: Mechanism, start: Start) -> list[str]:
-    """What was changed of the described start, and what cannot be fulfilled near it; sentences.
+def start_notes(problem: InitialValueProblem) -> list[str]:
+    """Sentences on what was changed of the described start, and on what cannot be fulfilled near it.
 
-    start   (q0, qd0), shape (n,) each, as `start_state` found it
+    problem  equations with the initial state that `start_state` found
     """
-    unreachable = _unreachable(Model(mechanism, start=start), start)
-    return [*_moved(mechanism, start[0]), *_slowed(mechanism, start[1]), *unreachable]
+    return [*_moved(problem), *_slowed(problem), *_unreachable(problem)]
 
 
-def _moved(mechanism: Mechanism, q: Array) -> Iterator[str]:
+def _moved(problem: InitialValueProblem) -> Iterator[str]:
     """Joints that were moved far to close loops."""
+    mechanism = problem.mechanism
     if not mechanism.closures:
         return
-    extent, unit = units_of_change(mechanism, Model(mechanism).state(0.0, q, 0 * q).posture)
+    extent, unit = units_of_change(mechanism, problem.initial_state.posture)
     given = described_state(mechanism)[0]
     closed = assemble(mechanism, given)
     far = np.flatnonzero(np.abs(closed - given) > _FAR * extent * unit).tolist()
@@ -41,10 +41,11 @@ def _moved(mechanism: Mechanism, q: Array) -> Iterator[str]:
         yield f"loops were closed by moving joints far: {changes}; give these positions, or see whether links fit"
 
 
-def _slowed(mechanism: Mechanism, qd: Array) -> Iterator[str]:
+def _slowed(problem: InitialValueProblem) -> Iterator[str]:
     """Start velocities that constraints do not allow."""
+    mechanism, qd = problem.mechanism, problem.initial_state.qd
     given = described_state(mechanism)[1]
-    unit = units_of_change(mechanism, Model(mechanism).state(0.0, 0 * qd, qd).posture)[1]
+    unit = units_of_change(mechanism, problem.model.state(0.0, 0 * qd, qd).posture)[1]
     size = float(np.abs(given / unit).max(initial=0.0))
     changed = [k for k in np.flatnonzero(given).tolist() if abs(qd[k] - given[k]) / unit[k] > _CHANGED * size]
     if changed:
@@ -62,9 +63,9 @@ def _plain(before: float, after: float) -> float:
     return after if abs(after) > _ROUNDING * abs(before) else 0.0
 
 
-def _unreachable(model: Model, start: Start) -> Iterator[str]:
+def _unreachable(problem: InitialValueProblem) -> Iterator[str]:
     """Rows that cannot be fulfilled anywhere near."""
-    state = model.state(0.0, *start)
+    model, state = problem.model, problem.initial_state
     nearest = Manifold(model, state).nearest(state)
     if nearest.fulfilled:
         return

@@ -6,17 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ...core.errors import Problem, SolveError
 from ...core.trajectory import Array
 from ...description.tables.task import Path
-from ...mechanism import Mechanism
 from ...reference.constraints.choice import RowChoice
 from ...reference.constraints.paths import Orientation, Target
 from ...reference.kinematics.quantities import State
 from ...reference.solve.model import Model
-from ...reference.solve.solver import row_choice
+from ...reference.solve.solver import InitialValueProblem
 from .contradictions import Followed, Singular
 from .left_out import Opening
 
@@ -26,23 +24,22 @@ _LOOP = 100.0  # weight of an open loop against a missed waypoint
 _ACROSS = 0.5**0.5  # of the Frobenius norm of what a small turn changes, 1
 
 
-def unreachable(mechanism: Mechanism, q0: ArrayLike) -> list[Problem]:
+def unreachable(problem: InitialValueProblem) -> list[Problem]:
     """Waypoints that the joints alone cannot reach, and constraint rows that contradict each other.
 
-    q0   shape (n,), rad or m: start configuration; base and elastic coordinates stay as they are in it
+    problem  equations with their initial state; base and elastic coordinates stay as they are in it
     Loops stay closed.
     Each waypoint is sought by damped Gauss–Newton steps (Levenberg–Marquardt) from where the one before it was
     reached, and from a few other configurations if that ends in a local minimum.
     """
-    q = np.asarray(q0, dtype=float)
-    model = Model(mechanism, start=(q, np.zeros(mechanism.n)))
-    problems = [
-        problem
-        for index, entry in enumerate(mechanism.programmed)
+    q = problem.initial_state.q
+    missed = [
+        waypoint
+        for index, entry in enumerate(problem.mechanism.programmed)
         if entry.path is not None
-        for problem in _waypoints(model, entry.path, f"programmed[{index}].path", q)
+        for waypoint in _waypoints(problem.model, entry.path, f"programmed[{index}].path", q)
     ]
-    return problems + list(_rows(model, q))
+    return missed + list(_rows(problem))
 
 
 def _waypoints(model: Model, path: Path, where: str, q: Array) -> Iterator[Problem]:
@@ -139,12 +136,13 @@ class _Search:
         return gap, np.concatenate([jacobian[self._own], turning[1], _LOOP * loops.C])[:, self._joints]
 
 
-def _rows(model: Model, q: Array) -> Iterator[Problem]:
+def _rows(problem: InitialValueProblem) -> Iterator[Problem]:
     """Rows that are left out and should not be, drives that do not do, redundant rows that are trouble."""
+    model, q = problem.model, problem.initial_state.q
     start = model.state(0.0, q, np.zeros(len(q)))
     model.constraints(start)  # rows without a value there are no matter of choice
     try:
-        choice = row_choice(model, start)
+        choice = problem.rows
     except SolveError as error:
         key = "actuated" if "actuated" in str(error) else "redundant"
         yield Problem(f"constraints.{key}", str(error))

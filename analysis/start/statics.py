@@ -19,6 +19,7 @@ from ...reference.kinematics.places import check_lengths
 from ...reference.kinematics.segment import Segment
 from ...reference.solve.model import Model, Start
 from ...reference.solve.projection import project_start
+from ...reference.solve.solver import InitialValueProblem
 from .assembly import assemble, moving
 from .turned import check_turned
 from .velocities import allowed_velocities
@@ -78,34 +79,37 @@ def described_state(mechanism: Mechanism) -> Start:
     return q, qd
 
 
-def start_state(mechanism: Mechanism) -> Start:
+def start_state(model: Model) -> Start:
     """(q0, qd0), each of shape (n,), as `simulation.start` says: positions in equilibrium or as described.
 
+    The model has no start yet.
     Both come from the described ones by the smallest change that closes the loops and keeps them closed;
     velocities also obey knife edges and programmed constraints of order 1; with `constraints.projection`, rounding
     is taken from the programmed constraints, too.
     Raises SolveError if a loop cannot be closed, if velocities are not allowed, or without an equilibrium.
     """
+    mechanism = model.mechanism
     q, qd = described_state(mechanism)
-    q = assemble(mechanism, q) if mechanism.chain.simulation.start == "description" else equilibrium(mechanism)
+    q = assemble(mechanism, q) if mechanism.chain.simulation.start == "description" else equilibrium(model)
     check_lengths(mechanism, q)
     check_turned(mechanism, q)
     qd = allowed_velocities(mechanism, q, qd)
     return project_start(mechanism, q, qd) if mechanism.chain.constraints.projection else (q, qd)
 
 
-def equilibrium(mechanism: Mechanism) -> Array:
+def equilibrium(model: Model) -> Array:
     """q0, shape (n,), where the free coordinates are in balance at t = 0 and rest: Q + Cᵀ λ = 0, C of the loops.
 
-    Programmed constraints and knife edges do not act, FMU inputs are zero. Newton's method from the assembled
-    position, with central differences. Where a step would be long, the stiffness is not positive definite, or
-    forces at the step's end oppose it, it takes shorter steps downhill instead: away from unstable equilibria, and
-    no steps along indifferent coordinates.
+    The model has no start yet. Programmed constraints and knife edges do not act, FMU inputs are zero. Newton's
+    method from the assembled position, with central differences. Where a step would be long, the stiffness is not
+    positive definite, or forces at the step's end oppose it, it takes shorter steps downhill instead: away from
+    unstable equilibria, and no steps along indifferent coordinates.
     Raises SolveError if a loop cannot be closed, or with the worst coordinate if there is no convergence.
     """
+    mechanism = model.mechanism
     q = assemble(mechanism, described_state(mechanism)[0])
     check_lengths(mechanism, q)
-    balance = _Balance(mechanism, q)
+    balance = _Balance(model, q)
     if not balance.free:
         return q
     acting, left = balance.acting(q), list[float]()
@@ -122,12 +126,12 @@ def equilibrium(mechanism: Mechanism) -> Array:
     return q
 
 
-def resistance(mechanism: Mechanism, q: Array) -> float:
+def resistance(model: Model, q: Array) -> float:
     """Least stiffness, by the largest, of all motions that loops allow, in the free coordinates' equilibrium q.
 
-    Above 0 it is stable, but for rounding; without such motions it is 1.
+    The model has no start yet. Above 0 it is stable, but for rounding; without such motions it is 1.
     """
-    balance = _Balance(mechanism, q)
+    balance = _Balance(model, q)
     values = np.linalg.eigvalsh(balance.stiffness_along(q))
     return float(values[0] / max(np.abs(values).max(), _TINY)) if len(values) else 1.0
 
@@ -135,10 +139,10 @@ def resistance(mechanism: Mechanism, q: Array) -> float:
 class _Balance:
     """Forces on the free coordinates at rest, and the closures that tie these together."""
 
-    def __init__(self, mechanism: Mechanism, q: Array) -> None:
-        self.mechanism, self.free = mechanism, list(free_coordinates(mechanism, q))
-        self._model = Model(mechanism)
-        self._rest = np.zeros(mechanism.n)
+    def __init__(self, model: Model, q: Array) -> None:
+        self.mechanism, self._model = model.mechanism, model
+        self.free = list(free_coordinates(self.mechanism, q))
+        self._rest = np.zeros(self.mechanism.n)
 
     def _at(self, q: Array) -> tuple[Array, Array, Array]:
         """Q and C of the free coordinates, shape (f,), N or N·m, and (m, f), and Φ of the closures, shape (m,).
@@ -256,18 +260,21 @@ def _downhill(stiffness: Array, left: Array, acting: float) -> Iterator[Array]:
         spring = max(_STIFFER * spring, softest)
 
 
-def following(mechanism: Mechanism, start: Start) -> Following:
-    """How the start of a mechanism follows other numbers; start: q and q̇ with its own, shape (n,) each.
+def following(problem: InitialValueProblem, searching: Model) -> Following:
+    """Find how the start of a mechanism follows other numbers.
+
+    problem    equations with the initial state for the mechanism's own numbers
+    searching  model without a start, by which the initial state was found
 
     An equilibrium that is not stable does not follow.
     """
+    mechanism, model, state = problem.mechanism, problem.model, problem.initial_state
     described, rests = described_state(mechanism), mechanism.chain.simulation.start == "statics"
     free = list(free_coordinates(mechanism, assemble(mechanism, described[0]))) if rests else []
-    resists = resistance(mechanism, start[0]) if free else 1.0
+    resists = resistance(searching, state.q) if free else 1.0
     if resists < -_INDIFFERENT:
         free = []
-    model = Model(mechanism, start=start)
-    state, constraints = model.state(0.0, *start), model.constraints
+    constraints = model.constraints
     unit = units_of_change(mechanism, state.posture)[1]
     C = without_rounding(constraints(state).C, constraints.sizes(state).C, unit) * unit
     loops = list(range(len(constraints.names)))[constraints.closure_rows]

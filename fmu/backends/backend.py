@@ -50,7 +50,7 @@ def write_modelica(model: Prepared, out: Path, *, drives: bool = False) -> list[
     """Write `Name.mo`, and `Name.mos` that simulates it in omc; `NameDrives.mo`, where asked for."""
     texts = {
         f"{model.name}.mo": model.modelica(),
-        f"{model.name}.mos": modelica.script(model.program, model.chain),
+        f"{model.name}.mos": modelica.script(model.program, model.mechanism),
     }
     if drives:
         texts[f"{model.name}Drives.mo"] = model.modelica_drives()

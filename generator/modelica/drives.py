@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ... import mechanism
 from ...core.templates import environment
-from ...description import Chain
 from ...mechanism import Mechanism
 from ..program.items import Definition
 from ..program.program import Input, Program
@@ -43,11 +41,11 @@ class Connector:
     equations: tuple[str, ...]
 
 
-def render(program: Program, chain: Chain, version: str) -> str:
+def render(program: Program, mechanism: Mechanism, version: str) -> str:
     """Modelica source of the package `NameDrives`, to be loaded after the package `Name` and the library."""
-    built, plant = mechanism.build(chain), _plant(program)
-    left = [*_flanges(program, built, plant), *_inputs(program, built, plant)]
-    right = list(_outputs(program, built, plant))
+    plant = _plant(program)
+    left = [*_flanges(program, mechanism, plant), *_inputs(program, mechanism, plant)]
+    right = list(_outputs(program, mechanism, plant))
     template = environment("modelica_templates", quoted=mo.quoted).get_template("drives.mo.jinja")
     placed = [
         (connector, parts.placement(k, len(side), x))

@@ -13,10 +13,10 @@ from types import MappingProxyType
 
 from jinja2 import Environment
 
-from ... import mechanism
 from ...core.templates import environment
 from ...core.trajectory import Array
 from ...description import Chain
+from ...mechanism import Mechanism
 from ..program.program import Program
 from . import functions, linear_systems, lookups, marks, parts, quantities, start
 from . import text as mo
@@ -107,9 +107,9 @@ def _settings(chain: Chain) -> dict[str, float]:
     }
 
 
-def script(program: Program, chain: Chain) -> str:
+def script(program: Program, mechanism: Mechanism) -> str:
     """OpenModelica script that simulates the package and plots its main coordinates; lies beside `Name.mo`."""
-    coordinates = mechanism.build(chain).coordinates
+    chain, coordinates = mechanism.chain, mechanism.coordinates
     plotted = [c.symbol for c in coordinates if c.role == "joint"] or [c.symbol for c in coordinates]
     simulation = chain.simulation
     return (

@@ -95,8 +95,3 @@ def _length(mechanism: Mechanism, given: Filter) -> float:
     kinematics = Kinematics(mechanism)
     places = Places([line.a, line.b], kinematics.slots).motion(kinematics(q, np.zeros_like(q))).position
     return float(np.linalg.norm(places[:, 1] - places[:, 0]))
-
-
-def filter_begins(mechanism: Mechanism, q: Array) -> list[float]:
-    """What each filter begins with where the joints start at q, shape (n,); rad or m."""
-    return Filters(mechanism, q, {}).begins(q)

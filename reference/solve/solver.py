@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from ...core.trajectory import Array
 from ...mechanism import Mechanism
 from ..constraints.choice import RowChoice, choose_rows, rank_at
 from ..constraints.redundancy import Rank
+from ..forces.element import Input
 from ..kinematics.quantities import State
 from .formulations import FORMULATIONS, Gpme
 from .gpme import choose_dependent, dependent_indices
@@ -20,15 +22,85 @@ from .model import Model, Start
 _MARGIN = 10.0  # of the coordinates' uncertainty: rows that are not longer are zero
 
 
+@dataclass(frozen=True, eq=False)
+class InitialValueProblem:
+    """Equations of motion of a mechanism with initial state and inputs, each part built once, at its first use.
+
+    Attributes
+    ----------
+    mechanism : Mechanism
+        Bodies, force elements and tasks as numbers.
+    start : tuple of arrays
+        Initial coordinates and rates (q0, qd0), shape (n,) each, rad or m (per s).
+    inputs : mapping, optional
+        FMU inputs by symbol: numbers, or functions of time in s; default zero.
+    dependent : sequence of str, optional
+        Dependent coordinates, or "auto"; default the description's choice.
+    """
+
+    mechanism: Mechanism
+    start: Start
+    inputs: Mapping[str, Input] | None = None
+    dependent: Sequence[str] | None = None
+
+    @cached_property
+    def model(self) -> Model:
+        """Equations of motion, compiled for many evaluations."""
+        return Model(self.mechanism, start=self.start, inputs=self.inputs)
+
+    @cached_property
+    def initial_state(self) -> State:
+        """Kinematics at t = 0."""
+        q, qd = (np.asarray(part, dtype=float) for part in self.start)
+        return self.model.state(0.0, q, qd)
+
+    @cached_property
+    def rows(self) -> RowChoice:
+        """Choice of the constraint equations that are kept; raises SolveError for an invalid one by name."""
+        return row_choice(self.model, self.initial_state)
+
+    @cached_property
+    def form(self) -> Gpme:
+        """Solution of the equations by the description's formulation; raises SolveError, see `formulation`."""
+        return self.formulation(self.dependent)
+
+    def formulation(self, dependent: Sequence[str] | None) -> Gpme:
+        """Solution for these dependent coordinates, "auto", or by default the description's choice."""
+        return _formulation(self.model, self.initial_state, self.rows, dependent)
+
+    @cached_property
+    def solvability(self) -> Solvability:
+        """Rank of C, redundant rows and a regular choice of coordinates and rows at the start."""
+        rows, names = self.rows, self.model.constraints.names
+        return Solvability(
+            dependent=self.form.partition(self.model.constraints(self.initial_state).C).names,
+            independent=tuple(names[k] for k in rows.independent),
+            without_drive=tuple(names[k] for k in rows.drives.rows),
+            redundant=tuple(tuple(names[k] for k in group) for group in rows.groups),
+            rank=rows.rank.rank,
+            tolerance=rows.rank.tolerance,
+            gap=(rows.rank.smallest, rows.rank.largest),
+            extent=rows.extent,
+        )
+
+    def rank_at(self, t: float, q: Array, qd: Array) -> Rank:
+        """Rank of C in a state: t in s, q and qd of shape (n,)."""
+        model = self.model
+        return rank_at(self.mechanism, model.constraints, *_fulfilled(model, model.state(t, q, qd)))
+
+
 def formulation(model: Model, start: State, dependent: Sequence[str] | None = None) -> Gpme:
-    """How to solve a model's equations.
+    """Solution of a model's equations.
 
     start       where the run begins: rows are chosen in the nearest state that fulfils the position constraints
     dependent   dependent coordinates, or "auto"; default: the description's choice
     Raises SolveError for rows or coordinates that the description names and that do not do.
     """
+    return _formulation(model, start, row_choice(model, start), dependent)
+
+
+def _formulation(model: Model, start: State, rows: RowChoice, dependent: Sequence[str] | None) -> Gpme:
     mechanism = model.mechanism
-    rows = row_choice(model, start)
     choice = dependent or mechanism.chain.constraints.dependent
     form = FORMULATIONS[mechanism.formulation]
     if choice != "auto":
@@ -40,15 +112,6 @@ def formulation(model: Model, start: State, dependent: Sequence[str] | None = No
 def row_choice(model: Model, start: State) -> RowChoice:
     """Which rows are kept, chosen in the nearest state that fulfils the position constraints, if there is one."""
     return choose_rows(model.mechanism, model.constraints, *_fulfilled(model, start))
-
-
-def rank_in(mechanism: Mechanism, start: Start, at: tuple[float, Array, Array]) -> Rank:
-    """Rank of C in a state: t in s, q and q̇ of shape (n,).
-
-    start   (q0, qd0), shape (n,) each
-    """
-    model = Model(mechanism, start=start)
-    return rank_at(mechanism, model.constraints, *_fulfilled(model, model.state(*at)))
 
 
 def _fulfilled(model: Model, near: State) -> tuple[State, float]:
@@ -84,24 +147,3 @@ class Solvability:
     tolerance: float
     gap: tuple[float, float]
     extent: float
-
-
-def solvability(mechanism: Mechanism, start: Start) -> Solvability:
-    """Rank of C, redundant rows and a regular choice of coordinates and rows at (q0, qd0), shape (n,) each.
-
-    Raises SolveError for rows or coordinates that the description names and that do not do.
-    """
-    model = Model(mechanism, start=start)
-    state = model.state(0.0, np.asarray(start[0], dtype=float), np.asarray(start[1], dtype=float))
-    form = formulation(model, state)
-    rows, names = form.choice, model.constraints.names
-    return Solvability(
-        dependent=form.partition(model.constraints(state).C).names,
-        independent=tuple(names[k] for k in rows.independent),
-        without_drive=tuple(names[k] for k in rows.drives.rows),
-        redundant=tuple(tuple(names[k] for k in group) for group in rows.groups),
-        rank=rows.rank.rank,
-        tolerance=rows.rank.tolerance,
-        gap=(rows.rank.smallest, rows.rank.largest),
-        extent=rows.extent,
-    )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...core.trajectory import Trajectory
+from ...core.trajectory import Array, Trajectory
 from ...mechanism import Mechanism
 from ...runs.compare.decay import Decay, baumgarte_roots, straight_part
 
@@ -21,12 +22,14 @@ class CaseRun:
         result     contents of its `result.json`
         reference  the reference solver's run
         mechanism  of plain numbers, the case applied
+        targets    point → programmed positions at the run's times, shape (N, 3), world frame, m
     """
 
     case: str
     result: dict[str, Any]
     reference: Trajectory
     mechanism: Mechanism
+    targets: Mapping[str, Array]
 
     @property
     def not_unique(self) -> dict[str, list[str]]:

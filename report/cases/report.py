@@ -62,7 +62,7 @@ def _targets(runs: Sequence[CaseRun]) -> dict[str, dict[str, Array]]:
     """Point → case → programmed positions, shape (N, 3), m."""
     targets: dict[str, dict[str, Array]] = {}
     for run in runs:
-        for point, path in analysis.programmed_target(run.mechanism, run.reference).items():
+        for point, path in run.targets.items():
             targets.setdefault(point, {})[run.case] = path
     return targets
 

@@ -124,7 +124,7 @@ def _of_the_motion(report: RunReport) -> Iterator[Entry]:
         "inputs",
         "Inputs",
         "What the FMUs and the reference were given over time.",
-        partial(energy.inputs, report.inputs, units, report.reference),
+        partial(energy.inputs, report.problem.inputs or {}, units, report.reference),
     )
     yield "energy", "Energy", "Of the reference run; gravity and springs.", partial(energy.energy, report.course)
     yield (

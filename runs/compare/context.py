@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ... import analysis
-from ...analysis import Course, Input, Mode
+from ...analysis import Course, InitialValueProblem, Mode
 from ...analysis.prepared import Prepared
 from ...core.trajectory import Array, Trajectory
 from ...mechanism import Mechanism
@@ -23,6 +23,7 @@ class RunReport:
 
     Parameters:
         model        what ran, its case applied
+        problem      its equations with the initial state and the inputs over time
         case         its name, or empty
         reference    the reference solver's run, on the whole horizon
         runs         the others that could be compared, in the order of presentation
@@ -34,7 +35,6 @@ class RunReport:
         command      the command line that repeats the run
         files        file name, relative to the report → what it holds
         not_unique   joint or closure → parts of its load that are not unique, see `reactions.not_unique`
-        inputs       of the FMU over time, by symbol
         plausible    remarks on what is probably not meant; they do not change `ok`
         facts, notes further facts of the model (name → text), and remarks on the verdict
         loaded       the reference's run with loads of all joints, if they are known
@@ -42,6 +42,7 @@ class RunReport:
     """
 
     model: Prepared
+    problem: InitialValueProblem
     case: str
     reference: Trajectory
     runs: tuple[Trajectory, ...]
@@ -53,7 +54,6 @@ class RunReport:
     command: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
     not_unique: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    inputs: Mapping[str, Input] = field(default_factory=dict)
     facts: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     plausible: tuple[Remark, ...] = ()
@@ -100,19 +100,19 @@ class RunReport:
     @cached_property
     def modes(self) -> tuple[Mode, ...]:
         """Of the equations linearised at the start, the stiffest one first."""
-        return analysis.modes(self.mechanism, start=self.model.start)
+        return analysis.modes(self.model.problem)
 
     @cached_property
     def course(self) -> Course:
         """Energies and forces of the reference run."""
-        return analysis.course(self.mechanism, self.reference, self.model.start, self.inputs)
+        return analysis.course(self.problem, self.reference)
 
     @cached_property
     def scene(self) -> Scene:
         """All runs in motion, the reference's last."""
-        return film(self.mechanism, [*self.runs, self.reference], self.model.start, self.inputs)
+        return film(self.problem, [*self.runs, self.reference])
 
     @cached_property
     def targets(self) -> dict[str, Array]:
         """Point → programmed positions at the reference's times, shape (N, 3), world frame, m."""
-        return dict(analysis.programmed_target(self.mechanism, self.reference))
+        return dict(analysis.programmed_target(self.problem, self.reference))

@@ -53,7 +53,7 @@ def start_consistency(model: Prepared) -> Finding:
         for level, values in levels.items()
         for name, value in zip(signal_names(coordinates, level), values, strict=True)
     }
-    at_start = residuals(model.mechanism, Trajectory("start", np.zeros(1), signals), model.start)
+    at_start = residuals(model.problem, Trajectory("start", np.zeros(1), signals))
     return consistency(model, at_start)
 
 

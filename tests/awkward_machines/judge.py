@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from gpmelica import analysis
+import helpers_problem as solving
+
 from gpmelica.analysis.prepared import prepare
 from gpmelica.core.errors import DescriptionError, SolveError
 from gpmelica.description.load import from_data
@@ -41,7 +42,7 @@ def by_reference(data: Table) -> Answer:
     said = json.dumps(found, ensure_ascii=False)
     verdict = "ok" if found.get("consistent", True) else "not consistent"
     try:
-        run = analysis.simulate(prepared.mechanism, start=prepared.start)
+        run = solving.simulate(prepared.mechanism, start=prepared.start)
     except SolveError as error:
         return Answer("stops", found["dof"], f"{said} {error}")
     return Answer(verdict, found["dof"], f"{said} {run.note}")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
+import helpers_problem as solving
 import numpy as np
 from helpers_stages import StagedModel
 from helpers_time import alarm
 
-from gpmelica import analysis
 from gpmelica.analysis.prepared import Prepared, prepare
 from gpmelica.description.load import from_data
 from machines.families import FAMILIES, Machine, machine
@@ -73,7 +73,7 @@ def _errors(drawn: Machine, model: Prepared) -> tuple[float, float]:
     staged, errors = StagedModel(model), []
     for t, q, qd in drawn.states:
         truth = drawn.oracle(t, q, qd)
-        found = analysis.evaluate(model.mechanism, t, q, qd, start=model.start, dependent=model.dependent)
+        found = solving.evaluate(model.mechanism, t, q, qd, start=model.start, dependent=model.dependent)
         errors.append([truth.error(found.qdd), truth.error(staged(t, q, qd).qdd)])
     first, second = np.max(errors, axis=0)
     return float(first), float(second)

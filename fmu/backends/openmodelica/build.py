@@ -122,7 +122,7 @@ def build(
     found = omc or find()
     source = model.modelica_source()
     write_atomically(out / f"{model.name}.mo", source.text)
-    write_atomically(out / f"{model.name}.mos", modelica.script(model.program, model.chain))
+    write_atomically(out / f"{model.name}.mos", modelica.script(model.program, model.mechanism))
     request = Request(model.name, source.text, modelica.experiment(model.name), fmi, kind, origins=source.origins)
     return compile_text(request, out, found, timeout=timeout, progress=progress, sessions=sessions)
 
