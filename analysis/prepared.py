@@ -174,9 +174,11 @@ def prepare(chain: Chain, source: str = "description") -> Prepared:
     solvability = _solvability(problem, source)
     partition = Partition(solvability.dependent, solvability.independent, solvability.without_drive)
     follows = analysis.following(problem, searching)
-    begins = problem.model.filters.begins(problem.start[0])
-    follows_parameters = None if follows.is_none else follows
-    derived = equations.derive(chain, problem.start, partition, solvability.extent, follows_parameters, begins)
+    begins = tuple(problem.model.filters.begins(problem.start[0]))
+    initial = equations.InitialValues(
+        problem.start, solvability.extent, None if follows.is_none else follows, begins
+    )
+    derived = equations.derive(chain, initial, partition)
     program = linear_solves.with_linear_solves(derived, chain.constraints.formulation)
     clashes = variables.clashes(program)
     if clashes:

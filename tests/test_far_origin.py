@@ -16,7 +16,7 @@ from helpers_program import Numeric
 from gpmelica.analysis.prepared import Prepared, prepare
 from gpmelica.core.trajectory import Array
 from gpmelica.description.load import from_data
-from gpmelica.generator.equations import derive
+from gpmelica.generator.equations import InitialValues, derive
 from gpmelica.generator.equations.solution import linear_solves
 from gpmelica.generator.equations.solution.system import Partition
 from gpmelica.generator.program.program import Program
@@ -77,7 +77,7 @@ def _chain(given: Table, by: Array | None = None) -> Any:
 def _derived(model: Prepared, chain: Any) -> Program:
     found = model.solvability
     partition = Partition(found.dependent, found.independent, found.without_drive)
-    program = derive(chain, model.start, partition, found.extent)
+    program = derive(chain, InitialValues(model.start, found.extent), partition)
     return linear_solves.with_linear_solves(program, chain.constraints.formulation)
 
 

@@ -136,7 +136,8 @@ def test_partition_does_not_matter(kind: str) -> None:
     found = []
     for chosen in sorted(choices, key=lambda chosen: float(np.linalg.cond(C[:, chosen])))[:3]:
         dependent = tuple(names[k] for k in chosen)
-        program = equations.derive(model.chain, model.start, Partition(dependent, model.rows), extent)
+        initial = equations.InitialValues(model.start, extent)
+        program = equations.derive(model.chain, initial, Partition(dependent, model.rows))
         found.append(StagedModel(model, linear_solves.with_linear_solves(program, "gpme"))(0.0, q, qd))
     assert len(found) == 3
     for other in found[1:]:

@@ -1,8 +1,8 @@
-"""Description → program: the whole derivation in order."""
+"""Description → program: open equations first, then their closing with initial state and partition."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,28 +18,45 @@ from .bodies import dynamics, filters, kinematics
 from .bodies.lowering import Lowering
 from .bodies.points import Points
 from .constraints import constraints
+from .constraints.constraints import Constraints
 from .forces import forces, friction
 from .solution import accelerations, joint_loads, left_out, projection, reduced_state, system
+from .solution.open_equations import OpenEquations
+from .solution.solution import Solution
 from .solution.system import ActiveSystem, Partition
 
 Array = NDArray[np.float64]
 
 
-def derive(
-    chain: Chain,
-    start: tuple[Array, Array],
-    partition: Partition,
-    extent: float,
-    following: Following | None = None,
-    filter_begins: Sequence[float] = (),
-) -> Program:
-    """Equations of a description; it is left open how the constrained ones are solved, see `linear_solves`.
+@dataclass(frozen=True)
+class InitialValues:
+    """Numbers that closed equations start with: defaults of their start parameters.
 
-    start   q and q̇ at t = 0, shape (n,) each, rad or m and per second: defaults of the start parameters
-    extent  of the mechanism, m: what absolute tolerances of lengths go by
-    following  what of the start follows other numbers; None: nothing
-    filter_begins  what each filter begins with, rad or m
+    Attributes
+    ----------
+    start : tuple of arrays
+        q and q̇ at t = 0, shape (n,) each, rad or m and per second.
+    extent : float
+        Extent of the mechanism, m, by which absolute tolerances of lengths go.
+    following : Following or None
+        How the start follows changed parameters; None if it does not.
+    filters : sequence of float
+        Value that each filter begins with, rad or m.
     """
+
+    start: tuple[Array, Array]
+    extent: float
+    following: Following | None = None
+    filters: tuple[float, ...] = ()
+
+
+def derive(chain: Chain, initial: InitialValues, partition: Partition) -> Program:
+    """Equations of a description; it is left open how the constrained ones are solved, see `linear_solves`."""
+    return close(open_equations(chain), initial, partition)
+
+
+def open_equations(chain: Chain) -> OpenEquations:
+    """Derive M, h, Q and the constraint equations of a description."""
     program = Program(chain.name, chain.description)
     mechanism = build(chain, Symbols(program))
     program.reserved |= outputs.names(mechanism)
@@ -49,34 +66,77 @@ def derive(
     points = Points(program, mechanism, bodies)
     lower = Lowering(program, mechanism.parameters, points, chain.tables)
     bristles = friction.bristles(program, mechanism)
-    commands = filters.derive(program, mechanism, lower, filter_begins)
-    Q, applied, of_forces, stored = forces.derive(program, bodies, points, lower, commands)
+    commands = filters.derive(program, mechanism, lower)
+    Q, wrenches, measured, stored = forces.derive(program, bodies, points, lower, commands)
     rows = constraints.derive(program, mechanism, bodies, points, lower, commands)
-    active, ratios = system.active_system(mechanism, rows, partition), None
+    return OpenEquations(
+        program,
+        mechanism,
+        bodies,
+        inertia,
+        Q,
+        rows,
+        points,
+        lower,
+        tuple(bristles),
+        tuple(commands),
+        wrenches,
+        tuple(measured),
+        tuple(stored),
+    )
+
+
+def close(equations: OpenEquations, initial: InitialValues, partition: Partition) -> Program:
+    """Complete the equations' program: accelerations, reactions, projection, states and outputs.
+
+    Raises RuntimeError if the equations are closed already.
+    """
+    program, mechanism, rows = equations.program, equations.mechanism, equations.constraints
+    if program.states:
+        raise RuntimeError("these equations are closed already; derive them again with open_equations")
+    filters.begin(program, equations.commands, initial.filters)
+    active = system.active_system(mechanism, rows, partition)
+    ratios = None
     if rows is not None and mechanism.formulation == "gpme_reduced":
         ratios = reduced_state.velocities(program, mechanism, rows, active)
-    known = joint_loads.JointLoads(program, bodies, inertia, applied, rows.reactions if rows else ())
-    solution = accelerations.derive(program, bodies, inertia, Q, rows, active, ratios, known, bristles)
-    outputs.states(program, mechanism, start, extent, solution.qdd)
-    friction.states(program, mechanism, bristles)
-    filters.states(program, commands)
-    outputs.motion(program, mechanism, points, solution.qdd)
-    program.outputs += of_forces
-    points.qdd = solution.qdd
-    requested.derive(program, inertia, points, lower, stored)
+    loads = joint_loads.JointLoads(
+        program, equations.bodies, equations.inertia, equations.wrenches, rows.reactions if rows else ()
+    )
+    solution = accelerations.derive(equations, active, ratios, loads)
+    outputs.states(program, mechanism, initial.start, initial.extent, solution.qdd)
+    friction.states(program, mechanism, equations.bristles)
+    filters.states(program, equations.commands)
+    _add_outputs(equations, solution)
     if rows is not None:
-        program.rows = tuple(row.name for row in rows.rows)
-        program.residuals = {"position": rows.Phi, "velocity": rows.Phi_dot}
-        outputs.constraints(program, mechanism, inertia, rows, solution)
-        left_out.derive(program, rows, active.all_rows, chain.simulation.violation)
-        if chain.constraints.projection:
-            projection.derive(program, mechanism, inertia, rows, active)
-    joint_loads.outputs(program, bodies, known, solution, _asked(mechanism))
-    if following is not None:
-        followed.derive(program, mechanism, bodies, inertia, Q, rows, start, following)
+        _add_constraints(equations, rows, active, solution)
+    joint_loads.outputs(program, equations.bodies, loads, solution, _asked(mechanism))
+    if initial.following is not None:
+        followed.derive(equations, initial.start, initial.following)
     program.sort()
     _describe(program, mechanism, active, partition)
     return program
+
+
+def _add_outputs(equations: OpenEquations, solution: Solution) -> None:
+    """Outputs of points and force elements, and those that the description asks for."""
+    program, points = equations.program, equations.points
+    outputs.motion(program, equations.mechanism, points, solution.qdd)
+    program.outputs += equations.measured
+    points.qdd = solution.qdd
+    requested.derive(program, equations.inertia, points, equations.lower, equations.stored)
+
+
+def _add_constraints(
+    equations: OpenEquations, rows: Constraints, active: ActiveSystem, solution: Solution
+) -> None:
+    """Residuals, their outputs, monitored redundant constraints, and projections."""
+    program, mechanism, settings = equations.program, equations.mechanism, equations.mechanism.chain
+    program.rows = tuple(row.name for row in rows.rows)
+    program.residuals = {"position": rows.Phi, "velocity": rows.Phi_dot}
+    outputs.constraints(program, mechanism, equations.inertia, rows, solution)
+    left_out.derive(program, rows, active.all_rows, settings.simulation.violation)
+    if settings.constraints.projection:
+        projection.derive(program, mechanism, equations.inertia, rows, active)
 
 
 def _asked(mechanism: Mechanism) -> tuple[str, ...]:

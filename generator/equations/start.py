@@ -6,35 +6,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...description.types.following import Following
-from ...language.ir import Expr
 from ...mechanism import Mechanism, Place
-from ..program.program import Program, Start
-from .bodies.dynamics import Dynamics
-from .bodies.kinematics import Kinematics
-from .constraints.constraints import Constraints
+from ..program.program import Start
+from .solution.open_equations import OpenEquations
 
 Array = NDArray[np.float64]
 
 
-def derive(
-    program: Program,
-    mechanism: Mechanism,
-    kinematics: Kinematics,
-    inertia: Dynamics,
-    Q: Expr,
-    rows: Constraints | None,
-    start: tuple[Array, Array],
-    following: Following,
-) -> None:
+def derive(equations: OpenEquations, start: tuple[Array, Array], following: Following) -> None:
     """State the conditions of the start: at rest the inertia forces h are the weight, taken negative."""
+    mechanism, kinematics, rows = equations.mechanism, equations.bodies, equations.constraints
     q0, qd0 = (tuple(part.tolist()) for part in start)
-    program.start = Start(
+    equations.program.start = Start(
         **vars(following),
         coordinates=tuple(c.symbol for c in mechanism.coordinates),
         is_angle=tuple(c.unit == "rad" for c in mechanism.coordinates),
         defaults=(q0, qd0),
         rows=tuple(row.name for row in rows.rows) if rows else (),
-        forces=tuple(Q[k] - inertia.h[k] for k in range(mechanism.n)),
+        forces=tuple(equations.Q[k] - equations.inertia.h[k] for k in range(mechanism.n)),
         C=rows.C if rows else None,
         Phi=rows.Phi if rows else None,
         Phi_dot=rows.Phi_dot if rows else None,

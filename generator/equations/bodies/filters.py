@@ -6,7 +6,7 @@ States are what y is beyond where it begins, and its rate: a start that follows 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,34 +20,48 @@ from .lowering import Lowering
 
 @dataclass(frozen=True)
 class Followed:
-    """Where a filter leads to, rad or m, its rate and its second derivative; symbols."""
+    """Where a filter leads to, rad or m, its rate and its second derivative; symbols.
+
+    length  name of the parameter for a line's length at the start, or empty
+    """
 
     filter: Filter
     value: Expr
     rate: Expr
     second: Expr
+    length: str = ""
 
 
-def derive(program: Program, mechanism: Mechanism, lower: Lowering, begins: Sequence[float]) -> list[Followed]:
-    """Inputs, and what follows them; begins: what each filter begins with, rad or m."""
-    pairs = zip(mechanism.filters, begins, strict=True)
-    return [_followed(program, mechanism, lower, given, begin) for given, begin in pairs]
+def derive(program: Program, mechanism: Mechanism, lower: Lowering) -> list[Followed]:
+    """Inputs, and what follows them; `begin` gives them their start values."""
+    return [_followed(program, mechanism, lower, given) for given in mechanism.filters]
 
 
-def _followed(program: Program, mechanism: Mechanism, lower: Lowering, given: Filter, begin: float) -> Followed:
+def begin(program: Program, found: Sequence[Followed], begins: Sequence[float]) -> None:
+    """Set the values that the filters begin with, rad or m, as start values of their inputs and lengths."""
+    values = dict(zip((followed.filter.name for followed in found), begins, strict=True))
+    lengths = {f.length: values[f.filter.name] for f in found if f.length}
+    program.inputs = [replace(x, start=values[x.name]) if x.name in values else x for x in program.inputs]
+    program.parameters = [
+        replace(x, value=np.array(lengths[x.name])) if x.name in lengths else x for x in program.parameters
+    ]
+
+
+def _followed(program: Program, mechanism: Mechanism, lower: Lowering, given: Filter) -> Followed:
     name, unit = given.name, given.unit
     program.section("filter", name)
     about = f"command of {_follower(mechanism, given)}, which follows it through a filter"
-    program.inputs.append(Input(name, unit, about, begin))
+    program.inputs.append(Input(name, unit, about, 0.0))
     offset, rate = (ir.symbol(given.signal(quantity).name) for quantity in ("offset", "offset_rate"))
     omega = program.define(
         f"omega_{name}", 2 * np.pi * ir.lift(given.cutoff), "rad/s", f"frequency of filter {name}"
     )
-    start = _start(program, mechanism, lower, given, begin)
+    length = _length(program, given)
+    start = ir.symbol(length) if length else _start(mechanism, lower, given)
     value = program.define(f"y_{name}", start + offset, unit, f"where filter {name} leads to")
     second = omega * omega * (ir.symbol(name) - value) - 2.0 * omega * rate
     second = program.define(f"{name}_second", second, f"{unit}/s2", f"second derivative of y_{name}")
-    return Followed(given, value, rate, second)
+    return Followed(given, value, rate, second, length)
 
 
 def _follower(mechanism: Mechanism, given: Filter) -> str:
@@ -57,15 +71,20 @@ def _follower(mechanism: Mechanism, given: Filter) -> str:
     return next(f"the length at rest of {line.name}" for line in mechanism.lines if line.filter is given)
 
 
-def _start(program: Program, mechanism: Mechanism, lower: Lowering, given: Filter, begin: float) -> Expr:
-    """Where the joint starts, or the length that is given or has been found."""
+def _start(mechanism: Mechanism, lower: Lowering, given: Filter) -> Expr:
+    """Position where the joint starts, or the length that is given."""
     if given.coordinate is not None:
         return lower(ir.call("start", ir.symbol(mechanism.coordinates[given.coordinate].name)))
-    if given.start is not None:
-        return ir.lift(given.start)
+    return ir.lift(given.start)
+
+
+def _length(program: Program, given: Filter) -> str:
+    """Name of the parameter for the length at the start, which is to be found; empty where it is known."""
+    if given.coordinate is not None or given.start is not None:
+        return ""
     name, text = program.fresh(f"{given.name}_start"), f"what {given.name} begins with"
-    program.parameters.append(Parameter(name, np.array(begin), given.unit, text, Origin("filter", given.name)))
-    return ir.symbol(name)
+    program.parameters.append(Parameter(name, np.array(0.0), given.unit, text, Origin("filter", given.name)))
+    return name
 
 
 def states(program: Program, found: Sequence[Followed]) -> None:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ....language import ir
 from ....language.ir import Expr, Index
-from ....mechanism import Mechanism
 from ...program.program import Program
-from ..bodies.dynamics import Dynamics
 from ..bodies.kinematics import Kinematics
-from ..constraints.constraints import Constraints
 from ..forces import friction
-from ..forces.friction import Bristle, Response
+from ..forces.friction import Response
 from . import multipliers, system
 from .joint_loads import JointLoads
+from .open_equations import OpenEquations
 from .solution import Solution
 from .system import ActiveSystem
 
@@ -33,27 +30,23 @@ class Answers:
 
 
 def derive(
-    program: Program,
-    kinematics: Kinematics,
-    dynamics: Dynamics,
-    Q: Expr,
-    constraints: Constraints | None,
+    equations: OpenEquations,
     active: ActiveSystem,
     ratios: tuple[Expr, Expr | None] | None,
     loads: JointLoads,
-    bristles: Sequence[Bristle],
 ) -> Solution:
     """Define q̈, friction efforts and, where contacts have them, multipliers.
 
     ratios   C_d and D, where the program has them already
     """
-    mechanism, coordinates = kinematics.mechanism, [bristle.coordinate for bristle in bristles]
-    f, F = system.forces(program, dynamics, Q, coordinates)
-    answers = _answers(program, mechanism, dynamics, F, constraints, active, ratios)
+    program, mechanism, bristles = equations.program, equations.mechanism, equations.bristles
+    coordinates = [bristle.coordinate for bristle in bristles]
+    f, F = system.forces(program, equations.inertia, equations.Q, coordinates)
+    answers = _answers(equations, F, active, ratios)
     if not bristles:
         return Solution(answers.X, f, None, answers.Lambda, answers.drives)
     loaded = [k for k in coordinates if mechanism.coordinates[k].friction.normal_force is None]  # type: ignore[union-attr]
-    responses = {k: _response(program, kinematics, loads, k, answers.X, answers.Lambda) for k in loaded}
+    responses = {k: _response(program, equations.bodies, loads, k, answers.X, answers.Lambda) for k in loaded}
     tau = friction.efforts(program, mechanism, bristles, responses)
     program.section("accelerations")
     places = {k: tau[i] for i, k in enumerate(coordinates)}
@@ -76,14 +69,9 @@ def derive(
 
 
 def _answers(
-    program: Program,
-    mechanism: Mechanism,
-    dynamics: Dynamics,
-    F: Expr,
-    constraints: Constraints | None,
-    active: ActiveSystem,
-    ratios: tuple[Expr, Expr | None] | None,
+    given: OpenEquations, F: Expr, active: ActiveSystem, ratios: tuple[Expr, Expr | None] | None
 ) -> Answers:
+    program, mechanism, dynamics, constraints = given.program, given.mechanism, given.inertia, given.constraints
     if constraints is None:
         free = system.EquationsOfMotion(dynamics.M, F, dynamics.tree)
         return Answers(system.solve(program, mechanism, free, active, None)[0], None, None)

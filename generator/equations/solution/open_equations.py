@@ -1,0 +1,60 @@
+"""Open equations: everything that is derived before it is chosen how to solve the equations of motion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ....language.ir import Expr
+from ....mechanism import Mechanism
+from ...program.program import Output, Program
+from ..bodies.dynamics import Dynamics
+from ..bodies.filters import Followed
+from ..bodies.kinematics import Kinematics, Wrench
+from ..bodies.lowering import Lowering
+from ..bodies.points import Points
+from ..constraints.constraints import Constraints
+from ..forces.friction import Bristle
+
+
+@dataclass(frozen=True)
+class OpenEquations:
+    """Equations of motion M q̈ + h = Q + Cᵀ λ with Φ, Φ̇, C and γ, before it is chosen how to solve them.
+
+    They need neither an initial state nor a partition of the coordinates.
+
+    Attributes
+    ----------
+    program : Program
+        Definitions of all quantities; `close` completes it, once.
+    mechanism : Mechanism
+        Bodies, force elements and tasks as expressions of the program's parameters.
+    bodies, inertia : Kinematics, Dynamics
+        Motions of all bodies; M, shape (n, n), and h, shape (n,), with gravity in h.
+    Q : Expr
+        Generalised forces without friction, shape (n,), N or N·m.
+    constraints : Constraints or None
+        Constraint equations Φ, Φ̇, γ, shape (m,), and C, shape (m, n); None if there are none.
+    points, lower : Points, Lowering
+        Quantities of points by name, and the program's expressions for those of the description.
+    bristles, commands : sequences
+        Friction states and filters.
+    wrenches : dict
+        Wrenches on the subtrees of the bodies, by body.
+    measured, stored : sequences
+        Outputs of the force elements, and functions that give the energies in springs, J.
+    """
+
+    program: Program
+    mechanism: Mechanism
+    bodies: Kinematics
+    inertia: Dynamics
+    Q: Expr
+    constraints: Constraints | None
+    points: Points
+    lower: Lowering
+    bristles: tuple[Bristle, ...]
+    commands: tuple[Followed, ...]
+    wrenches: dict[int, Wrench]
+    measured: tuple[Output, ...]
+    stored: tuple[Callable[[], Expr], ...]
