@@ -150,6 +150,8 @@ def residuals(mechanism: Mechanism, run: Trajectory, start: Start, inputs: Any =
     return analysis.residuals(problem(mechanism, start, inputs), run)
 
 
-def course(mechanism: Mechanism, run: Trajectory, start: Start | None = None, inputs: Any = None) -> Any:
+def course(
+    mechanism: Mechanism, run: Trajectory, start: Start | None = None, inputs: Any = None, most: int = 1000
+) -> Any:
     """Energies and forces along a run, see `analysis.course`."""
-    return analysis.course(problem(mechanism, start, inputs), run)
+    return analysis.course(problem(mechanism, start, inputs), run, most)

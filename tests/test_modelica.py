@@ -418,8 +418,8 @@ def _program(rows: int, columns: int) -> tuple[Program, np.ndarray, np.ndarray]:
     program = Program("P", "")
     A = program.assemble("A", matrix.shape, [((), ir.constant(matrix))], None, "")
     B = program.assemble("B", right.shape, [((), ir.constant(right))], None, "")
-    program.solve("X", A, -B, None, "", "")
-    program.solve("Y", A.T, B[:, 0], None, "", "")
+    program.solve("X", A, -B, "", "")
+    program.solve("Y", A.T, B[:, 0], "", "")
     return program, np.linalg.solve(matrix, -right), np.linalg.solve(matrix.T, right[:, 0])
 
 
@@ -442,7 +442,7 @@ def test_rows_in_place() -> None:
         rows = [((i, slice(0, 4)), ir.symbol("p", (4,)) * float(i + 1)) for i in range(4)]
         A = program.assemble("A", (4, 4), rows, None, "")
         b = program.assemble("b", (4,), [((i,), ir.symbol("p", (4,))[i]) for i in range(4)], None, "")
-        program.solve("x", A, b, None, "", "")
+        program.solve("x", A, b, "", "")
         if shared:
             program.define("trace", A[0, 0] + A[1, 1], None, "")
         names = {item.name: item for item in for_compilers(program).items}

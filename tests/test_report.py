@@ -189,11 +189,12 @@ def test_report_escapes_what_the_description_says(hostile: str) -> None:
     """Text of the description, of notes and of tools is shown, never interpreted."""
     report = crane_run()
     chain = report.mechanism.chain.model_copy(update={"description": hostile})
+    mechanism = replace(report.mechanism, chain=chain)
     failed = Comparison.failed("fmu-native-me", 1e-6, hostile)
     content = page(
         replace(
             report,
-            model=replace(report.model, mechanism=replace(report.mechanism, chain=chain)),
+            model=replace(report.model, problem=replace(report.problem, mechanism=mechanism)),
             comparisons=(report.comparisons[0], failed),
             command=hostile,
             compilers={hostile: hostile},

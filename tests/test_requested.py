@@ -233,7 +233,8 @@ def test_a_missing_counterpart_stops_the_run() -> None:
     chain = model.chain.model_copy(update={"simulation": shortened})
     new = replace(model.program.outputs[0], signal=joint_load("unheard", "of"))
     program = replace(model.program, outputs=[*model.program.outputs, new])
-    model = replace(model, chain=chain, mechanism=replace(model.mechanism, chain=chain), program=program)
+    problem = replace(model.problem, mechanism=replace(model.mechanism, chain=chain))
+    model = replace(model, chain=chain, problem=problem, program=program)
     with pytest.raises(SolveError, match=r"not both in the equations and in the reference, .*: unheard_load_of$"):
         reference_run(model, None, lambda what, fraction: None)
 

@@ -86,17 +86,19 @@ def generate(program: Program, chain: Chain, fmi: str = "2.0") -> Sources:
     texts = _fixed_sources(fmi) | {
         **functions.files,
         DATA: equations_data.data(
-            program,
-            staged,
-            derivatives,
-            functions.work,
-            table,
-            unknowns,
-            adjoint=adjoint,
-            output_step=chain.simulation.output_step,
-            timed=timed_pace(program.timed, numbers, chain.simulation.stop),
-            token=token,
-            version=__version__,
+            equations_data.CodeContents(
+                program,
+                staged,
+                derivatives,
+                functions.work,
+                table,
+                unknowns,
+                adjoint,
+                output_step=chain.simulation.output_step,
+                timed=timed_pace(program.timed, numbers, chain.simulation.stop),
+                token=token,
+                version=__version__,
+            )
         ),
     }
     compiled = sorted(name for name in texts if name.endswith(".c"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from itertools import accumulate, takewhile
 from typing import Any
 
@@ -42,30 +42,50 @@ _OWN_BLOCKS = {"start_values"}  # of the generated part alone
 _COUNTED = ("states", "inputs", "switches", "parameters", "outputs", "checks", "calculated", "requirements")
 
 
-def data(
-    program: Program,
-    staged: Staged,
-    derivatives: Mapping[str, StageDerivative],
-    work: Mapping[str, int],
-    variables: Sequence[Variable],
-    structure: Structure,
-    *,
-    adjoint: bool,
-    output_step: float,
-    timed: TimedPace,
-    token: str,
-    version: str,
-) -> str:
-    """C code of the tables.
+@dataclass(frozen=True)
+class CodeContents:
+    """Everything that the tables of the generated C code are made of.
 
-    Parameters:
-        work     doubles of scratch, by functions
-        timed    longest steps by expressions of time
-        adjoint  with the reverse derivatives' functions
+    Attributes
+    ----------
+    program, staged : Program, Staged
+        Equations, and the stages in which they are evaluated.
+    derivatives : mapping
+        Directional derivatives by the stages' functions.
+    work : mapping
+        Doubles of scratch memory by functions.
+    variables, structure : sequence of Variable, Structure
+        Variables of the FMU and its model structure.
+    adjoint : bool
+        Whether there are functions of reverse derivatives.
+    output_step : float
+        Interval of the output times, s.
+    timed : TimedPace
+        Longest steps by expressions of time.
+    token, version : str
+        Identity of the FMU, and the version of this package.
     """
+
+    program: Program
+    staged: Staged
+    derivatives: Mapping[str, StageDerivative]
+    work: Mapping[str, int]
+    variables: Sequence[Variable]
+    structure: Structure
+    adjoint: bool
+    output_step: float
+    timed: TimedPace
+    token: str
+    version: str
+
+
+def data(contents: CodeContents) -> str:
+    """C code of the tables."""
+    program, staged, derivatives = contents.program, contents.staged, contents.derivatives
+    variables, work, timed, adjoint = contents.variables, contents.work, contents.timed, contents.adjoint
     limits = [bounds for bounds in dict.fromkeys(v.bounds for v in variables) if bounds != ANY]
     lists = [_lists(stage, derivatives.get(stage.function.name())) for stage in staged.stages]
-    dependencies, tables = _dependencies(structure, len(variables))
+    dependencies, tables = _dependencies(contents.structure, len(variables))
     starts = {
         "parameters": _numbers(v.start for v in variables if v.kind == "parameter"),
         "inputs": _numbers(v.start for v in variables if v.kind == "input"),
@@ -76,7 +96,7 @@ def data(
     values = {
         "initialiser": _initialiser,
         "program": program,
-        "version": version,
+        "version": contents.version,
         "complete": _complete(blocks),
         "functions": [stage.function.name() for stage in staged.stages],
         "derivatives": {name: _derivative(name, found, work, adjoint) for name, found in derivatives.items()},
@@ -97,7 +117,7 @@ def data(
         "numbers": {name: numbers for name, numbers in starts.items() if numbers},
         "equations": {
             "identifier": _string(program.name),
-            "token": _string(token),
+            "token": _string(contents.token),
             **{f"n_{name}": staged.blocks[name].size for name in _COUNTED},
             "n_relations": staged.blocks["indicators"].size,
             "n_positions": _positions(program),
@@ -115,7 +135,7 @@ def data(
             "pace": _pace(timed.pace, _TIMED),
             "n_pace_parameters": len(indices),
             "pace_parameters": "pace_parameters" if indices else "0",
-            "output_step": output_step,
+            "output_step": contents.output_step,
             "accepted_violation": program.accepted,
         },
         "phases": [_phase(program, phase) for phase in staged.phases],

@@ -12,6 +12,7 @@ from ...description.types.origin import Signal, of_point, row_force, violation
 from ...language import ir
 from ...language.ir import Expr, Index
 from ...mechanism import Coordinate, Mechanism
+from ..program.items import Traits
 from ..program.program import START_VALUES, STATE, Output, Parameter, Program, State
 from ..program.tree import Inertial
 from . import requested
@@ -158,4 +159,4 @@ def _taken(program: Program, mechanism: Mechanism, inertia: Dynamics, qdd: Expr)
     rows: list[tuple[Index, Expr]] = [((i,), inertia.M[k, :] @ qdd) for i, k in enumerate(driven)]
     text = "forces that the accelerations of these coordinates take; N or N.m"
     inertial = Inertial(inertia.tree, driven, qdd)
-    return tuple(program.assemble("inertial", (len(driven),), rows, None, text, inertial=inertial))
+    return tuple(program.assemble("inertial", (len(driven),), rows, None, text, Traits(inertial=inertial)))

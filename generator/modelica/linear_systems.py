@@ -61,7 +61,7 @@ def _inverse(program: Program, matrix: Expr, about: str) -> Expr:
     if matrix.shape[0] in _BY_COFACTORS:
         return _by_cofactors(program, matrix, text)
     identity = ir.constant(np.eye(matrix.shape[0]))
-    return program.solve(f"{matrix.data}_inverse", matrix, identity, None, text, about)
+    return program.solve(f"{matrix.data}_inverse", matrix, identity, text, about)
 
 
 def _by_cofactors(program: Program, matrix: Expr, text: str) -> Expr:

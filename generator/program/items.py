@@ -12,6 +12,19 @@ from .tree import Inertial, Transmitted, Tree
 
 
 @dataclass(frozen=True)
+class Traits:
+    """Properties of a definition beside its value, see `Definition`."""
+
+    symmetric: bool = False
+    replaceable: bool = False
+    by_row: bool = False
+    inertial: Inertial | Transmitted | None = None
+
+
+PLAIN = Traits()
+
+
+@dataclass(frozen=True)
 class Definition:
     """`name = expr`, or block by block.
 

@@ -19,8 +19,8 @@ from ...language import ir
 from ...language.ir import Expr, Index, Shape
 from ...language.piecewise import Piecewise
 from .gathered import Gatherings
-from .items import ConstrainedSolve, Definition, Item, LinearSolve, given, used
-from .tree import Composites, Inertial, Transmitted, Tree
+from .items import PLAIN, ConstrainedSolve, Definition, Item, LinearSolve, Traits, given, used
+from .tree import Composites, Transmitted, Tree
 
 GENERAL = Origin("general")
 START_VALUES = Origin("start values of the states")
@@ -322,7 +322,7 @@ class Program:
         lifted = ir.lift(expr)
         if lifted.op in ("symbol", "constant"):
             return lifted
-        return self.assemble(name, lifted.shape, [((), lifted)], unit, description, inertial=inertial)
+        return self.assemble(name, lifted.shape, [((), lifted)], unit, description, Traits(inertial=inertial))
 
     def assemble(
         self,
@@ -331,19 +331,16 @@ class Program:
         parts: Sequence[tuple[Index, Expr]],
         unit: str | None,
         description: str,
-        *,
-        symmetric: bool = False,
-        replaceable: bool = False,
-        by_row: bool = False,
-        inertial: Inertial | Transmitted | None = None,
+        traits: Traits = PLAIN,
     ) -> Expr:
-        """A definition block by block; returns the symbol. flags and `inertial`: see `Definition`."""
+        """A definition block by block; returns the symbol."""
         name = self.fresh(name)
         # Modelica gives a parameter its value where it is declared, so as a whole
         whole = all(index == () for index, _ in parts)
-        constant = whole and not replaceable and all(self.is_constant(expr) for _, expr in parts)
-        flags = (constant, symmetric, replaceable, by_row, False, inertial)
-        self.items.append(Definition(name, shape, unit, description, tuple(parts), self._origin, *flags))
+        constant = whole and not traits.replaceable and all(self.is_constant(expr) for _, expr in parts)
+        self.items.append(
+            Definition(name, shape, unit, description, tuple(parts), self._origin, constant, **vars(traits))
+        )
         return ir.symbol(name, shape)
 
     def solve(
@@ -351,7 +348,6 @@ class Program:
         name: str,
         matrix: Expr,
         right: Expr,
-        unit: str | None,
         description: str,
         about: str,
         *,
@@ -359,10 +355,10 @@ class Program:
         tree: Tree | None = None,
         symmetric: bool = False,
     ) -> Expr:
-        """The unknown of a linear system; returns its symbol. See `LinearSolve`."""
+        """The unknown of a linear system, whose elements differ in unit; returns its symbol. See `LinearSolve`."""
         name = self.fresh(name)
         system = (matrix, right, about, self._origin, ratios, tree, symmetric)
-        solve = LinearSolve(name, right.shape, unit, description, *system)
+        solve = LinearSolve(name, right.shape, None, description, *system)
         self.items.append(solve)
         return ir.symbol(name, right.shape)
 

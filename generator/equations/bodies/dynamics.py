@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from ....language import ir
 from ....language.ir import Expr, Index
 from ....mechanism import GROUND, Mechanism
+from ...program.items import Traits
 from ...program.program import Program
 from ...program.tree import Composites, Freedom, Inertial, Link, Motion, Tree
 from .kinematics import Kinematics, of_body
@@ -77,14 +78,14 @@ def derive(program: Program, mechanism: Mechanism, kinematics: Kinematics) -> Dy
         _mass_matrix_parts(kinematics, momenta),
         None,
         "mass matrix; kg, kg.m or kg.m2 as its row and column are lengths or angles",
-        symmetric=True,
+        Traits(symmetric=True),
     )
     rows: list[tuple[Index, Expr]] = [
         ((k,), kinematics.power(k, subtrees[b].N, subtrees[b].F)) for k, b in enumerate(kinematics.owners)
     ]
     text = "inertia forces for zero accelerations and gravity; N or N.m"
     inertial = Inertial(tree, tuple(range(mechanism.n)), None)
-    h = program.assemble("h", (mechanism.n,), rows, None, text, inertial=inertial)
+    h = program.assemble("h", (mechanism.n,), rows, None, text, Traits(inertial=inertial))
     return Dynamics(M, h, tuple(subtrees), tree, momenta)
 
 
@@ -163,7 +164,9 @@ def turned(program: Program, name: str, R: Expr, inertia: Expr, text: str) -> Ex
 def _symmetric(program: Program, name: str, upper: Sequence[Expr], text: str) -> Expr:
     """An inertia by its upper triangle: the rows from the diagonal on, of shape (3,), (2,) and ()."""
     indices: list[Index] = [(0, slice(0, 3)), (1, slice(1, 3)), (2, 2)]
-    return program.assemble(name, (3, 3), list(zip(indices, upper, strict=True)), "kg.m2", text, symmetric=True)
+    return program.assemble(
+        name, (3, 3), list(zip(indices, upper, strict=True)), "kg.m2", text, Traits(symmetric=True)
+    )
 
 
 def steiner(arm: Expr, s: Expr, moved: Expr) -> Expr:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from ....language import differentiate, expressions, ir
 from ....language.ir import Expr, Index
 from ....mechanism import GROUND, Mechanism, ProgrammedTask
+from ...program.items import Traits
 from ...program.program import Program
 from ..bodies import loops
 from ..bodies.filters import Followed
@@ -104,13 +105,13 @@ def derive(
 
     def column(name: str, part: Callable[[Row], Expr], text: str) -> Expr:
         parts: list[tuple[Index, Expr]] = [((i,), part(row)) for i, row in enumerate(rows)]
-        return program.assemble(name, (m,), parts, None, text, by_row=True)
+        return program.assemble(name, (m,), parts, None, text, Traits(by_row=True))
 
     names = ", ".join(row.name for row in rows)
     C_parts: list[tuple[Index, Expr]] = [((i, slice(0, n)), row.C) for i, row in enumerate(rows)]
     return Constraints(
         tuple(rows),
-        program.assemble("C", (m, n), C_parts, None, "constraint Jacobian", by_row=True),
+        program.assemble("C", (m, n), C_parts, None, "constraint Jacobian", Traits(by_row=True)),
         column("Phi", lambda row: row.value, f"constraints {names}"),
         column("Phi_dot", lambda row: row.rate, "time derivatives of the constraints"),
         column("gamma", lambda row: -row.bias, "C*qdd = gamma"),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ....language import differentiate, ir
 from ....language.ir import Expr
 from ....mechanism import AppliedForce, Mechanism
+from ...program.items import Traits
 from ...program.program import Input
 from .element import Forces
 
@@ -48,7 +49,7 @@ class Applied:
             forces.lower.add_breakpoints(tree)
         # a variable of its own even where the expression is just a number: the Modelica plant has an input for it
         return [
-            program.assemble(symbol, (), [((), forces.lower(tree))], unit, text, replaceable=True)
+            program.assemble(symbol, (), [((), forces.lower(tree))], unit, text, Traits(replaceable=True))
             for symbol, tree, text in zip(force.symbols, trees, texts, strict=True)
         ]
 

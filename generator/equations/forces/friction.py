@@ -122,7 +122,7 @@ def efforts(
             f"J_{sweep}", (f, f), _rows(slope), None, f"slope of the friction loop, sweep {sweep}"
         )
         step = program.solve(
-            f"step_{sweep}", J, ir.array(residual), None, f"friction loop, sweep {sweep}; N or N.m", names
+            f"step_{sweep}", J, ir.array(residual), f"friction loop, sweep {sweep}; N or N.m", names
         )
         name = "tau" if sweep == FRICTION_SWEEPS else f"tau_{sweep}"
         tau = program.define(name, tau - step, None, text)

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ....language import ir
 from ....language.ir import Expr, Index
-from ...program.items import ConstrainedSolve, listed
+from ...program.items import ConstrainedSolve, Traits, listed
 from ...program.program import Assertion, Program
 from .system import submatrix
 
@@ -51,7 +51,7 @@ def _independent(program: Program, item: ConstrainedSolve) -> None:
     A, b = _reduced(program, item, D, w)
     program.section("accelerations of independent and dependent coordinates")
     names = listed([item.coordinates[k] for k in item.independent])
-    Xi = program.solve("Xi", A, b, None, item.description, names, symmetric=True)
+    Xi = program.solve("Xi", A, b, item.description, names, symmetric=True)
     rest = tuple(slice(0, size) for size in item.shape[1:])
     parts: list[tuple[Index, Expr]] = [((k, *rest), Xi[(i, *rest)]) for i, k in enumerate(item.independent)]
     parts += [((k, *rest), w[(j, *rest)] + D[j, :] @ Xi) for j, k in enumerate(item.dependent)]
@@ -72,7 +72,7 @@ def _reduced(program: Program, item: ConstrainedSolve, D: Expr, w: Expr) -> tupl
     ]
     E = program.assemble("Hd", Mdi.shape, E_rows, None, "Mdi + Mdd*D/2")
     parts = list(_reduced_matrix(Mi, D, E))
-    A = program.assemble("M_reduced", Mi.shape, parts, None, "reduced mass matrix", symmetric=True)
+    A = program.assemble("M_reduced", Mi.shape, parts, None, "reduced mass matrix", Traits(symmetric=True))
     return A, _reduced_forces(program, item, D, w, Mdi, Mdd)
 
 
@@ -103,7 +103,7 @@ def _dependence_with(program: Program, item: ConstrainedSolve) -> tuple[Expr, Ex
     if item.ratios is not None:
         Cd, D = item.ratios
         assert D is not None
-        return Cd, D, program.solve("w", Cd, item.wanted, None, "dependent accelerations at rest", names)
+        return Cd, D, program.solve("w", Cd, item.wanted, "dependent accelerations at rest", names)
     Cd, Ci = split(program, item.jacobian, item.dependent, item.independent)
     assert Ci is not None
     (m, free), columns = Ci.shape, (*item.shape, 1)[1]
@@ -113,7 +113,7 @@ def _dependence_with(program: Program, item: ConstrainedSolve) -> tuple[Expr, Ex
         "Bd", (m, free + columns), parts, None, "what dependent accelerations are solved from"
     )
     text = "partition: dependent velocities per independent velocity, and accelerations without these"
-    found = program.solve("D", Cd, right, None, text, names, ratios=free)
+    found = program.solve("D", Cd, right, text, names, ratios=free)
     return Cd, found[:, 0:free], found[last]
 
 
@@ -173,7 +173,7 @@ def _dependence(program: Program, item: ConstrainedSolve) -> tuple[Expr, Expr | 
         return Cd, None
     text = "partition: dependent velocities per independent velocity"
     names = dependent_names(item.coordinates, item.dependent)
-    return Cd, program.solve("D", Cd, -Ci, None, text, names, ratios=len(item.independent))
+    return Cd, program.solve("D", Cd, -Ci, text, names, ratios=len(item.independent))
 
 
 def _assert_regular(program: Program, item: ConstrainedSolve, D: Expr) -> None:
@@ -231,7 +231,7 @@ def _lagrange(program: Program, item: ConstrainedSolve) -> None:
         "b", (n + m, *F.shape[1:]), b_parts, None, "forces above stabilised constraint accelerations"
     )
     about = f"{item.about}, and {m} multipliers"
-    Y = program.solve("Y", A, b, None, "accelerations and multipliers", about)
+    Y = program.solve("Y", A, b, "accelerations and multipliers", about)
     _define(program, item.name, Y[(first, *rest)], item.description)
     if item.multipliers is not None:
         _define(program, item.multipliers, Y[(last, *rest)], "multipliers of the constraints")
@@ -240,7 +240,7 @@ def _lagrange(program: Program, item: ConstrainedSolve) -> None:
 def _solve(program: Program, name: str, matrix: Expr, right: Expr, description: str, about: str) -> None:
     """A linear solve whose unknown has its name already."""
     program.reserved.discard(name)
-    program.solve(name, matrix, right, None, description, about)
+    program.solve(name, matrix, right, description, about)
 
 
 def _define(program: Program, name: str, expr: Expr, description: str) -> None:

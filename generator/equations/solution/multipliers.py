@@ -61,10 +61,10 @@ def _shared(
     Ck = submatrix(program, "Ck", C, (rows, every), "C of the independent rows")
     Cs = submatrix(program, "Cs", C, (others, every), "C of the rows that depend on them")
     text = "shares of the independent rows in the others"
-    T = program.solve("T", Ck @ Ck.T, Ck @ Cs.T, None, text, "constraint rows")
+    T = program.solve("T", Ck @ Ck.T, Ck @ Cs.T, text, "constraint rows")
     metric = ir.constant([[float(i == j) for j in range(len(rows))] for i in range(len(rows))]) + T @ T.T
     metric = program.define("metric", metric, None, "of the multipliers of the independent rows")
-    y = program.solve("least", metric, Lambda, None, "multipliers of least norm", "constraint rows")
+    y = program.solve("least", metric, Lambda, "multipliers of least norm", "constraint rows")
     z = program.define("shared", T.T @ y, None, "multipliers of least norm of the other rows")
     first, last, columns = slice(0, len(rows)), slice(len(rows), len(rows) + len(others)), Lambda.shape[1:]
     rest = tuple(slice(0, size) for size in columns)
@@ -119,7 +119,7 @@ def _exerted(
     E = program.assemble("E", (n, unknowns), parts, None, text)
     names = listed([mechanism.coordinates[k].name for k in actuated])
     if unknowns == n:
-        return program.solve("exerted", E, forces, None, "efforts of the drives", names)
+        return program.solve("exerted", E, forces, "efforts of the drives", names)
     rest = tuple(slice(0, size) for size in forces.shape[1:])
     last, size = slice(n, n + unknowns), n + unknowns
     identity = ir.constant([[float(i == j) for j in range(n)] for i in range(n)])
@@ -129,5 +129,5 @@ def _exerted(
     zero = ir.zeros(unknowns, *forces.shape[1:])
     right_parts: list[tuple[Index, Expr]] = [((every, *rest), forces), ((last, *rest), zero)]
     right = program.assemble("forces", (size, *forces.shape[1:]), right_parts, None, "forces to be exerted")
-    both = program.solve("exerted", K, right, None, "efforts of the drives", names)
+    both = program.solve("exerted", K, right, "efforts of the drives", names)
     return both[(last, *rest)]

@@ -50,7 +50,7 @@ def _solution(
     B = program.assemble("Bd", (m, free + 1), parts, None, "what the dependent velocities are solved from")
     names = dependent_names([c.name for c in mechanism.coordinates], active.following)
     text = "partition: dependent velocities per independent velocity, and without these"
-    return program.solve("E", Cd, B, None, text, names, ratios=free)
+    return program.solve("E", Cd, B, text, names, ratios=free)
 
 
 def _rate(mechanism: Mechanism, k: int) -> Expr:

@@ -175,7 +175,7 @@ def solve(
     names = [mechanism.coordinates[k].name for k in active.free]
     own, Lambda = f"{name}_free" if active.held else name, None
     if equations.C is None or equations.W is None:
-        of_tree = (own, equations.M, equations.F, None, text, listed(names))
+        of_tree = (own, equations.M, equations.F, text, listed(names))
         X = program.solve(*of_tree, tree=equations.tree, symmetric=True)
     else:
         matrices = (equations.M, equations.C, equations.F, equations.W)

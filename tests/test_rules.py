@@ -1,0 +1,58 @@
+"""Rules of the package's own code: signatures that a reader can keep in mind."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from test_rooms import MODULES
+
+MOST = 8  # parameters of a function outside the command line
+# functions of the public door, whose options are keywords that scripts use
+PUBLIC = {"api.model.run", "api.optimum.optimize", "api.sweeps.sweep"}
+LONG = {"runs.fmpy_runs.simulate.simulate"}  # to become a record
+
+
+def parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    """Names of a function's parameters, without `self` and `cls`."""
+    given = function.args
+    names = [a.arg for a in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    names += [a.arg for a in (given.vararg, given.kwarg) if a is not None]
+    return names[1:] if names[:1] in (["self"], ["cls"]) else names
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """All functions and methods of a module."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def test_functions_have_few_parameters() -> None:
+    """Outside the command line at most eight, except keywords of the public door; records hold the others."""
+    production = {name: path for name, path in MODULES.items() if name.split(".")[0] != "cli"}
+    found = {
+        f"{module}.{function.name}"
+        for module, path in production.items()
+        for function in functions(path)
+        if len(parameters(function)) > MOST
+    }
+    assert len(production) > 300
+    assert found == PUBLIC | LONG
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("def f(self, a, /, b, *c, d=1, **e): ...", ["a", "b", "d", "c", "e"]),
+        ("async def f(a): ...", ["a"]),
+        ("def f(): ...", []),
+    ],
+)
+def test_parameters_are_counted(source: str, expected: list[str]) -> None:
+    """Positional, keyword and variadic ones, without the instance."""
+    function = ast.parse(source).body[0]
+    assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+    assert parameters(function) == expected
