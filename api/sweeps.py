@@ -52,11 +52,11 @@ def sweep(
     `sweep`. Runs that fail are rows of the table with their reason.
     """
     call_workers(scheduler)
-    from ..sweeps.sweep import Order
+    from ..sweeps.sweep import SweepRequest
     from ..tasks.sweep import run_sweep
 
     folder = Path(out or f"{model.folder(None)}_sweep")
     given = settings if isinstance(settings, Mapping) else several(settings)
     kept = None if signals is None else several(signals)
-    order = Order(given, several(objectives), folder, samples, sampler, seed, kept, scheduler, command)
+    order = SweepRequest(given, several(objectives), folder, samples, sampler, seed, kept, scheduler, command)
     return run_sweep(model.description, model.source, order, progress)

@@ -18,7 +18,7 @@ from ..description.tables.frame import roll_pitch_yaw
 from ..description.tables.inertia import Inertial as Checked
 from ..description.types.joints import JOINT_TYPES
 from .names import identifiers
-from .urdf import WITH_ONE_COORDINATE, Inertial, Joint, Link, Origin, Robot, Vector
+from .urdf import WITH_ONE_COORDINATE, Robot, UrdfInertial, UrdfJoint, UrdfLink, UrdfOrigin, Vector
 
 Table = dict[str, Any]
 _TYPES = {"continuous": "revolute", "floating": "free"}
@@ -96,7 +96,7 @@ class _Import:
         joint = {"type": "free" if self.floating else "fixed"}
         yield LinkText(self.table(root, "ground", {}, joint), "root")
 
-    def link(self, joint: Joint) -> Iterator[LinkText]:
+    def link(self, joint: UrdfJoint) -> Iterator[LinkText]:
         """The joint's child, with the joint; before it a frame where a planar joint's normal is not its z axis."""
         child, parent = self.robot.links[joint.child], self.parent(joint)
         comment = f"joint {joint.name}: {joint.type}{_kept_text(joint)}"
@@ -121,17 +121,17 @@ class _Import:
         fixed = self.table(child, plane, {"matrix": back.tolist()}, {"type": "fixed"})
         yield LinkText(fixed, f"carried by joint {joint.name}")
 
-    def parent(self, joint: Joint) -> str:
+    def parent(self, joint: UrdfJoint) -> str:
         return "ground" if joint.parent == self.ground else self.names[joint.parent]
 
-    def table(self, link: Link, parent: str, frame: Table, joint: Table) -> Table:
+    def table(self, link: UrdfLink, parent: str, frame: Table, joint: Table) -> Table:
         table: Table = {"name": self.names[link.name], "parent": parent}
         if frame:
             table["frame"] = frame
         shape = {} if link.shape is None else {"shape": link.shape}
         return table | self.inertia(link) | shape | {"joint": joint}
 
-    def inertia(self, link: Link) -> Table:
+    def inertia(self, link: UrdfLink) -> Table:
         """Mass, com and inertia; nothing of a frame."""
         if link.inertial is None or not any((link.inertial.mass, *link.inertial.moments)):
             return {}
@@ -149,7 +149,7 @@ class _Import:
 
     # ---- joints -------------------------------------------------------------------------------------------------
 
-    def joint(self, joint: Joint) -> Table:
+    def joint(self, joint: UrdfJoint) -> Table:
         kind = _TYPES.get(joint.type, joint.type)
         table: Table = {"type": kind}
         if kind in ("revolute", "prismatic"):
@@ -165,20 +165,20 @@ class _Import:
             self.notes.append(f"not carried: damping and friction of the {joint.type} joint {joint.name!r}")
         return table
 
-    def start(self, joint: Joint) -> float:
+    def start(self, joint: UrdfJoint) -> float:
         """Where a joint is while those that follow none are at 0."""
         if joint.mimic is None:
             return 0.0
         return joint.mimic.multiplier * self.start(self.joints[joint.mimic.joint]) + joint.mimic.offset
 
-    def mimic_row(self, joint: Joint) -> str:
+    def mimic_row(self, joint: UrdfJoint) -> str:
         """What is 0 where a joint follows another one."""
         assert joint.mimic is not None
         other, factor, offset = self.joints[joint.mimic.joint], joint.mimic.multiplier, joint.mimic.offset
         text = f"{self.coordinate(joint)} {'-' if factor >= 0 else '+'} {abs(factor)!r}*{self.coordinate(other)}"
         return text if not offset else f"{text} {'-' if offset > 0 else '+'} {abs(offset)!r}"
 
-    def coordinate(self, joint: Joint) -> str:
+    def coordinate(self, joint: UrdfJoint) -> str:
         motion = JOINT_TYPES[_TYPES.get(joint.type, joint.type)][0]
         return f"{self.names[joint.child]}.{motion.coordinate}"
 
@@ -214,7 +214,7 @@ def _relocated(table: Table, folder: Path) -> Table:
     return table | {"shape": table["shape"] | {"file": file}}
 
 
-def _frame(origin: Origin) -> Table:
+def _frame(origin: UrdfOrigin) -> Table:
     table: Table = {}
     if any(origin.xyz):
         table["xyz"] = list(origin.xyz)
@@ -223,7 +223,7 @@ def _frame(origin: Origin) -> Table:
     return table
 
 
-def _moments(inertial: Inertial) -> list[Any]:
+def _moments(inertial: UrdfInertial) -> list[Any]:
     """About the centre of mass in the link's axes, kg·m²: the diagonal, or all of the 3×3."""
     xx, yy, zz, xy, xz, yz = inertial.moments
     tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
@@ -249,7 +249,7 @@ def _unused(name: str, taken: Collection[str]) -> str:
     return next(candidate for candidate in candidates if candidate not in taken)
 
 
-def _kept_text(joint: Joint) -> str:
+def _kept_text(joint: UrdfJoint) -> str:
     unit = "m" if joint.type == "prismatic" else "rad"
     effort = "N" if joint.type == "prismatic" else "N.m"
     units = {"effort": effort} | {key: f"{unit}{rest}" for key, rest in _UNITS.items()}

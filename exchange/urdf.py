@@ -49,7 +49,7 @@ _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Origin:
+class UrdfOrigin:
     """Frame in another one: xyz, m, and roll, pitch and yaw, rad."""
 
     xyz: Vector = ZERO
@@ -57,20 +57,20 @@ class Origin:
 
 
 @dataclass(frozen=True)
-class Inertial:
+class UrdfInertial:
     """Mass, kg; frame of the centre of mass in the link's; moments xx, yy, zz, xy, xz, yz in its axes, kg·m²."""
 
     mass: float
-    origin: Origin
+    origin: UrdfOrigin
     moments: tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class Link:
+class UrdfLink:
     """A body, or a frame where it has no inertial; shape: a description's table."""
 
     name: str
-    inertial: Inertial | None
+    inertial: UrdfInertial | None
     shape: Table | None = None
 
 
@@ -84,7 +84,7 @@ class Mimic:
 
 
 @dataclass(frozen=True)
-class Joint:
+class UrdfJoint:
     """Between two links; the child's frame is the joint's.
 
     axis      unit vector in the joint's frame
@@ -96,7 +96,7 @@ class Joint:
     type: JointType
     parent: str
     child: str
-    origin: Origin
+    origin: UrdfOrigin
     axis: Vector
     damping: float
     friction: float
@@ -113,9 +113,9 @@ class Robot:
     """
 
     name: str
-    root: Link
-    links: dict[str, Link]
-    joints: tuple[Joint, ...]
+    root: UrdfLink
+    links: dict[str, UrdfLink]
+    joints: tuple[UrdfJoint, ...]
     not_carried: tuple[str, ...]
 
 
@@ -124,7 +124,7 @@ def read_urdf(path: Path) -> Robot:
     return _Reader(path, _without_namespace(read_xml(path))).robot()
 
 
-Part = TypeVar("Part", Link, Joint)
+Part = TypeVar("Part", UrdfLink, UrdfJoint)
 
 
 class _Reader:
@@ -162,21 +162,21 @@ class _Reader:
 
     # ---- links and joints ---------------------------------------------------------------------------------------
 
-    def link(self, element: etree._Element) -> Link:
+    def link(self, element: etree._Element) -> UrdfLink:
         name, inertial = self.text(element, "name"), element.find("inertial")
         self.rest(element, "inertial", "visual", place="link")
-        return Link(name, None if inertial is None else self.inertial(inertial), self.visuals.shape(element))
+        return UrdfLink(name, None if inertial is None else self.inertial(inertial), self.visuals.shape(element))
 
-    def inertial(self, element: etree._Element) -> Inertial:
+    def inertial(self, element: etree._Element) -> UrdfInertial:
         mass, inertia = self.only(element, "mass"), self.only(element, "inertia")
         value = 0.0 if mass is None else self.number(mass, "value")
         moments = () if inertia is None else tuple(self.number(inertia, key) for key in _MOMENTS)
         if value < 0 and mass is not None:
             self.problem(mass, f"expected a mass of at least 0 kg, got {value:g}")
         self.rest(element, "mass", "inertia", "origin", place="inertial")
-        return Inertial(value, self.origin(element), moments)
+        return UrdfInertial(value, self.origin(element), moments)
 
-    def joint(self, element: etree._Element) -> Joint:
+    def joint(self, element: etree._Element) -> UrdfJoint:
         name, kind = self.text(element, "name"), self.text(element, "type")
         if kind and kind not in get_args(JointType):
             self.problem(element, f"expected a type among {', '.join(get_args(JointType))}, got {kind!r}")
@@ -202,7 +202,7 @@ class _Reader:
         )
         self.rest(element, *known, place="joint")
         origin = self.origin(element)
-        return Joint(name, kind, parent, child, origin, axis, damping, friction, follows, kept)  # type: ignore[arg-type]
+        return UrdfJoint(name, kind, parent, child, origin, axis, damping, friction, follows, kept)  # type: ignore[arg-type]
 
     def dissipation(self, joint: etree._Element, key: str) -> float:
         """Damping or friction."""
@@ -236,13 +236,13 @@ class _Reader:
             return axis
         return axis[0] / length, axis[1] / length, axis[2] / length
 
-    def origin(self, element: etree._Element) -> Origin:
+    def origin(self, element: etree._Element) -> UrdfOrigin:
         found = element.find("origin")
         if found is None:
-            return Origin()
+            return UrdfOrigin()
         if "quat_xyzw" in found.attrib:
             self.problem(found, "quat_xyzw is not read; give roll, pitch and yaw: rpy")
-        return Origin(self.vector(found, "xyz", ZERO), self.vector(found, "rpy", ZERO))
+        return UrdfOrigin(self.vector(found, "xyz", ZERO), self.vector(found, "rpy", ZERO))
 
     def transmission(self, element: etree._Element) -> str:
         """In words."""
@@ -256,7 +256,7 @@ class _Reader:
 
     # ---- the tree -----------------------------------------------------------------------------------------------
 
-    def tree(self, links: dict[str, Link], joints: dict[str, Joint]) -> None:
+    def tree(self, links: dict[str, UrdfLink], joints: dict[str, UrdfJoint]) -> None:
         """Problems where the links are no tree."""
         carrier: dict[str, str] = {}
         for element in self.root.iterchildren("joint"):
@@ -282,7 +282,7 @@ class _Reader:
                 self.root, f"links that carry each other in a ring: {_few(lost)}; links must form one tree"
             )
 
-    def mimics(self, joints: dict[str, Joint]) -> None:
+    def mimics(self, joints: dict[str, UrdfJoint]) -> None:
         """Problems of joints that follow others."""
         for element in self.root.iterchildren("joint"):
             joint = joints.get(element.get("name", ""))
@@ -393,7 +393,7 @@ def _without_namespace(root: etree._Element) -> etree._Element:
     return root
 
 
-def _returns(joint: Joint, joints: dict[str, Joint]) -> bool:
+def _returns(joint: UrdfJoint, joints: dict[str, UrdfJoint]) -> bool:
     """Whether those that the joint follows lead back to one of them."""
     seen, here = {joint.name}, joint
     while here.mimic is not None and here.mimic.joint in joints:

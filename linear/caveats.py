@@ -14,7 +14,7 @@ from ..core.trajectory import Array
 from ..fmu.code.residuals import Residual
 from ..mechanism import signal_names
 from ..runs.fmpy_runs.states import further_states
-from .point import Point
+from .point import OperatingPoint
 from .state_space import StateSpace
 
 _STILL = 1e-6  # of what the forces alone would do in a second: what changes less rests
@@ -22,7 +22,7 @@ _MOVED = 1e-6  # rad or m: what a state moved by that would do is a scale, too
 _SHOWN = 3  # signals of one note
 
 
-def refuse_other_rank(model: Prepared, point: Point) -> None:
+def refuse_other_rank(model: Prepared, point: OperatingPoint) -> None:
     """Raise SolveError where the constraint rows have another rank than at the start: a singular configuration."""
     if not model.rows:
         return
@@ -39,7 +39,7 @@ def refuse_other_rank(model: Prepared, point: Point) -> None:
 def noted(
     space: StateSpace,
     model: Prepared,
-    point: Point,
+    point: OperatingPoint,
     rows: tuple[Residual, Residual],
     by_time: Array,
 ) -> StateSpace:
@@ -97,7 +97,7 @@ def _per_second(unit: str, order: int) -> str:
     return f"{base}/s{power if power > 1 else ''}"
 
 
-def _natural(space: StateSpace, model: Prepared, point: Point) -> Array:
+def _natural(space: StateSpace, model: Prepared, point: OperatingPoint) -> Array:
     """Of each state's rate: what the forces alone would make of it in a second, or do to it."""
     coordinates = model.mechanism.coordinates
     bristles = [k for k, c in enumerate(coordinates) if c.friction is not None]
@@ -113,7 +113,7 @@ def _natural(space: StateSpace, model: Prepared, point: Point) -> Array:
     return np.asarray(np.maximum(found, _MOVED * np.abs(space.A).sum(axis=1)))
 
 
-def _coordinates(model: Prepared, point: Point) -> tuple[Array, Array]:
+def _coordinates(model: Prepared, point: OperatingPoint) -> tuple[Array, Array]:
     """q and q̇, shape (n,) each; rates that are no states do not matter, for they follow."""
     names = (signal_names(model.mechanism.coordinates, level) for level in ("position", "velocity"))
     q, qd = (np.array([point.signals.get(name, 0.0) for name in level]) for level in names)

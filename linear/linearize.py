@@ -26,7 +26,7 @@ from ..runs.fmpy_runs.inputs import InputTable
 from ..runs.fmpy_runs.instance import Instance
 from ..runs.fmpy_runs.states import State
 from . import caveats
-from .point import Point, Where, checked, operating_point
+from .point import OperatingPoint, Where, checked, operating_point
 from .state_space import StateSpace
 from .tangent import Tangent, tangent
 from .trim import trimmed
@@ -84,7 +84,7 @@ def _check_inputs(where: Where, inputs: InputTable | None) -> None:
 def linearized(
     model: Prepared,
     fmu: Path,
-    point: Point,
+    point: OperatingPoint,
     *,
     full: bool = False,
     parameters: Mapping[str, float] | None = None,
@@ -93,7 +93,7 @@ def linearized(
     caveats.refuse_other_rank(model, point)
     found = _derivatives(model, fmu, point, parameters)
     names = found.names
-    whole = Point(point.t, dict(zip(names, found.values.tolist(), strict=True)), point.inputs)
+    whole = OperatingPoint(point.t, dict(zip(names, found.values.tolist(), strict=True)), point.inputs)
     rows = _residuals(model, whole)
     base = _all(model.native_program, names) if full else tangent(model, *rows, len(names))
     inner = [names.index(state.name) for state in model.native_program.states]
@@ -141,7 +141,9 @@ class _Derivatives:
     by_time: Array
 
 
-def _derivatives(model: Prepared, fmu: Path, point: Point, parameters: Mapping[str, float] | None) -> _Derivatives:
+def _derivatives(
+    model: Prepared, fmu: Path, point: OperatingPoint, parameters: Mapping[str, float] | None
+) -> _Derivatives:
     program, rates, outputs = model.native_program, _rates(model), _outputs(model)
     states, asked = [state.variable for state in program.states], [*rates.values(), *outputs]
     with Instance(fmu, parameters) as instance:
@@ -176,7 +178,7 @@ def _rates(model: Prepared) -> dict[str, str]:
     return {**dict(zip(q, qd, strict=True)), **dict(zip(qd, qdd, strict=True)), **known}
 
 
-def _residuals(model: Prepared, point: Point) -> tuple[Residual, Residual]:
+def _residuals(model: Prepared, point: OperatingPoint) -> tuple[Residual, Residual]:
     program, start = model.native_program, model.start_values()
     position, velocity = (
         residual(program, level, start, point.t, point.signals) for level in ("position", "velocity")

@@ -38,7 +38,7 @@ class Where:
 
 
 @dataclass(frozen=True)
-class Point:
+class OperatingPoint:
     """Time in s, and values of states and inputs by their signals, in their units."""
 
     t: float
@@ -73,7 +73,7 @@ def operating_point(
     at: State | float,
     inputs: InputTable | None,
     parameters: Mapping[str, float] | None = None,
-) -> Point:
+) -> OperatingPoint:
     """At a state, or a time of the FMU's run, s; inputs over time, without them what they start with.
 
     parameters  of the FMU, where its numbers are not the model's
@@ -82,7 +82,7 @@ def operating_point(
     given = {name: float(f.at(t, t)) for name, f in inputs.functions().items()} if inputs else {}
     values = {entry.name: given.get(entry.name, entry.start) for entry in model.native_program.inputs}
     if isinstance(at, State):
-        return Point(t, signals(model, at), values)
+        return OperatingPoint(t, signals(model, at), values)
     names = [state.name for state in model.native_program.states]
     tolerance = min(_TOLERANCE, model.chain.simulation.tolerance)
     name = "the run to the state that is linearised about"
@@ -97,7 +97,7 @@ def operating_point(
         parameters={**(parameters or {}), **({} if inputs else values)},
         inputs=inputs,
     )
-    return Point(t, {name: float(run.signals[name][-1]) for name in names}, values)
+    return OperatingPoint(t, {name: float(run.signals[name][-1]) for name in names}, values)
 
 
 def _given(model: Prepared, state: Path | Mapping[str, Any]) -> State:

@@ -15,14 +15,16 @@ from ..fmu.code.residuals import residual
 from ..mechanism import signal_names
 from ..runs.fmpy_runs.instance import Instance
 from ..runs.fmpy_runs.states import State, signals
-from .point import Point
+from .point import OperatingPoint
 
 _ITERATIONS = 50
 _LONGEST = 0.3  # rad or m, of a step
 _BALANCED = 1e-10  # of what the forces alone would do, m or rad of rows
 
 
-def trimmed(model: Prepared, fmu: Path, near: State, parameters: Mapping[str, float] | None = None) -> Point:
+def trimmed(
+    model: Prepared, fmu: Path, near: State, parameters: Mapping[str, float] | None = None
+) -> OperatingPoint:
     """Rest near a state where no coordinate accelerates and the rows of positions hold.
 
     Free are the coordinates that find their equilibrium in `statics`, the dependent ones, and all inputs. Newton's
@@ -38,7 +40,7 @@ def trimmed(model: Prepared, fmu: Path, near: State, parameters: Mapping[str, fl
     with Instance(fmu, parameters) as instance:
         for _ in range(_ITERATIONS):
             at = signals(model, State(near.t, q, 0.0 * q, near.z))
-            point = Point(near.t, at, dict(zip(inputs, u.tolist(), strict=True)))
+            point = OperatingPoint(near.t, at, dict(zip(inputs, u.tolist(), strict=True)))
             left, slopes = _balance(model, instance, point)
             if np.all(np.abs(left) <= limits):
                 return point
@@ -56,7 +58,7 @@ def _free(model: Prepared, near: State) -> list[int]:
     return sorted({*analysis.free_coordinates(model.mechanism, near.q), *following})
 
 
-def _balance(model: Prepared, instance: Instance, point: Point) -> tuple[Array, Array]:
+def _balance(model: Prepared, instance: Instance, point: OperatingPoint) -> tuple[Array, Array]:
     """q̈ above Φ, shape (n + m,), and its derivatives by q and the inputs, shape (n + m, n + number of inputs)."""
     coordinates = model.mechanism.coordinates
     q, qdd = (signal_names(coordinates, level) for level in ("position", "acceleration"))

@@ -19,7 +19,7 @@ from .checks import wrong_numbers
 from .gathered import Gathered
 from .objectives import Objective, objectives
 from .pools import Crew, Died, results
-from .runs import Asked, Part, work
+from .runs import Asked, ResultChunk, work
 from .structures import Structure
 from .sweep import check_scheduler, check_signals, crew_of, job_of, known_structures
 from .variations import Distribution, Variation, variations
@@ -212,7 +212,7 @@ class _Judge:
         }
         return Asked(number, 0, values, wrong_numbers(self.structure, values))
 
-    def _parts(self, asked: Sequence[Asked]) -> Iterator[Part]:
+    def _parts(self, asked: Sequence[Asked]) -> Iterator[ResultChunk]:
         """Their runs, shared out; where workers are lost, by others."""
         chunks = [asked[k :: self.crew.size] for k in range(min(self.crew.size, len(asked)))]
         tasks = [(self.key, chunk) for chunk in chunks]
@@ -225,11 +225,11 @@ class _Judge:
             for task, came in results(self.crew, work, singles):
                 if isinstance(came, Died):
                     nothing = np.full((1, 1), np.nan)
-                    yield Part(np.array([task[1][0].number]), (came.reason,), nothing, nothing[:, :, None])
+                    yield ResultChunk(np.array([task[1][0].number]), (came.reason,), nothing, nothing[:, :, None])
                 else:
                     yield came
 
-    def _judged(self, one: Asked, part: Part, row: int) -> float:
+    def _judged(self, one: Asked, part: ResultChunk, row: int) -> float:
         self.runs += 1
         if part.reasons[row]:
             self.failures, self.reason = self.failures + 1, part.reasons[row]

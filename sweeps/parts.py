@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..core.errors import DescriptionError
 from ..core.files import write_atomically
-from .runs import Part
+from .runs import ResultChunk
 
 Numbers = NDArray[np.int64]
 _PLAN, _LOCK = "sweep.json", ".sweep.lock"
@@ -42,7 +42,7 @@ class Parts:
         """Numbers of the runs that are still to be done."""
         return np.flatnonzero(self.place[:, 0] < 0)
 
-    def add(self, part: Part) -> None:
+    def add(self, part: ResultChunk) -> None:
         """Write one."""
         data = io.BytesIO()
         reasons = np.array(part.reasons, dtype=np.str_)
@@ -51,14 +51,14 @@ class Parts:
         write_atomically(path, data.getvalue())
         self._enter(path, part.numbers)
 
-    def batches(self, size: int) -> Iterator[Part]:
+    def batches(self, size: int) -> Iterator[ResultChunk]:
         """All runs in their order, so many at a time; every run must be there."""
         for begin in range(0, len(self.place), size):
             yield self._batch(np.arange(begin, min(begin + size, len(self.place))))
 
-    def _batch(self, numbers: Numbers) -> Part:
+    def _batch(self, numbers: Numbers) -> ResultChunk:
         found = [(self._read(self._files[file]), row) for file, row in self.place[numbers]]
-        return Part(
+        return ResultChunk(
             numbers,
             tuple(str(part.reasons[row]) for part, row in found),
             np.array([part.figures[row] for part, row in found]),
@@ -83,9 +83,9 @@ class Parts:
         self._files.append(path)
 
 
-def _read(path: Path) -> Part:
+def _read(path: Path) -> ResultChunk:
     with np.load(path) as data:
-        return Part(data["numbers"], tuple(data["reasons"]), data["figures"], data["signals"])
+        return ResultChunk(data["numbers"], tuple(data["reasons"]), data["figures"], data["signals"])
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from ..core.errors import MissingToolError
 from ..core.trajectory import Array
 from .parts import Parts
 from .points import Points
-from .runs import FIGURES, Part
+from .runs import FIGURES, ResultChunk
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -103,7 +103,7 @@ def write_table(folder: Path, points: Points, parts: Parts, objectives: Sequence
     path.replace(folder / TABLE)
 
 
-def _columns(points: Points, part: Part, objectives: Sequence[str]) -> dict[str, Any]:
+def _columns(points: Points, part: ResultChunk, objectives: Sequence[str]) -> dict[str, Any]:
     rows = [points.at(int(number)) for number in part.numbers]
     columns: dict[str, Any] = {"run": np.asarray(part.numbers, dtype=np.int64)}
     columns |= {key: _column([row[key] for row in rows], points, key) for key in points.keys}

@@ -80,7 +80,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Part:
+class ResultChunk:
     """What some runs came to.
 
     Parameters:
@@ -112,7 +112,7 @@ class Bench:
         self._stack.close()
         self._tidied()
 
-    def part(self, asked: Sequence[Asked]) -> Part:
+    def part(self, asked: Sequence[Asked]) -> ResultChunk:
         """Do some runs; failures are among the results. Raises GpmelicaError if an FMU cannot be used at all."""
         points = max(len(setup.span.grid()) for setup in self.job.setups)
         figures = np.full((len(asked), len(self.job.objectives) + len(FIGURES)), np.nan)
@@ -126,10 +126,10 @@ class Bench:
             except GpmelicaError as error:
                 reason = str(error)
             reasons.append(reason)
-        return Part(np.array([one.number for one in asked]), tuple(reasons), figures, signals)
+        return ResultChunk(np.array([one.number for one in asked]), tuple(reasons), figures, signals)
 
     def run(self, structure: int, values: Mapping[str, float]) -> tuple[Array, Array]:
-        """Figures and kept signals of one run, see `Part`; raises GpmelicaError with why there are none."""
+        """Figures and kept signals of one run, see `ResultChunk`; raises GpmelicaError with why there are none."""
         begin, setup, repeated = time.thread_time(), self.job.setups[structure], self._repeated(structure)
         recorded = repeated.run({setup.parameters[key]: value for key, value in values.items()})
         columns = zip(repeated.names, recorded.T, strict=True)
@@ -167,7 +167,7 @@ def receive(job: Job) -> None:
     _JOBS[job.key] = job
 
 
-def work(task: tuple[str, Sequence[Asked]]) -> Part:
+def work(task: tuple[str, Sequence[Asked]]) -> ResultChunk:
     """Some runs of the job of this key."""
     key, asked = task
     bench: Bench | None = getattr(_OWN, "bench", None)

@@ -27,7 +27,7 @@ from .parts import Parts, held, settle
 from .points import Points, points
 from .pools import Crew, Died, Here, Processes, by_processes, has_dask, results
 from .results import Sweep, check_tools, write_signals, write_table
-from .runs import FIGURES, Asked, Job, Part, forget, receive, work
+from .runs import FIGURES, Asked, Job, ResultChunk, forget, receive, work
 from .structures import Structure, build, setup, structures
 from .variations import Variation, variations
 
@@ -36,7 +36,7 @@ _MOST_IN_CHUNK = 1000
 
 
 @dataclass(frozen=True)
-class Order:
+class SweepRequest:
     """A sweep that is wanted.
 
     Parameters:
@@ -61,7 +61,7 @@ class Order:
     command: str = ""
 
 
-def sweep(chain: Chain, source: str, order: Order, progress: Progress) -> Sweep:
+def sweep(chain: Chain, source: str, order: SweepRequest, progress: Progress) -> Sweep:
     """Do it, or what is left of it: runs that are in the folder are not done again.
 
     Raises DescriptionError for what is wrong with keys, values, objectives or signals, before anything runs;
@@ -91,7 +91,7 @@ def sweep(chain: Chain, source: str, order: Order, progress: Progress) -> Sweep:
     return _summary(order, where, parts, asked, chain)
 
 
-def _check_names(order: Order, asked: Sequence[Objective]) -> None:
+def _check_names(order: SweepRequest, asked: Sequence[Objective]) -> None:
     if not asked and not order.signals:
         text = "nothing is asked for; name an objective, as in --objective top=peak(E_z), or a signal"
         raise DescriptionError("sweep", [Problem("--objective", text)])
@@ -101,7 +101,7 @@ def _check_names(order: Order, asked: Sequence[Objective]) -> None:
         raise DescriptionError("sweep", [Problem(f"--objective {name}", text) for name in taken])
 
 
-def _kept(order: Order, asked: Sequence[Objective], constants: Sequence[str]) -> Iterator[str]:
+def _kept(order: SweepRequest, asked: Sequence[Objective], constants: Sequence[str]) -> Iterator[str]:
     """Signals to keep; parameters, of which there is only one value a run, are in the table."""
     if order.signals is not None:
         yield from dict.fromkeys(order.signals)
@@ -156,7 +156,7 @@ def check_signals(
 
 
 def _plan(
-    chain: Chain, order: Order, where: Points, asked: Sequence[Objective], kept: Sequence[str]
+    chain: Chain, order: SweepRequest, where: Points, asked: Sequence[Objective], kept: Sequence[str]
 ) -> dict[str, Any]:
     """What makes this sweep another one than that."""
     samples = {"samples": order.samples, "sampler": order.sampler, "seed": order.seed} if order.samples else {}
@@ -251,7 +251,7 @@ def _run(
 
 def _each(
     crew: Crew, tasks: Iterator[tuple[str, list[Asked]]]
-) -> Iterator[tuple[tuple[str, list[Asked]], Part | Died]]:
+) -> Iterator[tuple[tuple[str, list[Asked]], ResultChunk | Died]]:
     """Results of tasks; one that kills its workers is taken apart, so that the run that does it is alone."""
     for task, came in results(crew, work, tasks):
         key, asked = task
@@ -277,15 +277,15 @@ def _asked(number: int, where: Points, found: Sequence[Structure], index: Mappin
     return Asked(number, structure, rest, wrong_numbers(found[structure], rest))
 
 
-def _dead(asked: Sequence[Asked], died: Died, job: Job) -> Part:
+def _dead(asked: Sequence[Asked], died: Died, job: Job) -> ResultChunk:
     points = max(len(setup.span.grid()) for setup in job.setups)
     count = len(asked)
     figures = np.full((count, len(job.objectives) + len(FIGURES)), np.nan)
     signals = np.full((count, points, len(job.kept)), np.nan)
-    return Part(np.array([one.number for one in asked]), (died.reason,) * count, figures, signals)
+    return ResultChunk(np.array([one.number for one in asked]), (died.reason,) * count, figures, signals)
 
 
-def _summary(order: Order, where: Points, parts: Parts, asked: Sequence[Objective], chain: Chain) -> Sweep:
+def _summary(order: SweepRequest, where: Points, parts: Parts, asked: Sequence[Objective], chain: Chain) -> Sweep:
     failures = beyond = 0
     column, limit = len(asked), chain.simulation.violation
     for part in parts.batches(1024):

@@ -15,11 +15,11 @@ from ..sweeps.objectives import objectives
 from ..sweeps.points import Points, points
 from ..sweeps.results import Sweep
 from ..sweeps.sensitivities import sensitivities
-from ..sweeps.sweep import Order, sweep
+from ..sweeps.sweep import SweepRequest, sweep
 from ..sweeps.variations import variations
 
 
-def run_sweep(chain: Chain, source: str, order: Order, progress: Progress) -> Sweep:
+def run_sweep(chain: Chain, source: str, order: SweepRequest, progress: Progress) -> Sweep:
     """Do a sweep, or what is left of it, and write its page; see `sweeps.sweep.sweep`."""
     found = sweep(chain, source, order, progress)
     content = _content(chain, order, found)
@@ -27,7 +27,7 @@ def run_sweep(chain: Chain, source: str, order: Order, progress: Progress) -> Sw
     return replace(found, report=page)
 
 
-def _content(chain: Chain, order: Order, found: Sweep) -> Content:
+def _content(chain: Chain, order: SweepRequest, found: Sweep) -> Content:
     table = found.table
     texts = {objective.name: objective.text for objective in objectives(order.objectives)}
     values = {name: table[name].to_numpy(dtype=float) for name in texts}
@@ -46,7 +46,7 @@ def _content(chain: Chain, order: Order, found: Sweep) -> Content:
     )
 
 
-def _effects(where: Points, order: Order, values: Array) -> Effects | str:
+def _effects(where: Points, order: SweepRequest, values: Array) -> Effects | str:
     try:
         found = sensitivities(where, order.sampler, values, order.seed)
     except MissingToolError:
@@ -56,7 +56,7 @@ def _effects(where: Points, order: Order, values: Array) -> Effects | str:
     return Effects(found.method, found.keys, found.measures, found.spread, found.used)
 
 
-def _facts(where: Points, order: Order, seconds: float, found: Sweep) -> dict[str, str]:
+def _facts(where: Points, order: SweepRequest, seconds: float, found: Sweep) -> dict[str, str]:
     facts = {axis.key: f"{len(axis.values)} values, {axis.values[0]} to {axis.values[-1]}" for axis in where.axes}
     facts |= {d.key: str(d) for d in where.distributions}
     if where.distributions:

@@ -11,7 +11,7 @@ from helpers_reference import BEAM
 
 from gpmelica.analysis import Model
 from gpmelica.analysis.prepared import Prepared
-from gpmelica.linear import Point, StateSpace
+from gpmelica.linear import OperatingPoint, StateSpace
 from gpmelica.runs.fmpy_runs.instance import Instance
 from gpmelica.runs.fmpy_runs.states import State, signals
 
@@ -55,12 +55,12 @@ def _slide(name: str, axis: list[float], **joint: Any) -> dict[str, Any]:
     return link(name, "prismatic", axis, **joint) | body(SLIDE["mass"], inertia=[0.1, 0.1, 0.1])
 
 
-def point(model: Prepared, t: float = 0.0, state: State | None = None, **inputs: float) -> Point:
+def point(model: Prepared, t: float = 0.0, state: State | None = None, **inputs: float) -> OperatingPoint:
     """At a state, default the start, and a time, s; inputs that are not given are zero."""
     bristles = [c for c in model.mechanism.coordinates if c.friction is not None]
     at = state or State(t, *model.start, np.zeros(len(bristles)))
     known = {entry.name: 0.0 for entry in model.native_program.inputs}
-    return Point(t, signals(model, at), known | inputs)
+    return OperatingPoint(t, signals(model, at), known | inputs)
 
 
 class Nearby:
@@ -82,7 +82,7 @@ class Nearby:
     def __exit__(self, *reason: object) -> None:
         self._fmu.__exit__(None, None, None)
 
-    def completed(self, at: Point, independent: tuple[str, ...]) -> Point:
+    def completed(self, at: OperatingPoint, independent: tuple[str, ...]) -> OperatingPoint:
         """The point with the other coordinates and rates as the rows want them."""
         names, n = list(at.signals), self.model.mechanism.n
         w = np.array(list(at.signals.values()))
@@ -95,16 +95,16 @@ class Nearby:
             if rates:
                 C = rows.C[np.ix_(self._rows[1], [k - n for k in rates])]
                 w[rates] -= np.linalg.solve(C, rows.Phi_dot[self._rows[1]])
-        return Point(self._t, dict(zip(names, w.tolist(), strict=True)), at.inputs)
+        return OperatingPoint(self._t, dict(zip(names, w.tolist(), strict=True)), at.inputs)
 
-    def moved(self, at: Point, space: StateSpace, z: Array) -> Point:
+    def moved(self, at: OperatingPoint, space: StateSpace, z: Array) -> OperatingPoint:
         """Completed, with the states and inputs of a linear model at z, shape (k + m,)."""
         k = len(space.states)
         states = dict(zip(space.states, z[:k].tolist(), strict=True))
         inputs = dict(zip(space.inputs, z[k:].tolist(), strict=True))
-        return self.completed(Point(self._t, {**at.signals, **states}, inputs), space.states)
+        return self.completed(OperatingPoint(self._t, {**at.signals, **states}, inputs), space.states)
 
-    def rates(self, at: Point, space: StateSpace) -> Array:
+    def rates(self, at: OperatingPoint, space: StateSpace) -> Array:
         """ẋ and y of a linear model, shape (k + p,), by the FMU."""
         x = np.array([at.signals[state.name] for state in self.model.native_program.states])
         self._fmu.move(self._t, x, at.inputs)

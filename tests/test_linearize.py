@@ -32,7 +32,7 @@ import gpmelica as gp
 from gpmelica.analysis.prepared import prepare
 from gpmelica.core.errors import SolveError
 from gpmelica.description.load import from_data
-from gpmelica.linear import Point, StateSpace, linearized, trimmed
+from gpmelica.linear import OperatingPoint, StateSpace, linearized, trimmed
 from gpmelica.linear.modes import _ON_THE_WAY, modes
 from gpmelica.runs.fmpy_runs.inputs import InputTable
 from gpmelica.runs.fmpy_runs.states import State
@@ -60,7 +60,7 @@ def _worst(space: StateSpace, found: Array, expected: Array) -> float:
     return float((np.abs(found - expected) / np.maximum(sizes, 1e-3 * largest.max())[:, None]).max())
 
 
-def _off_the_start(compiled: Compiled, near: Nearby, t: float) -> Point:
+def _off_the_start(compiled: Compiled, near: Nearby, t: float) -> OperatingPoint:
     """A state of the manifold in which everything moves."""
     rng, at_start = np.random.default_rng(5), linearized(compiled.model, compiled.fmu, point(compiled.model))
     begin = near.completed(point(compiled.model, t), at_start.states)

@@ -31,7 +31,7 @@ _ASIDE = 0.1  # rad, or of the extent
 
 
 @dataclass(frozen=True)
-class Singular:
+class SingularStart:
     """A start where rows depend on each other, but not beside it.
 
     opened      what does not hold beside it, if anything
@@ -43,7 +43,7 @@ class Singular:
     rank: int
 
 
-class Followed:
+class ManifoldWalk:
     """The states that the rows which are kept lead to, and what is left out there."""
 
     def __init__(self, model: Model, start: State, choice: RowChoice) -> None:
@@ -66,12 +66,12 @@ class Followed:
             found = self._on(found, t, _HALVINGS)
         return found if isinstance(found, Opening) else None
 
-    def singular(self) -> Singular | None:
+    def singular(self) -> SingularStart | None:
         """Whether rows are left out at the start that are needed beside it."""
         for beside in self._beside(self._manifold.nearest(self._start).state):
             rank, opened = _rank(self._model, beside), self.left.opened_at(0, beside, beside.qd)
             if opened or rank > self._choice.rank.rank:
-                return Singular(opened, self._choice.rank.rank, rank)
+                return SingularStart(opened, self._choice.rank.rank, rank)
         return None
 
     def _implied_by_rates(self) -> list[int]:

@@ -15,7 +15,7 @@ from ...reference.constraints.paths import Orientation, Target
 from ...reference.kinematics.quantities import State
 from ...reference.solve.model import Model
 from ...reference.solve.solver import InitialValueProblem
-from .contradictions import Followed, Singular
+from .contradictions import ManifoldWalk, SingularStart
 from .left_out import Opening
 
 _REACHED = 1e-6  # m and rad
@@ -153,7 +153,7 @@ def _rows(problem: InitialValueProblem) -> Iterator[Problem]:
 
 def _left_out(model: Model, start: State, choice: RowChoice) -> Iterator[Problem]:
     """Problems of rows that are left out and are not implied by the others."""
-    followed = Followed(model, start, choice)
+    followed = ManifoldWalk(model, start, choice)
     opened = followed.contradiction()
     singular = followed.singular()
     if opened and (opened.t == 0.0 or not singular):
@@ -187,7 +187,7 @@ def _contradiction(model: Model, choice: RowChoice, opened: Opening) -> str:
     )
 
 
-def _singular(model: Model, choice: RowChoice, found: Singular) -> str:
+def _singular(model: Model, choice: RowChoice, found: SingularStart) -> str:
     names = model.constraints.names
     redundant = ", ".join(names[k] for group in choice.groups for k in group)
     opened = (

@@ -29,19 +29,19 @@ _BASE_UNITS = (*_EXPONENTS, "rad", "factor", "offset")
 
 
 @dataclass(frozen=True)
-class Unit:
+class SspUnit:
     """A unit by what it is in base units: exponents, factor and offset that are not the default."""
 
     name: str
     base: Mapping[str, float]
 
-    def fits(self, other: Unit) -> bool:
+    def fits(self, other: SspUnit) -> bool:
         """Whether values of one can be converted into the other."""
         return all(self.base.get(key, 0) == other.base.get(key, 0) for key in _EXPONENTS)
 
 
 @dataclass(frozen=True)
-class Connector:
+class SspConnector:
     """What goes into an element or comes out of it.
 
     kind  input | output
@@ -52,11 +52,11 @@ class Connector:
     name: str
     kind: str
     type: str
-    unit: Unit | None
+    unit: SspUnit | None
 
 
 @dataclass(frozen=True)
-class Element:
+class SspElement:
     """An FMU of the system, or a place for one, which has no source.
 
     parameters  file of its parameter values in the archive, if it has one
@@ -64,11 +64,11 @@ class Element:
 
     name: str
     description: str
-    connectors: tuple[Connector, ...]
+    connectors: tuple[SspConnector, ...]
     source: str | None = None
     parameters: str | None = None
 
-    def of_kind(self, kind: str) -> dict[str, Connector]:
+    def of_kind(self, kind: str) -> dict[str, SspConnector]:
         """Its inputs or its outputs by name."""
         return {c.name: c for c in self.connectors if c.kind == kind}
 
@@ -83,11 +83,11 @@ class Connection:
 
 
 @dataclass(frozen=True)
-class System:
+class SspSystem:
     """Elements and how they are connected; `connectors` are those of the system itself."""
 
-    elements: tuple[Element, ...]
-    connectors: tuple[Connector, ...]
+    elements: tuple[SspElement, ...]
+    connectors: tuple[SspConnector, ...]
     connections: tuple[Connection, ...]
 
 
@@ -107,7 +107,7 @@ def write_ssp(plant: Path, out: Path, controller: Path | None = None) -> Path:
         "resources/Plant.ssv": texts.parameters(),
     }
     if controller is None:
-        slot = Element("Controller", "Place for a controller", tuple(map(_opposite, own.connectors)))
+        slot = SspElement("Controller", "Place for a controller", tuple(map(_opposite, own.connectors)))
         files["SystemStructure.ssd"] = texts.structure(alone(own))
         files["Controller.ssd"] = texts.structure(closed(own, slot))
     else:
@@ -120,14 +120,14 @@ def write_ssp(plant: Path, out: Path, controller: Path | None = None) -> Path:
     return path
 
 
-def alone(plant: Element) -> System:
+def alone(plant: SspElement) -> SspSystem:
     """The plant with all its connectors led outside."""
     inputs = tuple(Connection(None, plant.name, name) for name in plant.of_kind("input"))
     outputs = tuple(Connection(plant.name, None, name) for name in plant.of_kind("output"))
-    return System((plant,), plant.connectors, inputs + outputs)
+    return SspSystem((plant,), plant.connectors, inputs + outputs)
 
 
-def closed(plant: Element, controller: Element) -> System:
+def closed(plant: SspElement, controller: SspElement) -> SspSystem:
     """Both connected by name; inputs that this leaves open become the system's."""
     pairs = ((plant, controller), (controller, plant))
     connections = [
@@ -137,16 +137,16 @@ def closed(plant: Element, controller: Element) -> System:
         if name in end.of_kind("input")
     ]
     connected = {(c.end, c.name) for c in connections}
-    given: dict[str, Connector] = {}
+    given: dict[str, SspConnector] = {}
     for element in (plant, controller):
         for name, connector in element.of_kind("input").items():
             if (element.name, name) not in connected:
                 given.setdefault(name, connector)
                 connections.append(Connection(None, element.name, name))
-    return System((plant, controller), tuple(given.values()), tuple(connections))
+    return SspSystem((plant, controller), tuple(given.values()), tuple(connections))
 
 
-def _check_fit(plant: Element, controller: Element, path: Path) -> None:
+def _check_fit(plant: SspElement, controller: SspElement, path: Path) -> None:
     wanted, offered = plant.of_kind("input"), controller.of_kind("output")
     problems = [*_misfits(plant, controller), *_ambiguous_units(plant, controller)]
     if not set(wanted) & set(offered):
@@ -157,7 +157,7 @@ def _check_fit(plant: Element, controller: Element, path: Path) -> None:
         raise DescriptionError(str(path), problems)
 
 
-def _misfits(plant: Element, controller: Element) -> Iterator[Problem]:
+def _misfits(plant: SspElement, controller: SspElement) -> Iterator[Problem]:
     """Of variables of the same name, which are connected, or are both led to the same connector of the system."""
     own = {c.name: c for c in plant.connectors}
     for theirs in controller.connectors:
@@ -171,7 +171,7 @@ def _misfits(plant: Element, controller: Element) -> Iterator[Problem]:
             yield Problem(theirs.name, text)
 
 
-def _ambiguous_units(plant: Element, controller: Element) -> Iterator[Problem]:
+def _ambiguous_units(plant: SspElement, controller: SspElement) -> Iterator[Problem]:
     own = {c.unit.name: c.unit for c in plant.connectors if c.unit}
     for name, unit in {c.unit.name: c.unit for c in controller.connectors if c.unit}.items():
         if name in own and unit != own[name]:
@@ -179,22 +179,22 @@ def _ambiguous_units(plant: Element, controller: Element) -> Iterator[Problem]:
             yield Problem(f"unit {name}", text)
 
 
-def _in_base(unit: Unit) -> str:
+def _in_base(unit: SspUnit) -> str:
     return " ".join(f"{key}={value}" for key, value in unit.base.items()) or "1"
 
 
-def _element(name: str, description: Any) -> Element:
+def _element(name: str, description: Any) -> SspElement:
     units = _units(description)
     scalars = (v for v in description.modelVariables if v.type in _TYPES and not v.dimensions)
     connectors = tuple(
-        Connector(v.name, v.causality, _TYPES[v.type], units.get(_unit_name(v) or ""))
+        SspConnector(v.name, v.causality, _TYPES[v.type], units.get(_unit_name(v) or ""))
         for v in scalars
         if v.causality in ("input", "output")
     )
-    return Element(name, str(description.description or ""), connectors, f"resources/{name}.fmu")
+    return SspElement(name, str(description.description or ""), connectors, f"resources/{name}.fmu")
 
 
-def _opposite(connector: Connector) -> Connector:
+def _opposite(connector: SspConnector) -> SspConnector:
     return replace(connector, kind="input" if connector.kind == "output" else "output")
 
 
@@ -208,7 +208,7 @@ class _Texts:
         parameters = (v for v in description.modelVariables if v.causality == "parameter")
         self._parameters = [v for v in parameters if not v.dimensions]
 
-    def structure(self, system: System) -> str:
+    def structure(self, system: SspSystem) -> str:
         """SystemStructure.ssd."""
         connectors = [*system.connectors, *(c for element in system.elements for c in element.connectors)]
         return self._render(
@@ -227,14 +227,16 @@ class _Texts:
             parameters=[(p, _TYPES[p.type]) for p in self._parameters],
         )
 
-    def _render(self, template: str, used: Iterable[Unit], **values: Any) -> str:
+    def _render(self, template: str, used: Iterable[SspUnit], **values: Any) -> str:
         units = {unit.name: unit.base for unit in used}
         return fill(template, {**self._common, "units": sorted(units.items()), **values})
 
 
-def _units(description: Any) -> dict[str, Unit]:
+def _units(description: Any) -> dict[str, SspUnit]:
     """Those that are defined in base units, as SSP wants them, by name."""
-    return {u.name: Unit(u.name, _base(u.baseUnit)) for u in description.unitDefinitions if u.baseUnit is not None}
+    return {
+        u.name: SspUnit(u.name, _base(u.baseUnit)) for u in description.unitDefinitions if u.baseUnit is not None
+    }
 
 
 def _unit_name(variable: Any) -> str | None:
