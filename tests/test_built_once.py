@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,7 @@ COUNTED: dict[str, tuple[Any, str]] = {
 
 
 @pytest.fixture
-def counts(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
+def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """Number of calls of each constructor since the fixture was set up."""
     found: Counter[str] = Counter()
     for label, (owner, name) in COUNTED.items():
