@@ -1,4 +1,4 @@
-"""Where a linear model does not say what one thinks: notes with numbers."""
+"""Limits of a linear model's validity, as notes with numbers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def noted(
     rows: tuple[Residual, Residual],
     by_time: Array,
 ) -> StateSpace:
-    """The model with its notes; by_time: ∂ẋ/∂t of its states on the constraint manifold, shape (k,), per s."""
+    """Return the model with its notes; by_time: ∂ẋ/∂t of its states on the manifold, shape (k,), per s."""
     natural = _natural(space, model, point)
     return replace(
         space,
@@ -80,7 +80,7 @@ def _violations(model: Prepared, rows: tuple[Residual, Residual]) -> Iterator[st
 
 
 def _changes(space: StateSpace, rates: Array, natural: Array, text: str, order: int) -> Iterator[str]:
-    """A note on rates of an order, shape (k,), if there are any that count, the largest first."""
+    """Yield a note on significant rates of one order, shape (k,), the largest first."""
     ratios = np.abs(rates) / np.maximum(natural, 1e-300)
     large = [k for k in np.argsort(-ratios, kind="stable").tolist() if ratios[k] > _STILL]
     if large:
@@ -98,7 +98,7 @@ def _per_second(unit: str, order: int) -> str:
 
 
 def _natural(space: StateSpace, model: Prepared, point: Point) -> Array:
-    """Of each state's rate: what the forces alone would make of it in a second, or do to it."""
+    """Natural magnitude of each state's rate, shape (k,): the change that forces alone would cause in 1 s."""
     coordinates = model.mechanism.coordinates
     bristles = [k for k, c in enumerate(coordinates) if c.friction is not None]
     further = further_states(model.mechanism)

@@ -60,7 +60,7 @@ class Mode:
 
     @property
     def time_constant(self) -> float:
-        """In which it decays, or grows, by the factor e; s, infinite if it does neither."""
+        """Time in which the motion decays, or grows, by the factor e, s; infinite if it does neither."""
         rate = abs(self.eigenvalue.real)
         return 1 / rate if rate else math.inf
 
@@ -82,8 +82,8 @@ def modes(A: Array, motion: Array, coordinates: Sequence[str], rates: Sequence[b
 
     A            shape (k, k), 1/s and so on
     motion       shape (n, k): how n coordinates move with the states
-    coordinates  their names
-    rates        of each state whether it is one: per s
+    coordinates  names of the n coordinates
+    rates        whether each state is a rate (unit per s), length k
     """
     if not len(A):
         return ()
@@ -99,12 +99,12 @@ def modes(A: Array, motion: Array, coordinates: Sequence[str], rates: Sequence[b
 
 
 def _error(A: Array) -> float:
-    """Of A, as a norm, 1/s."""
+    """Norm of the rounding error of A, 1/s."""
     return _ROUNDING * max(1.0, float(np.linalg.norm(A, 2)))
 
 
 def _uncertainty(A: Array, left: Complex, right: Complex) -> Array:
-    """Of each eigenvalue, 1/s: the error of A times the eigenvalue's condition, 1/|yᴴx| of unit vectors.
+    """Uncertainty of each eigenvalue, 1/s: the error of A times the condition 1/|yᴴx| of unit eigenvectors.
 
     Where two of them nearly coincide, as the two zeros of a free motion do, the condition is large.
     """
@@ -127,7 +127,7 @@ def _without_rounding(A: Array, values: Complex, uncertainty: Array) -> Complex:
 
 
 def _is_eigenvalue(A: Array, value: complex) -> bool:
-    """Whether it is one of a matrix that differs from A by its error alone."""
+    """Whether the value is an eigenvalue of a matrix that differs from A by its rounding error."""
     smallest = np.linalg.svd(A - value * np.eye(len(A)), compute_uv=False)[-1]
     return bool(smallest <= _error(A))
 

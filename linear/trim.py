@@ -1,4 +1,4 @@
-"""Trim: a rest that the machine's inputs hold, and what they have to be."""
+"""Trim: a steady state that the machine's inputs hold, and the values of these inputs."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def trimmed(model: Prepared, fmu: Path, near: State, parameters: Mapping[str, fl
 
     Free are the coordinates that find their equilibrium in `statics`, the dependent ones, and all inputs. Newton's
     method with the FMU's exact derivatives; where there are more unknowns than equations, by the smallest steps.
-    parameters  of the FMU, where its numbers are not the model's
-    Raises DescriptionError with what the inputs leave.
+    parameters  values of the FMU's parameters that differ from the model's
+    Raises DescriptionError with the largest residual if no steady state is found.
     """
     free = _free(model, near)
     inputs = [entry.name for entry in model.native_program.inputs]
@@ -69,14 +69,14 @@ def _balance(model: Prepared, instance: Instance, point: Point) -> tuple[Array, 
 
 
 def _step(slopes: Array, left: Array) -> Array:
-    """The smallest change that takes what is left away, of unknowns that count by what they do."""
+    """Weighted minimum-norm Newton step that zeroes the residual; each unknown is weighted by its effect."""
     sizes = np.linalg.norm(slopes, axis=0)
     sizes[sizes == 0.0] = 1.0
     return np.asarray(-np.linalg.lstsq(slopes / sizes, left, rcond=1e-12)[0] / sizes)
 
 
 def _limits(model: Prepared, at: State) -> Array:
-    """What counts as nothing of `_balance`."""
+    """Largest residuals of `_balance` that count as zero, shape (n + m,)."""
     natural = analysis.natural_accelerations(model.mechanism, (at.t, at.q, 0.0 * at.q, at.z), model.start, {})
     return np.concatenate([_BALANCED * natural, np.full(len(model.rows), _BALANCED)])
 

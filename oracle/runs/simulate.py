@@ -93,7 +93,7 @@ def simulate(
 
 
 class Run:
-    """One integration, and what it finds."""
+    """Integration over one run, with its events and samples."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class Run:
         self._may_change = method is None
 
     def trajectory(self) -> Trajectory:
-        """Integrate, and return what the outputs are over time."""
+        """Integrate, and return the outputs over time."""
         begun = clock.perf_counter()
         with np.errstate(over="ignore", invalid="ignore"):
             self._march()
