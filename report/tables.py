@@ -52,7 +52,7 @@ def verdicts(report: RunReport) -> Table:
 
 
 def events(run: Trajectory) -> Table:
-    """What has changed on the way, in the order of time."""
+    """Table of a run's events in the order of time."""
     columns: list[tuple[str, Kind, Callable[[Event], str]]] = [
         ("t, s", "number", lambda e: decimal(e.t, 6)),
         ("of", "text", lambda e: e.label),
