@@ -37,7 +37,7 @@ _SCREEN = Console(highlight=False, soft_wrap=True)
 
 @dataclass(frozen=True)
 class Mutant:
-    """One fault: text of a file, and what stands in its place.
+    """Single fault: a text of a file, and its replacement.
 
     Parameters
     ----------

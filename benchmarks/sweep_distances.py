@@ -25,7 +25,7 @@ from sweeps import SETTINGS, SPAN, crane
 
 
 def distances(folder: Path, runs: int) -> None:
-    """What the process that shares out runs does besides, and what it keeps: all but the runs themselves."""
+    """Measure time and memory of the process that distributes the runs, without the runs themselves."""
     keys, model = variations(SETTINGS), crane()
     varied = points(keys, runs, "sobol", 0)
     (structure,) = structures(model.description, model.source, keys, lambda what, fraction: None)
