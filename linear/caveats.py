@@ -20,6 +20,7 @@ from .state_space import StateSpace
 _STILL = 1e-6  # of what the forces alone would do in a second: what changes less rests
 _MOVED = 1e-6  # rad or m: what a state moved by that would do is a scale, too
 _SHOWN = 3  # signals of one note
+_TINY = 1e-300  # keeps quotients finite where nothing acts
 
 
 def refuse_other_rank(model: Prepared, point: Point) -> None:
@@ -81,7 +82,7 @@ def _violations(model: Prepared, rows: tuple[Residual, Residual]) -> Iterator[st
 
 def _changes(space: StateSpace, rates: Array, natural: Array, text: str, order: int) -> Iterator[str]:
     """Yield a note on significant rates of one order, shape (k,), the largest first."""
-    ratios = np.abs(rates) / np.maximum(natural, 1e-300)
+    ratios = np.abs(rates) / np.maximum(natural, _TINY)
     large = [k for k in np.argsort(-ratios, kind="stable").tolist() if ratios[k] > _STILL]
     if large:
         named = [

@@ -17,6 +17,7 @@ Complex = NDArray[np.complex128]
 _ROUNDING = 1e-14  # of the norm of A, or of 1/s: what its entries are uncertain by
 _RIGID = 1e-6  # of the largest eigenvalue: below it, a motion counts as one that nothing resists
 _ON_THE_WAY = 0.618  # from an eigenvalue's part to zero, where no other eigenvalue is by design
+_TINY = 1e-300  # keeps the condition of a defective eigenvalue finite
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ def _uncertainty(A: Array, left: Complex, right: Complex) -> Array:
     Where two of them nearly coincide, as the two zeros of a free motion do, the condition is large.
     """
     alike = np.abs(np.sum(left.conj() * right, axis=0))
-    return np.asarray(_error(A) / np.maximum(alike, 1e-300))
+    return np.asarray(_error(A) / np.maximum(alike, _TINY))
 
 
 def _without_rounding(A: Array, values: Complex, uncertainty: Array) -> Complex:

@@ -17,9 +17,11 @@ from ..runs.fmpy_runs.instance import Instance
 from ..runs.fmpy_runs.states import State, signals
 from .point import Point
 
-_ITERATIONS = 50
+_ITERATIONS = 50  # steps after which a search without convergence is given up
 _LONGEST = 0.3  # rad or m, of a step
 _BALANCED = 1e-10  # of what the forces alone would do, m or rad of rows
+_RANK = 1e-12  # singular values relative to the largest: along smaller ones no step is taken
+_TINY = 1e-300  # rad or m, keeps a quotient finite
 
 
 def trimmed(model: Prepared, fmu: Path, near: State, parameters: Mapping[str, float] | None = None) -> Point:
@@ -43,7 +45,7 @@ def trimmed(model: Prepared, fmu: Path, near: State, parameters: Mapping[str, fl
             if np.all(np.abs(left) <= limits):
                 return point
             step = _step(slopes[:, [*free, *range(len(q), slopes.shape[1])]], left)
-            step *= min(1.0, _LONGEST / max(np.abs(step[: len(free)]).max(initial=0.0), 1e-300))
+            step *= min(1.0, _LONGEST / max(np.abs(step[: len(free)]).max(initial=0.0), _TINY))
             q[free] += step[: len(free)]
             u += step[len(free) :]
     worst = int(np.argmax(np.abs(left) / limits))
@@ -72,7 +74,7 @@ def _step(slopes: Array, left: Array) -> Array:
     """Weighted minimum-norm Newton step that zeroes the residual; each unknown is weighted by its effect."""
     sizes = np.linalg.norm(slopes, axis=0)
     sizes[sizes == 0.0] = 1.0
-    return np.asarray(-np.linalg.lstsq(slopes / sizes, left, rcond=1e-12)[0] / sizes)
+    return np.asarray(-np.linalg.lstsq(slopes / sizes, left, rcond=_RANK)[0] / sizes)
 
 
 def _limits(model: Prepared, at: State) -> Array:

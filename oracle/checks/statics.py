@@ -10,6 +10,8 @@ from ..equations.model import Model
 from .ranks import comparable, rank_range, units_of
 
 _BALANCED = 1e-7  # of the largest force or moment that acts, weight included
+_RANK = 1e-9  # singular values of C relative to the largest: smaller ones carry no load
+_NO_FORCE = 1e-12  # N or N·m: keeps a mechanism without any force in balance with rounding
 
 
 def unbalanced(model: Model) -> Iterator[str]:
@@ -27,8 +29,8 @@ def unbalanced(model: Model) -> Iterator[str]:
     found = model.situation(model.state(0.0, model.q0, 0.0 * model.qd0))
     C = found.rows.C[_closure_rows(model)][:, free]
     Q = found.Q[free]
-    left = Q - C.T @ np.linalg.lstsq(C.T, Q, rcond=1e-9)[0] if len(C) else Q
-    acting = max(float(np.abs(found.load.force[:-1]).max()), float(np.abs(found.load.effort).max()), 1e-12)
+    left = Q - C.T @ np.linalg.lstsq(C.T, Q, rcond=_RANK)[0] if len(C) else Q
+    acting = max(float(np.abs(found.load.force[:-1]).max()), float(np.abs(found.load.effort).max()), _NO_FORCE)
     mass = sum(body.inertia.mass for body in model.machine.bodies)
     weight = mass * float(np.linalg.norm(model.data["gravity"]))
     worst = int(np.argmax(np.abs(left)))

@@ -36,6 +36,8 @@ from ..forces.supports import supports
 from .claims import Claims
 from .dynamics import Inertial, Inertias
 
+_AFTER = 1e-9  # s, or of the time: after a switch, whose new side holds at the switch itself
+
 
 @dataclass(frozen=True)
 class Stack:
@@ -144,7 +146,7 @@ class Model:
         motion, given = self._kinematics(q, qd), inputs or {}
         own = np.zeros(2 * len(self.filters)) if lag is None else lag
         followed = [f.motion(own[2 * i], own[2 * i + 1], given) for i, f in enumerate(self.filters)]
-        after = Sides(t + 1e-9 * max(1.0, abs(t))) if sides is None else sides
+        after = Sides(t + _AFTER * max(1.0, abs(t))) if sides is None else sides
         return State(t, motion, self._points(motion), after, np.array(followed).reshape(-1, 3), given)
 
     def situation(self, state: State) -> Situation:

@@ -14,6 +14,7 @@ from ...core.trajectory import Array, Trajectory
 from .scales import VIOLATIONS, scales
 
 _ROUNDING = 1e-12  # times that differ by less than this fraction of the horizon are the same
+_LACKING = 1e-9  # of a horizon: time by which a span may be shorter and still covers it
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ def compare(
         max_rel_error=relative[worst],
         tolerance=tolerance,
         ok=relative[worst] <= tolerance
-        and _covers(span, horizon)
+        and covers(span, horizon)
         and all(np.isfinite([*violations.values()]))
         and not (complete and set(reference.signals) ^ set(run.signals)),
         horizon=span,
@@ -221,14 +222,15 @@ def _largest(values: Array) -> float:
     return largest if np.isfinite(largest) else np.inf
 
 
-def _covers(span: float, horizon: float) -> bool:
-    return span >= horizon * (1 - 1e-9)
+def covers(span: float, horizon: float) -> bool:
+    """Whether a time span, s, covers a horizon, s, but for rounding."""
+    return span >= horizon * (1.0 - _LACKING)
 
 
 def _note(reference: Trajectory, run: Trajectory, grid: CommonGrid) -> str:
     notes = [run.note] if run.note else []
     span, full = float(grid.time[-1] - grid.time[0]), float(reference.time[-1] - reference.time[0])
-    if not _covers(span, full):
+    if not covers(span, full):
         notes.append(f"compared over {span:.6g} s of {full:.6g} s")
     if grid.interpolated:
         notes.append("output times differ, interpolated by a cubic spline")

@@ -11,10 +11,11 @@ from ...analysis import Residuals, residuals
 from ...analysis.prepared import Prepared
 from ...core.trajectory import Array, Trajectory
 from ...mechanism import signal_names
-from .compare import Comparison, listed
+from .compare import Comparison, covers, listed
 from .decay import free_decay
 
 _SLACK = 1.01  # of a decay that is known by its start
+_NAMED = 0.1  # of the largest violation of a row: rows that are violated by more are named
 _UNIT = {0: "", 1: " per s", 2: " of its acceleration"}
 
 
@@ -71,7 +72,7 @@ def agreement(comparisons: Sequence[Comparison], full: float) -> Finding:
             False,
             f"{len(failed)} of {len(comparisons)} runs do not agree with the reference: {', '.join(failed)}.",
         )
-    short = [c for c in comparisons if c.horizon < full * (1 - 1e-9)]
+    short = [c for c in comparisons if not covers(c.horizon, full)]
     count = len(comparisons) - len(short)
     whole = [f"{count} run{'s' if count > 1 else ''} over all of {full:.4g} s"] if count else []
     parts = [f"{c.name} over {c.horizon:.3g} s of {full:.4g} s" for c in short]
@@ -171,7 +172,7 @@ def _which(found: Residuals, level: int, run: Trajectory) -> str:
     if run.name != "reference":
         return ""
     largest = np.max(np.abs((found.position, found.velocity)[level]), axis=0)
-    return f" ({listed([found.names[i] for i in np.flatnonzero(largest > 0.1 * largest.max())])})"
+    return f" ({listed([found.names[i] for i in np.flatnonzero(largest > _NAMED * largest.max())])})"
 
 
 def _decayed(model: Prepared, found: Residuals) -> tuple[Array, Array]:

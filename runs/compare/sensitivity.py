@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...core.trajectory import Array, Trajectory
-from .compare import Comparison, compare, error_over_time
+from .compare import Comparison, compare, covers, error_over_time
 
 CHANGE = 1e-12  # of each signal's scale: change of the initial state
 FINER = 0.01  # of a solver's tolerance, where a run is repeated
@@ -75,7 +75,7 @@ def judged(
     The tolerance stays; it holds up to the time when a right run may exceed it. After that time the run may differ
     by as much as the reference's repetitions allow, and by no more.
     """
-    begin, covered = known.begin(comparison.tolerance), comparison.horizon >= reference.time[-1] * (1.0 - 1e-9)
+    begin, covered = known.begin(comparison.tolerance), covers(comparison.horizon, float(reference.time[-1]))
     if begin is None or not covered:
         return comparison
     if not known.explains(*error_over_time(reference, run, units), comparison.tolerance):
