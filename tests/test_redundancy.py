@@ -14,6 +14,7 @@ from helpers_parts import X, Y, Z, body, link, machine
 from helpers_program import Numeric
 from helpers_redundant import Array, polygon, repeated_task, started
 from helpers_reference import manipulator, mechanism_of, slope, unchecked
+from helpers_stages import StagedModel
 from test_reactions import door
 
 from gpmelica import analysis
@@ -94,6 +95,20 @@ def test_least_norm_of_any_matrix() -> None:
     found = E.T @ np.linalg.lstsq((E @ C).T, force, rcond=None)[0]
     assert found @ C == pytest.approx(force, rel=1e-9)
     assert [found @ idle for idle in ([0, 0, -3, 0, 0, 0, -1, 0], np.eye(8)[7])] == pytest.approx([0, 0], abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_generated_joint_loads_of_least_norm(seed: int) -> None:
+    """All joints of a redundant loop share its load; generated equations and reference share it alike."""
+    data = polygon(seed, redundant="minimum_norm") | {"outputs": {"loads": "all"}}
+    model = prepare(from_data(data))
+    q, qd = model.start
+    outputs = StagedModel(model)(0.0, q, qd).outputs
+    loads = analysis.joint_loads(model.mechanism, 0.0, q, qd, start=model.start)
+    assert len(loads) == model.mechanism.n
+    for link_name, expected in loads.items():
+        found = [outputs[f"{link_name}_load_{part}"] for part in ("fx", "fy", "fz", "nx", "ny", "nz")]
+        assert found == pytest.approx(expected, abs=1e-8 * np.abs(expected).max())
 
 
 def test_rows_of_rounding_noise_bear_nothing() -> None:
