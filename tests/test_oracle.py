@@ -26,7 +26,7 @@ from gpmelica.oracle.checks.start import check_start
 from gpmelica.oracle.runs.simulate import simulate
 from gpmelica.runs.compare.compare import compare
 from gpmelica.runs.compare.findings import Finding, start_consistency
-from gpmelica.tasks.run import reference_run
+from gpmelica.tasks.reference_run import reference_run
 from gpmelica.tasks.second_opinion import Opinion, asked, given
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

@@ -31,7 +31,8 @@ from gpmelica.runs.compare.compare import Comparison, compare
 from gpmelica.runs.compare.result import comparison_data
 from gpmelica.runs.compare.sensitivity import CHANGE, Sensitivity, judged, sensitivity
 from gpmelica.tasks import agreement
-from gpmelica.tasks.run import TOLERANCE, reference_run
+from gpmelica.tasks.reference_run import reference_run
+from gpmelica.tasks.run import TOLERANCE
 
 TIME = np.linspace(0.0, 10.0, 1001)
 UNITS = {"x": "m"}
