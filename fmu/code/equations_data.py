@@ -93,6 +93,7 @@ def data(
         "pace_parameters": _integers(indices),
         "relations": [_string(relation.description) for relation in program.relations],
         "checks": [{"message": _string(c.message), "bound": c.bound} for c in program.checks],
+        "lines": [_string(length.line) for length in program.lengths],
         "pointers": tables,
         "numbers": {name: numbers for name, numbers in starts.items() if numbers},
         "equations": {
@@ -108,6 +109,9 @@ def data(
             **{name: name for name in tables},
             **{name: name if numbers else "0" for name, numbers in starts.items()},
             "checks": "checks" if program.checks else "0",
+            "n_lines": len(program.lengths),
+            "lines": "lines" if program.lengths else "0",
+            "meeting": program.meeting,
             "requirements": "requirements" if program.requirements else "0",
             "relations": "relations" if program.relations else "0",
             "n_lookups": len(program.lookups),

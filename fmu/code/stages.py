@@ -39,7 +39,14 @@ from .tape import with_own_registers
 
 _TREE_FACTORS = 7  # doubles per coordinate, of sources/algebra/tree_solve.h
 # Groups that use what is computed in those before them; those of one chain know nothing of the others'.
-_CHAINS = (("dynamics", "outputs"), ("violations",), ("project_position",), ("project_velocity",), ("checks",))
+_CHAINS = (
+    ("dynamics", "outputs"),
+    ("violations",),
+    ("project_position",),
+    ("project_velocity",),
+    ("checks",),
+    ("lengths",),
+)
 
 
 def stage(program: Program) -> Staged:
@@ -132,6 +139,7 @@ class _Cutter:
             ("violations", len(LEVELS) if program.projections else 0),
             ("corrections", len(LEVELS) if program.projections else 0),
             ("checks", len(program.checks)),
+            ("lengths", 2 * len(program.lengths)),
             ("calculated", sum(math.prod(item.shape) for item in program.calculated)),
             ("requirements", len(program.requirements)),
             *((f"{level}_change", len(program.states) if level in program.projections else 0) for level in LEVELS),
@@ -189,11 +197,17 @@ class _Cutter:
             results["violations"] = {"violations": self._violations()}
         if program.checks:
             results["checks"] = {"checks": [check.value for check in program.checks]}
+        if program.lengths:
+            results["lengths"] = {"lengths": self._lengths()}
         return results
 
     def _violations(self) -> list[Expr]:
         projections = self.program.projections
         return [projections[key].violation if key in projections else ir.constant(0.0) for key in LEVELS]
+
+    def _lengths(self) -> list[Expr]:
+        """Length and rate of each line."""
+        return [expr for length in self.program.lengths for expr in (length.value, length.rate)]
 
     def _groups(self) -> dict[str, list[Item]]:
         program = self.program
@@ -212,6 +226,7 @@ class _Cutter:
         groups["dynamics"] = _with_checks_last(groups["dynamics"])
         groups["violations"] = self._definitions(self._violations())
         groups["checks"] = self._definitions(check.value for check in program.checks)
+        groups["lengths"] = self._definitions(self._lengths())
         for level, projection in program.projections.items():
             solve = projection.solve
             groups[f"project_{level}"] = [*self._definitions([solve.matrix, solve.right]), solve]

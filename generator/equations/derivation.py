@@ -23,6 +23,7 @@ from .solution import accelerations, joint_loads, left_out, projection, reduced_
 from .solution.system import ActiveSystem, Partition
 
 Array = NDArray[np.float64]
+_MEETING = 1e-6  # of the mechanism's extent: ends of a line that come nearer meet
 
 
 def derive(
@@ -40,7 +41,7 @@ def derive(
     following  what of the start follows other numbers; None: nothing
     filter_begins  what each filter begins with, rad or m
     """
-    program = Program(chain.name, chain.description)
+    program = Program(chain.name, chain.description, meeting=float(f"{_MEETING * extent:.2g}"))
     mechanism = build(chain, Symbols(program))
     program.reserved |= outputs.names(mechanism)
     bodies = kinematics.derive(program, mechanism)

@@ -348,7 +348,19 @@ def _of_items(found: Iterable[tuple[Item, str]]) -> list[Group]:
 
 def assertions(program: Program) -> list[str]:
     """Assertions of the model, laid out; a message is not broken into lines."""
-    return [*_requirements(program), *_running_assertions(program)]
+    return [*_requirements(program), *_running_assertions(program), *_lengths(program)]
+
+
+def _lengths(program: Program) -> Iterator[str]:
+    """Lines that keep a length: a run that comes to zero length ends."""
+    bound = mo.number(program.meeting)
+    for length in program.lengths:
+        before = mo.quoted(f"the length of line {length.line} passes through zero at t = ")
+        after = mo.quoted(" s, where its force has no direction; expected ends that stay apart")
+        yield (
+            f"{_MARGIN}assert({mo.text(length.value)} > {bound},\n"
+            f"{_MARGIN}    {before} + String(time) +\n{_MARGIN}    {after});"
+        )
 
 
 def _requirements(program: Program) -> Iterator[str]:

@@ -124,6 +124,15 @@ class Assertion:
 
 
 @dataclass(frozen=True)
+class Length:
+    """Length of a line, m, and its rate, m/s: the line's force has no direction where the length is zero."""
+
+    line: str
+    value: Expr
+    rate: Expr
+
+
+@dataclass(frozen=True)
 class Requirement:
     """Bounds of a value that follows from parameters, with its meaning for messages."""
 
@@ -231,6 +240,8 @@ class Program:
     requirements of the parameters, before a run
     checks       of the start and of every completed step, in every tool
     assertions   for tools that do not say themselves what is singular
+    lengths      of lines, none of which may pass through zero
+    meeting      m, length at which the ends of a line meet
     events       switching times; the position is the switch's index
     lookups      tables of the description, as far as expressions use them
     timed        the description's expressions, as far as they may depend on time
@@ -265,6 +276,8 @@ class Program:
     requirements: list[Requirement] = field(default_factory=list)
     checks: list[Assertion] = field(default_factory=list)
     assertions: list[Assertion] = field(default_factory=list)
+    lengths: list[Length] = field(default_factory=list)
+    meeting: float = 0.0
     info: dict[str, str] = field(default_factory=dict)
     gatherings: Gatherings = field(default_factory=Gatherings)
     listed: set[str] = field(default_factory=set)

@@ -82,6 +82,9 @@ struct Model {
     bool branch_is_open; /* the model is near a singular configuration */
     double regularity;   /* of the constraints at the last evaluation; 0: not known, or they depend on each other */
     double most_regular; /* the largest so far */
+    double *lengths;     /* zero_length.c: states and lengths of lines at both ends of a step */
+    double lengths_time; /* s, of its begin */
+    bool lengths_are_known; /* there */
     double *inputs_begin; /* inputs.c: values at the begin of a communication step, then rates */
     double *inputs_rates;
     double inputs_origin; /* s, the begin */

@@ -10,6 +10,7 @@
 #include "projection.h"
 #include "table.h"
 #include "vectors.h"
+#include "zero_length.h"
 
 #include <math.h>
 #include <string.h>
@@ -83,7 +84,9 @@ static bool check_states(Model *model) {
     return true;
 }
 
-static bool begin_after_event(Model *model) { return model_handle_event(model) && note_indicators(model); }
+static bool begin_after_event(Model *model) {
+    return model_handle_event(model) && note_indicators(model) && zero_length_begin(model);
+}
 
 /* Beyond the end of a communication step: what comes and goes within a few output steps must not be stepped over where
    the model rests. */
@@ -114,7 +117,8 @@ static bool integrate(Model *model, double end, bool may_pass) {
     const bool passes = may_pass && can_pass(model, integrator, end - model->inputs_origin);
     model->end = end;
     model->longest_step = longest_step(model, end - model->inputs_origin, passes);
-    if (!begin_after_event(model)) return false; /* inputs may have changed relations */
+    if (!resumed) zero_length_forget(model); /* inputs may have changed forces */
+    if (!begin_after_event(model)) return false; /* and relations */
     model->slope = resumed ? ahead_slope(model) : NULL;
     while (model_time(model) < model->end) {
         const double landing = fmin(model->end, switches_next_time(model));

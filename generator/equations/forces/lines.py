@@ -15,7 +15,7 @@ from functools import partial
 from ....language import differentiate, ir
 from ....language.ir import Expr
 from ....mechanism import GROUND, Line, Mechanism, Place
-from ...program.program import Input
+from ...program.program import Input, Length
 from ..bodies.lengths import End, along
 from .element import ZERO, Forces
 
@@ -40,6 +40,7 @@ class LineForce:
         rate = forces.publish(line.signals["rate"], u @ v)
         ends, turning = (End(a, at_a, -1.0), End(b, at_b)), (v @ v - rate * rate) / length
         forces.points.lengths.add(f"{name}.length", partial(along, kinematics, u, ends, turning))
+        forces.program.lengths.append(Length(name, length, rate))
         tension = forces.publish(line.signals["force"], self._tension(forces, length, rate))
         F = define(f"F_{name}", tension * u, "N", f"force of {name} on the body of its end a")
         add, member = forces.program.gatherings.add, (LINES, name)

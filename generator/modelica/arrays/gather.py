@@ -343,6 +343,7 @@ class _Gathering:
             start_values=[replace(v, expr=change(v.expr)) for v in program.start_values],
             checks=[replace(a, value=change(a.value)) for a in program.checks],
             assertions=[replace(a, value=change(a.value)) for a in program.assertions],
+            lengths=[replace(x, value=change(x.value), rate=change(x.rate)) for x in program.lengths],
             requirements=[replace(r, value=change(r.value)) for r in program.requirements],
             start=start,
         )
