@@ -68,6 +68,7 @@ def fmu_run(compiled: Compiled, mode: Mode, **options: Any) -> Trajectory:
     return simulate(compiled.fmu, mode, list(compiled.model.units), name=mode, **settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("law", LAWS)
 def test_an_fmu_run_ends_at_a_length_of_zero(law: Table, mode: Mode, compile_data: CompileData) -> None:
@@ -103,6 +104,7 @@ def test_an_fmu_run_past_a_short_line_goes_on(offset: float, mode: Mode, compile
     assert run.signals["cart_position"][-1] == pytest.approx(0.5, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_an_fmu_run_of_a_line_that_turns_back_goes_on(mode: Mode, compile_data: CompileData) -> None:
     """No false alarm of the pendulum's leg."""
