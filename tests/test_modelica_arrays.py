@@ -9,9 +9,13 @@ from itertools import product
 import numpy as np
 import pytest
 from helpers_backends import example_model
+from helpers_modelica import undeclared
+from helpers_parts import X, Y, Z, link, machine
 from helpers_program import Numeric
+from machines.equipment import equipped
 
-from gpmelica.analysis.prepared import Prepared
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.description.load import from_data
 from gpmelica.generator.equations.solution.point_sums import with_point_sums
 from gpmelica.generator.modelica import text as mo
 from gpmelica.generator.modelica.arrays import gather, loops
@@ -42,6 +46,20 @@ def model(request: pytest.FixtureRequest) -> Prepared:
 
 def _arranged(model: Prepared) -> Arrangement:
     return gather.arranged(for_compilers(with_point_sums(model.program)), {})
+
+
+@pytest.mark.parametrize("links", range(1, 5))
+@pytest.mark.parametrize("kind", ["prismatic", "revolute"])
+def test_every_array_is_declared(kind: str, links: int) -> None:
+    """Also where nothing turns, so that only derived parameters name masses, centres and inertias."""
+    joints = [link(f"x{i}", kind, axis) for i, axis in zip(range(links), (X, Y, Z, X), strict=False)]
+    assert undeclared(prepare(from_data(machine(*joints))).modelica()) == set()
+
+
+@pytest.mark.parametrize("seed", [0, 1, 5, 7, 8, 12, 21])
+def test_every_name_is_declared(seed: int) -> None:
+    """Random mechanisms with tables, lines, contacts, friction and paths."""
+    assert undeclared(prepare(from_data(equipped(seed, 8))).modelica()) == set()
 
 
 def test_loops_say_the_same(model: Prepared) -> None:

@@ -131,13 +131,12 @@ class _Gathering:
             elif owner[item.name] not in placed:
                 placed.add(owner[item.name])
                 self._add_array(*self._arrays[owner[item.name]])
-        for name, entry in self._arrays.items():
-            if name not in placed and self._is_asked(entry[1]):
-                self._add_array(*entry)
+        renamed = self._renamed()
+        self._add_asked({name: entry for name, entry in self._arrays.items() if name not in placed}, renamed)
         spaces = {item.name: self._counted(item.shape) for item in self._items}
         spaces |= {name: self._axes(array, elements) for array, name, elements in self._arrays.values()}
         values = {name: tuple(elements) for _, name, elements in self._arrays.values()}
-        return Arrangement(self._renamed(), tuple(self._variables), tuple(self._statements), spaces, values)
+        return Arrangement(renamed, tuple(self._variables), tuple(self._statements), spaces, values)
 
     # ---- arrays ----
 
@@ -274,9 +273,17 @@ class _Gathering:
         n = len(self._program.gatherings.sets.get("coordinates", ()))
         return tuple("coordinates" if size == n else "" for size in shape)
 
-    def _is_asked(self, name: str) -> bool:
-        """Whether an equation so far names an array."""
-        return any(name in statement.right.symbols | statement.left.symbols for statement in self._statements)
+    def _add_asked(self, waiting: dict[str, tuple[Gathered, str, list[Expr]]], renamed: Program) -> None:
+        """Add the arrays that equations, derived parameters or anything outside the items name; no others."""
+        while asked := [name for name, entry in waiting.items() if entry[1] in self._named(renamed)]:
+            for name in asked:
+                self._add_array(*waiting.pop(name))
+
+    def _named(self, renamed: Program) -> set[str]:
+        """Names in all equations and derived parameters so far, and in everything outside the items."""
+        expressions = [expr for statement in self._statements for expr in (statement.left, statement.right)]
+        expressions += [variable.value for variable in self._variables if variable.value is not None]
+        return set().union(*(expr.symbols for expr in [*expressions, *_asked(renamed)]))
 
     # ---- all other items ----
 
