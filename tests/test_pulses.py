@@ -225,3 +225,22 @@ def test_the_verdict_is_right_about_pulses(pulse: Any, tmp_path: Path) -> None:
     assert len(report.runs) == 4
     for run in report.runs:
         assert run.signals["mass_position_dot"][-1] == pytest.approx(speed, rel=1e-5)
+
+
+@pytest.mark.slow
+def test_short_pulses_of_lines_late_in_a_long_run() -> None:
+    """Lines of 50 m keep their length, and a divisor that is constant comes to no end of a domain.
+
+    The impulses are ∫F dt: 100 N, and 1e-6 N/m · 1e8 m, over a Gaussian of 0.2 ms.
+    """
+    end = {"link": "ground", "point": [-50.0, 0.0, 0.0]}
+    pull = {"name": "pull", "a": end, "b": {"link": "pulled"}, "force": "100*exp(-((t-66.2211)/0.0002)^2)"}
+    rest = "50+1e8*exp(-((t-91.4602)/0.0002)^2)"
+    spring = {"name": "spring", "a": end, "b": {"link": "sprung"}, "stiffness": 1e-6, "rest": rest}
+    slides = (link("pulled", "prismatic", X), link("sprung", "prismatic", X))
+    settings = {"start": "description", "stop": 100.0, "output_step": 5.0}
+    chain = from_data(machine(*slides, gravity=[0.0, 0.0, 0.0], lines=[pull, spring], simulation=settings))
+    run = gp.Model(chain).simulate()
+    impulse = 100.0 * 0.0002 * np.sqrt(np.pi)
+    assert run["pulled_position_dot"][-1] == pytest.approx(-impulse, rel=1e-5)
+    assert run["sprung_position_dot"][-1] == pytest.approx(impulse, rel=1e-4)

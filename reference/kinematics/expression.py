@@ -370,12 +370,21 @@ _DISTANCES: dict[str, Callable[..., float]] = {
 }
 
 
+_LIMITED = {"/": slice(1, 2), "^": slice(0, 1)}  # operands that limit the domain, where not all do
+
+
+def _has_moving_limit(call: Call) -> bool:
+    """Whether an operand that limits the domain varies with time or state: a constant divisor comes to no end."""
+    limited = call.children[_LIMITED.get(call.function, slice(None))]
+    return any(True for operand in limited for _ in names(operand))
+
+
 def ends(node: Node, at: Instant) -> Iterator[tuple[float, str]]:
     """Functions that are near to the ends of their domains, or to where their derivatives have no bound."""
     if isinstance(node, Choice):
         yield from ends(node.chosen(at), at)
         return
-    if isinstance(node, Call) and node.function in _DISTANCES:
+    if isinstance(node, Call) and node.function in _DISTANCES and _has_moving_limit(node):
         distance = abs(_DISTANCES[node.function](*[plain(child.value(at)) for child in node.children]))
         if distance < _NEAR:
             yield distance, node.function
