@@ -24,7 +24,7 @@ import casadi as ca
 from ...generator.program.program import Program, Start
 from ...language.ir import Expr
 from .casadi_eval import SX, Evaluator, needed
-from .staged import Block, Phase, Stage, Staged, System
+from .staged import Block, Label, Phase, Stage, Staged, System
 from .tape import with_own_registers
 
 Known: TypeAlias = Mapping[str, SX]
@@ -88,6 +88,7 @@ class StartStages:
     def _block(self, name: str, size: int) -> SX:
         symbol = ca.SX.sym(name, size)
         self._blocks[name] = self._staged.allocate(size)
+        self._staged.labels[self._blocks[name]] = Label(name)
         self._arguments.append((symbol, self._blocks[name]))
         return symbol
 
@@ -99,6 +100,7 @@ class StartStages:
         """
         n, staged = right.numel(), self._staged
         values = [*([] if matrix is None else [ca.vec(matrix)]), right, left]
+        labels = [*([] if matrix is None else [Label("matrix")]), Label("right"), Label("left")]
         outputs = tuple(staged.allocate(value.numel()) for value in values)
         right_block, left_block = outputs[-2:]
         tangent = staged.allocate(n * n) if matrix is None else None
@@ -108,8 +110,9 @@ class StartStages:
         stiffness, tried = (staged.allocate(free * free), staged.allocate(n)) if tangent else (None, None)
         stage = len(staged.group("start"))
         staged.phases.append(Phase(name, stage, found, begin, left_block, names, stiffness, tried))
-        self._stage(name, values, outputs, system, vanishes=name != "velocities")
+        self._stage(name, values, outputs, labels, system, vanishes=name != "velocities")
         step = ca.SX.sym(f"{name}_step", n)
+        staged.labels[right_block] = Label(f"{name}_step")
         self._arguments.append((step, right_block))
         return step
 
@@ -118,6 +121,7 @@ class StartStages:
         what: str,
         values: list[SX],
         outputs: tuple[Block, ...],
+        labels: Sequence[Label],
         system: System | None,
         *,
         vanishes: bool = False,
@@ -128,7 +132,9 @@ class StartStages:
             [ca.densify(value) for value in values],
         )
         inputs = tuple(block for _, block in self._arguments)
-        self._staged.stages.append(Stage(what, "", "start", function, inputs, outputs, system, vanishes))
+        self._staged.stages.append(
+            Stage(what, "", "start", function, inputs, outputs, system, tuple(labels), vanishes)
+        )
 
     def _states(self, q: Sequence[SX], qd: Sequence[SX]) -> None:
         names = self._start.coordinates
@@ -136,7 +142,8 @@ class StartStages:
         bristles = {s.name: self._finder.known.get(f"{s.name}_start") for s in self._program.states}
         states: list[SX] = [values.get(name, given) for name, given in bristles.items()]
         self._staged.given += [self._place(f"{state.name}_start") for state in self._program.states]
-        self._stage("start states", [ca.vertcat(*states)], (self._staged.blocks["start_states"],), None)
+        outputs = (self._staged.blocks["start_states"],)
+        self._stage("start states", [ca.vertcat(*states)], outputs, self._staged.read(outputs), None)
 
 
 def initial(start: Start, phase: str) -> list[float]:
