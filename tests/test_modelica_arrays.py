@@ -11,7 +11,7 @@ import pytest
 from helpers_backends import example_model
 from helpers_modelica import undeclared
 from helpers_parts import X, Y, Z, link, machine
-from helpers_program import Numeric
+from helpers_program import Evaluator, Numeric
 from machines.equipment import equipped
 
 from gpmelica.analysis.prepared import Prepared, prepare
@@ -21,6 +21,7 @@ from gpmelica.generator.modelica import text as mo
 from gpmelica.generator.modelica.arrays import gather, loops
 from gpmelica.generator.modelica.arrays.gather import Arrangement, Statement
 from gpmelica.generator.modelica.arrays.loops import Equation, Loop
+from gpmelica.generator.modelica.arrays.sums import folded
 from gpmelica.generator.modelica.linear_systems import for_compilers
 from gpmelica.language import ir
 
@@ -71,6 +72,36 @@ def test_loops_say_the_same(model: Prepared) -> None:
     rolled = sorted(_lookup(line, values) for e in equations for line in _written_out(e, tables, {}))
     assert any(isinstance(equation, Loop) for equation in equations)
     assert rolled == sorted(_lookup(_line(statement), values) for statement in arrangement.statements)
+
+
+def test_equations_hold_at_a_state(model: Prepared) -> None:
+    """Values of the program's items fulfil every equation between arrays, and none of these is trivial."""
+    program = for_compilers(with_point_sums(model.program))
+    values = Numeric(program, _state(model))
+    arrangement = gather.arranged(program, {})
+    arrays = {name: np.array([values(element) for element in own]) for name, own in arrangement.values.items()}
+    known = Evaluator(values.values | arrays)
+    for statement in arrangement.statements:
+        left, right = known(statement.left), known(statement.right)
+        size = max(1.0, float(np.abs(left).max()))
+        np.testing.assert_allclose(right, left, atol=1e-9 * size, err_msg=_line(statement))
+        assert mo.text(statement.left) != mo.text(statement.right)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_folded_sums_keep_their_value(seed: int) -> None:
+    """Sums over neighbouring elements are products of blocks; gaps between elements stay gaps."""
+    rng, n = np.random.default_rng(seed), 12
+    x, A = ir.symbol("x", (n,)), ir.symbol("A", (n, 3))
+    known = Evaluator({"x": rng.normal(size=n), "A": rng.normal(size=(n, 3))})
+    blocks = 0
+    for term in (lambda i: x[i] * A[i, :], lambda i: A[i, :], lambda i: x[i]):
+        chosen = np.flatnonzero(rng.random(n) < 0.8).tolist()
+        total = sum((term(i) for i in chosen[1:]), start=term(chosen[0]))
+        found = folded(total)
+        blocks += len(mo.text(found)) < len(mo.text(total))
+        np.testing.assert_allclose(known(found), known(total), rtol=1e-12)
+    assert blocks >= 1
 
 
 def _line(statement: Statement) -> str:
@@ -125,12 +156,17 @@ def _part(value: ir.Expr, position: int) -> ir.Expr:
     return value.args[position]
 
 
-def test_sums_about_one_point(model: Prepared) -> None:
-    """Mass matrix, bias forces, accelerations and outputs are those of sums about the origin of each body."""
+def _state(model: Prepared) -> dict[str, float]:
+    """Values of all states, inputs and switches at a time near the start."""
     rng = np.random.default_rng(SEED)
     given = {s.variable: 0.1 * rng.normal() for s in model.program.states}
     given |= {v.name: 0.3 for v in model.program.start_values} | {e.name: 10.0 for e in model.program.inputs}
-    given |= {e.name: 0.0 for e in model.program.events} | {"time": 0.05}
+    return given | {e.name: 0.0 for e in model.program.events} | {"time": 0.05}
+
+
+def test_sums_about_one_point(model: Prepared) -> None:
+    """Mass matrix, bias forces, accelerations and outputs are those of sums about the origin of each body."""
+    given = _state(model)
     own, about_point = (
         Numeric(program, given).values for program in (model.program, with_point_sums(model.program))
     )

@@ -303,6 +303,13 @@ def _with_events(*times: float) -> Trajectory:
     return Trajectory("run", np.linspace(0.0, 1.0, 11), {"x": np.zeros(11)}, events=events)
 
 
+def test_an_objection_makes_the_start_inconsistent() -> None:
+    """A start that production finds consistent is not if the oracle objects; the objection is the text."""
+    fine = Finding(True, "Every constraint row holds at the start.")
+    assert Opinion((), ()).of_start(fine) == fine
+    assert Opinion(("closure pin is open",), ()).of_start(fine) == Finding(False, "closure pin is open")
+
+
 def test_event_times_are_compared() -> None:
     """A later event, or one that the other run has not, is named; a grazed one is not."""
     attempts = Oracle.attempts_of(_with_events(0.3))
