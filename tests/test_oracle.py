@@ -23,6 +23,7 @@ from gpmelica.description.tables.task import Path as DescribedPath
 from gpmelica.description.types.closures import CLOSURE_TYPES, DEFORMATIONS, Condition
 from gpmelica.mechanism import builder, rfem
 from gpmelica.oracle.checks.start import check_start
+from gpmelica.oracle.constraints.paths import legs
 from gpmelica.oracle.runs.simulate import simulate
 from gpmelica.runs.compare.compare import compare
 from gpmelica.runs.compare.findings import Finding, start_consistency
@@ -301,6 +302,15 @@ def test_a_wrong_mass_shows(monkeypatch: pytest.MonkeyPatch) -> None:
 def _with_events(*times: float) -> Trajectory:
     events = tuple(Event(t, "contact deck", k % 2 == 0, "touches") for k, t in enumerate(times))
     return Trajectory("run", np.linspace(0.0, 1.0, 11), {"x": np.zeros(11)}, events=events)
+
+
+def test_legs_of_a_path_overlap_by_their_blend_times() -> None:
+    """Each leg begins before the last one ends; a trapezoidal speed rises for a quarter of a leg unless told."""
+    table = {"waypoints": np.zeros((4, 3)).tolist(), "leg_time": [1.0, 2.0, 3.0], "blend_time": [0.2, 0.3]}
+    found = legs(table | {"profile": "trapezoidal", "ramp": None})
+    assert [leg.begin for leg in found] == pytest.approx([0.0, 0.8, 2.5])
+    assert [leg.duration for leg in found] == [1.0, 2.0, 3.0]
+    assert [leg.ramp for leg in found] == [0.25, 0.25, 0.25]
 
 
 def test_an_objection_makes_the_start_inconsistent() -> None:
