@@ -34,7 +34,7 @@ class Functions:
 
 
 def functions(staged: Staged, derivatives: Mapping[str, StageDerivative], *, adjoint: bool) -> Functions:
-    """Of all stages and their derivatives; adjoint: reverse ones too.
+    """C code of all stages and of their forward derivatives; adjoint: of reverse derivatives, too.
 
     Raises BuildError if CasADi has an operation that is not known here.
     """

@@ -131,14 +131,14 @@ def data(
 
 
 def _positions(program: Program) -> int:
-    """How many of the first states have the next as many as derivatives: all coordinates, or none."""
+    """Number of leading states whose derivatives are the states after them: all coordinates, or none."""
     rates = list(takewhile(lambda derivative: derivative.op == "symbol", (s.derivative for s in program.states)))
     following = [state.name for state in program.states[len(rates) : 2 * len(rates)]]
     return len(rates) if [rate.data for rate in rates] == following else 0
 
 
 def _complete(blocks: Mapping[str, int]) -> dict[str, int]:
-    """What the contract counts → how many of them there are here."""
+    """Counter of the contract → its value in the generated code."""
     return {
         "N_GROUPS": len(GROUPS),
         "N_LEVELS": len(LEVELS),
@@ -270,7 +270,7 @@ _FOUND = {
 
 
 def _start(program: Program, staged: Staged) -> dict[str, Any]:
-    """Which parameters the start states are, and which of them the start does not follow."""
+    """Lists that connect start states with parameters, and mark parameters that the start does not follow."""
     places = _parameter_places(program)
     if program.start is None:
         return {}
@@ -307,7 +307,7 @@ def _lookup(lookup: Lookup) -> dict[str, Any]:
 
 
 def _paces(program: Program, timed: Pace) -> dict[str, Pace]:
-    """Those that bound steps, by the names of their intervals."""
+    """Paces that bound steps, by the names of their intervals."""
     found = {f"{name}_intervals": table.pace for name, table in _tables(program)} | {_TIMED: timed}
     return {name: pace for name, pace in found.items() if not pace.is_steady}
 

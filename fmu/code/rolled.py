@@ -25,20 +25,20 @@ _PARAMETERS = {"arg": "const double **arg", "res": "double **res", "w": "double 
 
 
 class Local(NamedTuple):
-    """What an earlier line of the same round gives."""
+    """Operand that an earlier line of the same round computes."""
 
     line: int
 
 
 class Numbers(NamedTuple):
-    """In memory: the number of an argument, or COMPUTED, and its elements, or operations, by rounds."""
+    """Operand in memory: number of an argument and its elements by rounds, or COMPUTED and operations."""
 
     block: int
     elements: tuple[int, ...]
 
 
 class Carried(NamedTuple):
-    """What a line of the round before gives; in the first one, what an operation before the loop has given."""
+    """Operand that a line of the last round computed, or in the first round an operation before the loop."""
 
     line: int
     first: Numbers
@@ -88,7 +88,7 @@ def _kinds(tape: Tape) -> Integers:
 
 
 def _operands(tape: Tape, piece: Piece) -> list[list[Operand]]:
-    """Of each line of a piece."""
+    """Operands of each line of a piece."""
     blocks = tape.blocks[piece.start : piece.start + piece.period]
     elements = tape.elements[piece.start : piece.end].reshape(piece.rounds, piece.period, 2)
     lines = elements - piece.start - piece.period * np.arange(piece.rounds)[:, None, None]
@@ -130,7 +130,7 @@ class _Names:
 
 @dataclass
 class _Memory:
-    """Where what is computed is found by others: cells of w, by operations; results are found where they are."""
+    """Places of computed values that other pieces read: results, or cells of w by operations."""
 
     tape: Tape
     names: _Names
@@ -177,7 +177,7 @@ def _memory(tape: Tape, cut: Sequence[Piece], operands: Sequence[list[list[Opera
 
 
 def _last_readers(memory: _Memory, operands: Sequence[list[list[Operand]]]) -> Integers:
-    """By operations: the last piece that reads in w what they give, shape (n,); -1: none."""
+    """Last piece that reads the value of each operation in w, shape (n,); −1: none."""
     last = np.full(len(memory.tape.codes), -1)
     for k, lines in enumerate(operands):
         for values in _read(operand for line in lines for operand in line):
@@ -187,7 +187,7 @@ def _last_readers(memory: _Memory, operands: Sequence[list[list[Operand]]]) -> I
 
 
 def _read(operands: Iterable[Operand]) -> Iterable[Numbers]:
-    """What is read from memory."""
+    """Yield the operands that are read from memory."""
     for operand in operands:
         if isinstance(operand, Carried):
             yield operand.first
@@ -220,7 +220,7 @@ class _Text:
         self._lines: list[str] = []
 
     def text(self) -> str:
-        """Of the function's body."""
+        """Return the C code of the function's body."""
         for line in range(self._piece.period):
             self._line(line)
         if self._piece.rounds == 1:
@@ -291,7 +291,7 @@ class _Text:
         return str(indices[0]) if step == 0 else f"{indices[0]} + i" if step == 1 else f"{indices[0]} + {step}*i"
 
     def _table(self) -> str:
-        """Of the indices that are no multiples of the round's."""
+        """C table of indices that are not affine in the round."""
         if not self._columns:
             return ""
         rows = (", ".join(map(str, row)) for row in zip(*self._columns, strict=True))

@@ -38,12 +38,12 @@ class StageDerivative:
 
     @cached_property
     def forward(self) -> ca.Function:
-        """Of the values and of changes of `origin`."""
+        """Forward derivative: function of the values and of changes of `origin`."""
         return self._derivative(f"{self.name}_forward", self.origin, self.to)
 
     @cached_property
     def reverse(self) -> ca.Function:
-        """Of the values and of adjoints of `to`; made when it is asked for, and FMI 2.0 has no adjoints."""
+        """Reverse derivative: function of the values and of adjoints of `to`; made on demand, for FMI 3.0 only."""
         return self._derivative(f"{self.name}_reverse", self.to, self.origin, reverse=True)
 
     def _derivative(
@@ -57,7 +57,7 @@ class StageDerivative:
 
 
 def differentiated(staged: Staged) -> dict[str, StageDerivative]:
-    """By the names of the stages' functions."""
+    """Return the derivatives of all running stages, by the names of their functions."""
     return {stage.function.name(): differentiate(stage) for stage in staged.running}
 
 

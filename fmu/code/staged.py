@@ -1,4 +1,4 @@
-"""What a program is cut into: stages, systems, blocks of one workspace (sources/core/equations.h)."""
+"""Parts of a staged program: stages, linear systems, blocks of one workspace (sources/core/equations.h)."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class System:
 
     @property
     def left(self) -> tuple[Block, ...]:
-        """What the left-hand side is made of."""
+        """Blocks of the left-hand side."""
         return (self.matrix,)
 
 
@@ -104,7 +104,7 @@ class TreeSystem:
 
     @property
     def left(self) -> tuple[Block, ...]:
-        """What the left-hand side is made of."""
+        """Blocks of the left-hand side."""
         return self.axes, self.inertias, self.arms, self.armatures, self.jacobian
 
 
@@ -150,7 +150,7 @@ class Stage:
 
     @property
     def solution(self) -> Block:
-        """Of its linear system."""
+        """Block of the solution of the stage's linear system."""
         assert isinstance(self.system, System)
         return self.system.right
 

@@ -60,7 +60,7 @@ Solve: TypeAlias = LinearSolve | TreeSolve | ConstrainedSolve
 
 @dataclass(frozen=True)
 class _Plan:
-    """What a stage computes: definitions, then a solve or results (name of their block → expressions)."""
+    """Content of a stage: definitions, then a solve or results (name of their block → expressions)."""
 
     group: str
     items: tuple[Item, ...]
@@ -314,7 +314,7 @@ class _Cutter:
         return {value.name: start(value.expr) for value in self.program.start_values}
 
     def _carry(self, values: Mapping[str, SX]) -> list[SX]:
-        """What is computed here and needed later, each node once; the symbols that carry it become known."""
+        """Return the values that later stages need, each node once, and make the symbols that carry them known."""
         rows = {name: value.T for name, value in values.items()}
         entries = {name: [(entry.element_hash(), entry) for entry in row.nonzeros()] for name, row in rows.items()}
         # numbers and arguments are known anyway; the two halves of a symmetric matrix are the same nodes
@@ -380,7 +380,7 @@ class _Cutter:
 
 
 def _values(solve: Solve, evaluate: Evaluator) -> list[SX]:
-    """What the C layer solves with: matrices and right-hand sides; in place of the first the blocks of a tree."""
+    """Inputs of the C layer's solver: matrices, or the blocks of a tree, and right-hand sides."""
     if not isinstance(solve, TreeSolve):
         return [evaluate(expr) for expr in solve.exprs]
     blocks = [ca.vertcat(*map(evaluate, block)) for block in solve.tree.blocks]

@@ -19,7 +19,7 @@ _LACKING = 1e-9  # of a horizon: time by which a span may be shorter and still c
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a run differs from the reference by.
+    """Differences between a run and the reference.
 
     Parameters:
         name                the run's name
@@ -185,7 +185,7 @@ def _check_time(trajectory: Trajectory) -> None:
 
 
 def _overlap(first: Array, second: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which times of either grid lie in the span that both cover."""
+    """Whether each time of either grid lies in the span that both cover."""
     if not (len(first) and len(second)):
         return np.zeros(len(first), dtype=bool), np.zeros(len(second), dtype=bool)
     start, stop = max(first[0], second[0]), min(first[-1], second[-1])

@@ -19,7 +19,7 @@ from .findings import Finding, agreement
 
 @dataclass(frozen=True)
 class RunReport:
-    """What `run` found out; the source of `result.json`, of the figures and of `report.html`.
+    """Results of `run`: the source of `result.json`, of the figures and of `report.html`.
 
     Parameters:
         model        what ran, its case applied
@@ -62,7 +62,7 @@ class RunReport:
 
     @property
     def mechanism(self) -> Mechanism:
-        """Of plain numbers."""
+        """Mechanism with plain numbers."""
         return self.model.mechanism
 
     @property
@@ -88,7 +88,7 @@ class RunReport:
 
     @property
     def remarks(self) -> list[tuple[str, str]]:
-        """What a reader must know: the run's name, or nothing, and the remark."""
+        """Remarks for the reader: the run's name, or empty, and the text."""
         return [(c.name, c.note) for c in self.comparisons if c.note] + [("", note) for note in self.notes]
 
     @property
@@ -99,7 +99,7 @@ class RunReport:
 
     @cached_property
     def modes(self) -> tuple[Mode, ...]:
-        """Of the equations linearised at the start, the stiffest one first."""
+        """Modes of the equations linearised at the start, the stiffest one first."""
         return analysis.modes(self.mechanism, start=self.model.start)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""How fast constraint violations die out: Baumgarte's roots, and the straight part of a logarithmic plot."""
+"""Decay of constraint violations: Baumgarte's roots, and the straight part of a logarithmic plot."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def baumgarte_roots(alpha: float, beta: float) -> tuple[float, float]:
 
 
 def free_decay(time: Array, alpha: float, beta: float) -> tuple[Array, Array]:
-    """How ẍ + 2α ẋ + β² x = 0 goes on, shape (2, N) each, x and ẋ: from x = 1, ẋ = 0, and from x = 0, ẋ = 1."""
+    """Solutions x and ẋ of ẍ + 2α ẋ + β² x = 0, shape (2, N) each: from x = 1, ẋ = 0, and from x = 0, ẋ = 1."""
     root = cmath.sqrt(alpha**2 - beta**2)
     if abs(root) <= _EQUAL * alpha:  # twice the same root
         left = np.exp(-alpha * time)

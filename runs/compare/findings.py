@@ -1,4 +1,4 @@
-"""The three things that a verdict says: the description is consistent, the runs agree, the constraints hold."""
+"""Findings of a verdict: the description is consistent, the runs agree, the constraints hold."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _UNIT = {0: "", 1: " per s", 2: " of its acceleration"}
 
 @dataclass(frozen=True)
 class Finding:
-    """Whether one of the three is so, and a sentence about it."""
+    """Finding of a verdict: whether it is good, and a sentence about it."""
 
     ok: bool
     text: str
 
 
 def consistency(model: Prepared, found: Residuals) -> Finding:
-    """Every row holds at the start, or is known to start violated; what is left out holds all the time.
+    """Whether all constraints hold at the start or are declared to start violated, and redundant ones hold always.
 
     found   of the reference's run, or of its start alone
     """
@@ -82,7 +82,7 @@ def agreement(comparisons: Sequence[Comparison], full: float) -> Finding:
 
 
 def holding(model: Prepared, found: Residuals, runs: Sequence[Trajectory]) -> Finding:
-    """Violations of all runs stay below `simulation.violation`, above what is left of the start's.
+    """Whether all runs keep violations below `simulation.violation` once the initial violation has decayed.
 
     found   of the reference's run
     """
@@ -150,7 +150,7 @@ def _left_out(model: Prepared, found: Residuals) -> Iterator[str]:
 
 
 def _opened(model: Prepared, found: Residuals, run: Trajectory) -> Iterator[str]:
-    """Where the run's violation exceeds what it may be."""
+    """Yield a sentence for each level at which the run's violation exceeds its limit."""
     limit = model.chain.simulation.violation
     levels = [("violation_position", 0, limit, ""), ("violation_velocity", 1, limit * _rate(model), " per s")]
     for signal, level, most, unit in levels:
@@ -176,7 +176,7 @@ def _which(found: Residuals, level: int, run: Trajectory) -> str:
 
 
 def _decayed(model: Prepared, found: Residuals) -> tuple[Array, Array]:
-    """What is left of the start's violations, positions and velocities, shape (N, m) each."""
+    """Remainders of the initial violations over time, of positions and velocities, shape (N, m) each."""
     chain = model.chain.constraints
     if chain.formulation == "gpme_reduced":
         left = np.exp(-chain.kappa * found.time)
