@@ -36,7 +36,7 @@ class Declaration:
 
     @property
     def text(self) -> str:
-        """Laid out."""
+        """Text of the declaration, laid out."""
         kind, modifiers = quantities.declared(self.unit, self.shape, *self.modifiers, kind=self.type)
         dimensions = f"[{', '.join(map(str, self.shape))}]" if self.shape else ""
         binding = f" = {self.binding}" if self.binding else ""
@@ -56,11 +56,11 @@ class Equation:
 
     @property
     def text(self) -> str:
-        """Laid out."""
+        """Text of the equation, laid out."""
         return self.indented(_INDENT)
 
     def indented(self, indent: int) -> str:
-        """Laid out with a margin."""
+        """Text of the equation, laid out with a margin of `indent` spaces."""
         if not self.loop:
             return mo.layout(self.code, indent)
         margin = " " * indent
