@@ -6,6 +6,7 @@
 #include "branch.h"
 
 #include "evaluation.h"
+#include "point.h"
 #include "vectors.h"
 
 #include <math.h>
@@ -14,11 +15,17 @@ static const double NEAR = 0.03;  /* of the largest regularity of the constraint
 static const double STEADY = 0.3; /* of the speed: what accelerations may change, if they are to explain a change */
 static const double JUMP = 0.3;   /* of the speed: a change beyond what they explain */
 
-enum { KINDS = 2 }; /* velocities and accelerations, n_positions each */
+enum { KINDS = 2 }; /* states and their derivatives, n_states each */
 
-size_t branch_scratch(void) { return KINDS * (size_t)equations.n_positions; }
+size_t branch_scratch(void) { return KINDS * (size_t)equations.n_states; }
 
-void branch_forget(Model *model) { model->branch_is_known = false; }
+void branch_forget(Model *model) {
+    model->branch_is_known = false;
+    model->leap_at = INFINITY;
+    model->no_leap_before = -INFINITY;
+}
+
+void branch_go_back(Model *model) { model_move(model, model->branch_time, model->branch); }
 
 static const double *velocities(const Model *model) {
     return model->workspace + equations.blocks.states + equations.n_positions;
@@ -29,16 +36,16 @@ static const double *accelerations(const Model *model) {
 }
 
 static void remember(Model *model) {
-    copy_numbers(equations.n_positions, velocities(model), model->branch);
-    copy_numbers(equations.n_positions, accelerations(model), model->branch + equations.n_positions);
+    copy_numbers(equations.n_states, model->workspace + equations.blocks.states, model->branch);
+    copy_numbers(equations.n_states, model->workspace + equations.blocks.derivatives, model->branch + equations.n_states);
     model->branch_time = model_time(model);
     model->branch_is_known = true;
 }
 
 static bool jumps(const Model *model) {
     const double time = model_time(model) - model->branch_time;
-    const double *v = velocities(model), *a = accelerations(model), *before = model->branch;
-    const double *a_before = before + equations.n_positions;
+    const double *v = velocities(model), *a = accelerations(model);
+    const double *before = model->branch + equations.n_positions, *a_before = before + equations.n_states;
     double speed = 0.0, steady = 0.0, jump = 0.0;
     for (int i = 0; i < equations.n_positions; i++) {
         const double unit = equations.nominals[equations.n_positions + i];
@@ -58,12 +65,20 @@ static bool leave(Model *model) {
     return true;
 }
 
+/* Whether the solver may go back to the last point before a singular neighbourhood, and cross it in one step. */
+static bool may_leap(const Model *model) {
+    return model->co_simulation && model->step_accepted == NULL && model->branch_is_known &&
+           model->branch_time >= model->no_return_before && model_time(model) > model->no_leap_before &&
+           !isfinite(model->leap_at);
+}
+
 bool branch_is_kept(Model *model) {
     if (equations.n_positions == 0 || model->regularity <= 0.0) return true;
     if (!model_evaluate(model, GROUP_DYNAMICS)) return false;
     if (model->branch_time > model_time(model)) branch_forget(model); /* the step is repeated */
     model->most_regular = larger(model->most_regular, model->regularity);
     if (model->regularity < NEAR * model->most_regular) {
+        model->leap_is_due = !model->branch_is_open && may_leap(model);
         model->branch_is_open = true;
         return true;
     }

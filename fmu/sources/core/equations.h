@@ -28,6 +28,7 @@
                 checks              what must hold at the start and after each step
      solvers    integrator          what an inner solver of the co-simulation is, and what every one shares
                 adaptive_step       step size control, shared by the adaptive methods
+                leap                one long step across a singular configuration
                 rk4                 classical Runge-Kutta method, fixed step
                 dormand_prince      Dormand-Prince 5(4), adaptive step
                 rosenbrock          Rosenbrock 4(3) for stiff models, adaptive step

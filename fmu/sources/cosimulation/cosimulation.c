@@ -5,6 +5,7 @@
 #include "ahead.h"
 #include "events.h"
 #include "inputs.h"
+#include "leap.h"
 #include "methods.h"
 #include "point.h"
 #include "projection.h"
@@ -108,6 +109,31 @@ static bool complete(Model *model, bool shown) {
     return shown && (stops_at_event(model) || begin_after_event(model));
 }
 
+/* A leap that is planned stays so where the solver goes on from where it was. */
+static void begin_leaps(Model *model, bool resumed, bool may_pass) {
+    if (!resumed || model->leap_at < model_time(model)) model->leap_at = INFINITY;
+    model->leap_is_due = false;
+    model->no_return_before = may_pass ? -INFINITY : model->inputs_origin;
+}
+
+/* Up to where a leap is to begin, once that is known. */
+static bool advance(Model *model, const Integrator *integrator, double landing, double limit, int32_t *budget) {
+    const double end = fmin(landing, model->leap_at);
+    if (!integrator->advance(model, end, fmin(limit, model->leap_at), budget)) return false;
+    return !model->leap_is_due || leap_plan(model);
+}
+
+/* By the solver, or by a leap where it is due; *used: the solver, then what has made the last step. */
+static bool go_on(Model *model, const Integrator **used, bool passes, bool may_pass, int32_t *budget) {
+    const double event = switches_next_time(model), landing = fmin(model->end, event);
+    const double farthest = fmax(landing, fmin(model->run.stop_time, event));
+    bool leapt;
+    if (model_time(model) < model->leap_at) return advance(model, *used, landing, passes ? farthest : landing, budget);
+    if (!leap_across(model, may_pass ? farthest : landing, budget, &leapt)) return false;
+    if (leapt) *used = &leaping;
+    return true;
+}
+
 static bool integrate(Model *model, double end, bool may_pass) {
     int32_t budget = model->run.integer_settings[SETTING_SOLVER_MAX_STEPS];
     const bool resumed = ahead_resume(model, end);
@@ -120,11 +146,12 @@ static bool integrate(Model *model, double end, bool may_pass) {
     if (!resumed) zero_length_forget(model); /* inputs may have changed forces */
     if (!begin_after_event(model)) return false; /* and relations */
     model->slope = resumed ? ahead_slope(model) : NULL;
+    begin_leaps(model, resumed, may_pass);
     while (model_time(model) < model->end) {
-        const double landing = fmin(model->end, switches_next_time(model));
-        const double limit = passes ? fmax(landing, fmin(model->run.stop_time, switches_next_time(model))) : landing;
-        if (!integrator->advance(model, landing, limit, &budget) || !check_states(model)) return false;
-        if (model_time(model) > end) return complete(model, ahead_leave(model, end, integrator));
+        const Integrator *used = integrator;
+        if (!go_on(model, &used, passes, may_pass, &budget)) return false;
+        if (!check_states(model)) return false;
+        if (model_time(model) > end) return complete(model, ahead_leave(model, end, used));
         if (stops_at_event(model)) return true;
         if (!begin_after_event(model)) return false;
     }

@@ -25,7 +25,7 @@ bool integrator_spend_step(Model *model, int32_t *budget) {
 }
 
 bool integrator_goes_on(const Model *model, double end) {
-    return model_time(model) < end && end <= model->end && !model->event_is_due;
+    return model_time(model) < end && end <= model->end && !model->event_is_due && !model->leap_is_due;
 }
 
 bool integrator_accept_step(Model *model, double begin, StepTo step_to, const void *step) {
