@@ -196,6 +196,7 @@ class _Run:
         step = leap(rate, t, y, min(t + max((at - t) / PLACE, _SHORTEST * length), end))
         if not step.is_continuous(y, self.motion.velocities, self.motion.form.choice.unit[self.motion.rates]):
             raise SolveError(branch_lost(singular))
+        self.watch.singular[-1] = replace(singular, crossed=(t, step.end))
         step = replace(step, y=self.motion.settled(step.end, step.y, segment, _ERRORS * integrator.tolerance))
         event = self._record(segment, t, step.end, step.y, lambda: step.interpolant)
         return (step.end, step.y) if event is None else (event, step.interpolant(event))

@@ -32,6 +32,8 @@ class Comparison:
         tolerance           largest admissible relative error
         ok                  whether all differences are finite and within the tolerance
         note                what a reader must know, such as signals that were not compared
+        singular_from       time of the first singular configuration, s, if the run came to no end and is compared
+                            up to there; None: the whole run is compared
         sensitive_from      time from which on right runs may differ by more than the tolerance, s; None: they may
                             not, or that was not asked for
     """
@@ -50,6 +52,7 @@ class Comparison:
     violation_velocity: float | None = None
     note: str = ""
     sensitive_from: float | None = None
+    singular_from: float | None = None
 
     @classmethod
     def failed(cls, name: str, tolerance: float, note: str) -> Comparison:
@@ -84,7 +87,14 @@ class CommonGrid:
 
     def up_to(self, time: float) -> CommonGrid:
         """Return the instants up to a time, s."""
-        kept = self.time <= time
+        return self._kept(self.time <= time)
+
+    def outside(self, spans: Iterable[tuple[float, float]]) -> CommonGrid:
+        """Return the instants outside of time spans, s."""
+        within = [(self.time > begin) & (self.time < end) for begin, end in spans]
+        return self._kept(~np.any(within, axis=0)) if within else self
+
+    def _kept(self, kept: NDArray[np.bool_]) -> CommonGrid:
         reference, run = (
             {name: values[kept] for name, values in signals.items()} for signals in (self.reference, self.run)
         )
@@ -104,7 +114,8 @@ def compare(
     """Largest absolute and relative difference of each signal that the two runs share.
 
     A relative error is the largest absolute difference over the signal's scale (`scales`). A value that is not
-    finite makes the error infinite.
+    finite makes the error infinite. Instants within the steps in which the reference crosses singular
+    configurations are not compared: accelerations and forces are quotients of small numbers there.
 
     Parameters:
         units      signal → unit; a signal without one is a group of its own
@@ -117,7 +128,7 @@ def compare(
     """
     grid = on_common_grid(reference, run)
     scale = scales(grid.reference, units, reference.natural)
-    grid = grid.up_to(until)
+    grid = _regular(reference, grid).up_to(until)
     absolute = {name: _largest(values) for name, values in grid.differences().items()}
     relative = {name: float(error / scale[name]) for name, error in absolute.items()}
     worst = max(relative, key=relative.__getitem__)
@@ -147,8 +158,14 @@ def error_over_time(reference: Trajectory, run: Trajectory, units: Mapping[str, 
     """Times, shape (N,), s, and the largest |difference|/scale over all signals at each of them, shape (N,)."""
     grid = on_common_grid(reference, run)
     scale = scales(grid.reference, units, reference.natural)
+    grid = _regular(reference, grid)
     errors = [values / scale[name] for name, values in grid.differences().items()]
     return grid.time, np.max(errors, axis=0)
+
+
+def _regular(reference: Trajectory, grid: CommonGrid) -> CommonGrid:
+    """Instants outside of the steps in which the reference crosses singular configurations."""
+    return grid.outside(passed.crossed for passed in reference.singular if passed.crossed is not None)
 
 
 def on_common_grid(reference: Trajectory, run: Trajectory) -> CommonGrid:

@@ -78,7 +78,20 @@ def agreement(comparisons: Sequence[Comparison], full: float) -> Finding:
     parts = [f"{c.name} over {c.horizon:.3g} s of {full:.4g} s" for c in short]
     begins = [c.sensitive_from for c in comparisons if c.sensitive_from is not None]
     said = f" The motion is sensitive: comparison is meaningful up to t = {min(begins):.4g} s." if begins else ""
+    if any(c.singular_from is not None for c in comparisons):
+        said += _lost(comparisons)
     return Finding(True, f"Agreement with the reference solver: {'; '.join([*whole, *parts])}.{said}")
+
+
+def _lost(comparisons: Sequence[Comparison]) -> str:
+    """Sentence about runs that are compared up to the first singular configuration only."""
+    names = [c.name for c in comparisons if c.singular_from is not None]
+    begin = min(c.singular_from for c in comparisons if c.singular_from is not None)
+    return (
+        f" The constraints depend on each other at t = {begin:.4g} s for the first time."
+        f" {', '.join(names)} did not keep"
+        " the branch of the motion there or later and ended with a message, so the comparison ends before."
+    )
 
 
 def holding(model: Prepared, found: Residuals, runs: Sequence[Trajectory]) -> Finding:

@@ -59,12 +59,15 @@ def sensitivity(
         units      signal → unit
         tolerance  relative, which the description asks of solvers
     """
-    own, amplified = (
-        np.maximum.accumulate(np.nan_to_num(error_over_time(reference, run, units)[1], nan=np.inf))
-        for run in (finer, moved)
-    )
+    (time, own), (_, amplified) = (_accumulated(reference, run, units) for run in (finer, moved))
     growth = amplified / max(float(amplified[0]), CHANGE)
-    return Sensitivity(reference.time, np.maximum(max(tolerance, _LEAST_ERROR) * growth, _OF_REFERENCE * own))
+    return Sensitivity(time, np.maximum(max(tolerance, _LEAST_ERROR) * growth, _OF_REFERENCE * own))
+
+
+def _accumulated(reference: Trajectory, run: Trajectory, units: Mapping[str, str]) -> tuple[Array, Array]:
+    """Times, s, and the largest error up to each of them, shape (N,) each."""
+    time, error = error_over_time(reference, run, units)
+    return time, np.maximum.accumulate(np.nan_to_num(error, nan=np.inf))
 
 
 def judged(
@@ -81,7 +84,7 @@ def judged(
     if not known.explains(*error_over_time(reference, run, units), comparison.tolerance):
         more = f"the motion is sensitive from t = {begin:.4g} s, but the run differs by more than that explains"
         return replace(comparison, note=_joined(comparison.note, more))
-    if not _is_long_enough(reference.time, begin):
+    if not is_long_enough(reference.time, begin):
         early = f"sensitive from t = {begin:.4g} s: too early for a comparison"
         return replace(comparison, sensitive_from=begin, note=_joined(comparison.note, early))
     found = compare(reference, run, units, comparison.tolerance, until=begin, complete=True)
@@ -89,7 +92,8 @@ def judged(
     return replace(found, sensitive_from=begin, note=_joined(comparison.note, said))
 
 
-def _is_long_enough(time: Array, begin: float) -> bool:
+def is_long_enough(time: Array, begin: float) -> bool:
+    """Whether a comparison up to a time, s, is one, with the output times of the whole run, shape (N,), s."""
     return begin >= _EARLIEST * float(time[-1]) and int(np.count_nonzero(time <= begin)) > _FEWEST
 
 
