@@ -138,6 +138,14 @@ def test_fmu_that_leaves_its_branch_says_so(compile_data: CompileData) -> None:
         _fmu_run(compile_data(n_four_bar(2)), "me", 1e-4)
 
 
+# slow: 40 s, most of it CVODE
+@pytest.mark.slow
+def test_fmu_that_stays_in_a_singular_neighbourhood_on_another_branch_says_so(compile_data: CompileData) -> None:
+    """One rod turns on, and 40 others stop where their constraints depend on each other: no step ends outside."""
+    with pytest.raises(SolveError, match=r"depend on each other shortly before t = 9\.10.*leave its branch"):
+        _fmu_run(compile_data(n_four_bar(40)), "me", 1e-8, stop=9.2)
+
+
 def _judged(model: Prepared, compiled: Compiled, mode: Mode) -> Comparison:
     """The FMU's comparison with the reference's run of a model, as `run` makes it."""
     truth = reference_run(model, None, silent)

@@ -13,7 +13,7 @@
 
 static const double NEAR = 0.03;  /* of the largest regularity of the constraints so far: a singular neighbourhood */
 static const double STEADY = 0.3; /* of the speed: what accelerations may change, if they are to explain a change */
-static const double JUMP = 0.3;   /* of the speed: a change beyond what they explain */
+static const double JUMP = 0.4;   /* of the speed: a change beyond what they explain, and more than they may be wrong by */
 
 enum { KINDS = 2 }; /* states and their derivatives, n_states each */
 
@@ -57,14 +57,6 @@ static bool jumps(const Model *model) {
     return steady <= STEADY * speed && jump > JUMP * speed;
 }
 
-/* Outside of a singular neighbourhood: the begin of the next one may be here. After a failure the step may be repeated. */
-static bool leave(Model *model) {
-    if (model->branch_is_open && model->branch_is_known && jumps(model)) return false;
-    model->branch_is_open = false;
-    remember(model);
-    return true;
-}
-
 /* Whether the solver may go back to the last point before a singular neighbourhood, and cross it in one step. */
 static bool may_leap(const Model *model) {
     return model->co_simulation && model->step_accepted == NULL && model->branch_is_known &&
@@ -72,18 +64,23 @@ static bool may_leap(const Model *model) {
            !isfinite(model->leap_at);
 }
 
+static bool fail(Model *model) {
+    return model_fail(model, "the constraints depend on each other shortly before t = %.15g s, and the velocities change "
+                      "abruptly there, so the motion would leave its branch; take another tolerance or method, change "
+                      "the dimensions, or end the run before", model_time(model));
+}
+
+/* A motion that has left its branch may stay in the singular neighbourhood: it is looked at there, too. Outside, the begin
+   of the next one may be here. After a failure the step may be repeated. */
 bool branch_is_kept(Model *model) {
     if (equations.n_positions == 0 || model->regularity <= 0.0) return true;
     if (!model_evaluate(model, GROUP_DYNAMICS)) return false;
     if (model->branch_time > model_time(model)) branch_forget(model); /* the step is repeated */
     model->most_regular = larger(model->most_regular, model->regularity);
-    if (model->regularity < NEAR * model->most_regular) {
-        model->leap_is_due = !model->branch_is_open && may_leap(model);
-        model->branch_is_open = true;
-        return true;
-    }
-    if (leave(model)) return true;
-    return model_fail(model, "the constraints depend on each other shortly before t = %.15g s, and the velocities change "
-                      "abruptly there, so the motion would leave its branch; take another tolerance or method, change "
-                      "the dimensions, or end the run before", model_time(model));
+    if (model->branch_is_open && model->branch_is_known && jumps(model)) return fail(model);
+    const bool is_near = model->regularity < NEAR * model->most_regular;
+    model->leap_is_due = is_near && !model->branch_is_open && may_leap(model);
+    model->branch_is_open = is_near;
+    if (!is_near) remember(model);
+    return true;
 }
