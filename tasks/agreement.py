@@ -48,7 +48,8 @@ def judge(
     """Compare runs with the reference, in the order of the attempts.
 
     A run that disagrees is repeated with a finer tolerance. If it still disagrees, the reference is repeated
-    to see how sensitive the motion is, see `fmu.compare.sensitivity`.
+    to see how sensitive the motion is, see `fmu.compare.sensitivity`. A run that is granted more than others, as
+    rumoca's is, may differ by as much more.
 
     Parameters:
         truth   run of the reference solver
@@ -60,7 +61,8 @@ def judge(
     known = _sensitivity(model, truth, inputs, progress)
     if known is None:
         return found
-    return [_reconsidered(model, truth, run, known) for run in found]
+    usual = min(run.attempt.tolerance for run in found)
+    return [_reconsidered(model, truth, run, known.scaled(run.attempt.tolerance / usual)) for run in found]
 
 
 def sensitive(model: Prepared, comparisons: Iterable[Comparison]) -> Iterator[Remark]:

@@ -158,6 +158,16 @@ def test_run_as_far_apart_as_the_reference_from_itself_agrees() -> None:
     assert found.max_rel_error <= TOLERANCE
 
 
+@pytest.mark.parametrize("error", [2.5, 50.0])
+def test_run_that_is_granted_more_may_differ_by_more(error: float) -> None:
+    """A run that is granted ten times the usual error may differ by ten times as much, and by no more."""
+    reference, run = _trajectory("reference", 0.0), _trajectory("run", _growing(3.0, error * 2e-9))
+    known = _known(_growing(3.0))
+    comparison = compare(reference, run, UNITS, 10.0 * TOLERANCE)
+    assert not judged(comparison, reference, run, UNITS, known).ok
+    assert judged(comparison, reference, run, UNITS, known.scaled(10.0)).ok == (error < 10.0)
+
+
 def test_error_before_the_motion_is_sensitive_stays_red() -> None:
     """An error of twice the tolerance at the beginning is wrong, whatever comes later."""
     found = _verdict(_growing(3.0, 1e-10) + 4e-6, _known(_growing(3.0)))

@@ -36,6 +36,10 @@ class Sensitivity:
     time: Array
     allowed: Array
 
+    def scaled(self, factor: float) -> Sensitivity:
+        """Return the errors that a run may have which is granted so many times the error before amplification."""
+        return replace(self, allowed=factor * self.allowed)
+
     def begin(self, tolerance: float) -> float | None:
         """Return the last output time, s, before a right run may exceed a tolerance; None: it never may."""
         beyond = np.flatnonzero(self.allowed > tolerance)
