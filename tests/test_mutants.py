@@ -24,6 +24,7 @@ AREAS = {
     "friction",
     "kinematics",
     "Modelica",
+    "motor",
     "path timing",
     "reactions",
     "redundant constraints",

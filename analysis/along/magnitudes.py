@@ -205,18 +205,21 @@ class _Samples:
         return sizes.get(name.replace(".", "_"), by_level[level(name)])
 
     def force_elements(self) -> Iterator[Magnitude]:
-        """Lengths and gaps, their rates, and forces."""
+        """Lengths and gaps, their rates, forces and efforts; what else laws publish by its largest value."""
         weight = max(self._weights().values(), default=0.0)
         sizes = {
             "m": lambda name: self._moved(name, self.linear, self.extent),
             "m/s": lambda name: self._speed(name, self.linear),
             "N": lambda name: max(weight, self._largest(name)),
+            "N.m": lambda name: max(weight * self.extent, self._largest(name)),
         }
         least = {"m": self.least.travel, "m/s": self.least.pace, "N": self.least.force}
+        least["N.m"] = self.least.force * self.extent
         for part in self._mechanism.measured:
             for measure in part.signals.values():
                 name, unit = measure.signal.name, measure.unit
-                yield Magnitude(name, unit, part.name, sizes[unit](name), least[unit])
+                size = sizes.get(unit, self._largest)(name)
+                yield Magnitude(name, unit, part.name, size, least.get(unit, 0.0))
 
     def knife_edges(self) -> Iterator[Magnitude]:
         """Forces along the normals."""
