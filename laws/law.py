@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..description.fields.elements import Command, Element
 from ..language import ir
+from ..language.differentiate import substituted
 from ..language.ir import Expr
 
 
@@ -25,13 +26,13 @@ class Vector:
         return Vector(self.x + other.x, self.y + other.y, self.z + other.z)
 
     def __sub__(self, other: Vector) -> Vector:
-        return self + -1.0 * other
+        return self + -other
 
     def __neg__(self) -> Vector:
-        return -1.0 * self
+        return Vector(-self.x, -self.y, -self.z)
 
-    def __rmul__(self, factor: Expr | float) -> Vector:
-        return Vector(factor * self.x, factor * self.y, factor * self.z)
+    def __mul__(self, factor: Expr) -> Vector:
+        return Vector(self.x * factor, self.y * factor, self.z * factor)
 
     def __matmul__(self, other: Vector) -> Expr:
         return self.x * other.x + self.y * other.y + self.z * other.z
@@ -63,6 +64,7 @@ class Law:
         self, element: Element, coordinate: Callable[[str], str], expression: Callable[..., Expr]
     ) -> None:
         self._element, self._coordinate, self._expression = element, coordinate, expression
+        self._known: dict[str, Expr] = {}  # what symbols of published values stand for
         self.observed: dict[str, Expr] = {}
         self.efforts: list[tuple[str, Expr]] = []
         self.forces: list[tuple[str, Vector]] = []
@@ -95,8 +97,10 @@ class Law:
 
     def observe(self, quantity: str, value: Expr) -> Expr:
         """Publish a value, and return what stands for it."""
+        symbol = ir.symbol(f"{self._element.name}.{quantity}")
         self.observed[quantity] = value
-        return ir.symbol(f"{self._element.name}.{quantity}")
+        self._known[symbol.data] = substituted(value, self._known)
+        return symbol
 
     def effort(self, joint: str, value: Expr) -> None:
         """Drive a joint's coordinate up, N or N·m."""
@@ -107,8 +111,9 @@ class Law:
         self.forces.append((point, value))
 
     def stores(self, energy: Expr) -> None:
-        """Hold an energy, J, beside what other calls have said."""
-        self.energy = energy if self.energy is None else self.energy + energy
+        """Hold an energy of positions, J, beside what other calls have said."""
+        found = substituted(energy, self._known)
+        self.energy = found if self.energy is None else self.energy + found
 
 
 def own_name(element: Element, key: str) -> str:
@@ -125,3 +130,8 @@ def own_expressions(element: Element, expression: Callable[..., Expr]) -> list[E
 def between(low: Expr, value: Expr, high: Expr) -> Expr:
     """Return a value, or the bound that it is beyond; events are where it meets them."""
     return ir.choose(">", value, high, high, ir.choose("<", value, low, low, value))
+
+
+def root(value: Expr) -> Expr:
+    """Return the square root."""
+    return ir.call("sqrt", value)
