@@ -88,7 +88,7 @@ def test_the_changes_of_the_page_work(extended: Path, monkeypatch: pytest.Monkey
     assert answer.status == 0, answer.out + answer.err
     runs = answer.json["runs"]
     assert {"fmu-trapping-me", "fmu-trapping-cs", "oracle"} < {run["name"] for run in runs}
-    new = {"bar_position", "bar_angle", "E_speed", "leg_length", "leg_force", "potential_energy"}
+    new = {"bar_position", "bar_angle", "E_speed", "leg_length", "leg_force", "leg_energy", "potential_energy"}
     for run in runs:
         assert new <= set(run["max_abs_error"]), run["name"]
     # the new solver, whose error is of order 2
