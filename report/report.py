@@ -69,6 +69,7 @@ def _content(report: RunReport, drawn: list[Picture]) -> dict[str, Any]:
         "supports": tables.supports(mechanism),
         "lines": tables.lines(mechanism),
         "contacts": tables.contacts(mechanism),
+        "elements": tables.elements(mechanism),
         "events": tables.events(report.reference),
         "verdicts": tables.verdicts(report),
         "relative": tables.signals(report, relative=True),

@@ -32,6 +32,7 @@ AREAS = {
     "linear models",
     "lines",
     "Modelica",
+    "motor",
     "motions",
     "oracle",
     "path timing",

@@ -122,6 +122,8 @@ def uses_start(mechanism: Mechanism) -> bool:
 def _trees(mechanism: Mechanism) -> Iterator[Expr]:
     for force in mechanism.forces:
         yield from force.values or ()
+    for element in mechanism.elements:
+        yield from element.trees
     for entry in mechanism.programmed:
         if entry.expression is not None:
             yield entry.expression

@@ -48,7 +48,7 @@ def derive(
     inertia = dynamics.derive(program, mechanism, bodies)
     program.section("points")
     points = Points(program, mechanism, bodies)
-    lower = Lowering(program, mechanism.parameters, points, chain.tables)
+    lower = Lowering(program, mechanism.constants, points, chain.tables)
     bristles = friction.bristles(program, mechanism)
     commands = filters.derive(program, mechanism, lower, filter_begins)
     Q, applied, of_forces, stored = forces.derive(program, bodies, points, lower, commands)

@@ -56,7 +56,7 @@ def _wrongly_held(model: Model) -> Iterator[str]:
         c.name
         for c in coordinates
         if (c.role == "base" and model.machine.base_held)
-        or (c.role == "joint" and (not _has_spring(c.joint, c.key) if locked is None else c.link in locked))
+        or (c.role == "joint" and (not c.stiffness if locked is None else c.link in locked))
     }
     for name in sorted(held - may_be_held):
         yield f"{name} was held in the search for the static equilibrium, though nothing locks it"
@@ -74,14 +74,3 @@ def _wrongly_held(model: Model) -> Iterator[str]:
             f"{len(following)} joint coordinates without springs followed the loops in the search for the static"
             f" equilibrium, but the loops determine {moved.least}"
         )
-
-
-def _has_spring(joint: object, key: str) -> bool:
-    """Whether a joint's coordinate has a spring by the description."""
-    assert isinstance(joint, dict)
-    stiffness = joint["stiffness"]
-    if not isinstance(stiffness, list):
-        return bool(stiffness)
-    names = {"universal": ("psi", "theta"), "spherical": ("psi", "theta", "phi"), "planar": ("x", "y", "angle")}
-    order = names.get(joint["type"], ("x", "y", "z", "psi", "theta", "phi"))
-    return bool(stiffness[order.index(key)]) if len(stiffness) > 1 else bool(stiffness[0])

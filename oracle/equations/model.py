@@ -16,6 +16,7 @@ from ..constraints.closures import CutJoint
 from ..constraints.paths import PathOrientations, PathPositions, path_groups
 from ..constraints.rows import Equation, Group
 from ..constraints.tasks import DrivenJoint, HeldBase, KnifeEdge, ProgrammedExpression
+from ..elements import elements, measured
 from ..expressions.jets import value
 from ..expressions.language import Expression, Language
 from ..expressions.setting import Setting
@@ -212,6 +213,7 @@ def _elements(setting: Setting) -> list[Element]:
         *(Line(table, setting) for table in data["lines"]),
         *(Contact(table, setting) for table in data["contacts"]),
         *(AppliedForce(table, setting) for table in data["forces"]),
+        *elements(setting),
     ]
 
 
@@ -239,7 +241,7 @@ def _renamed(data: Mapping[str, Any]) -> dict[str, str]:
         ("length", "rate", "force"): [table["name"] for table in data["lines"]],
         ("gap", "force"): [*(table["name"] for table in data["contacts"]), *one_sided],
     }
-    return {
+    return measured(data) | {
         f"{name}_{quantity}": f"{name}.{quantity}"
         for quantities, names in owners.items()
         for name in names

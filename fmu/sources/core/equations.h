@@ -243,6 +243,7 @@ typedef enum {
     METHOD_BDF,            /* backward differentiation, orders 1 to 5, adaptive, for stiff models */
     N_METHODS
 } Method;
+#define EXPECTED_METHODS "0 (automatic), 1 (Runge-Kutta 4), 2 (Dormand-Prince 5(4)), 3 (Rosenbrock 4(3)) or 4 (BDF)"
 
 /* Counts since initialisation; `index` of the COUNTER variables. */
 typedef enum {

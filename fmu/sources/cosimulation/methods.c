@@ -7,6 +7,12 @@
 #include "leap.h"
 #include "solver_choice.h"
 
+/* One file each in solvers. */
+extern const Integrator runge_kutta_4;
+extern const Integrator dormand_prince_54;
+extern const Integrator rosenbrock_43;
+extern const Integrator backward_differentiation;
+
 static const Integrator *const INTEGRATORS[N_METHODS] = {
     [METHOD_RUNGE_KUTTA] = &runge_kutta_4,
     [METHOD_DORMAND_PRINCE] = &dormand_prince_54,
