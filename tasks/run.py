@@ -159,6 +159,7 @@ def _report(
         loaded=loaded,
         plausible=plausibility.of_run(model, truth, _further(model, truth, comparisons), functions),
         doubts=opinion.of_events(truth, _compared(comparisons, truth)),
+        unconfirmed=opinion.absent,
     )
     return replace(report, notes=(*_notes(report, options, attempts, fmus), *opinion.notes))
 

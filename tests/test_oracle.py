@@ -26,7 +26,8 @@ from gpmelica.oracle.checks.start import check_start
 from gpmelica.oracle.constraints.paths import legs
 from gpmelica.oracle.runs.simulate import simulate
 from gpmelica.runs.compare.compare import compare
-from gpmelica.runs.compare.findings import Finding, start_consistency
+from gpmelica.runs.compare.findings import Finding, agreement, start_consistency
+from gpmelica.tasks import second_opinion as second_opinion_command
 from gpmelica.tasks.reference_run import reference_run
 from gpmelica.tasks.second_opinion import Opinion, asked, given
 
@@ -330,6 +331,19 @@ def test_event_times_are_compared() -> None:
     assert "only the oracle has the event at t = 0.3 s" in opinion.of_events(_with_events(), 1.0)[0]
     grazed = Opinion((), Oracle.attempts_of(_with_events(0.3, 0.3001)))
     assert grazed.of_events(_with_events(), 1.0) == ()
+
+
+def test_a_verdict_without_the_oracle_says_so(monkeypatch: pytest.MonkeyPatch, four_bar: Prepared) -> None:
+    """Its time is over before it has a run: the line *agrees* itself says that nothing confirms it."""
+    monkeypatch.setattr(second_opinion_command, "LIMIT", 0.0)
+    with asked(four_bar, None, 1e-6) as opinion:
+        found = opinion()
+    assert found.attempts == ()
+    run = _with_events()
+    alone = [compare(run, replace(run, name="fmu"), {"x": "m"}, 1e-6)]
+    text = agreement(alone, 1.0, found.absent).text
+    assert "The oracle does not confirm it, because it has no run: its process did not finish" in text
+    assert "confirm" not in agreement(alone, 1.0).text
 
 
 @pytest.mark.slow

@@ -30,7 +30,7 @@ from gpmelica.runs.attempts import Attempt, fmu_attempts
 from gpmelica.runs.compare.compare import Comparison, compare
 from gpmelica.runs.compare.result import comparison_data
 from gpmelica.runs.compare.sensitivity import CHANGE, Sensitivity, judged, sensitivity
-from gpmelica.tasks import agreement
+from gpmelica.tasks import agreement, second_opinion
 from gpmelica.tasks.reference_run import reference_run
 from gpmelica.tasks.run import TOLERANCE
 
@@ -121,6 +121,19 @@ def test_agreement_costs_no_further_run(monkeypatch: pytest.MonkeyPatch, compile
     assert all(
         run.comparison and run.comparison.ok for run in agreement.judge(model, truth, attempts, None, silent)
     )
+
+
+@pytest.mark.slow
+def test_the_oracle_is_run_again_with_a_finer_tolerance() -> None:
+    """Impacts amplify the errors of its integrator beyond what the motion's sensitivity explains."""
+    model = sensitive_model(backlash(2.5))
+    with second_opinion.asked(model, None, TOLERANCE) as opinion:
+        truth = reference_run(model, None, silent)
+        attempts = opinion().attempts
+    (found,) = agreement.judge(model, truth, attempts, None, silent)
+    assert found.comparison is not None
+    assert found.comparison.ok, found.comparison.note
+    assert "run again with a finer tolerance" in found.comparison.note
 
 
 def _forbidden(*_: Any, **__: Any) -> Any:

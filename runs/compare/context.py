@@ -39,6 +39,7 @@ class RunReport:
         facts, notes further facts of the model (name → text), and remarks on the verdict
         loaded       the reference's run with loads of all joints, if they are known
         doubts       sentences against the agreement of the runs, beside those by their signals
+        unconfirmed  why the oracle has no run to compare with; empty if it has one
     """
 
     model: Prepared
@@ -59,6 +60,7 @@ class RunReport:
     plausible: tuple[Remark, ...] = ()
     loaded: Trajectory | None = None
     doubts: tuple[str, ...] = ()
+    unconfirmed: str = ""
 
     @property
     def mechanism(self) -> Mechanism:
@@ -73,7 +75,8 @@ class RunReport:
     @property
     def agrees(self) -> Finding:
         """Whether every run agrees with the reference, and over how much of its time."""
-        found = agreement(self.others, float(self.reference.time[-1] - self.reference.time[0]))
+        span = float(self.reference.time[-1] - self.reference.time[0])
+        found = agreement(self.others, span, self.unconfirmed)
         return Finding(False, "; ".join([found.text.rstrip("."), *self.doubts]) + ".") if self.doubts else found
 
     @property

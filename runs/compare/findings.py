@@ -58,11 +58,12 @@ def start_consistency(model: Prepared) -> Finding:
     return consistency(model, at_start)
 
 
-def agreement(comparisons: Sequence[Comparison], full: float) -> Finding:
+def agreement(comparisons: Sequence[Comparison], full: float, unconfirmed: str = "") -> Finding:
     """Every run agrees with the reference as far as it goes; says how far.
 
     comparisons   without the reference's own
     full          the reference's time span, s
+    unconfirmed   why the oracle has no run; empty if it has one
     """
     if not comparisons:
         return Finding(True, "Only the reference solver ran, so there is nothing to compare it with.")
@@ -80,6 +81,7 @@ def agreement(comparisons: Sequence[Comparison], full: float) -> Finding:
     said = f" The motion is sensitive: comparison is meaningful up to t = {min(begins):.4g} s." if begins else ""
     if any(c.singular_from is not None for c in comparisons):
         said += _lost(comparisons)
+    said += f" The oracle does not confirm it, because it has no run: {unconfirmed}." if unconfirmed else ""
     return Finding(True, f"Agreement with the reference solver: {'; '.join([*whole, *parts])}.{said}")
 
 
