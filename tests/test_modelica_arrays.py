@@ -17,6 +17,7 @@ from machines.equipment import equipped
 from gpmelica.analysis.prepared import Prepared, prepare
 from gpmelica.description.load import from_data
 from gpmelica.generator.equations.solution.point_sums import with_point_sums
+from gpmelica.generator.modelica import experiment
 from gpmelica.generator.modelica import text as mo
 from gpmelica.generator.modelica.arrays import gather, loops
 from gpmelica.generator.modelica.arrays.gather import Arrangement, Statement
@@ -24,6 +25,7 @@ from gpmelica.generator.modelica.arrays.loops import Equation, Loop
 from gpmelica.generator.modelica.arrays.sums import folded
 from gpmelica.generator.modelica.linear_systems import for_compilers
 from gpmelica.language import ir
+from gpmelica.runs import rumoca
 
 MODELS = [
     ("crane", "flexible_boom"),
@@ -102,6 +104,18 @@ def test_folded_sums_keep_their_value(seed: int) -> None:
         blocks += len(mo.text(found)) < len(mo.text(total))
         np.testing.assert_allclose(known(found), known(total), rtol=1e-12)
     assert blocks >= 1
+
+
+@pytest.mark.skipif(not rumoca.available(), reason="needs rumoca")
+def test_one_constraint_beside_friction_compiles() -> None:
+    """The columns of a matrix of one row are numbers: rumoca refuses lists of one element in loops."""
+    friction = {"model": "lugre", "sigma0": 50.0, "mu_s": 0.2, "mu_k": 0.15, "v_s": 0.05, "diameter": 0.2}
+    links = [link("a", "revolute", Y, friction=friction), link("b", "revolute", Y, "a", xyz=X, friction=friction)]
+    points = {"E": {"link": "b", "position": X}}
+    rows = [{"name": "height", "expression": "E.z - start(E.z)"}]
+    model = prepare(from_data(machine(*links, points=points, programmed=rows)))
+    found = rumoca.CompiledModel(model.modelica(start_values=model.start_values()), experiment(model.name))
+    assert found.equations == found.unknowns
 
 
 def _line(statement: Statement) -> str:

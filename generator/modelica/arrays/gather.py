@@ -357,7 +357,12 @@ class _Gathering:
 
 
 def _narrowed(left: Expr, right: Expr) -> tuple[Expr, Expr]:
-    """Both sides of an equation of blocks with one row or column as an equation of these."""
+    """Both sides of an equation of blocks with one row or column as an equation of these.
+
+    A list of one number is that number: in loops rumoca refuses `W[:,i] = zeros(1)`.
+    """
+    if left.op == "index" and left.shape == (1,) and right.op == "constant":
+        return _narrow(left), ir.constant(float(right.data[0]))
     if left.op != "index" or right.op != "index":
         return left, right
     if [isinstance(key, slice) for key in left.data] != [isinstance(key, slice) for key in right.data]:
