@@ -106,6 +106,15 @@ def test_folded_sums_keep_their_value(seed: int) -> None:
     assert blocks >= 1
 
 
+def test_no_array_of_parameters_names_elements_that_are_not_declared() -> None:
+    """Links that are fixed on a slide: the first moment of a subtree contains that of the next one."""
+    links = [link("a", "prismatic", X), link("b", "fixed", None, "a", xyz=X), link("c", "fixed", None, "b", xyz=X)]
+    arrangement = _arranged(prepare(from_data(machine(*links))))
+    declared = {v.name for v in arrangement.variables} | {p.name for p in arrangement.program.parameters}
+    values = {v.name: v.value.symbols for v in arrangement.variables if v.value is not None}
+    assert {name: symbols - declared for name, symbols in values.items() if symbols - declared} == {}
+
+
 @pytest.mark.skipif(not rumoca.available(), reason="needs rumoca")
 def test_one_constraint_beside_friction_compiles() -> None:
     """The columns of a matrix of one row are numbers: rumoca refuses lists of one element in loops."""

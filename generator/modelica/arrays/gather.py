@@ -256,7 +256,14 @@ class _Gathering:
         if value.op != "symbol" or value.data not in self._owned([value]):
             return value
         own = {element.data for element in self._arrays[name][2] if element.op == "symbol"}
-        return folded(self._in_parameters(own)(self._definitions[value.data].parts[0][1]))
+        change, unnamed = self._in_parameters(own), own & set(self._owned(self._arrays[name][2]))
+
+        def written(definition: str) -> Expr:
+            """Its value; elements of the array itself, which cannot name one another, by their values."""
+            found = change(self._definitions[definition].parts[0][1])
+            return Replacement({other: written(other) for other in found.symbols & unnamed})(found)
+
+        return folded(written(value.data))
 
     def _guess(self, elements: list[Expr]) -> Array | None:
         found = [self._guesses.get(value.data) if value.op == "symbol" else None for value in elements]
