@@ -13,8 +13,11 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 import gpmelica as gp
+from gpmelica.analysis import Model
+from gpmelica.analysis.prepared import prepare
 from gpmelica.description.load import from_data
 from gpmelica.language.pace import Pace, merged, sampled, searched
+from gpmelica.reference.kinematics import timely
 from gpmelica.runs import rumoca as rumoca_backend
 from gpmelica.runs.fmpy_runs import simulate as runs
 
@@ -152,6 +155,17 @@ def _excursion(folder: Path) -> dict[str, Any]:
     motion = {"name": "swing", "joint": "arm", "position": "table(w, t)"}
     arm = link("arm", "revolute", Z)
     return machine(arm, gravity=[0.0, 0.0, 0.0], tables=tables, motions=[motion], simulation=simulation)
+
+
+def test_a_gust_that_vanishes_is_searched_at_many_times_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the exponential underflows it is zero, and no reason to evaluate half a million times one by one."""
+    evaluations = []
+    instant = timely.Instant
+    monkeypatch.setattr(timely, "Instant", lambda *of: evaluations.append(of) or instant(*of))
+    effort = "100*exp(-((t - 63.217)/0.01)^2)"
+    data = machine(link("mass", "prismatic", X), forces=[{"name": "gust", "joint": "mass", "effort": effort}])
+    Model(prepare(from_data(data)).mechanism).pace(100.0)
+    assert 0 < len(evaluations) < 100
 
 
 @pytest.mark.slow

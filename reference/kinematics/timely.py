@@ -48,7 +48,7 @@ def _pace(node: Node, horizon: float) -> Pace:
 def _values(node: Node, time: Array, begin: float) -> Array:
     """Values at times, shape (N,), of the piece from a breakpoint on, s."""
     segment = Segment(begin)
-    with np.errstate(all="raise"):
+    with np.errstate(all="raise", under="ignore"):  # an exponential that vanishes has a value
         try:
             return _at_once(node, time, segment)
         except (Apart, FloatingPointError):  # no value somewhere
