@@ -115,6 +115,22 @@ def test_no_array_of_parameters_names_elements_that_are_not_declared() -> None:
     assert {name: symbols - declared for name, symbols in values.items() if symbols - declared} == {}
 
 
+def test_only_arrays_with_a_name_have_elements() -> None:
+    """Modelica has no elements of sums: (a + b)[1] was written as a + b[1], by a slide on a link that is fixed."""
+    links = [link("stand", "fixed"), link("plate", "planar", None, "stand", xyz=X, rpy=[0.1, 0.2, 0.3])]
+    arrangement = _arranged(prepare(from_data(machine(*links, outputs={"loads": "all"}))))
+    sides = [side for s in arrangement.statements for side in (s.left, s.right)]
+    values = [variable.value for variable in arrangement.variables if variable.value is not None]
+    indexed = [node.args[0].op for expr in (*sides, *values) for node in _nodes(expr) if node.op == "index"]
+    assert set(indexed) == {"symbol"}
+
+
+def _nodes(expr: ir.Expr) -> Iterator[ir.Expr]:
+    yield expr
+    for argument in expr.args:
+        yield from _nodes(argument)
+
+
 @pytest.mark.skipif(not rumoca.available(), reason="needs rumoca")
 def test_one_constraint_beside_friction_compiles() -> None:
     """The columns of a matrix of one row are numbers: rumoca refuses lists of one element in loops."""
