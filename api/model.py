@@ -168,7 +168,7 @@ class Model:
         >>> run
         <Run reference: 17 signals at 3 times to 0.02 s>
         """
-        from ..tasks.run import reference_run
+        from ..tasks.reference_run import reference_run
 
         given = self.inputs(inputs)
         run = reference_run(self.prepared, given, progress)

@@ -2,7 +2,8 @@
 
     python benchmarks/awkward_machines.py [NAME …] [--workers 2] [--seconds 120]
 
-prints what comes of each, and where it is not what the machine deserves. Exit status 1 where anything is wrong.
+prints the outcome of each, and every difference from the outcome that the table expects. Exit status 1 if any
+differs.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def main() -> int:
 
 
 def judged(name: str, seconds: float) -> list[str]:
-    """What comes of a machine, then what is wrong with that and what was said."""
+    """Outcome of a machine's check and run, then its faults and the commands' last words."""
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         answer = end_to_end(MACHINES[name].make(), Path(folder), seconds)

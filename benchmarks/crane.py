@@ -40,7 +40,7 @@ class Crane:
 
     @property
     def way(self) -> str:
-        """How the FMU solves for the accelerations."""
+        """Method by which the FMU solves for the accelerations: `recursion` or `dense`."""
         return (
             "recursion"
             if any(isinstance(item, TreeSolve) for item in self.model.native_program.items)
@@ -49,7 +49,7 @@ class Crane:
 
     @property
     def code_bytes(self) -> int:
-        """Of the generated C code."""
+        """Size of the generated C code."""
         return sum(len(text) for name, text in self.sources.files.items() if name.startswith("equations_"))
 
     def points(self, count: int) -> tuple[Array, Array]:
@@ -79,7 +79,7 @@ def _description(elements: int) -> dict[str, Any]:
 
 
 def build(elements: int, folder: Path, march: str = "") -> Crane:
-    """The crane with a boom of so many elements; n = 9 + 3 (elements − 1).
+    """Build the crane with a boom of `elements` elements; n = 9 + 3 (elements − 1).
 
     With more elements than a beam can have the rest is its jib's, which is rigid otherwise.
 

@@ -1,4 +1,4 @@
-"""What exact derivatives cost, and what they save SciPy's stiff solvers in model exchange.
+"""Time that exact derivatives cost, and that they save SciPy's stiff solvers in model exchange.
 
 python benchmarks/derivatives.py
 """

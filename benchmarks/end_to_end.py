@@ -1,4 +1,4 @@
-"""What comes of a description end to end: `gpmelica check`, then `gpmelica run` with its FMU."""
+"""Run of a description end to end: `gpmelica check`, then `gpmelica run` with its FMU."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gpmelica.cli import app
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended: exit status (−1: it did not end as commands do), and what it printed."""
+    """End of a command: exit status (−1: it was killed or crashed) and output."""
 
     status: int
     out: str
@@ -29,7 +29,7 @@ class Ended:
 
 
 def end_to_end(data: Table, folder: Path, seconds: float) -> Answer:
-    """Of `gpmelica check` and `gpmelica run`, which builds and runs the FMU; each may take so long."""
+    """Run `gpmelica check` and `gpmelica run`, each for at most `seconds`, and return the answer."""
     (folder / "machine.toml").write_text(toml(data), encoding="utf-8")
     checked = gpmelica(["check", "machine.toml", "--json"], folder, seconds)
     if checked.status not in (0, 1):  # 1: not consistent, which the run says too

@@ -1,4 +1,4 @@
-"""What one evaluation of the native FMU costs, beside Pinocchio's forward dynamics of the same tree.
+"""Time of one evaluation of the native FMU, beside Pinocchio's forward dynamics of the same tree.
 
 python benchmarks/evaluation.py [--elements N …] [--march NAME] [--json]
 """
@@ -33,7 +33,7 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class Time:
-    """Of one evaluation, µs, over all rounds."""
+    """Time of one evaluation, µs: median and minimum over all rounds."""
 
     median: float
     min: float
@@ -115,7 +115,7 @@ def _relative(a: Array, b: Array) -> float:
 
 
 def _interleaved(calls: int, rounds: int, *batches: Callable[[int], float]) -> list[Time]:
-    """Each batch once per round, so that all meet the same disturbances."""
+    """Run each batch once per round, so that all meet the same disturbances, and return their times."""
     seconds: list[list[float]] = [[] for _ in batches]
     gc.disable()
     for _ in range(rounds):

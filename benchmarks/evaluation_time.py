@@ -1,4 +1,4 @@
-"""How long one evaluation of a model-exchange FMU takes."""
+"""Time of one evaluation of a model-exchange FMU."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class Method:
     newton: tuple[int, float] | None = None
 
     def label(self, rung: float) -> str:
-        """Of a run with a tolerance or step."""
+        """Label of a run with a tolerance, or a step in s."""
         unit, name = "" if self.adaptive else " s", self.name.removeprefix("Explicit")
         return f"{rung:.0e}{unit}" if self.newton else f"{rung:.0e}{unit}, {name}"
 

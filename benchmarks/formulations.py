@@ -61,11 +61,11 @@ HORIZON, LOOSE = 20.0, 1e-8  # s, and a relative tolerance so loose that drift s
 class Row:
     """One formulation of one example.
 
-    states      differential ones
-    unknowns    accelerations that the equations are solved for, and multipliers
-    evaluation  of the native FMU's derivatives, µs
-    native, reference  difference of their q̈ from that of the reference's gpme, relative
-    run, reference_run  of their coordinates over a run, relative to the ranges
+    states      number of state variables
+    unknowns    number of accelerations and multipliers that are solved for
+    evaluation  time of the native FMU's derivatives, µs
+    native, reference  relative difference of q̈ from the reference's gpme
+    run, reference_run  difference of the coordinates over a run, relative to their ranges
     """
 
     states: int
@@ -90,7 +90,7 @@ class Truth:
 
 
 def truth(name: str, case: str | None, stop: float) -> Truth:
-    """What the others are compared with."""
+    """Simulate the truth that other formulations are compared with."""
     mechanism, span = example(name, case, "gpme"), {"stop": stop, "output_step": stop / 100}
     start = consistent_start(mechanism)
     run = simulate(mechanism, start=start, tolerance=TOLERANCE, **span)

@@ -62,7 +62,7 @@ class MujocoChain:
 
 
 def small_motions(support: Support) -> Array:
-    """What small motions of the base, as in `BASE`, displace a support's point by, shape (3, 6)."""
+    """Displacement of a support's point per small motion of the base's coordinates `BASE`, shape (3, 6)."""
     x, y, z = (float(each) for each in support.position)
     return np.hstack([np.eye(3), [[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]]])
 

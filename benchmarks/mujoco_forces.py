@@ -62,7 +62,7 @@ def cylinder_rest(t: float) -> float:
 
 
 def description() -> dict[str, Any]:
-    """The machine as Gpmelica has it."""
+    """Return Gpmelica's description of the machine."""
 
     def end(name: str) -> dict[str, Any]:
         link, point = ENDS[name]
@@ -99,7 +99,7 @@ def description() -> dict[str, Any]:
 
 
 def bodies() -> str:
-    """The same bodies and joints as MuJoCo has them."""
+    """Return MuJoCo's XML of the machine's bodies and joints."""
 
     def numbers(values: Any) -> str:
         return " ".join(f"{x:.17g}" for x in values)
@@ -253,7 +253,7 @@ def differences(found: Signals, wanted: Signals, until: int) -> float:
 
 
 def largest_error(model: Prepared, count: int) -> float:
-    """Of the reference's accelerations of mast, boom and the box's origin, by the largest, at random states."""
+    """Largest relative error of the reference's accelerations of mast, boom and box at random states."""
     rng, yard, errors = np.random.default_rng(4), MujocoYard(), list[float]()
     mujoco.set_mjcb_passive(yard.act)
     try:
@@ -271,7 +271,7 @@ def largest_error(model: Prepared, count: int) -> float:
 
 
 def fmu_runs(model: Prepared) -> dict[str, Signals]:
-    """Of the native FMU."""
+    """Runs of the native FMU by model exchange and co-simulation."""
     options: dict[str, Any] = {"stop": STOP, "output_step": OUTPUT_STEP, "tolerance": 1e-10}
     with TemporaryDirectory() as folder:
         fmu = build_native(model, Path(folder)).path

@@ -23,7 +23,7 @@ PULSE = 0.1  # s
 
 
 class MultibodyChain:
-    """The FMU of a machine.
+    """FMU by OpenModelica of a machine drawn with MultiBody.
 
     torque  on the first joint for the first 0.1 s, N·m
     point   of the last body, shape (3,), m

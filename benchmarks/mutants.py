@@ -4,7 +4,7 @@
 
 `mutants.toml` lists the faults, each with the tests that must fail or the run whose verdict must be red. Each
 fault is applied alone to a copy in a temporary folder. Before that, all these tests must pass and all these runs
-must agree without a fault. Exit status 1 if a fault survives that is not marked as shared, or if one is stale.
+must agree without a fault. Exit status 1 if a fault survives, or if one is stale.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _SCREEN = Console(highlight=False, soft_wrap=True)
 
 @dataclass(frozen=True)
 class Mutant:
-    """One fault: text of a file, and what stands in its place.
+    """Single fault: a text of a file, and its replacement.
 
     Parameters
     ----------
@@ -51,8 +51,6 @@ class Mutant:
         Arguments of pytest; one of these tests must fail.
     run : tuple of str
         Arguments of `gpmelica run`, whose verdict must be red; in place of tests.
-    shared : str
-        Reason why nothing can notice the fault yet, or empty.
     """
 
     name: str
@@ -62,7 +60,6 @@ class Mutant:
     new: str
     tests: tuple[str, ...] = ()
     run: tuple[str, ...] = ()
-    shared: str = ""
 
     def occurrences(self, root: Path) -> int:
         """Number of places of the text in the file; 0 if there is no file."""
@@ -90,7 +87,6 @@ class Outcome:
     noticed: bool
     by: str
     seconds: float
-    shared: str = ""
 
 
 def mutants(table: Path = TABLE) -> list[Mutant]:
@@ -138,10 +134,10 @@ class Copy:
             except subprocess.TimeoutExpired as late:
                 by, noticed = f"nothing is known after {late.timeout:g} s", False
         seconds = round(time.perf_counter() - begin, 1)
-        return Outcome(mutant.name, mutant.area, noticed and bool(by), by, seconds, mutant.shared)
+        return Outcome(mutant.name, mutant.area, noticed and bool(by), by, seconds)
 
     def failure(self, tests: Sequence[str], *options: str, patience: float = 1.0) -> str:
-        """The first test that fails, or empty; patience: factor of the longest time."""
+        """Name of the first test that fails, or empty; patience: factor of the longest time."""
         shutil.rmtree(self._scratch, ignore_errors=True)
         places = (f"--basetemp={self._scratch}", "-p", "no:cacheprovider")
         done = self._python("-m", "pytest", "-q", "--tb=no", *places, *options, *tests, patience=patience)
@@ -149,7 +145,7 @@ class Copy:
         return (named.group(1) if named else f"pytest, exit status {done.returncode}") if done.returncode else ""
 
     def verdict(self, arguments: Sequence[str]) -> str:
-        """The red line of a run's verdict, or empty."""
+        """Command of a run with a red verdict and its exit status, or empty."""
         shutil.rmtree(self._scratch, ignore_errors=True)
         done = self._python("-m", "gpmelica", "run", *arguments, "--out", str(self._scratch), "--json")
         return f"gpmelica run {' '.join(arguments)}, exit status {done.returncode}" if done.returncode else ""
@@ -200,9 +196,9 @@ def outcomes(chosen: Sequence[Mutant], workers: int, seconds: float) -> Iterator
 
 
 def _line(outcome: Outcome) -> str:
-    word = "noticed" if outcome.noticed else "shared" if outcome.shared else "SURVIVES"
-    about = outcome.by or outcome.shared
-    return f"{word:9}{outcome.seconds:6.1f} s  {outcome.area}: {outcome.name}{f', {about}' if about else ''}"
+    word = "noticed" if outcome.noticed else "SURVIVES"
+    by = f", {outcome.by}" if outcome.by else ""
+    return f"{word:9}{outcome.seconds:6.1f} s  {outcome.area}: {outcome.name}{by}"
 
 
 def main() -> int:
@@ -226,7 +222,7 @@ def main() -> int:
         found.append(outcome)
         if not options.json:
             _SCREEN.print(_line(outcome), markup=False)
-    survivors = [outcome for outcome in found if not outcome.noticed and not outcome.shared]
+    survivors = [outcome for outcome in found if not outcome.noticed]
     if options.json:
         print(json.dumps([asdict(outcome) for outcome in found], indent=2))
     else:

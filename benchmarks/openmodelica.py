@@ -43,7 +43,7 @@ TIMEOUT = 3600.0  # s, of one build
 class Row:
     """One FMU of a chain of n coordinates: who built it, in how many s of CPU time, its bytes, s per evaluation.
 
-    n  0: a text from elsewhere
+    n  number of coordinates; 0: another Modelica source
     """
 
     n: int
@@ -64,9 +64,9 @@ class Plain(openmodelica.Omc):
 
 
 def measured(elements: int, omcs: dict[str, openmodelica.Omc], folder: Path) -> Iterator[Row]:
-    """The same chain by OpenModelica, by the native backend, and drawn with MultiBody where omc has it.
+    """Yield FMUs of a chain by OpenModelica, by the native backend, and drawn with MultiBody.
 
-    omcs  by what is said of them in the table
+    omcs  label in the table → OpenModelica
     """
     begin = _cpu()
     crane = build(elements, folder)
@@ -93,7 +93,7 @@ def compiled(n: int, by: str, request: Request, folder: Path, omc: openmodelica.
 
 
 def _cpu() -> float:
-    """Of this process and those that it has waited for, s."""
+    """CPU time of this process and of its finished children, s."""
     usages = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 

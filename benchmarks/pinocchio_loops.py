@@ -1,4 +1,4 @@
-"""The same kinematic tree in Pinocchio: forward dynamics without and with constraint rows, timed from Python."""
+"""A mechanism's kinematic tree in Pinocchio: forward dynamics with and without constraints, timed from Python."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class PinocchioLoops:
         ]
 
     def _load(self, q: Array, qd: Array, moving: Evaluation) -> Array:
-        """What the tree takes to move like that, shape (n,), as Pinocchio sees its inertia and gravity."""
+        """Generalised forces of a motion by Pinocchio's inverse dynamics, shape (n,), N or N·m."""
         return pin.rnea(self._model, self._model.createData(), q, qd, moving.qdd).copy()
 
     def aba_once(self) -> Array:

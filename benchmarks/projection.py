@@ -66,7 +66,7 @@ def simulate(fmu: Path, mode: runs.Mode, name: str, settings: Mapping[str, float
 
 
 def row(table: Table, boom: str, mode: str, run: Trajectory) -> None:
-    """What the run left of the constraints, and what it took."""
+    """Add a row with a run's constraint violations, corrections and counts."""
     signals, rounds = run.signals, np.ptp(run.signals["column_angle"]) / (2 * np.pi)
     table.add_row(
         boom,
@@ -83,7 +83,7 @@ def row(table: Table, boom: str, mode: str, run: Trajectory) -> None:
 
 
 def draw(found: Mapping[str, list[Trajectory]]) -> None:
-    """The norm of the constraints over time, a panel per boom."""
+    """Draw the norm of the constraint violation over time, a panel per boom."""
     with style.styled():
         figure = style.new_figure(3.4)
         panels = figure.subplots(1, len(found), sharey=True)

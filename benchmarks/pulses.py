@@ -5,7 +5,7 @@
 A machine has five masses at rest, each with a pulse of another kind: a linear and a cubic lookup table, a gust
 in an expression, a pair of quintics, an interval `if t`; every second machine has a sixth with an input file.
 Widths are 1 ms to 1 s, horizons 1, 10 and 100 s. A pulse is missed if the speed that it leaves is wrong by more
-than 1 %. Prints the counts by run and kind; exit status 1 where one is missed.
+than 1 %. Prints the counts by run and kind; exit status 1 where one is missed or a run fails.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from scipy.interpolate import CubicSpline
 
 from gpmelica import analysis
 from gpmelica.analysis.prepared import prepare
+from gpmelica.core.errors import GpmelicaError
 from gpmelica.description.load import from_data
 from gpmelica.fmu.backends import native
 from gpmelica.generator import modelica
@@ -151,12 +152,17 @@ def main() -> None:
     with ProcessPoolExecutor(given.workers) as pool:
         jobs = [pool.submit(trial, seed, seed - given.first < given.rumoca) for seed in seeds]
         for seed, job in zip(seeds, jobs, strict=True):
-            found = job.result()
+            try:
+                found = job.result()
+            except GpmelicaError as error:
+                counts["a run", "fails"] += 1
+                print(f"seed {seed}: {error}", flush=True)
+                continue
             counts.update(found)
             for run, kind in found:
                 if not run.startswith("tried"):
                     print(f"seed {seed}: {run} misses the {kind}", flush=True)
-    runs_tried = sorted({run.removeprefix("tried ") for run, _ in counts})
+    runs_tried = sorted({run.removeprefix("tried ") for run, _ in counts if run.startswith("tried ")})
     table = Table("pulse", *runs_tried, title="missed of tried")
     for kind in (*KINDS, "input file"):
         table.add_row(kind, *(f"{counts[run, kind]} of {counts['tried ' + run, kind]}" for run in runs_tried))

@@ -1,4 +1,4 @@
-"""How long a communication step of the native FMU takes at most: 1 ms of model time, a million times.
+"""Longest computing time of a communication step of the native FMU: a million steps of 1 ms of model time.
 
     python benchmarks/real_time.py [--steps N]
 
@@ -34,7 +34,7 @@ RUNS = (
 
 
 def times(crane: Crane, loops: ctypes.CDLL, method: int, step: float, steps: int) -> Array:
-    """Of each communication step, s, shape (steps,); RuntimeError if one fails."""
+    """Computing time of each communication step, s, shape (steps,); RuntimeError if one fails."""
     description, folder = fmpy.read_model_description(str(crane.fmu)), fmpy.extract(str(crane.fmu))
     references = {v.name: v.valueReference for v in description.modelVariables}
     fmu = FMU2Slave(

@@ -89,7 +89,7 @@ def _known(out: Path | None) -> dict[tuple[str, str, str], dict[str, Any]]:
 
 
 def _row(path: Path, options: argparse.Namespace) -> dict[str, Any] | None:
-    """What was found; None of a robot that is too small."""
+    """Row of results of one robot; None if the robot has too few coordinates."""
     row: dict[str, Any] = {"robot": path.name, "folder": path.parent.parent.name, "base": options.base}
     begin = time.process_time()
     try:
@@ -113,7 +113,7 @@ def _row(path: Path, options: argparse.Namespace) -> dict[str, Any] | None:
 
 
 def _prepared(found: Conversion) -> Prepared:
-    """Where the axes of joints meet at 0, from other start positions."""
+    """Prepare the description; start from 0.3 rad if the robot is singular at zero angles."""
     data = tomllib.loads(found.text)
     if any(note.startswith("cannot start") for note in found.notes):
         for link in data["links"]:

@@ -1,4 +1,4 @@
-"""What a second of model time costs at the accuracy that is asked for: co-simulation, and model exchange in CVODE.
+"""CPU time per second of model time at a required accuracy: co-simulation, and model exchange in CVODE.
 
     python benchmarks/solution.py [--rounds N] [--details] [--draw] [NAME …]
 
@@ -125,12 +125,12 @@ class Run:
 
 
 def output_times(machine: Machine) -> Array:
-    """From zero to the end, s."""
+    """Output times from 0 to the end of the run, s."""
     return np.linspace(0.0, machine.stop, round(machine.stop / STEP) + 1)
 
 
 def co_simulate(compiled: Compiled, machine: Machine, tolerance: float, method: int) -> Run:
-    """By the FMU's own solver."""
+    """Run an FMU by its own solver."""
     points = output_times(machine)
     with Fmu(compiled) as fmu:
         fmu.start({"solver_method": method, "solver_max_steps": 10**6}, tolerance=tolerance)
@@ -142,7 +142,7 @@ def co_simulate(compiled: Compiled, machine: Machine, tolerance: float, method: 
 
 
 def exchange(compiled: Compiled, machine: Machine, tolerance: float) -> Run:
-    """By CVODE as FMPy drives it, which restarts it at events."""
+    """Run an FMU by FMPy's CVODE, which is restarted at events."""
     with Fmu(compiled, "me") as fmu:
         event = fmu.start().enter_continuous_time()
         fmi, n = fmu.fmi, compiled.description.numberOfContinuousStates
@@ -182,7 +182,7 @@ Ladder: TypeAlias = tuple[Callable[[float], Run], Sequence[float]]  # what runs,
 
 
 def climb(ladder: Ladder, rounds: int) -> Iterator[Run]:
-    """From loose to tight, each the fastest of several if it is not slow, as far as time allows."""
+    """Yield runs from loose to tight settings, each the fastest of several unless it is slow."""
     run, rungs = ladder
     for rung in rungs:
         try:
@@ -205,7 +205,7 @@ class Way:
     exact: Run
 
     def runs(self, rounds: int) -> list[Run]:
-        """Of all ladders."""
+        """Runs of all ladders."""
         return [run for ladder in self.ladders for run in climb(ladder, rounds)]
 
     def cell(self, runs: Sequence[Run], bound: float) -> str:
@@ -233,13 +233,13 @@ def ways(compiled: Compiled, machine: Machine) -> dict[str, Way]:
 
 
 def torque_of(model: Prepared) -> float:
-    """That drives the crane's column, N·m."""
+    """Torque that drives the crane's column, N·m."""
     parameter = model.chain.parameters["torque"]
     return float(parameter if isinstance(parameter, float) else parameter.value)
 
 
 def by_mujoco(model: Prepared, machine: Machine) -> dict[str, Way]:
-    """The same for MuJoCo's integrators."""
+    """Ways to run the machine by MuJoCo's integrators."""
 
     def run(chain: MujocoChain, step: float) -> Run:
         values, seconds = chain.run(machine.stop, STEP, round(STEP / step), machine.signals)
@@ -251,7 +251,7 @@ def by_mujoco(model: Prepared, machine: Machine) -> dict[str, Way]:
 
 
 def by_exudyn(model: Prepared, machine: Machine) -> dict[str, Way]:
-    """The same for Exudyn's explicit methods and its implicit one, each with several settings."""
+    """Ways to run the machine by Exudyn's explicit methods and its implicit one, with several settings."""
     chain, steps = ExudynChain(model, torque_of(model), TIP), [STEP / parts for parts in PARTS]
 
     def run(method: Method, rung: float, period: float = STEP) -> Run:
@@ -266,7 +266,7 @@ def by_exudyn(model: Prepared, machine: Machine) -> dict[str, Way]:
 
 
 def by_multibody(model: Prepared, machine: Machine, folder: Path) -> dict[str, Way]:
-    """The same as an FMU by OpenModelica of what an engineer draws with MultiBody, if there is omc."""
+    """Ways to run the machine as OpenModelica's FMU of a MultiBody drawing; none without omc."""
     try:
         chain = MultibodyChain(model, torque_of(model), TIP, folder)
     except MissingToolError as error:
@@ -285,7 +285,7 @@ Points: TypeAlias = list[tuple[float, float]]  # error, and ms per simulated sec
 
 
 def cheapest(points: Points) -> Points:
-    """Those that cost less than all that are more exact, from exact to coarse."""
+    """Points that cost less than all more exact ones, from exact to coarse."""
     least = np.minimum.accumulate([math.inf, *(ms for _, ms in sorted(points))])
     return [point for point, before in zip(sorted(points), least, strict=False) if point[1] < before]
 

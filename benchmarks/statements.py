@@ -1,4 +1,4 @@
-"""What papers P0 and P2 say of their examples, held against ours: reproduced or contradicted, with the numbers.
+"""Statements of papers P0 and P2 about their examples, reproduced or contradicted by ours, with numbers.
 
 python benchmarks/statements.py [--json]
 
@@ -75,7 +75,7 @@ class Cases:
         return CaseRun(case, {}, run, model.mechanism, {})
 
     def difference(self, first: str, second: str) -> float:
-        """Of the joint coordinates, at most, relative to their ranges."""
+        """Largest difference of the joint coordinates between two cases, relative to their ranges."""
         return largest_differences([self[first], self[second]])[second]
 
     def load_ratio(self, first: str, second: str) -> tuple[float, str]:
@@ -92,7 +92,7 @@ class Cases:
 
 
 def influences(paper: str, cases: Cases) -> Iterator[Finding]:
-    """Of support, link and friction on the motion of the joints, and of the link on their loads (P0)."""
+    """Influence of support, link and friction on the joints' motion, and of the link on their reactions (P0)."""
     rigid = "S_r_L_r_J_nf"
     others = {"support": "S_fl_L_r_J_nf", "link": "S_r_L_fl_J_nf", "friction": "S_r_L_r_J_f"}
     moved = {what: cases.difference(rigid, case) for what, case in others.items()}

@@ -34,7 +34,7 @@ ROUNDS = 3
 
 
 def build(case: str, folder: Path) -> Compiled:
-    """The linkage and its FMU."""
+    """Build the linkage's FMU."""
     model = model_of(case, STIFFNESS)
     fmu = build_native(model, folder).path
     return Compiled(model, fmu, Path(fmpy.extract(str(fmu), str(folder / "unpacked"))))
@@ -56,7 +56,7 @@ def runs(compiled: Compiled) -> Iterator[tuple[str, StiffRun]]:
 
 
 def _run(compiled: Compiled, tolerance: float | None = None, **settings: float) -> StiffRun:
-    """The fastest of several runs: what other processes do only adds."""
+    """Return the fastest of several runs, because other processes only add time."""
     found = [
         co_simulate(compiled, NAMES, step=STEP, stop=STOP, tolerance=tolerance, **settings) for _ in range(ROUNDS)
     ]

@@ -15,17 +15,16 @@ from typing import Any
 import numpy as np
 
 from gpmelica.sweeps.checks import wrong_numbers
-from gpmelica.sweeps.parts import Parts
 from gpmelica.sweeps.points import points
 from gpmelica.sweeps.results import write_signals, write_table
-from gpmelica.sweeps.runs import Part
+from gpmelica.sweeps.runs import ResultChunk
 from gpmelica.sweeps.structures import structures
 from gpmelica.sweeps.variations import variations
 from sweeps import SETTINGS, SPAN, crane
 
 
 def distances(folder: Path, runs: int) -> None:
-    """What the process that shares out runs does besides, and what it keeps: all but the runs themselves."""
+    """Measure time and memory of the process that distributes the runs, without the runs themselves."""
     keys, model = variations(SETTINGS), crane()
     varied = points(keys, runs, "sobol", 0)
     (structure,) = structures(model.description, model.source, keys, lambda what, fraction: None)
@@ -46,7 +45,7 @@ def distances(folder: Path, runs: int) -> None:
         take("judgement", lambda values=values: [wrong_numbers(structure, value) for value in values])
         figures = chance.normal(size=(len(numbers), 4))
         signals = chance.normal(size=(len(numbers), len(times), 1)).cumsum(axis=1)
-        part = Part(numbers, ("",) * len(numbers), figures, signals)
+        part = ResultChunk(numbers, ("",) * len(numbers), figures, signals)
         take("its part", lambda part=part: parts.add(part))
     take("parts read again", lambda: Parts(folder, runs))
     take("table", lambda: write_table(folder, varied, parts, ["top"]))

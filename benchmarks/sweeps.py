@@ -43,7 +43,7 @@ def crane(stop: float = 2.0) -> gp.Model:
 
 
 def sweep(folder: Path, runs: int, stop: float = 2.0, scheduler: str = "processes") -> gp.Sweep:
-    """Of so many runs."""
+    """Run a sweep of `runs` runs."""
     return gp.sweep(crane(stop), SETTINGS, [OBJECTIVE], folder, samples=runs, seed=1, scheduler=scheduler)
 
 
@@ -111,7 +111,7 @@ def own_steps(bench: Any, values: dict[str, float], repeats: int = 2) -> tuple[f
 
 
 def _bench(fmu: Path) -> Any:
-    """What a worker of the sweep has."""
+    """Return the bench of a sweep's worker: FMU, model and objectives."""
     # here, for workers import this file, too
     from gpmelica.sweeps.objectives import objectives  # noqa: PLC0415
     from gpmelica.sweeps.runs import Bench, Job  # noqa: PLC0415

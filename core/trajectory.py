@@ -59,10 +59,12 @@ class Singular:
     Parameters:
         t            s
         constraints  names of the constraint equations that depend on each other
+        crossed      begin and end of the one step that crosses it, s; None: not crossed in one step
     """
 
     t: float
     constraints: tuple[str, ...]
+    crossed: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)

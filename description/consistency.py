@@ -11,6 +11,8 @@ from ..language.suggest import alternatives, unknown
 from . import circles
 from .circles import names_in
 from .draft import Draft
+from .elements import ELEMENTS
+from .fields.elements import Command, Reference
 from .messages import dotted
 from .references import References, axes_for
 from .table_uses import file_problems, use_problems
@@ -36,6 +38,7 @@ def problems_of(draft: Draft) -> list[Problem]:
         *_forces(draft, names),
         *_lines(draft, names),
         *_known("link", draft.texts("contacts", "link"), names.bodies[1:]),
+        *_elements(draft, names),
         *_settings(draft, names),
         *([] if draft.faulty else _whole(draft.chain, names)),
     ]
@@ -61,7 +64,7 @@ def _base_rows(chain: Chain) -> list[str]:
 
 
 def _clashes(draft: Draft, names: References) -> Iterator[Problem]:
-    for key in ("links", "closures", "forces", "lines", "contacts", "cases"):
+    for key in ("links", "closures", "forces", "lines", "contacts", *ELEMENTS, "cases"):
         yield from _repeated(draft.names(key))
     yield from _folded(draft.names("cases"))
     # closures of one name are reported by it, not by their rows again
@@ -171,6 +174,9 @@ def _input_clashes(draft: Draft) -> Iterator[Problem]:
     taken = {motion.name: where for where, motion in draft.entries("motions") if motion.input}
     taken |= {force.name: where for where, force in draft.entries("forces")}
     taken |= {line.name: where for where, line in draft.entries("lines")}
+    for key, table in ELEMENTS.items():
+        for where, name in draft.names(key):
+            taken |= {f"{name}_{command}": where for command in table.marked(Command)}
     for where, line in draft.entries("lines"):
         if isinstance(line.rest, Followed):
             name = line.rest.input
@@ -276,6 +282,20 @@ def _forces(draft: Draft, names: References) -> Iterator[Problem]:
         for i, component in enumerate(force.force or ()):
             yield from _expression(component, f"{where}.force[{i}]", draft, names, may_have_kinks=True)
     yield from _of_faulty("forces", "effort", draft, names)
+
+
+def _elements(draft: Draft, names: References) -> Iterator[Problem]:
+    """Of what the tables of elements with a law refer to."""
+    for key, table in ELEMENTS.items():
+        for part, reference in table.marked(Reference).items():
+            found = draft.texts(key, part)
+            if reference.to == "point":
+                yield from _known("point", found, names.points)
+            else:
+                yield from (problem for where, joint in found for problem in _force_joint(joint, where, names))
+        for part in table.marked(Command):
+            for where, text in draft.texts(key, part):
+                yield from _expression(text, where, draft, names, may_have_kinks=True)
 
 
 def _lines(draft: Draft, names: References) -> Iterator[Problem]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..language.suggest import alternatives
 from .draft import Draft
+from .elements import ELEMENTS
 from .tables.link import Link
 from .types.joints import JOINT_TYPES
 from .types.measures import FORCE, spelled
@@ -38,7 +39,9 @@ class References:
         self.has_base = "base" in draft.data
         self.bodies = list(dict.fromkeys(["ground", *["base"] * self.has_base, *self.all_links]))
         self.coordinates = list(self._coordinates())
-        self.measured = dict(self._measured(draft))
+        by_law = dict(_by_law(draft))
+        self.measured = dict(self._measured(draft)) | by_law
+        self._forces = {name for name, other in self.measured.items() if other.endswith(f".{FORCE}")} | {*by_law}
         self._in_expressions = dict.fromkeys(self._quantities())
         self._accelerations = dict.fromkeys(self._second_rates())
 
@@ -74,8 +77,8 @@ class References:
         yield from (f"{name}_ddot" for name in self._moving())
 
     def is_force(self, name: str) -> bool:
-        """Whether a name in an expression is a force element's force."""
-        return self.measured.get(name, "").endswith(f".{FORCE}")
+        """Whether a name in an expression is a force element's force, or else follows from its law."""
+        return name in self._forces
 
     def expression_problem(self, name: str, order: int = 0) -> str | None:
         """Why a name in an expression is wrong, or None; order: of a programmed constraint."""
@@ -100,6 +103,13 @@ def axes_for(point: str) -> str:
 
 def _has_axes(point: Any) -> bool:
     return isinstance(point, dict) and "rpy" in point
+
+
+def _by_law(draft: Draft) -> Iterator[tuple[str, str]]:
+    """Names of what laws publish, as expressions and as equations have them."""
+    for key, table in ELEMENTS.items():
+        for _, name in draft.names(key):
+            yield from ((f"{name}_{quantity}", f"{name}.{quantity}") for quantity in table.measures)
 
 
 def _one_sided(base: Any) -> Iterator[str]:

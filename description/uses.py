@@ -12,6 +12,7 @@ from ..core.errors import Problem
 from ..language import expressions
 from ..language.ir import Expr
 from ..language.suggest import unknown
+from .fields.elements import Command
 from .fields.numbers import Given
 from .tables.chain import Chain
 
@@ -83,13 +84,14 @@ def _numbers(part: Any) -> Iterator[Expr]:
 
 
 def _expressions(chain: Chain) -> Iterator[str | float]:
-    """Expressions of constraints, motions, forces, lines and outputs."""
+    """Expressions of constraints, motions, forces, lines, commands of elements and outputs."""
     found: list[Any] = [entry.expression for entry in chain.programmed]
     found += [motion.position for motion in chain.motions]
     for force in chain.forces:
         found += [force.effort, *(force.force or ())]
     for line in chain.lines:
         found += [line.force, line.rest]
+    found += [getattr(element, key) for _, element in chain.elements for key in element.marked(Command)]
     found += [output.expression for output in chain.outputs.expressions.values()]
     return (text for text in found if isinstance(text, str | float))
 

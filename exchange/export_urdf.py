@@ -15,6 +15,7 @@ from lxml import etree
 
 from .. import mechanism
 from ..description import Chain
+from ..description.elements import ELEMENTS
 from ..description.tables.frame import angles_of
 from ..mechanism import GROUND, Body, Coordinate, Mechanism
 
@@ -162,6 +163,7 @@ def _left_out(numbers: Mechanism) -> Iterator[str]:
         "springs between beam elements": [c for c in coordinates if c.role == "elastic"],
         "lines": chain.lines,
         "contacts": chain.contacts,
+        **{key: getattr(chain, key) for key in ELEMENTS},
         "joints with friction that depends on their loads": [c for c in coordinates if c.friction is not None],
         "speeds from which friction of joints is full (v_s)": [c for c in coordinates if c.coulomb is not None],
         "joints with stops": [c for c in coordinates if c.limits is not None],

@@ -56,12 +56,12 @@ def modes_along(
     """Modes at each value, followed by their shapes.
 
     Parameters:
-        source  of the description, for messages
+        source  name of the description, for messages
         key     `t`, time of the run in s; or a parameter or dotted key of the description
-        values  that it has, at least two, in rising or falling order
-        where   which state at each value of a key; of times nothing is to be said
+        values  values of the key, at least two, in rising or falling order
+        where   operating point at each value of a key; must be the default for times
 
-    Raises DescriptionError for keys, values and states that are none, SolveError where the equations have no
+    Raises DescriptionError for invalid keys, values and states, and SolveError if the equations have no
     solution.
     """
     numbers = [float(value) for value in values]
@@ -94,7 +94,7 @@ def modes_along(
 
 
 def _together(key: str, values: Sequence[float], said: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Each kind of note once: at how many values, and what it says at the first of them."""
+    """Yield one note of each kind: the number of values that have such a note, and the first of these notes."""
     kinds: dict[str, list[tuple[float, str]]] = {}
     for value, notes in zip(values, said, strict=True):
         for note in notes:
@@ -106,7 +106,7 @@ def _together(key: str, values: Sequence[float], said: Sequence[Sequence[str]]) 
 
 @dataclass
 class _Machines:
-    """FMUs in a folder, one per set of equations, and what tells them."""
+    """FMUs in a folder, one per set of equations, by the hash of their equations."""
 
     folder: Path
     progress: Progress
@@ -145,7 +145,7 @@ def _check(key: str, values: Sequence[float], where: Where, chain: Chain) -> Non
 
 
 def _changed(chain: Chain, source: str, key: str, value: float) -> Chain:
-    """The description with another number; a name of `[parameters]` stands for that one."""
+    """Return the description with another number for a key or for a name of `[parameters]`."""
     place = f"parameters.{key}" if key in chain.parameters else key
     number = int(value) if value.is_integer() else value  # counts are none with a decimal point
     return from_data(tables_of(chain), source=source, changes={place: number})
@@ -162,7 +162,7 @@ def _check_coordinates(key: str, models: Sequence[Prepared]) -> None:
 
 
 def _mass(model: Prepared, space: StateSpace) -> Array:
-    """M there, shape (n, n)."""
+    """Mass matrix at the operating point, shape (n, n)."""
     numbers = model.problem.model
     return numbers.mass(numbers.state(space.time, space.q, np.zeros_like(space.q)).posture)[0]
 

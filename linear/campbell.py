@@ -56,7 +56,7 @@ def _top(ratios: Array) -> float:
 
 
 def _line(axes: Axes, values: Array, numbers: Array, swings: NDArray[np.bool_], colour: str) -> None:
-    """One mode; a part goes on to the next value, where it ends."""
+    """Draw one mode: solid where it oscillates, else dotted; each part extends to the next value."""
     look: dict[str, Any] = {"color": colour, "marker": "o", "markersize": 2.0 if len(values) > 25 else 3.0}
     for kind, shown in (("-", swings), (":", ~swings)):
         reached = shown | np.append(False, shown[:-1])

@@ -1,4 +1,4 @@
-"""Where a linear model does not say what one thinks: notes with numbers."""
+"""Limits of a linear model's validity, as notes with numbers."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from .state_space import StateSpace
 _STILL = 1e-6  # of what the forces alone would do in a second: what changes less rests
 _MOVED = 1e-6  # rad or m: what a state moved by that would do is a scale, too
 _SHOWN = 3  # signals of one note
+_TINY = 1e-300  # keeps quotients finite where nothing acts
 
 
 def refuse_other_rank(model: Prepared, point: OperatingPoint) -> None:
@@ -43,7 +44,7 @@ def noted(
     rows: tuple[Residual, Residual],
     by_time: Array,
 ) -> StateSpace:
-    """The model with its notes; by_time: ∂ẋ/∂t of its states on the constraint manifold, shape (k,), per s."""
+    """Return the model with its notes; by_time: ∂ẋ/∂t of its states on the manifold, shape (k,), per s."""
     natural = _natural(space, model, point)
     return replace(
         space,
@@ -80,8 +81,8 @@ def _violations(model: Prepared, rows: tuple[Residual, Residual]) -> Iterator[st
 
 
 def _changes(space: StateSpace, rates: Array, natural: Array, text: str, order: int) -> Iterator[str]:
-    """A note on rates of an order, shape (k,), if there are any that count, the largest first."""
-    ratios = np.abs(rates) / np.maximum(natural, 1e-300)
+    """Yield a note on significant rates of one order, shape (k,), the largest first."""
+    ratios = np.abs(rates) / np.maximum(natural, _TINY)
     large = [k for k in np.argsort(-ratios, kind="stable").tolist() if ratios[k] > _STILL]
     if large:
         named = [
@@ -98,7 +99,7 @@ def _per_second(unit: str, order: int) -> str:
 
 
 def _natural(space: StateSpace, model: Prepared, point: OperatingPoint) -> Array:
-    """Of each state's rate: what the forces alone would make of it in a second, or do to it."""
+    """Natural magnitude of each state's rate, shape (k,): the change that forces alone would cause in 1 s."""
     coordinates = model.mechanism.coordinates
     bristles = [k for k, c in enumerate(coordinates) if c.friction is not None]
     further = further_states(model.mechanism)

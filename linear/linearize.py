@@ -43,9 +43,9 @@ def linearize(
 ) -> StateSpace:
     """Compile the model's FMU, go to the state, and take its derivatives there.
 
-    outputs  names of those that are wanted; default all
+    outputs  names of the outputs to keep; default all
     full     all states of the equations, and with them the poles of what stabilises the constraints
-    Raises DescriptionError for a state that is none, SolveError where the equations have no solution.
+    Raises DescriptionError for an invalid state, and SolveError if the equations have no solution.
     """
     checked(model, where)
     wanted = _known(model, outputs)
@@ -66,7 +66,7 @@ def linear_at(
     full: bool = False,
     parameters: Mapping[str, float] | None = None,
 ) -> StateSpace:
-    """The same by a native FMU that there is; parameters: of it, where its numbers are not the model's."""
+    """Linearise by a native FMU that exists already; parameters: the FMU's values that differ from the model's."""
     at = checked(model, where)
     _check_inputs(where, inputs)
     if where.trim and isinstance(at, State):
@@ -89,7 +89,7 @@ def linearized(
     full: bool = False,
     parameters: Mapping[str, float] | None = None,
 ) -> StateSpace:
-    """The same at a point, see `linear_at`."""
+    """Linearise at an operating point; see `linear_at`."""
     caveats.refuse_other_rank(model, point)
     found = _derivatives(model, fmu, point, parameters)
     names = found.names
@@ -123,10 +123,10 @@ def linearized(
 
 @dataclass(frozen=True)
 class _Derivatives:
-    """What the FMU says at a point of w = (q, q̇, others), of ẇ and of p outputs, these together r.
+    """Values and derivatives of the FMU at a point: w = (q, q̇, others), and r = (ẇ, p outputs).
 
-    names     of w
-    outputs   their names
+    names     names of the entries of w
+    outputs   names of the p outputs
     values    shape (len(w),): w
     rates     shape (len(r),): r
     by_state  shape (len(r), n_x); by_input: (len(r), m); by_time: (len(r),), per s
@@ -156,12 +156,12 @@ def _derivatives(
 
 
 def _outputs(model: Prepared) -> tuple[str, ...]:
-    """Names of all but the norms of violations, which have no derivative where they vanish."""
+    """Names of all outputs except norms of violations, which have no derivative at zero."""
     return tuple(o.name for o in model.native_program.outputs if o.signal.quantity != "violation")
 
 
 def _known(model: Prepared, outputs: Sequence[str] | None) -> Sequence[str]:
-    """The outputs that are wanted; raises DescriptionError for those that there are not."""
+    """Return the requested outputs, by default all; raises DescriptionError for unknown names."""
     there = _outputs(model)
     missing = [Problem("", unknown("output", name, there)) for name in outputs or () if name not in there]
     if missing:
@@ -170,7 +170,7 @@ def _known(model: Prepared, outputs: Sequence[str] | None) -> Sequence[str]:
 
 
 def _rates(model: Prepared) -> dict[str, str]:
-    """Each of w → the FMU's variable that is its rate."""
+    """Entry of w → name of the FMU's variable that is its time derivative."""
     coordinates, own = model.mechanism.coordinates, ("position", "velocity")
     q, qd, qdd = (signal_names(coordinates, level) for level in (*own, "acceleration"))
     others = [state for state in model.native_program.states if state.signal.quantity not in own]
@@ -187,7 +187,7 @@ def _residuals(model: Prepared, point: OperatingPoint) -> tuple[Residual, Residu
 
 
 def _all(program: Program, names: tuple[str, ...]) -> Tangent:
-    """All states of the equations are independent."""
+    """Tangent of the full equations, whose states are all independent."""
     chosen = [names.index(state.name) for state in program.states]
     basis = np.zeros((len(names), len(chosen)))
     basis[chosen] = np.eye(len(chosen))

@@ -17,6 +17,7 @@ Complex = NDArray[np.complex128]
 _ROUNDING = 1e-14  # of the norm of A, or of 1/s: what its entries are uncertain by
 _RIGID = 1e-6  # of the largest eigenvalue: below it, a motion counts as one that nothing resists
 _ON_THE_WAY = 0.618  # from an eigenvalue's part to zero, where no other eigenvalue is by design
+_TINY = 1e-300  # keeps the condition of a defective eigenvalue finite
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Mode:
 
     @property
     def time_constant(self) -> float:
-        """In which it decays, or grows, by the factor e; s, infinite if it does neither."""
+        """Time in which the motion decays, or grows, by the factor e, s; infinite if it does neither."""
         rate = abs(self.eigenvalue.real)
         return 1 / rate if rate else math.inf
 
@@ -82,8 +83,8 @@ def modes(A: Array, motion: Array, coordinates: Sequence[str], rates: Sequence[b
 
     A            shape (k, k), 1/s and so on
     motion       shape (n, k): how n coordinates move with the states
-    coordinates  their names
-    rates        of each state whether it is one: per s
+    coordinates  names of the n coordinates
+    rates        whether each state is a rate (unit per s), length k
     """
     if not len(A):
         return ()
@@ -99,17 +100,17 @@ def modes(A: Array, motion: Array, coordinates: Sequence[str], rates: Sequence[b
 
 
 def _error(A: Array) -> float:
-    """Of A, as a norm, 1/s."""
+    """Norm of the rounding error of A, 1/s."""
     return _ROUNDING * max(1.0, float(np.linalg.norm(A, 2)))
 
 
 def _uncertainty(A: Array, left: Complex, right: Complex) -> Array:
-    """Of each eigenvalue, 1/s: the error of A times the eigenvalue's condition, 1/|yᴴx| of unit vectors.
+    """Uncertainty of each eigenvalue, 1/s: the error of A times the condition 1/|yᴴx| of unit eigenvectors.
 
     Where two of them nearly coincide, as the two zeros of a free motion do, the condition is large.
     """
     alike = np.abs(np.sum(left.conj() * right, axis=0))
-    return np.asarray(_error(A) / np.maximum(alike, 1e-300))
+    return np.asarray(_error(A) / np.maximum(alike, _TINY))
 
 
 def _without_rounding(A: Array, values: Complex, uncertainty: Array) -> Complex:
@@ -127,7 +128,7 @@ def _without_rounding(A: Array, values: Complex, uncertainty: Array) -> Complex:
 
 
 def _is_eigenvalue(A: Array, value: complex) -> bool:
-    """Whether it is one of a matrix that differs from A by its error alone."""
+    """Whether the value is an eigenvalue of a matrix that differs from A by its rounding error."""
     smallest = np.linalg.svd(A - value * np.eye(len(A)), compute_uv=False)[-1]
     return bool(smallest <= _error(A))
 

@@ -30,9 +30,9 @@ class Modes(Sequence[Mode]):
     """Modes near one state, the slowest first: a sequence that can be looked at.
 
     Parameters:
-        linear  what they are of
+        linear  the linear model
         model   the machine
-        case    of its description, for titles
+        case    case of the description, for titles
     """
 
     linear: StateSpace
@@ -95,7 +95,7 @@ class Modes(Sequence[Mode]):
         )
 
     def table(self) -> Table:
-        """For a page: one mode per row, with the largest parts of its shape."""
+        """Table for a page: one mode per row, with the largest parts of its shape."""
         frequencies = ("undamped frequency in Hz", "damped frequency in Hz")
         headers = ("mode", *frequencies, "damping ratio", "time constant in s", "shape: amplitude and phase")
         rows = [

@@ -1,4 +1,4 @@
-"""The state that a machine is linearised about: its start, one of its run, a given one, or its equilibrium."""
+"""Operating point of a linear model: initial state, state of a run, given state, or equilibrium."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from ..runs.fmpy_runs.inputs import InputTable
 from ..runs.fmpy_runs.simulate import simulate
 from ..runs.fmpy_runs.states import State, further_states, given_state, read_state, signals
 
-_TOLERANCE = 1e-9  # of the run to a time
+_TOLERANCE = 1e-9  # relative, of the run that leads to a chosen time
 
 
 @dataclass(frozen=True)
 class Where:
-    """What is asked for; nothing: the start.
+    """Choice of the operating point; the default is the initial state.
 
     Parameters:
-        time         of the run, s
-        state        as `evaluate` takes it: a file, or its content
-        equilibrium  whether it is the one that `statics` finds
-        trim         whether it is a rest that the inputs hold
+        time         time of the run, s
+        state        file or content in the form that `evaluate` reads
+        equilibrium  whether to take the static equilibrium
+        trim         whether to take a steady state that the inputs hold
     """
 
     time: float | None = None
@@ -47,7 +47,7 @@ class OperatingPoint:
 
 
 def checked(model: Prepared, where: Where) -> State | float:
-    """The state that is asked for, or the time of the run, s; raises DescriptionError."""
+    """Return the chosen state, or the time of the run, s; raises DescriptionError for an invalid choice."""
     asked = {"time": where.time is not None, "state": where.state is not None}
     asked |= {"equilibrium": where.equilibrium, "trim": where.trim}
     given = [name for name, is_given in asked.items() if is_given]
@@ -74,9 +74,9 @@ def operating_point(
     inputs: InputTable | None,
     parameters: Mapping[str, float] | None = None,
 ) -> OperatingPoint:
-    """At a state, or a time of the FMU's run, s; inputs over time, without them what they start with.
+    """Operating point at a state, or at a time of the FMU's run, s; inputs default to their start values.
 
-    parameters  of the FMU, where its numbers are not the model's
+    parameters  values of the FMU's parameters that differ from the model's
     """
     t = at.t if isinstance(at, State) else at
     given = {name: float(f.at(t, t)) for name, f in inputs.functions().items()} if inputs else {}

@@ -38,7 +38,7 @@ class StateSpace:
         q            shape (n,): their values there, rad or m
         motion       shape (n, k): how they move with the states
         units        signal → unit
-        notes        why the model may not say what one thinks, with numbers
+        notes        limits of the model's validity, with numbers
     """
 
     A: Array
@@ -77,7 +77,7 @@ class StateSpace:
         return np.asarray(np.moveaxis(response, 0, -1))
 
     def _sizes(self, states: NDArray[np.complexfloating[Any, Any]]) -> Array:
-        """Of each state's response, shape (N, k, m), the largest of a state with the same unit."""
+        """Magnitude of each state's response, shape (N, k, m): the largest among states of the same unit."""
         sizes: Array = np.abs(states)
         units = np.array([self.units[state] for state in self.states])
         for unit in set(units.tolist()):
@@ -103,7 +103,7 @@ class StateSpace:
     def select(
         self, inputs: str | Sequence[str] | None = None, outputs: str | Sequence[str] | None = None
     ) -> StateSpace:
-        """The same with some inputs and outputs alone, in the order given; raises UnknownNameError."""
+        """Return the model with some inputs and outputs, in the given order; raises UnknownNameError."""
         columns = _places("input", self.inputs, self.inputs if inputs is None else inputs)
         rows = _places("output", self.outputs, self.outputs if outputs is None else outputs)
         return replace(
@@ -118,13 +118,13 @@ class StateSpace:
         )
 
     def to_scipy(self) -> ScipyStateSpace:
-        """As `scipy.signal` has it, which knows no names."""
+        """Return a `scipy.signal.StateSpace`, which has no names."""
         from scipy.signal import StateSpace as Scipy
 
         return Scipy(self.A, self.B, self.C, self.D)
 
     def to_control(self) -> ControlStateSpace:
-        """As python-control has it, with names; raises MissingToolError without it."""
+        """Return a python-control `StateSpace` with names; raises MissingToolError if the package is missing."""
         try:
             from control import ss
         except ImportError:

@@ -29,7 +29,7 @@ def of_model(found: StateSpace) -> list[Table | str]:
 
 
 def of_modes(model: StateSpace, found: Sequence[Mode]) -> list[Table | str]:
-    """One mode per row, with the largest parts of its shape."""
+    """Terminal table of modes: one mode per row, with the largest parts of its shape."""
     table = Table(
         *("mode", "undamped Hz", "damped Hz", "damping", "time constant s", "shape: amplitude and phase"),
         title=f"t = {model.time:g} s",
@@ -69,7 +69,7 @@ def _notes(found: StateSpace) -> list[str]:
 
 
 def shape_text(mode: Mode) -> str:
-    """The largest parts of its shape, each with the phase where that is not 0° or 180°."""
+    """Largest parts of a mode's shape, each with its phase unless that is 0° or 180°."""
     largest = sorted(mode.shape.items(), key=lambda item: -abs(item[1]))[:_MOST]
     return ", ".join(f"{name} {_polar(part)}" for name, part in largest if abs(part) >= _LEAST)
 

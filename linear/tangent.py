@@ -1,4 +1,4 @@
-"""The tangent of the constraint manifold: how all signals of a machine move with the independent ones."""
+"""Tangent of the constraint manifold: derivatives of all signals by the independent ones."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _SINGULAR = 1e-8  # a pivot, rows having length 1
 
 @dataclass(frozen=True)
 class Tangent:
-    """Of w = (q, q̇, others): δw = basis δξ, ξ the independent ones of w.
+    """Tangent space of the constraint manifold in w = (q, q̇, others): δw = basis δξ, ξ independent entries of w.
 
     Parameters:
-        independent  indices of the k that are ξ
+        independent  indices in w of the k entries of ξ
         basis        shape (len(w), k)
         drift        shape (len(w),): ∂w/∂t for ξ held, where the rows depend on time; per s
     """
@@ -33,7 +33,7 @@ class Tangent:
 
 
 def tangent(model: Prepared, position: Residual, velocity: Residual, size: int) -> Tangent:
-    """Of the rows that take part, at the state where the residuals are; size: of w.
+    """Tangent of the independent constraint equations at the state of the residuals; size: length of w.
 
     Rows on velocities alone, such as knife edges, leave a machine more coordinates than rates. Raises SolveError
     where the rows are singular.
@@ -63,7 +63,7 @@ def _dependent(model: Prepared, C: Array) -> list[int]:
 
 
 def _columns(model: Prepared, C: Array, candidates: Sequence[int]) -> list[int]:
-    """As many of the columns as C, shape (m, n), has rows, best conditioned."""
+    """Choose m of the candidate columns of C, shape (m, n), by pivoting for the best conditioning."""
     m = len(C)
     if not m:
         return []

@@ -35,7 +35,7 @@ class ModeTracks:
 
     Parameters:
         along        `t`, or a key of the description
-        unit         of the values; "" where nobody has said one
+        unit         unit of the values; "" if unknown
         values       shape (K,)
         eigenvalues  shape (K, L), 1/s, imaginary part ≥ 0; NaN where a mode is not there
         assurance    shape (K, L), 0 to 1: how alike the mode's shape is to that at the value before (modal
@@ -85,7 +85,7 @@ class ModeTracks:
 
     @property
     def label(self) -> str:
-        """What varies, with its unit."""
+        """Label of an axis: the varied quantity with its unit."""
         return f"{self.along} in {self.unit}" if self.unit else self.along
 
     def data(self) -> dict[str, Any]:
@@ -213,7 +213,7 @@ def _assurance(a: Complex, b: Complex, M: Array) -> float:
 
 
 def _nearness(a: complex, b: complex) -> float:
-    """The assurance of (1, a/s) and (1, b/s), s² = |a||b|: of rates beside places, 1 of two equal ones."""
+    """Modal assurance of (1, a/s) and (1, b/s) with s² = |a||b|: 1 for equal eigenvalues a and b."""
     if a == b:
         return 1.0
     s = abs(a) * abs(b)

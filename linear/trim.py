@@ -1,4 +1,4 @@
-"""Trim: a rest that the machine's inputs hold, and what they have to be."""
+"""Trim: a steady state that the machine's inputs hold, and the values of these inputs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ from ..runs.fmpy_runs.instance import Instance
 from ..runs.fmpy_runs.states import State, signals
 from .point import OperatingPoint
 
-_ITERATIONS = 50
+_ITERATIONS = 50  # steps after which a search without convergence is given up
 _LONGEST = 0.3  # rad or m, of a step
 _BALANCED = 1e-10  # of what the forces alone would do, m or rad of rows
+_RANK = 1e-12  # singular values relative to the largest: along smaller ones no step is taken
+_TINY = 1e-300  # rad or m, keeps a quotient finite
 
 
 def trimmed(
@@ -29,8 +31,8 @@ def trimmed(
 
     Free are the coordinates that find their equilibrium in `statics`, the dependent ones, and all inputs. Newton's
     method with the FMU's exact derivatives; where there are more unknowns than equations, by the smallest steps.
-    parameters  of the FMU, where its numbers are not the model's
-    Raises DescriptionError with what the inputs leave.
+    parameters  values of the FMU's parameters that differ from the model's
+    Raises DescriptionError with the largest residual if no steady state is found.
     """
     free = _free(model, near)
     inputs = [entry.name for entry in model.native_program.inputs]
@@ -45,7 +47,7 @@ def trimmed(
             if np.all(np.abs(left) <= limits):
                 return point
             step = _step(slopes[:, [*free, *range(len(q), slopes.shape[1])]], left)
-            step *= min(1.0, _LONGEST / max(np.abs(step[: len(free)]).max(initial=0.0), 1e-300))
+            step *= min(1.0, _LONGEST / max(np.abs(step[: len(free)]).max(initial=0.0), _TINY))
             q[free] += step[: len(free)]
             u += step[len(free) :]
     worst = int(np.argmax(np.abs(left) / limits))
@@ -71,14 +73,14 @@ def _balance(model: Prepared, instance: Instance, point: OperatingPoint) -> tupl
 
 
 def _step(slopes: Array, left: Array) -> Array:
-    """The smallest change that takes what is left away, of unknowns that count by what they do."""
+    """Weighted minimum-norm Newton step that zeroes the residual; each unknown is weighted by its effect."""
     sizes = np.linalg.norm(slopes, axis=0)
     sizes[sizes == 0.0] = 1.0
-    return np.asarray(-np.linalg.lstsq(slopes / sizes, left, rcond=1e-12)[0] / sizes)
+    return np.asarray(-np.linalg.lstsq(slopes / sizes, left, rcond=_RANK)[0] / sizes)
 
 
 def _limits(model: Prepared, at: State) -> Array:
-    """What counts as nothing of `_balance`."""
+    """Largest residuals of `_balance` that count as zero, shape (n + m,)."""
     natural = analysis.natural_accelerations(model.problem, (at.t, at.q, 0.0 * at.q, at.z))
     return np.concatenate([_BALANCED * natural, np.full(len(model.rows), _BALANCED)])
 

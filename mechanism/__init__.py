@@ -9,6 +9,7 @@ from .algebra import Numbers as Numbers
 from .algebra import Value as Value
 from .builder import build as build
 from .builder import placement_order as placement_order
+from .by_law import LawElement as LawElement
 from .parts import FRICTION_SWEEPS as FRICTION_SWEEPS
 from .parts import GROUND as GROUND
 from .parts import AppliedForce as AppliedForce

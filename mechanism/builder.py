@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..description import Chain
+from ..description.fields.elements import Element
 from ..description.fields.numbers import Given, Vector3
 from ..description.tables import closure as described
 from ..description.tables.base import Base
@@ -25,6 +26,7 @@ from ..description.types.joints import JOINT_TYPES, ElementaryMotion
 from ..description.types.origin import Origin
 from . import elements, rfem, tasks
 from .algebra import Algebra, Matrix, Numbers, Value, Vector
+from .by_law import LawElement, law_element
 from .parts import (
     GROUND,
     AppliedForce,
@@ -110,6 +112,7 @@ class _Builder:
                 elements.contact(contact, self._of("contact", contact.name), self._place)
                 for contact in self.chain.contacts
             ),
+            elements=tuple(self._by_law(key, element) for key, element in self.chain.elements),
             **self._stabilisation(self.chain.constraints),
             actuated=self._actuated(self.chain.constraints.actuated),
         )
@@ -405,6 +408,15 @@ class _Builder:
         place = self._place(force.link, force.point, f"{force.name}_point", f"where {force.name} acts")
         trees = None if force.force is None else tuple(map(self.chain.expression, force.force))
         return AppliedForce(force.name, None, place, force.frame == "world", trees)
+
+    def _by_law(self, key: str, element: Element) -> LawElement:
+        algebra = self._of(element.kind(), element.name)
+        return law_element(key, element, algebra, self._units_of, self.chain.expression)
+
+    def _units_of(self, joint: str) -> tuple[str, str, str]:
+        """Full name of a joint's coordinate, its unit, and that of its effort."""
+        coordinate = self.coordinates[self._joint_coordinate(joint)]
+        return coordinate.name, coordinate.unit, coordinate.effort_unit
 
     def _motion(self, motion: Motion) -> ProgrammedTask:
         k, algebra = self._joint_coordinate(motion.joint), self._of("motion", motion.name)

@@ -15,6 +15,7 @@ from ..description.types.measures import Measure, measures
 from ..description.types.origin import Origin, Signal
 from ..language.ir import Expr
 from .algebra import Matrix, Value, Vector
+from .by_law import LawElement
 
 GROUND = -1
 FRICTION_SWEEPS = 6  # Newton steps of the loop between friction and joint load, the same in every backend
@@ -362,6 +363,7 @@ class Mechanism:
     forces: tuple[AppliedForce, ...]
     lines: tuple[Line, ...]
     contacts: tuple[Contact, ...]
+    elements: tuple[LawElement, ...]
     alpha: Value
     beta: Value
     kappa: Value
@@ -371,7 +373,21 @@ class Mechanism:
     def inputs(self) -> tuple[str, ...]:
         """Names of the FMU's inputs."""
         forces = (symbol for force in self.forces if force.values is None for symbol in force.symbols)
-        return (*(f.name for f in self.filters), *forces, *(line.name for line in self.lines if line.given))
+        lines = (line.name for line in self.lines if line.given)
+        return (
+            *(f.name for f in self.filters),
+            *forces,
+            *lines,
+            *(i.name for e in self.elements for i in e.inputs),
+        )
+
+    @property
+    def constants(self) -> dict[str, Value]:
+        """Numbers that expressions name: parameters, and those of elements with a law."""
+        numbers = dict(self.parameters)
+        for element in self.elements:
+            numbers |= element.numbers
+        return numbers
 
     @property
     def filters(self) -> tuple[Filter, ...]:
@@ -380,9 +396,10 @@ class Mechanism:
         return tuple(f for f in found if f is not None)
 
     @property
-    def measured(self) -> tuple[Support | Line | Contact, ...]:
+    def measured(self) -> tuple[Support | Line | Contact | LawElement, ...]:
         """Force elements that have signals."""
-        parts: tuple[Support | Line | Contact, ...] = (*self.supports, *self.lines, *self.contacts)
+        parts: tuple[Support | Line | Contact | LawElement, ...]
+        parts = (*self.supports, *self.lines, *self.contacts, *self.elements)
         return tuple(part for part in parts if part.signals)
 
     @property

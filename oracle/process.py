@@ -27,7 +27,13 @@ EFFORT = 120  # s of processor time, where the system counts it
 OVER = int(getattr(signal, "SIGXCPU", 0))  # signal that ends a process whose time is over
 
 
-def write_given(folder: Path, data: dict[str, Any], claims: Claims, inputs: dict[str, list[list[float]]]) -> None:
+def write_given(
+    folder: Path,
+    data: dict[str, Any],
+    claims: Claims,
+    inputs: dict[str, list[list[float]]],
+    tolerance: float | None = None,
+) -> None:
     """Write what the process needs.
 
     Parameters
@@ -40,8 +46,10 @@ def write_given(folder: Path, data: dict[str, Any], claims: Claims, inputs: dict
         Initial state and choices of production.
     inputs : dict
         Name of an input to its times and values, s and the input's unit.
+    tolerance : float or None
+        Relative tolerance of the run; None: a tenth of the description's.
     """
-    given = {"data": data, "claims": asdict(claims), "inputs": inputs}
+    given = {"data": data, "claims": asdict(claims), "inputs": inputs, "tolerance": tolerance}
     (folder / GIVEN).write_text(json.dumps(given), "utf-8")
 
 
@@ -54,7 +62,8 @@ def main(folder: Path) -> None:
     inputs = {name: Input(np.array(time), np.array(values)) for name, (time, values) in given["inputs"].items()}
     try:
         _write(folder / SAID, json.dumps(check_start(given["data"], claims)).encode())
-        _write(folder / RUN, pickle.dumps(simulate(given["data"], claims, inputs)))
+        run = simulate(given["data"], claims, inputs, tolerance=given["tolerance"])
+        _write(folder / RUN, pickle.dumps(run))
     except SolveError as error:
         _write(folder / RUN, pickle.dumps(error))
 

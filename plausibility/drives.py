@@ -13,7 +13,7 @@ from ..core.trajectory import Array, Trajectory, rms
 from ..language import expressions
 from ..mechanism import Coordinate
 from .geometry import extent
-from .places import member
+from .places import by_law, member
 from .remark import Remark
 
 _ROUNDING = 1e-12  # rad or m, and of the coordinate's own value
@@ -66,7 +66,7 @@ def _values(given: Input, times: Array) -> Array:
 
 
 def _place(model: Prepared, name: str) -> str:
-    """Key of the motion, line or force that has an input."""
+    """Key of the motion, line, force or element with a law that has an input."""
     chain = model.chain
     for force in model.mechanism.forces:
         if name in force.symbols:
@@ -74,6 +74,9 @@ def _place(model: Prepared, name: str) -> str:
     for line in model.mechanism.lines:
         if name == line.name or (line.filter is not None and line.filter.name == name):
             return member("lines", chain.lines, line.name)
+    for element in model.mechanism.elements:
+        if name in {given.name for given in element.inputs}:
+            return by_law(model, element.name)
     return member("motions", chain.motions, name)
 
 

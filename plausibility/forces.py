@@ -10,7 +10,7 @@ from .. import analysis
 from ..analysis.prepared import Prepared
 from .geometry import extent
 from .initial_state import InitialState
-from .places import member, support_key
+from .places import by_law, member, support_key
 from .remark import Remark
 
 _TIMES = 100.0
@@ -72,12 +72,15 @@ def _places(model: Prepared, found: tuple[analysis.Mark, ...]) -> Iterator[str]:
     """Keys of the elements that marks belong to."""
     chain, supports = model.chain, 0
     lines = {line.name for line in chain.lines}
+    elements = {element.name for element in model.mechanism.elements} - {force.name for force in chain.forces}
     for mark in found:
         if mark.kind == "support":
             yield support_key(model, supports)
             supports += 1
         elif mark.kind == "plane":
             yield member("contacts", chain.contacts, mark.name)
+        elif mark.kind != "line" and mark.name in elements:
+            yield by_law(model, mark.name)
         elif mark.kind != "line":
             yield member("forces", chain.forces, mark.name)
         elif mark.name in lines:

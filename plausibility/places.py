@@ -23,6 +23,12 @@ def member(key: str, parts: Sequence[Named], name: str) -> str:
     return name if index is None else f"{key}[{index}] ({name})"
 
 
+def by_law(model: Prepared, name: str) -> str:
+    """Return the key of an element with a law, by its name."""
+    key = next(element.key for element in model.mechanism.elements if element.name == name)
+    return member(key, getattr(model.chain, key), name)
+
+
 def link(chain: Chain, name: str) -> str:
     """Return the key of a link, or `base`."""
     return "base" if name == "base" else member("links", chain.links, name)

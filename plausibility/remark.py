@@ -71,7 +71,7 @@ class Remark:
 
 
 def ordered(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
-    """Each kind of remark once for each place: the most urgent kind first, then the earliest."""
+    """Return one remark per kind and place: the most urgent kind first, then the earliest."""
     first: dict[tuple[str, str], Remark] = {}
     for remark in remarks:
         first.setdefault((remark.id, remark.where), remark)

@@ -1,4 +1,4 @@
-"""What an engineer asks first: peak loads and efforts, lowest frequencies, supports, violation; and when."""
+"""First numbers of a report, with times: peak loads and efforts, frequencies, supports, violation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Number = tuple[str, str]  # what it is of and when, and its value
 
 
 def headline(report: RunReport) -> list[Number]:
-    """What there is of these, in order."""
+    """Return the available first numbers of a report, in order."""
     return [
         *_loads(report),
         *_efforts(report),
@@ -27,7 +27,7 @@ def headline(report: RunReport) -> list[Number]:
 
 
 def _loads(report: RunReport) -> Iterator[Number]:
-    """Of all joints, asked for or not, where they are unique."""
+    """Peak forces and moments of all joints whose reactions are unique."""
     run = report.loaded or report.reference
     for part, unit in (("force", "N"), ("moment", "N.m")):
         series = {
@@ -59,7 +59,7 @@ def _frequencies(report: RunReport) -> Iterator[Number]:
 
 
 def _supports(report: RunReport) -> Iterator[Number]:
-    """Of supports against gravity; without any, of contacts along the normals of their planes."""
+    """Smallest force of a support against gravity; without supports, of a contact along its normal."""
     gravity, course = np.asarray(report.mechanism.gravity, dtype=float), report.course
     up = -gravity / (np.linalg.norm(gravity) or 1.0)
     kinds = {mark.kind for mark in course.marks}

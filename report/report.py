@@ -69,6 +69,7 @@ def _content(report: RunReport, drawn: list[Picture]) -> dict[str, Any]:
         "supports": tables.supports(mechanism),
         "lines": tables.lines(mechanism),
         "contacts": tables.contacts(mechanism),
+        "elements": tables.elements(mechanism),
         "events": tables.events(report.reference),
         "verdicts": tables.verdicts(report),
         "relative": tables.signals(report, relative=True),
@@ -105,7 +106,7 @@ def word(name: str, report: RunReport) -> str:
 
 
 def _sentence(report: RunReport) -> str:
-    """The worst run, by its own tolerance."""
+    """Sentence about the run that comes nearest to its tolerance."""
     finite = [c for c in report.others if np.isfinite(c.max_rel_error)]
     if not finite:
         return ""
@@ -118,7 +119,7 @@ def _sentence(report: RunReport) -> str:
 
 
 def _reading(runs: int) -> str:
-    """How to read lines that lie on each other."""
+    """Hint for reading lines that cover each other."""
     if runs < 2:
         return "The grey line is the reference, the thin one the run." if runs else ""
     return "Runs are dashed lines on the grey reference; where they agree, their dashes form one striped line."

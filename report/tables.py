@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from ..analysis import Mode
 from ..core.trajectory import Event, Trajectory
+from ..description.fields.elements import Element, Quantity
 from ..description.tables.closure import Closure
 from ..description.tables.contact import Contact, ContactLaw
 from ..description.tables.line import Line, LineEnd
@@ -52,7 +53,7 @@ def verdicts(report: RunReport) -> Table:
 
 
 def events(run: Trajectory) -> Table:
-    """What has changed on the way, in the order of time."""
+    """Table of a run's events in the order of time."""
     columns: list[tuple[str, Kind, Callable[[Event], str]]] = [
         ("t, s", "number", lambda e: decimal(e.t, 6)),
         ("of", "text", lambda e: e.label),
@@ -86,6 +87,34 @@ def contacts(mechanism: Mechanism) -> Table:
         ("friction μ", "number", lambda e: NOTHING if e.friction is None else decimal(float(e.friction.mu))),
     ]
     return tabulate(columns, mechanism.chain.contacts)
+
+
+def elements(mechanism: Mechanism) -> dict[str, Table]:
+    """One table for each kind of element with a law, by its heading."""
+    meanings = {(element.key, element.name): element.meanings for element in mechanism.elements}
+    found: dict[str, list[tuple[Element, Mapping[str, Quantity]]]] = {}
+    for key, element in mechanism.chain.elements:
+        found.setdefault(key, []).append((element, meanings[key, element.name]))
+    return {key.replace("_", " ").capitalize(): _of_kind(members) for key, members in found.items()}
+
+
+def _of_kind(members: Sequence[tuple[Element, Mapping[str, Quantity]]]) -> Table:
+    """One row per element, one column per key."""
+    kind = type(members[0][0])
+    numbers = kind.marked(Quantity)
+    headers = (kind.kind(), *(key for key in kind.model_fields if key != "name"))
+    kinds: tuple[Kind, ...] = ("code", *("number" if key in numbers else "expression" for key in headers[1:]))
+    rows = [
+        (element.name, *(_value(getattr(element, key), units.get(key)) for key in headers[1:]))
+        for element, units in members
+    ]
+    return Table(headers, kinds, tuple(rows))
+
+
+def _value(value: Any, meaning: Quantity | None) -> str:
+    if value is None:
+        return "input of the FMU"
+    return str(value) if meaning is None else f"{decimal(float(value))} {unit_text(meaning.unit)}"
 
 
 def _smooth(law: ContactLaw | None) -> str:

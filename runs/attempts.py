@@ -34,6 +34,7 @@ class Attempt:
     """A run's trajectory, or why there is none; and the relative error that it is granted.
 
     finer   the same run with a finer tolerance of its solver; None: there is none
+    until   the same run up to an earlier time, s; None: there is none
     """
 
     name: str
@@ -41,6 +42,7 @@ class Attempt:
     trajectory: Trajectory | None
     failure: str = ""
     finer: Callable[[], Attempt] | None = None
+    until: Callable[[float], Attempt] | None = None
 
 
 def fmu_attempts(
@@ -60,12 +62,12 @@ def fmu_attempts(
     for fmu in fmus:
         name = f"fmu-{fmu.backend.name}"
         given = (magnitudes, inputs, progress)
-        yield _attempt(f"{name}-me", tolerance, partial(fmu_run, model, fmu, "me", *given))
+        yield _attempt(model, f"{name}-me", tolerance, partial(fmu_run, model, fmu, "me", *given))
         granted = max(tolerance, fmu.backend.tolerance)
         if fmu.refused:
             yield Attempt(f"{name}-cs", granted, None, fmu.refused)
             continue
-        yield _attempt(f"{name}-cs", granted, partial(fmu_run, model, fmu, "cs", *given))
+        yield _attempt(model, f"{name}-cs", granted, partial(fmu_run, model, fmu, "cs", *given))
 
 
 def solver_tolerance(wanted: float, mode: runs.Mode) -> float:
@@ -81,10 +83,12 @@ def fmu_run(
     inputs: InputTable | None,
     progress: Progress,
     part: float,
+    stop: float,
 ) -> Trajectory:
     """An FMU in FMPy, as the description says, with a part of its tolerance. Raises SolveError.
 
     magnitudes  of signals, in their units
+    stop        end of the run, s
     """
     simulation, backend, name = model.chain.simulation, fmu.backend, f"fmu-{fmu.backend.name}-{mode}"
     longest = backend.communication_step if mode == "cs" else None
@@ -97,7 +101,7 @@ def fmu_run(
         mode,
         list(model.units),
         name=name,
-        stop=simulation.stop,
+        stop=stop,
         output_step=simulation.output_step / every,
         tolerance=tolerance,
         parameters={"projection_tolerance": RESTART_MARGIN * tolerance} if restarts else None,
@@ -121,19 +125,19 @@ def rumoca_attempt(model: Prepared, tolerance: float, limit: float) -> Attempt:
     # the variant without inputs: rumoca cannot be given any yet, and without a user they keep their start values
     text = model.modelica(start_values=model.start_values())
 
-    def run(part: float) -> Trajectory | None:
+    def run(part: float, stop: float) -> Trajectory | None:
         return rumoca_process.simulate(
             text,
             modelica.experiment(model.name),
             list(model.units),
-            stop=simulation.stop,
+            stop=stop,
             output_step=simulation.output_step,
             tolerance=part * _rumoca_tolerance(model),
             effort=RUMOCA_EFFORT,
             limit=limit,
         )
 
-    return _attempt(rumoca_process.NAME, max(tolerance, RUMOCA_TOLERANCE), run, _RUMOCA_FINER)
+    return _attempt(model, rumoca_process.NAME, max(tolerance, RUMOCA_TOLERANCE), run, _RUMOCA_FINER)
 
 
 def _rumoca_tolerance(model: Prepared) -> float:
@@ -145,18 +149,30 @@ def _rumoca_tolerance(model: Prepared) -> float:
 
 
 def _attempt(
-    name: str, tolerance: float, action: Callable[[float], Trajectory | None], finer: float = FINER
+    model: Prepared,
+    name: str,
+    tolerance: float,
+    action: Callable[[float, float], Trajectory | None],
+    finer: float = FINER,
 ) -> Attempt:
-    """Attempt that can be repeated; the action takes a part of its usual tolerance."""
+    """Attempt that can be repeated; the action takes a part of its usual tolerance, and the end of the run, s."""
+    stop = model.chain.simulation.stop
     return replace(
-        _tried(name, tolerance, partial(action, 1.0)),
-        finer=partial(_tried, name, tolerance, partial(action, finer)),
+        _tried(name, tolerance, action, 1.0, stop),
+        finer=partial(_tried, name, tolerance, action, finer, stop),
+        until=partial(_tried, name, tolerance, action, 1.0),
     )
 
 
-def _tried(name: str, tolerance: float, action: Callable[[], Trajectory | None]) -> Attempt:
+def _tried(
+    name: str,
+    tolerance: float,
+    action: Callable[[float, float], Trajectory | None],
+    part: float,
+    stop: float,
+) -> Attempt:
     try:
-        return Attempt(name, tolerance, action())
+        return Attempt(name, tolerance, action(part, stop))
     except (SolveError, BuildError) as error:
         return Attempt(name, tolerance, None, str(error))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -17,7 +17,8 @@ from ..plausibility import Remark
 from ..runs.attempts import SOLVER_MARGIN, Attempt
 from ..runs.compare.compare import Comparison, compare
 from ..runs.compare.scales import scales
-from ..runs.compare.sensitivity import CHANGE, FINER, Sensitivity, judged, sensitivity
+from ..runs.compare.sensitivity import CHANGE, FINER, Sensitivity, is_long_enough, judged, sensitivity
+from ..runs.compare.singular import ends_at_singular
 
 _FINEST = 1e-13  # tolerance of the reference's finer run
 _RANK = 1e-8  # relative: smaller singular values of the constraints' Jacobian are rounding
@@ -46,7 +47,8 @@ def judge(
     """Compare runs with the reference, in the order of the attempts.
 
     A run that disagrees is repeated with a finer tolerance. If it still disagrees, the reference is repeated
-    to see how sensitive the motion is, see `fmu.compare.sensitivity`.
+    to see how sensitive the motion is, see `fmu.compare.sensitivity`. A run that is granted more than others, as
+    rumoca's is, may differ by as much more.
 
     Parameters:
         truth   run of the reference solver
@@ -58,7 +60,8 @@ def judge(
     known = _sensitivity(model, truth, problem, progress)
     if known is None:
         return found
-    return [_reconsidered(model, truth, run, known) for run in found]
+    usual = min(run.attempt.tolerance for run in found)
+    return [_reconsidered(model, truth, run, known.scaled(run.attempt.tolerance / usual)) for run in found]
 
 
 def sensitive(model: Prepared, comparisons: Iterable[Comparison]) -> Iterator[Remark]:
@@ -80,7 +83,12 @@ def sensitive(model: Prepared, comparisons: Iterable[Comparison]) -> Iterator[Re
 
 
 def _settled(model: Prepared, truth: Trajectory, attempt: Attempt, progress: Progress) -> Judged:
-    """Judge an attempt; the finer one counts if the first one disagrees."""
+    """Judge an attempt; the finer one counts if the first one disagrees.
+
+    An attempt that came to no end counts up to the first singular configuration, if there is one.
+    """
+    if attempt.failure and truth.singular and attempt.until is not None:
+        return _before_singular(model, truth, attempt, attempt.until, progress)
     first = Judged(attempt, _comparison(model, truth, attempt))
     if not first.disagrees or attempt.finer is None:
         return first
@@ -91,6 +99,25 @@ def _settled(model: Prepared, truth: Trajectory, attempt: Attempt, progress: Pro
     note = "run again with a finer tolerance, since it disagreed"
     again = replace(again, trajectory=replace(again.trajectory, note=note))
     return Judged(again, _comparison(model, truth, again))
+
+
+def _before_singular(
+    model: Prepared, truth: Trajectory, attempt: Attempt, until: Callable[[float], Attempt], progress: Progress
+) -> Judged:
+    """Judge an attempt that came to no end up to the first singular configuration of the reference's run.
+
+    From there on the constraints do not determine the branch of the motion, and a solver may lose it.
+    """
+    failed, first = Judged(attempt, _comparison(model, truth, attempt)), truth.singular[0].t
+    before = truth.time[truth.time < first - 0.5 * model.chain.simulation.output_step]
+    if not is_long_enough(truth.time, float(before[-1]) if len(before) else 0.0):
+        return failed
+    progress(f"{attempt.name}, again up to the first singular configuration", 0.0)
+    again = until(float(before[-1]))
+    comparison = _comparison(model, truth, again)
+    if again.trajectory is None or comparison is None:
+        return failed
+    return Judged(again, ends_at_singular(comparison, first, attempt.failure))
 
 
 def _comparison(model: Prepared, truth: Trajectory, attempt: Attempt) -> Comparison | None:

@@ -8,29 +8,24 @@ from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 
-import numpy as np
-
 from .. import analysis, plausibility
 from ..analysis.prepared import Prepared
 from ..core.csv_file import write_csv
-from ..core.errors import SolveError
 from ..core.trajectory import Progress, Trajectory, silent
 from ..core.version import __version__
-from ..description.tables.settings import Simulation
-from ..description.types.origin import joint_load
 from ..fmu.backends.backend import Compilers, write_modelica
 from ..fmu.backends.fmu import Fmu, Order
-from ..reference.forces.joint_loads import COMPONENTS, all_links
 from ..report.fmu_page.contents import contents
 from ..report.report import write_report
 from ..runs import rumoca
-from ..runs.attempts import RESTART_MARGIN, SOLVER_MARGIN, Attempt, fmu_attempts, rumoca_attempt
+from ..runs.attempts import RESTART_MARGIN, Attempt, fmu_attempts, rumoca_attempt
 from ..runs.compare.compare import Comparison, compare
 from ..runs.compare.context import RunReport
 from ..runs.compare.findings import consistency, holding
 from ..runs.compare.result import withdraw_verdict, write_result
 from ..runs.fmpy_runs.inputs import InputTable
 from . import agreement, reactions, second_opinion
+from .reference_run import reference_runs, step_notes
 
 TOLERANCE = 1e-6  # of each signal's scale, FMU against reference
 _GROWTH = 100.0  # what a run makes of its solver's relative errors
@@ -96,53 +91,6 @@ def run(model: Prepared, options: Options, progress: Progress = silent) -> RunRe
     write_result(options.out, report)
     write_report(options.out, report, lambda title: progress("drawing the report", 0.0))
     return report
-
-
-def step_notes(simulation: Simulation, modes: Sequence[analysis.Mode]) -> tuple[str, ...]:
-    """What to say of a fixed step that is too long for the stiffest of the modes; nothing if it is not."""
-    longest = min((mode.longest_rk4_step for mode in modes), default=np.inf)
-    if simulation.method != "RK4" or simulation.step <= longest:
-        return ()
-    return (
-        f"simulation.step = {simulation.step:g} s is too long for RK4, which is stable up to about {longest:.2g} s"
-        f" by the mode of {modes[0].coordinate} ({modes[0].frequency:.3g} Hz, time constant"
-        f" {modes[0].time_constant:.2g} s); take a shorter step or another method",
-    )
-
-
-def reference_run(model: Prepared, inputs: InputTable | None, progress: Progress) -> Trajectory:
-    """The reference solver's run, with the magnitudes of its signals; raises what `reference_runs` does."""
-    problem = model.with_inputs(None if inputs is None else inputs.functions())
-    return reference_runs(model, problem, progress)[0]
-
-
-def reference_runs(
-    model: Prepared, problem: analysis.InitialValueProblem, progress: Progress
-) -> tuple[Trajectory, Trajectory]:
-    """The reference solver's run, with the magnitudes of its signals; and the same with loads of all joints.
-
-    Raises SolveError, with what to change where the step is too long, and where the reference and the equations
-    do not have the same signals.
-    """
-    settings = analysis.RunSettings(tolerance=model.chain.simulation.tolerance * SOLVER_MARGIN, loads="all")
-    try:
-        loaded = analysis.simulate(problem, settings, lambda fraction: progress("reference solver", fraction))
-        run = _without_unasked_loads(model, loaded)
-        natural = analysis.magnitudes(problem, run)
-    except SolveError as error:
-        modes = analysis.modes(model.problem)
-        raise SolveError("; ".join([str(error), *step_notes(model.chain.simulation, modes)])) from None
-    unpaired = sorted(model.units.keys() ^ run.signals.keys())
-    if unpaired:
-        raise SolveError(f"not both in the equations and in the reference, so not verified: {', '.join(unpaired)}")
-    return replace(run, natural=natural), loaded
-
-
-def _without_unasked_loads(model: Prepared, run: Trajectory) -> Trajectory:
-    parts = (*COMPONENTS, "axial", "normal")
-    loads = {joint_load(link, part).name for link in all_links(model.mechanism) for part in parts}
-    unasked = loads - model.units.keys()
-    return replace(run, signals={name: values for name, values in run.signals.items() if name not in unasked})
 
 
 def _fmus(model: Prepared, options: Options, progress: Progress) -> list[Fmu]:
@@ -212,6 +160,7 @@ def _report(
         loaded=loaded,
         plausible=plausibility.of_run(model, truth, _further(model, truth, comparisons), problem),
         doubts=opinion.of_events(truth, _compared(comparisons, truth)),
+        unconfirmed=opinion.absent,
     )
     return replace(report, notes=(*_notes(report, options, attempts, fmus), *opinion.notes))
 

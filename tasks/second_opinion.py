@@ -21,8 +21,9 @@ from ..core.workers import alone
 from ..description.plain import plain
 from ..oracle import process
 from ..oracle.equations.claims import Claims
-from ..runs.attempts import Attempt
+from ..runs.attempts import SOLVER_MARGIN, Attempt
 from ..runs.compare.findings import Finding
+from ..runs.compare.sensitivity import FINER
 from ..runs.fmpy_runs.inputs import InputTable
 
 NAME = "oracle"
@@ -37,7 +38,7 @@ _BRIEF = 1e-3  # of the run: a condition that changes back so soon has been graz
 
 @dataclass(frozen=True)
 class Opinion:
-    """Opinion of the oracle: objections to the start, its run, and notes.
+    """Opinion of the oracle: objections to the start, and its run.
 
     Parameters
     ----------
@@ -45,13 +46,18 @@ class Opinion:
         Sentences against the start and what was chosen there.
     attempts : tuple of Attempt
         Its run, to be held against the reference's as those of the FMUs are; empty if there is none.
-    notes : tuple of str
-        Why there is none.
+    absent : str
+        Why there is none; empty if there is one.
     """
 
     start: tuple[str, ...]
     attempts: tuple[Attempt, ...]
-    notes: tuple[str, ...] = ()
+    absent: str = ""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know of the oracle's run."""
+        return (f"{_UNCONFIRMED}: {self.absent}",) if self.absent else ()
 
     def of_start(self, finding: Finding) -> Finding:
         """Return whether the description is consistent, with what the oracle says against its start."""
@@ -104,7 +110,8 @@ def asked(model: Prepared, inputs: InputTable | None, tolerance: float) -> Itera
         work = pool.submit(alone, process.__name__, folder, LIMIT, meanwhile)
 
         def opinion() -> Opinion:
-            return _opinion(folder, work.result(), max(tolerance, TOLERANCE))
+            found = _opinion(folder, work.result(), max(tolerance, TOLERANCE))
+            return replace(found, attempts=tuple(_repeatable(run, model, inputs) for run in found.attempts))
 
         try:
             yield opinion
@@ -112,6 +119,20 @@ def asked(model: Prepared, inputs: InputTable | None, tolerance: float) -> Itera
             over.set()
             with suppress(_Over):
                 work.result()
+
+
+def _repeatable(attempt: Attempt, model: Prepared, inputs: InputTable | None) -> Attempt:
+    """Return an attempt that can be repeated with a finer tolerance."""
+
+    def finer() -> Attempt:
+        tolerance = model.chain.simulation.tolerance * SOLVER_MARGIN * FINER
+        with TemporaryDirectory(prefix="gpmelica-oracle-", ignore_cleanup_errors=True) as name:
+            folder = Path(name)
+            process.write_given(folder, *given(model), _tables(inputs), tolerance)
+            again = _opinion(folder, alone(process.__name__, folder, LIMIT), attempt.tolerance)
+        return next(iter(again.attempts), replace(attempt, trajectory=None))
+
+    return replace(attempt, finer=finer)
 
 
 def _tables(inputs: InputTable | None) -> dict[str, list[list[float]]]:
@@ -171,10 +192,10 @@ def _opinion(folder: Path, status: int | None, tolerance: float) -> Opinion:
     if not run.exists():
         is_over = status is None or status == -process.OVER
         why = "did not finish in its limit of time" if is_over else f"ended with status {status}"
-        return Opinion(start, (), (f"{_UNCONFIRMED}: its process {why}",))
+        return Opinion(start, (), f"its process {why}")
     done: Trajectory | SolveError = pickle.loads(run.read_bytes())
     if isinstance(done, SolveError):
-        return Opinion(start, (), (f"{_UNCONFIRMED}: {done}",))
+        return Opinion(start, (), str(done))
     return Opinion(start, (Attempt(NAME, tolerance, replace(done, name=NAME)),))
 
 

@@ -11,7 +11,7 @@ import mpmath
 import numpy as np
 from numpy.typing import NDArray
 
-from gpmelica.generator.program.items import Definition, LinearSolve
+from gpmelica.generator.program.items import Definition, ImplicitSystem, LinearSolve
 from gpmelica.generator.program.program import Program
 from gpmelica.language.ir import Expr
 
@@ -45,6 +45,7 @@ _NAMED = {
     "abs": abs,
     "noevent": lambda x: x,
     "min": min,
+    "sum": np.sum,
     "max": max,
     "sign": lambda x: (x > 0) - (x < 0),
     "quintic_0": _step(0, 0, 0, 10, -15, 6),
@@ -112,6 +113,8 @@ class Numeric(Evaluator):
     def _item(self, item: Any) -> Any:
         if isinstance(item, LinearSolve):
             return self._solution(self(item.matrix), self(item.right))
+        if isinstance(item, ImplicitSystem):
+            return self._unknown(item)
         assert isinstance(item, Definition)
         if item.parts[0][0] == ():
             return self(item.parts[0][1])
@@ -123,6 +126,14 @@ class Numeric(Evaluator):
             upper = np.triu(whole)
             whole = upper + np.triu(whole, 1).T
         return whole
+
+    def _unknown(self, item: ImplicitSystem) -> Any:
+        """Unknown, shape (n,), of equations that are linear in it: their left-hand sides at unit vectors."""
+        columns = []
+        for unit in np.eye(*item.shape):
+            self.values[item.name] = unit
+            columns.append(np.hstack([np.ravel(self(left)) for left, _ in item.equations]))
+        return np.linalg.solve(np.transpose(columns), np.hstack([np.ravel(self(b)) for _, b in item.equations]))
 
     def _solution(self, matrix: Any, right: Any) -> Any:
         if self.digits is None:

@@ -15,7 +15,7 @@ from gpmelica.description.types.joints import JOINT_TYPES
 from gpmelica.plausibility import KINDS
 
 ROOT = Path(__file__).resolve().parent.parent
-UNITS = "m m² m⁴ kg kg·m² kg/m³ s 1/s Hz N N·m N/m N·s/m Pa m/s m/s² rad rad/s 1/rad s/rad"
+UNITS = "m m² m⁴ kg kg·m² kg/m³ s 1/s Hz N N·m N/m N·s/m Pa m/s m/s² rad rad/s 1/rad s/rad A N/A N·m/A"
 COUNTS = {"schema", "elements", "order"}
 DIRECTIONS = {"axis", "normal"}
 IN_THE_USERS_UNIT = {"parameters", "set", "value", "min", "max"}

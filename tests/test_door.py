@@ -94,6 +94,17 @@ def test_the_signatures_are_these() -> None:
     assert {name: _shape(getattr(gp.Model, name)) for name in METHODS} == METHODS
 
 
+def test_simulate_imports_neither_reports_nor_the_oracle() -> None:
+    program = f"""
+import sys
+import gpmelica as gp
+gp.load({FOUR_BAR!r}, simulation={{"stop": 0.02}}).simulate()
+print(*sorted(name for name in sys.modules if name.startswith(("gpmelica.report", "gpmelica.oracle"))))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("module", [gp, model, results], ids=lambda module: module.__name__)
 def test_examples_of_the_docstrings(module: object) -> None:

@@ -12,6 +12,7 @@ from gpmelica.core.errors import DescriptionError
 from gpmelica.description.load import from_data
 
 _ROPE = {"name": "rope", "stiffness": 1e4, "rest": 0.5}
+_CONTACT = {"name": "foot", "link": "lower", "stiffness": 1e4}
 _ANCHOR = [1.0, 0.0, 1.0]
 
 
@@ -56,12 +57,16 @@ def test_a_closure_between_the_ends_of_a_rope(kind: str) -> None:
         ("links[0].frame", {}),
         ("points.E", {"points": {"E": {"link": "upper", "position": [0.0, 1e13, 0.0]}}}),
         ("lines[0].b", {"lines": _line({"link": "ground"}, {"link": "upper", "point": [0.0, 0.0, -1e30]})}),
+        ("links[0].com", {}),
+        ("contacts[0].plane.point", {"contacts": [_CONTACT | {"plane": {"point": [0.0, 0.0, -1e30]}}]}),
     ],
 )
 def test_places_beyond_all_measure(key: str, tables: Table) -> None:
     table = arms(**tables)
-    if not tables:
+    if key == "links[0].frame":
         table["links"][0]["frame"] = {"xyz": [-1e30, 0.0, 0.0]}
+    elif key == "links[0].com":
+        table["links"][0]["com"] = [1e30, 0.0, 0.0]
     with pytest.raises(DescriptionError) as found:
         prepare(from_data(table))
     problem = found.value.problems[0]

@@ -12,9 +12,12 @@ import numpy as np
 import pytest
 from fmpy.fmi3 import fmi3Dependent
 from helpers_backends import EXAMPLES, Compile, Compiled, CompileData, Fmu, driven, example_model, pendulum
+from helpers_stages import StagedModel
 from lxml import etree
 
+from gpmelica.analysis.prepared import prepare
 from gpmelica.description import load
+from gpmelica.description.load import from_data
 from gpmelica.fmu.archive import model_description
 from gpmelica.fmu.archive.validation import validate
 from gpmelica.fmu.code.dependencies import dependencies
@@ -193,6 +196,18 @@ def test_declared_independence_of_parameters_is_real(compile_data: CompileData) 
             assert changed <= {name for name in depends if v.name in depends[name]}, v.name
             acting += bool(changed)
     assert acting >= 12
+
+
+@pytest.mark.parametrize("accelerations", ["dense", "recursion"])
+def test_a_force_on_one_joint_accelerates_all(accelerations: str) -> None:
+    """A linear system mixes its right-hand sides: a push on the cart accelerates the rod, and is declared to."""
+    model = prepare(from_data(driven() | {"simulation": {"accelerations": accelerations}}))
+    program, n = model.native_program, model.mechanism.n
+    staged, states, q = StagedModel(model), len(program.states), np.full(n, 0.4)
+    found = dependencies(staged.staged).derivatives[n:states]
+    pushed, free = (staged(0.0, q, 0.0 * q, {"push": force}).qdd for force in (1.0, 0.0))
+    assert np.all(pushed != free)
+    assert np.all(found[:, states + [entry.name for entry in program.inputs].index("push")])
 
 
 def test_time_is_a_dependency_of_rheonomic_rows(compile_example: Compile, compile_data: CompileData) -> None:

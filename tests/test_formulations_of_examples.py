@@ -7,7 +7,7 @@ from itertools import product
 import helpers_problem as solving
 import numpy as np
 import pytest
-from helpers_examples import FORMULATIONS
+from helpers_examples import FORMULATIONS, changed
 from helpers_formulations import (
     EXAMPLES,
     consistent_start,
@@ -17,6 +17,10 @@ from helpers_formulations import (
     states,
     trajectory_error,
 )
+from helpers_stages import StagedModel
+
+from gpmelica import analysis
+from gpmelica.analysis.prepared import prepare
 
 SHORTER = 0.2  # of the span that the benchmark follows
 OTHERS = FORMULATIONS[1:]
@@ -50,6 +54,21 @@ def test_reduced_form_keeps_velocities(name: str, kappa: float) -> None:
     run = solving.simulate(mechanism, stop=0.5, tolerance=1e-4)
     position, velocity = run.signals["violation_position"], run.signals["violation_velocity"]
     assert np.abs(velocity - kappa * position).max() <= 1e-12
+
+
+@pytest.mark.parametrize("name", ["delta_robot", "four_bar_3d"])
+def test_generated_velocities_follow_the_positions(name: str) -> None:
+    """Dependent rates of the generated reduced form give Φ̇ = −κΦ, wherever the positions are."""
+    kappa, rng = 10.0, np.random.default_rng(4)
+    keys = {"constraints__formulation": "gpme_reduced", "constraints__kappa": kappa}
+    model = prepare(changed(name, None, **keys))
+    q, qd = (x + 1e-2 * rng.normal(size=model.mechanism.n) for x in model.start)
+    rates = StagedModel(model)(0.1, q, qd).qd
+    numbers = analysis.Model(model.mechanism, start=model.start)
+    rows = numbers.constraints(numbers.state(0.1, q, rates))
+    kept = [model.rows.index(row) for row in model.solvability.independent]
+    assert np.abs(rows.Phi[kept]).max() > 1e-3
+    assert rows.Phi_dot[kept] == pytest.approx(-kappa * rows.Phi[kept], abs=1e-9)
 
 
 @pytest.mark.parametrize("kappa", [0.0, 10.0])

@@ -32,8 +32,11 @@ import gpmelica as gp
 from gpmelica.analysis.prepared import prepare
 from gpmelica.core.errors import SolveError
 from gpmelica.description.load import from_data
+from gpmelica.fmu.code.residuals import residual
 from gpmelica.linear import OperatingPoint, StateSpace, linearized, trimmed
 from gpmelica.linear.modes import _ON_THE_WAY, modes
+from gpmelica.linear.tangent import tangent
+from gpmelica.mechanism import signal_names
 from gpmelica.runs.fmpy_runs.inputs import InputTable
 from gpmelica.runs.fmpy_runs.states import State
 
@@ -94,6 +97,25 @@ def test_derivatives_on_the_manifold(
     n, rows = compiled.model.mechanism.n, compiled.model.solvability
     bristles = len(space.states) - len([s for s in space.states if not s.endswith("_z")])
     assert len(space.states) <= 2 * n - rows.rank + bristles
+
+
+@pytest.mark.parametrize(("name", "case"), [("crane", "rigid_boom"), ("rsrrp", "cut_joint")])
+def test_tangent_keeps_the_constraints(name: str, case: str) -> None:
+    """Along the tangent, and over time with independent signals held, constraints change at second order only."""
+    model, t, rng = example_model(name, case), 0.3, np.random.default_rng(9)
+    levels = ("position", "velocity")
+    names = [signal for level in levels for signal in signal_names(model.mechanism.coordinates, level)]
+    values = np.concatenate(model.start) + 1e-2 * rng.normal(size=len(names))
+    at = dict(zip(names, values.tolist(), strict=True))
+    position, velocity = (residual(model.native_program, level, model.start_values(), t, at) for level in levels)
+    found = tangent(model, position, velocity, len(names))
+    kept = [model.rows.index(row) for row in model.solvability.independent]
+    for level in (position, velocity):
+        rows = [i for i in kept if i in level.rows]
+        slopes, size = level.slopes[rows], np.abs(level.slopes).max()
+        assert slopes @ found.basis == pytest.approx(0.0, abs=1e-9 * size * np.abs(found.basis).max())
+        assert slopes @ found.drift == pytest.approx(-level.in_time[rows], abs=1e-9 * size)
+    assert np.any(found.drift != 0.0) == np.any(position.in_time != 0.0)
 
 
 @pytest.mark.slow
@@ -219,6 +241,17 @@ def test_rows_have_no_poles_but_those_of_their_stabilisation(compile_example: Co
 
 
 # ---- Use by others ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ratio", [-0.2, 0.0, 0.05, 0.6])
+def test_damping_ratio_of_an_oscillator(ratio: float) -> None:
+    """The mode of ẍ + 2ζω₀ẋ + ω₀²x = 0 has ζ, ω₀/2π and ω₀√(1 − ζ²)/2π; it grows where ζ < 0."""
+    w = 3.0
+    A = np.array([[0.0, 1.0], [-(w**2), -2.0 * ratio * w]])
+    (mode,) = modes(A, np.array([[1.0, 0.0]]), ["x"], [False, True])
+    assert mode.damping == pytest.approx(ratio, abs=1e-12)
+    assert mode.frequency == pytest.approx(w / (2.0 * np.pi))
+    assert mode.damped_frequency == pytest.approx(w * np.sqrt(1.0 - ratio**2) / (2.0 * np.pi))
 
 
 @pytest.mark.parametrize("cutoff", [0.25, 1.5, 3.0])

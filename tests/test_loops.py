@@ -17,6 +17,7 @@ from helpers_backends import (
     reference_accelerations,
 )
 from helpers_loops import CLOSURES, four_bar, random_loop, spatial_linkage
+from helpers_parts import body, link, machine
 from helpers_random import random_chain, random_closure
 from helpers_reference import BASES
 from helpers_replacement import FORCES, MOTION, STIFFNESSES, differences, model_of, parameters, slope
@@ -118,6 +119,20 @@ _SIX, _AXES = ("stiffness", "damping"), ("local", "world")
 def test_replacement_joints(data: dict[str, Any]) -> None:
     """q̈ and joint loads of any spring-dampers between any frames are the reference's."""
     model = prepare(from_data(data))
+    rng, n = np.random.default_rng(3), model.mechanism.n
+    _check(model, 0.2, rng.uniform(-0.6, 0.6, n), rng.normal(size=n))
+
+
+@pytest.mark.parametrize("axes", _AXES)
+def test_one_replacement_joint(axes: str) -> None:
+    """q̈ and joint loads of six different springs and dampers between frames on two bodies are the reference's."""
+    inertia = body(2.0, [0.1, -0.05, 0.2], [0.3, 0.4, 0.5])
+    links = [link(name, "spherical", xyz=[x, 0.1, 0.3]) | inertia for name, x in (("left", 0.0), ("right", 0.8))]
+    a = {"link": "left", "xyz": [0.3, 0.1, -0.1], "rpy": [0.2, -0.1, 0.3]}
+    b = {"link": "right", "xyz": [-0.4, 0.2, 0.1], "rpy": [-0.1, 0.2, 0.1]}
+    springs = {"stiffness": [100.0, 200.0, 400.0, 10.0, 40.0, 90.0], "damping": [3.0, 5.0, 7.0, 0.2, 0.4, 0.6]}
+    soft = {"name": "soft", "type": "fixed", "model": "spring_damper", "axes": axes, "a": a, "b": b} | springs
+    model = prepare(from_data(machine(*links, closures=[soft]) | AS_GIVEN))
     rng, n = np.random.default_rng(3), model.mechanism.n
     _check(model, 0.2, rng.uniform(-0.6, 0.6, n), rng.normal(size=n))
 

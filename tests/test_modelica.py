@@ -371,6 +371,13 @@ def test_expressions_keep_their_value() -> None:
         assert eval(text.replace("^", "**"), {}, NAMES) == pytest.approx(value(expr, NAMES), rel=1e-12), text
 
 
+def test_subscripts_count_from_one() -> None:
+    """Indices from zero become subscripts from one; the end of a block is the subscript of its last element."""
+    assert modelica_text.subscript((2, slice(1, 4)), (6, 6)) == "[3,2:4]"
+    assert modelica_text.subscript((slice(0, 6), 0), (6, 6)) == "[:,1]"
+    assert modelica_text.subscript((slice(0, 3), "k"), (6, 6)) == "[1:3,k]"
+
+
 def test_layout_of_a_statement() -> None:
     """One line while it fits; otherwise broken at spaces, the description on a line of its own and whole."""
     description = '"' + "long " * 30 + '"'

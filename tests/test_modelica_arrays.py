@@ -9,16 +9,23 @@ from itertools import product
 import numpy as np
 import pytest
 from helpers_backends import example_model
-from helpers_program import Numeric
+from helpers_modelica import undeclared
+from helpers_parts import X, Y, Z, link, machine
+from helpers_program import Evaluator, Numeric
+from machines.equipment import equipped
 
-from gpmelica.analysis.prepared import Prepared
+from gpmelica.analysis.prepared import Prepared, prepare
+from gpmelica.description.load import from_data
 from gpmelica.generator.equations.solution.point_sums import with_point_sums
+from gpmelica.generator.modelica import experiment
 from gpmelica.generator.modelica import text as mo
 from gpmelica.generator.modelica.arrays import gather, loops
 from gpmelica.generator.modelica.arrays.gather import Arrangement, Statement
 from gpmelica.generator.modelica.arrays.loops import Equation, Loop
+from gpmelica.generator.modelica.arrays.sums import folded
 from gpmelica.generator.modelica.linear_systems import for_compilers
 from gpmelica.language import ir
+from gpmelica.runs import rumoca
 
 MODELS = [
     ("crane", "flexible_boom"),
@@ -44,6 +51,20 @@ def _arranged(model: Prepared) -> Arrangement:
     return gather.arranged(for_compilers(with_point_sums(model.program)), {})
 
 
+@pytest.mark.parametrize("links", range(1, 5))
+@pytest.mark.parametrize("kind", ["prismatic", "revolute"])
+def test_every_array_is_declared(kind: str, links: int) -> None:
+    """Also where nothing turns, so that only derived parameters name masses, centres and inertias."""
+    joints = [link(f"x{i}", kind, axis) for i, axis in zip(range(links), (X, Y, Z, X), strict=False)]
+    assert undeclared(prepare(from_data(machine(*joints))).modelica()) == set()
+
+
+@pytest.mark.parametrize("seed", [0, 1, 5, 7, 8, 12, 21])
+def test_every_name_is_declared(seed: int) -> None:
+    """Random mechanisms with tables, lines, contacts, friction and paths."""
+    assert undeclared(prepare(from_data(equipped(seed, 8))).modelica()) == set()
+
+
 def test_loops_say_the_same(model: Prepared) -> None:
     """Each loop written out, its tables looked up, gives the equations that it stands for."""
     arrangement = _arranged(model)
@@ -53,6 +74,73 @@ def test_loops_say_the_same(model: Prepared) -> None:
     rolled = sorted(_lookup(line, values) for e in equations for line in _written_out(e, tables, {}))
     assert any(isinstance(equation, Loop) for equation in equations)
     assert rolled == sorted(_lookup(_line(statement), values) for statement in arrangement.statements)
+
+
+def test_equations_hold_at_a_state(model: Prepared) -> None:
+    """Values of the program's items fulfil every equation between arrays, and none of these is trivial."""
+    program = for_compilers(with_point_sums(model.program))
+    values = Numeric(program, _state(model))
+    arrangement = gather.arranged(program, {})
+    arrays = {name: np.array([values(element) for element in own]) for name, own in arrangement.values.items()}
+    known = Evaluator(values.values | arrays)
+    for statement in arrangement.statements:
+        left, right = known(statement.left), known(statement.right)
+        size = max(1.0, float(np.abs(left).max()))
+        np.testing.assert_allclose(right, left, atol=1e-9 * size, err_msg=_line(statement))
+        assert mo.text(statement.left) != mo.text(statement.right)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_folded_sums_keep_their_value(seed: int) -> None:
+    """Sums over neighbouring elements are products of blocks; gaps between elements stay gaps."""
+    rng, n = np.random.default_rng(seed), 12
+    x, A = ir.symbol("x", (n,)), ir.symbol("A", (n, 3))
+    known = Evaluator({"x": rng.normal(size=n), "A": rng.normal(size=(n, 3))})
+    blocks = 0
+    for term in (lambda i: x[i] * A[i, :], lambda i: A[i, :], lambda i: x[i]):
+        chosen = np.flatnonzero(rng.random(n) < 0.8).tolist()
+        total = sum((term(i) for i in chosen[1:]), start=term(chosen[0]))
+        found = folded(total)
+        blocks += len(mo.text(found)) < len(mo.text(total))
+        np.testing.assert_allclose(known(found), known(total), rtol=1e-12)
+    assert blocks >= 1
+
+
+def test_no_array_of_parameters_names_elements_that_are_not_declared() -> None:
+    """Links that are fixed on a slide: the first moment of a subtree contains that of the next one."""
+    links = [link("a", "prismatic", X), link("b", "fixed", None, "a", xyz=X), link("c", "fixed", None, "b", xyz=X)]
+    arrangement = _arranged(prepare(from_data(machine(*links))))
+    declared = {v.name for v in arrangement.variables} | {p.name for p in arrangement.program.parameters}
+    values = {v.name: v.value.symbols for v in arrangement.variables if v.value is not None}
+    assert {name: symbols - declared for name, symbols in values.items() if symbols - declared} == {}
+
+
+def test_only_arrays_with_a_name_have_elements() -> None:
+    """Modelica has no elements of sums: (a + b)[1] was written as a + b[1], by a slide on a link that is fixed."""
+    links = [link("stand", "fixed"), link("plate", "planar", None, "stand", xyz=X, rpy=[0.1, 0.2, 0.3])]
+    arrangement = _arranged(prepare(from_data(machine(*links, outputs={"loads": "all"}))))
+    sides = [side for s in arrangement.statements for side in (s.left, s.right)]
+    values = [variable.value for variable in arrangement.variables if variable.value is not None]
+    indexed = [node.args[0].op for expr in (*sides, *values) for node in _nodes(expr) if node.op == "index"]
+    assert set(indexed) == {"symbol"}
+
+
+def _nodes(expr: ir.Expr) -> Iterator[ir.Expr]:
+    yield expr
+    for argument in expr.args:
+        yield from _nodes(argument)
+
+
+@pytest.mark.skipif(not rumoca.available(), reason="needs rumoca")
+def test_one_constraint_beside_friction_compiles() -> None:
+    """The columns of a matrix of one row are numbers: rumoca refuses lists of one element in loops."""
+    friction = {"model": "lugre", "sigma0": 50.0, "mu_s": 0.2, "mu_k": 0.15, "v_s": 0.05, "diameter": 0.2}
+    links = [link("a", "revolute", Y, friction=friction), link("b", "revolute", Y, "a", xyz=X, friction=friction)]
+    points = {"E": {"link": "b", "position": X}}
+    rows = [{"name": "height", "expression": "E.z - start(E.z)"}]
+    model = prepare(from_data(machine(*links, points=points, programmed=rows)))
+    found = rumoca.CompiledModel(model.modelica(start_values=model.start_values()), experiment(model.name))
+    assert found.equations == found.unknowns
 
 
 def _line(statement: Statement) -> str:
@@ -107,12 +195,17 @@ def _part(value: ir.Expr, position: int) -> ir.Expr:
     return value.args[position]
 
 
-def test_sums_about_one_point(model: Prepared) -> None:
-    """Mass matrix, bias forces, accelerations and outputs are those of sums about the origin of each body."""
+def _state(model: Prepared) -> dict[str, float]:
+    """Values of all states, inputs and switches at a time near the start."""
     rng = np.random.default_rng(SEED)
     given = {s.variable: 0.1 * rng.normal() for s in model.program.states}
     given |= {v.name: 0.3 for v in model.program.start_values} | {e.name: 10.0 for e in model.program.inputs}
-    given |= {e.name: 0.0 for e in model.program.events} | {"time": 0.05}
+    return given | {e.name: 0.0 for e in model.program.events} | {"time": 0.05}
+
+
+def test_sums_about_one_point(model: Prepared) -> None:
+    """Mass matrix, bias forces, accelerations and outputs are those of sums about the origin of each body."""
+    given = _state(model)
     own, about_point = (
         Numeric(program, given).values for program in (model.program, with_point_sums(model.program))
     )

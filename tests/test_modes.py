@@ -31,7 +31,7 @@ from gpmelica.mechanism import Place, build
 from gpmelica.report.tables import closures, mode_text
 from gpmelica.runs.compare.result import result
 from gpmelica.tasks import run as verify
-from gpmelica.tasks.run import step_notes
+from gpmelica.tasks.reference_run import step_notes
 
 MASS, STIFFNESS = 3.0, 1200.0
 

@@ -31,7 +31,7 @@ from gpmelica.fmu.backends.openmodelica.process import Child
 from gpmelica.runs.attempts import solver_tolerance
 from gpmelica.runs.compare.compare import compare
 from gpmelica.runs.fmpy_runs import simulate as runs
-from gpmelica.tasks.run import reference_run
+from gpmelica.tasks.reference_run import reference_run
 
 pytest_plugins = ["fixtures_openmodelica"]
 pytestmark = pytest.mark.openmodelica

@@ -23,10 +23,12 @@ from gpmelica.description.tables.task import Path as DescribedPath
 from gpmelica.description.types.closures import CLOSURE_TYPES, DEFORMATIONS, Condition
 from gpmelica.mechanism import builder, rfem
 from gpmelica.oracle.checks.start import check_start
+from gpmelica.oracle.constraints.paths import legs
 from gpmelica.oracle.runs.simulate import simulate
 from gpmelica.runs.compare.compare import compare
-from gpmelica.runs.compare.findings import Finding, start_consistency
-from gpmelica.tasks.run import reference_run
+from gpmelica.runs.compare.findings import Finding, agreement, start_consistency
+from gpmelica.tasks import second_opinion as second_opinion_command
+from gpmelica.tasks.reference_run import reference_run
 from gpmelica.tasks.second_opinion import Opinion, asked, given
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -303,6 +305,22 @@ def _with_events(*times: float) -> Trajectory:
     return Trajectory("run", np.linspace(0.0, 1.0, 11), {"x": np.zeros(11)}, events=events)
 
 
+def test_legs_of_a_path_overlap_by_their_blend_times() -> None:
+    """Each leg begins before the last one ends; a trapezoidal speed rises for a quarter of a leg unless told."""
+    table = {"waypoints": np.zeros((4, 3)).tolist(), "leg_time": [1.0, 2.0, 3.0], "blend_time": [0.2, 0.3]}
+    found = legs(table | {"profile": "trapezoidal", "ramp": None})
+    assert [leg.begin for leg in found] == pytest.approx([0.0, 0.8, 2.5])
+    assert [leg.duration for leg in found] == [1.0, 2.0, 3.0]
+    assert [leg.ramp for leg in found] == [0.25, 0.25, 0.25]
+
+
+def test_an_objection_makes_the_start_inconsistent() -> None:
+    """A start that production finds consistent is not if the oracle objects; the objection is the text."""
+    fine = Finding(True, "Every constraint row holds at the start.")
+    assert Opinion((), ()).of_start(fine) == fine
+    assert Opinion(("closure pin is open",), ()).of_start(fine) == Finding(False, "closure pin is open")
+
+
 def test_event_times_are_compared() -> None:
     """A later event, or one that the other run has not, is named; a grazed one is not."""
     attempts = Oracle.attempts_of(_with_events(0.3))
@@ -313,6 +331,19 @@ def test_event_times_are_compared() -> None:
     assert "only the oracle has the event at t = 0.3 s" in opinion.of_events(_with_events(), 1.0)[0]
     grazed = Opinion((), Oracle.attempts_of(_with_events(0.3, 0.3001)))
     assert grazed.of_events(_with_events(), 1.0) == ()
+
+
+def test_a_verdict_without_the_oracle_says_so(monkeypatch: pytest.MonkeyPatch, four_bar: Prepared) -> None:
+    """Its time is over before it has a run: the line *agrees* itself says that nothing confirms it."""
+    monkeypatch.setattr(second_opinion_command, "LIMIT", 0.0)
+    with asked(four_bar, None, 1e-6) as opinion:
+        found = opinion()
+    assert found.attempts == ()
+    run = _with_events()
+    alone = [compare(run, replace(run, name="fmu"), {"x": "m"}, 1e-6)]
+    text = agreement(alone, 1.0, found.absent).text
+    assert "The oracle does not confirm it, because it has no run: its process did not finish" in text
+    assert "confirm" not in agreement(alone, 1.0).text
 
 
 @pytest.mark.slow

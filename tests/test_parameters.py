@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 from helpers_backends import Compiled, CompileData, Fmu, motion_signals
 from helpers_parts import X, Y, Z, beam, body, link, machine
+from helpers_program import Numeric
 
 from gpmelica.analysis.prepared import Prepared, prepare
 from gpmelica.core.errors import DescriptionError
 from gpmelica.description import Chain
 from gpmelica.description.fields.numbers import Given
 from gpmelica.description.load import from_data
+from gpmelica.generator.modelica import start as modelica_start
 
 Data = dict[str, Any]
 SHORT = {"stop": 0.2, "output_step": 0.02}
@@ -142,6 +144,31 @@ def test_the_start_is_that_of_a_description_with_the_numbers(compiled: Compiled,
             fmu.restart(chosen)
             for names, wanted in zip(motion_signals(model), (*model.start, expected), strict=True):
                 assert np.abs(fmu.get(names) - wanted).max() < SAME * max(1.0, np.abs(wanted).max())
+
+
+def test_initial_equations_of_the_modelica_source_hold_at_the_start() -> None:
+    """Some multipliers of the closed loop balance the forces on all coordinates where the generator starts."""
+    data = linkage()
+    del data["links"][0]["joint"]["velocity"]
+    model = prepare(from_data(data))
+    program, (q, _) = model.program, model.start
+    at = {state.variable: 0.0 for state in program.states} | {"time": 0.0}
+    at |= dict(zip((state.variable for state in program.states), q, strict=False))
+    values = Numeric(program, at)
+    free = sorted(modelica_start.found(program))
+    rows = len(program.start.equilibrium) if program.start is not None else 0
+    assert (len(free), rows) == (3, 2)
+
+    def sums(multipliers: np.ndarray) -> np.ndarray:
+        values.values[modelica_start._MULTIPLIERS] = multipliers
+        return np.array([values(modelica_start._sum(program, k)) for k in program.start.free])
+
+    forces = sums(np.zeros(rows))
+    per_multiplier = np.array([sums(unit) - forces for unit in np.eye(rows)]).T
+    multipliers, _, rank, _ = np.linalg.lstsq(per_multiplier, -forces)
+    assert rank == rows
+    assert sums(multipliers) == pytest.approx(0.0, abs=1e-8 * np.abs(forces).max())
+    assert values(program.start.Phi) == pytest.approx(0.0, abs=1e-9)
 
 
 def test_the_start_without_changes_is_the_generators(compiled: Compiled) -> None:

@@ -13,8 +13,11 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 import gpmelica as gp
+from gpmelica.analysis import Model
+from gpmelica.analysis.prepared import prepare
 from gpmelica.description.load import from_data
 from gpmelica.language.pace import Pace, merged, sampled, searched
+from gpmelica.reference.kinematics import timely
 from gpmelica.runs import rumoca as rumoca_backend
 from gpmelica.runs.fmpy_runs import simulate as runs
 
@@ -154,6 +157,17 @@ def _excursion(folder: Path) -> dict[str, Any]:
     return machine(arm, gravity=[0.0, 0.0, 0.0], tables=tables, motions=[motion], simulation=simulation)
 
 
+def test_a_gust_that_vanishes_is_searched_at_many_times_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the exponential underflows it is zero, and no reason to evaluate half a million times one by one."""
+    evaluations = []
+    instant = timely.Instant
+    monkeypatch.setattr(timely, "Instant", lambda *of: evaluations.append(of) or instant(*of))
+    effort = "100*exp(-((t - 63.217)/0.01)^2)"
+    data = machine(link("mass", "prismatic", X), forces=[{"name": "gust", "joint": "mass", "effort": effort}])
+    Model(prepare(from_data(data)).mechanism).pace(100.0)
+    assert 0 < len(evaluations) < 100
+
+
 @pytest.mark.slow
 def test_the_reference_follows_a_short_motion(tmp_path: Path) -> None:
     """The joint is where SciPy's spline is."""
@@ -225,3 +239,22 @@ def test_the_verdict_is_right_about_pulses(pulse: Any, tmp_path: Path) -> None:
     assert len(report.runs) == 4
     for run in report.runs:
         assert run.signals["mass_position_dot"][-1] == pytest.approx(speed, rel=1e-5)
+
+
+@pytest.mark.slow
+def test_short_pulses_of_lines_late_in_a_long_run() -> None:
+    """Lines of 50 m keep their length, and a divisor that is constant comes to no end of a domain.
+
+    The impulses are ∫F dt: 100 N, and 1e-6 N/m · 1e8 m, over a Gaussian of 0.2 ms.
+    """
+    end = {"link": "ground", "point": [-50.0, 0.0, 0.0]}
+    pull = {"name": "pull", "a": end, "b": {"link": "pulled"}, "force": "100*exp(-((t-66.2211)/0.0002)^2)"}
+    rest = "50+1e8*exp(-((t-91.4602)/0.0002)^2)"
+    spring = {"name": "spring", "a": end, "b": {"link": "sprung"}, "stiffness": 1e-6, "rest": rest}
+    slides = (link("pulled", "prismatic", X), link("sprung", "prismatic", X))
+    settings = {"start": "description", "stop": 100.0, "output_step": 5.0}
+    chain = from_data(machine(*slides, gravity=[0.0, 0.0, 0.0], lines=[pull, spring], simulation=settings))
+    run = gp.Model(chain).simulate()
+    impulse = 100.0 * 0.0002 * np.sqrt(np.pi)
+    assert run["pulled_position_dot"][-1] == pytest.approx(-impulse, rel=1e-5)
+    assert run["sprung_position_dot"][-1] == pytest.approx(impulse, rel=1e-4)

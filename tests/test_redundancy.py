@@ -10,19 +10,24 @@ import helpers_problem as solving
 import numpy as np
 import pytest
 from helpers_backends import CompileModel
-from helpers_examples import EXAMPLES, FORMULATIONS
+from helpers_examples import EXAMPLES, FORMULATIONS, changed
 from helpers_parts import X, Y, Z, body, link, machine
 from helpers_problem import evaluate, solvability, start_state, unreachable
 from helpers_program import Numeric
 from helpers_redundant import Array, polygon, repeated_task, started
 from helpers_reference import manipulator, mechanism_of, slope, unchecked
+from helpers_stages import StagedModel
+from scipy.linalg import null_space
 from test_reactions import door
 
+from gpmelica import analysis
 from gpmelica.analysis import Model
 from gpmelica.analysis.prepared import Prepared, prepare
 from gpmelica.core.errors import SolveError
 from gpmelica.description.load import from_data
-from gpmelica.language import expressions
+from gpmelica.generator.equations.solution.multipliers import _shared
+from gpmelica.generator.program.program import Program
+from gpmelica.language import expressions, ir
 from gpmelica.reference.constraints.redundancy import (
     MinimumNorm,
     independent_rows,
@@ -95,6 +100,44 @@ def test_least_norm_of_any_matrix() -> None:
     found = E.T @ np.linalg.lstsq((E @ C).T, force, rcond=None)[0]
     assert found @ C == pytest.approx(force, rel=1e-9)
     assert [found @ idle for idle in ([0, 0, -3, 0, 0, 0, -1, 0], np.eye(8)[7])] == pytest.approx([0, 0], abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", [None, 0, 1])
+def test_generated_joint_loads_of_least_norm(seed: int | None) -> None:
+    """All joints of redundant loops share a load, in generated equations and reference alike; None: the robot.
+
+    Rows that a polygon has too many vanish; those of the mobile robot are combinations of others.
+    """
+    loaded = {"outputs": {"loads": "all"}}
+    if seed is None:
+        chain = changed("mobile_robot", "minimum_norm", outputs=loaded["outputs"])
+    else:
+        chain = from_data(polygon(seed, redundant="minimum_norm") | loaded)
+    model = prepare(chain)
+    q, numbers = model.start[0], analysis.Model(model.mechanism, start=model.start)
+    allowed = null_space(numbers.constraints(numbers.state(0.0, q, 0.0 * q)).C, rcond=1e-9)
+    qd = allowed @ np.arange(1.0, allowed.shape[1] + 1.0)
+    outputs = StagedModel(model)(0.0, q, qd).outputs
+    loads = solving.joint_loads(model.mechanism, 0.0, q, qd, start=model.start, dependent=model.dependent)
+    size = max(float(np.abs(load).max()) for load in loads.values())
+    for link_name, expected in loads.items():
+        found = [outputs[f"{link_name}_load_{part}"] for part in ("fx", "fy", "fz", "nx", "ny", "nz")]
+        assert found == pytest.approx(expected, abs=1e-8 * size)
+    assert size > 1.0
+
+
+def test_generated_multipliers_of_least_norm() -> None:
+    """Generated multipliers of all rows act as those of the independent ones, and are the pseudoinverse's."""
+    rng = np.random.default_rng(5)
+    independent, multipliers = rng.normal(size=(3, 6)), rng.normal(size=3)
+    rows = np.vstack([independent, independent[0] + 2.0 * independent[1], -3.0 * independent[2]])
+    program = Program("P", "")
+    C = program.assemble("C", rows.shape, [((), ir.constant(rows))], None, "")
+    Lambda = program.assemble("Lambda", (3,), [((), ir.constant(multipliers))], None, "")
+    order, shared = _shared(program, C, [0, 1, 2], range(5), Lambda)
+    found = Numeric(program, {}).values[shared.data]
+    expected = np.linalg.pinv(rows.T) @ (independent.T @ multipliers)
+    assert found == pytest.approx(expected[order], rel=1e-10)
 
 
 def test_rows_of_rounding_noise_bear_nothing() -> None:

@@ -16,7 +16,7 @@ from gpmelica.core.trajectory import Trajectory
 from gpmelica.fmu.compilers.platforms import here
 from gpmelica.runs.fmpy_runs.inputs import InputTable
 from gpmelica.runs.fmpy_runs.reference_results import important, write_reference_results
-from gpmelica.tasks.run import reference_run
+from gpmelica.tasks.reference_run import reference_run
 
 
 def _written(compiled: Compiled, out: Path, inputs: InputTable | None) -> dict[str, Path]:

@@ -32,7 +32,7 @@ from gpmelica.runs import rumoca
 from gpmelica.runs.compare.compare import compare
 from gpmelica.runs.compare.scales import scales
 from gpmelica.runs.fmpy_runs import simulate as runs
-from gpmelica.tasks.run import reference_run
+from gpmelica.tasks.reference_run import reference_run
 
 Array = NDArray[np.float64]
 AXES = "xyz"

@@ -27,9 +27,12 @@ from gpmelica.fmu.backends import native
 from gpmelica.fmu.code import casadi_code, loops, tape
 from gpmelica.fmu.code.loops import Piece, pieces
 from gpmelica.fmu.code.rolled import Code, code
+from gpmelica.fmu.code.staged import Label, Labels
 from gpmelica.fmu.code.stages import stage
 from gpmelica.fmu.code.tape import Tape
 from gpmelica.generator.program.program import Parameter
+
+LABELS = Labels([Label.of("slow", [("slow", 160)])], [Label("results")])  # ends like the name of the array w
 
 
 @pytest.fixture
@@ -64,7 +67,7 @@ def _pointers(*arrays: NDArray[np.float64]) -> Any:
 def _made(x: ca.SX, *results: ca.SX) -> tuple[ca.Function, Tape, Code]:
     f = tape.with_own_registers("f", [x], [ca.densify(ca.vertcat(*results))])
     found = tape.tape(f)
-    return f, found, code(found, "f")
+    return f, found, code(found, "f", LABELS, "Stage: test.")
 
 
 @pytest.mark.slow
@@ -151,7 +154,8 @@ def test_a_humanoid(run: Callable[..., Any]) -> None:
     found = convert_urdf(robot("talos_full_v2.urdf"), "floating")
     staged = stage(prepare(from_data(tomllib.loads(found.text))).native_program)
     f = next(s.function for s in staged.stages if s.group == "dynamics")
-    made = code(tape.tape(f), f.name())
+    read = Labels([Label(f"read_{i}") for i in range(f.n_in())], [Label(f"made_{i}") for i in range(f.n_out())])
+    made = code(tape.tape(f), f.name(), read, "Stage: test.")
     assert "*i]" in made.text
     run(f, made)
 
@@ -170,6 +174,22 @@ def test_pieces_are_all_lines_once_in_their_order(seed: int) -> None:
         assert (rounds == rounds[0]).all()
         assert piece.period <= max(loops._LINES, loops._PERIOD)
     assert sum(piece.saved for piece in found) > len(kinds) / 2
+
+
+def test_comments_name_what_is_read_and_written() -> None:
+    """Numbers of blocks and of elements stand beside the names of states and outputs that they are of."""
+    model = prepare(from_data(driven()))
+    files = native.generate(model.native_program, model.chain, "3.0").files
+    program = model.native_program
+    states, outputs = [state.variable for state in program.states], [output.name for output in program.outputs]
+    read = re.findall(r"= arg\[STATES\]\[(\d+)\]; /\* (\w+) \*/", files["equations_dynamics.c"])
+    written = re.findall(r" res\[OUTPUTS\]\[(\d+)\] = \w+; /\* (\w+) \*/", files["equations_outputs.c"])
+    assert read and all(states[int(k)] == name for k, name in read)
+    assert [name for _, name in written] == [outputs[int(k)] for k, _ in written]
+    assert {int(k) for k, _ in written} == set(range(len(outputs)))
+    for name in ("equations_dynamics.c", "equations_outputs_forward.c", "equations_outputs_reverse.c"):
+        assert not re.search(r"(arg|res)\[\d", files[name])
+        assert re.search(r"^/\* (Stage|Changes of stage|Adjoints of stage): \w+\. \*/$", files[name], re.MULTILINE)
 
 
 def test_pieces_of_nothing() -> None:
@@ -285,7 +305,7 @@ def test_flags_are_of_files_that_there_are() -> None:
     assert (
         {name for name in files if name.startswith("equations_")} - {native.DATA} <= flags.keys() <= files.keys()
     )
-    long = native.flags({name: text + " " * 1_000_000 for name, text in files.items()})
+    long = native.flags({name: text + " " * 2_000_000 for name, text in files.items()})
     parts = ("", "_forward", "_reverse")
     assert {name for name in long if long[name] != flags[name]} == {f"equations_dynamics{p}.c" for p in parts}
 

@@ -24,14 +24,17 @@ oracle.bodies
 oracle.expressions
 oracle.constraints
 oracle.forces
+oracle.elements
 oracle.equations
 oracle.runs oracle.checks
 oracle
 language
 description.types
 description.fields
+description.elements
 description.tables
 description
+laws
 mechanism
 reference.kinematics
 reference.constraints

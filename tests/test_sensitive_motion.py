@@ -30,8 +30,9 @@ from gpmelica.runs.attempts import Attempt, fmu_attempts
 from gpmelica.runs.compare.compare import Comparison, compare
 from gpmelica.runs.compare.result import comparison_data
 from gpmelica.runs.compare.sensitivity import CHANGE, Sensitivity, judged, sensitivity
-from gpmelica.tasks import agreement
-from gpmelica.tasks.run import TOLERANCE, reference_run
+from gpmelica.tasks import agreement, second_opinion
+from gpmelica.tasks.reference_run import reference_run
+from gpmelica.tasks.run import TOLERANCE
 
 TIME = np.linspace(0.0, 10.0, 1001)
 UNITS = {"x": "m"}
@@ -123,6 +124,19 @@ def test_agreement_costs_no_further_run(monkeypatch: pytest.MonkeyPatch, compile
     )
 
 
+@pytest.mark.slow
+def test_the_oracle_is_run_again_with_a_finer_tolerance() -> None:
+    """Impacts amplify the errors of its integrator beyond what the motion's sensitivity explains."""
+    model = sensitive_model(backlash(2.5))
+    with second_opinion.asked(model, None, TOLERANCE) as opinion:
+        truth = reference_run(model, None, silent)
+        attempts = opinion().attempts
+    (found,) = agreement.judge(model, truth, attempts, model.problem, silent)
+    assert found.comparison is not None
+    assert found.comparison.ok, found.comparison.note
+    assert "run again with a finer tolerance" in found.comparison.note
+
+
 def _forbidden(*_: Any, **__: Any) -> Any:
     raise AssertionError("the reference was run again")
 
@@ -156,6 +170,16 @@ def test_run_as_far_apart_as_the_reference_from_itself_agrees() -> None:
     assert found.ok
     assert found.sensitive_from == found.horizon == pytest.approx(np.log(2e3) / 3.0, abs=0.02)
     assert found.max_rel_error <= TOLERANCE
+
+
+@pytest.mark.parametrize("error", [2.5, 50.0])
+def test_run_that_is_granted_more_may_differ_by_more(error: float) -> None:
+    """A run that is granted ten times the usual error may differ by ten times as much, and by no more."""
+    reference, run = _trajectory("reference", 0.0), _trajectory("run", _growing(3.0, error * 2e-9))
+    known = _known(_growing(3.0))
+    comparison = compare(reference, run, UNITS, 10.0 * TOLERANCE)
+    assert not judged(comparison, reference, run, UNITS, known).ok
+    assert judged(comparison, reference, run, UNITS, known.scaled(10.0)).ok == (error < 10.0)
 
 
 def test_error_before_the_motion_is_sensitive_stays_red() -> None:

@@ -61,6 +61,19 @@ def test_lu_agrees_with_numpy(libraries: dict[str, Path], n: int) -> None:
         assert np.linalg.norm(x - expected) <= 1e-12 * np.linalg.cond(a / rows) * np.linalg.norm(x)
 
 
+@pytest.mark.parametrize("n", [2, 3, 8, 17])
+@pytest.mark.parametrize("diagonal", [0.0, 1e-14])
+def test_lu_exchanges_rows(libraries: dict[str, Path], n: int, diagonal: float) -> None:
+    """Numbers on the diagonal that are zero, or as small as rounding, are no pivots."""
+    rng = np.random.default_rng(n)
+    a = np.roll(np.eye(n), 1, axis=0) + 0.1 * rng.uniform(-1.0, 1.0, (n, n))
+    a[np.diag_indices(n)] = diagonal
+    x = rng.normal(size=(n, 2))
+    code, found = linear_solve(libraries["solvers"], a, a @ x)
+    assert code == 0
+    assert found == pytest.approx(x, abs=1e-12)
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 9, 18, 33])
 def test_factors_serve_again_and_transposed(libraries: dict[str, Path], n: int) -> None:
     """With kept factors, A X = B is solved to the last bit as at once, and Aᵀ X = B by a backward stable way."""

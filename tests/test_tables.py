@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +175,16 @@ def test_free_ends_are_checked_during_runs(tmp_path: Path) -> None:
     assert "abs(time - 0.65) < 0.65" in model.modelica()
     with pytest.raises(SolveError, match=r"height has no value at t = 1\.3"):
         simulate(model.mechanism, start=model.start, stop=2.0)
+
+
+def test_kinks_in_the_modelica_source_are_those_of_the_table(tmp_path: Path) -> None:
+    """At a kink, the time of the next one follows from the end of the piece that begins there."""
+    text = str(prepare(from_data(_arm(tmp_path))).modelica())
+    (following,) = re.findall(r"when time >= pre\(\w+\) then\s+\w+ =\s+(.*?);\s+end when", text, re.DOTALL)
+    (function,) = set(re.findall(r"\w+_end(?=\()", following))
+    ends = {function: lambda x: min(end for end in TIMES if end > x)}
+    times = [float(eval(following, {}, ends | {"time": t})) for t in TIMES[:-1] / 2.0]
+    assert times == pytest.approx(TIMES[1:] / 2.0)
 
 
 def test_the_text_of_a_long_table_has_it_once(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from ...mechanism import GROUND, Coordinate, signal_names
 from ...reference.forces.generalised_forces import GeneralisedForces
 from ...reference.forces.joint_loads import COMPONENTS
 from ...reference.kinematics.extent import units_of_change
-from ...reference.kinematics.quantities import State
+from ...reference.kinematics.quantities import Reading, State
 from ...reference.solve.model import Evaluation
 from ...reference.solve.solver import InitialValueProblem
 
@@ -180,16 +180,25 @@ class _Samples:
             yield from (Magnitude(name, "J", "energy", size, least) for name in names)
 
     def expressions(self, known: Iterable[Magnitude]) -> Iterator[Magnitude]:
-        """As far as they change, or would by changes of their names of the names' own magnitudes."""
+        """Outputs, and what laws publish in further units: as far as they change, or would by their names."""
         sizes = {entry.signal: max(entry.size, entry.least) for entry in known}
+        for element in self._mechanism.elements:
+            for quantity, measure in element.signals.items():
+                name, read = measure.signal.name, self._model.reader.reading
+                if name not in sizes:
+                    size = self._change(name, read(name, element.observed[quantity]), sizes)
+                    yield Magnitude(name, measure.unit, element.name, size)
         for name, reading in self._model.outputs.items():
-            at = [reading.sizes(state) for state in self._states]
-            slopes = np.max([gradient for _, gradient in at], axis=0)
-            moved = [0.0, *(self._size_of(used, sizes) for used in reading.names[1:])]
-            value = float(np.ptp(self._run.signals[name]))
-            size = max(value, float(slopes @ moved), _CANCELLED * max(terms for terms, _ in at))
             unit = self._mechanism.chain.outputs.expressions[name].unit
-            yield Magnitude(name, unit or f"unit of {name}", name, size)
+            yield Magnitude(name, unit or f"unit of {name}", name, self._change(name, reading, sizes))
+
+    def _change(self, signal: str, reading: Reading, sizes: Mapping[str, float]) -> float:
+        """How far an expression changes, or would by changes of its names of the names' own magnitudes."""
+        at = [reading.sizes(state) for state in self._states]
+        slopes = np.max([gradient for _, gradient in at], axis=0)
+        moved = [0.0, *(self._size_of(used, sizes) for used in reading.names[1:])]
+        value = float(np.ptp(self._run.signals[signal]))
+        return max(value, float(slopes @ moved), _CANCELLED * max(terms for terms, _ in at))
 
     def _size_of(self, name: str, sizes: Mapping[str, float]) -> float:
         """Of a name of expressions: of what is no signal, such as direction cosines, by its level."""
@@ -197,18 +206,20 @@ class _Samples:
         return sizes.get(name.replace(".", "_"), by_level[level(name)])
 
     def force_elements(self) -> Iterator[Magnitude]:
-        """Lengths and gaps, their rates, and forces."""
+        """Lengths and gaps, their rates, forces and efforts."""
         weight = max(self._weights().values(), default=0.0)
         sizes = {
             "m": lambda name: self._moved(name, self.linear, self.extent),
             "m/s": lambda name: self._speed(name, self.linear),
             "N": lambda name: max(weight, self._largest(name)),
+            "N.m": lambda name: max(weight * self.extent, self._largest(name)),
         }
         least = {"m": self.least.travel, "m/s": self.least.pace, "N": self.least.force}
+        least["N.m"] = self.least.force * self.extent
         for part in self._mechanism.measured:
-            for measure in part.signals.values():
-                name, unit = measure.signal.name, measure.unit
-                yield Magnitude(name, unit, part.name, sizes[unit](name), least[unit])
+            for name, unit in ((measure.signal.name, measure.unit) for measure in part.signals.values()):
+                if unit in sizes:
+                    yield Magnitude(name, unit, part.name, sizes[unit](name), least[unit])
 
     def knife_edges(self) -> Iterator[Magnitude]:
         """Forces along the normals."""

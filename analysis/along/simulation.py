@@ -29,6 +29,8 @@ Progress = Callable[[float], None]
 _SHORTEST = 0.3  # of the length of a leap, where the singular position is nearer than it was thought
 _ERRORS = 100.0  # of the tolerance: what a run makes of it
 _LOOKS = 1000  # of a run, at least, at what changes at events
+_SAME_INSTANT = 1e-9  # of the run: an output time that is so near to an event is at the event
+_REPORTED = 0.01  # of the run, between two reports of progress
 
 
 @dataclass(frozen=True)
@@ -205,6 +207,7 @@ class _Run:
         step = leap(rate, t, y, min(t + max((at - t) / PLACE, _SHORTEST * length), end))
         if not step.is_continuous(y, self.motion.velocities, self.motion.form.choice.unit[self.motion.rates]):
             raise SolveError(branch_lost(singular))
+        self.watch.singular[-1] = replace(singular, crossed=(t, step.end))
         step = replace(step, y=self.motion.settled(step.end, step.y, segment, _ERRORS * integrator.tolerance))
         event = self._record(segment, t, step.end, step.y, lambda: step.interpolant)
         return (step.end, step.y) if event is None else (event, step.interpolant(event))
@@ -219,7 +222,7 @@ class _Run:
 
     def _enter(self, segment: Segment, t: float) -> None:
         """Output times that are an event's, but for rounding, belong to the segment after it; not the start."""
-        first = max(int(np.searchsorted(self.times, t - 1e-9 * float(self.times[-1]))), t > 0.0)
+        first = max(int(np.searchsorted(self.times, t - _SAME_INSTANT * float(self.times[-1]))), t > 0.0)
         self._segments[first:] = [segment] * (len(self.times) - first)
 
     def moments(self) -> list[Moment]:
@@ -247,7 +250,7 @@ class _Run:
         return event
 
     def _report(self, fraction: float) -> None:
-        if self._progress and (fraction >= self._reported + 0.01 or fraction == 1.0):
+        if self._progress and (fraction >= self._reported + _REPORTED or fraction == 1.0):
             self._reported = fraction
             self._progress(fraction)
 

@@ -18,7 +18,7 @@ from ...reference.kinematics.quantities import State
 from ...reference.kinematics.segment import Segment
 from ...reference.solve.solver import InitialValueProblem
 
-_ITERATIONS = 50
+_ITERATIONS = 50  # steps after which a search without convergence is given up
 _CLOSE = 1e-10  # m, the last correction of a projection that has converged
 
 

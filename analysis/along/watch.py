@@ -40,6 +40,8 @@ _SINGULAR = 1e-4  # the same: the position counts as singular
 _ERRORS_ROOT = 3.0  # the same, by the root of the tolerance: what the run's errors hide
 _INVOLVED = 0.1  # of a combination of rows that vanishes
 _PART = 1e-4  # rad or of the extent, of a motion along which the rows' change is measured
+_LOCATED = 1e-9  # s, accuracy of the time at which rows are nearest to singular
+_TINY = 1e-300  # keeps a quotient finite where rows do not change
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ class Watch:
         speed = float(np.abs(state.qd / self._motion.form.choice.unit).max()) or 1.0
         part = _PART / speed
         rows, later = self._rows(state), self._rows(self._moved(state, part))
-        return part * float(np.linalg.norm(rows)) / max(float(np.linalg.norm(later - rows)), 1e-300)
+        return part * float(np.linalg.norm(rows)) / max(float(np.linalg.norm(later - rows)), _TINY)
 
     def located(self, segment: Segment, t: float, y: Array, longest: float) -> float:
         """Time at which rows are nearest to singular soon, s, by position, velocity and acceleration at t, s.
@@ -222,7 +224,7 @@ class Watch:
             lambda later: self._smallest(self._moved(state, later, qdd)),
             bounds=(0.0, longest),
             method="bounded",
-            options={"xatol": 1e-9},
+            options={"xatol": _LOCATED},
         )
         return float(found.x), float(found.fun)
 
@@ -247,7 +249,7 @@ class Watch:
         if step.interpolant is None:
             return step.t, step.value
         found = minimize_scalar(
-            lambda t: self._within(step, t), bounds=(begin, step.t), method="bounded", options={"xatol": 1e-9}
+            lambda t: self._within(step, t), bounds=(begin, step.t), method="bounded", options={"xatol": _LOCATED}
         )
         return float(found.x), float(found.fun)
 

@@ -22,6 +22,7 @@ from ...reference.kinematics.quantities import State
 from ...reference.solve.model import Model
 
 _ROUNDING = 1e-12  # of a row's length
+_RANK = 1e-9  # singular values of motions relative to the largest: smaller ones are rounding
 
 
 @dataclass(frozen=True)
@@ -170,5 +171,5 @@ def _about(wrenches: Array, at: Array) -> Array:
 def _complement(motions: Array) -> Array:
     """Orthonormal rows that do no work in the motions, shape (k, 6): shape (6 − k, 6)."""
     _, values, directions = np.linalg.svd(motions)
-    rank = int(np.count_nonzero(values > 1e-9 * values.max(initial=0.0)))
+    rank = int(np.count_nonzero(values > _RANK * values.max(initial=0.0)))
     return np.asarray(directions[rank:])

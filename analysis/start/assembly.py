@@ -21,7 +21,7 @@ from ...reference.kinematics.extent import units_of_change
 from ...reference.kinematics.kinematics import Kinematics, Posture
 from .turned import Orientations, turn
 
-_ITERATIONS = 300
+_ITERATIONS = 300  # steps after which a search without convergence is given up
 _LONGEST = 0.5  # of the extent: how far a coordinate moves in one step
 _STALLED = 1e-9  # relative decrease of the gap at which no more is expected
 _TURNED = 1.0  # rad: cosines vanish at 0, 120° and 180°

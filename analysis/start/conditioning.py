@@ -25,6 +25,8 @@ _MASSLESS = 1e-12  # of what the masses that a joint carries could resist its mo
 # of the mechanism's extent: a point within 1e-14 of it is on the axis, where rounding puts it 1e-16 away
 _POINT = 1e-8
 _TURNED = 1e-3  # cosine of an Euler angle at which its joint's axes are called aligned
+_OFFSET, _VARIATION = 0.3, 0.1  # rad or m: changes of coordinates, all different, that leave positions in line
+_INVOLVED = 0.1  # of a motion's largest coordinate: smaller ones do not take part in it
 
 
 def massless(model: Model, q0: ArrayLike) -> list[Problem]:
@@ -37,7 +39,7 @@ def massless(model: Model, q0: ArrayLike) -> list[Problem]:
 
 def elsewhere(q: Array) -> Array:
     """Coordinates, shape (n,), rad and m, at which nothing is in line that is in line at q by chance."""
-    return np.asarray(q + 0.3 + 0.1 * np.sin(np.arange(len(q)) + 1.0))
+    return np.asarray(q + _OFFSET + _VARIATION * np.sin(np.arange(len(q)) + 1.0))
 
 
 def _unresisted(model: Model, q: Array) -> list[list[int]]:
@@ -52,7 +54,7 @@ def _unresisted(model: Model, q: Array) -> list[list[int]]:
     alone = np.diag(M) < _MASSLESS
     others = np.flatnonzero(~alone)
     values, motions = np.linalg.eigh(M[np.ix_(others, others)])
-    together = [others[np.abs(x) > 0.1 * np.abs(x).max()] for x in motions.T[values < _MASSLESS]]
+    together = [others[np.abs(x) > _INVOLVED * np.abs(x).max()] for x in motions.T[values < _MASSLESS]]
     return [list(map(int, moving)) for moving in [*np.flatnonzero(alone)[:, None], *together]]
 
 

@@ -24,9 +24,9 @@ from ...reference.solve.manifold import Manifold
 from ...reference.solve.model import Model
 from .left_out import LeftOut, Opening
 
-_STEPS = 40
-_HALVINGS = 3
-_RANK = 1e-8
+_STEPS = 40  # parts of the run, at whose ends the rows are looked at
+_HALVINGS = 3  # of a part whose end the constraints do not lead to
+_RANK = 1e-8  # singular values relative to the largest: smaller ones count as zero
 _ASIDE = 0.1  # rad, or of the extent
 
 

@@ -18,6 +18,7 @@ from ...reference.solve.model import Model
 
 _CURVED = 10.0  # times the square of what rows that are kept are violated by: rows are implied to first order only
 _NOISE = 1e-15  # of any row
+_TINY = 1e-300  # keeps quotients finite where a size is zero
 WHAT = ("positions", "velocities", "accelerations")
 
 
@@ -94,7 +95,7 @@ class LeftOut:
         if np.all(found <= enough):  # nothing is smaller than its size, and sizes take most of the time
             return found, enough
         sizes = self._constraints.sizes(state)
-        relative = np.abs(rows.Phi[self.active]) / np.maximum(sizes.Phi[self.active], 1e-300)
+        relative = np.abs(rows.Phi[self.active]) / np.maximum(sizes.Phi[self.active], _TINY)
         violated = float(relative.max(initial=0.0))
         scale = sizes.C @ self._reach
         if level == 0:
@@ -113,7 +114,7 @@ class LeftOut:
         return np.asarray(np.linalg.lstsq(C[self.active].T, C[self.rows].T, rcond=None)[0].T, dtype=np.float64)
 
     def _opening(self, residuals: Array, allowed: Array, t: float, level: int | None = None) -> Opening | None:
-        worst_first = np.argsort(-residuals / np.maximum(allowed, 1e-300))
+        worst_first = np.argsort(-residuals / np.maximum(allowed, _TINY))
         wrong = [int(k) for k in worst_first if residuals[k] > allowed[k]]
         if not wrong:
             return None

@@ -20,6 +20,7 @@ from ...reference.solve.model import Model
 from .absolute import Pair
 
 _MIXED = 1e-9  # of an in-plane row, out of the plane
+_TINY = 1e-300  # length of a row: keeps the size of a pair without rows positive
 
 
 def in_plane(model: Model, state: State, found: Sequence[Pair]) -> list[Pair] | None:
@@ -62,7 +63,7 @@ def _part(pair: Pair, kept: Array, vanishing: Array) -> Pair:
     by_body = pair.rows.reshape(len(pair.rows), -1, 6)
     gone = (by_body @ vanishing).reshape(len(pair.rows), -1)
     left, values, _ = np.linalg.svd(gone)
-    size = float(np.linalg.norm(pair.rows, axis=1).max(initial=1e-300))
+    size = float(np.linalg.norm(pair.rows, axis=1).max(initial=_TINY))
     combine = left[:, int(np.count_nonzero(values > _MIXED * size)) :].T
     rows = combine @ (by_body @ kept).reshape(len(pair.rows), -1)
     return replace(pair, rows=rows, wrenches=combine @ pair.wrenches)

@@ -19,8 +19,12 @@ from .contradictions import ManifoldWalk, SingularStart
 from .left_out import Opening
 
 _REACHED = 1e-6  # m and rad
-_ITERATIONS = 200
+_CLOSE = 0.01 * _REACHED  # m and rad: the search ends well within the distance that counts as reached
+_ITERATIONS = 200  # steps after which a search without convergence is given up
 _LOOP = 100.0  # weight of an open loop against a missed waypoint
+_SPREADS = (0.1, 0.3, 1.0, 1.0, 3.0, 3.0)  # rad or m: of random starts, near first, then over a whole turn
+_FIRST_DAMPING = 1e-3  # of Levenberg and Marquardt's steps, in units of the Jacobian
+_MOST_DAMPING = 1e8  # the same: with more of it steps are below rounding
 _ACROSS = 0.5**0.5  # of the Frobenius norm of what a small turn changes, 1
 
 
@@ -82,7 +86,7 @@ class _Search:
         """The best configuration found, shape (n,), and its distance, m and rad together."""
         rng = np.random.default_rng(0)
         best = self._descend(waypoint, q)
-        for spread in (0.1, 0.3, 1.0, 1.0, 3.0, 3.0):
+        for spread in _SPREADS:
             if best[1] <= _REACHED:
                 break
             other = q.copy()
@@ -101,7 +105,7 @@ class _Search:
         return " and ".join(words)
 
     def _descend(self, waypoint: _Pose, q: Array) -> tuple[Array, float]:
-        damping = 1e-3
+        damping = _FIRST_DAMPING
         gap, jacobian = self._gap(waypoint, q)
         for _ in range(_ITERATIONS):
             damped = np.vstack([jacobian, damping * np.eye(len(self._joints))])  # least squares: sizes may be any
@@ -112,7 +116,7 @@ class _Search:
                 q, gap, jacobian, damping = trial, trial_gap, trial_jacobian, damping / 3
             else:
                 damping *= 4
-            if np.linalg.norm(gap) <= 0.01 * _REACHED or damping > 1e8:
+            if np.linalg.norm(gap) <= _CLOSE or damping > _MOST_DAMPING:
                 break
         return q, float(np.linalg.norm(gap))
 

@@ -24,17 +24,20 @@ from .assembly import assemble, moving
 from .turned import check_turned
 from .velocities import allowed_velocities
 
-_ITERATIONS = 100
-_PATIENCE = 20  # steps; where these change what is left by less than a tenth, more would not do
+_ITERATIONS = 100  # steps after which a search without convergence is given up
+_PATIENCE = 20  # steps: where these reduce the residual by less than `_PROGRESS` asks for, more would not do
+_PROGRESS = 0.9  # of the largest residual of these steps, the least one: above it there is no progress
+_SETTLED = 1e-13  # of the coordinates, at least 1 rad or m: a smaller step is rounding
 _STEP = 1e-6  # rad or m, of the differences in the stiffness matrix
 _MANY = 16  # differences at once: most of the gain, little memory
 _LONGEST, _CLOSE = 0.3, 1e-6  # rad or m: of a step, and of one that is Newton's last but one
 _STIFFER = 4.0  # than the springs of the step before
 _SOFTEST = 1e-3  # springs of the first step, by those that let all force move the longest one
-_MOST_SPRINGS = 40
-_TINY = 1e-300
+_MOST_SPRINGS = 40  # tried at one position, each `_STIFFER` times as stiff as the one before
+_TINY = 1e-300  # keeps quotients finite where all values are zero
 _SMALLEST = 1e-12  # stiffness relative to the largest, force relative to those that act: below it is rounding
 _INDIFFERENT = 1e-9  # the same: what differences make of none
+_BALANCED = 1e-9  # of the largest force that acts: a residual up to it counts as balance
 _RANK = 1e-9  # of the closures' conditions
 
 
@@ -116,10 +119,10 @@ def equilibrium(model: Model) -> Array:
     for _ in range(_ITERATIONS):
         step, residual = balance.step(q, acting)
         left.append(residual)
-        if len(left) > _PATIENCE and min(left[-_PATIENCE:]) > 0.9 * max(left[-_PATIENCE:]):
+        if len(left) > _PATIENCE and min(left[-_PATIENCE:]) > _PROGRESS * max(left[-_PATIENCE:]):
             break
         q[balance.free] += step
-        if np.abs(step).max() < 1e-13 * max(1.0, np.abs(q).max()):
+        if np.abs(step).max() < _SETTLED * max(1.0, np.abs(q).max()):
             break
     check_lengths(mechanism, q)
     balance.check(q, max(acting, balance.acting(q)), len(left))
@@ -221,7 +224,7 @@ class _Balance:
         """Raises SolveError if forces in q are not in balance, to 1e-9 of those that act, after so many steps."""
         residual = np.abs(self._balanced(q)[0])
         worst = int(np.argmax(residual))
-        if not residual[worst] <= 1e-9 * acting:
+        if not residual[worst] <= _BALANCED * acting:
             c, softest = (self.mechanism.coordinates[self.free[k]] for k in (worst, self._softest(q, worst)))
             why = "forces hardly become smaller any more, and" if steps < _ITERATIONS else "still"
             raise SolveError(

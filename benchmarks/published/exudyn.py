@@ -24,7 +24,7 @@ _POSES = {
 
 
 def _series(recorded: Signals) -> Signals:
-    """The same position beside the results of all steps."""
+    """Return the recorded end position, once per time step of the published results."""
     return {f"step {step} s, B0_{axis}": recorded[f"B0_{axis}"] for axis in "xy" for step in _STEPS}
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
-from pydantic import Field, ModelWrapValidatorHandler, model_validator
+from pydantic import Field, ModelWrapValidatorHandler, create_model, model_validator
 
 from ...language import expressions
 from ...language.ir import Expr
+from ..elements import ELEMENTS
+from ..fields.elements import Element
 from ..fields.names import FileName, Name
 from ..fields.numbers import Vector3, known_parameters
 from ..fields.types import Part, Text, Version
@@ -23,9 +26,7 @@ from .table import Table
 from .task import Force, Motion, Nonholonomic, Point, Programmed
 
 
-class Chain(Part):
-    """A mechanism with its task, as the file says it; SI units, radians."""
-
+class _Machine(Part):
     version: Version = Field(alias="schema")
     """Version of the format."""
     name: FileName
@@ -58,6 +59,24 @@ class Chain(Part):
     """Forces along the lines between two points: spring legs, cylinders, ropes."""
     contacts: tuple[Contact, ...] = ()
     """Points of links on planes."""
+
+
+if TYPE_CHECKING:
+
+    class _WithElements(_Machine):
+        """With the lists of elements whose law is in `laws`, by their keys."""
+
+else:
+    _WithElements = create_model(
+        "_WithElements",
+        __base__=_Machine,
+        **{key: (tuple[table, ...], Field((), description=table.__doc__)) for key, table in ELEMENTS.items()},
+    )
+
+
+class Chain(_WithElements):
+    """A mechanism with its task, as the file says it; SI units, radians."""
+
     constraints: Constraints = Constraints()
     """How constraints are kept."""
     statics: Statics = Statics()
@@ -93,13 +112,23 @@ class Chain(Part):
         return (*self.programmed, *self.motions)
 
     @property
+    def elements(self) -> Iterator[tuple[str, Element]]:
+        """Elements whose law is in `laws`, each with the key of its table."""
+        return ((key, element) for key in ELEMENTS for element in getattr(self, key))
+
+    @property
     def measured(self) -> dict[str, str]:
         """What force elements let expressions name → its name in the equations; `lift_length` → `lift.length`."""
         supports = zip(self.base.support_names, self.base.supports, strict=True) if self.base else ()
         parts = [("line", line.name) for line in self.lines]
         parts += [("contact", contact.name) for contact in self.contacts]
         parts += [("support", name) for name, support in supports if support.one_sided]
-        return {name: other for part in parts for name, other in spelled(*part).items()}
+        found = {name: other for part in parts for name, other in spelled(*part).items()}
+        return found | {
+            f"{element.name}_{quantity}": f"{element.name}.{quantity}"
+            for _, element in self.elements
+            for quantity in element.measures
+        }
 
     def expression(self, text: str | float) -> Expr:
         """An expression of forces, constraints and outputs, with the equations' names of what is measured."""

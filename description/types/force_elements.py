@@ -1,6 +1,7 @@
 """Force elements: what acts on a mechanism's bodies and coordinates.
 
-To add one: a module of its name in `generator.equations.forces`, one in `reference.forces`, and a row here.
+A row is a module of this name in `generator.equations.forces` and one in `reference.forces`. A new element needs
+no row: `by_law` is all elements whose table is in `description.elements` and whose law is in `laws`.
 """
 
 FORCE_ELEMENTS = (
@@ -11,4 +12,5 @@ FORCE_ELEMENTS = (
     "lines",
     "stops",
     "contacts",
+    "by_law",
 )

@@ -48,6 +48,11 @@ def measures(kind: str, name: str) -> dict[str, Measure]:
     }
 
 
+def measured_by_law(name: str, quantity: str, unit: str, description: str) -> Measure:
+    """What an element of this name publishes by its law."""
+    return Measure(Signal("measure", Origin("element", name), quantity), unit, description)
+
+
 def spelled(kind: str, name: str) -> dict[str, str]:
     """Names in the description's expressions → names in the equations: `lift_length` → `lift.length`."""
     return {measure.signal.name: f"{name}.{quantity}" for quantity, measure in measures(kind, name).items()}

@@ -30,6 +30,7 @@ _NAMES = {
     ("contact", "force"): "{owner}_force",
     ("support", "gap"): "{owner}_gap",
     ("support", "force"): "{owner}_force",
+    ("element", "measure"): "{owner}_{component}",
     ("line", "length"): "{owner}_length",
     ("line", "rate"): "{owner}_rate",
     ("line", "force"): "{owner}_force",
@@ -61,7 +62,8 @@ class Signal:
 
     quantity   with the origin's kind one of the rows above
     origin     the part that it belongs to; of a coordinate `Origin("coordinate", "column.angle")`
-    component  `x`, `y`, `z` of a vector; of a load `fx` … `nz`, `axial`, `normal`; of a violation its level
+    component  `x`, `y`, `z` of a vector; of a load `fx` … `nz`, `axial`, `normal`; of a violation its level;
+               of an element with a law the quantity: `force`
     """
 
     quantity: str

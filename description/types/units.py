@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-BASE = ("kg", "m", "s", "rad")
+BASE = ("kg", "m", "s", "A", "rad")
 DERIVED = {
     "N": {"kg": 1, "m": 1, "s": -2},
     "Pa": {"kg": 1, "m": -1, "s": -2},

@@ -1,4 +1,4 @@
-"""What is wrong with an FMU's archive and its modelDescription.xml, by FMPy."""
+"""Problems of an FMU's archive and modelDescription.xml, found by FMPy."""
 
 from __future__ import annotations
 

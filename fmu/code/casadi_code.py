@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import casadi as ca
-
 from . import rolled
 from .stage_derivatives import StageDerivative
-from .staged import Staged
+from .staged import Labels, Staged
 from .tape import tape
 
 _FILES = {"prepare": "start", "start": "start", "dynamics": "dynamics"}  # of the groups; of all others: outputs
@@ -36,21 +34,27 @@ class Functions:
 
 
 def functions(staged: Staged, derivatives: Mapping[str, StageDerivative], *, adjoint: bool) -> Functions:
-    """Of all stages and their derivatives; adjoint: reverse ones too.
+    """C code of all stages and of their forward derivatives; adjoint: of reverse derivatives, too.
 
     Raises BuildError if CasADi has an operation that is not known here.
     """
-    found: dict[str, list[ca.Function]] = {}
+    found: dict[str, list[tuple[str, rolled.Code]]] = {}
     for stage in staged.stages:
         name = f"equations_{_FILES.get(stage.group, 'outputs')}"
         derivative = derivatives.get(stage.function.name())
-        found.setdefault(name, []).append(stage.function)
+        read = staged.read(stage.inputs)
+        made = [("", stage.function, f"Stage: {stage.name}.", Labels(read, stage.labels))]
         if derivative is not None:
-            found.setdefault(f"{name}_forward", []).append(derivative.forward)
+            values, origin = staged.read(derivative.values), [x.change for x in staged.read(derivative.origin)]
+            labels = Labels([*values, *origin], derivative.changes)
+            made.append(("_forward", derivative.forward, f"Changes of stage: {stage.name}.", labels))
         if derivative is not None and adjoint:
-            found.setdefault(f"{name}_reverse", []).append(derivative.reverse)
-    codes = {f.name(): rolled.code(tape(f), f.name()) for members in found.values() for f in members}
+            labels = Labels([*values, *derivative.changes], origin)
+            made.append(("_reverse", derivative.reverse, f"Adjoints of stage: {stage.name}.", labels))
+        for suffix, function, title, labels in made:
+            code = rolled.code(tape(function), function.name(), labels, title)
+            found.setdefault(f"{name}{suffix}", []).append((function.name(), code))
     return Functions(
-        {f"{name}.c": HEADER + "\n".join(codes[f.name()].text for f in fs) for name, fs in found.items()},
-        {name: code.work for name, code in codes.items()},
+        {f"{name}.c": HEADER + "\n".join(code.text for _, code in codes) for name, codes in found.items()},
+        {name: code.work for codes in found.values() for name, code in codes},
     )

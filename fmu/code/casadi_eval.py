@@ -101,7 +101,7 @@ class Evaluator:
         return self._memo[id(expr)][1]
 
     def _spine(self, expr: Expr) -> list[Expr]:
-        """What is not known yet of it, its first argument, that one's first …: sums are deep there."""
+        """Unevaluated expressions along the first arguments, from the expression inwards: sums are deep there."""
         found = []
         while id(expr) not in self._memo:
             found.append(expr)

@@ -1,4 +1,4 @@
-"""What each derivative, output and start state depends on."""
+"""Structural dependencies of derivatives, outputs and start states."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Dependencies:
     calculated: Mask
 
     def at_start(self, row: Mask) -> Mask:
-        """What a row of derivatives or outputs depends on at the start; the states are results there."""
+        """Dependencies of a row of derivatives or outputs at the initial time, where states are results."""
         n = len(self.start_states)
         found = row | self.start_states[row[:n]].any(axis=0)
         found[:n] = False
@@ -76,6 +76,6 @@ def _propagate(stage: Stage, known: Mask) -> None:
 
 
 def _any(known: Mask, *blocks: Block) -> Mask:
-    """What any number of some blocks depends on."""
+    """Union of the dependencies of all elements of some blocks."""
     found: Mask = np.any([known[_slice(block)].any(axis=0) for block in blocks], axis=0)
     return found

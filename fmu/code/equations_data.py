@@ -113,6 +113,7 @@ def data(contents: CodeContents) -> str:
         "pace_parameters": _integers(indices),
         "relations": [_string(relation.description) for relation in program.relations],
         "checks": [{"message": _string(c.message), "bound": c.bound} for c in program.checks],
+        "lines": [_string(length.line) for length in program.lengths],
         "pointers": tables,
         "numbers": {name: numbers for name, numbers in starts.items() if numbers},
         "equations": {
@@ -128,6 +129,9 @@ def data(contents: CodeContents) -> str:
             **{name: name for name in tables},
             **{name: name if numbers else "0" for name, numbers in starts.items()},
             "checks": "checks" if program.checks else "0",
+            "n_lines": len(program.lengths),
+            "lines": "lines" if program.lengths else "0",
+            "meeting": program.meeting,
             "requirements": "requirements" if program.requirements else "0",
             "relations": "relations" if program.relations else "0",
             "n_lookups": len(program.lookups),
@@ -147,14 +151,14 @@ def data(contents: CodeContents) -> str:
 
 
 def _positions(program: Program) -> int:
-    """How many of the first states have the next as many as derivatives: all coordinates, or none."""
+    """Number of leading states whose derivatives are the states after them: all coordinates, or none."""
     rates = list(takewhile(lambda derivative: derivative.op == "symbol", (s.derivative for s in program.states)))
     following = [state.name for state in program.states[len(rates) : 2 * len(rates)]]
     return len(rates) if [rate.data for rate in rates] == following else 0
 
 
 def _complete(blocks: Mapping[str, int]) -> dict[str, int]:
-    """What the contract counts → how many of them there are here."""
+    """Counter of the contract → its value in the generated code."""
     return {
         "N_GROUPS": len(GROUPS),
         "N_LEVELS": len(LEVELS),
@@ -286,7 +290,7 @@ _FOUND = {
 
 
 def _start(program: Program, staged: Staged) -> dict[str, Any]:
-    """Which parameters the start states are, and which of them the start does not follow."""
+    """Lists that connect start states with parameters, and mark parameters that the start does not follow."""
     places = _parameter_places(program)
     if program.start is None:
         return {}
@@ -323,7 +327,7 @@ def _lookup(lookup: Lookup) -> dict[str, Any]:
 
 
 def _paces(program: Program, timed: Pace) -> dict[str, Pace]:
-    """Those that bound steps, by the names of their intervals."""
+    """Paces that bound steps, by the names of their intervals."""
     found = {f"{name}_intervals": table.pace for name, table in _tables(program)} | {_TIMED: timed}
     return {name: pace for name, pace in found.items() if not pace.is_steady}
 

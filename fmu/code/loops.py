@@ -1,4 +1,4 @@
-"""What repeats itself in a tape: the next element of a beam, or the next support, does what the last one did.
+"""Repetitions in a tape: the operations of one element of a beam, or one support, repeat those of the last.
 
 Such lines become a loop, so that the length of the code, and the time to compile it, hardly grow with a machine.
 """
@@ -85,14 +85,14 @@ def _repetitions(kinds: NDArray[np.int64]) -> list[Piece]:
 
 
 def _stretches(holds: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where it begins to hold, and where it ends."""
+    """Beginnings and ends of the stretches in which a condition holds."""
     padded = np.concatenate([[False], holds, [False]])
     edges = np.flatnonzero(padded[1:] != padded[:-1])
     return edges[::2], edges[1::2]
 
 
 def _free(loop: Piece, taken: NDArray[np.bool_]) -> list[Piece]:
-    """What is left of a loop beside what others have taken, as far as it is worth it."""
+    """Parts of a loop that no other loop has taken, if they are long enough for loops of their own."""
     begins, ends = _stretches(~taken[loop.start : loop.end])
     rests = (
         Piece(loop.start + int(begin), loop.period, int(end - begin) // loop.period)

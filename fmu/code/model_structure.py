@@ -29,7 +29,7 @@ class Structure:
 
 
 def structure(table: Sequence[Variable], found: Dependencies, fmi: str) -> Structure:
-    """As an FMI version has it: 2.0 has scalars and no parameters during the run, 3.0 arrays and parameters."""
+    """Model structure for an FMI version: 3.0 has arrays, and parameters as knowns during the run."""
     return _Builder(table, found, fmi).structure()
 
 

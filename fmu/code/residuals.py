@@ -62,7 +62,7 @@ def _with_slopes(vector: SX, time: SX, signals: SX) -> Sequence[SX]:
 
 
 def _piece(program: Program, lookup: Lookup, known: Mapping[str, SX], t: float) -> SX:
-    """Of a table at the time t, s."""
+    """Polynomial piece of a lookup table at the time t, s."""
     begin, rate = (float(_evaluated(program, expr, known)) for expr in (lookup.begin, lookup.rate))
     return ca.SX(lookup.table.piece(begin + rate * t).tolist())
 

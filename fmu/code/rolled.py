@@ -18,26 +18,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .loops import Piece, pieces
+from .staged import Labels
 from .tape import COMPUTED, NOTHING, Integers, Tape
 
 _PARAMETERS = {"arg": "const double **arg", "res": "double **res", "w": "double *restrict w"}
 
 
 class Local(NamedTuple):
-    """What an earlier line of the same round gives."""
+    """Operand that an earlier line of the same round computes."""
 
     line: int
 
 
 class Numbers(NamedTuple):
-    """In memory: the number of an argument, or COMPUTED, and its elements, or operations, by rounds."""
+    """Operand in memory: number of an argument and its elements by rounds, or COMPUTED and operations."""
 
     block: int
     elements: tuple[int, ...]
 
 
 class Carried(NamedTuple):
-    """What a line of the round before gives; in the first one, what an operation before the loop has given."""
+    """Operand that a line of the last round computed, or in the first round an operation before the loop."""
 
     line: int
     first: Numbers
@@ -54,13 +55,14 @@ class Code:
     work: int
 
 
-def code(tape: Tape, name: str) -> Code:
-    """C function `name` of a tape."""
+def code(tape: Tape, name: str, labels: Labels, title: str) -> Code:
+    """C function `name` of a tape; labels: names of its arguments and results; title: its comment."""
     cut = pieces(_kinds(tape))
     operands = [_operands(tape, piece) for piece in cut]
-    memory = _memory(tape, cut, operands)
-    bodies = [_Text(tape, piece, own, memory).text() for piece, own in zip(cut, operands, strict=True)]
-    read = [[array for array in _PARAMETERS if f"{array}[" in body] for body in bodies]
+    memory = _memory(tape, cut, operands, _Names(labels))
+    parts = [_Text(tape, piece, own, memory) for piece, own in zip(cut, operands, strict=True)]
+    bodies = [part.text() for part in parts]
+    read = [[array for array in _PARAMETERS if array in part.arrays] for part in parts]
     texts = [
         f"static void {name}_{k}({', '.join(_PARAMETERS[array] for array in arrays)}) {{\n{body}}}\n\n"
         for k, (arrays, body) in enumerate(zip(read, bodies, strict=True))
@@ -69,7 +71,8 @@ def code(tape: Tape, name: str) -> Code:
     unused = "".join(
         f"    (void){array};\n" for array in sorted(_PARAMETERS.keys() - set(chain.from_iterable(read)))
     )
-    texts.append(f"void {name}({', '.join(_PARAMETERS.values())}) {{\n{unused}{''.join(calls)}}}\n")
+    head = f"/* {title} */\nvoid {name}({', '.join(_PARAMETERS.values())}) {{\n"
+    texts.append(f"{head}{unused}{''.join(calls)}}}\n")
     return Code("".join(texts), memory.size)
 
 
@@ -85,7 +88,7 @@ def _kinds(tape: Tape) -> Integers:
 
 
 def _operands(tape: Tape, piece: Piece) -> list[list[Operand]]:
-    """Of each line of a piece."""
+    """Operands of each line of a piece."""
     blocks = tape.blocks[piece.start : piece.start + piece.period]
     elements = tape.elements[piece.start : piece.end].reshape(piece.rounds, piece.period, 2)
     lines = elements - piece.start - piece.period * np.arange(piece.rounds)[:, None, None]
@@ -104,11 +107,33 @@ def _operand(block: int, elements: list[int], local: bool, carried: bool, line: 
     return Carried(line, Numbers(block, (elements[0],))) if carried else Numbers(block, tuple(elements))
 
 
+class _Names:
+    """Enumerators of the blocks of a function, and names of their elements."""
+
+    def __init__(self, labels: Labels) -> None:
+        self._labels = {"arg": labels.arguments, "res": labels.results}
+        self._counts = Counter(label.name for label in (*labels.arguments, *labels.results))
+
+    def enumerator(self, array: str, block: int) -> str:
+        """Name of the index of a block among the arguments or results; several blocks may have one label."""
+        name = self._labels[array][block].name
+        return (name if self._counts[name] == 1 else f"{name}_{array}{block}").upper()
+
+    def elements(self, array: str, block: int, indices: Sequence[int]) -> str:
+        """Names of elements that the rounds of a line read or write, the first and the last one; may be empty."""
+        names = self._labels[array][block].elements
+        if not names:
+            return ""
+        first, last = names[indices[0]], names[indices[-1]]
+        return first if first == last else f"{first} to {last}"
+
+
 @dataclass
 class _Memory:
-    """Where what is computed is found by others: cells of w, by operations; results are found where they are."""
+    """Places of computed values that other pieces read: results, or cells of w by operations."""
 
     tape: Tape
+    names: _Names
     cells: dict[int, int] = field(default_factory=dict)
     size: int = 0
 
@@ -123,18 +148,18 @@ class _Memory:
             return None
         return Numbers(block, tuple(places[block] for places in found))
 
-    def places(self, values: Numbers) -> tuple[str, Sequence[int]]:
-        """Array and indices of values."""
+    def places(self, values: Numbers) -> tuple[str, int, Sequence[int]]:
+        """Array, number of the block in it, and indices of values; `w` has no blocks."""
         if values.block != COMPUTED:
-            return f"arg[{values.block}]", values.elements
+            return "arg", values.block, values.elements
         if (found := self.result(values)) is not None:
-            return f"res[{found.block}]", found.elements
-        return "w", [self.cells[operation] for operation in values.elements]
+            return "res", found.block, found.elements
+        return "w", 0, [self.cells[operation] for operation in values.elements]
 
 
-def _memory(tape: Tape, cut: Sequence[Piece], operands: Sequence[list[list[Operand]]]) -> _Memory:
+def _memory(tape: Tape, cut: Sequence[Piece], operands: Sequence[list[list[Operand]]], names: _Names) -> _Memory:
     """A row of cells for each line that others read, which others have again after its last reader."""
-    memory = _Memory(tape)
+    memory = _Memory(tape, names)
     last = _last_readers(memory, operands)
     busy = np.full(0, -1)  # by cells: the last piece that reads it
     for k, piece in enumerate(cut):
@@ -152,7 +177,7 @@ def _memory(tape: Tape, cut: Sequence[Piece], operands: Sequence[list[list[Opera
 
 
 def _last_readers(memory: _Memory, operands: Sequence[list[list[Operand]]]) -> Integers:
-    """By operations: the last piece that reads in w what they give, shape (n,); -1: none."""
+    """Last piece that reads the value of each operation in w, shape (n,); −1: none."""
     last = np.full(len(memory.tape.codes), -1)
     for k, lines in enumerate(operands):
         for values in _read(operand for line in lines for operand in line):
@@ -162,7 +187,7 @@ def _last_readers(memory: _Memory, operands: Sequence[list[list[Operand]]]) -> I
 
 
 def _read(operands: Iterable[Operand]) -> Iterable[Numbers]:
-    """What is read from memory."""
+    """Yield the operands that are read from memory."""
     for operand in operands:
         if isinstance(operand, Carried):
             yield operand.first
@@ -190,50 +215,72 @@ class _Text:
         self._uses = Counter(operand for line in operands for operand in line)
         self._named: dict[Numbers, str] = {}  # what has been read in this round and is used again
         self._carried: dict[Carried, str] = {}
+        self.arrays: set[str] = set()  # parameters that the body uses, and enumerators of their blocks
+        self._blocks: dict[str, int] = {}
         self._lines: list[str] = []
 
     def text(self) -> str:
-        """Of the function's body."""
+        """Return the C code of the function's body."""
         for line in range(self._piece.period):
             self._line(line)
         if self._piece.rounds == 1:
-            return "".join(self._lines)
+            return "".join([self._enumerators(), *self._lines])
         before = [f"    double {name} = {self._first(c)};\n" for c, name in self._carried.items()]
         after = [f"    {name} = a{c.line};\n" for c, name in self._carried.items()]
         loop = f"    for (int i = 0; i < {self._piece.rounds}; i++) {{\n"
-        return "".join([self._table(), *before, loop, *self._lines, *after, "    }\n"])
+        return "".join([self._enumerators(), self._table(), *before, loop, *self._lines, *after, "    }\n"])
 
     def _line(self, line: int) -> None:
         tape, first = self._tape, self._piece.start + line
         operands = [self._operand(operand) for operand in self._operands[line]]
-        self._lines.append(f"    double a{line} = {tape.operators[tape.codes[first]].format(*operands)};\n")
+        value = tape.operators[tape.codes[first]].format(*(text for text, _ in operands))
+        self._lines.append(f"    double a{line} = {value};{_comment(about for _, about in operands)}\n")
         row = range(first, self._piece.end, self._piece.period)
         wanted = [tape.results[k] for k in row] if first in tape.results else []
         for places in zip(*wanted, strict=True):
-            self._write(f"res[{places[0][0]}]", [element for _, element in places], line)
+            self._write("res", places[0][0], [element for _, element in places], line)
         if first in self._memory.cells:
-            self._write("w", [self._memory.cells[k] for k in row], line)
+            self._write("w", 0, [self._memory.cells[k] for k in row], line)
 
-    def _operand(self, operand: Operand) -> str:
+    def _operand(self, operand: Operand) -> tuple[str, str]:
+        """C of an operand, and names of what it reads where it stands."""
         if isinstance(operand, Local):
-            return f"a{operand.line}"
+            return f"a{operand.line}", ""
         if isinstance(operand, Carried):
-            return self._carried.setdefault(operand, f"c{len(self._carried)}")
+            return self._carried.setdefault(operand, f"c{len(self._carried)}"), ""
         if operand not in self._named:
-            array, indices = self._memory.places(operand)
-            number = f"{array}[{self._index(indices)}]"
+            array, block, indices = self._memory.places(operand)
+            number, about = self._element(array, block, indices), self._about(array, block, indices)
             if self._uses[operand] == 1:
-                return number
+                return number, about
             name = self._named[operand] = f"b{len(self._named)}"
-            self._lines.append(f"    double {name} = {number};\n")
-        return self._named[operand]
+            self._lines.append(f"    double {name} = {number};{_comment([about])}\n")
+        return self._named[operand], ""
 
-    def _write(self, array: str, indices: Sequence[int], line: int) -> None:
-        self._lines.append(f"    {array}[{self._index(indices)}] = a{line};\n")
+    def _write(self, array: str, block: int, indices: Sequence[int], line: int) -> None:
+        about = _comment([self._about(array, block, indices)])
+        self._lines.append(f"    {self._element(array, block, indices)} = a{line};{about}\n")
 
     def _first(self, carried: Carried) -> str:
-        array, (index,) = self._memory.places(carried.first)
-        return f"{array}[{index}]"
+        return self._element(*self._memory.places(carried.first))
+
+    def _element(self, array: str, block: int, indices: Sequence[int]) -> str:
+        """C of an element of a block, by the index of its rounds."""
+        self.arrays.add(array)
+        if array == "w":
+            return f"w[{self._index(indices)}]"
+        name = self._memory.names.enumerator(array, block)
+        self._blocks[name] = block
+        return f"{array}[{name}][{self._index(indices)}]"
+
+    def _about(self, array: str, block: int, indices: Sequence[int]) -> str:
+        return "" if array == "w" else self._memory.names.elements(array, block, indices)
+
+    def _enumerators(self) -> str:
+        """C of the indices of blocks, by their names."""
+        if not self._blocks:
+            return ""
+        return f"    enum {{ {', '.join(f'{name} = {block}' for name, block in self._blocks.items())} }};\n"
 
     def _index(self, indices: Sequence[int]) -> str:
         """C of indices by rounds."""
@@ -244,8 +291,13 @@ class _Text:
         return str(indices[0]) if step == 0 else f"{indices[0]} + i" if step == 1 else f"{indices[0]} + {step}*i"
 
     def _table(self) -> str:
-        """Of the indices that are no multiples of the round's."""
+        """C table of indices that are not affine in the round."""
         if not self._columns:
             return ""
         rows = (", ".join(map(str, row)) for row in zip(*self._columns, strict=True))
         return f"    static const int at[][{len(self._columns)}] = {{{{{'}, {'.join(rows)}}}}};\n"
+
+
+def _comment(parts: Iterable[str]) -> str:
+    found = [part for part in parts if part]
+    return f" /* {', '.join(found)} */" if found else ""

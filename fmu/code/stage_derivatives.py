@@ -15,7 +15,7 @@ from itertools import accumulate, islice, pairwise
 import casadi as ca
 
 from .casadi_eval import SX
-from .staged import AnySystem, Block, Stage, Staged, System, TreeSystem
+from .staged import AnySystem, Block, Label, Stage, Staged, System, TreeSystem
 from .tape import with_own_registers
 
 
@@ -26,6 +26,7 @@ class StageDerivative:
     Results: the changes of `to` (forward), the shares in the adjoints of `origin` (reverse).
 
     function  what is differentiated: of the symbols of the values first the changing ones, then all; a vector
+    changes   labels of the changes of `to`
     """
 
     name: str
@@ -33,15 +34,16 @@ class StageDerivative:
     values: tuple[Block, ...]
     origin: tuple[Block, ...]
     to: tuple[Block, ...]
+    changes: tuple[Label, ...]
 
     @cached_property
     def forward(self) -> ca.Function:
-        """Of the values and of changes of `origin`."""
+        """Forward derivative: function of the values and of changes of `origin`."""
         return self._derivative(f"{self.name}_forward", self.origin, self.to)
 
     @cached_property
     def reverse(self) -> ca.Function:
-        """Of the values and of adjoints of `to`; made when it is asked for, and FMI 2.0 has no adjoints."""
+        """Reverse derivative: function of the values and of adjoints of `to`; made on demand, for FMI 3.0 only."""
         return self._derivative(f"{self.name}_reverse", self.to, self.origin, reverse=True)
 
     def _derivative(
@@ -55,7 +57,7 @@ class StageDerivative:
 
 
 def differentiated(staged: Staged) -> dict[str, StageDerivative]:
-    """By the names of the stages' functions."""
+    """Return the derivatives of all running stages, by the names of their functions."""
     return {stage.function.name(): differentiate(stage) for stage in staged.running}
 
 
@@ -64,20 +66,21 @@ def differentiate(stage: Stage) -> StageDerivative:
     symbols = [ca.SX.sym(f"i{i}", block.size) for i, block in enumerate(stage.inputs)]
     results = list(stage.function.call(symbols))
     to, values, arguments = stage.outputs, stage.inputs, list(symbols)
+    changes = tuple(label.change for label in stage.labels)
     if stage.vanishes:  # nothing of it is used but the solution, which is zero
         place = stage.outputs.index(stage.solution)
-        results, to = results[place : place + 1], to[place : place + 1]
+        results, to, changes = results[place : place + 1], to[place : place + 1], changes[place : place + 1]
     elif stage.system is not None:
         skipped, residuals, unknowns, solved = _solve(stage.system, results)
         results = [*residuals, *results[skipped + len(residuals) :]]
-        to, values = to[skipped:], (*values, *solved)
+        to, changes, values = to[skipped:], changes[skipped:], (*values, *solved)
         arguments += map(ca.vec, unknowns)
     result = ca.vertcat(*results)
     depends = iter(ca.which_depends(result, ca.vertcat(*symbols), 1, False))
     used = [i for i, symbol in enumerate(symbols) if any(tuple(islice(depends, symbol.numel())))]
     origin = tuple(stage.inputs[i] for i in used)
     changing = [symbols[i] for i in used]
-    return StageDerivative(stage.function.name(), (changing, arguments, result), values, origin, to)
+    return StageDerivative(stage.function.name(), (changing, arguments, result), values, origin, to, changes)
 
 
 def _solve(system: AnySystem, results: list[SX]) -> tuple[int, list[SX], list[SX], tuple[Block, ...]]:

@@ -1,16 +1,18 @@
-"""What a program is cut into: stages, systems, blocks of one workspace (sources/core/equations.h)."""
+"""Parts of a staged program: stages, linear systems, blocks of one workspace (sources/core/equations.h)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from itertools import chain
+from typing import NamedTuple, TypeAlias
 
 import casadi as ca
 
 from ...generator.program.tree import TreeMotion
 
 RUNNING = ("prepare", "start", "dynamics", "outputs")  # groups that derivatives and outputs come from
-GROUPS = (*RUNNING, "violations", "project_position", "project_velocity", "checks")
+GROUPS = (*RUNNING, "violations", "project_position", "project_velocity", "checks", "lengths")
 LEVELS = ("position", "velocity")
 INPUT_ORDERS = 3
 
@@ -21,6 +23,32 @@ class Block:
 
     offset: int
     size: int
+
+
+@dataclass(frozen=True)
+class Label:
+    """Name of a block, an identifier, and names of its elements; none if they have no names of their own."""
+
+    name: str
+    elements: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, name: str, members: Iterable[tuple[str, int]]) -> Label:
+        """Label of a block of named members of some sizes: `x` for a number, `x[0]`, `x[1]`, … for an array."""
+        elements = ([member] if size == 1 else [f"{member}[{i}]" for i in range(size)] for member, size in members)
+        return cls(name, tuple(chain.from_iterable(elements)))
+
+    @property
+    def change(self) -> Label:
+        """Label of a change of the block."""
+        return Label(f"change_of_{self.name}", tuple(f"change of {element}" for element in self.elements))
+
+
+class Labels(NamedTuple):
+    """Labels of a function's arguments and results, in their order."""
+
+    arguments: Sequence[Label]
+    results: Sequence[Label]
 
 
 @dataclass(frozen=True)
@@ -44,7 +72,7 @@ class System:
 
     @property
     def left(self) -> tuple[Block, ...]:
-        """What the left-hand side is made of."""
+        """Blocks of the left-hand side."""
         return (self.matrix,)
 
 
@@ -76,7 +104,7 @@ class TreeSystem:
 
     @property
     def left(self) -> tuple[Block, ...]:
-        """What the left-hand side is made of."""
+        """Blocks of the left-hand side."""
         return self.axes, self.inertias, self.arms, self.armatures, self.jacobian
 
 
@@ -106,6 +134,7 @@ AnySystem: TypeAlias = System | TreeSystem | ConstrainedSystem
 class Stage:
     """One function of the model, its argument and result blocks, and the solve that follows it.
 
+    labels    names of the results and of their elements, in the order of `outputs`
     vanishes  the solution is zero wherever derivatives are taken, and so is what a change of the matrix does
     """
 
@@ -116,11 +145,12 @@ class Stage:
     inputs: tuple[Block, ...]
     outputs: tuple[Block, ...]
     system: AnySystem | None
+    labels: tuple[Label, ...]
     vanishes: bool = False
 
     @property
     def solution(self) -> Block:
-        """Of its linear system."""
+        """Block of the solution of the stage's linear system."""
         assert isinstance(self.system, System)
         return self.system.right
 
@@ -149,7 +179,10 @@ class Phase:
 
 @dataclass
 class Staged:
-    """All stages, the workspace's size, and the blocks of it that the fixed C layer knows by name."""
+    """All stages, the workspace's size, and the blocks of it that the fixed C layer knows by name.
+
+    labels  names of blocks that stages read, and of their elements
+    """
 
     stages: list[Stage] = field(default_factory=list)
     phases: list[Phase] = field(default_factory=list)
@@ -157,6 +190,7 @@ class Staged:
         default_factory=list
     )  # places of the states' start parameters, where phases find them
     blocks: dict[str, Block] = field(default_factory=dict)
+    labels: dict[Block, Label] = field(default_factory=dict)
     size: int = 0
 
     def group(self, name: str) -> list[Stage]:
@@ -168,6 +202,10 @@ class Staged:
         """Stages that derivatives and outputs come from, in order; not those whose solution nothing reads."""
         running = (stage for stage in self.stages if stage.group in RUNNING)
         return [stage for stage in running if not (isinstance(stage.system, System) and stage.system.columns == 0)]
+
+    def read(self, blocks: Sequence[Block]) -> list[Label]:
+        """Labels of blocks that a stage reads."""
+        return [self.labels[block] for block in blocks]
 
     def allocate(self, size: int, name: str | None = None) -> Block:
         """The next block of the workspace."""

@@ -29,6 +29,7 @@ from .staged import (
     AnySystem,
     Block,
     ConstrainedSystem,
+    Label,
     Stage,
     Staged,
     System,
@@ -39,7 +40,14 @@ from .tape import with_own_registers
 
 _TREE_FACTORS = 7  # doubles per coordinate, of sources/algebra/tree_solve.h
 # Groups that use what is computed in those before them; those of one chain know nothing of the others'.
-_CHAINS = (("dynamics", "outputs"), ("violations",), ("project_position",), ("project_velocity",), ("checks",))
+_CHAINS = (
+    ("dynamics", "outputs"),
+    ("violations",),
+    ("project_position",),
+    ("project_velocity",),
+    ("checks",),
+    ("lengths",),
+)
 
 
 def stage(program: Program) -> Staged:
@@ -52,7 +60,7 @@ Solve: TypeAlias = LinearSolve | TreeSolve | ConstrainedSolve
 
 @dataclass(frozen=True)
 class _Plan:
-    """What a stage computes: definitions, then a solve or results (name of their block → expressions)."""
+    """Content of a stage: definitions, then a solve or results (name of their block → expressions)."""
 
     group: str
     items: tuple[Item, ...]
@@ -119,24 +127,33 @@ class _Cutter:
         self.switches = self._argument("switches", [("", (len(program.events) + len(program.relations),))])
         self._argument("parameters", [(entry.name, entry.shape) for entry in program.parameters])
         self._argument("pieces", [(lookup.name, (PIECE,)) for lookup in program.lookups])
-        for name, size in (
-            ("start_pieces", PIECE * len(program.lookups)),
-            ("table_arguments", 2 * len(program.lookups)),
-            ("input_derivatives", INPUT_ORDERS * len(program.inputs)),
-            ("start_states", len(program.states)),
-            ("start_values", len(program.start_values)),
-            ("event_times", len(program.events)),
-            ("derivatives", len(program.states)),
-            ("indicators", len(program.relations)),
-            ("outputs", len(program.outputs)),
-            ("violations", len(LEVELS) if program.projections else 0),
-            ("corrections", len(LEVELS) if program.projections else 0),
-            ("checks", len(program.checks)),
-            ("calculated", sum(math.prod(item.shape) for item in program.calculated)),
-            ("requirements", len(program.requirements)),
-            *((f"{level}_change", len(program.states) if level in program.projections else 0) for level in LEVELS),
+        states = [state.variable for state in program.states]
+        for name, members in (
+            ("start_pieces", [(lookup.name, PIECE) for lookup in program.lookups]),
+            ("table_arguments", [(f"argument of {lookup.name}", 2) for lookup in program.lookups]),
+            ("input_derivatives", [(f"derivatives of {entry.name}", INPUT_ORDERS) for entry in program.inputs]),
+            ("start_states", [(state, 1) for state in states]),
+            ("start_values", [(value.name, 1) for value in program.start_values]),
+            ("event_times", [(f"time of {event.name}", 1) for event in program.events]),
+            ("derivatives", [(f"der({state})", 1) for state in states]),
+            ("indicators", [(relation.name, 1) for relation in program.relations]),
+            ("outputs", [(output.name, 1) for output in program.outputs]),
+            ("violations", [(level, 1) for level in LEVELS if program.projections]),
+            ("corrections", [(level, 1) for level in LEVELS if program.projections]),
+            ("checks", [("check", len(program.checks))]),
+            ("lengths", [(f"length of {length.line}, and its rate", 2) for length in program.lengths]),
+            ("calculated", [(item.name, math.prod(item.shape)) for item in program.calculated]),
+            ("requirements", [("requirement", len(program.requirements))]),
+            *(
+                (
+                    f"{level}_change",
+                    [(f"change of {state}", 1) for state in states if level in program.projections],
+                )
+                for level in LEVELS
+            ),
         ):
-            self.result.allocate(size, name)
+            block = self.result.allocate(sum(size for _, size in members), name)
+            self.result.labels[block] = Label.of(name, members)
 
     def _argument(self, name: str, members: list[tuple[str, Shape]]) -> SX:
         """A new block with all members in it; returns its symbol."""
@@ -147,6 +164,8 @@ class _Cutter:
         sizes = [math.prod(shape) for _, shape in members]
         vector = ca.SX.sym(name, sum(sizes))
         self.arguments.append((vector, self.result.blocks[name]))
+        named = zip((member for member, _ in members), sizes, strict=True)
+        self.result.labels[self.result.blocks[name]] = Label.of(name, named)
         ends = list(accumulate(sizes))
         for (member, _), size, end in zip(members, sizes, ends, strict=True):
             self.known[member] = vector[end - size : end]
@@ -189,11 +208,17 @@ class _Cutter:
             results["violations"] = {"violations": self._violations()}
         if program.checks:
             results["checks"] = {"checks": [check.value for check in program.checks]}
+        if program.lengths:
+            results["lengths"] = {"lengths": self._lengths()}
         return results
 
     def _violations(self) -> list[Expr]:
         projections = self.program.projections
         return [projections[key].violation if key in projections else ir.constant(0.0) for key in LEVELS]
+
+    def _lengths(self) -> list[Expr]:
+        """Length and rate of each line."""
+        return [expr for length in self.program.lengths for expr in (length.value, length.rate)]
 
     def _groups(self) -> dict[str, list[Item]]:
         program = self.program
@@ -212,6 +237,7 @@ class _Cutter:
         groups["dynamics"] = _with_checks_last(groups["dynamics"])
         groups["violations"] = self._definitions(self._violations())
         groups["checks"] = self._definitions(check.value for check in program.checks)
+        groups["lengths"] = self._definitions(self._lengths())
         for level, projection in program.projections.items():
             solve = projection.solve
             groups[f"project_{level}"] = [*self._definitions([solve.matrix, solve.right]), solve]
@@ -245,12 +271,13 @@ class _Cutter:
             inputs.append((states, self.result.blocks["start_states"]))
             evaluate.known |= self._start_values(states)
         evaluate.prepare(item.name for item in plan.items)
-        values, places = self._solve_or_results(plan, evaluate)
+        values, places, labels = self._solve_or_results(plan, evaluate)
         carried = [item.name for item in plan.items if isinstance(item, Definition) and item.name in later]
         entries = self._carry({name: evaluate.known[name] for name in carried})
         if entries:
             values.append(ca.vertcat(*entries))
             places.append(self.arguments[-1][1])
+            labels.append(self.result.labels[places[-1]])
         function = with_own_registers(
             f"{plan.group}_{len(self.result.stages)}",
             [symbol for symbol, _ in inputs],
@@ -261,17 +288,20 @@ class _Cutter:
             name, about = re.split("[;:]", plan.solve.description)[0], plan.solve.about
         system = self._add_solution(plan.solve, places) if plan.solve else None
         arguments = tuple(block for _, block in inputs)
-        self.result.stages.append(Stage(name, about, plan.group, function, arguments, tuple(places), system))
+        self.result.stages.append(
+            Stage(name, about, plan.group, function, arguments, tuple(places), system, tuple(labels))
+        )
         if plan.group == "start":
             self._argument_of("start_values", [(value.name, ()) for value in self.program.start_values])
 
-    def _solve_or_results(self, plan: _Plan, evaluate: Evaluator) -> tuple[list[SX], list[Block]]:
+    def _solve_or_results(self, plan: _Plan, evaluate: Evaluator) -> tuple[list[SX], list[Block], list[Label]]:
         if plan.solve is not None:
             values = _values(plan.solve, evaluate)
-            return values, [self.result.allocate(value.numel()) for value in values]
+            return values, [self.result.allocate(value.numel()) for value in values], _roles(plan.solve)
         names = [name for name, exprs in plan.results.items() if exprs]
         values = [ca.vertcat(*[evaluate(expr) for expr in plan.results[name]]) for name in names]
-        return values, [self.result.blocks[name] for name in names]
+        places = [self.result.blocks[name] for name in names]
+        return values, places, self.result.read(places)
 
     def _start_values(self, states: SX) -> dict[str, SX]:
         """Values at the start: all definitions again, with the start states and time 0."""
@@ -284,7 +314,7 @@ class _Cutter:
         return {value.name: start(value.expr) for value in self.program.start_values}
 
     def _carry(self, values: Mapping[str, SX]) -> list[SX]:
-        """What is computed here and needed later, each node once; the symbols that carry it become known."""
+        """Return the values that later stages need, each node once, and make the symbols that carry them known."""
         rows = {name: value.T for name, value in values.items()}
         entries = {name: [(entry.element_hash(), entry) for entry in row.nonzeros()] for name, row in rows.items()}
         # numbers and arguments are known anyway; the two halves of a symmetric matrix are the same nodes
@@ -293,13 +323,16 @@ class _Cutter:
             for node, entry in chain.from_iterable(entries.values())
             if not (entry.is_constant() or entry.is_symbolic())
         }
-        symbol = ca.SX.sym(f"carried_{len(self.result.stages)}", len(nodes))
+        title = f"carried_{len(self.result.stages)}"
+        symbol = ca.SX.sym(title, len(nodes))
         carried = dict(zip(nodes, ca.vertsplit(symbol), strict=True))
         for name, row in rows.items():
             known = [carried.get(node, entry) for node, entry in entries[name]]
             self.known[name] = ca.SX(row.sparsity(), ca.vertcat(*known)).T
         if nodes:
-            self.arguments.append((symbol, self.result.allocate(len(nodes))))
+            block = self.result.allocate(len(nodes))
+            self.arguments.append((symbol, block))
+            self.result.labels[block] = Label(title, _first_names(entries, nodes))
         return list(nodes.values())
 
     def _add_solution(self, solve: Solve, places: list[Block]) -> AnySystem:
@@ -316,6 +349,7 @@ class _Cutter:
         matrix, jacobian, right, wanted = places[:4]
         solution = self._add_unknown(solve.name, n, columns, self.result.allocate(n * columns))
         multipliers = self.result.allocate(m * columns)
+        self.result.labels[multipliers] = Label("multipliers")
         if solve.multipliers is not None:
             self._add_unknown(solve.multipliers, m, columns, multipliers)
         work = self.result.allocate(_work_size(n, m, columns))
@@ -327,6 +361,7 @@ class _Cutter:
         if isinstance(system, ConstrainedSolve):
             jacobian, right, wanted = places[4:7]
         m = wanted.size // columns
+        self.result.labels[wanted] = Label("multipliers")
         self._add_unknown(system.name, n, columns, right)
         if isinstance(system, ConstrainedSolve) and system.multipliers is not None:
             self._add_unknown(system.multipliers, m, columns, wanted)
@@ -339,16 +374,34 @@ class _Cutter:
     def _add_unknown(self, name: str, rows: int, columns: int, block: Block) -> Block:
         symbol = ca.SX.sym(name, rows * columns)
         self.arguments.append((symbol, block))
+        self.result.labels[block] = Label.of(name, [(name, rows * columns)])
         self.known[name] = ca.reshape(symbol, rows, columns)
         return block
 
 
 def _values(solve: Solve, evaluate: Evaluator) -> list[SX]:
-    """What the C layer solves with: matrices and right-hand sides; in place of the first the blocks of a tree."""
+    """Inputs of the C layer's solver: matrices, or the blocks of a tree, and right-hand sides."""
     if not isinstance(solve, TreeSolve):
         return [evaluate(expr) for expr in solve.exprs]
     blocks = [ca.vertcat(*map(evaluate, block)) for block in solve.tree.blocks]
     return blocks + [evaluate(expr) for expr in solve.system.exprs[1:]]
+
+
+def _roles(solve: Solve) -> list[Label]:
+    """Labels of `_values`, by the roles of the blocks in the linear system."""
+    system = solve.system if isinstance(solve, TreeSolve) else solve
+    rest = ["right"] if isinstance(system, LinearSolve) else ["jacobian", "right", "wanted"]
+    matrices = ["axes", "inertias", "arms", "armatures"] if isinstance(solve, TreeSolve) else ["matrix"]
+    return [Label(name) for name in (*matrices, *rest)]
+
+
+def _first_names(entries: Mapping[str, Sequence[tuple[int, SX]]], nodes: Iterable[int]) -> tuple[str, ...]:
+    """Names of carried nodes: of the first value that has the node, with the place among its non-zero elements."""
+    found: dict[int, str] = {}
+    for name, own in entries.items():
+        for i, (node, _) in enumerate(own):
+            found.setdefault(node, f"{name}[{i}]" if len(own) > 1 else name)
+    return tuple(found[node] for node in nodes)
 
 
 def _work_size(n: int, m: int, columns: int) -> int:

@@ -1,4 +1,4 @@
-"""How the native FMU finds its start anew where parameters have moved it: stages with a Newton step after each.
+"""Search of the native FMU for its initial state under changed parameters: stages with Newton steps.
 
 Three phases, each a stage whose linear system gives a step (sources/core/equations.h):
 
@@ -24,7 +24,7 @@ import casadi as ca
 from ...generator.program.program import Program, Start
 from ...language.ir import Expr
 from .casadi_eval import SX, Evaluator, needed
-from .staged import Block, Phase, Stage, Staged, System
+from .staged import Block, Label, Phase, Stage, Staged, System
 from .tape import with_own_registers
 
 Known: TypeAlias = Mapping[str, SX]
@@ -44,7 +44,7 @@ class StartStages:
         self._blocks: dict[str, Block] = {}
 
     def add(self) -> None:
-        """In the order of the phases, and the one that gives the start states from what they have found."""
+        """Add the stages of all phases in order, then the stage that computes the start states."""
         start, finder = self._start, self._finder
         q, qd = finder.given(0), finder.given(1)
         if start.assembly:
@@ -67,7 +67,7 @@ class StartStages:
         self._states(q, qd)
 
     def _place(self, name: str) -> int:
-        """Of a parameter, in the workspace."""
+        """Place of a parameter in the workspace."""
         before = itertools.takewhile(lambda parameter: parameter.name != name, self._program.parameters)
         return self._staged.blocks["parameters"].offset + sum(parameter.value.size for parameter in before)
 
@@ -75,12 +75,12 @@ class StartStages:
         return tuple(self._start.rows[i] for i in rows)
 
     def _changed(self, q: Sequence[SX], change: SX) -> list[SX]:
-        """With changes of the coordinates that move."""
+        """Return the coordinates with changes of those that move."""
         changes = dict(zip(self._start.moving, ca.vertsplit(change), strict=True))
         return [x + changes[k] if k in changes else x for k, x in enumerate(q)]
 
     def _freed(self, q: Sequence[SX], guess: SX) -> list[SX]:
-        """With values of those free coordinates that are settled, and changes of the others."""
+        """Return the coordinates with values of settled free coordinates, and changes of the other free ones."""
         free, settled = self._start.free, self._start.settled
         values = dict(zip(free, ca.vertsplit(guess[: len(free)]), strict=True))
         return [values.get(k, 0.0) + (0.0 if k in settled else x) for k, x in enumerate(q)]
@@ -88,6 +88,7 @@ class StartStages:
     def _block(self, name: str, size: int) -> SX:
         symbol = ca.SX.sym(name, size)
         self._blocks[name] = self._staged.allocate(size)
+        self._staged.labels[self._blocks[name]] = Label(name)
         self._arguments.append((symbol, self._blocks[name]))
         return symbol
 
@@ -99,6 +100,7 @@ class StartStages:
         """
         n, staged = right.numel(), self._staged
         values = [*([] if matrix is None else [ca.vec(matrix)]), right, left]
+        labels = [*([] if matrix is None else [Label("matrix")]), Label("right"), Label("left")]
         outputs = tuple(staged.allocate(value.numel()) for value in values)
         right_block, left_block = outputs[-2:]
         tangent = staged.allocate(n * n) if matrix is None else None
@@ -108,8 +110,9 @@ class StartStages:
         stiffness, tried = (staged.allocate(free * free), staged.allocate(n)) if tangent else (None, None)
         stage = len(staged.group("start"))
         staged.phases.append(Phase(name, stage, found, begin, left_block, names, stiffness, tried))
-        self._stage(name, values, outputs, system, vanishes=name != "velocities")
+        self._stage(name, values, outputs, labels, system, vanishes=name != "velocities")
         step = ca.SX.sym(f"{name}_step", n)
+        staged.labels[right_block] = Label(f"{name}_step")
         self._arguments.append((step, right_block))
         return step
 
@@ -118,6 +121,7 @@ class StartStages:
         what: str,
         values: list[SX],
         outputs: tuple[Block, ...],
+        labels: Sequence[Label],
         system: System | None,
         *,
         vanishes: bool = False,
@@ -128,7 +132,9 @@ class StartStages:
             [ca.densify(value) for value in values],
         )
         inputs = tuple(block for _, block in self._arguments)
-        self._staged.stages.append(Stage(what, "", "start", function, inputs, outputs, system, vanishes))
+        self._staged.stages.append(
+            Stage(what, "", "start", function, inputs, outputs, system, tuple(labels), vanishes)
+        )
 
     def _states(self, q: Sequence[SX], qd: Sequence[SX]) -> None:
         names = self._start.coordinates
@@ -136,11 +142,12 @@ class StartStages:
         bristles = {s.name: self._finder.known.get(f"{s.name}_start") for s in self._program.states}
         states: list[SX] = [values.get(name, given) for name, given in bristles.items()]
         self._staged.given += [self._place(f"{state.name}_start") for state in self._program.states]
-        self._stage("start states", [ca.vertcat(*states)], (self._staged.blocks["start_states"],), None)
+        outputs = (self._staged.blocks["start_states"],)
+        self._stage("start states", [ca.vertcat(*states)], outputs, self._staged.read(outputs), None)
 
 
 def initial(start: Start, phase: str) -> list[float]:
-    """What a phase begins with where its coordinates' start parameters have not been changed.
+    """Initial guess of a phase whose start parameters have not been changed.
 
     Changes of the moving coordinates or velocities from their defaults to what the description has; of the
     equilibrium the settled coordinates in the description, no changes of the others, and no multipliers. So a
@@ -153,7 +160,7 @@ def initial(start: Start, phase: str) -> list[float]:
 
 
 def at_defaults(start: Start, phase: str) -> list[float]:
-    """The same where no parameter has been changed, of what is not changes: found already, but for multipliers."""
+    """Converged values of a phase for the default parameters, except multipliers; empty: no changes."""
     return _equilibrium(start, start.defaults[0]) if phase == "equilibrium" else []
 
 
@@ -210,7 +217,7 @@ class Finder:
         return self._smallest(C, Phi, start.assembly, scale)
 
     def keeping(self, q: Sequence[SX], qd: Sequence[SX], scale: SX) -> tuple[SX, SX, SX]:
-        """The same of the velocities' step from qd at q."""
+        """Matrix and right-hand side of the velocities' step from qd at q, and open rows."""
         start = self._start
         assert start.C is not None and start.Phi_dot is not None
         C, rates = self.at(q, qd, [start.C, start.Phi_dot])
@@ -227,7 +234,7 @@ class Finder:
         return ca.vertcat(ca.vertcat(*forces) + ca.mtimes(C[rows, free].T, multipliers), Phi[rows])
 
     def scale(self, q: Sequence[SX]) -> SX:
-        """How much of each moving coordinate counts as much as 1 rad: of lengths the mechanism's extent."""
+        """Scale of each moving coordinate: 1 for angles, the mechanism's extent in m for lengths."""
         angles = [self._start.is_angle[k] for k in self._start.moving]
         if len(set(angles)) == 1:
             return ca.SX.ones(len(angles), 1)

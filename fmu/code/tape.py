@@ -71,10 +71,10 @@ _OPERATORS = {
 
 @dataclass(frozen=True)
 class Tape:
-    """By operations, of which there are n; in arrays, for some machines have hundreds of thousands.
+    """Sequence of n operations in arrays, because some machines have hundreds of thousands.
 
-    operators  C of those that occur
-    codes      which of them, shape (n,)
+    operators  C of the operators that occur
+    codes      index of each operation's operator, shape (n,)
     blocks     what each operand is in, shape (n, 2): number of an argument, COMPUTED, or NOTHING
     elements   its place there, or the operation that gives it, shape (n, 2)
     results    by operations whose values are wanted: results, and places there
@@ -112,7 +112,7 @@ class _Instructions:
         return pairs
 
     def _latest(self) -> Integers:
-        """What has put into registers what each one reads there, shape (N, 2); -1: it reads nothing."""
+        """Instruction that wrote each register which an instruction reads, shape (N, 2); −1: it reads none."""
         writers = np.flatnonzero(self._kinds != ca.OP_OUTPUT)
         if self._function.sz_w() != len(writers):
             raise ValueError(f"{self._function.name()} shares its registers")
@@ -130,7 +130,7 @@ class _Instructions:
         return blocks[self._operations], elements[self._operations]
 
     def operators(self) -> tuple[list[str], Integers]:
-        """Those that occur, with their constants, and codes."""
+        """Operators that occur, with their constants, and the operations' codes, shape (n,)."""
         found: dict[str, int] = {}
         codes = np.zeros_like(self._kinds)
         for kind in np.unique(self._kinds[self._operations]):
@@ -163,7 +163,7 @@ def with_own_registers(name: str, arguments: Sequence[SX], results: Sequence[SX]
 
 
 def tape(function: ca.Function) -> Tape:
-    """Of a function `with_own_registers`, of scalars (SX), whose results are dense.
+    """Tape of a function that `with_own_registers` made of scalars (SX), with dense results.
 
     Raises BuildError if CasADi has an operation that is not known here.
     """

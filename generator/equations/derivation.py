@@ -26,6 +26,7 @@ from .solution.solution import Solution
 from .solution.system import ActiveSystem, Partition
 
 Array = NDArray[np.float64]
+_MEETING = 1e-6  # of the mechanism's extent: ends of a line that come nearer meet
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def open_equations(chain: Chain) -> OpenEquations:
     inertia = dynamics.derive(program, mechanism, bodies)
     program.section("points")
     points = Points(program, mechanism, bodies)
-    lower = Lowering(program, mechanism.parameters, points, chain.tables)
+    lower = Lowering(program, mechanism.constants, points, chain.tables)
     bristles = friction.bristles(program, mechanism)
     commands = filters.derive(program, mechanism, lower)
     Q, wrenches, measured, stored = forces.derive(program, bodies, points, lower, commands)
@@ -94,6 +95,7 @@ def close(equations: OpenEquations, initial: InitialValues, partition: Partition
     program, mechanism, rows = equations.program, equations.mechanism, equations.constraints
     if program.states:
         raise RuntimeError("these equations are closed already; derive them again with open_equations")
+    program.meeting = float(f"{_MEETING * initial.extent:.2g}")
     filters.begin(program, equations.commands, initial.filters)
     active = system.active_system(mechanism, rows, partition)
     ratios = None

@@ -1,6 +1,6 @@
 """The plant with connectors of the Modelica Standard Library: shafts where forces act on joints, and signals.
 
-A package beside that of `package`, for it needs the library, which that one does without.
+It is a package of its own, because it needs the library, which the package `Name` does without.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SIGNALS = ("position", "velocity")  # that are connectors
 
 @dataclass(frozen=True)
 class _Domain:
-    """A package of the library, and what its flanges call position and effort."""
+    """Package of the Modelica Standard Library, with the names of position and effort in its flanges."""
 
     package: str
     position: str
@@ -32,7 +32,7 @@ _DOMAINS = {"rad": _Domain("Rotational", "phi", "tau"), "m": _Domain("Translatio
 
 @dataclass(frozen=True)
 class Connector:
-    """One of the model's, of the class `kind`, with what makes it and the plant's variables one."""
+    """Connector of the model, of the class `kind`, with the equations between it and the plant's variables."""
 
     kind: str
     name: str
@@ -56,7 +56,7 @@ def render(program: Program, mechanism: Mechanism, version: str) -> str:
 
 
 def _plant(program: Program) -> str:
-    """Name of the plant: none of the connectors'."""
+    """Name of the plant, different from the names of all connectors."""
     name, taken = "plant", {*(entry.name for entry in program.inputs), *(o.name for o in program.outputs)}
     taken |= {force.name for force in parts.applied_forces(program)}
     while name in taken:
@@ -89,7 +89,7 @@ def _flanges(program: Program, built: Mechanism, plant: str) -> Iterator[Connect
 
 
 def _inputs(program: Program, built: Mechanism, plant: str) -> Iterator[Connector]:
-    """All other ones: forces on links, and what else the description leaves to its user."""
+    """Connectors of forces on links and of other inputs of the description."""
     on_joints = {force.name for force in built.forces if force.coordinate is not None}
     given: list[Input | Definition] = [*program.inputs, *parts.applied_forces(program)]
     texts = {entry.name: (entry.unit, entry.description) for entry in given}
@@ -100,7 +100,7 @@ def _inputs(program: Program, built: Mechanism, plant: str) -> Iterator[Connecto
 
 
 def _outputs(program: Program, built: Mechanism, plant: str) -> Iterator[Connector]:
-    """What sensors would read: joints and points."""
+    """Connectors of quantities that sensors measure: positions and velocities of joints and points."""
     joints = {c.name for c in built.coordinates if c.role == "joint"}
     for output in program.outputs:
         origin = output.signal.origin

@@ -21,7 +21,7 @@ _BY_COFACTORS = (2, 3)  # rows; a single one is a division, which compilers do t
 
 
 def for_compilers(program: Program) -> Program:
-    """The same program; names of its own for inverses are new ones."""
+    """Return the program with small matrices inverted by definitions; inverses have new names."""
     result = replace(program, items=[], reserved=set(program.reserved))
     inverses: dict[str, Expr] = {}
     for item in program.items:
@@ -44,7 +44,7 @@ def _untransposed(matrix: Expr) -> Expr:
 
 
 def _invert(program: Program, solve: LinearSolve, inverses: dict[str, Expr]) -> None:
-    """The unknown as product of the inverse, which transposed systems share, and the right-hand side."""
+    """Define the unknown as inverse times right-hand side; systems with the transpose share the inverse."""
     matrix, right, origin = _untransposed(solve.matrix), solve.right, solve.origin
     program.section(origin.kind, origin.name, origin.element)
     if matrix.data not in inverses:
@@ -83,7 +83,7 @@ def _determinant(program: Program, name: str, expr: Expr) -> Expr:
 
 
 def _in_place(program: Program) -> Iterator[Item]:
-    """The items, with rows of matrices in place of matrices where that is possible."""
+    """Return the items, with a system's rows in place of a matrix that nothing else uses."""
     definitions = {item.name: item for item in program.items if isinstance(item, Definition)}
     systems: dict[str, ImplicitSystem] = {}
     dropped: set[str] = set()
@@ -103,7 +103,7 @@ def _in_place(program: Program) -> Iterator[Item]:
 
 
 def _rows(solve: LinearSolve, definitions: Mapping[str, Definition]) -> ImplicitSystem | None:
-    """Row by row, or None where the matrix is not made of whole rows, or the unknown is no vector."""
+    """Rows of a linear system; None if the matrix is not defined by whole rows, or the unknown is no vector."""
     matrix, right = (definitions[expr.data] for expr in solve.exprs)
     every = slice(0, matrix.shape[-1])
     forces = {str(index[:1]): expr for index, expr in right.parts}

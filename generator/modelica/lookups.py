@@ -1,4 +1,4 @@
-"""Tables of the description in the text: functions that give the piece that an argument is in."""
+"""Lookup tables in the Modelica source: functions that return the polynomial piece of an argument."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ _NEAR = 1e-2  # of the shortest piece
 
 @dataclass(frozen=True)
 class Function:
-    """What the template makes a function of.
+    """Contents of the Modelica function of one lookup table.
 
-    columns  declarations of the table's numbers, laid out: of the pieces' begins first
-    count    of pieces; halvings: after which bisection has found one
-    kinks    whether something asks where the next piece begins
+    columns  declarations of the table's columns, laid out; the beginnings of the pieces come first
+    count    number of pieces
+    halvings  number of bisections that find a piece
+    kinks    whether the model needs the end of the current piece
     """
 
     name: str
@@ -38,12 +39,12 @@ class Function:
 
     @property
     def result(self) -> str:
-        """The piece that has been found."""
+        """Modelica array with the beginning and the coefficients of the piece that was found."""
         return "{" + ", ".join(f"{column}[low]" for column in _COLUMNS) + "}"
 
 
 def functions(program: Program) -> list[Function]:
-    """One for each table."""
+    """Return one function for each lookup table of the program."""
     tables = {lookup.function: lookup.table for lookup in program.lookups}
     return [_function(name, table) for name, table in tables.items()]
 
@@ -58,7 +59,7 @@ def _function(name: str, table: Piecewise) -> Function:
 
 
 def declarations(program: Program) -> list[Group]:
-    """Of the pieces that hold now, and of when the next kinks come."""
+    """Declarations of the current pieces, and of the times at which they end with a kink, s."""
     pieces = [
         Declaration(_origin(found), "", found.name, None, found.description, (PIECE,)) for found in program.lookups
     ]
@@ -70,7 +71,7 @@ def declarations(program: Program) -> list[Group]:
 
 
 def equations(program: Program) -> list[Group]:
-    """What gives them; kinks are events."""
+    """Equations of the current pieces; the end of a piece with a kink is an event."""
     pieces = [
         Equation(_origin(found), f"{found.name} = {found.function}({mo.text(found.argument)})")
         for found in program.lookups
@@ -85,7 +86,7 @@ def equations(program: Program) -> list[Group]:
 
 
 def initial_equations(program: Program) -> list[Equation]:
-    """When the first kinks come."""
+    """Equations of the times of the first kinks, s."""
     return [
         Equation(_origin(found), f"{name} = {_kink(found, ir.symbol('time'))}") for found, name in _kinks(program)
     ]
@@ -99,7 +100,7 @@ def _kinks(program: Program) -> Iterator[tuple[Lookup, str]]:
 
 
 def _kink(lookup: Lookup, now: Expr) -> str:
-    """When the piece ends that holds from now on: a bit later, for an event may come a bit early."""
+    """End of the current piece, s; looked up slightly later, because an event may come slightly early."""
     argument = lookup.argument
     later = argument + ir.constant(_NEAR * float(np.diff(lookup.table.pieces[1:, 0]).min()))
     end = ir.call(f"{lookup.function}_end", later)
@@ -107,7 +108,7 @@ def _kink(lookup: Lookup, now: Expr) -> str:
 
 
 def digest(program: Program) -> Iterator[str]:
-    """What decides what they compute."""
+    """Text of everything that decides the values of the lookup tables."""
     for lookup in program.lookups:
         argument = ir.array([lookup.begin, lookup.rate])
         yield f"{lookup.name} {mo.text(argument)} {lookup.table.kinks} {lookup.table.pieces.tolist()}"

@@ -18,7 +18,7 @@ _TITLE = "events without effect, at which something short begins"
 
 
 def declarations(program: Program, chain: Chain) -> list[Group]:
-    """One vector for each table and for all expressions of time, where anything is short."""
+    """Declarations of Boolean vectors: one per table with short pieces, and one for all expressions of time."""
     members = [
         *_of_expressions(program, chain),
         *(d for lookup in program.lookups for d in _of_table(program, lookup)),

@@ -1,4 +1,4 @@
-"""Which part of the description each line and variable of a Modelica text comes from."""
+"""Origins of the lines and variables of a Modelica source in the description."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NAME = re.compile(r"(?<=ariable )[A-Za-z]\w*(?:\[\d+)?|\b[A-Za-z]\w*\[\d+|\b[A-
 
 @dataclass(frozen=True)
 class Origins:
-    """What each line, counted from 1, and each variable of a generated text stands for."""
+    """Origins of lines, counted from 1, and of variables of a generated Modelica source."""
 
     lines: Mapping[int, Origin] = field(default_factory=dict)
     names: Mapping[str, Origin] = field(default_factory=dict)
@@ -24,7 +24,7 @@ class Origins:
         return str(self.lines.get(number, ""))
 
     def of_names(self, message: str) -> tuple[str, ...]:
-        """Origins of the variables that a message speaks of, without repetition."""
+        """Origins of the variables that a compiler's message names, without repetition."""
         found = (self.names.get(name, self.names.get(name.partition("[")[0])) for name in _NAME.findall(message))
         return tuple(dict.fromkeys(str(origin) for origin in found if origin))
 

@@ -26,7 +26,7 @@ from .writer import Writer
 
 
 def experiment(name: str) -> str:
-    """The class to simulate of the package `name`."""
+    """Name of the class to simulate in the package `name`."""
     return f"{name}.Experiment"
 
 
@@ -41,8 +41,8 @@ def render(
 
     start_values  given numbers for what `start(x)` stands for. The model's inputs are then parameters: it can be
                   evaluated at any state.
-    guesses       what variables are near at the start, of their shapes and units, where a solver that began its
-                  search with zeros would divide by them
+    guesses       variable → value near the start, in its shape and unit, for solvers that would divide by zero if
+                  they began their search with zeros
     """
     identity, writer = digest(program), Writer()
     program = linear_systems.for_compilers(program)
@@ -97,7 +97,7 @@ def render(
 
 
 def _settings(chain: Chain) -> dict[str, float]:
-    """Of the annotation `experiment`."""
+    """Entries of the annotation `experiment`; times in s."""
     simulation = chain.simulation
     return {
         "StartTime": 0.0,

@@ -1,4 +1,4 @@
-"""The parts of a Modelica model: declarations and equations under the headings that say where they come from."""
+"""Parts of a Modelica model: declarations and equations, under headings that name their origin."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PARAMETERS = {  # headings of those that belong to no entry of the description
 
 
 def applied_forces(program: Program) -> list[Definition]:
-    """The values of all applied forces that the description gives as expressions."""
+    """Definitions of all applied forces that the description gives as expressions."""
     return [item for item in program.items if _is_replaceable(item)]
 
 
@@ -43,7 +43,7 @@ def _is_replaceable(item: Item) -> TypeGuard[Definition]:
 
 
 def parameters(program: Program) -> list[Group]:
-    """What a user may change."""
+    """Declarations of parameters that a user may change, and of those that follow from them."""
     found: list[tuple[str, Member]] = []
     for p in program.parameters:
         # `zeros(3)` would hide what may be changed
@@ -68,7 +68,7 @@ def _bounds(bounds: Bounds) -> list[str]:
 
 
 def derived_parameters(arrangement: Arrangement) -> list[Group]:
-    """Constants, and what follows from the parameters alone."""
+    """Declarations of constants, and of parameters that follow from others."""
     return _grouped(
         (
             variable.title if variable.positions else f"derived parameters of {variable.title}",
@@ -89,7 +89,7 @@ def _declared(prefix: str, variable: Variable) -> Declaration:
 
 
 def start_parameters(program: Program, given: Mapping[str, float] | None) -> list[Declaration]:
-    """What `start(x)` stands for: calculated at the start, or given."""
+    """Declarations of the values of `start(x)`: calculated at the initial time, or given as numbers."""
     declarations = []
     for value in program.start_values:
         modifiers = ("fixed = false",) if given is None else ()
@@ -100,7 +100,7 @@ def start_parameters(program: Program, given: Mapping[str, float] | None) -> lis
 
 
 def inputs(program: Program, at_any_state: bool) -> list[Declaration]:
-    """The FMU's inputs; parameters where the model is to be evaluated at any state."""
+    """Declarations of the FMU's inputs; parameters if the model is evaluated at a given state."""
     return [
         Declaration(
             Origin("input", e.name), "parameter ", e.name, e.unit, e.description, binding=mo.number(e.start)
@@ -112,25 +112,25 @@ def inputs(program: Program, at_any_state: bool) -> list[Declaration]:
 
 
 def plant_inputs(program: Program) -> list[Declaration]:
-    """The plant's inputs, one for each applied force."""
+    """Declarations of the plant's inputs, one per applied force."""
     return [
         _input(program, f.origin, input_name(program, f), f.unit, f.description) for f in applied_forces(program)
     ]
 
 
 def plant_equations(program: Program) -> list[Group]:
-    """What connects the plant's inputs to the applied forces."""
+    """Equations between the plant's inputs and the applied forces."""
     return _of_items((f, f"{f.name} = {input_name(program, f)}") for f in applied_forces(program))
 
 
 def switchings(program: Program) -> list[Declaration]:
-    """What conditions on time ask instead of the time."""
+    """Declarations of switches, 0 before an event time and 1 from it on, that conditions on time compare."""
     found = {e.name: f"1 from {mo.text(_time(e))} s on, 0 before" for e in _coming(program)}
     return [Declaration(_SWITCHING, "", name, "1", text) for name, text in found.items()]
 
 
 def switched_at_start(program: Program) -> list[Equation]:
-    """Which switching times are over when a run begins."""
+    """Initial equations of the switches: 1 if the event time lies before the initial time."""
     return [
         Equation(_SWITCHING, f"{e.name} = if time < {mo.text(_never_or(e))} then 0.0 else 1.0")
         for e in _coming(program)
@@ -143,7 +143,7 @@ def switching_equations(program: Program) -> list[Group]:
 
 
 def _coming(program: Program) -> list[Event]:
-    """Those for which a solver may have to stop, or that a condition asks for."""
+    """Events of conditions on time, and further events that may come after t = 0."""
     return [e for e in program.events if e.rate is not None or e.time.op != "constant" or e.time.data > 0.0]
 
 
@@ -154,31 +154,31 @@ def _switching(event: Event) -> str:
 
 
 def _time(event: Event) -> Expr:
-    """Of an event; two that differ by rounding alone are the same."""
+    """Event time, s, rounded to 15 digits so that times that differ by rounding are equal."""
     return ir.constant(float(f"{event.time.data + 0.0:.15g}")) if event.time.op == "constant" else event.time
 
 
 def _never_or(event: Event) -> Expr:
-    """Its time, or a time that no run reaches where nothing changes with time, for these parameters."""
+    """Event time, s, or 1e16 s if the condition does not depend on time for the given parameters."""
     if event.rate is None or event.rate.op == "constant":
         return _time(event)
     return ir.choose(">", ir.call("abs", event.rate), ir.constant(0.0), event.time, _NEVER)
 
 
 def input_name(program: Program, force: Definition) -> str:
-    """The plant's input for an applied force."""
+    """Name of the plant's input for an applied force."""
     return fresh(program, f"{force.name}_input")
 
 
 def fresh(program: Program, name: str) -> str:
-    """The name, or the name with `_` after it where the program has it already."""
+    """Return the name, with `_` appended until the program has no such name."""
     while name in program.reserved:
         name += "_"
     return name
 
 
 def states(program: Program, found: Container[str]) -> list[Declaration]:
-    """What is integrated; each has an output that shows it. found: names of those that initial equations find."""
+    """Declarations of the states; the start values of those in `found` follow from initial equations."""
     declarations = []
     for s in program.states:
         fixed = () if s.name in found else ("fixed = true",)
@@ -189,7 +189,7 @@ def states(program: Program, found: Container[str]) -> list[Declaration]:
 
 
 def outputs(program: Program, guesses: Mapping[str, Array]) -> list[Declaration]:
-    """What a user reads, with its value where that is in the output's unit; guesses: see `package.render`."""
+    """Declarations of the outputs, bound to their values where units allow it; guesses: see `package.render`."""
     values = _values(program)
     return [
         Declaration(
@@ -214,7 +214,7 @@ def _values(program: Program) -> dict[str, Expr]:
 
 
 def start_equations(program: Program) -> list[Equation]:
-    """What `start(x)` is."""
+    """Equations of the values of `start(x)`."""
     return [Equation(_AT_START, f"{v.name} = {mo.text(v.expr)}") for v in program.start_values]
 
 
@@ -232,7 +232,7 @@ def state_equations(program: Program) -> list[Equation]:
 
 
 def _of_vectors(states: Iterable[State]) -> list[list[State]]:
-    """States whose derivatives are neighbouring elements of a vector together."""
+    """Groups of states whose derivatives are neighbouring elements of one vector."""
     found: list[list[State]] = []
     for state in states:
         if found and _follows(found[-1][-1].derivative, state.derivative):
@@ -250,7 +250,7 @@ def _follows(before: Expr, after: Expr) -> bool:
 
 
 def _block(first: Expr, size: int) -> Expr:
-    """So many elements of a vector from the first on."""
+    """Block of `size` elements of a vector, from the element `first` on."""
     begin = first.data[-1]
     return ir.index(first.args[0], (*first.data[:-1], slice(begin, begin + size)))
 
@@ -270,7 +270,7 @@ def output_equations(program: Program) -> list[Equation]:
 
 
 def _differentiable(expr: Expr) -> Expr:
-    """The same number; a norm has a derivative at 0, too, where linear models would divide by it."""
+    """Return an expression of equal value; a norm gets a derivative at zero, which linear models need."""
     return ir.call("sqrt", expr.args[0] + _TINY) if ir.is_norm(expr) else expr
 
 
@@ -303,14 +303,14 @@ def numbering(arrangement: Arrangement) -> list[str]:
 
 
 def variables(arrangement: Arrangement) -> list[Group]:
-    """Everything in between, section by section."""
+    """Declarations of variables between states and outputs, by sections."""
     return _grouped(
         (variable.title, _declared("", variable)) for variable in arrangement.variables if variable.is_variable
     )
 
 
 def equations(program: Program, statements: Iterable[loops.Equation]) -> list[Group]:
-    """All equations but the applied forces' values; those of a constraint row stand together."""
+    """All equations except those of applied forces; the equations of one constraint are one group."""
     ordinary: list[tuple[str, Member]] = []
     rows: dict[int, list[Equation]] = {i: [] for i in range(len(program.rows))}
     for statement in statements:
@@ -337,22 +337,34 @@ def _equation(statement: loops.Equation) -> Equation:
 
 
 def force_equations(program: Program) -> list[Group]:
-    """The applied forces' values, as the description gives them."""
+    """Equations of the applied forces, as the description gives them."""
     return _of_items((force, line) for force in applied_forces(program) for line in item_equations(force))
 
 
 def _of_items(found: Iterable[tuple[Item, str]]) -> list[Group]:
-    """Equations of items under the headings of these."""
+    """Groups of equations under the headings of their items."""
     return _grouped((str(item.origin), Equation(item.origin, line)) for item, line in found)
 
 
 def assertions(program: Program) -> list[str]:
-    """What must hold, laid out; messages stay in one piece."""
-    return [*_requirements(program), *_running_assertions(program)]
+    """Assertions of the model, laid out; a message is not broken into lines."""
+    return [*_requirements(program), *_running_assertions(program), *_lengths(program)]
+
+
+def _lengths(program: Program) -> Iterator[str]:
+    """Lines that keep a length: a run that comes to zero length ends."""
+    bound = mo.number(program.meeting)
+    for length in program.lengths:
+        before = mo.quoted(f"the length of line {length.line} passes through zero at t = ")
+        after = mo.quoted(" s, where its force has no direction; expected ends that stay apart")
+        yield (
+            f"{_MARGIN}assert({mo.text(length.value)} > {bound},\n"
+            f"{_MARGIN}    {before} + String(time) +\n{_MARGIN}    {after});"
+        )
 
 
 def _requirements(program: Program) -> Iterator[str]:
-    """Of parameters and of what follows from them."""
+    """Assertions on parameters that follow from others."""
     follow = {item.name for item in program.calculated}
     for required in program.requirements:
         if not follow & required.value.symbols:
@@ -419,7 +431,7 @@ def _input(
 
 
 def _placement(program: Program, name: str) -> str:
-    """Where an input is in diagrams: all of them are at the left edge, spread over it."""
+    """Annotation of an input's place in diagrams; all inputs are spread over the left edge."""
     every = [*(e.name for e in program.inputs), *(input_name(program, f) for f in applied_forces(program))]
     return placement(every.index(name), len(every), -110.0)
 

@@ -1,4 +1,4 @@
-"""Initial equations of the Modelica text: the start's equilibrium, where numbers follow parameters.
+"""Initial equations of the Modelica source: the static equilibrium of the start, as a function of parameters.
 
 Only where they are enough: a mechanism at rest that resists every motion, whose loops leave no joint that these
 equations would not find.
@@ -29,7 +29,7 @@ def found(program: Program) -> frozenset[str]:
 
 
 def multipliers(program: Program) -> list[Declaration]:
-    """What holds loops together meanwhile."""
+    """Declaration of the multipliers of loop closures in the static equilibrium, N or N·m."""
     if not found(program) or program.start is None or not program.start.equilibrium:
         return []
     size, text = len(program.start.equilibrium), "multipliers of closures in equilibrium; N or N.m"
@@ -38,7 +38,7 @@ def multipliers(program: Program) -> list[Declaration]:
 
 
 def equations(program: Program) -> list[Equation]:
-    """Forces on the free coordinates, and their loops."""
+    """Initial equations: zero forces on the free coordinates, and closed loops."""
     start = program.start
     if not found(program) or start is None:
         return []

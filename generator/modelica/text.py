@@ -14,7 +14,7 @@ _SUM, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4
 _STRENGTH = {"+": _SUM, "-": _SUM, "neg": _SUM, "^": _POWER}
 _STRENGTH |= {"*": _PRODUCT, "matmul": _PRODUCT, "/": _PRODUCT}
 _WIDTH = 112
-# of functions that the language has built in
+# Modelica forms of functions that the language has built in
 _FORMS = {"sumOfSquares": "sum({0}.*{0})", "ones": "ones({shape[0]})"}
 
 
@@ -81,7 +81,7 @@ def _choice(expr: Expr) -> str:
 
 
 def _by_switch(comparison: str, difference: Expr, switched: str, slope: Expr) -> str:
-    """`difference comparison 0` by what is 1 from the switching time on: no solver has to look for that time."""
+    """Write `difference comparison 0` by a switch, 1 from the event time on, for which no solver searches."""
     if slope.op == "constant":
         holds_before = (comparison[0] == "<") == bool(slope.data > 0.0)
         return f"{switched} {'<' if holds_before else '>'} 0.5"
@@ -116,7 +116,7 @@ def subscript(index: Index, shape: Shape) -> str:
 
 
 def _one(key: int | str | slice, size: int) -> str:
-    """One subscript; text of a loop's iterator stays as it is."""
+    """Text of one subscript; an expression of a loop's iterator is kept."""
     if isinstance(key, int | str):
         return str(key + 1) if isinstance(key, int) else key
     if key.start == 0 and key.stop == size:
@@ -126,7 +126,7 @@ def _one(key: int | str | slice, size: int) -> str:
 
 
 def escaped(value: str) -> str:
-    """What stands between the quotes of a Modelica string that may run over several lines."""
+    """Escape a text for a Modelica string literal that may span lines, without its quotes."""
     return value.replace("\r", "").replace("\\", "\\\\").replace('"', '\\"')
 
 
@@ -136,7 +136,7 @@ def quoted(value: str) -> str:
 
 
 def layout(code: str, indent: int, description: str = "") -> str:
-    """One statement in as many indented lines as it needs, broken at spaces; a description stays in one piece."""
+    """Lay out one statement in indented lines, broken at spaces; a description is not broken."""
     margin = " " * indent
     statement = f"{margin}{code} {description};" if description else f"{margin}{code};"
     if len(statement) <= _WIDTH:

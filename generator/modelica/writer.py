@@ -18,7 +18,7 @@ _INDENT = 4  # of everything inside a model of the package
 class Declaration:
     """`prefix type name[shape](modifiers) = binding "description" annotation`, in pieces.
 
-    type      None: that of the unit
+    type      Modelica type; None: the type of the unit
     elements  position among the elements of an array → origin of the element
     """
 
@@ -36,7 +36,7 @@ class Declaration:
 
     @property
     def text(self) -> str:
-        """Laid out."""
+        """Text of the declaration, laid out."""
         kind, modifiers = quantities.declared(self.unit, self.shape, *self.modifiers, kind=self.type)
         dimensions = f"[{', '.join(map(str, self.shape))}]" if self.shape else ""
         binding = f" = {self.binding}" if self.binding else ""
@@ -56,11 +56,11 @@ class Equation:
 
     @property
     def text(self) -> str:
-        """Laid out."""
+        """Text of the equation, laid out."""
         return self.indented(_INDENT)
 
     def indented(self, indent: int) -> str:
-        """Laid out with a margin."""
+        """Text of the equation, laid out with a margin of `indent` spaces."""
         if not self.loop:
             return mo.layout(self.code, indent)
         margin = " " * indent
@@ -80,7 +80,7 @@ class Group:
 
 
 class Writer:
-    """The filters of one text; members are written in the text's order."""
+    """Template filters that write one Modelica source; members must be written in the order of the source."""
 
     def __init__(self) -> None:
         self._written: list[tuple[str, Origin]] = []
@@ -95,7 +95,7 @@ class Writer:
         return "\n\n".join(self._group(group) for group in found)
 
     def source(self, text: str) -> Source:
-        """The whole text, with the origins of what was written into it."""
+        """Return the complete Modelica source with the origins of its lines and names."""
         found: dict[int, Origin] = {}
         end, number = 0, 1
         for passage, origin in self._written:

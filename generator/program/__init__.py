@@ -1,1 +1,1 @@
-"""The equations as a program: array expressions and the order they are computed in."""
+"""Equations of a model as a program: array expressions in the order of their computation."""

@@ -10,7 +10,7 @@ from ...language.ir import Expr
 
 @dataclass(frozen=True)
 class Gathered:
-    """Quantity of all members of a set, for texts that have one array of it.
+    """Quantity of all members of a set, for Modelica sources that declare it as one array.
 
     over         name of the set: a key of `Gatherings.sets`
     description  of the whole array
@@ -26,9 +26,9 @@ class Gathered:
 
 @dataclass(frozen=True)
 class Table:
-    """Which member of the set `of` belongs to each member of the set `over`.
+    """Constant table: the member of the set `of` that belongs to each member of the set `over`.
 
-    members  label → label; those that are left out have none
+    members  label in `over` → label in `of`; a missing label has no partner
     """
 
     name: str
@@ -68,6 +68,6 @@ class Gatherings:
         self.sets[name] = tuple(labels)
 
     def copy(self) -> Gatherings:
-        """The same, to be added to."""
+        """Return an independent copy, to which more may be added."""
         arrays = {name: replace(array, elements=dict(array.elements)) for name, array in self.arrays.items()}
         return Gatherings(dict(self.sets), arrays, list(self.tables))

@@ -1,4 +1,4 @@
-"""What a program computes in order, each item from those before it: definitions and linear systems."""
+"""Items of a program, definitions and linear systems, each computed from items before it."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Definition:
     """`name = expr`, or block by block.
 
     parts        blocks (zero-based index, or () for the whole) and their expressions; together they fill the
-                 shape. In what is rewritten for Modelica compilers one may use those before it
+                 shape. In items rewritten for Modelica compilers a part may use parts before it
     unit         one unit for all elements, or None where they differ; the description then says which
     constant     depends on parameters only
     symmetric    the parts are the upper triangle of a symmetric matrix
     calculated   a parameter of the FMU that follows from others
-    inertial     the product with a mass matrix, or the load of a joint, that it is, if it is one
-    replaceable  the value of an applied force: an input may stand in its place
+    inertial     the product with a mass matrix, or the joint reaction, that the value is; None: neither
+    replaceable  the value of an applied force, which an input may replace
     by_row       its i-th part belongs to the i-th constraint row
     """
 
@@ -54,7 +54,7 @@ class Definition:
 
     @property
     def exprs(self) -> tuple[Expr, ...]:
-        """Of all parts."""
+        """Expressions of all parts."""
         return tuple(expr for _, expr in self.parts)
 
 
@@ -119,7 +119,7 @@ class ConstrainedSolve:
 
     @property
     def independent(self) -> tuple[int, ...]:
-        """Indices of the others."""
+        """Indices of the independent coordinates."""
         return tuple(k for k in range(self.shape[0]) if k not in self.dependent)
 
     @property
@@ -142,22 +142,22 @@ class TreeSolve:
 
     @property
     def name(self) -> str:
-        """The unknown."""
+        """Name of the unknown."""
         return self.system.name
 
     @property
     def shape(self) -> Shape:
-        """Of the unknown."""
+        """Shape of the unknown."""
         return self.system.shape
 
     @property
     def unit(self) -> str | None:
-        """Of the unknown."""
+        """Unit of the unknown; None if it differs by element."""
         return self.system.unit
 
     @property
     def description(self) -> str:
-        """Of the unknown."""
+        """Description of the unknown."""
         return self.system.description
 
     @property
@@ -167,12 +167,12 @@ class TreeSolve:
 
     @property
     def origin(self) -> Origin:
-        """Of the system."""
+        """Origin of the system in the description."""
         return self.system.origin
 
     @property
     def exprs(self) -> tuple[Expr, ...]:
-        """What the tree is made of, and what else than the matrix the system is."""
+        """Quantities of the tree, and all expressions of the system except its matrix."""
         return (*(expr for block in self.tree.blocks for expr in block), *self.system.exprs[1:])
 
 
@@ -189,7 +189,7 @@ class ImplicitSystem:
 
     @property
     def exprs(self) -> tuple[Expr, ...]:
-        """Of both sides."""
+        """Left and right-hand sides of all equations."""
         return tuple(expr for equation in self.equations for expr in equation)
 
 
@@ -223,7 +223,7 @@ def given(item: Item) -> tuple[str, ...]:
 
 
 def rewritten(item: Item, change: Callable[[Expr], Expr]) -> Item:
-    """The item with changed expressions."""
+    """Return the item with changed expressions."""
     if isinstance(item, Definition):
         return replace(item, parts=tuple((index, change(expr)) for index, expr in item.parts))
     if isinstance(item, LinearSolve):

@@ -32,7 +32,7 @@ class Parameter:
     """A number or vector that the FMU's user may change before the run.
 
     value   default, an array of the parameter's shape; no matrix, of which each backend has its order
-    bounds  of each element
+    bounds  admissible range of each element
     """
 
     name: str
@@ -48,7 +48,7 @@ class Parameter:
 
     @property
     def shape(self) -> Shape:
-        """Of the value."""
+        """Shape of the value."""
         return self.value.shape
 
 
@@ -64,7 +64,7 @@ class Input:
 
 @dataclass(frozen=True)
 class State:
-    """What is integrated for an output `name`: start value and derivative; nominal: magnitude, for tolerances."""
+    """State variable shown by the output `name`, with initial value, derivative and nominal magnitude."""
 
     signal: Signal
     unit: str
@@ -75,7 +75,7 @@ class State:
 
     @property
     def name(self) -> str:
-        """The signal's."""
+        """Name of the signal."""
         return self.signal.name
 
     @property
@@ -85,7 +85,7 @@ class State:
 
     @property
     def variable_description(self) -> str:
-        """Of the state itself."""
+        """Description of the state variable itself."""
         return f"{self.description}, as a state"
 
 
@@ -104,7 +104,7 @@ class StartValue:
 
 @dataclass(frozen=True)
 class Relation:
-    """What is true while the indicator is positive, and changes at an event alone (design 9.4).
+    """Switching condition: true while the indicator is positive, and changed only at events (design 9.4).
 
     Its two sides are smooth beyond the event, as far as a solver's trial steps reach.
     """
@@ -116,7 +116,7 @@ class Relation:
 
 @dataclass(frozen=True)
 class Assertion:
-    """What must hold during a run, `value < bound`, and what to say else; the time follows."""
+    """Condition `value < bound` that must hold during a run; the message is completed by the time."""
 
     value: Expr
     bound: float
@@ -124,8 +124,17 @@ class Assertion:
 
 
 @dataclass(frozen=True)
+class Length:
+    """Length of a line, m, and its rate, m/s: the line's force has no direction where the length is zero."""
+
+    line: str
+    value: Expr
+    rate: Expr
+
+
+@dataclass(frozen=True)
 class Requirement:
-    """What parameters must keep: a value that follows from them is within bounds; what it is, for messages."""
+    """Bounds of a value that follows from parameters, with its meaning for messages."""
 
     value: Expr
     bounds: Bounds
@@ -136,9 +145,9 @@ class Requirement:
 class Event:
     """A time at which something switches.
 
-    name  of what is 0 before that time and 1 from then on
-    time  s, of parameters
-    rate  of what changes its sign then, in time; None: no condition, but a function's third derivative changes
+    name  name of the switch, 0 before that time and 1 from then on
+    time  event time, s, an expression of parameters
+    rate  time derivative of the quantity that changes sign; None: a jump of a function's third derivative
     """
 
     name: str
@@ -148,12 +157,12 @@ class Event:
 
 @dataclass(frozen=True)
 class Lookup:
-    """Where a table is at a time: which of its pieces holds, shape (PIECE,); begin and rate are of parameters.
+    """Current polynomial piece of a lookup table, shape (PIECE,), at an argument linear in time.
 
-    name      of the piece
-    function  what gives it, by the argument; one for all lookups of a table
-    begin     argument of the table at t = 0
-    rate      of the argument in time
+    name      name of the variable that holds the piece
+    function  name of the function that returns the piece; one for all lookups of a table
+    begin     argument of the table at t = 0, an expression of parameters
+    rate      time derivative of the argument, an expression of parameters
     """
 
     name: str
@@ -165,7 +174,7 @@ class Lookup:
 
     @property
     def argument(self) -> Expr:
-        """Of the table, now."""
+        """Argument of the table at the current time."""
         return self.begin + self.rate * ir.symbol("time")
 
 
@@ -180,17 +189,17 @@ class Output:
 
     @property
     def name(self) -> str:
-        """The signal's."""
+        """Name of the signal."""
         return self.signal.name
 
 
 @dataclass(frozen=True)
 class Projection:
-    """How the states get back onto the constraints; solved at times of its own, beside the program's items.
+    """Projection of the states onto the constraints, solved separately from the program's items.
 
-    violation  norm of what is to vanish
-    solve      the system of the change
-    change     of each state, in their order
+    violation  norm of the constraint violation
+    solve      linear system of the correction
+    change     correction of each state, in their order
     """
 
     violation: Expr
@@ -200,13 +209,14 @@ class Projection:
 
 @dataclass(frozen=True, kw_only=True)
 class Start(Following):
-    """What a start has to fulfil with parameters other than the description's: loops closed, forces balanced.
+    """Initial conditions under modified parameters: closed loops and balanced forces.
 
     coordinates  names of all n, as states have them; is_angle: whether each is one
     defaults     q and q̇ of the start, n numbers each
     rows         names of all constraint rows
-    forces       on all n coordinates at rest; C, Phi, Phi_dot: of all rows, None without any
-    places       of the machine, shape (3,) each, m: the largest distance between two of them is its extent
+    forces       forces on all n coordinates at rest, N or N·m
+    C, Phi, Phi_dot  Jacobian, values and rates of all constraint equations; None if there are none
+    places       points of the mechanism, shape (3,) each, m; their largest distance is its extent
     """
 
     coordinates: tuple[str, ...]
@@ -222,7 +232,7 @@ class Start(Following):
 
 @dataclass
 class Program:
-    """The equations of one model.
+    """Equations of one model in computable order.
 
     formulation  which equations these are, and how many states they have
     rows         names of all constraint rows, in order
@@ -230,6 +240,8 @@ class Program:
     requirements of the parameters, before a run
     checks       of the start and of every completed step, in every tool
     assertions   for tools that do not say themselves what is singular
+    lengths      of lines, none of which may pass through zero
+    meeting      m, length at which the ends of a line meet
     events       switching times; the position is the switch's index
     lookups      tables of the description, as far as expressions use them
     timed        the description's expressions, as far as they may depend on time
@@ -264,6 +276,8 @@ class Program:
     requirements: list[Requirement] = field(default_factory=list)
     checks: list[Assertion] = field(default_factory=list)
     assertions: list[Assertion] = field(default_factory=list)
+    lengths: list[Length] = field(default_factory=list)
+    meeting: float = 0.0
     info: dict[str, str] = field(default_factory=dict)
     gatherings: Gatherings = field(default_factory=Gatherings)
     listed: set[str] = field(default_factory=set)
@@ -275,7 +289,7 @@ class Program:
 
     @property
     def headline(self) -> str:
-        """What the model is, for those who see its name only: description and formulation."""
+        """Description and formulation of the model, for lists that show only its name."""
         return f"{self.description}; {self.formulation}" if self.description else self.formulation
 
     @property
@@ -289,7 +303,7 @@ class Program:
         return [item for item in self.items if isinstance(item, Definition) and item.calculated]
 
     def emptied(self) -> Program:
-        """The program without items; names of constant definitions stay known."""
+        """Return the program without items; names of constant definitions stay known."""
         result = replace(self, items=[], reserved=set(self.reserved), gatherings=self.gatherings.copy())
         result._fixed |= self._constants()
         return result
@@ -300,11 +314,11 @@ class Program:
 
     @property
     def signals(self) -> dict[str, Signal]:
-        """What each output is, by its name."""
+        """Output name → signal."""
         return {output.name: output.signal for output in self.outputs}
 
     def fresh(self, name: str) -> str:
-        """The name, or the name with `_` after it where a user's name would clash."""
+        """Return the name, with `_` appended until it clashes with no other, and reserve it."""
         while name in self.reserved:
             name += "_"
         self.reserved.add(name)
@@ -355,7 +369,7 @@ class Program:
         tree: Tree | None = None,
         symmetric: bool = False,
     ) -> Expr:
-        """The unknown of a linear system, whose elements differ in unit; returns its symbol. See `LinearSolve`."""
+        """Add a linear system and return the symbol of its unknown; see `LinearSolve`."""
         name = self.fresh(name)
         system = (matrix, right, about, self._origin, ratios, tree, symmetric)
         solve = LinearSolve(name, right.shape, None, description, *system)

@@ -1,4 +1,4 @@
-"""The algebra of symbols: what stands for the description's numbers in a program."""
+"""Algebra of symbols, by which the numbers of a description become parameters of a program."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from .program import GENERAL, Parameter, Program, Requirement
 
 
 class Expressions:
-    """Numbers as they are, and what their expressions are where they are such."""
+    """Algebra in which a number is kept, and an expression of parameters is expanded."""
 
     def value(self, number: float) -> Expr | float:
-        """A number as it is, or what its expression is."""
+        """Return a number, or the expanded expression of parameters that it stands for."""
         return differentiate.expand(number.tree) if isinstance(number, Given) else float(number)
 
     def cos(self, angle: Expr | float) -> Expr | float:
-        """Of an angle in rad."""
+        """Cosine of an angle in rad."""
         return ir.call("cos", angle) if isinstance(angle, Expr) else _cleaned(np.cos(angle))
 
     def sin(self, angle: Expr | float) -> Expr | float:
-        """Of an angle in rad."""
+        """Sine of an angle in rad."""
         return ir.call("sin", angle) if isinstance(angle, Expr) else _cleaned(np.sin(angle))
 
 
@@ -44,7 +44,7 @@ class Symbols(Expressions):
         self.program, self.origin = program, origin
 
     def of(self, origin: Origin) -> Symbols:
-        """The same for the numbers of a part of the description."""
+        """Return the algebra for numbers of another part of the description."""
         return Symbols(self.program, origin)
 
     def parameter(self, name: str, value: float, unit: str | None, description: str, bounds: Bounds) -> Expr:
@@ -66,12 +66,12 @@ class Symbols(Expressions):
         return self._parameter(name, np.array(numbers), unit, description, bounds)
 
     def derived(self, name: str, value: Expr, unit: str, description: str) -> Expr:
-        """What follows from parameters, for the equations alone; returns its symbol."""
+        """Define a quantity that follows from parameters and is no parameter of the FMU; returns its symbol."""
         self.program.section(*_section(self.origin))
         return self.program.define(name, value, unit, description)
 
     def require(self, value: Expr | float, message: str, bounds: Bounds = NON_NEGATIVE) -> None:
-        """That a value which follows from parameters is within bounds, or else what it means."""
+        """Require that a value which follows from parameters is within bounds; the message gives its meaning."""
         if isinstance(value, Expr):
             self.program.requirements.append(Requirement(value, bounds, message))
 

@@ -17,7 +17,7 @@ _INERTIA = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 @dataclass(frozen=True)
 class Motion:
-    """Of a body for q̈ = 0, world axes; w, dw, dv as of the kinematics.
+    """Motion of a body for q̈ = 0, world axes; w, dw, dv as in the kinematics.
 
     R           shape (3, 3): the body's axes
     w, dw, dv   shape (3,), rad/s, rad/s² and m/s², gravity included
@@ -71,7 +71,7 @@ class Freedom:
 
     @property
     def motion(self) -> TreeMotion:
-        """What it does to its body."""
+        """Kind of motion that the coordinate gives to its body."""
         if ir.is_zero(self.u):
             return "turns"
         return "shifts" if ir.is_zero(self.e) else "moves"
@@ -85,7 +85,7 @@ class Tree:
     freedoms: tuple[Freedom, ...]
 
     def of(self, coordinates: Sequence[int]) -> Tree:
-        """With some of the coordinates alone: the others rest."""
+        """Return the tree with some of its coordinates; all other coordinates are fixed."""
         return Tree(self.links, tuple(self.freedoms[k] for k in coordinates))
 
     @property
@@ -97,18 +97,18 @@ class Tree:
 
     @property
     def parents(self) -> tuple[int, ...]:
-        """Per body."""
+        """Index of each body's parent; −1: the ground."""
         return tuple(b.parent for b in self.links)
 
     @property
     def ends(self) -> tuple[int, ...]:
-        """Per body: how many coordinates move it or one before it."""
+        """Number of coordinates that move each body or a body before it."""
         own = [k.body for k in self.freedoms]
         return tuple(accumulate(own.count(b) for b in range(len(self.links))))
 
     @property
     def motions(self) -> tuple[TreeMotion, ...]:
-        """Per coordinate."""
+        """Kind of motion of each coordinate."""
         return tuple(k.motion for k in self.freedoms)
 
     def recursion(self, columns: int, rows: int = 0) -> int:
@@ -132,7 +132,7 @@ class Tree:
         return found + _SUMMED * len(self.links) + eliminated + free**3 // 3 + 2 * free**2 * columns
 
     def _carried(self) -> tuple[list[int], list[int]]:
-        """Per body: how many bodies carry it, and how many coordinates move it."""
+        """Numbers of ancestors of each body, and of coordinates that move it."""
         own = [k.body for k in self.freedoms]
         depths: list[int] = []
         above: list[int] = []
@@ -172,9 +172,9 @@ class Inertial:
 
 @dataclass(frozen=True)
 class Transmitted:
-    """What a joint transmits: `rest`, and the inertia wrench that accelerations x make of all that it carries.
+    """Joint reaction: `rest`, plus the inertia wrench of the descendant bodies under accelerations x.
 
-    link  index among the tree's of the body that the joint carries
+    link  index in the tree of the body that the joint carries
     part  0: moment about that body's origin, shape (3,), N·m; 1: force, shape (3,), N
     """
 
@@ -185,6 +185,6 @@ class Transmitted:
     rest: Expr
 
 
-# Additions and multiplications, counted in the texts that do them.
+# Numbers of additions and multiplications, counted in the C code.
 _ELIMINATED, _SOLVED, _MOVED, _PASSED = 110, 50, 125, 40
 _MOMENTUM, _TAKEN, _ENTRY, _SUMMED = 25, 12, 5, 50

@@ -15,8 +15,12 @@ from .ranks import units_of
 
 _CLOSED = 1e-7  # of the mechanism's size, or rad
 _STEPS = 40  # from the described to the initial position
+_ITERATIONS = 40  # Newton steps after which loops count as not closable
+_CONVERGED = 1e-11  # m or rad, for mechanisms above 1 m of their size: Newton's method ends
+_NEARLY = 1e-8  # m or rad: gap of loops that rounding keeps from converging further
 _SAME = 1e-3  # of a coordinate's unit: where the same branch may differ by rounding
-_RANK = 1e-7
+_SINGULAR = 1e-8  # singular values of C relative to the largest: along smaller ones no step is taken
+_RANK = 1e-7  # singular values relative to the largest: smaller ones count as zero
 
 
 def open_loops(model: Model, state: State) -> Iterator[str]:
@@ -74,13 +78,13 @@ def _loops(model: Model, q: Array) -> tuple[Array, Array]:
 def _closed(model: Model, q: Array, units: Array, which: NDArray[np.signedinteger] | None) -> Array | None:
     """Return the position with the loops closed by the smallest change, of some coordinates alone; None: none."""
     own = np.arange(len(q)) if which is None else which
-    for _ in range(40):
+    for _ in range(_ITERATIONS):
         Phi, C = _loops(model, q)
-        if np.abs(Phi).max() < 1e-11 * max(1.0, float(units.max())):
+        if np.abs(Phi).max() < _CONVERGED * max(1.0, float(units.max())):
             return q
-        step = units[own] * (np.linalg.pinv(C[:, own] * units[own], rcond=1e-8) @ Phi)
+        step = units[own] * (np.linalg.pinv(C[:, own] * units[own], rcond=_SINGULAR) @ Phi)
         if not np.abs(step / units[own]).max() < 1.0:
             return None
         q = q.copy()
         q[own] -= step
-    return q if np.abs(_loops(model, q)[0]).max() < 1e-8 else None
+    return q if np.abs(_loops(model, q)[0]).max() < _NEARLY else None

@@ -17,6 +17,9 @@ _SURELY, _HARDLY = (
     1e-11,
 )  # singular values relative to the largest: above one they count, below the other not
 _NOTHING = 1e-7  # of what a row is made of: a shorter one is rounding, or digits that the description lacks
+_ITERATIONS = 30  # Newton steps after which constraints count as unmet
+_CLOSED = 1e-10  # m or rad: constraints with a smaller residual are met
+_SINGULAR = 1e-8  # singular values of C relative to the largest: along smaller ones no step is taken
 
 
 @dataclass(frozen=True)
@@ -66,12 +69,12 @@ def on_constraints(model: Model, units: Array) -> State | None:
     """Return the initial state, moved onto all constraints of positions; None where these cannot be met."""
     q, qd = model.q0.copy(), model.qd0
     positions = model.orders == 0
-    for _ in range(30):
+    for _ in range(_ITERATIONS):
         state = model.state(0.0, q, qd)
         rows = model.stack(state)
         Phi = rows.Phi[positions]
-        if np.abs(Phi).max(initial=0.0) < 1e-10:
+        if np.abs(Phi).max(initial=0.0) < _CLOSED:
             return state
         C = rows.C[positions] * units
-        q = q - units * (np.linalg.pinv(C, rcond=1e-8) @ Phi)
+        q = q - units * (np.linalg.pinv(C, rcond=_SINGULAR) @ Phi)
     return None

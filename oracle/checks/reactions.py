@@ -14,6 +14,7 @@ from ..expressions.state import State
 from .ranks import units_of
 
 _IDLE = 1e-10  # singular values relative to the largest: a smaller one is zero
+_EMPTY = 1e-12  # length of a row of wrenches, 1 or m: a shorter one acts on the ground alone
 _SURELY = 1e-4  # share of a joint in multipliers that have no effect
 
 
@@ -64,7 +65,7 @@ def _equations(model: Model, state: State) -> tuple[list[str], list[Array]]:
     for cut in model.cuts:
         for equation in cut.equations(state):
             add(cut.name, equation.wrenches)
-    kept = [i for i, row in enumerate(rows) if np.linalg.norm(row) > 1e-12]
+    kept = [i for i, row in enumerate(rows) if np.linalg.norm(row) > _EMPTY]
     return [owners[i] for i in kept], [rows[i] for i in kept]
 
 

@@ -18,6 +18,8 @@ from .statics import unbalanced
 _UNCHANGED = 1e-9  # of a coordinate's unit
 _ALLOWED = 1e-7  # of the velocities
 _IMPLIED = 1e-5  # of an equation's length
+_RANK = 1e-10  # singular values relative to the largest: smaller ones count as zero
+_SLACK = 1.01  # of the admissible violation: both sides compute it with rounding errors of their own
 
 
 def check_start(data: Mapping[str, Any], claims: Claims) -> tuple[str, ...]:
@@ -82,7 +84,7 @@ def _violated(model: Model, state: State) -> Iterator[str]:
     known = [name for table in tasks if table["name"] in settings["starts_violated"] for name in _rows_of(table)]
     for group in model.programmed:
         for name in group.names:
-            if name not in known and not abs(rows.Phi[first]) <= 1.01 * settings["violation"]:
+            if name not in known and not abs(rows.Phi[first]) <= _SLACK * settings["violation"]:
                 yield f"{name} is violated by {rows.Phi[first]:.3g} at the start"
             first += 1
 
@@ -121,6 +123,6 @@ def _rank(model: Model, state: State) -> Iterator[str]:
         yield f"the kept constraint equations depend on each other: {', '.join(claims.kept)}"
     for k, name in enumerate(model.rows):
         if k not in kept:
-            share = np.linalg.lstsq(C[kept].T, C[k], rcond=1e-10)[0] if kept else np.zeros(0)
+            share = np.linalg.lstsq(C[kept].T, C[k], rcond=_RANK)[0] if kept else np.zeros(0)
             if np.linalg.norm(C[k] - share @ C[kept]) > _IMPLIED:
                 yield f"{name} is left out as redundant, but the kept constraint equations do not imply it"

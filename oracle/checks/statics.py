@@ -10,6 +10,8 @@ from ..equations.model import Model
 from .ranks import comparable, rank_range, units_of
 
 _BALANCED = 1e-7  # of the largest force or moment that acts, weight included
+_RANK = 1e-9  # singular values of C relative to the largest: smaller ones carry no load
+_NO_FORCE = 1e-12  # N or N·m: keeps a mechanism without any force in balance with rounding
 
 
 def unbalanced(model: Model) -> Iterator[str]:
@@ -27,8 +29,8 @@ def unbalanced(model: Model) -> Iterator[str]:
     found = model.situation(model.state(0.0, model.q0, 0.0 * model.qd0))
     C = found.rows.C[_closure_rows(model)][:, free]
     Q = found.Q[free]
-    left = Q - C.T @ np.linalg.lstsq(C.T, Q, rcond=1e-9)[0] if len(C) else Q
-    acting = max(float(np.abs(found.load.force[:-1]).max()), float(np.abs(found.load.effort).max()), 1e-12)
+    left = Q - C.T @ np.linalg.lstsq(C.T, Q, rcond=_RANK)[0] if len(C) else Q
+    acting = max(float(np.abs(found.load.force[:-1]).max()), float(np.abs(found.load.effort).max()), _NO_FORCE)
     mass = sum(body.inertia.mass for body in model.machine.bodies)
     weight = mass * float(np.linalg.norm(model.data["gravity"]))
     worst = int(np.argmax(np.abs(left)))
@@ -54,7 +56,7 @@ def _wrongly_held(model: Model) -> Iterator[str]:
         c.name
         for c in coordinates
         if (c.role == "base" and model.machine.base_held)
-        or (c.role == "joint" and (not _has_spring(c.joint, c.key) if locked is None else c.link in locked))
+        or (c.role == "joint" and (not c.stiffness if locked is None else c.link in locked))
     }
     for name in sorted(held - may_be_held):
         yield f"{name} was held in the search for the static equilibrium, though nothing locks it"
@@ -72,14 +74,3 @@ def _wrongly_held(model: Model) -> Iterator[str]:
             f"{len(following)} joint coordinates without springs followed the loops in the search for the static"
             f" equilibrium, but the loops determine {moved.least}"
         )
-
-
-def _has_spring(joint: object, key: str) -> bool:
-    """Whether a joint's coordinate has a spring by the description."""
-    assert isinstance(joint, dict)
-    stiffness = joint["stiffness"]
-    if not isinstance(stiffness, list):
-        return bool(stiffness)
-    names = {"universal": ("psi", "theta"), "spherical": ("psi", "theta", "phi"), "planar": ("x", "y", "angle")}
-    order = names.get(joint["type"], ("x", "y", "z", "psi", "theta", "phi"))
-    return bool(stiffness[order.index(key)]) if len(stiffness) > 1 else bool(stiffness[0])

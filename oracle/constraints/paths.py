@@ -21,12 +21,12 @@ from .rows import Equation, of_positions
 
 @dataclass(frozen=True)
 class Leg:
-    """The way from one waypoint to the next.
+    """Motion from one waypoint to the next.
 
     Parameters
     ----------
     begin, duration : float
-        In s.
+        Begin and duration of the leg, s.
     ramp : float
         Share of the duration in which a trapezoidal speed rises, and again falls; 0 for a quintic leg.
     """

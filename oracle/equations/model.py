@@ -16,6 +16,7 @@ from ..constraints.closures import CutJoint
 from ..constraints.paths import PathOrientations, PathPositions, path_groups
 from ..constraints.rows import Equation, Group
 from ..constraints.tasks import DrivenJoint, HeldBase, KnifeEdge, ProgrammedExpression
+from ..elements import elements, measured
 from ..expressions.jets import value
 from ..expressions.language import Expression, Language
 from ..expressions.setting import Setting
@@ -35,6 +36,8 @@ from ..forces.stops import stops
 from ..forces.supports import supports
 from .claims import Claims
 from .dynamics import Inertial, Inertias
+
+_AFTER = 1e-9  # s, or of the time: after a switch, whose new side holds at the switch itself
 
 
 @dataclass(frozen=True)
@@ -144,7 +147,7 @@ class Model:
         motion, given = self._kinematics(q, qd), inputs or {}
         own = np.zeros(2 * len(self.filters)) if lag is None else lag
         followed = [f.motion(own[2 * i], own[2 * i + 1], given) for i, f in enumerate(self.filters)]
-        after = Sides(t + 1e-9 * max(1.0, abs(t))) if sides is None else sides
+        after = Sides(t + _AFTER * max(1.0, abs(t))) if sides is None else sides
         return State(t, motion, self._points(motion), after, np.array(followed).reshape(-1, 3), given)
 
     def situation(self, state: State) -> Situation:
@@ -210,6 +213,7 @@ def _elements(setting: Setting) -> list[Element]:
         *(Line(table, setting) for table in data["lines"]),
         *(Contact(table, setting) for table in data["contacts"]),
         *(AppliedForce(table, setting) for table in data["forces"]),
+        *elements(setting),
     ]
 
 
@@ -237,7 +241,7 @@ def _renamed(data: Mapping[str, Any]) -> dict[str, str]:
         ("length", "rate", "force"): [table["name"] for table in data["lines"]],
         ("gap", "force"): [*(table["name"] for table in data["contacts"]), *one_sided],
     }
-    return {
+    return measured(data) | {
         f"{name}_{quantity}": f"{name}.{quantity}"
         for quantities, names in owners.items()
         for name in names

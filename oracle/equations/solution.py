@@ -16,6 +16,10 @@ from .model import Model, Situation
 _STIFFER = 50.0  # 1/s: how fast `gpme_reduced` returns to Φ̇ = −κΦ after an integrator's error
 _SMOOTH = 1e-12  # N², under the root of a normal force
 _CLOSED = 1e-9  # of the friction efforts: what the loop with the joint loads may leave
+_EXACT = 1e-14  # of the friction efforts: relative step at which the root finder ends
+_NO_EFFORT = 1e-9  # N or N·m: friction below counts as this much
+_LIGHT = 1e-12  # of the largest diagonal of M: lighter coordinates are scaled as if they had this much
+_TINY = 1e-300  # keeps scales finite where M is zero
 
 
 @dataclass(frozen=True)
@@ -128,7 +132,8 @@ class Solver:
         right = np.zeros((n + len(C), columns.shape[1]))
         right[:n] = columns
         right[n:, 0] = basis @ self.wanted(found)
-        scale = 1.0 / np.sqrt(np.maximum(M.diagonal(), 1e-12 * max(M.diagonal().max(initial=0.0), 1e-300)))
+        least = _LIGHT * max(M.diagonal().max(initial=0.0), _TINY)
+        scale = 1.0 / np.sqrt(np.maximum(M.diagonal(), least))
         lengths = np.linalg.norm(C * scale, axis=1)
         weights = np.concatenate([scale, 1.0 / np.where(lengths > 0.0, lengths, 1.0)])
         K = np.zeros((len(right), len(right)))
@@ -166,9 +171,9 @@ class Solver:
             return tau - lever * N, np.eye(len(tau)) - lever[:, None] * slope
 
         begin = lever * normal_force(0.0 * lever)[0]
-        answer = root(left, begin, jac=True, method="hybr", options={"xtol": 1e-14})
+        answer = root(left, begin, jac=True, method="hybr", options={"xtol": _EXACT})
         tau = np.asarray(answer.x, dtype=float)
-        size = max(float(np.linalg.norm(tau)), 1e-9)
+        size = max(float(np.linalg.norm(tau)), _NO_EFFORT)
         if not np.linalg.norm(left(tau)[0]) <= _CLOSED * size:
             raise SolveError(f"friction locks the mechanism at t = {found.state.t:.9g} s: no effort balances it")
         return tau

@@ -97,7 +97,7 @@ class Expression:
 
 @dataclass
 class Language:
-    """What expressions may use beside the names of a scope.
+    """Names that expressions may use in addition to those of a scope.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What elements and constraints are built from: the mechanism, its points, and the language of expressions."""
+"""Common input of force elements and constraints: the mechanism, its points, and the language of expressions."""
 
 from __future__ import annotations
 

@@ -10,6 +10,8 @@ from scipy.interpolate import CubicSpline, PPoly
 
 from .jets import Jet, Scalar, value
 
+_ROUNDING = 1e-9  # of a table's range: an argument that is outside by less is at the end
+
 
 class Lookup:
     """A function of time by points.
@@ -36,7 +38,7 @@ class Lookup:
         Raises ValueError beyond the ends of a table that no run may leave.
         """
         at, (first, last) = value(x), (float(self.time[0]), float(self.time[-1]))
-        margin = 1e-9 * (last - first)
+        margin = _ROUNDING * (last - first)
         if self._is_free and not first - margin <= at <= last + margin:
             raise ValueError(f"the table goes from {first:.9g} to {last:.9g}, got {at:.9g}")
         if not self._is_free and not first <= near < last:

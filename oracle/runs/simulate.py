@@ -32,6 +32,10 @@ _LOOKS = 1000  # of a run, at least, at conditions
 _HALVINGS = 60  # of a time span, to locate an event
 _MOST_EVENTS = 1000  # within a second
 _SMALL = 1e-3  # rad or m, and per second: magnitude below which a state has an absolute tolerance
+_FINEST = 3e-14  # relative tolerance: SciPy's integrators take no smaller one
+_FINER = 0.1  # of the description's tolerance: errors of the run stay below those of the other runs
+_SAME = 1e-12  # of the run: stops that are nearer to each other are one
+_SAME_OUTPUT = 1e-9  # of the run: an output time that is so near to an event is at the event
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ def simulate(
         model,
         inputs or {},
         method,
-        0.1 * settings["tolerance"] if tolerance is None else tolerance,
+        _FINER * settings["tolerance"] if tolerance is None else tolerance,
         output_grid(settings["stop"], settings["output_step"]),
         progress,
     )
@@ -93,7 +97,7 @@ def simulate(
 
 
 class Run:
-    """One integration, and what it finds."""
+    """Integration over one run, with its events and samples."""
 
     def __init__(
         self,
@@ -117,7 +121,7 @@ class Run:
         self._may_change = method is None
 
     def trajectory(self) -> Trajectory:
-        """Integrate, and return what the outputs are over time."""
+        """Integrate, and return the outputs over time."""
         begun = clock.perf_counter()
         with np.errstate(over="ignore", invalid="ignore"):
             self._march()
@@ -156,7 +160,7 @@ class Run:
                 found += group.switches
         found += [time for given in self._inputs.values() for time in given.breaks]
         found += self._pace.stops
-        near = 1e-12 * self._end
+        near = _SAME * self._end
         stops = [0.0]
         for time in sorted(time for time in found if near < time < self._end - near):
             if time - stops[-1] > near:
@@ -188,7 +192,7 @@ class Run:
 
     def _started(self, segment: Segment, y: Array) -> Any:
         sizes = np.full(len(y), _SMALL)
-        options: dict[str, Any] = {"rtol": max(self._tolerance, 3e-14), "atol": self._tolerance * sizes}
+        options: dict[str, Any] = {"rtol": max(self._tolerance, _FINEST), "atol": self._tolerance * sizes}
         options["max_step"] = self._pace.longest(segment.instant)
         rates = partial(self._rates, segment)
         if self._method is LSODA:
@@ -262,7 +266,7 @@ class Run:
 
     def _record(self, segment: Segment, until: float, at: Callable[[float], Array], last: bool = True) -> None:
         """Take the outputs up to a time; what is at the time itself belongs to the next segment, unless `last`."""
-        near = 1e-9 * self._end
+        near = _SAME_OUTPUT * self._end
         while len(self._samples) < len(self._times):
             t = float(self._times[len(self._samples)])
             if not (t < until - near or last):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ..kinematics.expression import stops
 from ..kinematics.jet import Number
 from ..kinematics.piecewise import PiecewiseLinear
 from ..kinematics.quantities import Reader, Reading, State
+from .arrows import effort_direction, effort_mark
 from .element import ForceElement, Given, Input, Mark, Reaction, input_in
 
 
@@ -92,11 +93,8 @@ class AppliedForces(ForceElement):
     def _mark(self, force: AppliedForce) -> Mark:
         if force.place is not None:
             return Mark(force.name, "force", force.place)
-        bodies, k = self._mechanism.bodies, force.coordinate
-        owner = next(b for b, body in enumerate(bodies) if k in body.coordinates)
-        assert k is not None
-        kind: Literal["moment", "force"] = "moment" if self._mechanism.coordinates[k].unit == "rad" else "force"
-        return Mark(force.name, kind, Place(owner, np.zeros(3)))
+        assert force.coordinate is not None
+        return effort_mark(self._mechanism, force.name, force.coordinate)
 
     def wrenches(self, state: State) -> Array:
         """What forces at places do to each slot, shape (B, 6)."""
@@ -125,9 +123,7 @@ def _direction(force: AppliedForce, state: State) -> Array:
     """Of an effort in world axes, shape (3,): the axis of its coordinate; of a force 1."""
     if force.coordinate is None:
         return np.ones(3)
-    S = state.posture.S.reshape(-1, 4, 4)[force.coordinate]
-    turning = S[[2, 0, 1], [1, 2, 0]]
-    return np.asarray(turning if turning.any() else S[:3, 3])
+    return effort_direction(state, force.coordinate)
 
 
 def _check_inputs(mechanism: Mechanism, inputs: Mapping[str, Input]) -> None:

@@ -20,7 +20,7 @@ _LAST = 3  # coefficients of a series, which say how far it is from what it stan
 _SMALL = 1e-3  # of the greatest distance in a step: last coefficients are
 _NOISE = 1e-10  # of the greatest distance in a run: the same
 _NEAR = 0.5  # of the lesser distance next to it: a least one below is looked at
-_LOOKS = 20
+_LOOKS = 20  # at a least distance; after them it counts as positive
 _SHORT = 1e-12  # of the step
 
 

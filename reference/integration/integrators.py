@@ -19,6 +19,9 @@ Rate = Callable[[Any, Array], Array]
 
 _ADAPTIVE = {"DOP853": integrate.DOP853, "Radau": Radau, "BDF": integrate.BDF, "LSODA": integrate.LSODA}
 METHODS = ("RK4", *_ADAPTIVE)
+_FINEST = 1e-13  # relative tolerance: with a smaller one SciPy warns, for rounding is as large
+_ABSOLUTE = 1e-3  # absolute tolerance by the relative one, rad or m and per s: elastic angles are small
+_WHOLE = 1e-6  # of a fixed step: an interval longer by less has no further step
 
 
 class Stalled(SolveError):
@@ -89,8 +92,8 @@ def _marched(
         y,
         end,
         max_step=longest,
-        rtol=max(settings.tolerance, 1e-13),
-        atol=settings.tolerance * 1e-3,
+        rtol=max(settings.tolerance, _FINEST),
+        atol=settings.tolerance * _ABSOLUTE,
     )
     while solver.status == "running":
         before = solver.t
@@ -109,7 +112,7 @@ def _fixed(
     settings: Integrator, rate: Rate, span: tuple[float, float], y: Array, record: Record, pace: Pace
 ) -> tuple[float, Array]:
     begin, end = span
-    count = max(1, int(np.ceil((end - begin) / settings.step - 1e-6)))
+    count = max(1, int(np.ceil((end - begin) / settings.step - _WHOLE)))
     times = np.array([*pace.refined(np.linspace(begin, end, count + 1).tolist())])
     slope = rate(begin, y)
     for before, after in zip(times[:-1].tolist(), times[1:].tolist(), strict=True):

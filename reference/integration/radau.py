@@ -21,15 +21,23 @@ from ...core.errors import SolveError
 from ...core.trajectory import Array
 
 STAGES = 11  # odd, so that one eigenvalue is real; more would take longer for steps that are hardly longer
-_ITERATIONS = 10
+_ITERATIONS = 10  # steps after which a search without convergence is given up
 _SLOW = 0.5  # contraction of Newton's method: with a slower one it is given up
 _FRESH = 0.05  # the same: with a slower one ∂f/∂y is found anew for the next step
 _CONVERGED = 1e-2  # of the tolerance, what Newton's method may leave
 _LONGER, _SHORTER = 5.0, 0.2  # of a step, for the next one
 _SAME = 1.2  # the same: less is not worth new factors
-_SAFETY = 0.9
+_SAFETY = 0.9  # of the step that the error estimate allows
 _FAILED = 0.25  # of a step, where Newton's method failed
 _FIRST = 1e-6  # of the span: no first step is shorter, for a start from rest says nothing of the motion's size
+_BEGINNING = 0.01  # of the state's size: change of the state in the first step
+_LAST = 1e-3  # of a step: the end of the span that is so near to a step's end is that end
+_SPACINGS = 10.0  # of floating-point numbers near t: a step as short cannot go on
+_FEW_SPACINGS = 1e3  # the same: where a rate fails in a step as short, the error is the rate's
+_FIRST_LEFT = 0.1  # of the first change in Newton's method: error that is left, before a contraction is known
+_LEAST_LEFT = 1e-3  # least value of 1 − contraction: divergence is not an infinite error
+_LEAST_ERROR = 1e-16  # of the tolerance: an error of zero asks for the longest step, not for an infinite one
+_TINY = 1e-300  # keeps quotients finite
 
 
 @dataclass(frozen=True)
@@ -122,9 +130,9 @@ class Radau:
         fresh = False
         while True:
             h = min(self._h, self.max_step, self._end - self.t)
-            if self.t + h >= self._end - 1e-3 * h:
+            if self.t + h >= self._end - _LAST * h:
                 h = self._end - self.t
-            if h < 10.0 * np.spacing(self.t):
+            if h < _SPACINGS * np.spacing(self.t):
                 self.status = "failed"
                 return "the required step is less than the spacing between numbers"
             try:
@@ -133,7 +141,7 @@ class Radau:
                     self._factors = (np.nan, self._factors[1])
                 found = self._solved(h)
             except SolveError:
-                if h < 1e3 * np.spacing(self.t):
+                if h < _FEW_SPACINGS * np.spacing(self.t):
                     raise
                 self._h, found = _FAILED * h, None
                 continue
@@ -145,7 +153,7 @@ class Radau:
                 self._last = None if fresh else self._last
                 continue
             step, slope, error, contraction = found
-            factor = float(np.clip(_SAFETY * max(error, 1e-16) ** (-1.0 / STAGES), _SHORTER, _LONGER))
+            factor = float(np.clip(_SAFETY * max(error, _LEAST_ERROR) ** (-1.0 / STAGES), _SHORTER, _LONGER))
             if error > 1.0:
                 self._h = factor * h
                 continue
@@ -184,8 +192,10 @@ class Radau:
             if not np.isfinite(norm):
                 return None
             if np.isfinite(previous):
-                contraction = norm / max(previous, 1e-300)
-            left = norm * contraction / max(1.0 - contraction, 1e-3) if np.isfinite(previous) else 0.1 * norm
+                contraction = norm / max(previous, _TINY)
+                left = norm * contraction / max(1.0 - contraction, _LEAST_LEFT)
+            else:
+                left = _FIRST_LEFT * norm
             if left < _CONVERGED:
                 series = _SCHEME.series @ Z
                 error = max(_error(series / size), self._error_at_begin(h, series, size))
@@ -226,13 +236,14 @@ class Radau:
         """Length of the first step, s: in it an explicit one would change y by a hundredth of its size."""
         size = self._atol + self._rtol * np.abs(self.y)
         slope, span = _norm(self._slope / size), self._end - self.t
-        return min(max(0.01 * max(_norm(self.y / size), 1.0) / max(slope, 1e-300), _FIRST * span), span)
+        wanted = _BEGINNING * max(_norm(self.y / size), 1.0) / max(slope, _TINY)
+        return min(max(wanted, _FIRST * span), span)
 
 
 def _error(series: Array) -> float:
     """Size of the last coefficient, and as the two before it foretell it: at a jump one may vanish by chance."""
     before, last, final = (_norm(row) for row in series[-3:])
-    return max(final, last * min(1.0, last / max(before, 1e-300)))
+    return max(final, last * min(1.0, last / max(before, _TINY)))
 
 
 def _norm(values: Array) -> float:

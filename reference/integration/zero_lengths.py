@@ -16,6 +16,7 @@ from .motion import Motion
 
 _LOOKS = 3  # of a step
 _MEETING = 1e-6  # of the mechanism's extent: ends that come nearer meet
+_LOCATED = 1e-12  # s, accuracy of the time of the least length
 
 
 class ZeroLengths:
@@ -44,7 +45,7 @@ class ZeroLengths:
         def length(t: float) -> float:
             return float(self._motion.moment(t, at(t), segment)[0].x[self._lengths[k]])
 
-        t = float(minimize_scalar(length, bounds=span, method="bounded", options={"xatol": 1e-12}).x)
+        t = float(minimize_scalar(length, bounds=span, method="bounded", options={"xatol": _LOCATED}).x)
         if length(t) <= _MEETING * self._extent(segment, t, at(t)):
             raise SolveError(
                 f"the length of line {self._lines[k].name} passes through zero at t = {t:.5g} s, where its force"

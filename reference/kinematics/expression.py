@@ -11,7 +11,7 @@ import math
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from .segment import Apart, Segment, holds_in_all
 
 T = TypeVar("T")
 
-_COMPARE: dict[str, Callable[[float, float], bool]] = {
+_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
@@ -94,7 +94,10 @@ class Call:
 
     def value(self, at: Instant) -> Value:
         """Its value; raises NoValue."""
-        operands = [child.value(at) for child in self.children]
+        return self.of(*(child.value(at) for child in self.children))
+
+    def of(self, *operands: Value) -> Value:
+        """Its value for these operands; raises NoValue."""
         try:
             return self.result(*operands)
         except (ValueError, ZeroDivisionError, OverflowError) as error:
@@ -133,20 +136,24 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class _Branch(Choice):
+class Branch(Choice):
     """A conditional on anything but time, evaluated as it stands. Children: left, right, then, otherwise."""
 
     comparison: str
     children: tuple[Node, ...]
 
     def chosen(self, at: Instant) -> Node:
+        """The operand that holds."""
         left, right, then, otherwise = self.children
-        holds = _COMPARE[self.comparison](plain(left.value(at)), plain(right.value(at)))
-        return then if holds_in_all(holds) else otherwise
+        return then if holds_in_all(self.compare(plain(left.value(at)), plain(right.value(at)))) else otherwise
+
+    def compare(self, left: Number, right: Number) -> Any:
+        """Whether it holds, of numbers or element by element."""
+        return _COMPARE[self.comparison](left, right)
 
 
 @dataclass(frozen=True, eq=False)
-class Related(_Branch):
+class Related(Branch):
     """The same, whose side changes at events."""
 
     def chosen(self, at: Instant) -> Node:
@@ -254,7 +261,7 @@ def _conditional(comparison: str, children: tuple[Node, ...], eventful: bool = T
     left, right, then, otherwise = children
     line = affine(Call("-", (left, right)))
     if line is None:
-        return (Related if eventful else _Branch)(comparison, children)
+        return (Related if eventful else Branch)(comparison, children)
     offset, slope = line
     holds = _COMPARE[comparison]
     if slope == 0.0:
@@ -370,12 +377,21 @@ _DISTANCES: dict[str, Callable[..., float]] = {
 }
 
 
+_LIMITED = {"/": slice(1, 2), "^": slice(0, 1)}  # operands that limit the domain, where not all do
+
+
+def _has_moving_limit(call: Call) -> bool:
+    """Whether an operand that limits the domain varies with time or state: a constant divisor comes to no end."""
+    limited = call.children[_LIMITED.get(call.function, slice(None))]
+    return any(True for operand in limited for _ in names(operand))
+
+
 def ends(node: Node, at: Instant) -> Iterator[tuple[float, str]]:
     """Functions that are near to the ends of their domains, or to where their derivatives have no bound."""
     if isinstance(node, Choice):
         yield from ends(node.chosen(at), at)
         return
-    if isinstance(node, Call) and node.function in _DISTANCES:
+    if isinstance(node, Call) and node.function in _DISTANCES and _has_moving_limit(node):
         distance = abs(_DISTANCES[node.function](*[plain(child.value(at)) for child in node.children]))
         if distance < _NEAR:
             yield distance, node.function

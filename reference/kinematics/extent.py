@@ -17,12 +17,17 @@ def units_of_change(mechanism: Mechanism, posture: Posture) -> tuple[float, Arra
 
 
 def _extent(mechanism: Mechanism, posture: Posture) -> float:
-    """Largest distance between joints, whatever the world's axes are; of one joint alone, with what it carries."""
-    joints = [frame.place for closure in mechanism.closures for frame in (closure.a, closure.b)]
-    joints += [Place(b, (0.0, 0.0, 0.0)) for b in range(len(mechanism.bodies))]
-    carried = [Place(b, body.com) for b, body in enumerate(mechanism.bodies)]
-    carried += [*mechanism.points.values(), *(edge.place for edge in mechanism.nonholonomic)]
-    return _diameter(posture, joints) or _diameter(posture, joints + carried) or _gyration(mechanism) or 1.0
+    """Largest distance between two places of the mechanism, or a body's radius of gyration if that is larger, m.
+
+    The places are joints, ends of closures and lines, centres of mass, points and knife edges. The extent does not
+    depend on the orientation of the world's axes.
+    """
+    places = [frame.place for closure in mechanism.closures for frame in (closure.a, closure.b)]
+    places += [Place(b, (0.0, 0.0, 0.0)) for b in range(len(mechanism.bodies))]
+    places += [Place(b, body.com) for b, body in enumerate(mechanism.bodies)]
+    places += [*mechanism.points.values(), *(edge.place for edge in mechanism.nonholonomic)]
+    places += [end for line in mechanism.lines for end in (line.a, line.b)]
+    return max(_diameter(posture, places), _gyration(mechanism)) or 1.0
 
 
 def _diameter(posture: Posture, places: list[Place]) -> float:

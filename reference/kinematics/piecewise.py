@@ -8,6 +8,8 @@ import numpy as np
 
 from ...core.trajectory import Array
 
+_SAME = 1e-12  # of the function's time span: an instant that is so near has been reached, but for rounding
+
 
 @dataclass(frozen=True)
 class PiecewiseLinear:
@@ -25,7 +27,7 @@ class PiecewiseLinear:
 
         So an integrator whose stages reach beyond a kink, or whose last one is at a jump, sees a smooth function.
         """
-        margin = 1e-12 * (self.time[-1] - self.time[0])
+        margin = _SAME * (self.time[-1] - self.time[0])
         after = int(np.searchsorted(self.time, since + margin, side="right"))
         k = self._piece(min(max(after, 1), len(self.time) - 1))
         (t0, t1), (u0, u1) = self.time[k - 1 : k + 1].tolist(), self.values[k - 1 : k + 1].tolist()

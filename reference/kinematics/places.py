@@ -57,7 +57,15 @@ def _places(mechanism: Mechanism) -> Iterator[tuple[str, Place]]:
     links = [link.name for link in mechanism.chain.links]
     for b, body in enumerate(mechanism.bodies):
         place = Place(b, np.zeros(3))
-        yield ("base" if body.link == "base" else f"links[{links.index(body.link)}].frame"), place
+        table = "base" if body.link == "base" else f"links[{links.index(body.link)}]"
+        yield (table if body.link == "base" else f"{table}.frame"), place
+        yield f"{table}.com", Place(b, body.com)
+    base = next((b for b, body in enumerate(mechanism.bodies) if body.link == "base"), GROUND)
+    for i, support in enumerate(mechanism.supports):
+        yield f"base.supports[{i}].position", Place(base, support.position)
+    for i, contact in enumerate(mechanism.contacts):
+        yield f"contacts[{i}].point", contact.place
+        yield f"contacts[{i}].plane.point", Place(GROUND, contact.origin)
     for name, point in mechanism.points.items():
         yield f"points.{name}", point
     for i, line in enumerate(mechanism.lines):

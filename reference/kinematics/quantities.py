@@ -314,11 +314,11 @@ class Reader:
     """Compiles the mechanism's expressions.
 
     start   the state that `start(x)` refers to; None: whatever state is being evaluated
-    forces  name → force of an element in a state, N, for whoever makes the elements to fill in
+    forces  name → force or input of an element in a state, for whoever makes the elements to fill in
     """
 
     def __init__(self, mechanism: Mechanism, quantities: Quantities, start: State | None) -> None:
-        self._constants, self.quantities, self._start = mechanism.parameters, quantities, start
+        self._constants, self.quantities, self._start = mechanism.constants, quantities, start
         self.forces: Forces = {}
         self.mechanism = mechanism
         self._tables = {name: Curve(table) for name, table in mechanism.chain.tables.items()}

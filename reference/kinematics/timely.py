@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.trajectory import Array
 from ...language.pace import STEADY, Pace, merged, searched
-from .expression import Call, Constant, Instant, Looked, Node, NoValue, affine, names, stops
+from .expression import Branch, Call, Choice, Constant, Instant, Looked, Node, NoValue, affine, names, stops
 from .jet import plain
 from .segment import Apart, Segment
 
@@ -48,12 +48,30 @@ def _pace(node: Node, horizon: float) -> Pace:
 def _values(node: Node, time: Array, begin: float) -> Array:
     """Values at times, shape (N,), of the piece from a breakpoint on, s."""
     segment = Segment(begin)
-    with np.errstate(all="raise"):
+    with np.errstate(all="raise", under="ignore"):  # an exponential that vanishes has a value
         try:
-            found = plain(node.value(Instant({"t": time}, segment)))
-        except (Apart, FloatingPointError):  # conditions that change, or no value somewhere
-            found = np.array([plain(node.value(Instant({"t": t}, segment))) for t in time.tolist()])
-    return np.broadcast_to(found, time.shape)
+            return _at_once(node, time, segment)
+        except (Apart, FloatingPointError):  # no value somewhere
+            return np.array([plain(node.value(Instant({"t": t}, segment))) for t in time.tolist()])
+
+
+def _at_once(node: Node, time: Array, segment: Segment) -> Array:
+    """Values at all times; of a condition that changes, each side where it holds."""
+    if isinstance(node, Branch):
+        left, right, then, otherwise = node.children
+        holds = node.compare(_at_once(left, time, segment), _at_once(right, time, segment))
+        found = np.empty(time.shape)
+        for side, where in ((then, holds), (otherwise, ~holds)):
+            if where.any():
+                found[where] = _at_once(side, time[where], segment)
+        return found
+    if isinstance(node, Choice):
+        return _at_once(node.chosen(Instant({"t": time}, segment)), time, segment)
+    if isinstance(node, Call):
+        values = node.of(*(_at_once(child, time, segment) for child in node.children))
+    else:
+        values = node.value(Instant({"t": time}, segment))
+    return np.broadcast_to(plain(values), time.shape)
 
 
 def _is_smooth(node: Node) -> bool:

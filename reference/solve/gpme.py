@@ -15,8 +15,9 @@ from ...mechanism import Mechanism
 from ..constraints.redundancy import scaled as _scaled
 from ..kinematics.jet import Number
 
-_ROUNDING = 1e-13
+_ROUNDING = 1e-13  # pivots of a matrix with rows of length 1: below it, the matrix is singular
 _SINGULAR = 1e-10  # of C_d, each row of C scaled to length 1: pivots below leave fewer than six digits
+_RANK = 1e-8  # the same: columns with smaller pivots depend on those before them
 
 
 def choose_dependent(mechanism: Mechanism, C: Array) -> tuple[int, ...]:
@@ -65,7 +66,7 @@ def _independent(C: Array, candidates: list[int], chosen: list[int]) -> list[int
     columns = C[:, candidates] - span @ (span.T @ C[:, candidates])
     triangle, order = qr(columns, mode="r", pivoting=True)
     diagonal = np.abs(np.diag(triangle))
-    rank = int(np.count_nonzero(diagonal > 1e-8))
+    rank = int(np.count_nonzero(diagonal > _RANK))
     return [candidates[k] for k in order[: min(rank, missing)]]
 
 

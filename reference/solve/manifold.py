@@ -14,13 +14,16 @@ from ..kinematics.quantities import State
 from .model import Model
 
 FULFILLED = 1e-9  # of the magnitudes that a row is made of: it holds
-_ITERATIONS = 100
+_ITERATIONS = 100  # steps after which a search without convergence is given up
 _LONGEST = 0.5  # of the extent, of a step in any coordinate
-_RANK = 1e-8
+_RANK = 1e-8  # singular values of C relative to the largest: along smaller ones no step is taken
 _ROUNDING = 1e-14  # of what rows are made of
 _EPSILON = 1e-15  # of the same, by one evaluation
 _SHORTEST = 1e-12  # of the extent, of a step: nearer one does not come
 _ASIDE = 0.1  # rad or of the extent, towards another configuration
+_ANOTHER = 0.1 * _ASIDE  # rad or of the extent: a configuration that is nearer is the same one
+_HALVINGS = 8  # of a step that does not reduce the gap
+_TINY = 1e-300  # of the extent, keeps a quotient finite
 _LATER = 0.37  # of the run's time, when that is looked for: not where something comes round again
 
 
@@ -73,8 +76,8 @@ class Manifold:
             gap = float(np.linalg.norm(Phi))
             if self._size(Phi) <= _ROUNDING and self._length(step) <= _SHORTEST:
                 break
-            step *= min(1.0, _LONGEST / max(self._length(step), 1e-300))
-            for _ in range(8):
+            step *= min(1.0, _LONGEST / max(self._length(step), _TINY))
+            for _ in range(_HALVINGS):
                 trial = self.model.state(state.t, state.q + step, state.qd, state.segment, state.lag)
                 trial_Phi, trial_C = self._gap(trial)
                 if np.linalg.norm(trial_Phi) < gap:
@@ -118,6 +121,6 @@ def elsewhere(model: Model, state: State) -> State:
     for t in (_LATER * float(model.mechanism.chain.simulation.stop), 0.0):
         other = manifold.nearest(model.state(t, state.q + aside, state.qd, lag=state.lag))
         moved = np.abs((other.state.q - state.q) / manifold.unit).max() / manifold.extent
-        if other.fulfilled and moved > 0.1 * _ASIDE:
+        if other.fulfilled and moved > _ANOTHER:
             return other.state
     return state

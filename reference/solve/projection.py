@@ -17,7 +17,7 @@ from ..constraints.rows import Rows
 from ..kinematics.extent import units_of_change
 from .model import Model, Start
 
-_ITERATIONS = 50
+_ITERATIONS = 50  # steps after which a search without convergence is given up
 _ROUNDING = 1e-13  # relative change of the coordinates at which Newton's method has converged
 _LEFT = 1e-9  # of the constraints, in their units
 _RANK = 1e-10  # relative: below it, rows depend on each other

@@ -14,11 +14,11 @@ def flexible_links(mechanism: Mechanism) -> list[str]:
 
 
 def beam_shape(mechanism: Mechanism, frames: Array, link: str) -> Array:
-    """Where the elements of a flexible link begin and the last one ends, shape (elements + 1, 3), m.
+    """Positions of the ends of a flexible link's elements, shape (elements + 1, 3), m.
 
-    In the frame of its first element, whose x axis is the undeformed beam.
+    The frame is that of the first element, whose x axis is the undeformed beam.
 
-    frames   of all bodies, shape (bodies, 4, 4), world frame, m
+    frames   frames of all bodies, shape (bodies, 4, 4), world frame, m
     """
     own = [k for k, body in enumerate(mechanism.bodies) if body.link == link]
     starts = element_starts(mechanism, link)
@@ -30,6 +30,6 @@ def beam_shape(mechanism: Mechanism, frames: Array, link: str) -> Array:
 
 
 def element_starts(mechanism: Mechanism, link: str) -> Array:
-    """Where the elements of the undeformed link begin along its x axis, shape (elements,), m."""
+    """Positions of the elements' beginnings along the x axis of the undeformed link, shape (elements,), m."""
     own = [body for body in mechanism.bodies if body.link == link]
     return np.cumsum([0.0, *(float(np.asarray(body.offset)[0]) for body in own[1:])])

@@ -69,7 +69,7 @@ def motion_pictures(runs: Runs, targets: Mapping[str, Targets]) -> Iterator[Pict
 
 
 def difference_pictures(runs: Runs) -> Iterator[Picture]:
-    """What the cases change in the motion of the joints."""
+    """Figure of the differences that the cases cause in the motion of the joints."""
     caption = f"Each case minus {runs[0].case}." if runs else ""
     entry = (
         "joint_differences",
@@ -81,7 +81,7 @@ def difference_pictures(runs: Runs) -> Iterator[Picture]:
 
 
 def violation_pictures(runs: Runs) -> Iterator[Picture]:
-    """How constraint violations die out."""
+    """Figure of the decay of constraint violations."""
     caption = (
         "Euclidean norm over all constraint rows, logarithmic. Stabilised constraints fall along the dashed slope"
         " until rounding and the solver's tolerance stop them. Zeros leave gaps."
@@ -116,7 +116,7 @@ def joint_coordinates(runs: Runs) -> Figure | None:
 
 
 def joint_differences(runs: Runs) -> Figure | None:
-    """The same minus those of the first case; None if there is only one."""
+    """Joint coordinates of each case minus those of the first case; None if there is only one case."""
     if len(runs) < 2:
         return None
     coordinates = shared_coordinates(runs, "joint")
@@ -138,7 +138,7 @@ def base_motion(runs: Runs) -> Figure | None:
 
 
 def driving_efforts(runs: Runs) -> Figure | None:
-    """What the constraints demand of the joints' drives, N·m or N; None without constraints in common."""
+    """Driving efforts that the constraints require, N·m or N; None without constraints in common."""
     driven = [
         c
         for c in shared_coordinates(runs, "joint")
@@ -234,7 +234,7 @@ def _after(time: Array, values: Array, begin: float) -> Array:
 
 
 def handles(runs: Runs, lines: Mapping[str, Mapping[str, Any]]) -> list[Line2D]:
-    """Of the cases, for a legend."""
+    """Legend entries of the cases."""
     return [Line2D([], [], label=run.case, **lines[run.case]) for run in runs]
 
 
@@ -243,7 +243,7 @@ def _violated(run: CaseRun) -> Array:
 
 
 def _slow_slopes(axes: Axes, runs: Runs) -> list[Line2D]:
-    """For each slow root among the cases that decay, a line with its slope above them; returns the lines."""
+    """Draw a line with the slope of each slow root above the decaying cases, and return the lines."""
     slopes: dict[str, Line2D] = {}
     for run in runs:
         decay, label = run.decay, f"slow root of Baumgarte, {decimal(run.slow_root, 3)} 1/s"

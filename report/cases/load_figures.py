@@ -1,4 +1,4 @@
-"""What the joints of all cases bear, and the shapes of their flexible links (P0 Figs. 10, 11, 19, 20)."""
+"""Figures of the joint reactions of all cases, and of their flexible links' shapes (P0 Figs. 10, 11, 19, 20)."""
 
 from __future__ import annotations
 

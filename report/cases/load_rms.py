@@ -14,7 +14,7 @@ from .outcome import CaseRun
 
 @dataclass(frozen=True)
 class LoadRms:
-    """Of the force along a joint's axis and of the force across it, N."""
+    """Root mean squares of the forces along and across a joint's axis, N."""
 
     axial: float
     normal: float

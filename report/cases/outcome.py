@@ -1,4 +1,4 @@
-"""What is left of each case of a study: its run, or why there is none."""
+"""Outcome of each case of a study: its run, or the reason of its failure."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class CaseRun:
 
     @property
     def slow_root(self) -> float:
-        """Of Baumgarte's stabilisation, real part, 1/s."""
+        """Real part of the slow root of Baumgarte's stabilisation, 1/s."""
         return self._roots[0]
 
     @property
@@ -49,7 +49,7 @@ class CaseRun:
 
     @property
     def decay(self) -> Decay | None:
-        """The straight part of ln ‖Φ‖ after the fast root has died out; None if there is none."""
+        """Straight part of ln ‖Φ‖ after the fast root has decayed; None if there is none."""
         values = self.reference.signals.get("violation_position")
         return None if values is None else straight_part(self.reference.time, values, self.settled)
 
@@ -67,7 +67,7 @@ class CaseFailure:
 
     @property
     def result(self) -> dict[str, Any]:
-        """What stands in place of a `result.json`."""
+        """Return a result for the failed case, in place of its `result.json`."""
         return {"case": self.case, "runs": [], "ok": False, "error": self.message}
 
 

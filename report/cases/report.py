@@ -114,7 +114,7 @@ def _content(chain: Chain, runs: Sequence[Outcome], command: str) -> dict[str, A
 
 
 def _inlined(pictures: Iterable[Picture]) -> list[tuple[Picture, Markup]]:
-    """Each figure, and itself as a part of the page."""
+    """Figures with their SVG elements for the page."""
     return [(picture, inline_svg(picture.svg, picture.name, picture.title)) for picture in pictures]
 
 
@@ -155,6 +155,6 @@ def _key_numbers(runs: Sequence[Outcome], ran: Sequence[CaseRun]) -> list[tuple[
 
 
 def _distances(ran: Sequence[CaseRun]) -> str:
-    """Which case lies how far from the first one."""
+    """Text that gives each case's largest difference from the first case, in percent."""
     distances = tables.largest_differences(ran)
     return ", ".join(f"{case} {tables.percent(value)}" for case, value in distances.items())

@@ -22,7 +22,7 @@ _Columns = list[tuple[str, Kind, Callable[[Outcome], str]]]
 
 
 def overview(chain: Chain, outcomes: Sequence[Outcome]) -> Table:
-    """One row per case: what it changes, whether it agrees, how well it keeps to the constraints."""
+    """One row per case: changed settings, verdict, errors and constraint violations."""
     changes = {case.name: _settings(case.set) for case in chain.cases}
     columns: _Columns = [
         ("case", "code", lambda o: o.case),
@@ -66,7 +66,7 @@ def decays(runs: Sequence[CaseRun]) -> Table:
 
 
 def differences(runs: Sequence[CaseRun]) -> Table:
-    """One row per joint coordinate that all cases have: how far they get from the first case, at most."""
+    """One row per shared joint coordinate: largest difference of each case from the first, rad or m."""
     apart = [_apart(runs, run) for run in runs[1:]]
     rows = [
         (
@@ -106,7 +106,7 @@ NOT = {"consistent": "inconsistent", "agrees": "disagrees", "holds": "violated"}
 
 
 def verdict(outcome: Outcome) -> str:
-    """In one word: failed, or the first thing that is not as it ought to be, or agrees."""
+    """Verdict of a case in one word: `failed`, the first property that does not hold, or `agrees`."""
     if isinstance(outcome, CaseFailure):
         return "failed"
     wrong = [word for key, word in NOT.items() if not outcome.result[key]]
@@ -140,7 +140,7 @@ def errors(outcome: Outcome) -> list[float]:
 
 
 def remark(outcome: Outcome) -> str:
-    """What is wrong with a case: its error, or `fmu-native-me: 7.5e−05 in base_psi_ddot` for each bad run."""
+    """Reason of a bad verdict: the error, or `fmu-native-me: 7.5e−05 in base_psi_ddot` for each bad run."""
     if isinstance(outcome, CaseFailure):
         return outcome.message
     of_runs = (
@@ -192,6 +192,6 @@ def _apart(runs: Sequence[CaseRun], other: CaseRun) -> dict[str, tuple[float, fl
 
 
 def _range(runs: Sequence[CaseRun], symbol: str) -> float:
-    """Of a coordinate's values in all cases together, rad or m."""
+    """Range of a coordinate's values over all cases, rad or m."""
     values = np.concatenate([run.reference.signals[symbol] for run in runs])
     return float(np.ptp(values))

@@ -27,7 +27,7 @@ _TITLES = {
 
 
 def page(model: Prepared, fmi: str, made_by: Sequence[Toolchain], picture: Picture | None) -> str:
-    """The page's text; it needs no other file."""
+    """Return the HTML of the FMU's documentation, which needs no other file."""
     mechanism, program = model.mechanism, model.program
     grouped = _grouped(variables.table(program))
     return fill(
@@ -61,7 +61,7 @@ def page(model: Prepared, fmi: str, made_by: Sequence[Toolchain], picture: Pictu
 
 
 def _choice(model: Prepared) -> str:
-    """Of dependent coordinates, as the native FMU makes it."""
+    """Remark on how the native FMU chooses dependent coordinates; empty if it does not choose."""
     if not model.chooses:
         return ""
     if any(isinstance(item, TreeSolve) for item in model.native_program.items):
@@ -122,7 +122,7 @@ def _toolchains(made_by: Sequence[Toolchain]) -> Table:
 
 
 def _commands(name: str, made_by: Sequence[Toolchain]) -> dict[str, str]:
-    """What rebuilds the library, in the folder `sources`: here on the system it is for, elsewhere by ziglang."""
+    """Commands that rebuild the library in the folder `sources`: `here` natively, `elsewhere` by ziglang."""
     target, flags = made_by[0].platform, f"-std=c99 {' '.join(FLAGS)} -shared"
     own = f"-std=c99 {' '.join(made_by[0].flags)} -shared"
     library = f"../binaries/{target.name}/{name}{target.suffix}"

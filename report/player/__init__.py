@@ -1,4 +1,4 @@
-"""The machine in motion, in space: a player that needs nothing but the page that it is in."""
+"""Three-dimensional player of a machine's motion, self-contained in its page."""
 
 from .player import Player, player_of, seconds_of, write_page
 

@@ -26,7 +26,7 @@ _SHORTEST, _LONGEST = 4.0, 30.0  # s that a film takes unless it is asked to go 
 
 @dataclass(frozen=True)
 class Player:
-    """What a page with a player is made of.
+    """Parts of a page with a player.
 
     markup   canvas and controls
     scripts  the scene as JSON and the JavaScript that shows it
@@ -72,7 +72,7 @@ def write_page(path: Path, scene: Scene, case: str = "", table: object = None, n
 
 
 def seconds_of(scene: Scene) -> float:
-    """How long it takes to play the scene, unless one asks for another speed."""
+    """Playing time of the scene at its default speed, s."""
     length = float(scene.time[-1] - scene.time[0])
     return length / _speed(length, scene.cyclic)
 
@@ -98,7 +98,7 @@ def _content(scene: Scene) -> dict[str, object]:
 
 
 def _speed(length: float, cyclic: bool) -> float:
-    """As near to real time as makes a film of so many seconds neither too short nor too long."""
+    """Default speed: nearest to real time among the speeds with an acceptable playing time."""
     if cyclic:
         return CYCLES[2]
     fitting = [speed for speed in SPEEDS if _SHORTEST <= length / speed <= _LONGEST]

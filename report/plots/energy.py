@@ -39,7 +39,7 @@ def energy(course: Course) -> Figure:
 
 
 def power(course: Course, reference: Trajectory) -> Figure | None:
-    """What each force element gives to the mechanism, W; None without any."""
+    """Figure of the power that each force element gives to the mechanism, W; None without elements."""
     panels = [Panel(name, "W", name) for name in course.power]
     if not panels:
         return None

@@ -1,4 +1,4 @@
-"""What the joints bear and how they rub, over time: panels in which the runs lie on the reference."""
+"""Figures of joint reactions and joint friction over time, with all runs drawn over the reference."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def magnitude(run: Trajectory, link: str, part: str) -> Array:
 
 
 def _with_magnitudes(mechanism: Mechanism, run: Trajectory) -> Trajectory:
-    """The run with `<link>_load_force` and `<link>_load_moment`."""
+    """Return the run with the signals `<link>_load_force`, N, and `<link>_load_moment`, N·m."""
     found = {
         _panel(link, part).signal: magnitude(run, link, part)
         for link in loaded_links(mechanism, run)

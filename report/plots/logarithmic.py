@@ -1,4 +1,4 @@
-"""What ought to be small, on logarithmic axes: constraint violation, and error against the reference."""
+"""Figures with logarithmic axes: constraint violations, and errors against the reference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a point goes, against where the task wants it."""
+"""Figure of a point's path against its target path."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _in_space(
     gravity: Array,
     least: float,
 ) -> Array:
-    """Where it starts, shape (3,), m."""
+    """Draw the paths in space, and return the point's initial position, shape (3,), m."""
     there = position(reference, point)
     assert there is not None
     axes.plot(*there.T, **style.reference_line())

@@ -137,7 +137,7 @@ class _Stick:
         axes.plot(*at, form, color=inside, markeredgecolor=colour, markersize=size, zorder=order)
 
     def _supports(self, axes: Axes3D, colour: str, order: int) -> Array:
-        """The base as the outline of its supports; returns their positions, shape (supports, 3)."""
+        """Draw the base as the outline of its supports, and return their positions, shape (supports, 3), m."""
         supports = self._mechanism.supports
         if not supports:
             return np.empty((0, 3))

@@ -79,7 +79,7 @@ def _solids(axes: Axes3D, scene: Scene, frames: Array) -> Iterator[Artist]:
 
 
 def _facing(faces: Array) -> Array:
-    """How much each face looks towards the light, −1 to 1."""
+    """Cosine of the angle between each face's normal and the light, −1 to 1."""
     normals = np.cross(faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 1])
     return np.asarray(normals @ _LIGHT / np.maximum(np.linalg.norm(normals, axis=1), 1e-300))
 
@@ -118,7 +118,7 @@ def _ring(z: float, radius: float = 1.0) -> Array:
 
 
 def _between(low: Array, high: Array) -> Array:
-    """What joins two rings, the second one above the first."""
+    """Faces between two rings of points, the second ring above the first."""
     return np.stack([low, np.roll(low, -1, axis=0), np.roll(high, -1, axis=0), high], axis=1)
 
 

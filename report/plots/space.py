@@ -151,12 +151,12 @@ def label_places(axes: Axes3D, places: Mapping[str, Array]) -> None:
 
 
 def _numbers(axes: Axes3D) -> list[Text]:
-    """What is written along the axes, where it was drawn; `get_ticklabels` would lay it into the plane."""
+    """Texts along the axes at their drawn places; `get_ticklabels` would move them into the plane."""
     return [text for axis in _three(axes) for text in (axis.label, *(tick.label1 for tick in axis.majorTicks))]
 
 
 def _shared(axes: Axes3D, places: Mapping[str, Array]) -> list[tuple[tuple[float, float], str]]:
-    """Where labels go in the picture's plane, data coordinates, and their texts."""
+    """Places of labels in the picture's plane, data coordinates, with texts; near labels share a place."""
     found: list[tuple[Array, Array, list[str]]] = []
     for name, place in places.items():
         flat = np.array(proj3d.proj_transform(*place, axes.get_proj())[:2], dtype=float)

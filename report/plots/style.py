@@ -1,4 +1,4 @@
-"""How all figures look: one colour per run, a thick grey reference, quiet axes."""
+"""Style of all figures: one colour per run, a thick grey reference, quiet axes."""
 
 from __future__ import annotations
 

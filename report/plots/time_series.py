@@ -55,7 +55,7 @@ def base_motion(mechanism: Mechanism, reference: Trajectory, runs: Sequence[Traj
 
 
 def driving_efforts(mechanism: Mechanism, reference: Trajectory, runs: Sequence[Trajectory]) -> Figure | None:
-    """What the constraints demand of the joints' drives, N·m or N, over time in s; None without constraints."""
+    """Figure of driving efforts that the constraints require, N·m or N, over time; None without constraints."""
     driven = [c for c in of_role(mechanism, "joint") if c.signal("effort").name in reference.signals]
     panels = [Panel(c.name, c.effort_unit, c.signal("effort").name) for c in driven]
     return draw(panels, columns_for(driven), reference, runs) if panels else None
@@ -113,14 +113,14 @@ def draw_panel(
 
 
 def set_title(axes: Axes, panel: Panel, factor: float) -> None:
-    """What the panel shows and its unit, times the factor that its values were divided by."""
+    """Set the panel's title with its unit, times the factor that its values were divided by."""
     power = "" if factor == 1.0 else style.power_of_ten(factor) + " "
     unit = f"{power}{unit_text(panel.unit)}".strip()
     axes.set_title(f"{panel.title}  in {unit}" if unit else panel.title)
 
 
 def natural_height(panel: Panel, reference: Trajectory) -> float:
-    """What the vertical axis shows at least, in the signal's unit: no picture of rounding (see `scales`)."""
+    """Least range of the vertical axis, in the signal's unit, which hides rounding (see `scales`)."""
     signal = panel.signal
     found = scales({signal: reference.signals[signal]}, {signal: panel.unit}, reference.natural)
     return found.get(signal, 0.0)
@@ -153,7 +153,7 @@ def panels_of(coordinates: Sequence[Coordinate]) -> list[Panel]:
 
 
 def columns_for(coordinates: Sequence[Coordinate]) -> int:
-    """How many panels go side by side."""
+    """Number of panels side by side."""
     return 1 if len(coordinates) <= 3 else 2 if len(coordinates) <= 10 else 3
 
 

@@ -1,4 +1,4 @@
-"""What a sweep's page is made of."""
+"""Content of a sweep's page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...core.trajectory import Array
 
 @dataclass(frozen=True)
 class Effects:
-    """What an objective depends on: `method`, measures by name with one number per key, and their confidence."""
+    """Sensitivity of an objective: `method`, measures by name with one number per key, and their spread."""
 
     method: str
     keys: tuple[str, ...]
@@ -52,7 +52,7 @@ class Content:
 
     @property
     def runs(self) -> int:
-        """How many."""
+        """Number of runs."""
         return len(self.reasons)
 
     def worst(self, objective: str, count: int) -> NDArray[np.int64]:

@@ -73,7 +73,7 @@ def _shown(content: Content, name: str) -> str:
 
 
 def _objectives(content: Content) -> Table:
-    """One row per objective: what it is, and where it lies."""
+    """One row per objective: expression, and statistics of its values."""
 
     def column(of: Callable[[Any], float]) -> Callable[[str], str]:
         def text(name: str) -> str:
@@ -126,7 +126,7 @@ def _cell(value: Any) -> str:
 
 
 def _reasons(content: Content) -> list[tuple[int, int, str]]:
-    """How often, the first run, and why: reasons that differ by numbers alone count as one."""
+    """Count, first run and text of each reason of failure; reasons that differ only by numbers are one."""
     firsts: dict[str, int] = {}
     counts: Counter[str] = Counter()
     for run, reason in enumerate(content.reasons):

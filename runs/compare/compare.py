@@ -14,11 +14,12 @@ from ...core.trajectory import Array, Trajectory
 from .scales import VIOLATIONS, scales
 
 _ROUNDING = 1e-12  # times that differ by less than this fraction of the horizon are the same
+_LACKING = 1e-9  # of a horizon: time by which a span may be shorter and still covers it
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a run differs from the reference by.
+    """Differences between a run and the reference.
 
     Parameters:
         name                the run's name
@@ -31,6 +32,8 @@ class Comparison:
         tolerance           largest admissible relative error
         ok                  whether all differences are finite and within the tolerance
         note                what a reader must know, such as signals that were not compared
+        singular_from       time of the first singular configuration, s, if the run came to no end and is compared
+                            up to there; None: the whole run is compared
         sensitive_from      time from which on right runs may differ by more than the tolerance, s; None: they may
                             not, or that was not asked for
     """
@@ -49,6 +52,7 @@ class Comparison:
     violation_velocity: float | None = None
     note: str = ""
     sensitive_from: float | None = None
+    singular_from: float | None = None
 
     @classmethod
     def failed(cls, name: str, tolerance: float, note: str) -> Comparison:
@@ -83,7 +87,14 @@ class CommonGrid:
 
     def up_to(self, time: float) -> CommonGrid:
         """Return the instants up to a time, s."""
-        kept = self.time <= time
+        return self._kept(self.time <= time)
+
+    def outside(self, spans: Iterable[tuple[float, float]]) -> CommonGrid:
+        """Return the instants outside of time spans, s."""
+        within = [(self.time > begin) & (self.time < end) for begin, end in spans]
+        return self._kept(~np.any(within, axis=0)) if within else self
+
+    def _kept(self, kept: NDArray[np.bool_]) -> CommonGrid:
         reference, run = (
             {name: values[kept] for name, values in signals.items()} for signals in (self.reference, self.run)
         )
@@ -103,7 +114,8 @@ def compare(
     """Largest absolute and relative difference of each signal that the two runs share.
 
     A relative error is the largest absolute difference over the signal's scale (`scales`). A value that is not
-    finite makes the error infinite.
+    finite makes the error infinite. Instants within the steps in which the reference crosses singular
+    configurations are not compared: accelerations and forces are quotients of small numbers there.
 
     Parameters:
         units      signal → unit; a signal without one is a group of its own
@@ -116,7 +128,7 @@ def compare(
     """
     grid = on_common_grid(reference, run)
     scale = scales(grid.reference, units, reference.natural)
-    grid = grid.up_to(until)
+    grid = _regular(reference, grid).up_to(until)
     absolute = {name: _largest(values) for name, values in grid.differences().items()}
     relative = {name: float(error / scale[name]) for name, error in absolute.items()}
     worst = max(relative, key=relative.__getitem__)
@@ -129,7 +141,7 @@ def compare(
         max_rel_error=relative[worst],
         tolerance=tolerance,
         ok=relative[worst] <= tolerance
-        and _covers(span, horizon)
+        and covers(span, horizon)
         and all(np.isfinite([*violations.values()]))
         and not (complete and set(reference.signals) ^ set(run.signals)),
         horizon=span,
@@ -146,8 +158,14 @@ def error_over_time(reference: Trajectory, run: Trajectory, units: Mapping[str, 
     """Times, shape (N,), s, and the largest |difference|/scale over all signals at each of them, shape (N,)."""
     grid = on_common_grid(reference, run)
     scale = scales(grid.reference, units, reference.natural)
+    grid = _regular(reference, grid)
     errors = [values / scale[name] for name, values in grid.differences().items()]
     return grid.time, np.max(errors, axis=0)
+
+
+def _regular(reference: Trajectory, grid: CommonGrid) -> CommonGrid:
+    """Instants outside of the steps in which the reference crosses singular configurations."""
+    return grid.outside(passed.crossed for passed in reference.singular if passed.crossed is not None)
 
 
 def on_common_grid(reference: Trajectory, run: Trajectory) -> CommonGrid:
@@ -184,7 +202,7 @@ def _check_time(trajectory: Trajectory) -> None:
 
 
 def _overlap(first: Array, second: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which times of either grid lie in the span that both cover."""
+    """Whether each time of either grid lies in the span that both cover."""
     if not (len(first) and len(second)):
         return np.zeros(len(first), dtype=bool), np.zeros(len(second), dtype=bool)
     start, stop = max(first[0], second[0]), min(first[-1], second[-1])
@@ -221,14 +239,15 @@ def _largest(values: Array) -> float:
     return largest if np.isfinite(largest) else np.inf
 
 
-def _covers(span: float, horizon: float) -> bool:
-    return span >= horizon * (1 - 1e-9)
+def covers(span: float, horizon: float) -> bool:
+    """Whether a time span, s, covers a horizon, s, but for rounding."""
+    return span >= horizon * (1.0 - _LACKING)
 
 
 def _note(reference: Trajectory, run: Trajectory, grid: CommonGrid) -> str:
     notes = [run.note] if run.note else []
     span, full = float(grid.time[-1] - grid.time[0]), float(reference.time[-1] - reference.time[0])
-    if not _covers(span, full):
+    if not covers(span, full):
         notes.append(f"compared over {span:.6g} s of {full:.6g} s")
     if grid.interpolated:
         notes.append("output times differ, interpolated by a cubic spline")

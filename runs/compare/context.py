@@ -19,7 +19,7 @@ from .findings import Finding, agreement
 
 @dataclass(frozen=True)
 class RunReport:
-    """What `run` found out; the source of `result.json`, of the figures and of `report.html`.
+    """Results of `run`: the source of `result.json`, of the figures and of `report.html`.
 
     Parameters:
         model        what ran, its case applied
@@ -39,6 +39,7 @@ class RunReport:
         facts, notes further facts of the model (name → text), and remarks on the verdict
         loaded       the reference's run with loads of all joints, if they are known
         doubts       sentences against the agreement of the runs, beside those by their signals
+        unconfirmed  why the oracle has no run to compare with; empty if it has one
     """
 
     model: Prepared
@@ -59,10 +60,11 @@ class RunReport:
     plausible: tuple[Remark, ...] = ()
     loaded: Trajectory | None = None
     doubts: tuple[str, ...] = ()
+    unconfirmed: str = ""
 
     @property
     def mechanism(self) -> Mechanism:
-        """Of plain numbers."""
+        """Mechanism with plain numbers."""
         return self.model.mechanism
 
     @property
@@ -73,7 +75,8 @@ class RunReport:
     @property
     def agrees(self) -> Finding:
         """Whether every run agrees with the reference, and over how much of its time."""
-        found = agreement(self.others, float(self.reference.time[-1] - self.reference.time[0]))
+        span = float(self.reference.time[-1] - self.reference.time[0])
+        found = agreement(self.others, span, self.unconfirmed)
         return Finding(False, "; ".join([found.text.rstrip("."), *self.doubts]) + ".") if self.doubts else found
 
     @property
@@ -88,7 +91,7 @@ class RunReport:
 
     @property
     def remarks(self) -> list[tuple[str, str]]:
-        """What a reader must know: the run's name, or nothing, and the remark."""
+        """Remarks for the reader: the run's name, or empty, and the text."""
         return [(c.name, c.note) for c in self.comparisons if c.note] + [("", note) for note in self.notes]
 
     @property
@@ -99,7 +102,7 @@ class RunReport:
 
     @cached_property
     def modes(self) -> tuple[Mode, ...]:
-        """Of the equations linearised at the start, the stiffest one first."""
+        """Modes of the equations linearised at the start, the stiffest one first."""
         return analysis.modes(self.model.problem)
 
     @cached_property

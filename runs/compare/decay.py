@@ -1,4 +1,4 @@
-"""How fast constraint violations die out: Baumgarte's roots, and the straight part of a logarithmic plot."""
+"""Decay of constraint violations: Baumgarte's roots, and the straight part of a logarithmic plot."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ...core.trajectory import Array
 _LEAST = 5  # samples that make a line
 _SCATTER = 0.003  # of the natural logarithm about the line, root mean square: 0.3 % of the value
 _DROP = math.log(2.0)  # what stays above half of its first value does not decay
+_EQUAL = 1e-6  # of alpha: roots that differ by less count as one, whose formula loses no digits
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,9 @@ def baumgarte_roots(alpha: float, beta: float) -> tuple[float, float]:
 
 
 def free_decay(time: Array, alpha: float, beta: float) -> tuple[Array, Array]:
-    """How ẍ + 2α ẋ + β² x = 0 goes on, shape (2, N) each, x and ẋ: from x = 1, ẋ = 0, and from x = 0, ẋ = 1."""
+    """Solutions x and ẋ of ẍ + 2α ẋ + β² x = 0, shape (2, N) each: from x = 1, ẋ = 0, and from x = 0, ẋ = 1."""
     root = cmath.sqrt(alpha**2 - beta**2)
-    if abs(root) <= 1e-6 * alpha:  # twice the same root
+    if abs(root) <= _EQUAL * alpha:  # twice the same root
         left = np.exp(-alpha * time)
         ones = ((1 + alpha * time) * left, -(alpha**2) * time * left)
         return np.array(ones), np.array([time * left, (1 - alpha * time) * left])

@@ -1,4 +1,4 @@
-"""The three things that a verdict says: the description is consistent, the runs agree, the constraints hold."""
+"""Findings of a verdict: the description is consistent, the runs agree, the constraints hold."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ from ...analysis import Residuals, residuals
 from ...analysis.prepared import Prepared
 from ...core.trajectory import Array, Trajectory
 from ...mechanism import signal_names
-from .compare import Comparison, listed
+from .compare import Comparison, covers, listed
 from .decay import free_decay
 
 _SLACK = 1.01  # of a decay that is known by its start
+_NAMED = 0.1  # of the largest violation of a row: rows that are violated by more are named
 _UNIT = {0: "", 1: " per s", 2: " of its acceleration"}
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Whether one of the three is so, and a sentence about it."""
+    """Finding of a verdict: whether it is good, and a sentence about it."""
 
     ok: bool
     text: str
 
 
 def consistency(model: Prepared, found: Residuals) -> Finding:
-    """Every row holds at the start, or is known to start violated; what is left out holds all the time.
+    """Whether all constraints hold at the start or are declared to start violated, and redundant ones hold always.
 
     found   of the reference's run, or of its start alone
     """
@@ -57,11 +58,12 @@ def start_consistency(model: Prepared) -> Finding:
     return consistency(model, at_start)
 
 
-def agreement(comparisons: Sequence[Comparison], full: float) -> Finding:
+def agreement(comparisons: Sequence[Comparison], full: float, unconfirmed: str = "") -> Finding:
     """Every run agrees with the reference as far as it goes; says how far.
 
     comparisons   without the reference's own
     full          the reference's time span, s
+    unconfirmed   why the oracle has no run; empty if it has one
     """
     if not comparisons:
         return Finding(True, "Only the reference solver ran, so there is nothing to compare it with.")
@@ -71,17 +73,31 @@ def agreement(comparisons: Sequence[Comparison], full: float) -> Finding:
             False,
             f"{len(failed)} of {len(comparisons)} runs do not agree with the reference: {', '.join(failed)}.",
         )
-    short = [c for c in comparisons if c.horizon < full * (1 - 1e-9)]
+    short = [c for c in comparisons if not covers(c.horizon, full)]
     count = len(comparisons) - len(short)
     whole = [f"{count} run{'s' if count > 1 else ''} over all of {full:.4g} s"] if count else []
     parts = [f"{c.name} over {c.horizon:.3g} s of {full:.4g} s" for c in short]
     begins = [c.sensitive_from for c in comparisons if c.sensitive_from is not None]
     said = f" The motion is sensitive: comparison is meaningful up to t = {min(begins):.4g} s." if begins else ""
+    if any(c.singular_from is not None for c in comparisons):
+        said += _lost(comparisons)
+    said += f" The oracle does not confirm it, because it has no run: {unconfirmed}." if unconfirmed else ""
     return Finding(True, f"Agreement with the reference solver: {'; '.join([*whole, *parts])}.{said}")
 
 
+def _lost(comparisons: Sequence[Comparison]) -> str:
+    """Sentence about runs that are compared up to the first singular configuration only."""
+    names = [c.name for c in comparisons if c.singular_from is not None]
+    begin = min(c.singular_from for c in comparisons if c.singular_from is not None)
+    return (
+        f" The constraints depend on each other at t = {begin:.4g} s for the first time."
+        f" {', '.join(names)} did not keep"
+        " the branch of the motion there or later and ended with a message, so the comparison ends before."
+    )
+
+
 def holding(model: Prepared, found: Residuals, runs: Sequence[Trajectory]) -> Finding:
-    """Violations of all runs stay below `simulation.violation`, above what is left of the start's.
+    """Whether all runs keep violations below `simulation.violation` once the initial violation has decayed.
 
     found   of the reference's run
     """
@@ -149,7 +165,7 @@ def _left_out(model: Prepared, found: Residuals) -> Iterator[str]:
 
 
 def _opened(model: Prepared, found: Residuals, run: Trajectory) -> Iterator[str]:
-    """Where the run's violation exceeds what it may be."""
+    """Yield a sentence for each level at which the run's violation exceeds its limit."""
     limit = model.chain.simulation.violation
     levels = [("violation_position", 0, limit, ""), ("violation_velocity", 1, limit * _rate(model), " per s")]
     for signal, level, most, unit in levels:
@@ -171,11 +187,11 @@ def _which(found: Residuals, level: int, run: Trajectory) -> str:
     if run.name != "reference":
         return ""
     largest = np.max(np.abs((found.position, found.velocity)[level]), axis=0)
-    return f" ({listed([found.names[i] for i in np.flatnonzero(largest > 0.1 * largest.max())])})"
+    return f" ({listed([found.names[i] for i in np.flatnonzero(largest > _NAMED * largest.max())])})"
 
 
 def _decayed(model: Prepared, found: Residuals) -> tuple[Array, Array]:
-    """What is left of the start's violations, positions and velocities, shape (N, m) each."""
+    """Remainders of the initial violations over time, of positions and velocities, shape (N, m) each."""
     chain = model.chain.constraints
     if chain.formulation == "gpme_reduced":
         left = np.exp(-chain.kappa * found.time)

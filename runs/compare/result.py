@@ -13,7 +13,7 @@ from .context import RunReport
 
 _OF_RUN = (
     *("name", "wall_s", "steps", "max_abs_error", "max_rel_error", "violation_position", "ok"),
-    *("violation_velocity", "worst_signal", "horizon", "sensitive_from", "tolerance", "note"),
+    *("violation_velocity", "worst_signal", "horizon", "sensitive_from", "singular_from", "tolerance", "note"),
 )
 
 

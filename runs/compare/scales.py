@@ -1,4 +1,4 @@
-"""What a difference of two runs is measured by: a signal's range, or its natural magnitude where it is at rest."""
+"""Scales of differences between runs: a signal's range, or its natural magnitude if it is at rest."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def scales(
 
 
 def _own(name: str, values: Array, unit: str | None) -> Magnitude:
-    """By the values alone."""
+    """Magnitude of a signal from its values alone."""
     largest, extent = _finite(np.max(np.abs(values))), _finite(np.ptp(values))
     size = largest if unit in _FROM_ZERO else max(extent, _OFFSET * largest)
     return Magnitude(name, unit or f"unit of {name}", name.partition("_")[0], size)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...core.trajectory import Array, Trajectory
-from .compare import Comparison, compare, error_over_time
+from .compare import Comparison, compare, covers, error_over_time
 
 CHANGE = 1e-12  # of each signal's scale: change of the initial state
 FINER = 0.01  # of a solver's tolerance, where a run is repeated
@@ -35,6 +35,10 @@ class Sensitivity:
 
     time: Array
     allowed: Array
+
+    def scaled(self, factor: float) -> Sensitivity:
+        """Return the errors that a run may have which is granted so many times the error before amplification."""
+        return replace(self, allowed=factor * self.allowed)
 
     def begin(self, tolerance: float) -> float | None:
         """Return the last output time, s, before a right run may exceed a tolerance; None: it never may."""
@@ -59,12 +63,15 @@ def sensitivity(
         units      signal → unit
         tolerance  relative, which the description asks of solvers
     """
-    own, amplified = (
-        np.maximum.accumulate(np.nan_to_num(error_over_time(reference, run, units)[1], nan=np.inf))
-        for run in (finer, moved)
-    )
+    (time, own), (_, amplified) = (_accumulated(reference, run, units) for run in (finer, moved))
     growth = amplified / max(float(amplified[0]), CHANGE)
-    return Sensitivity(reference.time, np.maximum(max(tolerance, _LEAST_ERROR) * growth, _OF_REFERENCE * own))
+    return Sensitivity(time, np.maximum(max(tolerance, _LEAST_ERROR) * growth, _OF_REFERENCE * own))
+
+
+def _accumulated(reference: Trajectory, run: Trajectory, units: Mapping[str, str]) -> tuple[Array, Array]:
+    """Times, s, and the largest error up to each of them, shape (N,) each."""
+    time, error = error_over_time(reference, run, units)
+    return time, np.maximum.accumulate(np.nan_to_num(error, nan=np.inf))
 
 
 def judged(
@@ -75,13 +82,13 @@ def judged(
     The tolerance stays; it holds up to the time when a right run may exceed it. After that time the run may differ
     by as much as the reference's repetitions allow, and by no more.
     """
-    begin, covered = known.begin(comparison.tolerance), comparison.horizon >= reference.time[-1] * (1.0 - 1e-9)
+    begin, covered = known.begin(comparison.tolerance), covers(comparison.horizon, float(reference.time[-1]))
     if begin is None or not covered:
         return comparison
     if not known.explains(*error_over_time(reference, run, units), comparison.tolerance):
         more = f"the motion is sensitive from t = {begin:.4g} s, but the run differs by more than that explains"
         return replace(comparison, note=_joined(comparison.note, more))
-    if not _is_long_enough(reference.time, begin):
+    if not is_long_enough(reference.time, begin):
         early = f"sensitive from t = {begin:.4g} s: too early for a comparison"
         return replace(comparison, sensitive_from=begin, note=_joined(comparison.note, early))
     found = compare(reference, run, units, comparison.tolerance, until=begin, complete=True)
@@ -89,7 +96,8 @@ def judged(
     return replace(found, sensitive_from=begin, note=_joined(comparison.note, said))
 
 
-def _is_long_enough(time: Array, begin: float) -> bool:
+def is_long_enough(time: Array, begin: float) -> bool:
+    """Whether a comparison up to a time, s, is one, with the output times of the whole run, shape (N,), s."""
     return begin >= _EARLIEST * float(time[-1]) and int(np.count_nonzero(time <= begin)) > _FEWEST
 
 

@@ -1,4 +1,4 @@
-"""In a process of its own: what an FMU of foreign code does to its process, it does not do to this one."""
+"""Run of FMUs in a separate process, so that a crash of foreign code does not end this one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _JOB, _DONE, _FRACTION = "job", "done", "fraction"
 
 
 def apart(name: str, action: Callable[..., T], report: Report | None = None) -> T:
-    """What `action(progress=…)` returns, done by another process, and its GpmelicaErrors.
+    """Run `action(progress=…)` in another process; return its result, or raise its GpmelicaError.
 
     action  a function of a module, or `partial` of one; it goes there pickled
     report  told how much of it is done, 0 … 1
@@ -58,7 +58,7 @@ def _how(status: int) -> str:
 
 
 def main(folder: Path) -> None:
-    """What the process does."""
+    """Run the job of a folder in this process and write its result."""
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     action = pickle.loads((folder / _JOB).read_bytes())
     try:

@@ -1,4 +1,4 @@
-"""What an FMU's C code prints does not get between a command and its answer."""
+"""Redirection of an FMU's stdout, so that it does not mix with a command's output."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def read_inputs(path: Path, names: Sequence[str], stop: float) -> InputTable:
 
 
 def given_inputs(columns: Mapping[str, ArrayLike], names: Sequence[str], stop: float) -> InputTable:
-    """The same from arrays of one length, `time` among them; raises DescriptionError."""
+    """Input table from arrays of one length, including `time`; raises DescriptionError."""
     _some("inputs", names)
     try:
         rows = np.array([np.asarray(column, dtype=float) for column in columns.values()])
@@ -141,7 +141,7 @@ def _value_problems(name: str, column: Masked) -> list[Problem]:
 
 
 def _time_problems(column: Masked, stop: float) -> list[Problem]:
-    """Of the times that are numbers; without the first or last one nothing is said of what they cover."""
+    """Problems of the times that are numbers; coverage is only checked if the first and last time are numbers."""
     problems, time = [], np.ma.filled(column, np.nan)
     if time[0] > 0.0 or time[-1] < stop * (1 - 1e-9):
         span = f"{time[0]:.9g} to {time[-1]:.9g} s"

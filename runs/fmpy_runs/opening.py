@@ -1,4 +1,4 @@
-"""What every run of an FMU by FMPy begins with; importing it is quick, so that workers are soon at work."""
+"""Common beginning of all runs of an FMU by FMPy; quick to import, so that workers start soon."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def check_variables(names: Iterable[str], description: Any) -> None:
 
 
 def logger(messages: list[str]) -> Callable[..., None]:
-    """What keeps an FMU's messages of failures, for FMPy."""
+    """Return a logger for FMPy that keeps an FMU's messages of failures."""
 
     def log(*arguments: Any) -> None:  # FMI 2.0 names the instance before these
         status, _, message = arguments[-3:]

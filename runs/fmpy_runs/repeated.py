@@ -31,7 +31,7 @@ _WARNING = 1  # fmi2Status: OK, Warning, Discard, Error, …
 
 @dataclass(frozen=True)
 class Span:
-    """What a run goes through: `stop` and `output_step`, s; relative tolerance of the FMU's solver."""
+    """Time span of a run: `stop` and `output_step`, s, and relative tolerance of the FMU's solver."""
 
     stop: float
     output_step: float

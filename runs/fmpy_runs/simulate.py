@@ -110,7 +110,7 @@ def simulate(
 
 
 def _with_steps(recorded: Callable[[int], Any], substeps: int) -> Any:
-    """What is recorded with so many substeps of an output step, or with more where FMPy's solver wants them."""
+    """Record with some substeps per output step, or with more if FMPy's solver requires them."""
     try:
         return recorded(substeps)
     except SolveError as error:

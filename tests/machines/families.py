@@ -168,7 +168,8 @@ def _check(oracle: Oracle, t: float, q: Array, qd: Array) -> None:
     M = answer.L @ answer.L.T
     size = np.sqrt(np.diag(M))
     singular, rank = answer.singular, oracle.rank
-    regular = rank == 0 or singular[rank - 1] > _SMALLEST * singular[0]
+    # constraints of a point that no joint moves have nothing but noise
+    regular = rank == 0 or singular[rank - 1] > max(_SMALLEST * singular[0], _LARGEST_NOISE)
     if not regular or np.linalg.cond(M / np.outer(size, size)) > _WORST or np.abs(q).max() > 1e3:
         raise ValueError("near a singular position")
     noise = singular[rank:].max(initial=0.0)

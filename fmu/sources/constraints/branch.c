@@ -6,19 +6,26 @@
 #include "branch.h"
 
 #include "evaluation.h"
+#include "point.h"
 #include "vectors.h"
 
 #include <math.h>
 
 static const double NEAR = 0.03;  /* of the largest regularity of the constraints so far: a singular neighbourhood */
 static const double STEADY = 0.3; /* of the speed: what accelerations may change, if they are to explain a change */
-static const double JUMP = 0.3;   /* of the speed: a change beyond what they explain */
+static const double JUMP = 0.4;   /* of the speed: a change beyond what they explain, and more than they may be wrong by */
 
-enum { KINDS = 2 }; /* velocities and accelerations, n_positions each */
+enum { KINDS = 2 }; /* states and their derivatives, n_states each */
 
-size_t branch_scratch(void) { return KINDS * (size_t)equations.n_positions; }
+size_t branch_scratch(void) { return KINDS * (size_t)equations.n_states; }
 
-void branch_forget(Model *model) { model->branch_is_known = false; }
+void branch_forget(Model *model) {
+    model->branch_is_known = false;
+    model->leap_at = INFINITY;
+    model->no_leap_before = -INFINITY;
+}
+
+void branch_go_back(Model *model) { model_move(model, model->branch_time, model->branch); }
 
 static const double *velocities(const Model *model) {
     return model->workspace + equations.blocks.states + equations.n_positions;
@@ -29,16 +36,16 @@ static const double *accelerations(const Model *model) {
 }
 
 static void remember(Model *model) {
-    copy_numbers(equations.n_positions, velocities(model), model->branch);
-    copy_numbers(equations.n_positions, accelerations(model), model->branch + equations.n_positions);
+    copy_numbers(equations.n_states, model->workspace + equations.blocks.states, model->branch);
+    copy_numbers(equations.n_states, model->workspace + equations.blocks.derivatives, model->branch + equations.n_states);
     model->branch_time = model_time(model);
     model->branch_is_known = true;
 }
 
 static bool jumps(const Model *model) {
     const double time = model_time(model) - model->branch_time;
-    const double *v = velocities(model), *a = accelerations(model), *before = model->branch;
-    const double *a_before = before + equations.n_positions;
+    const double *v = velocities(model), *a = accelerations(model);
+    const double *before = model->branch + equations.n_positions, *a_before = before + equations.n_states;
     double speed = 0.0, steady = 0.0, jump = 0.0;
     for (int i = 0; i < equations.n_positions; i++) {
         const double unit = equations.nominals[equations.n_positions + i];
@@ -50,25 +57,30 @@ static bool jumps(const Model *model) {
     return steady <= STEADY * speed && jump > JUMP * speed;
 }
 
-/* Outside of a singular neighbourhood: the begin of the next one may be here. After a failure the step may be repeated. */
-static bool leave(Model *model) {
-    if (model->branch_is_open && model->branch_is_known && jumps(model)) return false;
-    model->branch_is_open = false;
-    remember(model);
-    return true;
+/* Whether the solver may go back to the last point before a singular neighbourhood, and cross it in one step. */
+static bool may_leap(const Model *model) {
+    return model->co_simulation && model->step_accepted == NULL && model->branch_is_known &&
+           model->branch_time >= model->no_return_before && model_time(model) > model->no_leap_before &&
+           !isfinite(model->leap_at);
 }
 
+static bool fail(Model *model) {
+    return model_fail(model, "the constraints depend on each other shortly before t = %.15g s, and the velocities change "
+                      "abruptly there, so the motion would leave its branch; take another tolerance or method, change "
+                      "the dimensions, or end the run before", model_time(model));
+}
+
+/* A motion that has left its branch may stay in the singular neighbourhood: it is looked at there, too. Outside, the begin
+   of the next one may be here. After a failure the step may be repeated. */
 bool branch_is_kept(Model *model) {
     if (equations.n_positions == 0 || model->regularity <= 0.0) return true;
     if (!model_evaluate(model, GROUP_DYNAMICS)) return false;
     if (model->branch_time > model_time(model)) branch_forget(model); /* the step is repeated */
     model->most_regular = larger(model->most_regular, model->regularity);
-    if (model->regularity < NEAR * model->most_regular) {
-        model->branch_is_open = true;
-        return true;
-    }
-    if (leave(model)) return true;
-    return model_fail(model, "the constraints depend on each other shortly before t = %.15g s, and the velocities change "
-                      "abruptly there, so the motion would leave its branch; take another tolerance or method, change "
-                      "the dimensions, or end the run before", model_time(model));
+    if (model->branch_is_open && model->branch_is_known && jumps(model)) return fail(model);
+    const bool is_near = model->regularity < NEAR * model->most_regular;
+    model->leap_is_due = is_near && !model->branch_is_open && may_leap(model);
+    model->branch_is_open = is_near;
+    if (!is_near) remember(model);
+    return true;
 }

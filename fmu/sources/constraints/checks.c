@@ -6,6 +6,7 @@
 #include "evaluation.h"
 #include "events.h"
 #include "projection.h"
+#include "zero_length.h"
 
 static bool check(Model *model) {
     if (equations.n_checks == 0) return true;
@@ -20,9 +21,14 @@ static bool check(Model *model) {
 
 bool model_settle(Model *model, bool *moved) { return model_project(model, moved) && check(model); }
 
+bool model_begin_steps(Model *model) {
+    zero_length_forget(model);
+    return zero_length_begin(model);
+}
+
 bool model_complete_step(Model *model, bool *due) {
     bool event;
     if (!model_expect_change(model, &event) || !model_projection_due(model, due)) return false;
     *due = *due || event;
-    return branch_is_kept(model) && (*due || check(model));
+    return branch_is_kept(model) && lines_have_length(model) && (*due || check(model));
 }

@@ -9,6 +9,9 @@
 /* At the start, after a step of an inner solver, in an event. *moved: whether a projection has. */
 bool model_settle(Model *model, bool *moved);
 
+/* Before the first step of the importer's solver after an event. */
+bool model_begin_steps(Model *model);
+
 /* After a step of the importer's solver. *due: an event has to follow, for a projection or a relation that the importer
    has not noticed; else it is settled. */
 bool model_complete_step(Model *model, bool *due);

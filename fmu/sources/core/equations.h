@@ -24,9 +24,11 @@
      events     events              sets the switches
                 event_location      when, within a step, a relation changes
      constraints  projection        puts the states back on the constraints
+                zero_length         whether a line's length has passed through zero within a step
                 checks              what must hold at the start and after each step
      solvers    integrator          what an inner solver of the co-simulation is, and what every one shares
                 adaptive_step       step size control, shared by the adaptive methods
+                leap                one long step across a singular configuration
                 rk4                 classical Runge-Kutta method, fixed step
                 dormand_prince      Dormand-Prince 5(4), adaptive step
                 rosenbrock          Rosenbrock 4(3) for stiff models, adaptive step
@@ -146,6 +148,7 @@ typedef enum {
     GROUP_PROJECT_POSITION, /* from the same: a step of the positions towards the constraints; may have no stages */
     GROUP_PROJECT_VELOCITY, /* from the same: one of the velocities; may have no stages */
     GROUP_CHECKS,           /* from time, states, inputs, switches, parameters, PREPARE's results: values of checks */
+    GROUP_LENGTHS,          /* from states, parameters and PREPARE's results: lengths of lines and their rates */
     N_GROUPS
 } Group;
 
@@ -206,6 +209,7 @@ typedef struct {
     int velocity_change; /* n_states: result of PROJECT_VELOCITY, added to the states */
     int corrections;     /* N_LEVELS: sums of the norms of what projections have changed since initialisation */
     int checks;          /* n_checks: result of CHECKS */
+    int lengths;         /* 2 n_lines: length of each line, m, and its rate, m/s; result of LENGTHS */
     int calculated;      /* n_calculated: parameters that follow from others; result of PREPARE */
     int requirements;    /* n_requirements: values that must be within bounds; result of PREPARE */
 } Blocks;
@@ -239,6 +243,7 @@ typedef enum {
     METHOD_BDF,            /* backward differentiation, orders 1 to 5, adaptive, for stiff models */
     N_METHODS
 } Method;
+#define EXPECTED_METHODS "0 (automatic), 1 (Runge-Kutta 4), 2 (Dormand-Prince 5(4)), 3 (Rosenbrock 4(3)) or 4 (BDF)"
 
 /* Counts since initialisation; `index` of the COUNTER variables. */
 typedef enum {
@@ -352,6 +357,9 @@ typedef struct {
 
     int n_checks;
     const Check *checks; /* may be NULL if n_checks is 0 */
+    int n_lines;
+    const char *const *lines; /* n_lines: their names, for messages; may be NULL if there are none */
+    double meeting;           /* m, length at which the ends of a line meet */
     const char *const *relations; /* n_relations: what each is about, for messages; may be NULL if there are none */
 
     int n_calculated;

@@ -76,12 +76,20 @@ struct Model {
                           communication step */
     double *indicators; /* n_relations, at the begin of an inner step; as many at its end */
     double *projected; /* states before a projection, and the change of one level */
-    double *branch;    /* branch.c: velocities and accelerations before a singular configuration */
+    double *branch;    /* branch.c: states and derivatives before a singular configuration */
     double branch_time; /* s, of these */
     bool branch_is_known; /* they are of this run */
     bool branch_is_open; /* the model is near a singular configuration */
     double regularity;   /* of the constraints at the last evaluation; 0: not known, or they depend on each other */
     double most_regular; /* the largest so far */
+    bool leap_is_due;    /* the solver has come into a singular neighbourhood, which a leap is to cross */
+    double leap_at;      /* s, where that begins; INFINITY: none is planned */
+    double leap_length;  /* s, of a leap from there */
+    double no_leap_before;   /* s, from where none was necessary */
+    double no_return_before; /* s, inputs may have been others */
+    double *lengths;     /* zero_length.c: states and lengths of lines at both ends of a step */
+    double lengths_time; /* s, of its begin */
+    bool lengths_are_known; /* there */
     double *inputs_begin; /* inputs.c: values at the begin of a communication step, then rates */
     double *inputs_rates;
     double inputs_origin; /* s, the begin */

@@ -96,9 +96,11 @@ static bool set(Model *model, double *value, bool now) {
     return true;
 }
 
-void switches_follow_time(Model *model) {
+bool switches_follow_time(Model *model) {
+    bool changed = false;
     for (int k = 0; k < n_times(); k++)
-        set(model, switches_of(model) + k, has_come(times_of(model)[k], model_time(model)));
+        changed |= set(model, switches_of(model) + k, has_come(times_of(model)[k], model_time(model)));
+    return changed;
 }
 
 /* When the next kink of a table comes, s. */

@@ -12,7 +12,7 @@ void model_move(Model *model, double time, const double *states); /* unchecked, 
 void tables_follow_parameters(Model *model); /* once what their arguments are made of is known */
 
 /* Switches: which time events have come, and which relations between states hold. */
-void switches_follow_time(Model *model); /* sets those whose event time has come */
+bool switches_follow_time(Model *model); /* sets those whose event time has come; whether one has changed */
 double switches_next_time(const Model *model); /* s, of the next time event; INFINITY: none */
 
 /* For relations the model must stand evaluated. */

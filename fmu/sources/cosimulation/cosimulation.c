@@ -5,11 +5,13 @@
 #include "ahead.h"
 #include "events.h"
 #include "inputs.h"
+#include "leap.h"
 #include "methods.h"
 #include "point.h"
 #include "projection.h"
 #include "table.h"
 #include "vectors.h"
+#include "zero_length.h"
 
 #include <math.h>
 #include <string.h>
@@ -83,7 +85,9 @@ static bool check_states(Model *model) {
     return true;
 }
 
-static bool begin_after_event(Model *model) { return model_handle_event(model) && note_indicators(model); }
+static bool begin_after_event(Model *model) {
+    return model_handle_event(model) && note_indicators(model) && zero_length_begin(model);
+}
 
 /* Beyond the end of a communication step: what comes and goes within a few output steps must not be stepped over where
    the model rests. */
@@ -105,6 +109,31 @@ static bool complete(Model *model, bool shown) {
     return shown && (stops_at_event(model) || begin_after_event(model));
 }
 
+/* A leap that is planned stays so where the solver goes on from where it was. */
+static void begin_leaps(Model *model, bool resumed, bool may_pass) {
+    if (!resumed || model->leap_at < model_time(model)) model->leap_at = INFINITY;
+    model->leap_is_due = false;
+    model->no_return_before = may_pass ? -INFINITY : model->inputs_origin;
+}
+
+/* Up to where a leap is to begin, once that is known. */
+static bool advance(Model *model, const Integrator *integrator, double landing, double limit, int32_t *budget) {
+    const double end = fmin(landing, model->leap_at);
+    if (!integrator->advance(model, end, fmin(limit, model->leap_at), budget)) return false;
+    return !model->leap_is_due || leap_plan(model);
+}
+
+/* By the solver, or by a leap where it is due; *used: the solver, then what has made the last step. */
+static bool go_on(Model *model, const Integrator **used, bool passes, bool may_pass, int32_t *budget) {
+    const double event = switches_next_time(model), landing = fmin(model->end, event);
+    const double farthest = fmax(landing, fmin(model->run.stop_time, event));
+    bool leapt;
+    if (model_time(model) < model->leap_at) return advance(model, *used, landing, passes ? farthest : landing, budget);
+    if (!leap_across(model, may_pass ? farthest : landing, budget, &leapt)) return false;
+    if (leapt) *used = &leaping;
+    return true;
+}
+
 static bool integrate(Model *model, double end, bool may_pass) {
     int32_t budget = model->run.integer_settings[SETTING_SOLVER_MAX_STEPS];
     const bool resumed = ahead_resume(model, end);
@@ -114,13 +143,15 @@ static bool integrate(Model *model, double end, bool may_pass) {
     const bool passes = may_pass && can_pass(model, integrator, end - model->inputs_origin);
     model->end = end;
     model->longest_step = longest_step(model, end - model->inputs_origin, passes);
-    if (!begin_after_event(model)) return false; /* inputs may have changed relations */
+    if (!resumed) zero_length_forget(model); /* inputs may have changed forces */
+    if (!begin_after_event(model)) return false; /* and relations */
     model->slope = resumed ? ahead_slope(model) : NULL;
+    begin_leaps(model, resumed, may_pass);
     while (model_time(model) < model->end) {
-        const double landing = fmin(model->end, switches_next_time(model));
-        const double limit = passes ? fmax(landing, fmin(model->run.stop_time, switches_next_time(model))) : landing;
-        if (!integrator->advance(model, landing, limit, &budget) || !check_states(model)) return false;
-        if (model_time(model) > end) return complete(model, ahead_leave(model, end, integrator));
+        const Integrator *used = integrator;
+        if (!go_on(model, &used, passes, may_pass, &budget)) return false;
+        if (!check_states(model)) return false;
+        if (model_time(model) > end) return complete(model, ahead_leave(model, end, used));
         if (stops_at_event(model)) return true;
         if (!begin_after_event(model)) return false;
     }

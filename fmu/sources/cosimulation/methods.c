@@ -4,7 +4,14 @@
 
 #include "ahead.h"
 #include "grazing.h"
+#include "leap.h"
 #include "solver_choice.h"
+
+/* One file each in solvers. */
+extern const Integrator runge_kutta_4;
+extern const Integrator dormand_prince_54;
+extern const Integrator rosenbrock_43;
+extern const Integrator backward_differentiation;
 
 static const Integrator *const INTEGRATORS[N_METHODS] = {
     [METHOD_RUNGE_KUTTA] = &runge_kutta_4,
@@ -23,7 +30,7 @@ const Integrator *integrator_of(Model *model) {
 
 size_t integrator_scratch(void) {
     const size_t n = (size_t)equations.n_states;
-    size_t most = 0;
+    size_t most = leap_scratch();
     for (int i = FIRST_METHOD; i < N_METHODS; i++) {
         const size_t needed = n * ((size_t)INTEGRATORS[i]->vectors + (size_t)INTEGRATORS[i]->matrices * n);
         if (needed > most) most = needed;

@@ -91,7 +91,7 @@ bool variable_get_integer(Model *model, unsigned reference, int32_t *value) {
 }
 
 static const char *const EXPECTED[] = {
-    [SETTING_SOLVER_METHOD] = "0 (automatic), 1 (Runge-Kutta 4), 2 (Dormand-Prince 5(4)), 3 (Rosenbrock 4(3)) or 4 (BDF)",
+    [SETTING_SOLVER_METHOD] = EXPECTED_METHODS,
     [SETTING_SOLVER_MAX_STEPS] = "a number > 0",
     [SETTING_PROJECTION] = "1 (on) or 0 (off)",
     [SETTING_SOLVER_FINDS_START] = "1 (on) or 0 (off)",

@@ -12,13 +12,16 @@
 /* Changes of relations within a second of the model's time. */
 enum { MOST_EVENTS = 1000 };
 
+/* Forces may jump. */
+static void forget_steps(Model *model) { model->branch_is_known = model->lengths_are_known = false; }
+
 static bool count(Model *model, int relation) {
     const double time = model_time(model);
     if (!(fabs(time - model->run.events_since) < 1.0)) {
         model->run.events_since = time;
         model->run.events = 0;
     }
-    model->branch_is_known = false; /* forces may jump */
+    forget_steps(model);
     if (++model->run.events <= MOST_EVENTS) return true;
     return model_fail(model, "there are more than %d events within a second, up to t = %.15g s; the last one: %s; "
                       "make it softer, give it damping, or write noevent(...) around it", MOST_EVENTS, time,
@@ -26,7 +29,7 @@ static bool count(Model *model, int relation) {
 }
 
 bool model_handle_event(Model *model) {
-    switches_follow_time(model);
+    if (switches_follow_time(model)) forget_steps(model);
     int changed = -1;
     for (int i = 0; i <= equations.n_relations; i++) {
         const bool evaluated = equations.n_relations == 0 || model_evaluate(model, GROUP_DYNAMICS);

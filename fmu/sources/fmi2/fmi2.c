@@ -212,7 +212,7 @@ fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info) {
 }
 
 fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c) {
-    if (!ALLOWED(fmi2EnterContinuousTimeMode)) return finish_call(c, false);
+    if (!ALLOWED(fmi2EnterContinuousTimeMode) || !model_begin_steps(model_of(c))) return finish_call(c, false);
     model_of(c)->run.mode = MODE_CONTINUOUS_TIME;
     return fmi2OK;
 }

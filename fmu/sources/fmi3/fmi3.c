@@ -141,7 +141,8 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance instance, fmi3Boolean *discrete
 /* ---- Model exchange (3.2) --------------------------------------------------------------------------------------- */
 
 fmi3Status fmi3EnterContinuousTimeMode(fmi3Instance instance) {
-    return enter(instance, ALLOWED_ME(fmi3EnterContinuousTimeMode), MODE_CONTINUOUS_TIME);
+    if (!ALLOWED_ME(fmi3EnterContinuousTimeMode)) return finish(instance, false);
+    return finish_computed(instance, model_begin_steps(instance) && enter(instance, true, MODE_CONTINUOUS_TIME) == fmi3OK);
 }
 
 fmi3Status fmi3CompletedIntegratorStep(fmi3Instance instance, fmi3Boolean noSetFMUStatePriorToCurrentPoint,

@@ -10,6 +10,7 @@
 #include "projection.h"
 #include "tree_solve.h"
 #include "vectors.h"
+#include "zero_length.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -55,8 +56,9 @@ static bool allocate(Model *model) {
     const size_t indicators = 2 * (size_t)equations.n_relations;
     const size_t projected = 2 * (size_t)equations.n_states, inputs = (size_t)equations.n_inputs;
     const size_t workspace = (size_t)equations.workspace_size, branch = branch_scratch();
-    const size_t doubles = 2 * workspace + memory + solver + saved + indicators + projected + branch + 2 * inputs +
-                           (size_t)sizes.shares + (size_t)sizes.w;
+    const size_t lengths = zero_length_scratch();
+    const size_t doubles = 2 * workspace + memory + solver + saved + indicators + projected + branch + lengths +
+                           2 * inputs + (size_t)sizes.shares + (size_t)sizes.w;
     const size_t bytes = doubles * sizeof(double) + (size_t)sizes.arg * sizeof *model->arg +
                          (size_t)sizes.res * sizeof *model->res;
     model->workspace = calloc(1, bytes);
@@ -70,7 +72,8 @@ static bool allocate(Model *model) {
     model->indicators = model->saved + saved;
     model->projected = model->indicators + indicators;
     model->branch = model->projected + projected;
-    model->inputs_begin = model->branch + branch;
+    model->lengths = model->branch + branch;
+    model->inputs_begin = model->lengths + lengths;
     model->inputs_rates = model->inputs_begin + inputs;
     model->shares = model->inputs_rates + inputs;
     model->w = model->shares + sizes.shares;
@@ -93,6 +96,7 @@ void model_reset(Model *model) {
     model->factored = false;
     model->regularity = model->most_regular = 0.0;
     branch_forget(model);
+    zero_length_forget(model);
     copy_numbers(equations.n_parameters, equations.parameters, model->workspace + equations.blocks.parameters);
     copy_numbers(equations.n_inputs, equations.inputs, model->workspace + equations.blocks.inputs);
     RunState start = {.mode = MODE_INSTANTIATED, .dirty = AFTER_PARAMETERS, .stop_time = INFINITY};

@@ -10,6 +10,7 @@
 #include "evaluation.h"
 #include "methods.h"
 #include "variables.h"
+#include "zero_length.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +74,7 @@ bool snapshot_set(Model *model, const void *state) {
     memcpy(model->workspace, snapshot->workspace, workspace_bytes());
     model->factored = false;
     branch_forget(model);
+    zero_length_forget(model);
     return true;
 }
 

@@ -5,6 +5,7 @@
 #include "branch.h"
 #include "checks.h"
 #include "pace.h"
+#include "zero_length.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -24,14 +25,14 @@ bool integrator_spend_step(Model *model, int32_t *budget) {
 }
 
 bool integrator_goes_on(const Model *model, double end) {
-    return model_time(model) < end && end <= model->end && !model->event_is_due;
+    return model_time(model) < end && end <= model->end && !model->event_is_due && !model->leap_is_due;
 }
 
 bool integrator_accept_step(Model *model, double begin, StepTo step_to, const void *step) {
     bool moved;
     model->step_begin = begin;
     if (!locate_event(model, begin, step_to, step) || !model_settle(model, &moved)) return false;
-    if (!branch_is_kept(model)) return false;
+    if (!branch_is_kept(model) || !lines_have_length(model)) return false;
     model->run.counters[COUNTER_SOLVER_STEPS]++;
     model->run.last_successful_time = model_time(model);
     if (model->step_accepted != NULL) model->step_accepted(model);

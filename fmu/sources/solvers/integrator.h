@@ -32,12 +32,6 @@ typedef struct {
     double worth; /* communication steps that an inner one has to be long for it to be worth while to go beyond */
 } Integrator;
 
-/* One file each. */
-extern const Integrator runge_kutta_4;
-extern const Integrator dormand_prince_54;
-extern const Integrator rosenbrock_43;
-extern const Integrator backward_differentiation;
-
 double integrator_longest_step(const Model *model); /* s, from where the model stands */
 bool integrator_spend_step(Model *model, int32_t *budget);
 /* Whether it has not come to `end` yet, and is not to stop before. */

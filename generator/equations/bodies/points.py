@@ -19,6 +19,11 @@ class Points:
 
     def __init__(self, program: Program, mechanism: Mechanism, kinematics: Kinematics) -> None:
         self.program, self.mechanism, self.kinematics = program, mechanism, kinematics
+        self._by_law = {i.own: i.name for element in mechanism.elements for i in element.inputs} | {
+            f"{element.name}.{quantity}": measure.signal.name
+            for element in mechanism.elements
+            for quantity, measure in element.signals.items()
+        }
         self._levers: dict[str, Expr] = {}
         self._levels: dict[str, list[Expr]] = {}
         self._jacobians: dict[str, Expr] = {}
@@ -29,6 +34,8 @@ class Points:
 
     def __call__(self, name: str) -> Expr:
         """Expression of a name, at the level that the name says."""
+        if name in self._by_law:
+            return ir.symbol(self._by_law[name])
         owner, _, quantity = name.partition(".")
         if expressions.level(name) == 2 and not quantity.endswith(BIAS):
             return self._acceleration(name)

@@ -20,7 +20,7 @@ class Applied:
     force: AppliedForce
 
     def act(self, forces: Forces) -> None:
-        """Its components are variables or inputs of its name."""
+        """Add the effort or force; its components are variables or inputs of its name."""
         force, program, kinematics, name = self.force, forces.program, forces.kinematics, self.force.name
         program.section("applied force", name)
         trees = [differentiate.expand(tree) for tree in force.values or ()]
@@ -55,7 +55,7 @@ class Applied:
 
 
 def _meaning(mechanism: Mechanism, force: AppliedForce) -> tuple[str, list[str]]:
-    """Unit, and what a positive value of each component does."""
+    """Unit of an applied force, and descriptions of its components."""
     if force.coordinate is not None:
         coordinate = mechanism.coordinates[force.coordinate]
         return coordinate.effort_unit, [f"applied effort on {coordinate.name}, {coordinate.sense}"]
@@ -66,5 +66,5 @@ def _meaning(mechanism: Mechanism, force: AppliedForce) -> tuple[str, list[str]]
 
 
 def of(mechanism: Mechanism) -> Iterator[Applied]:
-    """All of them."""
+    """Return one force element for each applied force of the mechanism."""
     return (Applied(force) for force in mechanism.forces)

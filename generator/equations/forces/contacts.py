@@ -24,7 +24,7 @@ class ContactForce:
     contact: Contact
 
     def act(self, forces: Forces) -> None:
-        """Normal force, then friction."""
+        """Add the normal force and the friction on the body of the point."""
         contact, kinematics, define, name = (
             self.contact,
             forces.kinematics,
@@ -69,5 +69,5 @@ class ContactForce:
 
 
 def of(mechanism: Mechanism) -> Iterator[ContactForce]:
-    """All of them."""
+    """Return one force element for each contact of the mechanism."""
     return (ContactForce(contact) for contact in mechanism.contacts)

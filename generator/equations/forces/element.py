@@ -1,4 +1,4 @@
-"""What acts on bodies and coordinates: the interface of force elements, and the sum of what they do."""
+"""Interface of force elements, and the sum of their efforts and wrenches."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _SMALLEST = ir.constant(1e-24)  # of what has the magnitude 1 or more
 
 
 class Forces:
-    """Efforts and wrenches while they are being collected, with what elements need to define theirs.
+    """Collector of efforts and wrenches, with everything that force elements need to define them.
 
     efforts   coordinate → effort, N or N·m
-    wrenches  on bodies; joints bear them, unlike efforts on coordinates
-    outputs   what elements publish of theirs
-    stored    energies in springs, J, for who asks
-    followed  where filters lead to, by their names
+    wrenches  on bodies; joints carry them, unlike efforts on coordinates
+    outputs   outputs that elements publish
+    stored    functions that return energies in springs, J
+    followed  outputs of filters, by their names
     """
 
     def __init__(
@@ -46,34 +46,34 @@ class Forces:
         self.stored: list[Callable[[], Expr]] = []
 
     def publish(self, measure: Measure, expr: Expr) -> Expr:
-        """A definition that is an output, too; returns its symbol."""
+        """Define a quantity that is also an output; returns its symbol."""
         signal, about = measure.signal, (measure.unit, measure.description)
         self.program.give(signal.name, expr, *about)
         self.outputs.append(Output(signal, *about, ir.symbol(signal.name)))
         return ir.symbol(signal.name)
 
     def stores(self, energy: Callable[[], Expr]) -> None:
-        """Energy in a spring, J; asked for after all elements have acted, if at all."""
+        """Add the energy of a spring, J, evaluated only if the model has energy outputs."""
         self.stored.append(energy)
 
     def pressing(self, free: Expr, value: Expr) -> Expr:
-        """A value where the force `free` is positive, else 0."""
+        """Return a value if the force `free` is positive, else 0, with an event between."""
         return self.lower.relation(">", free, ZERO, value, ZERO)
 
     def overlapping(self, depth: Expr, free: Expr, value: Expr) -> Expr:
-        """A value where the depth and the force `free` are positive, else 0."""
+        """Return a value if the depth and the force `free` are positive, else 0, with events between."""
         return self.lower.relation(">", depth, ZERO, self.pressing(free, value), ZERO)
 
     def effort(self, k: int, effort: Expr) -> None:
-        """An effort on a coordinate, N or N·m."""
+        """Add an effort on a coordinate, N or N·m."""
         self.efforts[k] = self.efforts.get(k, ir.constant(0.0)) + effort
 
     def one_way(self, free: Expr) -> Expr:
-        """A force where it is positive, else 0, with an event between them."""
+        """Return a force if it is positive, else 0, with an event between."""
         return self.pressing(free, free)
 
     def wrench(self, body: int, N: Expr, F: Expr) -> None:
-        """Force F, N, and its moment N about the body's origin, N·m, on a body; shape (3,), world axes."""
+        """Add a force F, N, and its moment N about the body's origin, N·m, on a body; shape (3,), world axes."""
         self.wrenches.append(Wrench(body, N, F))
 
 
@@ -81,19 +81,19 @@ class ForceElement(Protocol):
     """A spring, a damper, an applied force, …: a file here, one in `reference.forces`, a row in the tables."""
 
     def act(self, forces: Forces) -> None:
-        """Define what it exerts, under an origin of its own, and add it to the forces."""
+        """Define the element's efforts and wrenches, under an origin of its own, and add them to the forces."""
         ...
 
 
 def size(square: Expr) -> Expr:
-    """Root of a square, but never 0, where the root has no derivative."""
+    """Square root of a square, kept above 0, at which the root has no derivative."""
     return ir.call("sqrt", _SMALLEST + square)
 
 
 def on_subtrees(
     program: Program, kinematics: Kinematics, wrenches: Sequence[Wrench], suffix: str
 ) -> dict[int, Wrench]:
-    """Body → sum of the wrenches on it and on all bodies behind it, about its origin; bodies without any: none."""
+    """Body → sum of wrenches on it and its descendants, about its origin; bodies without wrenches are missing."""
     bodies = kinematics.mechanism.bodies
     sums: dict[int, Wrench] = {}
     for b in reversed(range(len(bodies))):

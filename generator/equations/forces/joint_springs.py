@@ -24,7 +24,7 @@ class JointSpring:
     coordinate: Coordinate
 
     def act(self, forces: Forces) -> None:
-        """Nothing to define: one term per coordinate."""
+        """Add the efforts of spring and damper on the coordinate."""
         coordinate = self.coordinate
         if coordinate.stiffness is not None:
             deflection = ir.symbol(coordinate.symbol) - ir.lift(coordinate.rest)
@@ -36,7 +36,7 @@ class JointSpring:
             forces.effort(self.k, -(damping * ir.symbol(f"{coordinate.symbol}_dot")))
 
     def _number(self, forces: Forces, name: str, value: Expr | float) -> Expr:
-        """Of a spring or damper; what follows from parameters has a name, and is calculated once."""
+        """Return a constant of spring or damper; values that follow from parameters are defined once."""
         forces.program.section("springs and dampers")
         unit = _UNITS[name][self.coordinate.motion.kind]
         return forces.program.define(
@@ -45,5 +45,5 @@ class JointSpring:
 
 
 def of(mechanism: Mechanism) -> Iterator[JointSpring]:
-    """One for each coordinate."""
+    """Return one force element for each coordinate."""
     return (JointSpring(k, coordinate) for k, coordinate in enumerate(mechanism.coordinates))

@@ -1,6 +1,6 @@
 """Forces along the lines between two points: springs and dampers, expressions, FMU inputs.
 
-Ropes do not push, and those of spring and damper exert nothing where they are shorter than at rest.
+Ropes do not push. Ropes with spring and damper exert no force while they are shorter than at rest.
 
 With the unit vector u from a to b, the length L = u·(r_b − r_a) has the rate u·(v_b − v_a); a tension F pulls a
 along u and b against it.
@@ -15,11 +15,11 @@ from functools import partial
 from ....language import differentiate, ir
 from ....language.ir import Expr
 from ....mechanism import GROUND, Line, Mechanism, Place
-from ...program.program import Input
+from ...program.program import Input, Length
 from ..bodies.lengths import End, along
 from .element import ZERO, Forces
 
-LINES = "lines"  # set of equal things
+LINES = "lines"  # set of elements that are gathered in arrays
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class LineForce:
     line: Line
 
     def act(self, forces: Forces) -> None:
-        """Its length, rate and force are outputs."""
+        """Add the tension to both ends, and publish length, rate and force."""
         line, kinematics, define, name = self.line, forces.kinematics, forces.program.define, self.line.name
         forces.program.section("line", name)
         (a, at_a), (b, at_b) = self._end(forces, line.a, "a"), self._end(forces, line.b, "b")
@@ -40,6 +40,7 @@ class LineForce:
         rate = forces.publish(line.signals["rate"], u @ v)
         ends, turning = (End(a, at_a, -1.0), End(b, at_b)), (v @ v - rate * rate) / length
         forces.points.lengths.add(f"{name}.length", partial(along, kinematics, u, ends, turning))
+        forces.program.lengths.append(Length(name, length, rate))
         tension = forces.publish(line.signals["force"], self._tension(forces, length, rate))
         F = define(f"F_{name}", tension * u, "N", f"force of {name} on the body of its end a")
         add, member = forces.program.gatherings.add, (LINES, name)
@@ -51,7 +52,7 @@ class LineForce:
                 forces.wrench(body, ir.cross(lever, sign * F), sign * F)
 
     def _end(self, forces: Forces, place: Place, key: str) -> tuple[int, Expr]:
-        """Its body, and the lever from that one's origin."""
+        """Index of the body of an end, and position of the end from that body's origin."""
         lever, text = forces.kinematics.lever(place), f"end {key} of {self.line.name} from its body's origin"
         lever = forces.program.define(f"lever_{self.line.name}_{key}", lever, "m", text)
         text = f"position of end {key} of each line from the origin of its body"
@@ -93,7 +94,7 @@ class LineForce:
         return ir.lift(line.stiffness) * (length - rest) + ir.lift(line.damping) * (rate - rest_rate)
 
     def _rest(self, forces: Forces) -> tuple[Expr, Expr]:
-        """The length at rest and its rate: of an expression of t, or where a filter leads to."""
+        """Length at rest, m, and its rate, m/s, by an expression of t or by a filter's output."""
         if self.line.filter is not None:
             followed = forces.followed[self.line.filter.name]
             return followed.value, followed.rate
@@ -102,5 +103,5 @@ class LineForce:
 
 
 def of(mechanism: Mechanism) -> Iterator[LineForce]:
-    """All of them."""
+    """Return one force element for each two-point force element of the mechanism."""
     return (LineForce(line) for line in mechanism.lines)

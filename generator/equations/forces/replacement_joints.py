@@ -20,7 +20,7 @@ class ReplacementJoint:
     closure: Closure
 
     def act(self, forces: Forces) -> None:
-        """Opposite wrenches on the bodies of both frames."""
+        """Add opposite wrenches on the bodies of both frames."""
         closure, program, name = self.closure, forces.program, self.closure.name
         assert closure.stiffness is not None and closure.damping is not None
         program.section("closure", name)
@@ -43,7 +43,7 @@ class ReplacementJoint:
     def _wrenches(
         self, forces: Forces, relations: Sequence[loops.Relation], efforts: Sequence[Expr], name: str
     ) -> tuple[Expr, Expr, Expr]:
-        """F on frame b, and its moments about the origins of the bodies, the opposite on a, from all efforts."""
+        """Sum of all efforts: force on frame b, and its moments about the origins of the bodies of a and b."""
         F: Expr = ir.zeros(3)
         N_a: Expr = ir.zeros(3)
         N_b: Expr = ir.zeros(3)
@@ -65,5 +65,5 @@ def _stored(stiffness: Expr, deformation: Expr) -> Expr:
 
 
 def of(mechanism: Mechanism) -> Iterator[ReplacementJoint]:
-    """One for each closure that is no constraint."""
+    """Return one force element for each closure with springs and dampers."""
     return (ReplacementJoint(closure) for closure in mechanism.closures if closure.stiffness is not None)

@@ -16,13 +16,13 @@ _EACH = (("lower", 1.0), ("upper", -1.0))  # which stop, and the way it presses
 
 @dataclass(frozen=True)
 class Stops:
-    """On coordinate k: the force of `unilateral` at the depth beyond a stop; −effort·tanh(q̇/v_s) of friction."""
+    """Efforts on coordinate k: the law of `unilateral` beyond a stop, and −effort·tanh(q̇/v_s) of friction."""
 
     k: int
     coordinate: Coordinate
 
     def act(self, forces: Forces) -> None:
-        """One effort for each stop, and that of friction."""
+        """Add the efforts of both stops and of friction on the coordinate."""
         coordinate, program = self.coordinate, forces.program
         program.section("stops and friction of joint", coordinate.owner)
         rate = ir.symbol(f"{coordinate.symbol}_dot")
@@ -55,7 +55,7 @@ class Stops:
 
 
 def of(mechanism: Mechanism) -> Iterator[Stops]:
-    """One for each coordinate that has stops or friction."""
+    """Return one force element for each coordinate with stops or Coulomb friction."""
     return (
         Stops(k, coordinate)
         for k, coordinate in enumerate(mechanism.coordinates)

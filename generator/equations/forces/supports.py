@@ -15,7 +15,7 @@ from .element import ZERO, Forces, size
 from .unilateral import PressingLaw
 
 _UP = ir.constant([0.0, 0.0, 1.0])
-_SUPPORTS = "supports"  # set of equal things
+_SUPPORTS = "supports"  # set of elements that are gathered in arrays
 _QUANTITIES = {
     "lever": ("m", "position of each support from the origin of the base"),
     "v": ("m/s", "velocity of each support"),
@@ -32,7 +32,7 @@ class Supports:
     supports: tuple[Support, ...]
 
     def act(self, forces: Forces) -> None:
-        """One wrench for all of them."""
+        """Add one wrench on the base for all supports."""
         program, kinematics = forces.program, forces.kinematics
         program.section("base supports")
         N: Expr = ir.zeros(3)
@@ -64,7 +64,7 @@ class LinearizedSupports:
     supports: tuple[Support, ...]
 
     def act(self, forces: Forces) -> None:
-        """Efforts on the coordinates of the base."""
+        """Add efforts on the coordinates of the base."""
         program, mechanism = forces.program, forces.mechanism
         program.section("base supports, small angles")
         coordinates = mechanism.bodies[0].coordinates
@@ -88,14 +88,14 @@ class LinearizedSupports:
 
 
 def of(mechanism: Mechanism) -> Iterator[Supports | LinearizedSupports]:
-    """All of a base's supports as one element."""
+    """Return the supports of the base as one force element."""
     base = mechanism.chain.base
     if mechanism.supports and base is not None:
         yield (LinearizedSupports if base.linearized else Supports)(mechanism.supports)
 
 
 def _gather(program: Program, i: int, **values: Expr) -> None:
-    """Note the quantities of a support."""
+    """Add the quantities of support `i` to the arrays of all supports."""
     for name, value in values.items():
         unit, text = _QUANTITIES[name]
         program.gatherings.add(f"{name}_support", (_SUPPORTS, f"support{i}"), value, unit, text)
@@ -111,7 +111,7 @@ def _spring_force(support: Support, deflection: Expr, rate: Expr) -> Expr:
 
 
 def _one_sided(forces: Forces, support: Support, deflection: Expr, force: Expr) -> Expr:
-    """Nothing where a one-sided support is clear of the ground or would pull, and never more along it than on it.
+    """Force of a unilateral support: zero if clear of the ground or pulling, and no larger along it than on it.
 
     So what it holds along x and y vanishes with its force along z. If it ended all at once, what that does to the
     base could press the support onto the ground again, in no time and without end. Gap and force are outputs.

@@ -1,4 +1,4 @@
-"""Laws of what presses where it overlaps, and never pulls: contacts, stops, one-sided supports.
+"""Laws of unilateral elements, which press while they overlap and never pull: contacts, stops, supports.
 
 At the depth δ > 0 a spring and a damper exert k·δ + d·δ̇, or by Hunt and Crossley (1975) k·δⁿ·(1 + c·δ̇), where that
 is positive. Without overlap the force is exactly zero.
@@ -17,12 +17,12 @@ _TINY = ir.constant(1e-24)  # m² or rad², keeps a power of zero differentiable
 
 @dataclass(frozen=True)
 class PressingLaw:
-    """Force at a depth if it could pull, too.
+    """Force law of a unilateral element as if it could also pull.
 
     Parameters
     ----------
     stiffness, damping : Value
-        Of spring and damper, N/m and N·s/m (or N·m/rad and N·m·s/rad).
+        Constants of spring and damper, N/m and N·s/m (or N·m/rad and N·m·s/rad).
     smooth : HuntCrossley or None
         Exponent and loss in place of the damper; then the stiffness is in N/mⁿ.
     """
@@ -39,7 +39,7 @@ class PressingLaw:
         return linear * ir.power(depth * depth + _TINY, 0.5 * (ir.lift(self.smooth.exponent) - 1.0))
 
     def force(self, depth: Expr, rate: Expr) -> Expr:
-        """Spring and damper, N, at the rate of the depth."""
+        """Force of spring and damper, N, at a depth, m, and its rate, m/s."""
         if self.smooth is None:
             return self.elastic(depth) + ir.lift(self.damping) * rate
         return self.elastic(depth) * (1.0 + ir.lift(self.smooth.loss) * rate)

@@ -398,7 +398,8 @@ def _of_point(m: Expr, r: Expr) -> Expr:
 
 def _moved(six: Expr, m: Expr, s: Expr, arm: Expr) -> Expr:
     """Shape (6,): an inertia about another point, from which the old one is at `arm`."""
-    (x, y, z), (sx, sy, sz), (tx, ty, tz) = arm, s, s + m * arm
+    (x, y, z), (sx, sy, sz) = arm, s
+    tx, ty, tz = sx + m * x, sy + m * y, sz + m * z
     xx, yy, zz = x * (sx + tx), y * (sy + ty), z * (sz + tz)
     grown = [yy + zz, xx + zz, xx + yy, -(sx * y + x * ty), -(sx * z + x * tz), -(sy * z + y * tz)]
     return six + ir.array(grown)

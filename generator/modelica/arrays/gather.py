@@ -1,4 +1,4 @@
-"""Definitions of equal things as elements of arrays: one array per quantity of coordinates, bodies, supports …
+"""Arrays of quantities of one kind: one array per quantity of coordinates, bodies, supports …
 
 A definition of a program becomes a variable and equations. Definitions that are the elements of one quantity share
 a variable, in which each has a position; everything that uses one of them names the element.
@@ -31,9 +31,9 @@ _TITLES = {
 class Variable:
     """A declaration without a value, or of a parameter with one.
 
-    value     of what follows from parameters
+    value     expression of a parameter that follows from others; None for variables
     elements  position among an array's elements, from 1, → origin of the element
-    positions  of a constant table of positions
+    positions  entries of a constant table of positions, counted from 1
     """
 
     name: str
@@ -74,9 +74,9 @@ class Statement:
 
 @dataclass(frozen=True)
 class Arrangement:
-    """Variables and equations of a text.
+    """Variables and equations of a Modelica source.
 
-    program     with the elements' names in all that is no definition
+    program     the program, with names of array elements in everything except its definitions
     spaces      array → what the positions along its axes count: name of a set, or ""
     """
 
@@ -93,12 +93,12 @@ def arranged(program: Program, guesses: Mapping[str, Array]) -> Arrangement:
 
 
 def title(origin: Origin) -> str:
-    """Heading of what belongs to one part of the description, or to one step of the derivation."""
+    """Heading of the equations that come from one part of the description or one step of the derivation."""
     return str(origin)
 
 
 class _Gathering:
-    """What is known while definitions become elements of arrays."""
+    """Builder of an arrangement: it turns the definitions of a program into elements of arrays."""
 
     def __init__(self, program: Program, guesses: Mapping[str, Array]) -> None:
         self._guesses = guesses
@@ -119,7 +119,7 @@ class _Gathering:
             self._reserve(array)
 
     def arrangement(self) -> Arrangement:
-        """The whole."""
+        """Return the arrangement of all variables and equations of the program."""
         self._change, self._change_fixed = Replacement(self._places), self._in_parameters()
         owner = {
             name: array.name for array, _, elements in self._arrays.values() for name in self._owned(elements)
@@ -131,18 +131,17 @@ class _Gathering:
             elif owner[item.name] not in placed:
                 placed.add(owner[item.name])
                 self._add_array(*self._arrays[owner[item.name]])
-        for name, entry in self._arrays.items():
-            if name not in placed and self._is_asked(entry[1]):
-                self._add_array(*entry)
+        renamed = self._renamed()
+        self._add_asked({name: entry for name, entry in self._arrays.items() if name not in placed}, renamed)
         spaces = {item.name: self._counted(item.shape) for item in self._items}
         spaces |= {name: self._axes(array, elements) for array, name, elements in self._arrays.values()}
         values = {name: tuple(elements) for _, name, elements in self._arrays.values()}
-        return Arrangement(self._renamed(), tuple(self._variables), tuple(self._statements), spaces, values)
+        return Arrangement(renamed, tuple(self._variables), tuple(self._statements), spaces, values)
 
     # ---- arrays ----
 
     def _reserve(self, array: Gathered) -> None:
-        """A name for an array, and the places of its elements, if all members of its set have one."""
+        """Reserve an array's name and its elements' positions if all members of its set have the quantity."""
         labels = self._program.gatherings.sets[array.over]
         elements = [array.elements.get(label) for label in labels]
         if len(labels) < 2 or any(value is None or self._is_unfit(value) for value in elements):
@@ -160,7 +159,7 @@ class _Gathering:
         self._arrays[array.name] = (array, name, found)
 
     def _place(self, value: Expr, here: Expr, fixed: bool) -> None:
-        """Note that a symbol is an element of an array, which is made of parameters alone or not."""
+        """Note that a symbol is an element of an array; `fixed`: the array depends on parameters only."""
         owned = value.data in self._owned([value])
         if owned or value.data in self._published or (fixed and value.data in self._parameters):
             self._places[value.data] = here
@@ -170,7 +169,7 @@ class _Gathering:
             self._inlined[value.data] = self._definitions[value.data].parts[0][1]
 
     def _in_parameters(self, own: Container[str] = ()) -> Replacement:
-        """What stands for definitions in the values of parameters; own: those that keep their names."""
+        """Replacement of constant definitions in values of parameters; names in `own` are kept."""
         values = {name: place for name, place in self._fixed_places.items() if name not in own}
         values = {name: place for name, place in values.items() if name not in self._parameters or own}
         inlined = dict(self._inlined)
@@ -190,7 +189,7 @@ class _Gathering:
         return value.op != "constant"
 
     def _owned(self, elements: Iterable[Expr]) -> list[str]:
-        """Definitions among the elements that have no name of their own in the text."""
+        """Names of definitions among the elements that have no variable of their own in the Modelica source."""
         names = [value.data for value in elements if value.op == "symbol"]
         return [
             name
@@ -202,7 +201,7 @@ class _Gathering:
         ]
 
     def _add_array(self, array: Gathered, name: str, elements: list[Expr]) -> None:
-        """Its variable and the equations of its elements."""
+        """Add the variable of an array and the equations of its elements."""
         shape = (len(elements), *elements[0].shape)
         own = {value.data for value in elements if value.op == "symbol"} & set(self._definitions)
         fixed = all(self._is_fixed(value) for value in elements)
@@ -253,11 +252,18 @@ class _Gathering:
         )
 
     def _fixed_value(self, name: str, value: Expr) -> Expr:
-        """An element of an array of parameters, by elements of other ones."""
+        """Value of an element of an array of parameters, in terms of elements of other arrays."""
         if value.op != "symbol" or value.data not in self._owned([value]):
             return value
         own = {element.data for element in self._arrays[name][2] if element.op == "symbol"}
-        return folded(self._in_parameters(own)(self._definitions[value.data].parts[0][1]))
+        change, unnamed = self._in_parameters(own), own & set(self._owned(self._arrays[name][2]))
+
+        def written(definition: str) -> Expr:
+            """Its value; elements of the array itself, which cannot name one another, by their values."""
+            found = change(self._definitions[definition].parts[0][1])
+            return Replacement({other: written(other) for other in found.symbols & unnamed})(found)
+
+        return folded(written(value.data))
 
     def _guess(self, elements: list[Expr]) -> Array | None:
         found = [self._guesses.get(value.data) if value.op == "symbol" else None for value in elements]
@@ -270,13 +276,21 @@ class _Gathering:
         return (array.over, *("" for _ in elements[0].shape))
 
     def _counted(self, shape: Shape) -> tuple[str, ...]:
-        """What the axes of a variable count, by its size: coordinates, or nothing that is known."""
+        """Name of the set that each axis of a variable counts: `coordinates` for length n, else empty."""
         n = len(self._program.gatherings.sets.get("coordinates", ()))
         return tuple("coordinates" if size == n else "" for size in shape)
 
-    def _is_asked(self, name: str) -> bool:
-        """Whether an equation so far names an array."""
-        return any(name in statement.right.symbols | statement.left.symbols for statement in self._statements)
+    def _add_asked(self, waiting: dict[str, tuple[Gathered, str, list[Expr]]], renamed: Program) -> None:
+        """Add the arrays that equations, derived parameters or anything outside the items name; no others."""
+        while asked := [name for name, entry in waiting.items() if entry[1] in self._named(renamed)]:
+            for name in asked:
+                self._add_array(*waiting.pop(name))
+
+    def _named(self, renamed: Program) -> set[str]:
+        """Names in all equations and derived parameters so far, and in everything outside the items."""
+        expressions = [expr for statement in self._statements for expr in (statement.left, statement.right)]
+        expressions += [variable.value for variable in self._variables if variable.value is not None]
+        return set().union(*(expr.symbols for expr in [*expressions, *_asked(renamed)]))
 
     # ---- all other items ----
 
@@ -327,7 +341,7 @@ class _Gathering:
                 self._statements.append(Statement(symbol[k, 0:k], symbol[0:k, k], item.origin, heading))
 
     def _renamed(self) -> Program:
-        """The program with the elements' names outside its items."""
+        """Return the program with names of array elements in all expressions outside its items."""
         program, change = self._program, self._change
         start = program.start
         if start is not None:
@@ -343,13 +357,19 @@ class _Gathering:
             start_values=[replace(v, expr=change(v.expr)) for v in program.start_values],
             checks=[replace(a, value=change(a.value)) for a in program.checks],
             assertions=[replace(a, value=change(a.value)) for a in program.assertions],
+            lengths=[replace(x, value=change(x.value), rate=change(x.rate)) for x in program.lengths],
             requirements=[replace(r, value=change(r.value)) for r in program.requirements],
             start=start,
         )
 
 
 def _narrowed(left: Expr, right: Expr) -> tuple[Expr, Expr]:
-    """Both sides of an equation of blocks with one row or column as an equation of these."""
+    """Both sides of an equation of blocks with one row or column as an equation of these.
+
+    A list of one number is that number: in loops rumoca refuses `W[:,i] = zeros(1)`.
+    """
+    if left.op == "index" and left.shape == (1,) and right.op == "constant":
+        return _narrow(left), ir.constant(float(right.data[0]))
     if left.op != "index" or right.op != "index":
         return left, right
     if [isinstance(key, slice) for key in left.data] != [isinstance(key, slice) for key in right.data]:
@@ -367,7 +387,7 @@ def _is_kept(item: Item) -> bool:
 
 
 def _equations(item: Item) -> Iterator[tuple[Expr, Expr]]:
-    """Of a linear system."""
+    """Left and right-hand sides of the equations of a linear system."""
     if isinstance(item, TreeSolve):
         yield from _equations(item.system)
     elif isinstance(item, ImplicitSystem):

@@ -22,7 +22,7 @@ from .tables import Tables, declared, tables_for
 
 @dataclass(frozen=True)
 class Hole:
-    """Where equations of one form may differ.
+    """Place in an equation at which equations of one form may differ.
 
     kind   position, begin or end of a block, first or last of a loop, symbol, or constant
     value  number counted from 1; name; array of numbers
@@ -54,7 +54,7 @@ class Loop:
 
     @property
     def range(self) -> str:
-        """Its values."""
+        """Modelica range of the iterator, such as `1:9` or `1:2:9`."""
         return f"{self.first}:{self.last}" if self.step == 1 else f"{self.first}:{self.step}:{self.last}"
 
 
@@ -69,7 +69,7 @@ class Walk:
         self._fill, self._tables = fill, tables
 
     def __call__(self, equation: Equation) -> Equation:
-        """The equation with filled holes."""
+        """Return the equation with filled holes."""
         if isinstance(equation, Statement):
             return replace(equation, left=self._expr(equation.left), right=self._expr(equation.right))
         first, last = self._bound("first", equation.first), self._bound("last", equation.last)
@@ -128,7 +128,7 @@ def _counted_from_0(position: object) -> object:
 
 
 def with_loops(arrangement: Arrangement) -> tuple[Arrangement, list[Equation]]:
-    """The arrangement with the tables that loops need, and the equations with loops."""
+    """Return the arrangement with the tables that loops need, and its equations with loops."""
     program = arrangement.program
     tables = tables_for(arrangement)
     iterators = [program.fresh(name) for name in ("i", "k", "m")]
@@ -165,7 +165,7 @@ class _Roller:
         self._tables, self._iterators = tables, iterators
 
     def roll(self, equations: list[Equation]) -> list[Equation]:
-        """Loops and what is left, at the place of their first equation."""
+        """Return loops, each at the place of its first equation, and the equations that are in no loop."""
         forms: dict[Hashable, list[tuple[int, Equation, list[Hole]]]] = {}
         for place, equation in enumerate(equations):
             form, holes = self._form(equation)
@@ -198,7 +198,7 @@ class _Roller:
         return _key(Walk(fill, self._tables)(equation)), holes
 
     def _loops(self, alike: list[tuple[int, Equation, list[Hole]]]) -> list[tuple[int, Equation]]:
-        """Equations of one form: loops over runs of them."""
+        """Loops over runs of equations of one form, with the places of their first equations."""
         leading = self._leading(alike)
         if leading is None:
             return [(place, equation) for place, equation, _ in alike]
@@ -213,7 +213,7 @@ class _Roller:
         return found
 
     def _left_holes(self, equation: Equation) -> range:
-        """Indices of the holes of what an equation gives."""
+        """Indices of the holes of an equation's left-hand side."""
         count = 0
 
         def fill(hole: Hole) -> object:
@@ -227,7 +227,7 @@ class _Roller:
         return range(count - 1)
 
     def _leading(self, alike: list[tuple[int, Equation, list[Hole]]]) -> int | None:
-        """The first hole, on the left, in which they differ."""
+        """Index of the first hole of the left-hand side in which the equations differ; None if there is none."""
         for i in range(len(alike[0][2])):
             if alike[0][2][i].kind == "position" and len({entry[2][i].value for entry in alike}) > 1:
                 return i

@@ -11,7 +11,7 @@ _FEWEST = 3  # terms
 
 
 def folded(expr: Expr) -> Expr:
-    """The same value; sums of products of elements, and of elements, are products and sums of blocks."""
+    """Return an expression of equal value with sums over neighbouring elements written as products of blocks."""
     if expr.op in ("symbol", "constant"):
         return expr
     if expr.op == "+":

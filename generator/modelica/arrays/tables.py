@@ -34,13 +34,13 @@ class Topology:
 
 @dataclass
 class Tables:
-    """What positions and values in loops may be written with.
+    """Constant tables by which the equations of a loop address positions and values.
 
     spaces      array → what the positions along its axes count
     known       tables of the topology
     values      set → array of parameters or constants over it → its elements
     mixed       arrays of coordinates and of their rates, which differ in unit
-    parameters  names of those that may be elements of a table, with their units
+    parameters  name → unit and shape, of parameters that may be elements of a table
     made        tables that loops have made: parameters and constants
     """
 
@@ -94,7 +94,7 @@ class Tables:
         self.used |= {table.name for table in self.known if f"{table.name}[" in text}
 
     def _affine(self, i: str, values: Sequence[int], wanted: Sequence[int]) -> str | None:
-        """The iterator and a number."""
+        """Position as the iterator plus a constant; None if the difference varies."""
         change = wanted[0] - values[0]
         if any(value + change != number for value, number in zip(values, wanted, strict=True)):
             return None
@@ -146,7 +146,7 @@ def _element(name: str, shape: ir.Shape, position: str) -> Expr:
 
 
 def _common(names: Sequence[str]) -> str:
-    """What names have in common at their begin and their end."""
+    """Common beginning and end of several names, as the name of their table."""
     begin = 0
     while len({name[: begin + 1] for name in names}) == 1 and begin < min(map(len, names)):
         begin += 1

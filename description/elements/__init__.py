@@ -1,0 +1,21 @@
+"""Tables of the force elements whose law is in `laws`: a module of the table's key each, with one class."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+from ..fields.elements import Element
+
+
+def _table(key: str) -> type[Element]:
+    module = import_module(f".{key}", __name__)
+    (found,) = (
+        value
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Element) and value.__module__ == module.__name__
+    )
+    return found
+
+
+ELEMENTS = {module.name: _table(module.name) for module in iter_modules(__path__)}

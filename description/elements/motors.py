@@ -1,0 +1,23 @@
+"""Motors whose effort follows a current, up to a limit."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from ..fields.elements import Command, Element, Expression, JointName, Quantity, number
+from ..types.bounds import POSITIVE
+
+
+class Motor(Element):
+    """A motor on a joint's coordinate: constant·current, at most its limit either way."""
+
+    measures: ClassVar = {"force": Quantity("{effort}", "effort of {name} on its coordinate")}
+
+    joint: JointName
+    """The joint's link such as `slide`, or `wrist.psi` where the joint has several coordinates."""
+    constant: Annotated[float, *number("{effort}/A", "effort of {name} per current")]
+    """Effort per current, N/A or N·m/A; negative where a positive current drives the coordinate down."""
+    limit: Annotated[float, *number("{effort}", "largest effort of {name}", POSITIVE)]
+    """Largest effort either way, N or N·m."""
+    current: Annotated[Expression | None, Command("A", "current of {name}")] = None
+    """Expression, A; without it the FMU's user gives it, as the input `<name>_current`."""

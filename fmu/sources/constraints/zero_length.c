@@ -1,0 +1,176 @@
+/* Ends of a line that meet do so between two steps. So each step is looked at by polynomials through its ends: of order
+   5 for coordinates, whose velocities and accelerations are known, of order 3 for the other states. Where a line becomes
+   shorter and then longer again, its least length is sought by bisection of the rate, which jumps at a length of zero. */
+
+#include "zero_length.h"
+
+#include "evaluation.h"
+#include "point.h"
+#include "vectors.h"
+
+#include <math.h>
+
+enum { MOST_HALVINGS = 52 };
+
+static const double STEEPER = 2.0; /* than at the ends of a part of a step: what a length may be within */
+
+/* A place within a step: its part of the step, and the lines' lengths and rates there. */
+typedef struct {
+    double part;
+    const double *lengths;
+} Place;
+
+/* Places in model->lengths: states, rates, lengths at both ends of a step; lengths in its middle and elsewhere. */
+typedef struct {
+    double *states[2], *rates[2], *lengths[2], *middle, *within;
+} Memory;
+
+static Memory lay_out(const Model *model) {
+    const int n = equations.n_states, lines = 2 * equations.n_lines;
+    double *next = model->lengths;
+    Memory m;
+    for (int end = 0; end < 2; end++, next += 2 * n + lines) {
+        m.states[end] = next;
+        m.rates[end] = next + n;
+        m.lengths[end] = next + 2 * n;
+    }
+    m.middle = next;
+    m.within = next + lines;
+    return m;
+}
+
+size_t zero_length_scratch(void) {
+    return equations.n_lines > 0 ? 4 * (size_t)equations.n_states + 8 * (size_t)equations.n_lines : 0;
+}
+
+void zero_length_forget(Model *model) { model->lengths_are_known = false; }
+
+static bool find_lengths(Model *model, double *lengths) {
+    if (!model_evaluate_beside(model, GROUP_LENGTHS)) return false;
+    copy_numbers(2 * equations.n_lines, model->workspace + equations.blocks.lengths, lengths);
+    return true;
+}
+
+static bool note(Model *model, const Memory *m, int end) {
+    copy_numbers(equations.n_states, model->workspace + equations.blocks.states, m->states[end]);
+    return model_derivatives(model, m->rates[end]) && find_lengths(model, m->lengths[end]);
+}
+
+bool zero_length_begin(Model *model) {
+    const Memory m = lay_out(model);
+    if (equations.n_lines == 0) return true;
+    if (model->lengths_are_known && model->lengths_time == model_time(model)) return true;
+    model->lengths_are_known = note(model, &m, 0);
+    model->lengths_time = model_time(model);
+    return model->lengths_are_known;
+}
+
+/* ---- Within a step ---------------------------------------------------------------------------------------------- */
+
+/* Weights of value, first and second derivative at the begin of [0, 1]; those at its end are theirs, mirrored. */
+static void weigh(double x, double weights[3]) {
+    const double y = 1.0 - x, cube = y * y * y;
+    weights[0] = cube * (1.0 + x * (3.0 + 6.0 * x));
+    weights[1] = cube * x * (1.0 + 3.0 * x);
+    weights[2] = cube * x * x * 0.5;
+}
+
+static double coordinate(const Memory *m, int i, double h, double x) {
+    const int velocity = equations.n_positions + i;
+    double sum = 0.0, weights[3];
+    for (int end = 0; end < 2; end++) {
+        const double way = end == 0 ? h : -h;
+        weigh(end == 0 ? x : 1.0 - x, weights);
+        sum += weights[0] * m->states[end][i] + weights[1] * way * m->rates[end][i] +
+               weights[2] * way * way * m->rates[end][velocity];
+    }
+    return sum;
+}
+
+static double other_state(const Memory *m, int i, double h, double x) {
+    const double y = 1.0 - x;
+    return y * y * ((1.0 + 2.0 * x) * m->states[0][i] + x * h * m->rates[0][i]) +
+           x * x * ((1.0 + 2.0 * y) * m->states[1][i] - y * h * m->rates[1][i]);
+}
+
+/* The model stands where it stood afterwards, and what has been evaluated there stays valid. */
+static bool look(Model *model, const Memory *m, double x, double *lengths) {
+    const double end = model_time(model), h = end - model->lengths_time;
+    const uint32_t dirty = model->run.dirty;
+    for (int i = 0; i < equations.n_states; i++)
+        model->projected[i] = i < equations.n_positions ? coordinate(m, i, h, x) : other_state(m, i, h, x);
+    model_move(model, model->lengths_time + x * h, model->projected);
+    const bool found = find_lengths(model, lengths);
+    model_move(model, end, m->states[1]);
+    model->run.dirty = dirty;
+    return found;
+}
+
+/* Whether a line, of which length and rate are known at both ends of a time, may have no length within. */
+static bool may_meet(const double *before, const double *after, double duration) {
+    return before[0] + after[0] <= STEEPER * larger(fabs(before[1]), fabs(after[1])) * duration + equations.meeting;
+}
+
+static bool fail(Model *model, int line, double time) {
+    return model_fail(model, "the length of line %s passes through zero at t = %.6g s, where its force has no direction;"
+                      " expected ends that stay apart: move one of its points, or keep them apart by a stop",
+                      equations.lines[line], time);
+}
+
+/* Of a line that becomes shorter at `low` and longer at `high`, parts of a step: fails if its ends meet between. */
+static bool seek(Model *model, const Memory *m, int line, Place low, Place high) {
+    const double h = model_time(model) - model->lengths_time;
+    double before[2], after[2];
+    copy_numbers(2, low.lengths + 2 * line, before);
+    copy_numbers(2, high.lengths + 2 * line, after);
+    for (int i = 0; i < MOST_HALVINGS; i++) {
+        const double middle = 0.5 * (low.part + high.part), duration = h * (high.part - low.part);
+        if (!may_meet(before, after, duration)) return true;
+        if (!look(model, m, middle, m->within)) return false;
+        const double *found = m->within + 2 * line;
+        const bool closing = found[1] < 0.0;
+        if (!(found[0] > equations.meeting)) return fail(model, line, model->lengths_time + middle * h);
+        *(closing ? &low.part : &high.part) = middle;
+        copy_numbers(2, found, closing ? before : after);
+    }
+    return true;
+}
+
+/* A length of zero has no rate. */
+static bool turns(const Place *low, const Place *high, int line) {
+    return low->lengths[2 * line + 1] < 0.0 && !(high->lengths[2 * line + 1] < 0.0);
+}
+
+static bool look_within(Model *model, const Memory *m) {
+    if (!look(model, m, 0.5, m->middle)) return false;
+    const Place places[] = {{0.0, m->lengths[0]}, {0.5, m->middle}, {1.0, m->lengths[1]}};
+    for (int line = 0; line < equations.n_lines; line++)
+        for (int half = 0; half < 2; half++)
+            if (turns(&places[half], &places[half + 1], line) &&
+                !seek(model, m, line, places[half], places[half + 1]))
+                return false;
+    return true;
+}
+
+static bool look_at_end(Model *model, const Memory *m) {
+    for (int line = 0; line < equations.n_lines; line++)
+        if (!(m->lengths[1][2 * line] > equations.meeting)) return fail(model, line, model_time(model));
+    return true;
+}
+
+/* The end is the next step's begin. */
+static void go_on(Model *model, const Memory *m) {
+    copy_numbers(2 * equations.n_states + 2 * equations.n_lines, m->states[1], m->states[0]);
+    model->lengths_time = model_time(model);
+    model->lengths_are_known = true;
+}
+
+bool lines_have_length(Model *model) {
+    const Memory m = lay_out(model);
+    if (equations.n_lines == 0) return true;
+    if (!note(model, &m, 1) || !look_at_end(model, &m)) return false;
+    const bool knows_begin = model->lengths_are_known && model->lengths_time < model_time(model);
+    if (knows_begin && !look_within(model, &m)) return false;
+    go_on(model, &m);
+    return true;
+}

@@ -1,0 +1,136 @@
+"""Force elements whose law is expressions, with the numbers of their tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from ..description.fields.elements import Command, Element, Quantity
+from ..description.types.measures import Measure
+from ..language.ir import Expr
+from ..laws import law
+from ..laws.law import Vector, own_expressions, own_name
+from .algebra import Algebra, Value
+
+# of a joint's name: full name of the coordinate, its unit, and that of an effort on it
+Coordinate = Callable[[str], tuple[str, str, str]]
+
+
+@dataclass(frozen=True)
+class ElementInput:
+    """Input of the FMU that an element has.
+
+    Parameters
+    ----------
+    name : str
+        Name of the input.
+    own : str
+        Name in the element's law.
+    unit, description : str
+        As FMU and Modelica declare it.
+    """
+
+    name: str
+    own: str
+    unit: str
+    description: str
+
+
+@dataclass(frozen=True)
+class LawElement:
+    """Element of a table of `description.elements`.
+
+    Parameters
+    ----------
+    key : str
+        Key of its table in the description.
+    kind, name : str
+        What it is called in headings, and its own name.
+    meanings : mapping
+        Key of its table to the meaning of the number there.
+    numbers : mapping
+        Name in its law to the number, SI units.
+    inputs : tuple
+        Inputs of the FMU.
+    given : tuple
+        Expressions of the description in place of inputs.
+    signals : mapping
+        Quantity to what is published.
+    observed : mapping
+        Quantity to its expression.
+    efforts : tuple
+        Full name of a coordinate and the effort on it, N or N·m.
+    forces : tuple
+        Name of a point and the force on it, world axes, N.
+    energy : Expr or None
+        Stored energy, J.
+    """
+
+    key: str
+    kind: str
+    name: str
+    meanings: Mapping[str, Quantity]
+    numbers: Mapping[str, Value]
+    inputs: tuple[ElementInput, ...]
+    given: tuple[Expr, ...]
+    signals: Mapping[str, Measure]
+    observed: Mapping[str, Expr]
+    efforts: tuple[tuple[str, Expr], ...]
+    forces: tuple[tuple[str, Vector], ...]
+    energy: Expr | None
+
+    @property
+    def trees(self) -> tuple[Expr, ...]:
+        """All its expressions."""
+        forces = [component for _, force in self.forces for component in force]
+        energy = () if self.energy is None else (self.energy,)
+        return (*self.observed.values(), *(effort for _, effort in self.efforts), *forces, *energy)
+
+
+def law_element(
+    key: str, given: Element, algebra: Algebra, coordinate: Coordinate, expression: Callable[..., Expr]
+) -> LawElement:
+    """Return the element of a table.
+
+    Parameters
+    ----------
+    key : str
+        Key of the table.
+    given : Element
+        Its entry.
+    algebra : Algebra
+        Source of numbers.
+    coordinate : callable
+        See `Coordinate`.
+    expression : callable
+        Expression that a text of the description is.
+    """
+    units = {}
+    if hasattr(given, "joint"):
+        _, units["length"], units["effort"] = coordinate(given.joint)
+    said = law(key, given, lambda joint: coordinate(joint)[0], expression)
+    meanings = {part: meaning.of(given.name, units) for part, meaning in given.marked(Quantity).items()}
+    commands = {part: meaning.of(given.name, units) for part, meaning in given.marked(Command).items()}
+    return LawElement(
+        key,
+        given.kind(),
+        given.name,
+        meanings,
+        {
+            own_name(given, part): algebra.scalar(
+                f"{given.name}_{part}", getattr(given, part), meaning.unit, meaning.text, meaning.bounds
+            )
+            for part, meaning in meanings.items()
+        },
+        tuple(
+            ElementInput(f"{given.name}_{part}", own_name(given, part), meaning.unit, meaning.text)
+            for part, meaning in commands.items()
+            if getattr(given, part) is None
+        ),
+        tuple(own_expressions(given, expression)),
+        given.signals(units),
+        said.observed,
+        tuple(said.efforts),
+        tuple(said.forces),
+        said.energy,
+    )

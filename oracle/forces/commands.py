@@ -1,0 +1,35 @@
+"""Commands of elements: inputs, or expressions in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..expressions.jets import value
+from ..expressions.setting import Setting
+from ..expressions.state import Numbers, State
+
+
+class Command:
+    """Value of a key that is an input, `<name>_<key>`, where the description gives nothing.
+
+    Parameters
+    ----------
+    table : mapping
+        Table of the element.
+    key : str
+        Key of the command.
+    setting : Setting
+        Language in which an expression is compiled.
+    """
+
+    def __init__(self, table: Mapping[str, Any], key: str, setting: Setting) -> None:
+        name, text = table["name"], table[key]
+        self._input, self._names = f"{name}_{key}", setting.names
+        self._law = None if text is None else setting.compile(text, f"{key} of {name}")
+
+    def __call__(self, state: State) -> float:
+        """Return the value in a state; 0 for an input that nobody gives."""
+        if self._law is None:
+            return state.inputs.get(self._input, 0.0)
+        return float(value(self._law(Numbers(state, self._names))))

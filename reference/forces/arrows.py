@@ -1,0 +1,26 @@
+"""Arrows of efforts in pictures: along the axis of the coordinate, at the joint."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from ...core.trajectory import Array
+from ...mechanism import Mechanism, Place
+from ..kinematics.quantities import State
+from .element import Mark
+
+
+def effort_mark(mechanism: Mechanism, name: str, k: int) -> Mark:
+    """Return the mark of an effort on coordinate k, by the name of what exerts it."""
+    owner = next(b for b, body in enumerate(mechanism.bodies) if k in body.coordinates)
+    kind: Literal["moment", "force"] = "moment" if mechanism.coordinates[k].unit == "rad" else "force"
+    return Mark(name, kind, Place(owner, np.zeros(3)))
+
+
+def effort_direction(state: State, k: int) -> Array:
+    """Return the axis of coordinate k in world axes, shape (3,)."""
+    S = state.posture.S.reshape(-1, 4, 4)[k]
+    turning = S[[2, 0, 1], [1, 2, 0]]
+    return np.asarray(turning if turning.any() else S[:3, 3])

@@ -1,0 +1,143 @@
+"""Force elements whose law is expressions: what `laws` says of them, in numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from ...core.trajectory import Array
+from ...mechanism import LawElement
+from ..kinematics.expression import stops
+from ..kinematics.quantities import Reading, State, by_chain
+from .arrows import effort_direction, effort_mark
+from .element import ForceElement, Given, Mark, Reaction, input_in
+
+
+@dataclass(frozen=True)
+class _Part:
+    """An element with its expressions compiled; a coordinate and a point by their indices."""
+
+    element: LawElement
+    observed: dict[str, Reading]
+    efforts: tuple[tuple[int, Reading], ...]
+    forces: tuple[tuple[int, tuple[Reading, ...]], ...]
+    energy: Reading | None
+
+    def readings(self) -> Iterator[Reading]:
+        """Return all that acts."""
+        yield from self.observed.values()
+        yield from (effort for _, effort in self.efforts)
+        yield from (component for _, force in self.forces for component in force)
+
+
+class ByLaw(ForceElement):
+    """All of them."""
+
+    takes_many = True
+
+    def __init__(self, given: Given) -> None:
+        self._mechanism, self._reader = given.mechanism, given.reader
+        self._points = list(given.mechanism.points)
+        for element in given.mechanism.elements:
+            for entry in element.inputs:
+                value = given.inputs.get(entry.name, 0.0)
+                given.reader.forces[entry.own] = partial(input_in, value)
+        self._parts = [self._part(element) for element in given.mechanism.elements]
+        self.readings = tuple(reading for part in self._parts for reading in part.readings())
+
+    def _part(self, element: LawElement) -> _Part:
+        read = partial(self._reader.reading, f"{element.kind} {element.name}")
+        return _Part(
+            element,
+            {f"{element.name}.{quantity}": read(tree) for quantity, tree in element.observed.items()},
+            tuple((self._mechanism.coordinate_index(name), read(effort)) for name, effort in element.efforts),
+            tuple((self._points.index(name), tuple(map(read, force))) for name, force in element.forces),
+            None if element.energy is None else read(element.energy, eventful=False),
+        )
+
+    def forces(self) -> dict[str, Callable[[State], float]]:
+        """Return what laws publish, by the names of expressions."""
+        return {name: reading.number for part in self._parts for name, reading in part.observed.items()}
+
+    def signals(self, state: State) -> dict[str, float]:
+        """Return the same by the names of outputs."""
+        observed = (pair for part in self._parts for pair in part.observed.items())
+        return {name.replace(".", "_"): float(reading.number(state)) for name, reading in observed}
+
+    def stops(self) -> list[float]:
+        """Return the times at which expressions in place of inputs jump or have a kink, s."""
+        return [time for reading in self.readings for time in stops(reading.node)]
+
+    def reaction(self, state: State) -> Reaction:
+        """Return the generalised forces: elastic is the gradient of the stored energy, applied the rest."""
+        total, elastic, energy = np.zeros_like(state.q), np.zeros_like(state.q), np.zeros(state.q.shape[:-1])
+        for part in self._parts:
+            for k, effort in part.efforts:
+                total[..., k] += effort.number(state)
+            for column, force in part.forces:
+                values = _vector(force, state)
+                total += (state.places.jacobian[..., column] @ values[..., None])[..., 0]
+            if part.energy is not None:
+                energy += part.energy.number(state)
+                elastic -= _gradient(part.energy, state)
+        return Reaction(elastic=elastic, applied=total - elastic, energy=energy)
+
+    def powers(self, state: State) -> dict[str, float]:
+        """Return the power of each, W."""
+        return {f"{part.element.kind} {part.element.name}": _power(part, state) for part in self._parts}
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """Arrows where they act."""
+        return tuple(mark for part in self._parts for mark in self._marks(part))
+
+    def _marks(self, part: _Part) -> Iterator[Mark]:
+        name = part.element.name
+        yield from (effort_mark(self._mechanism, name, k) for k, _ in part.efforts)
+        yield from (Mark(name, "force", [*self._mechanism.points.values()][column]) for column, _ in part.forces)
+
+    def acting(self, state: State) -> Array:
+        """Return each force, shape (marks, 3), world axes, N, or N·m of a moment."""
+        found = [
+            vector
+            for part in self._parts
+            for vector in (
+                *(effort.number(state) * effort_direction(state, k) for k, effort in part.efforts),
+                *(_vector(force, state) for _, force in part.forces),
+            )
+        ]
+        return np.array(found).reshape(-1, 3)
+
+    def wrenches(self, state: State) -> Array:
+        """Return what forces at points do to each slot, shape (B, 6)."""
+        total = np.zeros((len(self._mechanism.bodies) + 1, 6))
+        places = [*self._mechanism.points.values()]
+        for part in self._parts:
+            for column, force in part.forces:
+                values = _vector(force, state)
+                moment = np.cross(state.places.position[:, column], values)
+                total[places[column].body + 1] += np.concatenate([values, moment])
+        return total
+
+
+def _vector(force: tuple[Reading, ...], state: State) -> Array:
+    """Return a force, shape (…, 3), N."""
+    return np.stack([np.broadcast_to(part.number(state), state.q.shape[:-1]) for part in force], axis=-1)
+
+
+def _gradient(energy: Reading, state: State) -> Array:
+    """Return ∂energy/∂q, shape (…, n); energies depend on positions."""
+    slopes = energy.jet(state).gradient[..., 1 : 1 + len(energy.positions)]
+    return by_chain(slopes, state.jacobian[..., energy.positions, :])
+
+
+def _power(part: _Part, state: State) -> float:
+    found = sum(float(effort.number(state)) * float(state.qd[k]) for k, effort in part.efforts)
+    pushed = (_vector(force, state) @ state.places.velocity[:, column] for column, force in part.forces)
+    return float(found + sum(map(float, pushed)))
+
+
+of = ByLaw

@@ -1,0 +1,23 @@
+"""Runs that end with a message at a singular configuration, where the constraints do not determine the branch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from .compare import Comparison
+
+
+def ends_at_singular(comparison: Comparison, singular: float, message: str) -> Comparison:
+    """Add to the comparison of a shortened run why the run is not longer.
+
+    Parameters:
+        comparison  up to a time before the first singular configuration
+        singular    time of that configuration, s
+        message     with which the whole run ended
+    """
+    why = (
+        f"the whole run ended with a message; compared up to t = {comparison.horizon:.4g} s, before the first"
+        f" singular configuration, t = {singular:.4g} s; the message: {message}"
+    )
+    note = "; ".join(part for part in (comparison.note, why) if part)
+    return replace(comparison, singular_from=singular, note=note)

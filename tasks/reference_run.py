@@ -1,0 +1,68 @@
+"""The reference solver's run that all others are held against.
+
+Apart from the main job, whose reports and FMUs take half a second to import: `Model.simulate` needs none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from .. import analysis
+from ..analysis.prepared import Prepared
+from ..core.errors import SolveError
+from ..core.trajectory import Progress, Trajectory
+from ..description.tables.settings import Simulation
+from ..description.types.origin import joint_load
+from ..reference.forces.joint_loads import COMPONENTS, all_links
+from ..runs.attempts import SOLVER_MARGIN
+from ..runs.fmpy_runs.inputs import InputTable
+
+
+def step_notes(simulation: Simulation, modes: Sequence[analysis.Mode]) -> tuple[str, ...]:
+    """What to say of a fixed step that is too long for the stiffest of the modes; nothing if it is not."""
+    longest = min((mode.longest_rk4_step for mode in modes), default=np.inf)
+    if simulation.method != "RK4" or simulation.step <= longest:
+        return ()
+    return (
+        f"simulation.step = {simulation.step:g} s is too long for RK4, which is stable up to about {longest:.2g} s"
+        f" by the mode of {modes[0].coordinate} ({modes[0].frequency:.3g} Hz, time constant"
+        f" {modes[0].time_constant:.2g} s); take a shorter step or another method",
+    )
+
+
+def reference_run(model: Prepared, inputs: InputTable | None, progress: Progress) -> Trajectory:
+    """The reference solver's run, with the magnitudes of its signals; raises what `reference_runs` does."""
+    problem = model.with_inputs(None if inputs is None else inputs.functions())
+    return reference_runs(model, problem, progress)[0]
+
+
+def reference_runs(
+    model: Prepared, problem: analysis.InitialValueProblem, progress: Progress
+) -> tuple[Trajectory, Trajectory]:
+    """The reference solver's run, with the magnitudes of its signals; and the same with loads of all joints.
+
+    Raises SolveError, with what to change where the step is too long, and where the reference and the equations
+    do not have the same signals.
+    """
+    settings = analysis.RunSettings(tolerance=model.chain.simulation.tolerance * SOLVER_MARGIN, loads="all")
+    try:
+        loaded = analysis.simulate(problem, settings, lambda fraction: progress("reference solver", fraction))
+        run = _without_unasked_loads(model, loaded)
+        natural = analysis.magnitudes(problem, run)
+    except SolveError as error:
+        modes = analysis.modes(model.problem)
+        raise SolveError("; ".join([str(error), *step_notes(model.chain.simulation, modes)])) from None
+    unpaired = sorted(model.units.keys() ^ run.signals.keys())
+    if unpaired:
+        raise SolveError(f"not both in the equations and in the reference, so not verified: {', '.join(unpaired)}")
+    return replace(run, natural=natural), loaded
+
+
+def _without_unasked_loads(model: Prepared, run: Trajectory) -> Trajectory:
+    parts = (*COMPONENTS, "axial", "normal")
+    loads = {joint_load(link, part).name for link in all_links(model.mechanism) for part in parts}
+    unasked = loads - model.units.keys()
+    return replace(run, signals={name: values for name, values in run.signals.items() if name not in unasked})
