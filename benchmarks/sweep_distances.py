@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from gpmelica.sweeps.checks import wrong_numbers
+from gpmelica.sweeps.parts import Parts
 from gpmelica.sweeps.points import points
 from gpmelica.sweeps.results import write_signals, write_table
 from gpmelica.sweeps.runs import ResultChunk
