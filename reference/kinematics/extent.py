@@ -9,6 +9,8 @@ from ...core.trajectory import Array
 from ...mechanism import Mechanism, Place
 from .kinematics import Posture
 
+_CLOSE = 1e-3  # of the whole: joints that are nearer to each other say nothing of its size
+
 
 def units_of_change(mechanism: Mechanism, posture: Posture) -> tuple[float, Array]:
     """The mechanism's extent ℓ, m, and shape (n,): how much of each coordinate counts as much as 1 m, rad or m."""
@@ -17,17 +19,24 @@ def units_of_change(mechanism: Mechanism, posture: Posture) -> tuple[float, Arra
 
 
 def _extent(mechanism: Mechanism, posture: Posture) -> float:
-    """Largest distance between two places of the mechanism, or a body's radius of gyration if that is larger, m.
+    """Largest distance between two joints, m, whatever the orientation of the world's axes.
 
-    The places are joints, ends of closures and lines, centres of mass, points and knife edges. The extent does not
-    depend on the orientation of the world's axes.
+    Where all joints lie close together, what they carry counts too: centres of mass, points, knife edges, ends of
+    lines, and radii of gyration.
     """
-    places = [frame.place for closure in mechanism.closures for frame in (closure.a, closure.b)]
-    places += [Place(b, (0.0, 0.0, 0.0)) for b in range(len(mechanism.bodies))]
-    places += [Place(b, body.com) for b, body in enumerate(mechanism.bodies)]
-    places += [*mechanism.points.values(), *(edge.place for edge in mechanism.nonholonomic)]
-    places += [end for line in mechanism.lines for end in (line.a, line.b)]
-    return max(_diameter(posture, places), _gyration(mechanism)) or 1.0
+    joints = [frame.place for closure in mechanism.closures for frame in (closure.a, closure.b)]
+    joints += [Place(b, (0.0, 0.0, 0.0)) for b in range(len(mechanism.bodies))]
+    carried = [Place(b, body.com) for b, body in enumerate(mechanism.bodies)]
+    carried += [*mechanism.points.values(), *(edge.place for edge in mechanism.nonholonomic)]
+    gyration = _gyration(mechanism)
+    between = _diameter(posture, joints)
+    whole = _diameter(posture, joints + carried)
+    if between > _CLOSE * max(whole, gyration):
+        return between
+    if whole > _CLOSE * gyration:
+        return whole
+    ends = [end for line in mechanism.lines for end in (line.a, line.b)]
+    return max(gyration, _diameter(posture, [*joints, *ends])) or 1.0
 
 
 def _diameter(posture: Posture, places: list[Place]) -> float:
