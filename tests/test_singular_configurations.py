@@ -24,7 +24,8 @@ from gpmelica.runs.attempts import Attempt, fmu_attempts
 from gpmelica.runs.compare.compare import Comparison
 from gpmelica.runs.fmpy_runs.simulate import Mode, simulate
 from gpmelica.tasks import agreement
-from gpmelica.tasks.run import TOLERANCE, reference_run
+from gpmelica.tasks.reference_run import reference_run
+from gpmelica.tasks.run import TOLERANCE
 
 CLOSURES = ("point_on_line", "spherical", "revolute")
 
