@@ -13,6 +13,7 @@ from helpers_declared import undeclared
 from helpers_parts import X, Y, Z, link, machine
 from helpers_program import Evaluator, Numeric
 from machines.equipment import equipped
+from machines.families import machine as random_machine
 
 from gpmelica.analysis.prepared import Prepared, prepare
 from gpmelica.description.load import from_data
@@ -129,6 +130,13 @@ def _nodes(expr: ir.Expr) -> Iterator[ir.Expr]:
     yield expr
     for argument in expr.args:
         yield from _nodes(argument)
+
+
+def test_ranges_begin_with_a_number() -> None:
+    """Where hinges and slides alternate, the halves of their twists begin at other positions."""
+    source = prepare(from_data(random_machine(397).data)).modelica()
+    assert "S[i,1:3]" in source
+    assert re.findall(r"[\[,][a-z][^:;,\n]*:[^\n]* = ", source) == []
 
 
 @pytest.mark.skipif(not rumoca.available(), reason="needs rumoca")

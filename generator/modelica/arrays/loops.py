@@ -298,7 +298,7 @@ class _Roller:
             return numbers[0]
         if first.kind == "last":  # rumoca takes nothing else that depends on an iterator
             return iterator if numbers == list(values) else None
-        if first.kind == "first":
+        if first.kind in ("first", "begin"):  # nor a range that begins there
             return None
         return self._tables.position(iterator, over, values, numbers, first.space)
 
