@@ -13,6 +13,7 @@ from ..fields.numbers import Matrix4, NonNegative, Vector3
 from ..fields.types import KeyProblem, Moments, Part
 
 _ROUNDING = 1e-9  # relative; a flat body's moments add up exactly
+_FARTHEST = 1e12  # m, of a centre of mass: numbers are 0.1 mm apart there
 _SIX = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 
@@ -90,8 +91,15 @@ def _check_mass_and_inertia(part: Inertial) -> None:
 def _check_pseudo_inertia(pseudo: Array, physical: bool) -> None:
     if not _is_symmetric(pseudo):
         raise KeyProblem("pseudo_inertia", "expected a symmetric 4×4")
-    if pseudo[3, 3] <= 0:
-        raise KeyProblem("pseudo_inertia", f"expected a mass above 0 in the last row, got {pseudo[3, 3]:.6g}")
+    mass, moment = pseudo[3, 3], np.abs(pseudo[:3, 3]).max()
+    if mass <= 0:
+        raise KeyProblem("pseudo_inertia", f"expected a mass above 0 in the last row, got {mass:.6g}")
+    if moment > _FARTHEST * mass:
+        raise KeyProblem(
+            "pseudo_inertia",
+            f"expected a centre of mass within {_FARTHEST:g} m, got the mass {mass:.6g} kg and the first moment"
+            f" {moment:.6g} kg·m in the last row",
+        )
     if physical:
         _check_moments("pseudo_inertia", _from_pseudo_inertia(pseudo)[2])
 
