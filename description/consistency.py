@@ -285,7 +285,7 @@ def _forces(draft: Draft, names: References) -> Iterator[Problem]:
 
 
 def _elements(draft: Draft, names: References) -> Iterator[Problem]:
-    """Of what the tables of elements with a law refer to."""
+    """Yield the unknown points, joints and names of expressions in tables of elements with a law."""
     for key, table in ELEMENTS.items():
         for part, reference in table.marked(Reference).items():
             found = draft.texts(key, part)

@@ -1,1 +1,1 @@
-"""What each command does, without its command line: one file per task."""
+"""Tasks behind the commands, without command lines: one file per task."""

@@ -1,6 +1,6 @@
-"""The reference solver's run that all others are held against.
+"""Run of the reference solver, with which all other runs are compared.
 
-Apart from the main job, whose reports and FMUs take half a second to import: `Model.simulate` needs none of them.
+This module imports neither reports nor FMUs, which take half a second: `Model.simulate` needs none of them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..runs.fmpy_runs.inputs import InputTable
 
 
 def step_notes(simulation: Simulation, modes: Sequence[analysis.Mode]) -> tuple[str, ...]:
-    """What to say of a fixed step that is too long for the stiffest of the modes; nothing if it is not."""
+    """Return a note if the fixed step of RK4 is too long for the stiffest mode, else nothing."""
     longest = min((mode.longest_rk4_step for mode in modes), default=np.inf)
     if simulation.method != "RK4" or simulation.step <= longest:
         return ()
@@ -34,7 +34,7 @@ def step_notes(simulation: Simulation, modes: Sequence[analysis.Mode]) -> tuple[
 
 
 def reference_run(model: Prepared, inputs: InputTable | None, progress: Progress) -> Trajectory:
-    """The reference solver's run, with the magnitudes of its signals; raises what `reference_runs` does."""
+    """Return the reference solver's run with its signals' magnitudes; for errors see `reference_runs`."""
     problem = model.with_inputs(None if inputs is None else inputs.functions())
     return reference_runs(model, problem, progress)[0]
 
@@ -42,10 +42,9 @@ def reference_run(model: Prepared, inputs: InputTable | None, progress: Progress
 def reference_runs(
     model: Prepared, problem: analysis.InitialValueProblem, progress: Progress
 ) -> tuple[Trajectory, Trajectory]:
-    """The reference solver's run, with the magnitudes of its signals; and the same with loads of all joints.
+    """Return the reference solver's run with its signals' magnitudes, and the run with loads of all joints.
 
-    Raises SolveError, with what to change where the step is too long, and where the reference and the equations
-    do not have the same signals.
+    Raises SolveError if the step is too long, with a remedy, or if reference and equations have different signals.
     """
     settings = analysis.RunSettings(tolerance=model.chain.simulation.tolerance * SOLVER_MARGIN, loads="all")
     try:

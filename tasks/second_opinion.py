@@ -56,7 +56,7 @@ class Opinion:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know of the oracle's run."""
+        """Notes for readers of the verdict: the reason why the oracle has no run, if it has none."""
         return (f"{_UNCONFIRMED}: {self.absent}",) if self.absent else ()
 
     def of_start(self, finding: Finding) -> Finding:

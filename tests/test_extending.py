@@ -98,7 +98,7 @@ def test_the_changes_of_the_page_work(extended: Path, monkeypatch: pytest.Monkey
 
 
 def _heuns_error(fmu: Path, step: float) -> float:
-    """Of the bar's angle at 0.5 s, rad, beside the most exact of the FMU's own solvers."""
+    """Return the error of the bar's angle at 0.5 s, rad, from the most exact of the FMU's own solvers."""
     wanted = {"fmi_type": "CoSimulation", "output": ["bar_angle"], "stop_time": 0.5, "output_interval": 0.1}
     settings = {"solver_method": 5, "solver_step": step}, {"solver_method": 2, "solver_tolerance": 1e-11}
     ends = [fmpy.simulate_fmu(str(fmu), start_values=own, **wanted)["bar_angle"][-1] for own in settings]
@@ -107,7 +107,7 @@ def _heuns_error(fmu: Path, step: float) -> float:
 
 @pytest.mark.slow
 def test_the_new_element_stores_its_energy(extended: Path) -> None:
-    """Its forces count as elastic: they and gravity are the gradient of the potential energy."""
+    """Forces of the page's spring count as elastic: they and gravity are the gradient of the potential energy."""
     done = subprocess.run(
         [sys.executable, "-c", ENERGIES],
         cwd=extended,
@@ -123,7 +123,7 @@ def test_the_new_element_stores_its_energy(extended: Path) -> None:
 
 @pytest.mark.slow
 def test_the_new_importer_reads_a_robot(extended: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its description has a link for each row; a file with other columns is refused with its name."""
+    """An imported description has a link for each row; a file with other columns is refused by name."""
     monkeypatch.chdir(extended)
     answer = process("import", "dh", "robot.csv", "--json", PYTHONPATH=str(extended))
     assert answer.status == 0, answer.err

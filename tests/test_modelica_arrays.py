@@ -133,7 +133,7 @@ def _nodes(expr: ir.Expr) -> Iterator[ir.Expr]:
 
 
 def test_ranges_begin_with_a_number() -> None:
-    """Where hinges and slides alternate, the halves of their twists begin at other positions."""
+    """No range of a loop begins at a varying position, even if hinges and slides alternate."""
     source = prepare(from_data(random_machine(397).data)).modelica()
     assert "S[i,1:3]" in source
     assert re.findall(r"[\[,][a-z][^:;,\n]*:[^\n]* = ", source) == []

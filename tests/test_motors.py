@@ -78,7 +78,7 @@ def test_a_ramp_of_the_current_saturates() -> None:
 
 
 def test_an_input_saturates_at_an_event() -> None:
-    """The same ramp as an input, either way: the event is where the effort meets the limit."""
+    """A ramp of the current as an input, up or down, has its event where the effort meets the limit."""
     table = given_inputs({"time": [0.0, 0.8], "drive_current": [0.0, -1.6]}, ["drive_current"], 0.8)
     mechanism = mechanism_of(_carriage(_motor()))
     found = simulate(mechanism, inputs=table.functions(), tolerance=1e-12)
@@ -95,7 +95,7 @@ def test_an_input_that_nobody_gives_is_zero() -> None:
 
 
 def test_energy_is_balanced() -> None:
-    """What the motor gives is what the spring, the motion and the weight get, through saturation and back."""
+    """Energy from the motor goes into spring, motion and weight, through saturation and back."""
     data = _robot()
     data["motors"] = data["motors"][:1]
     found = Balance(data, stop=1.2, tolerance=1e-10)

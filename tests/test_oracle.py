@@ -334,7 +334,7 @@ def test_event_times_are_compared() -> None:
 
 
 def test_a_verdict_without_the_oracle_says_so(monkeypatch: pytest.MonkeyPatch, four_bar: Prepared) -> None:
-    """Its time is over before it has a run: the line *agrees* itself says that nothing confirms it."""
+    """If the oracle's time is over before it has a run, the line *agrees* says that nothing confirms it."""
     monkeypatch.setattr(second_opinion_command, "LIMIT", 0.0)
     with asked(four_bar, None, 1e-6) as opinion:
         found = opinion()

@@ -158,7 +158,7 @@ def _excursion(folder: Path) -> dict[str, Any]:
 
 
 def test_a_gust_that_vanishes_is_searched_at_many_times_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the exponential underflows it is zero, and no reason to evaluate half a million times one by one."""
+    """An exponential that underflows is zero, and is searched at many times at once."""
     evaluations = []
     instant = timely.Instant
     monkeypatch.setattr(timely, "Instant", lambda *of: evaluations.append(of) or instant(*of))

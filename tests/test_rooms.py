@@ -158,7 +158,7 @@ def test_an_environment_in_the_root_is_no_room(tmp_path: Path) -> None:
 
 
 def test_the_root_holds_the_door_alone() -> None:
-    """What `import gpmelica` gives, and `python -m gpmelica`; each other module lies in a room."""
+    """The root contains `__init__.py` and `__main__.py`; each other module lies in a room."""
     assert {path.name for path in ROOT.glob("*.py")} == {"__init__.py", "__main__.py"}
 
 

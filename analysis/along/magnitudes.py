@@ -193,7 +193,7 @@ class _Samples:
             yield Magnitude(name, unit or f"unit of {name}", name, self._change(name, reading, sizes))
 
     def _change(self, signal: str, reading: Reading, sizes: Mapping[str, float]) -> float:
-        """How far an expression changes, or would by changes of its names of the names' own magnitudes."""
+        """Return the change of an expression over the run, or what its names' magnitudes cause if that is more."""
         at = [reading.sizes(state) for state in self._states]
         slopes = np.max([gradient for _, gradient in at], axis=0)
         moved = [0.0, *(self._size_of(used, sizes) for used in reading.names[1:])]
@@ -201,7 +201,7 @@ class _Samples:
         return max(value, float(slopes @ moved), _CANCELLED * max(terms for terms, _ in at))
 
     def _size_of(self, name: str, sizes: Mapping[str, float]) -> float:
-        """Of a name of expressions: of what is no signal, such as direction cosines, by its level."""
+        """Return the magnitude of a name in expressions; names that are no signals have one by their level."""
         by_level = (_LEFT, _LEFT * self.linear * self.time, self.linear)
         return sizes.get(name.replace(".", "_"), by_level[level(name)])
 

@@ -61,10 +61,11 @@ def closure_wrenches(
     qd: ArrayLike,
     z: ArrayLike | None = None,
 ) -> dict[str, Array]:
-    """What closures exert on the body of their frame b, by closure, shape (6,): constraint or spring and damper.
+    """Return the wrench of each closure on the body of its frame b, shape (6,), by name of the closure.
 
-    fx fy fz nx ny nz, N and N·m, about the origin of frame b, in world axes. Frame a's body bears the opposite;
-    only with `axes = "world"` the forces of the springs act at different points, the origins of b and of a.
+    The wrench is that of the constraint, or of spring and damper: fx fy fz nx ny nz, N and N·m, about the origin
+    of frame b, in world axes. The body of frame a bears the opposite wrench. With `axes = "world"` alone the
+    forces of the springs act at different points, the origins of b and of a.
     For the arguments see `evaluate`.
     """
     point = _Point(problem, t, (q, qd), z)

@@ -1,4 +1,4 @@
-"""What the table of a force element says of its keys: numbers with units, commands, joints and points by name.
+"""Marks of the keys in a force element's table: numbers with units, commands, joints and points by name.
 
 Everything else follows from these marks: checks of names, parameters and inputs of the FMU, tables of the report.
 In units and texts `{name}` is the element's name; `{length}` and `{effort}` are the units of the coordinate of its

@@ -49,7 +49,7 @@ def measures(kind: str, name: str) -> dict[str, Measure]:
 
 
 def measured_by_law(name: str, quantity: str, unit: str, description: str) -> Measure:
-    """What an element of this name publishes by its law."""
+    """Return the measure that the law of an element of this name publishes."""
     return Measure(Signal("measure", Origin("element", name), quantity), unit, description)
 
 

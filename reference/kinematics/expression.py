@@ -97,7 +97,7 @@ class Call:
         return self.of(*(child.value(at) for child in self.children))
 
     def of(self, *operands: Value) -> Value:
-        """Its value for these operands; raises NoValue."""
+        """Return the operation's value for given operands; raises NoValue."""
         try:
             return self.result(*operands)
         except (ValueError, ZeroDivisionError, OverflowError) as error:
@@ -108,7 +108,7 @@ class Call:
             raise NoValue(f"{self.function}({given}), or a derivative of it, is {kind}") from None
 
     def result(self, *operands: Value) -> Value:
-        """Of these operands; errors of Python's arithmetic where it has none."""
+        """Return the result for given operands; errors of Python's arithmetic pass."""
         return OPERATIONS[self.function](*operands)
 
 
@@ -148,16 +148,16 @@ class Branch(Choice):
         return then if holds_in_all(self.compare(plain(left.value(at)), plain(right.value(at)))) else otherwise
 
     def compare(self, left: Number, right: Number) -> Any:
-        """Whether it holds, of numbers or element by element."""
+        """Return whether the comparison holds, for numbers or element by element."""
         return _COMPARE[self.comparison](left, right)
 
 
 @dataclass(frozen=True, eq=False)
 class Related(Branch):
-    """The same, whose side changes at events."""
+    """Conditional whose side changes at events."""
 
     def chosen(self, at: Instant) -> Node:
-        """The operand of its side."""
+        """Return the operand of the present side."""
         if self not in at.segment.sides:
             return super().chosen(at)
         return self.children[2 if at.segment.sides[self] else 3]

@@ -20,7 +20,7 @@ from .lowering import Lowering
 
 @dataclass(frozen=True)
 class Followed:
-    """Where a filter leads to, rad or m, its rate and its second derivative; symbols.
+    """Output of a filter, rad or m, with its first and second derivative, as symbols.
 
     length  name of the parameter for a line's length at the start, or empty
     """

@@ -259,7 +259,7 @@ class _Gathering:
         change, unnamed = self._in_parameters(own), own & set(self._owned(self._arrays[name][2]))
 
         def written(definition: str) -> Expr:
-            """Its value; elements of the array itself, which cannot name one another, by their values."""
+            """Return the value of a definition; elements of the same array stand in it as values, not as names."""
             found = change(self._definitions[definition].parts[0][1])
             return Replacement({other: written(other) for other in found.symbols & unnamed})(found)
 
