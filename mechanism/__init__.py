@@ -12,6 +12,7 @@ from .builder import placement_order as placement_order
 from .by_law import LawElement as LawElement
 from .parts import FRICTION_SWEEPS as FRICTION_SWEEPS
 from .parts import GROUND as GROUND
+from .parts import MEETING as MEETING
 from .parts import AppliedForce as AppliedForce
 from .parts import Body as Body
 from .parts import Closure as Closure

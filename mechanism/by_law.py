@@ -79,13 +79,6 @@ class LawElement:
     forces: tuple[tuple[str, Vector], ...]
     energy: Expr | None
 
-    @property
-    def trees(self) -> tuple[Expr, ...]:
-        """All its expressions."""
-        forces = [component for _, force in self.forces for component in force]
-        energy = () if self.energy is None else (self.energy,)
-        return (*self.observed.values(), *(effort for _, effort in self.efforts), *forces, *energy)
-
 
 def law_element(
     key: str, given: Element, algebra: Algebra, coordinate: Coordinate, expression: Callable[..., Expr]

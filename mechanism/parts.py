@@ -18,6 +18,7 @@ from .algebra import Matrix, Value, Vector
 from .by_law import LawElement
 
 GROUND = -1
+MEETING = 1e-6  # of the mechanism's extent: ends of a line that come nearer meet
 FRICTION_SWEEPS = 6  # Newton steps of the loop between friction and joint load, the same in every backend
 
 

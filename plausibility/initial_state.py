@@ -88,15 +88,15 @@ def initial_state(model: Prepared, problem: InitialValueProblem) -> InitialState
     bristles = np.zeros(len(numbers.friction.coordinates) + numbers.filters.size)
     natural = analysis.natural_accelerations(problem, (0.0, *start, bristles))
     return InitialState(
-        tuple(_forces(model, numbers)),
+        tuple(_forces(model, problem)),
         np.asarray(found.qdd),
         np.asarray(np.abs(found.qdd) > _ROUNDING * natural),
         any(abs(x) > _COMMANDED for name, x in zip(found.rows, found.gamma, strict=True) if name in tasks),
     )
 
 
-def _forces(model: Prepared, numbers: analysis.Model) -> Iterator[ElementForce]:
-    state = numbers.state(0.0, *model.start)
+def _forces(model: Prepared, problem: InitialValueProblem) -> Iterator[ElementForce]:
+    numbers, state = problem.model, problem.initial_state
     signals = numbers.forces.signals(state)
     acting = list(zip(numbers.forces.marks, numbers.forces.acting(state), strict=True))
     stretches = {

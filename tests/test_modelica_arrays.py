@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 from helpers_backends import example_model
-from helpers_declared import undeclared
+from helpers_modelica import undeclared
 from helpers_parts import X, Y, Z, link, machine
 from helpers_program import Evaluator, Numeric
 from machines.equipment import equipped

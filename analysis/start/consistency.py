@@ -45,7 +45,7 @@ def _slowed(problem: InitialValueProblem) -> Iterator[str]:
     """Start velocities that constraints do not allow."""
     mechanism, qd = problem.mechanism, problem.initial_state.qd
     given = described_state(mechanism)[1]
-    unit = units_of_change(mechanism, problem.model.state(0.0, 0 * qd, qd).posture)[1]
+    unit = units_of_change(mechanism, problem.initial_state.posture)[1]
     size = float(np.abs(given / unit).max(initial=0.0))
     changed = [k for k in np.flatnonzero(given).tolist() if abs(qd[k] - given[k]) / unit[k] > _CHANGED * size]
     if changed:

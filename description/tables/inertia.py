@@ -11,9 +11,9 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from ...core.trajectory import Array
 from ..fields.numbers import Matrix4, NonNegative, Vector3
 from ..fields.types import KeyProblem, Moments, Part
+from ..types.bounds import FARTHEST
 
 _ROUNDING = 1e-9  # relative; a flat body's moments add up exactly
-_FARTHEST = 1e12  # m, of a centre of mass: numbers are 0.1 mm apart there
 _SIX = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 
@@ -94,10 +94,10 @@ def _check_pseudo_inertia(pseudo: Array, physical: bool) -> None:
     mass, moment = pseudo[3, 3], np.abs(pseudo[:3, 3]).max()
     if mass <= 0:
         raise KeyProblem("pseudo_inertia", f"expected a mass above 0 in the last row, got {mass:.6g}")
-    if moment > _FARTHEST * mass:
+    if moment > FARTHEST * mass:
         raise KeyProblem(
             "pseudo_inertia",
-            f"expected a centre of mass within {_FARTHEST:g} m, got the mass {mass:.6g} kg and the first moment"
+            f"expected a centre of mass within {FARTHEST:g} m, got the mass {mass:.6g} kg and the first moment"
             f" {moment:.6g} kg·m in the last row",
         )
     if physical:

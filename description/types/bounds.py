@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 LARGEST = 1e30  # products of ten of them are still finite
+FARTHEST = 1e12  # m, of places: numbers are 0.1 mm apart there
 
 
 @dataclass(frozen=True)

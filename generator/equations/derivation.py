@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...description import Chain
 from ...description.types.following import Following
-from ...mechanism import Mechanism, build
+from ...mechanism import MEETING, Mechanism, build
 from ..program.program import Program
 from ..program.symbols import Symbols
 from . import outputs, requested
@@ -26,7 +26,6 @@ from .solution.solution import Solution
 from .solution.system import ActiveSystem, Partition
 
 Array = NDArray[np.float64]
-_MEETING = 1e-6  # of the mechanism's extent: ends of a line that come nearer meet
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,8 @@ def close(equations: OpenEquations, initial: InitialValues, partition: Partition
     program, mechanism, rows = equations.program, equations.mechanism, equations.constraints
     if program.states:
         raise RuntimeError("these equations are closed already; derive them again with open_equations")
-    program.meeting = float(f"{_MEETING * initial.extent:.2g}")
+    # two digits, so that rounding of the start does not change the text
+    program.meeting = float(f"{MEETING * initial.extent:.2g}")
     filters.begin(program, equations.commands, initial.filters)
     active = system.active_system(mechanism, rows, partition)
     ratios = None

@@ -293,6 +293,11 @@ class Program:
         return f"{self.description}; {self.formulation}" if self.description else self.formulation
 
     @property
+    def completes_steps(self) -> bool:
+        """Whether importers have to call `completedIntegratorStep`, which projects, checks and takes events."""
+        return bool(self.projections or self.checks or self.relations or self.rows or self.lengths)
+
+    @property
     def published(self) -> set[str]:
         """Names of outputs that are items themselves."""
         return {o.name for o in self.outputs if o.expr.op == "symbol" and o.expr.data == o.name}

@@ -9,13 +9,13 @@ from scipy.optimize import minimize_scalar
 
 from ...core.errors import SolveError
 from ...core.trajectory import Array
+from ...mechanism import MEETING
 from ..kinematics.extent import units_of_change
 from ..kinematics.segment import Segment
 from .integrators import Interpolant
 from .motion import Motion
 
 _LOOKS = 3  # of a step
-_MEETING = 1e-6  # of the mechanism's extent: ends that come nearer meet
 _LOCATED = 1e-12  # s, accuracy of the time of the least length
 
 
@@ -46,7 +46,7 @@ class ZeroLengths:
             return float(self._motion.moment(t, at(t), segment)[0].x[self._lengths[k]])
 
         t = float(minimize_scalar(length, bounds=span, method="bounded", options={"xatol": _LOCATED}).x)
-        if length(t) <= _MEETING * self._extent(segment, t, at(t)):
+        if length(t) <= MEETING * self._extent(segment, t, at(t)):
             raise SolveError(
                 f"the length of line {self._lines[k].name} passes through zero at t = {t:.5g} s, where its force"
                 " has no direction; expected ends that stay apart: move one of its points, or keep them apart by a"

@@ -29,12 +29,10 @@ def _extent(mechanism: Mechanism, posture: Posture) -> float:
     carried = [Place(b, body.com) for b, body in enumerate(mechanism.bodies)]
     carried += [*mechanism.points.values(), *(edge.place for edge in mechanism.nonholonomic)]
     gyration = _gyration(mechanism)
-    between = _diameter(posture, joints)
-    whole = _diameter(posture, joints + carried)
-    if between > _CLOSE * max(whole, gyration):
-        return between
-    if whole > _CLOSE * gyration:
-        return whole
+    sizes = (_diameter(posture, joints), _diameter(posture, joints + carried))
+    for size in sizes:
+        if size > _CLOSE * max(*sizes, gyration):
+            return size
     ends = [end for line in mechanism.lines for end in (line.a, line.b)]
     return max(gyration, _diameter(posture, [*joints, *ends])) or 1.0
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from ...core.errors import Problem, SolveError
 from ...core.trajectory import Array
+from ...description.types.bounds import FARTHEST
 from ...mechanism import GROUND, Mechanism, Place
 from .extent import units_of_change
 from .kinematics import Kinematics, Posture
 
-_FARTHEST = 1e12  # m: doubles are 0.1 mm apart there
 _APART = 1e-9  # of the mechanism's extent: a shorter line is rounding
 
 
@@ -24,9 +24,9 @@ def far_places(mechanism: Mechanism) -> list[Problem]:
     for where, place in _places(mechanism):
         at = posture.T[:3, place.body + 1] @ [*place.position, 1.0] + posture.datum
         distance = float(np.linalg.norm(at))
-        if not distance <= _FARTHEST:
+        if not distance <= FARTHEST:
             text = (
-                f"is {distance:.3g} m from the world's origin; expected at most {_FARTHEST:g} m, where"
+                f"is {distance:.3g} m from the world's origin; expected at most {FARTHEST:g} m, where"
                 " numbers are 0.1 mm apart: check the length, or put the origin near the mechanism"
             )
             problems.append(Problem(where, text))
@@ -59,7 +59,8 @@ def _places(mechanism: Mechanism) -> Iterator[tuple[str, Place]]:
         place = Place(b, np.zeros(3))
         table = "base" if body.link == "base" else f"links[{links.index(body.link)}]"
         yield (table if body.link == "base" else f"{table}.frame"), place
-        yield f"{table}.com", Place(b, body.com)
+        if not body.element:
+            yield f"{table}.com", Place(b, body.com)
     base = next((b for b, body in enumerate(mechanism.bodies) if body.link == "base"), GROUND)
     for i, support in enumerate(mechanism.supports):
         yield f"base.supports[{i}].position", Place(base, support.position)

@@ -118,4 +118,4 @@ class RunReport:
     @cached_property
     def targets(self) -> dict[str, Array]:
         """Point → programmed positions at the reference's times, shape (N, 3), world frame, m."""
-        return dict(analysis.programmed_target(self.problem, self.reference))
+        return analysis.programmed_target(self.problem, self.reference)

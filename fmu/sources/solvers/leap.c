@@ -62,7 +62,7 @@ typedef struct {
 
 static Leap lay_out(const Model *model) {
     double *next = model->solver;
-    Leap s = {.begin = model->leap_at};
+    Leap s = {0};
     double **const vectors[] = {&s.state, &s.trial, &s.sum, &s.last};
     for (int i = 0; i < VECTORS - STAGES; i++, next += equations.n_states) *vectors[i] = next;
     for (int i = 0; i < STAGES; i++, next += equations.n_states) s.slopes[i] = next;
@@ -117,7 +117,7 @@ static bool begin(Model *model, Leap *s, double *regularity) {
 
 bool leap_plan(Model *model) {
     Leap s = lay_out(model);
-    const double look = LOOK * (model_time(model) - model->branch_time);
+    const double reached = model_time(model), look = LOOK * (reached - model->branch_time);
     double regularity;
     model->leap_at = INFINITY;
     model->leap_is_due = false;
@@ -128,7 +128,7 @@ bool leap_plan(Model *model) {
     model->factored = false; /* its place is taken */
     if (!begin(model, &s, &regularity)) return false;
     const double rate = (regularity - regularity_after(model, &s, look)) / look;
-    model->no_leap_before = s.begin + look / LOOK;
+    model->no_leap_before = reached;
     if (rate > 0.0) {
         model->leap_length = LENGTH * model->most_regular / rate;
         model->leap_at = s.begin + fmax(0.0, regularity / rate - PLACE * model->leap_length);

@@ -282,15 +282,20 @@ class _Gathering:
 
     def _add_asked(self, waiting: dict[str, tuple[Gathered, str, list[Expr]]], renamed: Program) -> None:
         """Add the arrays that equations, derived parameters or anything outside the items name; no others."""
-        while asked := [name for name, entry in waiting.items() if entry[1] in self._named(renamed)]:
+        outside = {name for expr in _asked(renamed) for name in expr.symbols}
+        while True:
+            named = outside | self._named()
+            asked = [name for name, entry in waiting.items() if entry[1] in named]
+            if not asked:
+                return
             for name in asked:
                 self._add_array(*waiting.pop(name))
 
-    def _named(self, renamed: Program) -> set[str]:
-        """Names in all equations and derived parameters so far, and in everything outside the items."""
+    def _named(self) -> set[str]:
+        """Names in all equations and derived parameters so far."""
         expressions = [expr for statement in self._statements for expr in (statement.left, statement.right)]
         expressions += [variable.value for variable in self._variables if variable.value is not None]
-        return set().union(*(expr.symbols for expr in [*expressions, *_asked(renamed)]))
+        return {name for expr in expressions for name in expr.symbols}
 
     # ---- all other items ----
 
