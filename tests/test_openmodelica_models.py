@@ -160,6 +160,8 @@ def test_linearize(model: Prepared, omc: Omc, tmp_path: Path) -> None:
     )
     child = Child([*omc.command(tmp_path), "linear.mos"], tmp_path, "linear.out", omc.environment)
     child.wait(Deadline(600.0), "linearize")
+    if not (tmp_path / "linearized_model.py").read_bytes().startswith(b"def linearized_model"):
+        pytest.skip(f"the linear model that {omc.version()} wrote is not text (seen in omc 1.25.7)")
     found = runpy.run_path(str(tmp_path / "linearized_model.py"), {"nan": np.nan})["linearized_model"]()
     states, inputs, outputs = found[9:]
     ours = linearize(model, Where(), full=True)
