@@ -45,7 +45,7 @@ class Prepared:
 
     @property
     def name(self) -> str:
-        """Of the Modelica model and the FMU."""
+        """Name of the Modelica model and of the FMU."""
         return self.chain.name
 
     @property
@@ -92,7 +92,7 @@ class Prepared:
 
     @cached_property
     def reactions(self) -> analysis.Reactions:
-        """Which joint reactions are unique at the start; raises SolveError, see `reference.reactions`."""
+        """Return which joint reactions are unique in the initial state; raises SolveError."""
         return analysis.reactions(self.problem)
 
     @property
@@ -102,11 +102,11 @@ class Prepared:
 
     @property
     def signals(self) -> dict[str, Signal]:
-        """What each output is, and of which part of the mechanism."""
+        """Quantity and part of the mechanism of each output."""
         return self.program.signals
 
     def start_values(self) -> dict[str, float]:
-        """What each `start(x)` of the description stands for, by its name in the program."""
+        """Return the value of each `start(x)` of the description, by its name in the program."""
         numbers, state = self.problem.model, self.problem.initial_state
         return {v.name: numbers.reader.reading(v.name, v.tree).number(state) for v in self.program.start_values}
 

@@ -54,7 +54,7 @@ def convert_urdf(path: Path, base: str = "fixed", folder: Path | None = None) ->
 
 
 def _without_mass(source: str, description: Chain) -> list[str]:
-    """What cannot start at 0, but elsewhere; raises DescriptionError where nothing with mass resists anywhere."""
+    """Return notes on bodies without mass; raises DescriptionError if no state has a regular mass matrix."""
     numbers = analysis.Model(mechanism.build(description))
     start = np.array([coordinate.position for coordinate in numbers.mechanism.coordinates])
     problems = analysis.massless(numbers, analysis.elsewhere(start))
@@ -81,7 +81,7 @@ def to_urdf(model: Model) -> Exported:
 
 
 def _hinted(error: DescriptionError, base: str) -> DescriptionError:
-    """The same, with what to do where nothing moves."""
+    """Return the error with a hint for a mechanism that cannot move."""
     hint = "; --base floating lets the root link move" if base == "fixed" else ""
     problems = [Problem(p.where, p.message + hint * ("nothing can move" in p.message)) for p in error.problems]
     return DescriptionError(error.source, problems)

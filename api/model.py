@@ -81,7 +81,7 @@ class Model:
 
     @property
     def name(self) -> str:
-        """Of the Modelica model and the FMU."""
+        """Name of the Modelica model and of the FMU."""
         return self.description.name
 
     @cached_property
@@ -252,7 +252,7 @@ class Model:
         return {c.name: float(value) for c, value in zip(self.coordinates, q, strict=True)}
 
     def reactions(self) -> analysis.Reactions:
-        """Which joint reactions a model of rigid bodies determines uniquely; raises SolveError.
+        """Return which joint reactions of a model of rigid bodies are unique; raises SolveError.
 
         >>> load("examples/four_bar_3d.toml").reactions().redundancy
         3
@@ -260,7 +260,7 @@ class Model:
         return self.prepared.reactions
 
     def loads(self, inputs: Inputs | None = None, progress: Progress = silent) -> LoadSummary:
-        """What the joints bear over a run of the reference solver: root mean square and peak.
+        """Return root mean square and peak of the joint reactions over a run of the reference solver.
 
         Parameters:
             inputs  of the FMU over time: a CSV file, or arrays by name, `time` (s) among them; default zero
@@ -374,7 +374,7 @@ class Model:
         return mechanism.build(self.description)
 
     def folder(self, out: Path | str | None) -> Path:
-        """Where files go: the folder given, or one of the model's name and case, so that cases do not meet."""
+        """Return the folder for files: the given one, or one named after the model and its case."""
         return Path(out or (f"{self.name}_{self.case}" if self.case else self.name))
 
     def inputs(self, given: Inputs | None) -> InputTable | None:

@@ -48,7 +48,7 @@ class Run:
 
     @property
     def name(self) -> str:
-        """Of what ran: reference, fmu-native-cs, …"""
+        """Name of the run: reference, fmu-native-cs, …"""
         return self.trajectory.name
 
     @property
@@ -107,7 +107,7 @@ class Run:
         return list(grid[:, 0])
 
     def powers(self) -> dict[str, Array]:
-        """What each force element gives to the machine, shape (N,), W, negative where it takes.
+        """Return the power of each force element, shape (N,), W; negative if absorbed.
 
         By what it is: `line rope`, `contact deck`, `support front`, `force wind`, `springs of boom`,
         `stops of boom`, `friction of column`, `closure mount`; by the reference's laws at the run's states.

@@ -64,7 +64,7 @@ def split(header: Sequence[str], table: Array) -> tuple[Array, dict[str, Array]]
 
 
 def header_problems(header: Sequence[str], where: str = "line 1") -> list[Problem]:
-    """What is wrong with the headers of columns over time, which are in such a place."""
+    """Return the problems of the headers of columns over time."""
     problems = []
     if [name.lower() for name in header].count("time") != 1:
         shown = ", ".join(header[:4])[:80] or "nothing"

@@ -46,7 +46,7 @@ class DescriptionError(GpmelicaError):
         super().__init__("\n".join(f"{source}: {problem}" for problem in self.problems))
 
     def __reduce__(self) -> tuple[type[DescriptionError], tuple[str, tuple[Problem, ...]]]:
-        """What other processes make it from."""
+        """Return the constructor and its arguments, for other processes."""
         return type(self), (self.source, self.problems)
 
 

@@ -1,4 +1,4 @@
-"""What a run tells on its way and leaves behind: how far it is, signals over time."""
+"""Signals of a run over time, and its progress."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def silent(what: str, fraction: float) -> None:
 
 @dataclass(frozen=True)
 class Magnitude:
-    """How large a signal is by nature, or with an empty name anything of the unit in the whole mechanism.
+    """Natural scale of a signal, or with an empty name of all quantities of this unit in the mechanism.
 
     Parameters:
         signal  FMU variable name
@@ -114,6 +114,6 @@ def output_grid(stop: float, step: float) -> Array:
 
 
 def rows_at(grid: Array, recorded: Array, rounding: float) -> NDArray[np.intp]:
-    """Which recorded times are the grid's, s: the last but for rounding, of the start the last that is equal."""
+    """Return indices of the grid's times: the last record up to rounding; at the start, the last equal one."""
     later = np.append(0.0, np.full(len(grid) - 1, rounding))  # what changes right after the start is no part of it
     return np.asarray(np.searchsorted(recorded, grid + later, side="right") - 1)

@@ -24,7 +24,7 @@ _SHARE = "GPMELICA_CORES"  # of a worker: how many of the cores are its own
 
 
 def cores() -> int:
-    """How many cores this process may keep busy: its affinity, its container's quota, its share among workers."""
+    """Return the number of usable cores by affinity, container quota and this worker's share."""
     if _SHARE in os.environ:
         return int(os.environ[_SHARE])
     counted = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -88,7 +88,7 @@ def worker_processes(
 def alone(
     module: str, folder: Path, limit: float = math.inf, meanwhile: Callable[[], object] = lambda: None
 ) -> int | None:
-    """What `python -m module folder` ends with, minus the signal's number if by one; None if its time was over.
+    """Run `python -m module folder`; return its exit status, minus a signal's number, or None after `limit`.
 
     limit      time by the clock, s, at most
     meanwhile  done ten times a second
@@ -117,7 +117,7 @@ def alone(
 
 
 def _begin(surroundings: Mapping[str, str], ready: Callable[[], object] | None) -> None:
-    """What each worker does first."""
+    """Set up a new worker process."""
     os.environ.clear()  # those of the process that it was forked from may be older
     os.environ.update(surroundings)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the first one decides

@@ -76,7 +76,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _places(target: Any, key: str, new: bool) -> list[Any]:
-    """Where a key leads: into a table, or into a list by name, by index, or to all members by `*`.
+    """Return the keys or indices to which a key leads: a table's key, a member by name or index, or all by `*`.
 
     new  whether a table may get the key
     """

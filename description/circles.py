@@ -12,7 +12,7 @@ from .references import References
 
 
 def names_in(text: str) -> list[str]:
-    """Of an expression that may be none."""
+    """Return the names in an expression; none if the text is no expression."""
     try:
         return list(dict.fromkeys(expressions.names(expressions.parse(text))))
     except ValueError:
@@ -20,7 +20,7 @@ def names_in(text: str) -> list[str]:
 
 
 def problems(draft: Draft, names: References) -> Iterator[Problem]:
-    """Of lines whose forces wait for each other."""
+    """Yield problems of lines whose forces form an algebraic loop."""
     places, waiting = dict[str, str](), dict[str, list[str]]()
     called = dict(draft.names("lines"))
     for where, text in draft.texts("lines", "force"):

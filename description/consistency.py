@@ -100,7 +100,7 @@ def _folded(named: Iterable[tuple[str, str]]) -> Iterator[Problem]:
 
 
 def _parents(draft: Draft, names: References) -> Iterator[Problem]:
-    """Of all links, those included that have other faults."""
+    """Yield problems of the parents of all links, including links with other faults."""
     called = dict(draft.names("links"))
     texts = draft.texts("links", "parent")
     given = [(where, called.get(where.removesuffix(".parent"), ""), parent) for where, parent in texts]
@@ -157,7 +157,7 @@ def _motions(draft: Draft, names: References) -> Iterator[Problem]:
 
 
 def _at_rest(motion: Motion, where: str, names: References) -> Iterator[Problem]:
-    """Of a joint that follows an input: the filter's start is one of the joint, too."""
+    """Yield a problem if a joint follows an input and has an initial velocity: filters start at rest."""
     owner, _, key = motion.joint.partition(".")
     if not motion.input or owner not in names.links:
         return
@@ -240,7 +240,7 @@ def _expression(
     kinematic: bool = False,
     own: Container[str] = (),
 ) -> Iterator[Problem]:
-    """Of an expression; kinematic: it says how something moves; own: further names that it may use."""
+    """Yield problems of an expression; kinematic: it prescribes a motion; own: further names it may use."""
     try:
         tree = expressions.parse(text)
         used = dict.fromkeys((name, order) for name in expressions.running_names(tree) if name not in own)
@@ -321,7 +321,7 @@ def _ambiguous(text: str, where: str, names: References) -> Iterator[Problem]:
 def _own_expression(
     text: str, where: str, known: Sequence[str], draft: Draft, *, may_have_kinks: bool = False
 ) -> Iterator[Problem]:
-    """Of an expression that knows these names alone."""
+    """Yield problems of an expression that may use only these names."""
     try:
         tree = expressions.parse(text)
         constants.check(tree, draft.chain.parameter_values)

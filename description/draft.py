@@ -1,4 +1,4 @@
-"""What is sound of a file that may have faults: its other parts can be checked against each other all the same."""
+"""Sound parts of a file that may have faults, so that these parts can be checked against each other."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Draft:
 
 
 def _inside(value: Any, path: Location) -> Any:
-    """What is at a path of keys, None if there is no such key."""
+    """Return the value at a path of keys, or None if a key is missing."""
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
     return value

@@ -38,14 +38,14 @@ _REMOVED = {
 
 
 def problems(error: ValidationError, data: Mapping[str, Any]) -> list[Problem]:
-    """What is wrong with the tables of a file, in the order of the description's keys; nothing twice."""
+    """Return the faults of a file's tables in the order of the description's keys, without repetition."""
     details = error.errors(include_url=False)
     found = [_problem(detail, details, data) for detail in details if not _follows(detail)]
     return list(dict.fromkeys(found))
 
 
 def named(problem: Problem, data: Mapping[str, Any]) -> Problem:
-    """The same with the entry's name beside its index, `links[3].mass (boom)`; data: the tables of the file."""
+    """Return the problem with the entry's name beside its index, `links[3].mass (boom)`."""
     place = re.match(r"(\w+)\[(\d+)\]", problem.where)
     entry = data[place[1]][int(place[2])] if place else None
     name = entry.get("name") if isinstance(entry, dict) else None

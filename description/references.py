@@ -1,4 +1,4 @@
-"""What the parts of a description may refer to by name."""
+"""Names to which the parts of a description may refer."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class References:
         yield from self.measured
 
     def _moving(self) -> Iterator[str]:
-        """What has rates that are called like it."""
+        """Yield the quantities whose rates are named after them."""
         yield from (f"{point}.{cosine}" for point in self.framed for cosine in _COSINES)
         yield from self.coordinates
 
@@ -97,7 +97,7 @@ class References:
 
 
 def axes_for(point: str) -> str:
-    """What to do where a point has to have axes."""
+    """Return the remedy for a point that needs axes."""
     return f"give points.{point} an rpy ([0.0, 0.0, 0.0]: axes of its link)"
 
 

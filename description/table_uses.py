@@ -23,7 +23,7 @@ def file_problems(draft: Draft) -> Iterator[Problem]:
 
 
 def use_problems(tree: Expr, where: str, draft: Draft, *, may_have_kinks: bool) -> Iterator[Problem]:
-    """Of an expression; may_have_kinks: no derivatives of it are needed, so that linear tables will do."""
+    """Yield problems of lookup tables in an expression; may_have_kinks: linear interpolation is enough."""
     known = [name for _, name in draft.names("tables")]
     for use in expressions.tables(tree):
         name = use.data[0]

@@ -72,7 +72,7 @@ def _default(value: Schema) -> str:
 
 
 def _value(value: Schema) -> str:
-    """What may stand after the key, in words."""
+    """Return the allowed values of a key in words."""
     choices = [
         choice for choice in (*value.get("anyOf", ()), *value.get("oneOf", ())) if choice != {"type": "null"}
     ]

@@ -92,7 +92,7 @@ def draw_profiles() -> None:
 
 
 def _around_a_corner(path: dict[str, Any]) -> Trajectory:
-    """Of a point on two slides, 1 m along x and 0.5 m along y, a second each."""
+    """Return the run of a point on two slides, 1 m along x and 0.5 m along y, one second each."""
     slides = [
         {
             "name": axis,
@@ -142,7 +142,7 @@ def draw_orientation() -> None:
 
 
 def _arm(programmed: list[dict[str, Any]]) -> dict[str, Any]:
-    """Of each link: where its joint is, m, its axis, start angle, rad, and mass, kg."""
+    """Return an arm of six links, each with joint place, m, axis, initial angle, rad, and mass, kg."""
     links = {
         "waist": ([0.0, 0.0, 0.3], "z", 0.5, 8.0),
         "upper": ([0.0, 0.1, 0.2], "y", -1.0, 12.0),
@@ -221,7 +221,7 @@ def _motion(axes: Axes3D, motion: Any, rotation: Array, origin: Array) -> None:
 
 
 def _transform(motion: Any) -> tuple[Array, Array]:
-    """What a motion does in the picture: rotation, shape (3, 3), and translation, shape (3,)."""
+    """Return a motion's rotation, shape (3, 3), and translation, shape (3,), in the picture."""
     axis = np.array(motion.axis)
     if motion.kind == "rotation":
         return Rotation.from_rotvec(ANGLE * axis).as_matrix(), np.zeros(3)

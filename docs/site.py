@@ -1,4 +1,4 @@
-"""What the site has besides the files of this folder: the README as its first page, and all that pages link to.
+"""Pages of the site outside of this folder: the README as first page, and all files that pages link to.
 
 Pages link to each other and to examples as they do in the repository, so that they can be read there, too.
 """

@@ -83,7 +83,7 @@ class _Writer:
             parent = child
 
     def frame(self, coordinate: Coordinate) -> str:
-        """What moves between two coordinates of a joint, by a name that no body has."""
+        """Return an unused name for the frame between two coordinates of a joint."""
         name, taken = f"{coordinate.symbol}_frame", {body.name for body in self.numbers.bodies}
         while name in taken:
             name += "_"
@@ -146,7 +146,7 @@ def _text(numbers: Iterable[float]) -> str:
 
 
 def _left_out(numbers: Mechanism) -> Iterator[str]:
-    """What URDF has no word for, or no one that tools agree on."""
+    """Yield the parts of the description that URDF cannot express in a form that tools agree on."""
     chain, coordinates = numbers.chain, numbers.coordinates
     whole = {link.name for link in chain.links if link.joint.type in _WHOLE}
     counted = {

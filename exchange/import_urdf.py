@@ -37,7 +37,7 @@ class LinkText:
 
 @dataclass(frozen=True)
 class Imported:
-    """What a file became.
+    """Description read from a URDF file.
 
     notes  changed or not carried, in words
     """
@@ -166,13 +166,13 @@ class _Import:
         return table
 
     def start(self, joint: UrdfJoint) -> float:
-        """Where a joint is while those that follow none are at 0."""
+        """Return the position of a joint while all joints that mimic none are at 0."""
         if joint.mimic is None:
             return 0.0
         return joint.mimic.multiplier * self.start(self.joints[joint.mimic.joint]) + joint.mimic.offset
 
     def mimic_row(self, joint: UrdfJoint) -> str:
-        """What is 0 where a joint follows another one."""
+        """Return the expression of the constraint by which a joint mimics another one."""
         assert joint.mimic is not None
         other, factor, offset = self.joints[joint.mimic.joint], joint.mimic.multiplier, joint.mimic.offset
         text = f"{self.coordinate(joint)} {'-' if factor >= 0 else '+'} {abs(factor)!r}*{self.coordinate(other)}"
@@ -200,7 +200,7 @@ class _Import:
 
 
 def relocated(robot: Imported, folder: Path) -> Imported:
-    """The same with paths of meshes as they go from a folder, where they can."""
+    """Return the robot with paths of meshes relative to a folder, if possible."""
     links = tuple(replace(link, table=_relocated(link.table, folder)) for link in robot.links)
     return replace(robot, links=links)
 

@@ -1,4 +1,4 @@
-"""What a URDF file (wiki.ros.org/urdf/XML) says: links and joints, all that is wrong with it, and what is left.
+"""Links and joints of a URDF file (wiki.ros.org/urdf/XML), its faults, and parts that are ignored.
 
 Lengths in m, angles in rad, masses in kg. `R = Rz(yaw)·Ry(pitch)·Rx(roll)` as in our descriptions.
 """
@@ -387,7 +387,7 @@ class _Reader:
 
 
 def _without_namespace(root: etree._Element) -> etree._Element:
-    """The same; elements of the root's namespace have none: readers of URDF do not look at it."""
+    """Return the tree with the root's namespace removed; readers of URDF ignore it."""
     for element in root.iter(f"{{{etree.QName(root).namespace or ''}}}*"):
         element.tag = etree.QName(element).localname
     return root
@@ -410,7 +410,7 @@ def _unread(element: etree._Element) -> list[str]:
 
 
 def _known_format(root: etree._Element) -> str:
-    """What the file seems to be."""
+    """Return a hint if the file has another known format."""
     formats = {"sdf": "SDF", "mujoco": "MJCF", "mujocoinclude": "MJCF"}
     found = formats.get(str(root.tag))
     return f"; this is {found}, which is not read: convert it to URDF" if found else ""

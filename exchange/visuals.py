@@ -1,4 +1,4 @@
-"""What links of a URDF file look like → shapes of a description: one of a link, the first that it can say."""
+"""Shapes of a description from the visuals of a URDF file: one per link, the first that has an equivalent."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Visuals:
                 raise ValueError(f"a {other}")
 
     def _file(self, name: str) -> Path:
-        """Of `package://NAME/…`, NAME is in one of the folders above the file, or in one of ROS_PACKAGE_PATH."""
+        """Return a mesh's file; NAME of `package://NAME/…` is sought above the file and in ROS_PACKAGE_PATH."""
         ending = Path(name).suffix.lower()
         if ending not in (".stl", ".obj"):
             raise ValueError(f"a mesh in {ending or 'no known format'}, not STL or OBJ")

@@ -126,17 +126,17 @@ class Variable:
 
     @property
     def causality(self) -> str:
-        """As FMI 2.0 has it."""
+        """Causality by FMI 2.0."""
         return _ATTRIBUTES[self.kind][1]
 
     @property
     def variability(self) -> str:
-        """As FMI 2.0 has it."""
+        """Variability by FMI 2.0."""
         return _ATTRIBUTES[self.kind][2]
 
     @property
     def initial(self) -> str | None:
-        """As FMI 2.0 has it."""
+        """Attribute `initial` by FMI 2.0."""
         return _ATTRIBUTES[self.kind][3]
 
 

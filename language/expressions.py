@@ -74,7 +74,7 @@ def _short(text: str) -> str:
 
 
 def _near(line: str, error: SyntaxError) -> str:
-    """Where a syntax error is, in the description's notation."""
+    """Return the place of a syntax error in the description's notation."""
     rest = line[error.offset - 1 :] if error.offset else ""
     return f" near {_short(rest.replace('**', '^'))!r}" if rest else " at its end"
 

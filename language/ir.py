@@ -101,7 +101,7 @@ class Expr:
 
     @property
     def function(self) -> str:
-        """What is done with the operands: the operation, or the name of the function that is called."""
+        """Name of the operation, or of the called function."""
         return str(self.data) if self.op == "call" else self.op
 
     @property
@@ -357,7 +357,7 @@ def choose(comparison: str, left: Expr, right: Expr, then: Expr, otherwise: Expr
 def switch(
     comparison: str, left: Expr, right: Expr, then: Expr, otherwise: Expr, switched: str, slope: Expr
 ) -> Expr:
-    """The same for a condition that changes at a known time: that of the program's event `switched`.
+    """Return an if-expression whose condition changes at a time event: the program's event `switched`.
 
     Between events the comparison keeps its value; slope is the rate of `left − right` in time.
     """
@@ -365,7 +365,7 @@ def switch(
 
 
 def relation(comparison: str, left: Expr, right: Expr, then: Expr, otherwise: Expr, name: str) -> Expr:
-    """The same for a condition on what the motion is: the program's relation of this name.
+    """Return an if-expression whose condition depends on the motion: the program's relation of this name.
 
     Between events the comparison keeps its value; see `Relation` in `generator.program`.
     """
@@ -411,7 +411,7 @@ class Replacement:
 
 
 def key(node: Expr) -> Hashable:
-    """The same for scalar expressions that are written alike."""
+    """Return a key that is equal for scalar expressions with equal source."""
     return (node.op, _identity(node), *map(key, node.args))
 
 

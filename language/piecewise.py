@@ -68,7 +68,7 @@ def linear(time: Array, values: Array, *, kinks: bool) -> Piecewise:
 
 
 def derivative(piece: Expr, x: Expr, order: int) -> Expr:
-    """Of order 0 to 3 at x, of the polynomial of a piece, shape (PIECE,)."""
+    """Return the derivative of order 0 to 3 at x of a piece's polynomial, shape (PIECE,)."""
     _, c0, c1, c2, c3 = piece
     return _DERIVATIVES[order](x - piece[0], c0, c1, c2, c3)
 

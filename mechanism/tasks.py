@@ -1,4 +1,4 @@
-"""What drives have to realise, by its description: programmed constraints and motions."""
+"""Tasks that drives have to realise: programmed constraints and motions."""
 
 from __future__ import annotations
 

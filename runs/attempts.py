@@ -141,7 +141,7 @@ def rumoca_attempt(model: Prepared, tolerance: float, limit: float) -> Attempt:
 
 
 def _rumoca_tolerance(model: Prepared) -> float:
-    """As tight as rumoca is fast, but no looser than a description that asks for more than usual."""
+    """Return a tolerance at which rumoca is fast, no looser than a description that asks for more."""
     wanted = model.chain.simulation.tolerance
     usual = min(max(wanted, 1e-8), 10.0 * wanted)
     # what is wrong at an impact is more so at the next one

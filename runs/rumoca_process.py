@@ -70,7 +70,7 @@ def _result(folder: Path, stop: float) -> Trajectory | None:
 
 
 def main(folder: Path) -> None:
-    """What the process does."""
+    """Run the job of a folder and write its results there."""
     job = json.loads((folder / _JOB).read_text("utf-8"))
     if _COUNTED:
         _grant(job["effort"])

@@ -1,4 +1,4 @@
-"""What there is to see of a mechanism: shapes on its bodies, what joins them, how all of it moves."""
+"""Visible parts of a mechanism: shapes on its bodies, their connections, and their motion."""
 
 from .motion import Motion as Motion
 from .motion import check_coordinates as check_coordinates

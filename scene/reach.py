@@ -1,4 +1,4 @@
-"""How far a machine reaches, for what has to be in a picture."""
+"""Space that a mechanism occupies, for the limits of pictures."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ Start = tuple[Array, Array]
 
 @dataclass(frozen=True)
 class Bar:
-    """What joins two places: a closure, or the way along which a sliding joint has moved."""
+    """Connection of two points: a cut joint, or the path along which a sliding joint has moved."""
 
     name: str
     kind: Literal["closure", "rod", "slide"]

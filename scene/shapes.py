@@ -42,7 +42,7 @@ class Shape:
 
 
 def shapes(mechanism: Mechanism, q: Array) -> list[Shape]:
-    """Of all bodies; q, shape (n,), is where the mechanism's size is measured. Raises DescriptionError."""
+    """Return the shapes of all bodies; q, shape (n,), for the mechanism's size. Raises DescriptionError."""
     size, held = extent(mechanism, q), held_at(mechanism)
     given = {link.name: link for link in mechanism.chain.links}
     links = list(dict.fromkeys(body.link for body in mechanism.bodies if body.link != "base"))

@@ -1,4 +1,4 @@
-"""Where bodies are held: by their joints, by closures, at named points."""
+"""Points at which bodies are held: joints, cut joints, named points."""
 
 from __future__ import annotations
 

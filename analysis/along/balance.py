@@ -102,7 +102,7 @@ def course(problem: InitialValueProblem, run: Trajectory, most: int = 1000) -> C
 
 
 def friction_powers(problem: InitialValueProblem, run: Trajectory) -> dict[str, Array]:
-    """What joint friction with bristles gives along a run, shape (N,) each, W, by joints: `friction of column`.
+    """Return the power of joint friction with bristles along a run, shape (N,) each, W, by joint.
 
     As for `course`; bristles that the run does not tell are undeformed. Raises SolveError where loads that the
     friction follows cannot be found.

@@ -1,4 +1,4 @@
-"""How large a mechanism's signals are by nature: what the difference of two runs is to be measured by.
+"""Natural scales of a mechanism's signals, by which the difference of two runs is judged.
 
 A signal that stays where it is has no range, and what is left of forces in balance is rounding. Then counts what
 would be there without the balance: what the forces alone would do, what they would have to hold.
@@ -52,7 +52,7 @@ def magnitudes(problem: InitialValueProblem, run: Trajectory) -> tuple[Magnitude
 
 
 def natural_accelerations(problem: InitialValueProblem, at: tuple[float, Array, Array, Array]) -> Array:
-    """What the forces alone would do at one state, and gravity over the mechanism's extent, shape (n,).
+    """Return accelerations by unbalanced forces at one state, and gravity over the extent, shape (n,).
 
     Forces term by term, without regard of their signs.
 
@@ -87,7 +87,7 @@ class _Shaken:
 
 
 class _Samples:
-    """What some states of the run have in common.
+    """Quantities that several states of the run share.
 
     inertia        shape (n,): smallest M_kk
     acceleration   shape (n,): see `magnitudes`
@@ -124,7 +124,7 @@ class _Samples:
         self.linear = float(np.max(self.acceleration * lengths))
 
     def bodies(self) -> Iterator[Magnitude]:
-        """Of the whole machine, that a coordinate which could move and does not is measured by."""
+        """Yield the scales of the whole mechanism, by which a coordinate at rest is judged."""
         yield Magnitude("", "m", "", self.travel)
         yield Magnitude("", "m/s", "", self.speed)
 

@@ -1,4 +1,4 @@
-"""What a reference run reports: evaluations at the output times, as signals by their FMU variables' names."""
+"""Signals of a reference run: evaluations at the output times by the names of the FMU's variables."""
 
 from __future__ import annotations
 

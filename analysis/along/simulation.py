@@ -235,7 +235,7 @@ class _Run:
     def _record(
         self, segment: Segment, before: float, after: float, y: Array, interpolant: Callable[[], Interpolant]
     ) -> float | None:
-        """Of a step; when an event ends it."""
+        """Record a step; return the time of the event that ends it, or None."""
         self.steps += 1
         event = self.events.first(segment, before, after, interpolant)
         if event is not None:

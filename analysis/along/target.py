@@ -1,4 +1,4 @@
-"""Where the programmed constraints want a point to be, for plots of the motion against the program."""
+"""Prescribed position of a point, for plots of the motion against the programmed constraints."""
 
 from __future__ import annotations
 

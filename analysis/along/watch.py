@@ -1,4 +1,4 @@
-"""What is looked at in each step of a run: rows that are left out, and how near to singular the others are.
+"""Checks in each step of a run: redundant constraints, and the distance of the others from a singular position.
 
 An integrator that comes to a singular position, or to where a function ends, does not get there: its steps shrink
 by a factor each. That is noticed before it gives up, and said in words.
@@ -167,7 +167,7 @@ class Watch:
 
     @property
     def note(self) -> str:
-        """What a reader of the run must know."""
+        """Note for the reader of the run about singular positions."""
         return _near_singular([passed.t for passed in self.singular]) if self.singular else ""
 
     def _look(self, segment: Segment, before: float, after: float, at: Interpolant) -> None:
@@ -178,7 +178,7 @@ class Watch:
                 raise SolveError(str(opened))
 
     def _measure(self, segment: Segment, after: float, y: Array, at: Callable[[], Interpolant]) -> Singular | None:
-        """How near the rows are to a singular position; a minimum at the middle one of three ends is sought.
+        """Return the distance of the constraints from a singular position; search between three step ends.
 
         So is one within the step, if it is a long one: rows get singular only if they change by about as much as
         their smallest singular values at both ends (Weyl's inequality).
@@ -264,7 +264,7 @@ class Watch:
         return self._rows(self._motion.moment(t, y, segment)[0])
 
     def _rows(self, state: State) -> Array:
-        """Those that are kept, made comparable."""
+        """Return the kept constraints, scaled to be comparable."""
         constraints = self._motion.model.constraints
         if not len(self._sizes):
             sizes = constraints.sizes(state).C[self._left.active] * self._motion.form.choice.unit
@@ -288,7 +288,7 @@ class Watch:
         return tuple(names[k] for k, share in shares if share > _INVOLVED)
 
     def _becoming_singular(self, state: State) -> str:
-        """Which rows, and how far away what they demand is, now or at the end."""
+        """Return a sentence on the constraints that become singular, and on the gap that remains."""
         names = ", ".join(self._dependent(state))
         missed = next(filter(None, (self._missed(state, t) for t in (self._stop, state.t))), "")
         if not missed:
@@ -303,7 +303,7 @@ class Watch:
         )
 
     def _missed(self, state: State, t: float) -> str:
-        """How far the nearest position is from what the rows demand at t, s, if there is none where they hold."""
+        """Return by how much the nearest position misses the constraints at t, s; empty if it fulfils them."""
         model = self._motion.model
         nearest = Manifold(model, state, self._left.active).nearest(
             model.state(t, state.q, 0 * state.qd, lag=state.lag)

@@ -88,7 +88,7 @@ def modes(problem: InitialValueProblem) -> tuple[Mode, ...]:
 
 
 def _rigid(A: Array, values: NDArray[np.complex128], alike: Array) -> NDArray[np.bool_]:
-    """Which of the modes nothing resists, shape (size,).
+    """Return which modes are rigid-body modes, shape (size,).
 
     alike  shape (size,): |yᴴx| of unit left and right eigenvectors, the reciprocal condition of the eigenvalue.
            Differences leave an error in A, which the two zeros of a free motion magnify by their large condition

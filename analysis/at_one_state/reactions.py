@@ -1,4 +1,4 @@
-"""Which reactions a model of rigid bodies determines uniquely (P1 sections 3 and 4.2; design 4.6).
+"""Unique reactions of a model of rigid bodies (P1 sections 3 and 4.2; design 4.6).
 
 With redundant rows, λ is known only up to the null space of Cᵀ, which the last p columns of Q in C E = Q R span.
 What a pair X exerts is unique if B_X = C_Xᵀ Q_X vanishes, Q_X the pair's rows of these columns (P1 (21) to (27)).
@@ -135,7 +135,7 @@ def _idle_by_qr(C: Array, rank: Rank) -> Array:
 
 
 def _idle_by_svd(C: Array, rank: Rank) -> Array:
-    """The same from C = U Σ Vᵀ: the columns of U without a singular value."""
+    """Return the null space of Cᵀ by C = U Σ Vᵀ: the columns of U without a singular value."""
     return np.linalg.svd(C)[0][:, rank.rank :] if C.size else np.zeros((0, 0))
 
 

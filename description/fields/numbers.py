@@ -52,7 +52,7 @@ class Given(float):
 
 @contextmanager
 def known_parameters(values: Mapping[str, float | None]) -> Iterator[None]:
-    """What expressions may use while tables are read, those of an outer call first; None: of no known value."""
+    """Set the parameters that expressions may use while tables are read; None: unknown value."""
     token = _KNOWN.set(_KNOWN.get(values))
     try:
         yield
@@ -111,7 +111,7 @@ def _written(value: float) -> float | str:
 
 @dataclass(frozen=True)
 class _Readable:
-    """Of a field whose number may be an expression."""
+    """Mark of a field whose number may be an expression."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         written = core_schema.plain_serializer_function_ser_schema(_written)
@@ -146,5 +146,5 @@ Matrix4 = tuple[Vector4, Vector4, Vector4, Vector4]
 
 
 def between(bounds: Bounds) -> Any:
-    """What makes a `float` of these bounds a number or an expression; for `Annotated[float, *between(…)]`."""
+    """Return annotations for a number or expression within bounds; for `Annotated[float, *between(…)]`."""
     return _field(bounds), _Readable()

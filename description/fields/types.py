@@ -32,7 +32,7 @@ class Part(BaseModel):
 
 @dataclass(frozen=True, eq=False)
 class OrTable:
-    """Of a field of a table that may be written as one of its values alone.
+    """Mark of a table's field that may be abbreviated to one of its values.
 
     table  of such a value; leaves tables as they are, and raises ValueError for others
     value  the JSON Schema of one
@@ -49,7 +49,7 @@ class OrTable:
 
 
 class KeyProblem(ValueError):
-    """What is wrong with one key of a table, found by a check that sees the whole table."""
+    """Fault of one key of a table, found by a check of the whole table."""
 
     def __init__(self, key: str, message: str) -> None:
         super().__init__(message)

@@ -108,7 +108,7 @@ class Chain(_WithElements):
 
     @property
     def tasks(self) -> tuple[Programmed | Motion, ...]:
-        """What drives have to realise."""
+        """Tasks that drives have to realise."""
         return (*self.programmed, *self.motions)
 
     @property
@@ -118,7 +118,7 @@ class Chain(_WithElements):
 
     @property
     def measured(self) -> dict[str, str]:
-        """What force elements let expressions name → its name in the equations; `lift_length` → `lift.length`."""
+        """Names of measures in expressions → names in the equations; `lift_length` → `lift.length`."""
         supports = zip(self.base.support_names, self.base.supports, strict=True) if self.base else ()
         parts = [("line", line.name) for line in self.lines]
         parts += [("contact", contact.name) for contact in self.contacts]

@@ -16,16 +16,16 @@ _ORTHONORMAL = 1e-9
 
 
 class Trigonometry(Protocol):
-    """What stands for a frame's numbers, see `mechanism.Algebra`."""
+    """Functions for a frame's numbers or symbols, see `mechanism.Algebra`."""
 
     def value(self, number: float) -> Any:
         """The number, or what its expression is."""
 
     def cos(self, angle: Any) -> Any:
-        """Of an angle in rad."""
+        """Return the cosine of an angle in rad."""
 
     def sin(self, angle: Any) -> Any:
-        """Of an angle in rad."""
+        """Return the sine of an angle in rad."""
 
 
 class Frame(Part):
@@ -122,7 +122,7 @@ class Frame(Part):
 
 
 def product(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
-    """Of two quaternions w, x, y, z: the rotation b in the axes that a has turned."""
+    """Return the product of two quaternions w, x, y, z: the rotation b in the axes that a has turned."""
     (w, x, y, z), (W, X, Y, Z) = a, b
     return [
         w * W - x * X - y * Y - z * Z,

@@ -105,7 +105,7 @@ def _check_pseudo_inertia(pseudo: Array, physical: bool) -> None:
 
 
 def _check_moments(key: str, inertia: Array) -> None:
-    """That a body can have this inertia about its com, shape (3, 3), kg·m²."""
+    """Raise KeyProblem if no body can have this inertia about its com, shape (3, 3), kg·m²."""
     smallest, middle, largest = np.linalg.eigvalsh(inertia)
     shown = f"[{smallest:.6g}, {middle:.6g}, {largest:.6g}] about the com"
     if smallest < -_ROUNDING * largest:

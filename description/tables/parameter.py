@@ -43,7 +43,7 @@ class Parameter(Part):
 
     @property
     def bounds(self) -> Bounds:
-        """Its own min and max."""
+        """Bounds by `min` and `max`."""
         return Bounds(-LARGEST if self.min is None else self.min, LARGEST if self.max is None else self.max)
 
 

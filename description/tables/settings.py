@@ -17,7 +17,7 @@ _MOST_STEPS = 10_000_000  # of RK4: hours
 
 
 class Constraints(Part):
-    """How constraints are kept."""
+    """Formulation and stabilisation of the constraints."""
 
     formulation: Literal["gpme", "gpme_reduced", "lagrange"] = "gpme"
     """`gpme`: states q and q̇; `gpme_reduced`: q and the independent q̇, (7) of P4; `lagrange`: with multipliers."""
@@ -107,7 +107,7 @@ ExpressionOrTable = Annotated[Quantity, OrTable(_expression_or_table, {"type": "
 
 
 class Outputs(Part):
-    """What the FMU gives besides coordinates, points and efforts."""
+    """Outputs of the FMU besides coordinates, points and efforts."""
 
     loads: AllOrNames = ()
     """Links whose joint loads become outputs, in N and N·m."""

@@ -1,4 +1,4 @@
-"""What a link looks like in pictures."""
+"""Appearance of a link in pictures."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Colour = Annotated[str, AfterValidator(_colour)]
 
 
 class Shape(Part):
-    """What a link looks like in pictures and in the player; the equations know nothing of it."""
+    """Appearance of a link in pictures and in the player; the equations ignore it."""
 
     type: Literal["box", "cylinder", "sphere", "mesh"]
     """Box, cylinder along z, and sphere have their middle at the origin of `frame`."""

@@ -77,7 +77,7 @@ class Table(Part):
 
 
 def _stamp(file: str) -> tuple[int, int] | None:
-    """What changes with the file's content."""
+    """Return a value that changes with the file's content."""
     try:
         found = Path(file).stat()
     except (OSError, ValueError):
@@ -138,7 +138,7 @@ def _size_problems(file: str, lines: int, fewest: int) -> list[Problem]:
 
 
 def _value_problems(file: str, lines: Sequence[Row], found: Any, names: Sequence[str]) -> Iterator[Problem]:
-    """Of numbers: those that are not finite or too large, and times that do not increase."""
+    """Yield problems of numbers that are not finite or too large, and of times that do not increase."""
     before = -np.inf
     for (line, _), row in zip(lines, found, strict=True):
         for name, x in zip(names, row, strict=True):

@@ -1,4 +1,4 @@
-"""What the mechanism has to do: points, programmed constraints, motions, applied forces."""
+"""Tasks of the mechanism: points, programmed constraints, motions, applied forces."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Path(Part):
 
     @property
     def ramp_share(self) -> float:
-        """Of a leg's time."""
+        """Ramp as a share of a leg's time."""
         return 0.25 if self.ramp is None else self.ramp
 
     def legs(self, value: Reader = float) -> list[tuple[Any, Any]]:
@@ -114,7 +114,7 @@ class Path(Part):
         ]
 
     def blends(self, value: Reader = float) -> list[Any]:
-        """How long the legs overlap at each waypoint between the ends, s, of what stands for the numbers."""
+        """Return by how long legs overlap at each inner waypoint, s, as numbers or symbols."""
         return _each(self.blend_time, len(self.waypoints) - 2, value)
 
     def _durations(self, value: Reader) -> list[Any]:
@@ -122,7 +122,7 @@ class Path(Part):
 
 
 def _cosine(here: Vector3, there: Vector3) -> float:
-    """Of the angle between two orientations."""
+    """Return the cosine of the angle between two orientations."""
     trace = np.trace(Frame(rpy=here).rotation.T @ Frame(rpy=there).rotation)
     return 0.5 * (float(trace) - 1.0)
 

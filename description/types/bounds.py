@@ -18,7 +18,7 @@ class Bounds:
 
     @property
     def minimum(self) -> float | None:
-        """As standards have it, the bound itself included; None: there is none that says something."""
+        """Lower bound as FMI states it, the bound itself included; None if unbounded."""
         return None if self.low <= -LARGEST else self.low
 
     @property
@@ -27,12 +27,12 @@ class Bounds:
         return None if self.high >= LARGEST else self.high
 
     def within(self, other: Bounds) -> Bounds:
-        """What both allow."""
+        """Return the intersection with other bounds."""
         low = max(self, other, key=lambda bounds: (bounds.low, bounds.exclusive))
         return Bounds(low.low, min(self.high, other.high), low.exclusive)
 
     def problem(self, value: float) -> str | None:
-        """What is wrong with a number, or None."""
+        """Return the fault of a number outside of the bounds, or None."""
         if self.exclusive and not value > self.low:
             return f"expected a number above {self.low:g}"
         if not value >= self.low:

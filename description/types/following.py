@@ -1,4 +1,4 @@
-"""How a start follows the parameters: what is found anew where they change."""
+"""Dependence of the initial state on parameters: values that are computed again if parameters change."""
 
 from __future__ import annotations
 

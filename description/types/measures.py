@@ -1,4 +1,4 @@
-"""What force elements let one read, as outputs and in expressions: `<line>_length`, `<contact>_gap`, …
+"""Measures of force elements, for outputs and expressions: `<line>_length`, `<contact>_gap`, …
 
 Within the equations the names are `lift.length`, `deck.gap`, as those of coordinates and points.
 """
@@ -32,7 +32,7 @@ RATES = {"length": "rate", "gap": "gap_dot"}  # what is read of a motion, and th
 
 @dataclass(frozen=True)
 class Measure:
-    """What can be read of a force element: its signal, unit, and what a positive value means."""
+    """Measured quantity of a force element: signal, unit, and meaning of a positive value."""
 
     signal: Signal
     unit: str

@@ -1,4 +1,4 @@
-"""Which part of a description something in the equations comes from, and what each signal is and is called."""
+"""Part of the description from which an equation comes, and meaning and name of each signal."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ class Origin:
     element: str = ""
 
     def __str__(self) -> str:
-        """As headings have it."""
+        """Return the text for headings."""
         entry = f"{self.kind} {self.name}" if self.name else self.kind
         return f"{entry}, element {self.element}" if self.element else entry
 
 
 @dataclass(frozen=True)
 class Signal:
-    """What a state, an output or a result of a run is.
+    """Meaning of a state, of an output or of a result of a run.
 
     quantity   with the origin's kind one of the rows above
     origin     the part that it belongs to; of a coordinate `Origin("coordinate", "column.angle")`
@@ -83,7 +83,7 @@ def of_point(point: str, quantity: str, axis: str = "") -> Signal:
 
 
 def joint_load(link: str, component: str) -> Signal:
-    """Of the wrench that a link's joint exerts on it: `fx` … `nz`, `axial`, `normal`."""
+    """Return the signal of one component of a joint reaction: `fx` … `nz`, `axial`, `normal`."""
     return Signal("load", Origin("link", link), component)
 
 

@@ -1,4 +1,4 @@
-"""What `[outputs]` asks for: signals with their units, and what they mean."""
+"""Signals of `[outputs]` with their units and meanings."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ _ENERGY = {
 
 
 def accelerations(point: str) -> list[Measure]:
-    """Of a point, along x, y, z."""
+    """Return the measures of a point's acceleration along x, y, z."""
     text = f"acceleration of {point}, world"
     return [Measure(of_point(point, "acceleration", x), "m/s2", f"{text} {x}, without gravity") for x in AXES]
 
 
 def origins(link: str) -> list[Measure]:
-    """Where a link's frame is, x, y, z."""
+    """Return the measures of the origin of a link's frame, x, y, z."""
     return _of_link(link, "origin", AXES, "m", f"origin of {link}'s frame, world")
 
 
 def quaternions(link: str) -> list[Measure]:
-    """How a link's frame is turned, w, x, y, z."""
+    """Return the measures of a link's orientation as a quaternion, w, x, y, z."""
     text = f"rotation of {link}'s frame into the world's axes, quaternion of norm 1"
     return _of_link(link, "quaternion", f"w{AXES}", "1", f"{text}, continuous in the joints' coordinates:")
 
 
 def omegas(link: str) -> list[Measure]:
-    """Of a link's angular velocity, x, y, z."""
+    """Return the measures of a link's angular velocity, x, y, z."""
     return _of_link(link, "omega", AXES, "rad/s", f"angular velocity of {link}, world axes,")
 
 
@@ -43,7 +43,7 @@ def energies() -> list[Measure]:
 
 
 def value(name: str) -> Signal:
-    """Of an expression."""
+    """Return the signal of an expression's output."""
     return Signal("value", Origin("output", name))
 
 

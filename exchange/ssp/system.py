@@ -42,7 +42,7 @@ class SspUnit:
 
 @dataclass(frozen=True)
 class SspConnector:
-    """What goes into an element or comes out of it.
+    """Input or output connector of an element.
 
     kind  input | output
     type  Real | Integer | Boolean | String
@@ -69,7 +69,7 @@ class SspElement:
     parameters: str | None = None
 
     def of_kind(self, kind: str) -> dict[str, SspConnector]:
-        """Its inputs or its outputs by name."""
+        """Return the inputs or outputs by name."""
         return {c.name: c for c in self.connectors if c.kind == kind}
 
 
@@ -158,7 +158,7 @@ def _check_fit(plant: SspElement, controller: SspElement, path: Path) -> None:
 
 
 def _misfits(plant: SspElement, controller: SspElement) -> Iterator[Problem]:
-    """Of variables of the same name, which are connected, or are both led to the same connector of the system."""
+    """Yield problems of variables with equal names, which are connected."""
     own = {c.name: c for c in plant.connectors}
     for theirs in controller.connectors:
         ours = own.get(theirs.name)
@@ -233,14 +233,14 @@ class _Texts:
 
 
 def _units(description: Any) -> dict[str, SspUnit]:
-    """Those that are defined in base units, as SSP wants them, by name."""
+    """Return the units that are defined in base units, as SSP requires, by name."""
     return {
         u.name: SspUnit(u.name, _base(u.baseUnit)) for u in description.unitDefinitions if u.baseUnit is not None
     }
 
 
 def _unit_name(variable: Any) -> str | None:
-    """Its own or that of its type."""
+    """Return the unit of the variable or of its declared type."""
     return variable.unit or getattr(variable.declaredType, "unit", None)
 
 

@@ -1,1 +1,1 @@
-"""What an FMU's archive holds besides sources and binaries: its description, pages, pictures, licences."""
+"""Parts of an FMU's archive besides sources and binaries: description, pages, pictures, licences."""

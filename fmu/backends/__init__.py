@@ -1,1 +1,1 @@
-"""What makes FMUs of a model, or runs its Modelica text: native, OpenModelica, rumoca."""
+"""Backends that build FMUs of a model, or run its Modelica source: native, OpenModelica, rumoca."""

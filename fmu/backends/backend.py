@@ -25,7 +25,7 @@ CHOICES = ("auto", *sorted(BACKENDS))
 
 @dataclass(frozen=True)
 class Compilers:
-    """What FMUs are made with, the preferred backend first; `timeout`, s, of tools that may hang."""
+    """Backends that build FMUs, the preferred one first; `timeout`, s, of tools that may hang."""
 
     backends: tuple[Backend, ...] = (Native(),)
     timeout: float = openmodelica.TIMEOUT

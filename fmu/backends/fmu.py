@@ -1,4 +1,4 @@
-"""What makes FMUs, as the rest sees it, and an FMU that was made."""
+"""Interface of backends that build FMUs, and a built FMU."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Order:
 
     @property
     def path(self) -> Path:
-        """Of the FMU."""
+        """Path of the FMU."""
         return self.out / f"{self.model.name}.fmu"
 
 

@@ -137,7 +137,7 @@ def build(
 
 
 def flags(texts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Of sources that are not compiled as the others: equations, and algebra, which gains some % from -O3."""
+    """Return the options of sources compiled differently: equations, and algebra, faster by some % with -O3."""
     algebra = (f.name for f in (files("gpmelica.fmu") / "sources" / "algebra").iterdir() if f.name.endswith(".c"))
     found = _FLAGS | dict.fromkeys(algebra, (*STRICT, "-O3"))
     for name, (most, effort) in _LONG.items():

@@ -77,7 +77,7 @@ class _Plan:
         return {name for expr in exprs for name in expr.symbols}
 
     def uses(self) -> set[str]:
-        """These, and names of partitions that its solve asks for."""
+        """Names that the plan reads, and partitions that its linear solve uses."""
         return self.reads() | {name for item in self.items for name in used(item)}
 
 

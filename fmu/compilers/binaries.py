@@ -22,7 +22,7 @@ _NARROW = ("-mprefer-vector-width=128",)  # fetching four doubles from strided p
 
 @dataclass(frozen=True)
 class Toolchain:
-    """What makes the library of one platform: a compiler for each of its processors.
+    """Compilers for the library of one platform, one for each of its processors.
 
     march  one of `MARCHES`: the least processor that it runs on; "": any of the platform
     """
@@ -33,7 +33,7 @@ class Toolchain:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """Of all sources."""
+        """Options for all sources."""
         if not self.march:
             return FLAGS
         narrow = _NARROW if self.platform.systems[0].startswith("x86_64-") else ()

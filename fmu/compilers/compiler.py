@@ -32,7 +32,7 @@ class Compiler:
     is_zig: bool = False
 
     def march(self, name: str) -> tuple[str, ...]:
-        """What makes it use the instructions of a processor, by gcc's name of it."""
+        """Return the option for a processor's instructions, by gcc's name of the processor."""
         # zig has names of its own, and what stands last holds
         return (f"-mcpu={name.replace('-', '_')}",) if self.is_zig else (f"-march={name}",)
 

@@ -34,7 +34,7 @@ def kept_objects(folder: Path | None = None) -> Iterator[None]:
 def compile_object(
     by: compiler.Compiler, source: str, object_file: str, flags: Sequence[str], *, folder: Path
 ) -> None:
-    """As `compiler.compile_object`; where compiler, flags, source and its headers are the same, by a copy.
+    """Compile a source, or copy the object of an equal compiler, options, source and headers.
 
     Others may write the same file at the same time. A folder that cannot be used is as if there was none.
     """

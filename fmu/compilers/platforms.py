@@ -46,7 +46,7 @@ class Platform:
 
     @property
     def suffix(self) -> str:
-        """Of the library's file name."""
+        """Suffix of the library's file name."""
         return _SUFFIXES[self.systems[0].split("-")[1]]
 
 

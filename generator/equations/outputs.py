@@ -26,7 +26,7 @@ _LEVELS: tuple[tuple[int, str, str], ...] = ((0, "m", "position"), (1, "m/s", "v
 
 
 def names(mechanism: Mechanism) -> set[str]:
-    """Of states, start values, outputs and inputs, which definitions must leave to them."""
+    """Return the names of states, start values, outputs and inputs, which definitions must not use."""
     started = [signal for level in ("position", "velocity", "bristle") for signal in _of_all(mechanism, level)]
     found = {name for signal in started for name in (signal.name, f"{signal.name}_start", f"{signal.name}{STATE}")}
     others = [signal for level in ("acceleration", "effort") for signal in _of_all(mechanism, level)]
@@ -152,7 +152,7 @@ def _efforts(
 
 
 def _taken(program: Program, mechanism: Mechanism, inertia: Dynamics, qdd: Expr) -> Sequence[Expr]:
-    """What the accelerations take of each coordinate whose effort is an output: rows of M q̈."""
+    """Return the rows of M q̈ for the coordinates whose effort is an output."""
     driven = mechanism.driven
     if not driven:
         return ()

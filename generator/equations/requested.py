@@ -1,4 +1,4 @@
-"""What `[outputs]` asks for: accelerations of points, frames of links, energies, expressions."""
+"""Outputs requested by `[outputs]`: accelerations of points, frames of links, energies, expressions."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class _Turns:
         self._frames = {link.name: link.frame for link in self._mechanism.chain.links}
 
     def __call__(self, b: int) -> Expr:
-        """Of a body, shape (4,)."""
+        """Return the quaternion of a body, shape (4,)."""
         if b not in self._known:
             self._known[b] = self._define(b)
         return self._known[b]

@@ -1,4 +1,4 @@
-"""What the start states have to fulfil where parameters are others than the description's."""
+"""Initial conditions under modified parameters."""
 
 from __future__ import annotations
 

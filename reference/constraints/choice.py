@@ -1,4 +1,4 @@
-"""Which constraint rows are kept where some depend on others (P1 3.1; design 4.6)."""
+"""Choice of the kept constraints among dependent ones (P1 3.1; design 4.6)."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def choose_rows(mechanism: Mechanism, constraints: Constraints, state: State, un
 
 
 def rank_at(mechanism: Mechanism, constraints: Constraints, state: State, uncertainty: float) -> Rank:
-    """Of C at a consistent state; see `choose_rows`."""
+    """Return the rank of C at a consistent state; see `choose_rows`."""
     unit = units_of_change(mechanism, state.posture)[1]
     C = comparable(constraints(state).C, constraints.sizes(state).C, unit, uncertainty)
     return rank_of(C, max(TOLERANCE, uncertainty))

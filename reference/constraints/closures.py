@@ -58,7 +58,7 @@ class Conditions:
         )
 
     def sizes(self, posture: Posture) -> Sizes:
-        """What values and ∂d/∂q are made of."""
+        """Return the magnitudes of the terms of all values and of ∂d/∂q."""
         reach, slopes = self._vectors.sizes(posture)
         (u, v), (u_q, v_q) = (
             (part[..., : len(self.owner)], part[..., len(self.owner) :]) for part in (reach, slopes)

@@ -29,7 +29,7 @@ class RowGroup(Protocol):
         ...
 
     def sizes(self, state: State) -> Sizes:
-        """What they are made of."""
+        """Return the magnitudes of the terms of Φ and C."""
         ...
 
     def stops(self) -> Iterator[float]:
@@ -94,7 +94,7 @@ class Constraints:
         return [task.reading for task in self.tasks if isinstance(task, _ExpressionRow)]
 
     def sizes(self, state: State) -> Sizes:
-        """What all rows in the state are made of."""
+        """Return the magnitudes of the terms of all constraints."""
         parts = [group.sizes(state) for group in self._groups]
         phi = [np.zeros(0), *(part.Phi for part in parts)]
         return Sizes(np.concatenate(phi), np.concatenate([self._none.C, *(part.C for part in parts)]))
@@ -225,7 +225,7 @@ class KnifeEdges(RowGroup):
         return Rows(np.zeros(K), np.sum(n * v, axis=-2), slopes, -np.sum(rate, axis=-2))
 
     def sizes(self, state: State) -> Sizes:
-        """What they are made of."""
+        """Return the magnitudes of the terms of Φ and C."""
         K, (reach, slopes) = len(self.names), self._vectors.sizes(state.posture)
         return Sizes(np.zeros(K), (reach[:K] * slopes[:, K:]).T)
 

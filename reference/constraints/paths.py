@@ -21,7 +21,7 @@ _OPPOSITE = 1e-12  # of 1 + tr Q, an error of 180° but for 1e-6 rad
 
 
 class Target:
-    """How a path's target moves in its frame: w(t) = w_0 + Σ (w_k+1 − w_k) s_k(t), s_k from 0 to 1 during leg k.
+    """Target point of a path in its frame: w(t) = w_0 + Σ (w_k+1 − w_k) s_k(t), s_k from 0 to 1 during leg k.
 
     Where legs overlap, their motions add up.
     """
@@ -108,7 +108,7 @@ class PathRows:
         )
 
     def sizes(self, state: State) -> Sizes:
-        """What they are made of."""
+        """Return the magnitudes of the terms of Φ and C."""
         C = np.abs(self._rotation) @ self._quantities.jacobian_sizes(state)[self._point]
         far = np.linalg.norm(state.x[self._point]) + np.linalg.norm(self._origin)
         return Sizes(far + np.abs(self._wanted(state)[0]), C)
@@ -120,7 +120,7 @@ class PathRows:
         return slopes
 
     def stops(self) -> Iterator[float]:
-        """Of the target."""
+        """Yield the times at which the target's acceleration or its derivative jumps, s."""
         return self._target.stops()
 
     def _wanted(self, state: State) -> list[Array]:
@@ -128,7 +128,7 @@ class PathRows:
 
 
 class Orientation:
-    """How the axes that a path wants turn: R_d(t) = R_P R_0 Π_k exp(s_k(t) W_k), W_k the turn of leg k.
+    """Prescribed axes of a path: R_d(t) = R_P R_0 Π_k exp(s_k(t) W_k), W_k the rotation vector of leg k.
 
     Each leg turns about one axis from the orientation at its first waypoint to that at its second.
     """
@@ -151,12 +151,12 @@ class Orientation:
 
 
 def _product(a: tuple[Array, Array, Array], b: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-    """Of two matrices with their first and second derivatives."""
+    """Return the product of two matrices with its first and second derivatives."""
     return a[0] @ b[0], a[1] @ b[0] + a[0] @ b[1], a[2] @ b[0] + 2.0 * a[1] @ b[1] + a[0] @ b[2]
 
 
 class OrientationRows:
-    """Of Q = R_dᵀ R, R the axes of the point: φ = d/√(1 + tr Q), d_i = −ε_imn Q_mn.
+    """Orientation constraints by Q = R_dᵀ R, R the axes of the point: φ = d/√(1 + tr Q), d_i = −ε_imn Q_mn.
 
     Its length is 2 sin(α/2) for an error of the angle α; rows of a small one are angles about axes of R_d, rad.
     """
@@ -185,7 +185,7 @@ class OrientationRows:
         return Rows(d / np.sqrt(s), (d_dot - d * s_dot / (2.0 * s)) / np.sqrt(s), C, -second / np.sqrt(s))
 
     def sizes(self, state: State) -> Sizes:
-        """What they are made of: axes of length 1."""
+        """Return the magnitudes of the terms of Φ and C; axes have length 1."""
         turning = self._quantities.jacobian_sizes(state)[self._used].max(axis=(0, 1))
         return Sizes(np.ones(3), np.tile(turning, (3, 1)))
 
@@ -198,7 +198,7 @@ class OrientationRows:
         return slopes
 
     def stops(self) -> Iterator[float]:
-        """Of the target."""
+        """Yield the times at which the target's acceleration or its derivative jumps, s."""
         return self._target.stops()
 
     def _sum(self, Q: Array, t: float) -> float:

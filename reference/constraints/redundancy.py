@@ -81,7 +81,7 @@ def rank_of(C: Array, least: float = TOLERANCE) -> Rank:
 
 
 def independent_rows(C: Array, preferred: Sequence[Sequence[int]], least: float = TOLERANCE) -> tuple[int, ...]:
-    """As many rows of C, shape (m, n), as it has rank, that do not depend on each other; in order.
+    """Return the indices of a largest set of independent rows of C, shape (m, n), in ascending order.
 
     preferred   groups of row indices, most wanted first: a row is left out only if those of its group and of the
                 groups before it make it redundant. Column-pivoted QR of Cᵀ takes the best conditioned of a group.

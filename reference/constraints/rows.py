@@ -50,7 +50,7 @@ def stack(parts: Sequence[Rows], many: tuple[int, ...] = ()) -> Rows:
 
 
 def of_each(rows: Sequence[Rows]) -> Rows:
-    """The same rows in many states, from those in each."""
+    """Stack the constraints of single states to those of many states."""
     names = ("Phi", "Phi_dot", "C", "gamma")
     return Rows(*(np.array([getattr(part, name) for part in rows]) for name in names))
 

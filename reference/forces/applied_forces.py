@@ -23,7 +23,7 @@ class Component(Protocol):
     """One component of an applied force."""
 
     def number(self, state: State) -> Number:
-        """Its value."""
+        """Return the value of the component, N or N·m."""
         ...
 
 
@@ -60,7 +60,7 @@ class AppliedForces(ForceElement):
         return times + [time for reading in self.readings for time in stops(reading.node)]
 
     def reaction(self, state: State) -> Reaction:
-        """Their generalised forces."""
+        """Return the generalised forces of all applied forces."""
         effort = np.zeros_like(state.q)
         for force, components, column in self._forces:
             values = _values(force, components, state)
@@ -71,7 +71,7 @@ class AppliedForces(ForceElement):
         return Reaction(applied=effort)
 
     def powers(self, state: State) -> dict[str, float]:
-        """Of each: effort times rate, or force times the velocity of where it acts."""
+        """Return the power of each applied force, W: effort times rate, or force times velocity."""
         found = {}
         for force, components, column in self._forces:
             values = _values(force, components, state)
@@ -97,7 +97,7 @@ class AppliedForces(ForceElement):
         return effort_mark(self._mechanism, force.name, force.coordinate)
 
     def wrenches(self, state: State) -> Array:
-        """What forces at places do to each slot, shape (B, 6)."""
+        """Return the wrench of the point forces on each slot, shape (B, 6)."""
         total = np.zeros((self._slots, 6))
         for force, components, column in self._forces:
             if force.place is not None:
@@ -120,7 +120,7 @@ def _in_world(force: AppliedForce, values: Array, state: State) -> Array:
 
 
 def _direction(force: AppliedForce, state: State) -> Array:
-    """Of an effort in world axes, shape (3,): the axis of its coordinate; of a force 1."""
+    """Return the world axis of an effort, shape (3,); ones for a force, given in world axes."""
     if force.coordinate is None:
         return np.ones(3)
     return effort_direction(state, force.coordinate)
@@ -140,12 +140,12 @@ class _Given:
         self._value = value
 
     def number(self, state: State) -> Number:
-        """Its value."""
+        """Return the value of the FMU input, N or N·m."""
         return input_in(self._value, state)
 
 
 def places(mechanism: Mechanism) -> list[Place]:
-    """Where they act."""
+    """Return the points of application of all point forces."""
     return [force.place for force in mechanism.forces if force.place is not None]
 
 

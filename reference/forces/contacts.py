@@ -27,7 +27,7 @@ class _Touch:
 
     @property
     def overlap(self) -> Overlap:
-        """Of its point with the plane."""
+        """Overlap of the contact's point with its plane."""
         name = self.contact.name
         return Overlap(name, f"contact {name}", self.depth, self.held, ("touches", "is clear"))
 
@@ -103,11 +103,11 @@ class Contacts(ForceElement):
         return total
 
     def forces(self) -> dict[str, Callable[[State], float]]:
-        """That press them."""
+        """Return functions of the state for the normal force of each contact, N."""
         return {f"{touch.contact.name}.{FORCE}": touch.normal_force for touch in self._touches}
 
     def powers(self, state: State) -> dict[str, float]:
-        """Of each."""
+        """Return the power of each contact, W."""
         return {
             f"contact {touch.contact.name}": float(touch.force(state) @ state.places.velocity[:, touch.column])
             for touch in self._touches
@@ -141,12 +141,12 @@ class Contacts(ForceElement):
 
 
 def places(mechanism: Mechanism) -> list[Place]:
-    """Where bodies touch."""
+    """Return the contact points of all bodies."""
     return [contact.place for contact in mechanism.contacts]
 
 
 def lengths(mechanism: Mechanism, first: int) -> Iterator[Height]:
-    """Their gaps."""
+    """Yield the gap of each contact as a measured length."""
     for k, contact in enumerate(mechanism.contacts):
         name, slot = f"{contact.name}.gap", contact.place.body + 1
         origin = np.asarray(contact.origin, dtype=float)

@@ -1,4 +1,4 @@
-"""What acts on a mechanism: the interface of force elements in the reference."""
+"""Interface of the reference's force elements."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Reaction:
 
 @dataclass(frozen=True)
 class Given:
-    """What an element is made from.
+    """Data from which a force element is constructed.
 
     first   index among the state's places of the first one that its module's `places` asks for; the named points
             come first of all, in the mechanism's order
@@ -63,7 +63,7 @@ class Given:
 
 @dataclass(frozen=True)
 class Mark:
-    """What a force looks like in a picture: an arrow where it acts, and what it comes from.
+    """Picture of a force: an arrow at its point of application, and the element that exerts it.
 
     name    of its part of the description
     kind    force | moment: nothing but the arrow; support: a foot on the ground; line: a rod from a to b;
@@ -95,17 +95,17 @@ class ForceElement:
     takes_many = False
 
     def reaction(self, state: State) -> Reaction:
-        """Its generalised forces and energy."""
+        """Return the element's generalised forces and potential energy."""
         del state
         return Reaction()
 
     def wrenches(self, state: State) -> Array | float:
-        """What joints bear of it, on each slot, shape (B, 6): force, then moment about the origin of positions."""
+        """Return the wrench on each slot, shape (B, 6): force, then moment about the positions' origin."""
         del state
         return 0.0
 
     def relations(self) -> list[Relation]:
-        """What of it changes at events, beside its expressions."""
+        """Return the switching conditions of the element, apart from those of its expressions."""
         return []
 
     def forces(self) -> dict[str, Callable[[State], float]]:
@@ -113,12 +113,12 @@ class ForceElement:
         return {}
 
     def signals(self, state: State) -> dict[str, float]:
-        """Its outputs by their names."""
+        """Return the element's outputs by name."""
         del state
         return {}
 
     def powers(self, state: State) -> dict[str, float]:
-        """What each part gives to the mechanism, W, negative where it takes; by what it is, `line rope`."""
+        """Return the power of each part, W, by a label such as `line rope`; negative if absorbed."""
         del state
         return {}
 
@@ -128,7 +128,7 @@ class ForceElement:
 
     @property
     def marks(self) -> tuple[Mark, ...]:
-        """How pictures show it: one mark for each force that `acting` gives."""
+        """Return the pictures of the element, one for each force of `acting`."""
         return ()
 
     def acting(self, state: State) -> Array:

@@ -49,7 +49,7 @@ class Filters:
         return replace(state, lag=own, followed=np.stack([y, rate, second], axis=-1))
 
     def begins(self, q: Array) -> list[float]:
-        """What each begins with, rad or m; q: see `start`."""
+        """Return the initial values of the filtered signals, rad or m; q: see `start`."""
         return [float(begin) for begin in self._begins(q)]
 
     def _begins(self, q: Array) -> Array:
@@ -61,11 +61,11 @@ class Filters:
         return found
 
     def rates(self, state: State) -> Array:
-        """Of the filters' states, shape (…, 2k)."""
+        """Return the time derivatives of the filters' states, shape (…, 2k)."""
         return state.followed[..., 1:].reshape(*state.q.shape[:-1], -1) if self._filters else state.qd[..., :0]
 
     def lags(self, run: Trajectory) -> Array:
-        """Their states in a run, shape (N, 2k); those that it does not tell are as at the start."""
+        """Return the filters' states along a run, shape (N, 2k); initial values for absent signals."""
         none = np.zeros(len(run.time))
         return np.array([run.signals.get(name, none) for name in self.names]).reshape(-1, len(run.time)).T
 
@@ -87,7 +87,7 @@ class Filters:
 
 
 def _length(mechanism: Mechanism, given: Filter) -> float:
-    """What a line's length begins with, m: its own number, or the distance of its ends as described."""
+    """Return the initial length of a line, m: the given value, or the distance of both ends."""
     if given.start is not None:
         return float(given.start)
     line = next(line for line in mechanism.lines if line.filter is given)

@@ -94,7 +94,7 @@ class ForceModel:
         return [time for element in self._elements for time in element.stops()]
 
     def relations(self) -> list[Relation]:
-        """What changes at events, beside expressions."""
+        """Return the switching conditions of all elements, apart from those of expressions."""
         return [relation for element in self._elements for relation in element.relations()]
 
     def signals(self, state: State) -> dict[str, float]:
@@ -102,7 +102,7 @@ class ForceModel:
         return {name: value for element in self._elements for name, value in element.signals(state).items()}
 
     def powers(self, state: State) -> dict[str, float]:
-        """What each element gives to the mechanism, W; see `ForceElement.powers`."""
+        """Return the power of each element, W; see `ForceElement.powers`."""
         return {name: value for element in self._elements for name, value in element.powers(state).items()}
 
     def __call__(self, state: State) -> GeneralisedForces:
@@ -124,7 +124,7 @@ class ForceModel:
 
     @property
     def marks(self) -> tuple[Mark, ...]:
-        """How pictures show the elements."""
+        """Return the pictures of all elements."""
         return tuple(mark for element in self._elements for mark in element.marks)
 
     def acting(self, state: State) -> Array:
@@ -132,7 +132,7 @@ class ForceModel:
         return np.vstack([np.zeros((0, 3)), *(element.acting(state) for element in self._elements)])
 
     def wrenches(self, state: State) -> Array:
-        """What point forces and spring-damper closures do to each slot, shape (B, 6).
+        """Return the wrenches of point forces and spring-damper closures on each slot, shape (B, 6).
 
         Force, then moment about the posture's datum; world axes, N and N·m; of many states (…, B, 6).
         """

@@ -38,7 +38,7 @@ class AffineLoads:
     by_multiplier: Array
 
     def change(self, qdd: Array, multipliers: Array) -> Array:
-        """Its linear part for q̈ of shape (…, n, c) and λ of shape (…, rows, c): shape (…, J, 6, c)."""
+        """Return the linear part for q̈ of shape (…, n, c) and λ of shape (…, rows, c), shape (…, J, 6, c)."""
         parts = ((self.by_qdd, qdd), (self.by_multiplier, multipliers))
         return np.asarray(sum(_combined(loads, factors) for loads, factors in parts))
 

@@ -9,7 +9,7 @@ from .element import ForceElement, Given, Reaction
 
 
 class JointSprings(ForceElement):
-    """Of all coordinates at once."""
+    """Springs and dampers of all coordinates."""
 
     takes_many = True
 
@@ -27,7 +27,7 @@ class JointSprings(ForceElement):
         return Reaction(elastic, -self._damping * state.qd, energy=-0.5 * np.sum(elastic * deflection, axis=-1))
 
     def powers(self, state: State) -> dict[str, float]:
-        """Of each joint, and of each beam's own."""
+        """Return the power of the springs and dampers of each joint and of each beam, W."""
         each = -(self._stiffness * (state.q - self._rest) + self._damping * state.qd) * state.qd
         found = {owner: 0.0 for _, owner in self._owners}
         for k, owner in self._owners:

@@ -29,7 +29,7 @@ class _Span:
 
 @dataclass(frozen=True)
 class _Tension:
-    """Of spring, damper and what is applied, N; the spring's energy, J, and what its moving rest gives it, W.
+    """Tension of a line by spring, damper and applied force, N; spring energy, J; power of the rest length, W.
 
     stretch  m, beyond the length at rest
     """
@@ -48,7 +48,7 @@ class _Tension:
 
 
 class _Law:
-    """What a line's force would be if it could push, too."""
+    """Law of a line's force without the condition that a rope cannot push."""
 
     def __init__(self, line: Line, given: Given) -> None:
         self._line, self._input = line, given.inputs.get(line.name, 0.0)
@@ -90,7 +90,7 @@ class Lines(ForceElement):
         self.readings = tuple(law.reading for law in self._laws)
 
     def stops(self) -> list[float]:
-        """Of expressions of time."""
+        """Times at which expressions of the lines switch, s."""
         return [time for reading in self.readings for time in stops(reading.node)]
 
     def relations(self) -> list[Relation]:
@@ -98,7 +98,7 @@ class Lines(ForceElement):
         return [relation for i, line in enumerate(self._lines) if line.tension_only for relation in self._tight(i)]
 
     def _tight(self, i: int) -> list[Relation]:
-        """Of a rope; one of spring and damper is also slack while it is shorter than at rest."""
+        """Return the conditions under which a rope is taut; a spring rope below its rest length is slack."""
         line, label, tight = self._lines[i], self._laws[i].label, ("is taut", "is slack")
         pulls = Relation(line.name, label, lambda state: self._free(i, state).total, tight)
         if line.stiffness is None:
@@ -110,14 +110,14 @@ class Lines(ForceElement):
         return self._laws[i](self._span(i, state), state)
 
     def forces(self) -> dict[str, Callable[[State], float]]:
-        """Of each line."""
+        """Return functions of the state for the force of each line, N."""
         return {f"{line.name}.{FORCE}": self._force_of(i) for i, line in enumerate(self._lines)}
 
     def _force_of(self, i: int) -> Callable[[State], float]:
         return lambda state: self._tension(i, self._span(i, state), state).total
 
     def reaction(self, state: State) -> Reaction:
-        """Of springs, of dampers, and what is applied."""
+        """Return the generalised forces of the springs, dampers and applied forces of all lines."""
         parts, (energy, driven) = np.zeros((3, *state.q.shape)), np.zeros((2, *state.q.shape[:-1]))
         for span, tension in self._pulls(state):
             for i, force in enumerate((tension.elastic, tension.dissipative, tension.applied)):
@@ -138,7 +138,7 @@ class Lines(ForceElement):
         return total
 
     def powers(self, state: State) -> dict[str, float]:
-        """Of each: its ends come together where it gives."""
+        """Return the power of each line, W; positive if it gives energy while its ends approach each other."""
         pulls = zip(self._laws, self._pulls(state), strict=True)
         return {law.label: -tension.total * span.rate for law, (span, tension) in pulls}
 

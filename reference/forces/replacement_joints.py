@@ -34,11 +34,11 @@ class ReplacementJoints(ForceElement):
         return Reaction(elastic, dissipative, energy=0.5 * np.sum(spring * rows.Phi, axis=-1))
 
     def wrenches(self, state: State) -> Array | float:
-        """What they do to the slots, shape (B, 6)."""
+        """Return the wrenches of all replacement joints on the slots, shape (B, 6)."""
         return self.by_deformation(state).sum(axis=0) if self.closures else 0.0
 
     def powers(self, state: State) -> dict[str, float]:
-        """Of each closure."""
+        """Return the power of each replacement joint, W."""
         if not self.closures:
             return {}
         rows = self.conditions.rows(state.posture)
@@ -60,7 +60,7 @@ class ReplacementJoints(ForceElement):
         return np.array([wrenches[owner == i, slot, :3].sum(axis=0) for i, slot in enumerate(slots)])
 
     def by_deformation(self, state: State) -> Array:
-        """What each deformation's spring and damper do to the slots, (K, B, 6); see `Conditions.wrenches`."""
+        """Return the wrenches of each deformation's spring and damper, (K, B, 6); see `Conditions.wrenches`."""
         rows = self.conditions.rows(state.posture)
         forces = -(self._stiffness * rows.Phi + self._damping * rows.Phi_dot)
         return forces[:, None, None] * self.conditions.wrenches(state.posture)

@@ -24,7 +24,7 @@ class _Stop:
 
     @property
     def overlap(self) -> Overlap:
-        """Of its coordinate with the stop."""
+        """Overlap of the coordinate with its stop."""
         return Overlap(self.key, f"stop {self.key}", self.depth, self.held, ("is met", "is left"))
 
     def depth(self, state: State) -> Number:
@@ -37,7 +37,7 @@ class _Stop:
 
 
 class Stops(ForceElement):
-    """Of all coordinates."""
+    """Stops and Coulomb friction of all coordinates."""
 
     takes_many = True
 
@@ -80,7 +80,7 @@ class Stops(ForceElement):
         return Reaction(elastic, dissipative, applied, energy)
 
     def powers(self, state: State) -> dict[str, float]:
-        """Of each joint's stops, and of its friction."""
+        """Return the power of each joint's stops and of its Coulomb friction, W."""
         found: dict[str, float] = {}
         for stop in self._stops:
             name, effort = f"stops of {self._owners[stop.k]}", 0.0

@@ -68,7 +68,7 @@ class Supports(ForceElement):
         return np.asarray(-self._parts(state).sum(axis=0).T)
 
     def relations(self) -> list[Relation]:
-        """Of one-sided ones: overlap, and whether they would hold more along the ground than on it."""
+        """Return the switching conditions of unilateral supports: overlap, and slipping along the ground."""
         found = []
         for k in np.flatnonzero(self._one_sided).tolist():
             name, overlap = self._supports[k].name, self._overlap(k)
@@ -79,7 +79,7 @@ class Supports(ForceElement):
         return found
 
     def _overlap(self, k: int) -> Overlap:
-        """Of a one-sided one with the ground."""
+        """Return the overlap of a unilateral support with the ground."""
         name = self._supports[k].name
         pressing = self._margin_of(k, _pressing)
         return Overlap(name, f"support {name}", partial(self._depth, k), pressing, ("touches", "lifts"))
@@ -89,7 +89,7 @@ class Supports(ForceElement):
         return -self._deflection(state)[0][..., 2, k]
 
     def forces(self) -> dict[str, Callable[[State], float]]:
-        """Of one-sided ones, along z."""
+        """Return functions of the state for the vertical force of each unilateral support, N."""
         held = np.flatnonzero(self._one_sided).tolist()
         return {f"{self._supports[k].name}.{FORCE}": self._force_of(k) for k in held}
 
@@ -97,7 +97,7 @@ class Supports(ForceElement):
         return lambda state: -float(self._parts(state)[:, 2, k].sum())
 
     def powers(self, state: State) -> dict[str, float]:
-        """Of each."""
+        """Return the power of each support, W."""
         _, rate, _ = self._deflection(state)
         taken = np.sum(self._parts(state).sum(axis=0) * rate, axis=0)
         return {f"support {s.name}": -float(x) for s, x in zip(self._supports, taken, strict=True)}
@@ -113,7 +113,7 @@ class Supports(ForceElement):
         return found
 
     def _parts(self, state: State) -> Array:
-        """Of springs, dampers and what slips, shape (3, …, 3, supports), N, opposite to what they exert.
+        """Return the opposed forces of springs, dampers and slipping, shape (3, …, 3, supports), N.
 
         One-sided ones act while they are below the ground alone, never pull, and hold no more along it than on it.
         """
@@ -133,7 +133,7 @@ class Supports(ForceElement):
         return lambda state: of(self._free(state)[..., k])
 
     def _free(self, state: State) -> Array:
-        """Of springs and dampers, shape (2, …, 3, supports), N, opposite to what they exert if they pulled."""
+        """Return the opposed spring and damper forces of bilateral supports, shape (2, …, 3, supports), N."""
         deflection, rate, _ = self._deflection(state)
         elastic = self._stiffness * np.sign(deflection) * np.abs(deflection) ** self._exponent
         return np.array([elastic, (self._damping - self._loss * elastic) * rate])
@@ -150,12 +150,12 @@ class Supports(ForceElement):
 
 
 def _pressing(free: Array) -> Number:
-    """Of a support along z, N, if it pulled, too; free: of its spring and damper, shape (2, …, 3)."""
+    """Return the vertical force of a bilateral support, N; free: of its spring and damper, shape (2, …, 3)."""
     return -free[..., 2].sum(axis=0)
 
 
 def _beyond(free: Array) -> Number:
-    """What a support would hold along the ground, beyond what presses it, N; free: see above."""
+    """Return the tangential force of a support in excess of its normal force, N; free: see `_pressing`."""
     return np.linalg.norm(free[..., :2].sum(axis=0), axis=-1) - _pressing(free)
 
 
@@ -169,7 +169,7 @@ def _small_motion(positions: Array, n: int) -> Array:
 
 
 def places(mechanism: Mechanism) -> list[Place]:
-    """Where the supports hold the base."""
+    """Return the points of the base at which the supports hold it."""
     base = next((b for b, body in enumerate(mechanism.bodies) if body.name == "base"), 0)
     return [Place(base, support.position) for support in mechanism.supports]
 

@@ -23,7 +23,7 @@ _INSTANTS, _MOST_INSTANTS = 16, 256  # of a step, where relations are looked at
 
 
 class Events:
-    """Of one run.
+    """Events of one run.
 
     longest  s, between two looks at the relations
     found    in the order of time
@@ -119,7 +119,7 @@ class Events:
         return np.stack([self._signed(relation, state) for relation in self._relations], axis=-1)
 
     def _distance(self, k: int, segment: Segment, at: Interpolant, t: float) -> float:
-        """That of relation k at a time in a step, s."""
+        """Return the signed distance of relation k from its change at a time in a step, s."""
         return float(self._signed(self._relations[k], self._motion.moment(t, at(t), segment)[0]))
 
     def _signed(self, relation: Relation, state: State) -> Number:

@@ -1,4 +1,4 @@
-"""Where, between two changes that a step's ends show, a relation may have changed and changed back.
+"""Search for relations that change and change back within a step.
 
 Distances of relations from their changes are looked at in the extrema of a Chebyshev polynomial over the step: as
 many of them as it takes for the last coefficients of the series through them to be small (Trefethen, Approximation

@@ -206,7 +206,7 @@ class Radau:
         return None
 
     def _error_at_begin(self, h: float, series: Array, size: Array) -> float:
-        """Of what no node has seen: f may jump between the begin and the first node. Stiff parts are damped."""
+        """Return the error by a jump of f between the begin and the first node. Stiff parts are damped."""
         missed = self._slope - _SCHEME.begin @ series / h
         damped = (self._inverses(h)[0] @ missed).real * _SCHEME.eigenvalues[0].real
         return _norm(_SCHEME.nodes[0] * damped / size)

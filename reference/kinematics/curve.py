@@ -44,7 +44,7 @@ class Curve:
         self._times, self._pieces = time.tolist(), pieces.T.tolist()
 
     def __call__(self, x: Value) -> Value:
-        """Its value; raises ValueError outside of a table that no run may leave."""
+        """Return the table's value; raises ValueError outside of a table that no run may leave."""
         at, margin = plain(x), _MARGIN * (self.last - self.first)
         if self.is_free and not holds_in_all((self.first - margin <= at) & (at <= self.last + margin)):
             farthest = float(

@@ -37,7 +37,7 @@ class NoValue(ValueError):
 
 @dataclass(frozen=True)
 class Instant:
-    """What an expression sees.
+    """Values of all names at one time, with the present time segment.
 
     atoms    the values of its names, numbers or jets: `t`, `E.x`, `column.angle`, …
     segment  the present one
@@ -52,11 +52,11 @@ class Node(Protocol):
 
     @property
     def children(self) -> tuple[Node, ...]:
-        """Its operands."""
+        """Operands of the node."""
         ...
 
     def value(self, at: Instant) -> Value:
-        """Its value; raises NoValue where it has none."""
+        """Return the node's value; raises NoValue outside of its domain."""
         ...
 
 
@@ -68,7 +68,7 @@ class Constant:
     children: tuple[Node, ...] = ()
 
     def value(self, at: Instant) -> Value:
-        """Its value."""
+        """Return the constant."""
         del at
         return self.number
 
@@ -81,7 +81,7 @@ class Atom:
     children: tuple[Node, ...] = ()
 
     def value(self, at: Instant) -> Value:
-        """Its value."""
+        """Return the value of the named quantity."""
         return at.atoms[self.name]
 
 
@@ -93,7 +93,7 @@ class Call:
     children: tuple[Node, ...]
 
     def value(self, at: Instant) -> Value:
-        """Its value; raises NoValue."""
+        """Return the function's value; raises NoValue outside of its domain."""
         return self.of(*(child.value(at) for child in self.children))
 
     def of(self, *operands: Value) -> Value:
@@ -119,7 +119,7 @@ class Looked(Call):
     curve: Curve
 
     def result(self, *operands: Value) -> Value:
-        """Of the table."""
+        """Return the lookup table's value."""
         return self.curve(*operands)
 
 
@@ -131,7 +131,7 @@ class Choice:
         raise NotImplementedError
 
     def value(self, at: Instant) -> Value:
-        """Its value."""
+        """Return the value of the branch that holds in the present segment."""
         return self.chosen(at).value(at)
 
 
@@ -310,7 +310,7 @@ def names(node: Node) -> Iterator[str]:
 
 
 def related(node: Node) -> Iterator[Related]:
-    """Its relations, with repetitions."""
+    """Yield the relations in an expression, with repetitions."""
     if isinstance(node, Related):
         yield node
     for child in node.children:
@@ -326,7 +326,7 @@ def evaluate(node: Node, at: Instant, label: str) -> Value:
 
 
 def named_errors(label: str, at: Instant, evaluated: Callable[[], T]) -> T:
-    """What is evaluated; where it has no value, a SolveError names `label` and the time, of many states Apart."""
+    """Return the evaluated value; without one, raise SolveError with label and time (many states: Apart)."""
     try:
         return evaluated()
     except (ValueError, ZeroDivisionError, OverflowError) as error:

@@ -1,4 +1,4 @@
-"""How large a mechanism is: what makes angles and lengths comparable."""
+"""Size of a mechanism, by which angles and lengths become comparable."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class Length(Protocol):
 
     @property
     def second_rate(self) -> str:
-        """That of the rate."""
+        """Name of the second time derivative."""
 
     def motion(self, q: Array, qd: Array, posture: Posture, places: VectorMotion) -> LengthMotion:
         """In a state; see `quantities.State`."""
@@ -43,19 +43,19 @@ class Length(Protocol):
         """Magnitudes of the terms of ∂/∂q, shape (n,), from those of the places, shape (n, P)."""
 
     def wrench(self, posture: Posture, places: VectorMotion, of_coordinates: Array) -> Array:
-        """What raises it with rate 1: wrenches about the datum, shape (B, 6); of_coordinates: (n, B, 6)."""
+        """Return wrenches that raise the length at rate 1 about the datum, (B, 6); of_coordinates (n, B, 6)."""
 
 
 @dataclass(frozen=True)
 class _Named:
-    """What expressions call it and its rate."""
+    """Names of a length and of its time derivative in expressions."""
 
     name: str
     rate: str
 
     @property
     def second_rate(self) -> str:
-        """That of the rate."""
+        """Name of the second time derivative."""
         return f"{self.rate}_dot"
 
 
@@ -78,7 +78,7 @@ class Distance(_Named):
         return LengthMotion(L, rate, bias, across[..., 0])
 
     def sizes(self, of_places: Array) -> Array:
-        """Of both ends."""
+        """Return the summed magnitudes of both ends."""
         return np.asarray(of_places[:, self.columns].sum(axis=1))
 
     def wrench(self, posture: Posture, places: VectorMotion, of_coordinates: Array) -> Array:
@@ -93,7 +93,7 @@ class Distance(_Named):
 
 @dataclass(frozen=True)
 class Height(_Named):
-    """Of a place above a plane through `origin` (world, m) with the unit vector `normal`, shape (3,) each."""
+    """Height of a point above the plane through `origin` (world, m) with unit normal `normal`, each (3,)."""
 
     column: int
     slot: int
@@ -113,7 +113,7 @@ class Height(_Named):
         return LengthMotion(position, velocity, bias, places.jacobian[..., self.column] @ self.normal)
 
     def sizes(self, of_places: Array) -> Array:
-        """Of the place."""
+        """Return the magnitudes of the point."""
         return np.asarray(of_places[:, self.column])
 
     def wrench(self, posture: Posture, places: VectorMotion, of_coordinates: Array) -> Array:
@@ -126,7 +126,7 @@ class Height(_Named):
 
 @dataclass(frozen=True)
 class LinearHeight(_Named):
-    """Of a support where deflections are linear: slopes·q, slopes of shape (n,)."""
+    """Height of a support with linearised deflections: slopes·q, slopes of shape (n,)."""
 
     slopes: Array
 
@@ -136,7 +136,7 @@ class LinearHeight(_Named):
         return LengthMotion(value, rate, np.zeros_like(rate), np.broadcast_to(self.slopes, q.shape))
 
     def sizes(self, of_places: Array) -> Array:
-        """Its slopes."""
+        """Return the absolute slopes."""
         return np.abs(self.slopes)
 
     def wrench(self, posture: Posture, places: VectorMotion, of_coordinates: Array) -> Array:

@@ -1,4 +1,4 @@
-"""What an expression is made of: magnitudes of its terms before they cancel each other.
+"""Magnitudes of an expression's terms before they cancel each other.
 
 Each operation rounds its result and passes on what its operands are uncertain by, to first order. So times the
 arithmetic's precision the size is how far value and gradient may be wrong, whatever they have come to (a running
@@ -27,7 +27,7 @@ class Magnitude:
 
 
 def magnitude(node: Node, at: Instant, names: list[str]) -> Magnitude:
-    """Of an expression in the variables `names`; errors of Python's arithmetic where it has no value."""
+    """Return an expression's magnitude by the variables `names`; arithmetic errors outside of its domain."""
     if isinstance(node, Choice):
         return magnitude(node.chosen(at), at, names)
     if isinstance(node, Call):

@@ -85,7 +85,7 @@ class State:
 
 @dataclass(frozen=True)
 class Relation:
-    """What is true or not, and stays so between events (design 9.4).
+    """Switching condition that keeps its truth value between events.
 
     key      that of the segment's sides
     label    what it belongs to, for messages
@@ -106,7 +106,7 @@ Forces: TypeAlias = dict[str, Callable[[State], float]]
 
 
 class Quantities:
-    """Where each name is found, compiled.
+    """Positions of all names in the vectors of quantities.
 
     places    all of a state's places, the named points first
     lengths   further quantities, of force elements
@@ -181,7 +181,7 @@ class Quantities:
 
 
 def _by_coordinates(jacobian: Array) -> Array:
-    """Of vectors' coordinates one after the other, shape (…, 3P, n), from (…, n, 3, P)."""
+    """Return the Jacobian of stacked vectors, shape (…, 3P, n), from shape (…, n, 3, P)."""
     flat = jacobian.reshape(*jacobian.shape[:-2], -1)
     return flat.swapaxes(-2, -1)
 
@@ -218,11 +218,11 @@ class Reading:
         self.accelerations = np.array([quantities.acceleration[name] for name in second_rates], dtype=int)
 
     def number(self, state: State) -> Number:
-        """Its value, shape (…)."""
+        """Return the expression's value, shape (…)."""
         return self._numbers(state, lambda one: plain(self._value(one, self._values(one))))
 
     def _numbers(self, state: State, of: Callable[[State], Number]) -> Number:
-        """What it is of a state, or of many: one by one where no formula fits all, or one has no value."""
+        """Evaluate a function of one or many states; one by one if no formula fits all of them."""
         if not state.is_many:
             return of(state)
         try:
@@ -232,7 +232,7 @@ class Reading:
             return np.array([of(one) for one in state.each()])
 
     def jet(self, state: State) -> Jet:
-        """Its derivatives by t, positions, velocities, accelerations and forces, (…, k), and along the motion.
+        """Return derivatives by t, positions, velocities, accelerations, forces, (…, k), and along the motion.
 
         In this order; with q̈ = 0 and forces that do not change. The second derivative along the motion is one of
         expressions of t and positions alone.
@@ -252,7 +252,7 @@ class Reading:
         return Jet(value, np.broadcast_to(gradient, (len(state.t), len(self.names))), rate, second)
 
     def ends(self, state: State) -> list[tuple[float, str]]:
-        """How near its functions are to the ends of their domains, where they are near, and what to call them."""
+        """Return distances to the ends of the domains of nearby functions, each with a name for messages."""
         at = self._instant(state)
         return [(distance, f"{function} in {self.label}") for distance, function in ends(self.node, at)]
 
@@ -263,7 +263,7 @@ class Reading:
         return found.size, found.gradient_size
 
     def relations(self) -> list[Relation]:
-        """What of it changes at events."""
+        """Return the switching conditions of the expression."""
         return [
             Relation(node, self.label, self._margin_of(node), closed=node.closed)
             for node in dict.fromkeys(related(self.node))
@@ -285,7 +285,7 @@ class Reading:
         ]
 
     def _variables(self, state: State) -> list[Jet]:
-        """How the names move."""
+        """Return the variables with their first and second derivatives along the motion."""
         rates = [1.0, *_listed(state.x_dot, self.positions), *_listed(state.bias, self.velocities)]
         seconds = [0.0, *_listed(state.bias, self.positions)]
         missing = [[0.0] * (len(self.names) - len(known)) for known in (rates, seconds)]

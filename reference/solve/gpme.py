@@ -21,7 +21,7 @@ _RANK = 1e-8  # the same: columns with smaller pivots depend on those before the
 
 
 def choose_dependent(mechanism: Mechanism, C: Array) -> tuple[int, ...]:
-    """As many coordinates as C, shape (m, n), has rows, so that their columns are well conditioned.
+    """Return as many coordinates as C, shape (m, n), has rows, so that their columns are well conditioned.
 
     Column-pivoted QR among the joints' coordinates and, with a fixed base, the base's; others only where
     these alone leave C_d singular. Returned in the order of `mechanism.coordinates`.
@@ -146,7 +146,7 @@ class Partition:
         return whole
 
     def singular(self, t: float) -> str:
-        """What to say where C_d is singular."""
+        """Return the error message for a singular C_d."""
         return (
             f"the constraints {self._rows} cannot be solved for {', '.join(self.names)} at t = {t:.9g} s:"
             " C_d is singular there; choose other dependent coordinates, or change the motion"

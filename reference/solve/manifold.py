@@ -29,7 +29,7 @@ _LATER = 0.37  # of the run's time, when that is looked for: not where something
 
 @dataclass(frozen=True)
 class Nearest:
-    """Where an iteration ended.
+    """Last iterate of the search for the nearest state that fulfils the constraints.
 
     gap          the largest |Φ| of a row relative to the magnitudes that it is made of
     uncertainty  of the coordinates, relative to the extent: how far they may go before rounding shows it in the

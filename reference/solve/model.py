@@ -77,7 +77,7 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Rates:
-    """What an integrator needs: q̈, shape (…, n), and ż, shape (…, f); and C, shape (…, m, n), on the way."""
+    """Derivatives for an integrator: q̈, shape (…, n), and ż, shape (…, f); and C, shape (…, m, n)."""
 
     qdd: Array
     z_dot: Array
@@ -95,13 +95,13 @@ class _Equations:
     wanted: Array
 
     def system(self, t: Number) -> System:
-        """The same, without a part of friction."""
+        """Return the linear system for the accelerations without friction."""
         return System(t, self.M, (self.Q - self.h)[..., None], self.rows.C, self.wanted[..., None])
 
 
 @dataclass(frozen=True)
 class _Solution:
-    """Their solution; see `Evaluation`."""
+    """Solution of the equations of motion; see `Evaluation`."""
 
     qdd: Array
     multipliers: Array
@@ -170,7 +170,7 @@ class Model:
         return M, (T_q_H @ posture.T_bias.reshape(*shape[:-2], -1, 1))[..., 0]
 
     def further(self, z: Array | None) -> tuple[Array | None, Array | None]:
-        """Of states beside coordinates and rates those of friction, shape (f,), and those of filters, (2k,)."""
+        """Return the states of friction, shape (f,), and of filters, (2k,), from a vector of both."""
         f = len(self.friction.coordinates)
         return (None, None) if z is None else (z[:f], z[f:] if self.filters.size else None)
 
@@ -276,7 +276,7 @@ class Model:
         return _Solution(qdd, multipliers, found.tau @ units.T, bristles.z_dot, float(found.residual.max()))
 
     def relations(self) -> list[Relation]:
-        """What changes at events whose times are not known before, in an order of its own; each once.
+        """Return the switching conditions with unknown event times, in a fixed order; each once.
 
         The same condition may stand in more than one expression.
         """

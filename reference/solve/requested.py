@@ -1,4 +1,4 @@
-"""What `[outputs]` asks for, at one state: accelerations of points, frames of links, energies, expressions."""
+"""Outputs requested by `[outputs]` at one state: points, frames of links, energies, expressions."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def _formulation(model: Model, start: State, rows: RowChoice, dependent: Sequenc
 
 
 def row_choice(model: Model, start: State) -> RowChoice:
-    """Which rows are kept, chosen in the nearest state that fulfils the position constraints, if there is one."""
+    """Return the kept constraints, chosen in the nearest state that fulfils the position constraints."""
     return choose_rows(model.mechanism, model.constraints, *_fulfilled(model, start))
 
 
@@ -125,7 +125,7 @@ def _fulfilled(model: Model, near: State) -> tuple[State, float]:
 
 @dataclass(frozen=True)
 class Solvability:
-    """What the constraints are like at the start (P1 2.1, 3.1).
+    """Rank, redundancy and coordinate partition of the constraints in the initial state (P1 2.1, 3.1).
 
     dependent      names of dependent coordinates, one per independent row, in the mechanism's order
     independent    names of rows that do not depend on each other, in the rows' order: those that are kept unless

@@ -136,7 +136,7 @@ def _quiet_callbacks() -> Iterator[None]:
 
 
 def _start_values(description: Any, values: Mapping[str, float]) -> dict[str, Any]:
-    """The same, with FMI 3.0's arrays as a whole where elements such as `column_com[1]` are named."""
+    """Return start values with elements such as `column_com[1]` gathered into whole arrays of FMI 3.0."""
     arrays = {v.name: v for v in description.modelVariables if v.dimensions}
     found: dict[str, Any] = {}
     for name, value in values.items():

@@ -1,4 +1,4 @@
-"""What omc prints: values and messages, in a script's output and in a session's."""
+"""Output of omc: values and messages, in a script's output and in a session's."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Answer:
-    """What omc says to one statement.
+    """Answer of omc to one statement.
 
     value  as omc prints it, without the quotes of a string; empty where it gave none
     """

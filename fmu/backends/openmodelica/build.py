@@ -66,7 +66,7 @@ class BuildOutcome:
 
 @dataclass(frozen=True)
 class Request:
-    """What is to be built: a class of a Modelica text, as `name`.fmu.
+    """Order for an FMU: a class of a Modelica source, as `name`.fmu.
 
     Parameters:
         libraries  that the text needs
@@ -136,7 +136,7 @@ def compile_text(
     progress: Progress | None = None,
     sessions: bool = True,
 ) -> BuildOutcome:
-    """The same for any Modelica text; see `build`."""
+    """Build an FMU from any Modelica source; see `build`."""
     tell = progress or (lambda what: None)
     begin, log, deadline = time.perf_counter(), Log(), Deadline(timeout)
     fmu, log_file = out / f"{request.name}.fmu", out / LOG
@@ -160,7 +160,7 @@ def compile_text(
 
 
 class _Facts(TypedDict):
-    """What a build has found out about itself; see `BuildOutcome`."""
+    """Facts about a build; see `BuildOutcome`."""
 
     version: str
     transport: str
@@ -214,7 +214,7 @@ def _balance(request: Request, omc: Transport, diagnosis: Diagnosis) -> tuple[in
 
 
 def _solver(request: Request, fmu: Path, exported: Answer, diagnosis: Diagnosis) -> str:
-    """What the FMU's co-simulation does; raises OmcError without an FMU, or if it is not what was asked for."""
+    """Return a sentence on the co-simulation solver; raises OmcError without an FMU, or for another solver."""
     if not zipfile.is_zipfile(fmu):
         hint = (
             "this omc may not export FMI 3.0 (1.28 does); for FMI 2.0: --fmi 2.0" if request.fmi == "3.0" else ""
@@ -228,7 +228,7 @@ def _solver(request: Request, fmu: Path, exported: Answer, diagnosis: Diagnosis)
 
 
 def _keep_logs(folder: Path, log: Log) -> None:
-    """What the C compiler and its helpers have said, while it is there."""
+    """Add the output of the C compiler and its helpers to the log before the folder is removed."""
     for path in sorted(folder.rglob("*.log")):
         if path.is_file() and (text := path.read_text("utf-8", "replace").strip()):
             log.add(f"{path.relative_to(folder)}:\n{text[-20_000:]}")

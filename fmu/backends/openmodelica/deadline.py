@@ -1,4 +1,4 @@
-"""How long a build may take."""
+"""Time limit of a build."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can go wrong with omc once it has been found."""
+"""Errors of an installed omc."""
 
 from __future__ import annotations
 

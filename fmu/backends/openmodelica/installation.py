@@ -1,4 +1,4 @@
-"""Where omc is, and how to get it where it is not."""
+"""Search for omc, and advice on its installation."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Omc:
         return {"PATH": path, "CFLAGS": flags, "CMAKE_TOOLCHAIN_FILE": toolchain}
 
     def command(self, folder: Path) -> list[str]:
-        """What runs omc in a folder; its arguments follow."""
+        """Return the command that runs omc in a folder; arguments follow."""
         # messages are read by their English names
         if self.image is None:
             return [self.program, "--locale=C"]

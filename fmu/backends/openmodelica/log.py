@@ -1,4 +1,4 @@
-"""What was said to omc and what it said, for `openmodelica.log`."""
+"""Log of the dialogue with omc, for `openmodelica.log`."""
 
 from __future__ import annotations
 

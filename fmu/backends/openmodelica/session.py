@@ -32,7 +32,7 @@ class _Listener(logging.Handler):
             self._heard += logged_messages(record.getMessage())
 
     def heard(self) -> tuple[Message, ...]:
-        """What has been heard since the last question."""
+        """Return the messages since the last question."""
         heard, self._heard = tuple(self._heard), []
         return heard
 

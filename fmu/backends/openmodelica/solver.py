@@ -1,4 +1,4 @@
-"""What the co-simulation of omc's FMUs does between two communication points."""
+"""Solver of omc's co-simulation FMUs between two communication points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How to talk to omc: a session where it gives one, scripts where it does not."""
+"""Connection to omc: a session if possible, scripts otherwise."""
 
 from __future__ import annotations
 

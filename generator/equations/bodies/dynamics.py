@@ -90,7 +90,7 @@ def derive(program: Program, mechanism: Mechanism, kinematics: Kinematics) -> Dy
 
 
 def _tree(kinematics: Kinematics, own: Sequence[Inertia], parts: Sequence[tuple[Expr, Expr]]) -> Tree:
-    """Of all bodies that have mass or coordinates, and of those that carry them; parts: moments and inertias."""
+    """Return the tree of bodies with mass or coordinates, and their parents; parts: moments and inertias."""
     mechanism, places = kinematics.mechanism, {GROUND: GROUND}
     kept = {b for b, body in enumerate(mechanism.bodies) if body.coordinates or own[b] is not _NONE}
     for b in reversed(range(len(own))):
@@ -131,7 +131,7 @@ def _composites(
 
 
 def _own_inertia(program: Program, kinematics: Kinematics, b: int) -> tuple[Inertia, tuple[Expr, Expr]]:
-    """Of a body in world axes, and its static moment and inertia in its own."""
+    """Return a body's inertia in world axes, and its first mass moment and inertia in its own axes."""
     body, motion = kinematics.mechanism.bodies[b], kinematics.motions[b]
     if ir.is_zero(ir.lift(body.mass)):  # a mere frame
         return _NONE, (_NONE.s, _NONE.J)
@@ -170,7 +170,7 @@ def _symmetric(program: Program, name: str, upper: Sequence[Expr], text: str) ->
 
 
 def steiner(arm: Expr, s: Expr, moved: Expr) -> Expr:
-    """What an inertia about a point grows by, shape (3, 3), if it is taken about another one.
+    """Return the increase of an inertia, (3, 3), by a change of the reference point (parallel axis theorem).
 
     arm       shape (3,), m: from the new point to the old one
     s, moved  shape (3,), kg·m, or m per mass: static moment about the old and the new one, moved = s + m·arm

@@ -25,7 +25,7 @@ COORDINATES, BODIES = "coordinates", "bodies"  # sets of equal things
 
 @dataclass(frozen=True)
 class BodyMotion:
-    """Where a body is and how it moves; all in world axes.
+    """Pose and motion of a body, all in world axes.
 
     R       shape (3, 3): the body's axes
     root    shape (3,), m: where the first moving body of its tree starts from; of a body that cannot move, its own
@@ -126,7 +126,7 @@ class Kinematics:
         return total
 
     def _parts(self, body: int, lever: Expr) -> tuple[Expr, Expr, Expr]:
-        """What a point's position is the sum of."""
+        """Return the three terms of a point's position."""
         motion = self.motion(body)
         if motion.still:
             return motion.root + lever, _NOWHERE, _NOWHERE
@@ -141,7 +141,7 @@ class Kinematics:
         return columns
 
     def power(self, k: int, N: Expr, F: Expr) -> Expr:
-        """Of a wrench about the origin of the body that coordinate k moves, per unit of its rate."""
+        """Return the power per unit rate of coordinate k of a wrench about the origin of its body."""
         return self.axes[k].e @ N + self.axes[k].u @ F
 
 

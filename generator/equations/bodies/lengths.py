@@ -19,7 +19,7 @@ _LENGTHS = {rate: length for length, rate in RATES.items()}
 
 @dataclass(frozen=True)
 class Length:
-    """How a length changes.
+    """Derivatives of a length.
 
     rate     m/s
     bias     m/s², its second derivative for q̈ = 0
@@ -55,7 +55,7 @@ def along(kinematics: Kinematics, u: Expr, ends: Sequence[End], turning: Expr = 
 
 
 class Lengths:
-    """What force elements measure, by the names of expressions; those of outputs are these outputs."""
+    """Measures of force elements by their names in expressions; names of outputs are these outputs."""
 
     def __init__(self, program: Program, n: int) -> None:
         self._program, self._n = program, n
@@ -72,7 +72,7 @@ class Lengths:
         return quantity in MEASURED or quantity in _LENGTHS
 
     def __call__(self, name: str) -> Expr:
-        """What a name stands for."""
+        """Return the symbol for a name."""
         owner, _, quantity = name.partition(".")
         if quantity in MEASURED:
             return ir.symbol(f"{owner}_{quantity}")

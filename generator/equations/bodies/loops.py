@@ -169,6 +169,6 @@ def jacobian_row(kinematics: Kinematics, contact: Contact) -> dict[int, Expr]:
 
 
 def _power(kinematics: Kinematics, k: int, body: int, relation: Relation, at: Expr) -> Expr:
-    """Of the unit wrench on a body per rate of a coordinate that moves the body."""
+    """Return the power of the unit wrench on a body per rate of a coordinate that moves the body."""
     arm = kinematics.arm(kinematics.owners[k], body) + at
     return kinematics.power(k, relation.N + ir.cross(arm, relation.F), relation.F)

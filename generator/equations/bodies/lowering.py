@@ -154,7 +154,7 @@ class Lowering:
         return all(map(self.is_constant, expressions.running_names(tree)))
 
     def without_events(self, tree: Expr) -> Expr:
-        """The same; conditions on the motion and kinks are no events."""
+        """Return the lowered tree with switching conditions that cause no events."""
         before, self._eventful = self._eventful, False
         lowered = self(tree)
         self._eventful = before

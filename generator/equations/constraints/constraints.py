@@ -64,7 +64,7 @@ class Constraints:
 
     @property
     def reactions(self) -> tuple[Reaction, ...]:
-        """How the multipliers of closures and knife edges act on bodies."""
+        """Wrenches of the multipliers of cut joints and knife edges on bodies."""
         return tuple(Reaction(i, row.contact) for i, row in enumerate(self.rows) if row.contact is not None)
 
     @property

@@ -159,7 +159,7 @@ def _axes(program: Program, name: str, frame: Frame, lower: Lowering) -> Expr:
 
 
 def _turn(program: Program, name: str, way: Expr) -> _Turn:
-    """Of a rotation matrix; of one that follows from parameters calculated with them."""
+    """Return axis and angle of a rotation matrix, as numbers or as definitions that follow parameters."""
     Q = program.define(f"Q_{name}", way, "1", f"rotation of leg {name}")
     v = 0.5 * _skew_part(Q)
     sine, cosine = ir.call("sqrt", v @ v), 0.5 * (_trace(Q) - 1.0)

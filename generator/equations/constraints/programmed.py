@@ -70,7 +70,7 @@ def _next(name: str, points: Container[str]) -> str:
 
 
 def tasks(entry: ProgrammedTask, points: Container[str]) -> list[Task]:
-    """What a programmed constraint says of points and coordinates; of a path, where its point is to be."""
+    """Return the constraint equations of a programmed constraint; three for a path."""
     if entry.path is not None:
         return [_task(f"{entry.name}_{axis}", tree, 0, points) for axis, tree in _path_trees(entry.path)]
     assert entry.expression is not None
@@ -91,7 +91,7 @@ def _task(name: str, tree: Expr, order: int, points: Container[str]) -> Task:
 
 
 def _biases(tree: Expr) -> dict[str, Expr]:
-    """What stands for accelerations if those of the coordinates are zero."""
+    """Return symbols in place of accelerations, for zero accelerations of the coordinates."""
     found: dict[str, Expr] = {}
     for name in expressions.running_names(tree):
         if expressions.level(name) == 2:
@@ -136,7 +136,7 @@ def _leg_sum(path: Path, i: int) -> Expr:
 
 
 def steps(path: Path) -> list[Expr]:
-    """How much of each leg is done at t: from 0 at its begin to 1 at its end, and constant before and after."""
+    """Return the progress of each leg at t: 0 before its begin, 1 after its end."""
     value = Expressions().value
     legs = [(ir.lift(begin), ir.lift(duration)) for begin, duration in path.legs(value)]
     if path.profile == "quintic":

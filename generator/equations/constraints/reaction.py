@@ -1,4 +1,4 @@
-"""What a constraint's multiplier does to bodies."""
+"""Wrench of a constraint's multiplier on bodies."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def _own(link: Link) -> _Pair:
 
 
 def _per_acceleration(program: Program, tree: Tree, x: Expr, name: str) -> list[_Pair]:
-    """What accelerations x of the coordinates add to it."""
+    """Return the inertia wrenches of all bodies by accelerations x of the coordinates."""
     found: list[_Pair] = []
     for link, (alpha, a) in zip(tree.links, _accelerations(program, tree, x, name), strict=True):
         moment = link.inertia @ alpha + ir.cross(link.moment, a)
@@ -65,7 +65,7 @@ def _per_acceleration(program: Program, tree: Tree, x: Expr, name: str) -> list[
 
 
 def _accelerations(program: Program, tree: Tree, x: Expr, name: str) -> list[_Pair]:
-    """Of each body: its angular acceleration and that of its origin, rad/s² and m/s²."""
+    """Return the angular acceleration of each body and the acceleration of its origin, rad/s² and m/s²."""
     found: list[_Pair] = []
     for b, link in enumerate(tree.links):
         alpha, a = found[link.parent] if link.parent >= 0 else (ir.zeros(3), ir.zeros(3))
@@ -80,7 +80,7 @@ def _accelerations(program: Program, tree: Tree, x: Expr, name: str) -> list[_Pa
 
 
 def _sums(program: Program, tree: Tree, own: list[_Pair], name: str) -> list[_Pair]:
-    """Of each body and all behind it."""
+    """Return the sums of wrenches over the subtree of each body."""
     found = list(own)
     for b, link in reversed(list(enumerate(tree.links))):
         text = f"of {link.name} and all behind it"

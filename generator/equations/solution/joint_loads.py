@@ -80,7 +80,7 @@ class JointLoads:
         )
 
     def _borne(self, contact: Contact, body: int, behind: set[int]) -> tuple[Expr, Expr] | None:
-        """What the joint of a body bears per multiplier of a contact; None: both or no sides behind."""
+        """Return the wrench on a body's joint per multiplier of a contact; None without an effect."""
         relation = contact.relation
         if (contact.b in behind) == (contact.a in behind):
             return None
@@ -127,7 +127,7 @@ class JointLoads:
         return Transmitted(tree, links[0], part, qdd, rest) if links else None
 
     def _acceleration(self, body: int, qdd: Expr) -> tuple[Expr, Expr]:
-        """What q̈ adds to the angular acceleration of a body and to the acceleration of its origin, shape (3,)."""
+        """Return the parts by q̈ of a body's angular acceleration and of its origin's, (3,) each."""
         if body not in self._accelerations:
             kinematics = self.kinematics
             own = kinematics.mechanism.bodies[body]

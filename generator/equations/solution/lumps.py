@@ -19,7 +19,7 @@ from ..bodies.dynamics import steiner, turned
 
 @dataclass(frozen=True)
 class _Place:
-    """Of a link in the frame of the body that it is a part of: axes and origin; arm: the same in world axes."""
+    """Axes and origin of a link in the frame of the body that contains it; arm: the origin in world axes."""
 
     body: int
     R: Expr

@@ -271,7 +271,7 @@ class _Sums:
     # ---- joint reactions ----
 
     def transmitted(self, load: Transmitted) -> Expr:
-        """What a joint transmits, with the accelerations of the coordinates."""
+        """Return the wrench that a joint transmits, with the accelerations of the coordinates."""
         wrench, b = self._acceleration_wrench(load.link, load.x), load.link
         if load.part == 1:
             return load.rest + wrench[_LINEAR]

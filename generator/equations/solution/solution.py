@@ -1,4 +1,4 @@
-"""What the equations of motion are solved for."""
+"""Unknowns of the equations of motion."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ....language.ir import Expr
 
 @dataclass(frozen=True)
 class Solution:
-    """What the equations give; symbols.
+    """Solution of the equations of motion, as symbols.
 
     qdd          shape (n,), m/s² or rad/s²
     forces       applied minus inertia forces, shape (n,), N or N·m

@@ -22,7 +22,7 @@ from ..constraints.constraints import Constraints
 
 @dataclass(frozen=True)
 class Partition:
-    """How a mechanism's constraint rows divide its coordinates.
+    """Partition of the coordinates by the constraints.
 
     dependent      names of the dependent coordinates, one per independent row
     rows           names of the independent rows
@@ -36,7 +36,7 @@ class Partition:
 
 @dataclass(frozen=True)
 class ActiveSystem:
-    """What of rows and coordinates takes part.
+    """Constraints and coordinates that take part in the linear system.
 
     rows       indices of the independent rows that hold no coordinate
     free       indices of the coordinates that no row holds
@@ -93,7 +93,7 @@ def forces(program: Program, dynamics: Dynamics, Q: Expr, units: Sequence[int]) 
 
 
 def stabilised(mechanism: Mechanism, constraints: Constraints) -> Expr:
-    """What C q̈ is to be: γ − 2αΦ̇ − β²Φ (Baumgarte), or γ + κ²Φ where Φ̇ = −κΦ (design 4.5)."""
+    """Return the stabilised C q̈: γ − 2αΦ̇ − β²Φ (Baumgarte), or γ + κ²Φ if Φ̇ = −κΦ."""
     if mechanism.formulation == "gpme_reduced":
         kappa = ir.lift(mechanism.kappa)
         return constraints.gamma + kappa * kappa * constraints.Phi

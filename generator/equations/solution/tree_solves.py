@@ -92,7 +92,7 @@ def _operations(system: System) -> tuple[int, int]:
 
 
 def words(program: Program, way: Way) -> str:
-    """Which way is taken, by how many operations; "" where there is no choice."""
+    """Return a sentence on the chosen way to solve and on its operations; empty without a choice."""
     system = _of_accelerations(program)
     if system is None:
         return ""
