@@ -1,4 +1,4 @@
-"""A linear model of a machine about one state, from the FMU's exact derivatives (design 9.6, 9.7).
+"""A linear model of a machine about one state, from the FMU's exact derivatives.
 
 The equations' states x are more than the machine's: rows of constraints bind them to each other, and what keeps
 the rows has poles of its own. On the manifold of the rows, x moves by its tangent alone: δx = T δξ, ξ some of the

@@ -24,7 +24,7 @@ FRICTION_SWEEPS = 6  # Newton steps of the loop between friction and joint load,
 
 @dataclass(frozen=True)
 class Friction:
-    """Friction on a coordinate (design 4.8): effort μ·f_n·arm against its motion.
+    """Friction on a coordinate: effort μ·f_n·arm against its motion.
 
     model         lugre: μ = σ0 z + σ1 ż + σ2 q̇ | dahl: μ = σ0 z
     arm           half the journal's diameter, m, or 1 where the coordinate is a length
@@ -208,7 +208,7 @@ class Closure:
 
 @dataclass(frozen=True)
 class KnifeEdge:
-    """A point whose velocity has no component along a normal (P1 (30)).
+    """A point whose velocity has no component along a normal (Wojtyra and Frączek 2013, equation (30)).
 
     normal  shape (3,), unit vector in the body's frame (constant numbers)
     """
@@ -425,7 +425,7 @@ class Mechanism:
 
     @property
     def base_fixed(self) -> bool:
-        """Whether q_base = 0 is a constraint (P0 (32))."""
+        """Whether q_base = 0 is a constraint (Jarzębowska et al. 2023, equation (32))."""
         return self.chain.base is not None and self.chain.base.support == "rigid"
 
     @property

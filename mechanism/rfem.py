@@ -1,4 +1,4 @@
-"""Rigid finite element method: a beam as rigid elements with springs between them (design 4.10, P2 (7)).
+"""Rigid finite element method: rigid elements with springs between them (Jarzębowska et al. 2020, equation (7)).
 
 The formulas take numbers or symbols alike, so that the generated model keeps the beam's parameters.
 """

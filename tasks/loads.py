@@ -1,4 +1,4 @@
-"""Joint loads over a run: root mean square and peak per joint, contacts, drives (P0 (34), design 4.7)."""
+"""RMS and peak of the joint loads over a run (Jarzębowska et al. 2023, equation (34))."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class LoadSummary:
         closures    closure → its force (x, y, z) and moment on frame b at the end of the run, world, N and N·m
         edges       knife edge → {"rms", "max"} of its force along its normal, N
         not_unique  link, closure or knife edge → parts of its load that a model of rigid bodies does not determine
-                    (P1): fx … nz in the joint's axes, axial, normal, force
+                    (Wojtyra and Frączek 2013): fx … nz in the joint's axes, axial, normal, force
     """
 
     run: Trajectory

@@ -1,4 +1,4 @@
-"""Which joint reactions can be believed: the `reactions` command, and the warnings of the others (P1)."""
+"""Unique joint reactions: the `reactions` command, and warnings of other commands (Wojtyra and Frączek 2013)."""
 
 from __future__ import annotations
 

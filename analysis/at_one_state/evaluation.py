@@ -40,7 +40,7 @@ def joint_loads(
     *,
     links: Sequence[str] | None = None,
 ) -> dict[str, Array]:
-    """Wrenches that the links' joints transmit to all they carry (design 4.7), by link, shape (6,).
+    """Wrenches that the links' joints transmit to all they carry, by link, shape (6,).
 
     fx fy fz nx ny nz, N and N·m, about the origin and in the axes of the link's frame, which moves with its joint.
     Springs, dampers, drives and friction of a joint are part of what it transmits; drives realise the programmed

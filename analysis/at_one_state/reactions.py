@@ -1,7 +1,8 @@
-"""Unique reactions of a model of rigid bodies (P1 sections 3 and 4.2; design 4.6).
+"""Unique reactions of a model of rigid bodies (Wojtyra and Frączek 2013, sections 3 and 4.2).
 
 With redundant rows, λ is known only up to the null space of Cᵀ, which the last p columns of Q in C E = Q R span.
-What a pair X exerts is unique if B_X = C_Xᵀ Q_X vanishes, Q_X the pair's rows of these columns (P1 (21) to (27)).
+The wrench of a pair X is unique if B_X = C_Xᵀ Q_X vanishes, Q_X the pair's rows of these columns (equations
+(21) to (27)).
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class Reactions:
 
     @property
     def redundancy(self) -> int:
-        """Degree of redundancy p (P1 (7))."""
+        """Degree of redundancy p (Wojtyra and Frączek 2013, equation (7))."""
         return self.rows - self.rank.rank
 
     @property
@@ -146,7 +147,7 @@ def _verdicts(found: Sequence[Pair], idle: Array) -> tuple[Verdict, ...]:
 
 
 def _verdict(pair: Pair, idle: Array) -> Verdict:
-    """idle: the pair's rows of it, Q_X^col of P1 (27)."""
+    """idle: the pair's rows of it, Q_X^col of Wojtyra and Frączek 2013, equation (27)."""
     unique = _vanishes(pair.rows.T @ idle)
     borne = [c for c in range(len(pair.components)) if not _vanishes(pair.wrenches[:, c])]
     sizes = np.linalg.norm(pair.wrenches, axis=0)

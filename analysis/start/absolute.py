@@ -1,4 +1,4 @@
-"""Constraints in absolute coordinates: six per body, rows for every joint (P1 sections 2.1 and 3).
+"""Constraints in absolute coordinates: six per body (Wojtyra and Frączek 2013, sections 2.1 and 3).
 
 The velocity of a body's frame, v, and its angular velocity ω are what rows refer to. A row's factors of these are
 the wrench that it exerts on the body with multiplier 1; that of ω is divided by the mechanism's extent, so that

@@ -1,4 +1,4 @@
-"""Planar mechanisms among the spatial ones: what holds the bodies in the plane is left out, as P1 does.
+"""Planar mechanisms among spatial ones: constraints that hold bodies in the plane are left out.
 
 With the plane's normal N, in-plane factors are those of v across N and of ω along N, three per body; the other
 three are out of the plane. If each pair has rows of the one kind and rows of the other, and those of the other

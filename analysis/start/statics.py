@@ -1,4 +1,4 @@
-"""Static equilibrium and the state that a run starts from (design 3, [statics])."""
+"""Static equilibrium and the state that a run starts from."""
 
 from __future__ import annotations
 

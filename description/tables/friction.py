@@ -1,4 +1,4 @@
-"""Friction in a revolute or prismatic joint (design 4.8)."""
+"""Friction in a revolute or prismatic joint."""
 
 from __future__ import annotations
 

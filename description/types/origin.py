@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# kind of origin, quantity → the signal's name in Modelica, FMUs and results (design 5)
+# kind of origin, quantity → the signal's name in Modelica, FMUs and results
 _NAMES = {
     ("coordinate", "position"): "{owner}",
     ("coordinate", "velocity"): "{owner}_dot",

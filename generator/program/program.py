@@ -104,7 +104,7 @@ class StartValue:
 
 @dataclass(frozen=True)
 class Relation:
-    """Switching condition: true while the indicator is positive, and changed only at events (design 9.4).
+    """Switching condition: true while the indicator is positive, and changed only at events.
 
     Its two sides are smooth beyond the event, as far as a solver's trial steps reach.
     """

@@ -1,4 +1,4 @@
-"""Choice of the kept constraints among dependent ones (P1 3.1; design 4.6)."""
+"""Choice of the kept constraints among dependent ones (Wojtyra and Frączek 2013, section 3.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditions between two frames, from the transforms of their bodies (design 4.3; P3 (6)–(12)).
+"""Conditions between two frames, from the transforms of their bodies (Urbaś 2016, equations (6)–(12)).
 
 Every condition is a product u·v of two vectors that are linear in the transforms: u = Σ_b T_b ũ_b with constant
 ũ_b, which is (e, 0) for an axis, (r, 1) for a point and (−r, −1) for a point that is subtracted. So a condition's

@@ -1,4 +1,4 @@
-"""Constraints on position, velocity and acceleration level (design 4.3; P0 (28)–(32), P2 (17)–(19))."""
+"""Constraints on position, velocity and acceleration level (Jarzębowska et al. 2023, equations (28) to (32))."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def programmed(entry: ProgrammedTask, quantities: Quantities, reader: Reader) ->
 
 
 class _ExpressionRow:
-    """Φ(t, x) = 0; or Ψ(t, x, ẋ) = 0, linear in ẋ; or of order 2 linear in ẍ (P0 (7))."""
+    """Φ(t, x) = 0; Ψ(t, x, ẋ) = 0, linear in ẋ; or linear in ẍ (Jarzębowska et al. 2023, equation (7))."""
 
     def __init__(self, name: str, order: int, reading: Reading, quantities: Quantities) -> None:
         self.names: tuple[str, ...] = (name,)
@@ -202,7 +202,7 @@ class _FollowingRow(RowGroup):
 
 
 class KnifeEdges(RowGroup):
-    """Ψ = n·v = 0, n a body's normal and v the velocity of its point (P1 (30), (31)): one row each."""
+    """Ψ = n·v = 0, n a body's normal, v its point's velocity (Wojtyra and Frączek 2013, equations (30), (31))."""
 
     order = 1
 
@@ -220,7 +220,8 @@ class KnifeEdges(RowGroup):
         """The rows in the state."""
         motion, K = self._vectors.motion(state.posture), len(self.names)
         n, v, C = motion.position[..., :K], motion.velocity[..., K:], motion.jacobian[..., K:]
-        rate = motion.velocity[..., :K] * v + n * motion.bias[..., K:]  # Γ of P1 (31) with the opposite sign
+        # Γ of Wojtyra and Frączek 2013, equation (31), with the opposite sign
+        rate = motion.velocity[..., :K] * v + n * motion.bias[..., K:]
         slopes = np.sum(n[..., None, :, :] * C, axis=-2).swapaxes(-2, -1)
         return Rows(np.zeros(K), np.sum(n * v, axis=-2), slopes, -np.sum(rate, axis=-2))
 
@@ -256,7 +257,7 @@ class _Closures(RowGroup):
 
 
 class _FixedBase(RowGroup):
-    """q_base = 0 (P0 (32))."""
+    """q_base = 0 (Jarzębowska et al. 2023, equation (32))."""
 
     order = 0
 

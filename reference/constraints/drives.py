@@ -1,4 +1,4 @@
-"""Who realises the programmed constraints: drives in all joints (design 4.7), or in the actuated ones alone."""
+"""Who realises the programmed constraints: drives in all joints, or in the actuated ones alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of a path, of positions and orientations, and how its target moves (P0 (28), (29))."""
+"""Constraints of a path, on position and orientation, and its target (Jarzębowska et al. 2023, (28) and (29))."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Constraint rows that depend on each other: rank, groups, what to keep (P1 2.1, 3.1; design 4.6).
+"""Dependent constraints: rank, groups, choice (Wojtyra and Frączek 2013, sections 2.1, 3.1).
 
 Rows and columns mix metres and radians, so they are made comparable before the rank is asked for: coordinates by
 the mechanism's extent, rows by their length. Whether a row is zero is asked of what it is made of, not of other
@@ -121,7 +121,7 @@ def redundant_groups(C: Array, independent: Sequence[int]) -> tuple[tuple[int, .
 
 
 class Elimination:
-    """Independent rows of C as they are: rows that are left out have no reaction (P1 3.1).
+    """Independent constraints of C; redundant ones have no reaction (Wojtyra and Frączek 2013, section 3.1).
 
     rows   indices of the r rows that stay
     """
@@ -137,7 +137,7 @@ class Elimination:
 
 
 class MinimumNorm:
-    """r independent combinations of all rows of C, so that λ = Eᵀ λ' is the shortest of all λ (design 4.6).
+    """r independent combinations of all rows of C, so that λ = Eᵀ λ' is the shortest of all λ.
 
     The multipliers that have no effect are the null space of Cᵀ; the shortest λ has no part in it.
 

@@ -1,4 +1,4 @@
-"""Constraint rows in one state (design 4.3)."""
+"""Constraint rows in one state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Friction of revolute and prismatic joints, with the joint's own load as normal force (design 4.8; P0 (19)–(22)).
+"""Friction of joints, with the joint's own load as normal force (Jarzębowska et al. 2023, (19) to (22)).
 
 Bristles deflect by z, a state. The friction effort μ·arm·f_n depends on the load, the load on the accelerations,
 and these on the friction; all are affine in the friction efforts τ, so the loop is solved in τ alone.

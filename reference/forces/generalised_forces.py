@@ -1,6 +1,6 @@
 """Generalised forces Q = −∂E_p/∂q − ∂R/∂q̇ + f_ext of all force elements, and the energy behind them.
 
-Design 4.1; P2 (14)–(16), P3 (13), (14).
+Jarzębowska et al. 2020, equations (14)–(16), Urbaś 2016, equations (13), (14).
 """
 
 from __future__ import annotations

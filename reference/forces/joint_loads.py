@@ -1,4 +1,4 @@
-"""Joint loads: the wrench that a joint transmits to its subtree (design 4.7), and the forces of closures.
+"""Joint loads: the wrench that a joint transmits to its subtree, and the forces of closures.
 
 To accelerate a body takes the force ∫ r̈ dm and the moment ∫ r × r̈ dm. With its pseudo-inertia H, both stand in
 P = T̈ H Tᵀ = ∫ r̈ rᵀ dm, r homogeneous: the force in the last column, the moment in the skew part. P is linear in

@@ -1,4 +1,4 @@
-"""Closures by springs and dampers between their frames (P3 (13), (14))."""
+"""Closures by springs and dampers between their frames (Urbaś 2016, equations (13), (14))."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .element import ForceElement, Given, Mark, Reaction
 
 
 class ReplacementJoints(ForceElement):
-    """Spring-damper closures: deformations d, forces −(C d + B ḋ), so Q = −(∂d/∂q)ᵀ(C d + B ḋ) (P3 (13), (14))."""
+    """Replacement joints: deformations d, forces −(C d + B ḋ), Q = −(∂d/∂q)ᵀ(C d + B ḋ) (Urbaś 2016, (13))."""
 
     takes_many = True
 

@@ -1,4 +1,4 @@
-"""Springs and dampers between base and ground, along world axes (P2 (14)–(16))."""
+"""Springs and dampers between base and ground, along world axes (Jarzębowska et al. 2020, equations (14)–(16))."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from .unilateral import Overlap
 class Supports(ForceElement):
     """Springs and dampers between base and ground, along world axes.
 
-    The deflection d is J (T_b r̃ − r_0), or U q_base where linearized (P2: below (14)); Q = −(∂d/∂q)ᵀ(S d + D ḋ).
+    The deflection d is J (T_b r̃ − r_0), or linearized U q_base (Jarzębowska et al. 2020, below equation (14));
+    Q = −(∂d/∂q)ᵀ(S d + D ḋ).
     """
 
     takes_many = True

@@ -1,4 +1,4 @@
-"""Events whose times are not known before: relations that change (design 9.4)."""
+"""Events whose times are not known before: relations that change."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The first-order system that integrators see: ẏ = f(t, y).
 
-y = (q, q̇, z, lag), or with `gpme_reduced` (q, q̇_i, z, lag): q̇_d follows from the constraints (P4 (7), design 4.5).
+y = (q, q̇, z, lag), or with `gpme_reduced` (q, q̇_i, z, lag): q̇_d by the constraints (Krasinskiy 2023, (7)).
 """
 
 from __future__ import annotations

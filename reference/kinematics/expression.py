@@ -1,4 +1,4 @@
-"""Expressions of the description, ready to evaluate with numbers or jets (design 3).
+"""Expressions of the description, ready to evaluate with numbers or jets.
 
 Compiling puts in everything that is constant during a run (parameters, start values), and turns a
 conditional on time into a switch, one on states into a relation: frozen between events, so that no integrator

@@ -1,4 +1,4 @@
-"""Transforms of all bodies and their derivatives, by the product rule (design 4.1; P0 section 2, P2 (10)).
+"""Transforms of all bodies and their derivatives, by the product rule (Jarzębowska et al. 2023, section 2).
 
 A transform is a product of elementary motions, T_b = … K_i A_i(q_i) … K_j A_j(q_j) … F_b with constant K and F_b.
 Its derivative replaces A_i by A_i' = A_i W_i, W_i constant. With G_i = … K_i A_i, the product up to and with i,

@@ -1,4 +1,4 @@
-"""Time segments: what changes at events alone, and is constant between them (design 9.4)."""
+"""Time segments: what changes at events alone, and is constant between them."""
 
 from __future__ import annotations
 

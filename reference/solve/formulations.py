@@ -1,4 +1,4 @@
-"""The three formulations: from M, Q − h, C and what is wanted of C q̈ to q̈ and λ (design 4.4 to 4.6; P4).
+"""The three formulations: from M, Q − h, C and what is wanted of C q̈ to q̈ and λ (Krasinskiy 2023).
 
 Each works on r independent rows E C, with E of `redundancy`; λ = Eᵀ λ'.
 """
@@ -38,9 +38,9 @@ class System:
 
 
 class Gpme:
-    """P0 (26), P2 (20): multiplier-free, 2n states; the partition is fixed, or the last one as long as it is good.
+    """Multiplier-free, 2n states; fixed partition, or the last good one (Jarzębowska et al. 2023, (26)).
 
-    The motion does not depend on the partition (P1 (14)), so choosing anew only keeps C_d regular.
+    The motion does not depend on the partition (Wojtyra and Frączek 2013, (14)); a new one keeps C_d regular.
 
     fixed   the partition, if it is the same all the time
     """
@@ -108,7 +108,7 @@ class Gpme:
 
 
 class ReducedGpme(Gpme):
-    """P4 (7), design 4.5: states q and q̇_i; q̇_d follows from the constraints, so velocities never violate them.
+    """States q and q̇_i; q̇_d fulfils the velocity constraints (Krasinskiy 2023, equation (7)).
 
     The partition is fixed, for it says what the states are. So a run may not pass a point where C_d is singular,
     which an integrator would step over: det C_d keeps its sign.
@@ -144,7 +144,7 @@ class ReducedGpme(Gpme):
 
 
 class Lagrange(Gpme):
-    """Multipliers as unknowns: M q̈ − Cᵀ λ = Q − h, C q̈ = wanted in one system of n + r equations (P4 (4))."""
+    """M q̈ − Cᵀ λ = Q − h and C q̈ = wanted in one system of n + r equations (Krasinskiy 2023, equation (4))."""
 
     def accelerations(self, system: System) -> Array:
         """q̈, shape (…, n, c); see `Gpme`."""

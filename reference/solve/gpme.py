@@ -1,4 +1,4 @@
-"""Generalised programmed motion equations: partition and accelerations (design 4.4; P0 (26), P2 (20))."""
+"""Generalised programmed motion equations: partition, accelerations (Jarzębowska et al. 2023, equation (26))."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class Partition:
         return solution
 
     def completed(self, t: Number, C: Array, nu: Array, qd: Array) -> Array:
-        """q̇, shape (…, n), with q̇_i as in qd and q̇_d = C_d⁻¹(ν − C_i q̇_i), ν of shape (…, m) (P2 (19)).
+        """q̇, (…, n): q̇_i as in qd, q̇_d = C_d⁻¹(ν − C_i q̇_i), ν: (…, m) (Jarzębowska et al. 2020, equation (19)).
 
         Raises SolveError where C_d is singular.
         """

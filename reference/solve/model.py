@@ -1,4 +1,4 @@
-"""The mechanism ready for evaluation: M q̈ + h = Q and its constraints (design 4.1, 4.3, 4.4, 4.6 to 4.8)."""
+"""The mechanism ready for evaluation: M q̈ + h = Q and its constraints."""
 
 from __future__ import annotations
 
@@ -323,7 +323,7 @@ def _outputs(mechanism: Mechanism, reader: Reader) -> dict[str, Reading]:
 
 
 def pseudo_inertia(body: Body) -> Array:
-    """H, shape (4, 4), about the origin of the body's frame, in its axes (P0 (10)); kg, kg·m, kg·m²."""
+    """Pseudo-inertia, (4, 4), body frame (Jarzębowska et al. 2023, equation (10)); kg, kg·m, kg·m²."""
     com, inertia = np.asarray(body.com, dtype=float), np.asarray(body.inertia, dtype=float)
     H = np.empty((4, 4))
     H[:3, :3] = 0.5 * np.trace(inertia) * np.eye(3) - inertia + body.mass * np.outer(com, com)

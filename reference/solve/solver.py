@@ -125,7 +125,7 @@ def _fulfilled(model: Model, near: State) -> tuple[State, float]:
 
 @dataclass(frozen=True)
 class Solvability:
-    """Rank, redundancy and coordinate partition of the constraints in the initial state (P1 2.1, 3.1).
+    """Rank, redundancy and coordinate partition in the initial state (Wojtyra and Frączek 2013, 2.1, 3.1).
 
     dependent      names of dependent coordinates, one per independent row, in the mechanism's order
     independent    names of rows that do not depend on each other, in the rows' order: those that are kept unless

@@ -1,4 +1,4 @@
-"""All cases of a study in one figure each, as the papers draw them (P0 Figs. 7–9, P2 Figs. 6–8)."""
+"""All cases of a study in one figure each, as in Jarzębowska et al. 2020 and 2023."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def case_lines(runs: Runs) -> dict[str, dict[str, Any]]:
 
 
 def joint_coordinates(runs: Runs) -> Figure | None:
-    """Joint coordinates that all cases have, rad or m, over time in s (P0 Fig. 9, P2 Figs. 6–8)."""
+    """Joint coordinates of all cases, rad or m, over time in s (Jarzębowska et al. 2023, Fig. 9)."""
     coordinates = shared_coordinates(runs, "joint")
     return overlay(panels_of(coordinates), columns_for(coordinates), runs, case_lines(runs))
 
@@ -149,7 +149,7 @@ def driving_efforts(runs: Runs) -> Figure | None:
 
 
 def violations(runs: Runs) -> Figure | None:
-    """‖Φ‖ of all cases on a logarithmic axis, with the slopes of the slow roots (P0 Fig. 8); None without Φ."""
+    """‖Φ‖ of all cases, logarithmic, with slopes of the slow roots (Jarzębowska et al. 2023, Fig. 8), or None."""
     constrained = [run for run in runs if _violated(run).any()]
     if not constrained:
         return None
@@ -167,7 +167,7 @@ def violations(runs: Runs) -> Figure | None:
 
 
 def point_path(point: str, runs: Runs, targets: Targets) -> Figure | None:
-    """Path of a point in space and its components over time (P0 Fig. 7); None if a case does not have it.
+    """Path of a point and its components over time (Jarzębowska et al. 2023, Fig. 7); None if a case lacks it.
 
     Parameters:
         targets  case → programmed positions at the times of its reference, shape (N, 3), world frame, m

@@ -1,4 +1,4 @@
-"""Figures of the joint reactions of all cases, and of their flexible links' shapes (P0 Figs. 10, 11, 19, 20)."""
+"""Figures of the joint reactions and flexible links' shapes, all cases (Jarzębowska et al. 2023, Figs. 10–20)."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def shared_links(runs: Runs) -> list[str]:
 
 
 def joint_forces(runs: Runs) -> Figure | None:
-    """Magnitudes of the joints' forces, N, over time in s (P0 Fig. 10); None without loads in common."""
+    """Magnitudes of the joints' forces, N, over time, s (Jarzębowska et al. 2023, Fig. 10), or None."""
     links = shared_links(runs)
     panels = [Panel(_title(runs, link), "N", link) for link in links]
 
@@ -77,7 +77,7 @@ def _title(runs: Runs, link: str) -> str:
 
 
 def load_bars(runs: Runs) -> Figure | None:
-    """RMS of axial and normal forces, N, a group of bars per joint, a bar per case (P0 Figs. 11, 20)."""
+    """RMS of axial and normal forces, N, bars per joint and case (Jarzębowska et al. 2023, Figs. 11, 20)."""
     found = {run.case: load_rms(run) for run in runs}
     joints = [link for link in shared_links(runs) if all(link in of_case for of_case in found.values())]
     if not joints:
@@ -97,7 +97,7 @@ def load_bars(runs: Runs) -> Figure | None:
 
 
 def beam_shapes(runs: Runs, shapes: Shapes) -> Figure:
-    """Deflections along y and z, m, over the link's length, a row per time (P0 Fig. 19)."""
+    """Deflections along y and z, m, over the link's length, by time (Jarzębowska et al. 2023, Fig. 19)."""
     figure, grid = panel_grid(2 * len(shapes.times), 2)
     flexible = [run for run in runs if run.case in shapes.of_case]
     lines = case_lines(runs)

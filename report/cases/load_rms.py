@@ -1,4 +1,4 @@
-"""Root mean square of what the joints of a case bear (P0 (34))."""
+"""Root mean square of what the joints of a case bear (Jarzębowska et al. 2023, equation (34))."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def joint_loads(
     runs: Sequence[Trajectory],
     not_unique: Mapping[str, Sequence[str]],
 ) -> Figure | None:
-    """Magnitudes of the joints' forces, N, and moments, N·m, a row per joint (P0 Fig. 10); None without loads.
+    """Magnitudes of joint forces, N, and moments, N·m, by joint (Jarzębowska et al. 2023, Fig. 10), or None.
 
     not_unique   link → parts of its load that are not unique, which titles say
     """

@@ -31,7 +31,7 @@ class Decay:
 
 
 def baumgarte_roots(alpha: float, beta: float) -> tuple[float, float]:
-    """Real parts of the roots of s² + 2αs + β² = 0 (P0 (26)), the slow one first; 1/s.
+    """Real parts of the roots of s² + 2αs + β² = 0, the slow one first, 1/s (Jarzębowska et al. 2023, (26)).
 
     The slow root is −α + √(α² − β²); both are −α where β > α.
     """

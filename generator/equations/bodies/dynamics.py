@@ -1,4 +1,4 @@
-"""Mass matrix and inertia forces by sums over subtrees (design 4.2).
+"""Mass matrix and inertia forces by sums over subtrees.
 
 Newton's and Euler's equations of each body about the origin of its own frame, in world axes. A subtree's mass,
 static moment, inertia and inertia wrench are sums, each part moved to the origin of the body that carries it; M

@@ -1,4 +1,4 @@
-"""Recursion over the bodies in world axes: poses, velocities, bias accelerations (design 4.2).
+"""Recursion over the bodies in world axes: poses, velocities, bias accelerations.
 
 Every body has its quantities about the origin of its own frame, and positions count from the first moving body of
 its tree: wherever in the world a mechanism stands or travels to, the numbers are as large as the mechanism.

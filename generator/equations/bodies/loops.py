@@ -148,7 +148,7 @@ def _frame(program: Program, kinematics: Kinematics, frame: JointFrame, name: st
 
 
 def knife_edge(program: Program, kinematics: Kinematics, edge: KnifeEdge) -> Relation:
-    """Velocity of the edge's point along its normal, which is b's; body a is the ground (P1 (30))."""
+    """Velocity of the edge's point along b's normal; body a is the ground (Wojtyra and Frączek 2013, (30))."""
     body, motion, name = edge.place.body, kinematics.motion(edge.place.body), edge.name
     lever = program.define(
         f"lever_{name}", kinematics.lever(edge.place), "m", f"contact of {name} from its body's origin"

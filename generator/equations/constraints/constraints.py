@@ -1,6 +1,6 @@
-"""Constraint rows, stacked (design 4.3; P0 (23)–(24), (29)–(32)).
+"""Constraint rows, stacked (Jarzębowska et al. 2023, equations (23)–(24), (29)–(32)).
 
-Programmed ones in the file's order, knife edges (P1 (30)), closures, base fixation.
+Programmed ones in the file's order, knife edges (Wojtyra and Frączek 2013, (30)), closures, base fixation.
 
 Velocity level C q̇ = ν, acceleration level C q̈ = γ.
 """

@@ -1,4 +1,4 @@
-"""Programmed constraints and base fixation as expressions (P0 (28)–(32)).
+"""Programmed constraints and base fixation as expressions (Jarzębowska et al. 2023, equations (28)–(32)).
 
 Derivatives are symbolic: Φ is an expression in points and coordinates, whose own rates and bias
 accelerations come from the kinematics.
@@ -100,7 +100,7 @@ def _biases(tree: Expr) -> dict[str, Expr]:
 
 
 def _path_trees(path: Path) -> Sequence[tuple[str, Expr]]:
-    """Component of R_Pᵀ(r_E − r_P(t)) for each prescribed component (P0 (29))."""
+    """Component of R_Pᵀ(r_E − r_P(t)) for each prescribed component (Jarzębowska et al. 2023, equation (29))."""
     rotation, origin = _frame(path.frame)
     trees = []
     for axis in path.components:
@@ -124,7 +124,7 @@ def _frame(frame: Frame) -> tuple[Sequence[Sequence[Any]], Sequence[Any]]:
 
 
 def _leg_sum(path: Path, i: int) -> Expr:
-    """Component i of the path: w_0 + Σ (w_{k+1} − w_k)·step of leg k; holds the last waypoint (P0 (28))."""
+    """Component i of the path: w_0 + Σ (w_{k+1} − w_k)·step of leg k (Jarzębowska et al. 2023, equation (28))."""
     value = Expressions().value
     waypoints = [value(waypoint[i]) for waypoint in path.waypoints]
     total = ir.lift(waypoints[0])

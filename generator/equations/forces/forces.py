@@ -1,4 +1,4 @@
-"""Generalised forces Q of all force elements (design 4.1; P0 (13)–(18)).
+"""Generalised forces Q of all force elements (Jarzębowska et al. 2023, equations (13)–(18)).
 
 A module of the name of each row of `FORCE_ELEMENTS` has `of`, which gives a mechanism's elements of that kind.
 """

@@ -1,4 +1,4 @@
-"""Friction whose normal force is the joint's own load (design 4.8; P0 (19)–(22), P2 (13)–(15)).
+"""Friction with the joint's own load as normal force (Jarzębowska et al. 2020 and 2023, from (13) and (19)).
 
 The load depends on the accelerations and these on the friction. Both are affine in the friction efforts τ, so
 the loop is solved in τ alone: a fixed number of sweeps over precomputed responses, the same in every backend.

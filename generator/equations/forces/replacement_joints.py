@@ -1,4 +1,4 @@
-"""Closures by springs and dampers between their frames (P3 (13), (14))."""
+"""Closures by springs and dampers between their frames (Urbaś 2016, equations (13), (14))."""
 
 from __future__ import annotations
 

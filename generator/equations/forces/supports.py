@@ -1,4 +1,4 @@
-"""Springs and dampers between base and ground, along world axes (P0 (13), P2 (14)–(16))."""
+"""Springs and dampers between base and ground, along world axes (Jarzębowska et al. 2020, (14) to (16))."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Supports:
 
 @dataclass(frozen=True)
 class LinearizedSupports:
-    """Deflection d = U q_base with the matrix U of P2; generalised force −Uᵀ(S d + D ḋ)."""
+    """Deflection d = U q_base with the matrix U of Jarzębowska et al. 2020; generalised force −Uᵀ(S d + D ḋ)."""
 
     supports: tuple[Support, ...]
 

@@ -1,4 +1,4 @@
-"""Joint loads: the wrench that a joint transmits to everything behind it (design 4.7).
+"""Joint loads: the wrench that a joint transmits to everything behind it.
 
 The load is that of the subtree sums for zero accelerations, what the accelerations of the body that carries the
 joint make of the subtree's inertia, and the inertia wrenches of the coordinates behind the joint; affine in the

@@ -1,7 +1,7 @@
-"""Ways to solve constrained equations of motion with linear solves alone (design 4.4, 4.6).
+"""Ways to solve constrained equations of motion with linear solves alone.
 
-GPME, the reduced, multiplier-free equations (P0 (26), P2 (20)), with a fixed choice of dependent coordinates; and
-Lagrange's, with multipliers as unknowns (P4 (4)).
+GPME, the reduced, multiplier-free equations (Jarzębowska et al. 2023, equation (26)), with a fixed choice of
+dependent coordinates; and Lagrange's, with multipliers as unknowns (Krasinskiy 2023, equation (4)).
 """
 
 from __future__ import annotations

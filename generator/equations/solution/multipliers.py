@@ -1,4 +1,4 @@
-"""Multipliers of contacts from those of the independent rows; efforts of drives (design 4.6; P1 3.1, P4 (6))."""
+"""Multipliers of contacts; efforts of drives (Wojtyra and Frączek 2013, section 3.1; Krasinskiy 2023, (6))."""
 
 from __future__ import annotations
 

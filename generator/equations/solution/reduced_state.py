@@ -1,4 +1,4 @@
-"""States of the reduced form: the dependent velocities follow from the others (design 4.5; P4 (7)).
+"""States of the reduced form: the dependent velocities follow from the others (Krasinskiy 2023, equation (7)).
 
 q̇_d = C_d⁻¹(ν − κΦ − C_i q̇_i): velocities keep the constraints exactly, positions come back at the rate κ.
 """

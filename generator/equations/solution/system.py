@@ -1,4 +1,4 @@
-"""The constrained equations of motion, before it is chosen how to solve them (design 4.3–4.6).
+"""The constrained equations of motion, before it is chosen how to solve them.
 
 M q̈ − Cᵀ λ = f + unit efforts on some coordinates, C q̈ = wanted, with the independent rows of C. A coordinate that
 a row holds is known beforehand, and both leave the system.
