@@ -290,8 +290,8 @@ def _condition(programmed: Programmed | Motion) -> str:
     path = programmed.path
     components = ", ".join(f"{path.point}.{component}" for component in path.components)
     turning = f" and orientation of {path.point}" if path.orientations is not None else ""
-    blending = f", blending for {_listed(path.blend_time)} s" if any(path.blends()) else ""
-    legs = f"{len(path.legs())} legs of {_listed(path.leg_time)} s ({path.profile})"
+    blending = f", blending for {_listed(path.blend_time)} s" if any(path.blends(float)) else ""
+    legs = f"{len(path.legs(float))} legs of {_listed(path.leg_time)} s ({path.profile})"
     return f"{components}{turning} along {legs}{blending}"
 
 

@@ -206,7 +206,7 @@ def test_the_opposite_axes_have_no_way_back() -> None:
 def test_target_turns_about_one_axis_per_leg(legs: str) -> None:
     """It has the first and last waypoint's orientation there; where one leg turns alone, it is about one axis."""
     path = Path.model_validate(followed(None, LEGS[legs], TURNS)["programmed"][0]["path"])
-    target, end = Orientation(path), path.legs()[-1][0] + path.legs()[-1][1]
+    target, end = Orientation(path), path.legs(float)[-1][0] + path.legs(float)[-1][1]
     for t, given in ((0.0, path.orientations[0]), (end, path.orientations[-1])):
         expected = path.frame.rotation @ Rotation.from_euler("ZYX", given[::-1]).as_matrix()
         assert target.motion(t, t)[0] == pytest.approx(expected, abs=1e-14)

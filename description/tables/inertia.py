@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from ...core.arithmetic import S
 from ...core.trajectory import Array
 from ..fields.numbers import Matrix4, NonNegative, Vector3
 from ..fields.types import KeyProblem, Moments, Part
@@ -64,7 +64,7 @@ class Inertial(Part):
         com = np.array(self.com or (0.0, 0.0, 0.0))
         return float(self.mass or 0.0), com, np.diag(inertia) if inertia.ndim == 1 else inertia
 
-    def numbers(self, of: Callable[[float], Any]) -> tuple[Any, Sequence[Any], Sequence[Any]]:
+    def numbers(self, of: Callable[[float], S]) -> tuple[S, Sequence[S], Sequence[S]]:
         """Mass, com, three numbers, and inertia about it, xx, yy, zz, xy, xz, yz, as in `about_com`.
 
         of  what stands for a number of the description: the number, or what it is an expression of
@@ -127,7 +127,7 @@ def _from_pseudo_inertia(pseudo: Array) -> tuple[float, Array, Array]:
     return mass, com, np.trace(second) * np.eye(3) - second
 
 
-def _numbers_of_pseudo_inertia(rows: Sequence[Sequence[Any]]) -> tuple[Any, Sequence[Any], Sequence[Any]]:
+def _numbers_of_pseudo_inertia(rows: Sequence[Sequence[S]]) -> tuple[S, Sequence[S], Sequence[S]]:
     mass = rows[3][3]
     com = [rows[i][3] / mass for i in range(3)]
     second = {(i, j): rows[i][j] - mass * (com[i] * com[j]) for i, j in _SIX}

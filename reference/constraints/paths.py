@@ -30,7 +30,7 @@ class Target:
         self._waypoints = np.array(path.waypoints, dtype=float)
         self._ways = np.diff(self._waypoints, axis=0)
         self._trapezoidal, self._ramp = path.profile == "trapezoidal", float(path.ramp_share)
-        self._legs = [(float(begin), float(duration)) for begin, duration in path.legs()]
+        self._legs = path.legs(float)
 
     def motion(self, t: Number, since: float) -> tuple[Array, Array, Array]:
         """w, ẇ, ẅ, each of shape (…, 3), m and s, at t, s, in the time segment that began at `since`, s."""
