@@ -15,6 +15,7 @@ from typing_extensions import TypeVar
 
 from ..core.arithmetic import S
 from ..core.trajectory import Array
+from ..description.fields.numbers import AnyNumber, value_of, values_of
 from ..description.types.bounds import ANY, NON_NEGATIVE, Bounds
 from ..description.types.origin import Origin
 
@@ -34,7 +35,7 @@ class Algebra(Protocol[S, V, M]):
     def parameter(self, name: str, value: float, unit: str | None, description: str, bounds: Bounds) -> S:
         """Return a parameter of the description, which later numbers may be expressions of."""
 
-    def value(self, number: float) -> S:
+    def value(self, number: AnyNumber) -> S:
         """Return a number of the description, or the expression that it stands for."""
 
     def cos(self, angle: S) -> S:
@@ -43,11 +44,18 @@ class Algebra(Protocol[S, V, M]):
     def sin(self, angle: S) -> S:
         """Sine of an angle in rad."""
 
-    def scalar(self, name: str, value: float | S, unit: str | None, description: str, bounds: Bounds = ANY) -> S:
+    def scalar(
+        self, name: str, value: AnyNumber | S, unit: str | None, description: str, bounds: Bounds = ANY
+    ) -> S:
         """Return a scalar that has a name."""
 
     def vector(
-        self, name: str, value: Sequence[float] | Sequence[S], unit: str, description: str, bounds: Bounds = ANY
+        self,
+        name: str,
+        value: Sequence[AnyNumber] | Sequence[S],
+        unit: str,
+        description: str,
+        bounds: Bounds = ANY,
     ) -> V:
         """Return a vector that has a name; the bounds hold for each element."""
 
@@ -85,9 +93,9 @@ class Numbers:
         """Return the number."""
         return self.scalar(name, value, unit, description, bounds)
 
-    def value(self, number: float) -> float:
+    def value(self, number: AnyNumber) -> float:
         """Return the number, or the value of its expression."""
-        return float(number)
+        return value_of(number)
 
     def cos(self, angle: float) -> float:
         """Cosine of an angle in rad."""
@@ -97,17 +105,19 @@ class Numbers:
         """Sine of an angle in rad."""
         return float(np.sin(angle))
 
-    def scalar(self, name: str, value: float, unit: str | None, description: str, bounds: Bounds = ANY) -> float:
+    def scalar(
+        self, name: str, value: AnyNumber, unit: str | None, description: str, bounds: Bounds = ANY
+    ) -> float:
         """Return the number."""
         del name, unit, description, bounds
-        return float(value)
+        return value_of(value)
 
     def vector(
-        self, name: str, value: Sequence[float], unit: str, description: str, bounds: Bounds = ANY
+        self, name: str, value: Sequence[AnyNumber], unit: str, description: str, bounds: Bounds = ANY
     ) -> Vector:
         """Return the vector."""
         del name, unit, description, bounds
-        return np.array(value, dtype=float)
+        return np.array(values_of(value))
 
     def derived(self, name: str, value: Matrix, unit: str, description: str) -> Matrix:
         """Return the matrix."""

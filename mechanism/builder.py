@@ -10,7 +10,7 @@ import numpy as np
 from ..core.arithmetic import S
 from ..description import Chain
 from ..description.fields.elements import Element
-from ..description.fields.numbers import Given, Vector3
+from ..description.fields.numbers import AnyNumber, ParametricNumber, Vector3, value_of
 from ..description.tables import closure as described
 from ..description.tables.base import Base
 from ..description.tables.base import Support as DescribedSupport
@@ -175,7 +175,7 @@ class _Builder(Generic[S, V, M]):
             for i, s in enumerate(base.supports, start=1)
         )
 
-    def _not_negative(self, name: str, value: Sequence[float], unit: str, text: str) -> V:
+    def _not_negative(self, name: str, value: Sequence[AnyNumber], unit: str, text: str) -> V:
         return self.algebra.vector(name, value, unit, text, NON_NEGATIVE)
 
     def _link(self, link: Link) -> None:
@@ -246,7 +246,7 @@ class _Builder(Generic[S, V, M]):
         for i, motion in enumerate(JOINT_TYPES[joint.type]):
             axis = motion.axis or joint.axis
             assert axis is not None
-            position, velocity = joint.values("position")[i], joint.values("velocity")[i]
+            position, velocity = (value_of(joint.values(key)[i]) for key in ("position", "velocity"))
             spring = self._spring(owner, motion, joint, i) if springs else (None, None, None)
             coulomb, friction = self._joint_friction(owner, joint)
             self.coordinates.append(
@@ -338,10 +338,10 @@ class _Builder(Generic[S, V, M]):
             self.algebra.matrix_of([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]),
         )
 
-    def _place(self, link: str, position: Sequence[float], name: str, text: str) -> Place[V]:
+    def _place(self, link: str, position: Sequence[AnyNumber], name: str, text: str) -> Place[V]:
         """Point of a link, fixed to the rigid finite element that contains its x."""
         vector = self.algebra.vector(name, position, "m", f"{text}, in the frame of {link}")
-        return self._placed(link, vector, float(position[0]), text)
+        return self._placed(link, vector, value_of(position[0]), text)
 
     def _placed(self, link: str, vector: V, number: float, text: str) -> Place[V]:
         """Vector in a link's frame as a place of the rigid finite element that contains its x, a number in m."""
@@ -349,7 +349,7 @@ class _Builder(Generic[S, V, M]):
         if link not in self.beams:
             return Place(body, vector)
         beam, parts = self.beams[link], self.elements[link]
-        r = rfem.element_at(number, beam.length, beam.count)
+        r = rfem.element_at(number, value_of(beam.length), beam.count)
         x, y, z = self.algebra.elements(vector)
         self._stays(x, parts, r, f"{text}: way to the end of its rigid element of {link} (it may not leave it), m")
         if r == 0:
@@ -401,7 +401,7 @@ class _Builder(Generic[S, V, M]):
         return JointFrame(*self._frame(frame.link, frame, name, f"frame {name}"))
 
     def _springs(
-        self, closure: described.Closure, stiffness: Sequence[float]
+        self, closure: described.Closure, stiffness: Sequence[AnyNumber]
     ) -> tuple[tuple[Condition, ...], tuple[S, ...], tuple[S, ...]]:
         """Deformations of a replacement joint that have a stiffness or damping, and these."""
         conditions = DEFORMATIONS[closure.axes or "local"]
@@ -413,7 +413,7 @@ class _Builder(Generic[S, V, M]):
             tuple(self._spring_number(closure, "damping", i, damping[i]) for i in acting),
         )
 
-    def _spring_number(self, closure: described.Closure, key: str, i: int, number: float) -> S:
+    def _spring_number(self, closure: described.Closure, key: str, i: int, number: AnyNumber) -> S:
         if not _acts(number):
             return self.algebra.value(0.0)
         axis, unit = _DEFORMATIONS[i]
@@ -473,9 +473,9 @@ def _power(support: DescribedSupport, i: int) -> str:
     return f"; along z N/m^support{i}_exponent" if support.law is not None else ""
 
 
-def _acts(number: float) -> bool:
+def _acts(number: AnyNumber) -> bool:
     """Of a stiffness or damping: whether there is such an element; an expression may be 0 for now."""
-    return number != 0.0 or isinstance(number, Given)
+    return isinstance(number, ParametricNumber) or number != 0.0
 
 
 def _parameter_text(name: str, parameter: Parameter) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..core.arithmetic import S
+from ..description.fields.numbers import AnyNumber
 from ..description.tables import contact as described_contact
 from ..description.tables import line as described_line
 from ..description.tables.contact import ContactLaw
@@ -122,7 +123,12 @@ def hunt_crossley(
 
 
 def _stiffness(
-    algebra: Algebra[S, V, M], name: str, text: str, value: float, units: tuple[str, str], law: ContactLaw | None
+    algebra: Algebra[S, V, M],
+    name: str,
+    text: str,
+    value: AnyNumber,
+    units: tuple[str, str],
+    law: ContactLaw | None,
 ) -> S:
     """A stiffness; with a power of the depth its unit depends on the exponent, which unit strings cannot say."""
     effort, length = units
@@ -132,7 +138,12 @@ def _stiffness(
 
 
 def _damping(
-    algebra: Algebra[S, V, M], name: str, text: str, value: float, units: tuple[str, str], law: ContactLaw | None
+    algebra: Algebra[S, V, M],
+    name: str,
+    text: str,
+    value: AnyNumber,
+    units: tuple[str, str],
+    law: ContactLaw | None,
 ) -> S:
     """A damping, N·s/m or N·m·s/rad; none beside a law, whose loss takes its place."""
     effort, length = units

@@ -10,7 +10,7 @@ from pydantic import model_validator
 
 from ...core.arithmetic import S
 from ...core.trajectory import Array
-from ..fields.numbers import Given, Matrix4, Vector3, Vector4
+from ..fields.numbers import AnyNumber, Matrix4, ParametricNumber, Vector3, Vector4, values_of
 from ..fields.types import KeyProblem, Part
 
 _ORTHONORMAL = 1e-9
@@ -19,7 +19,7 @@ _ORTHONORMAL = 1e-9
 class Trigonometry(Protocol[S]):
     """Scalars that stand for a frame's numbers, see `mechanism.Algebra`."""
 
-    def value(self, number: float) -> S:
+    def value(self, number: AnyNumber) -> S:
         """Return the number, or the expression that it stands for."""
 
     def cos(self, angle: S) -> S:
@@ -48,7 +48,7 @@ class Frame(Part):
             raise ValueError("give a frame in one form only: xyz and rpy, or matrix, or dh")
         if self.matrix is not None:
             _check_constant(self.matrix)
-            _check_homogeneous(np.array(self.matrix))
+            _check_homogeneous(self._transform())
         return self
 
     @property
@@ -64,14 +64,14 @@ class Frame(Part):
     @property
     def is_given(self) -> bool:
         """Whether any of its numbers is an expression of parameters."""
-        return _any_given([*(self.xyz or ()), *(row[3] for row in self.matrix or ()), *(self.dh or ())]) or (
-            self.is_turned_by_parameters
-        )
+        column = [row[3] for row in self.matrix or ()]
+        return _any_given([*(self.xyz or ()), *column, *(self.dh or ())]) or self.is_turned_by_parameters
 
     @property
     def is_turned_by_parameters(self) -> bool:
         """Whether its axes depend on them."""
-        return _any_given([*(self.rpy or ()), *([self.dh[1], self.dh[3]] if self.dh else [])])
+        turns = [self.dh[1], self.dh[3]] if self.dh else []
+        return _any_given([*(self.rpy or ()), *turns])
 
     def origin(self, of: Trigonometry[S]) -> list[S]:
         """`offset`, of what stands for the numbers."""
@@ -105,7 +105,7 @@ class Frame(Part):
         zero = of.value(0.0)
         total = [of.value(1.0), zero, zero, zero]
         for axis, number in turns:
-            if isinstance(number, Given) or number != 0.0:
+            if isinstance(number, ParametricNumber) or number != 0.0:
                 half = 0.5 * of.value(number)
                 turn = [of.cos(half), zero, zero, zero]
                 turn[1 + axis] = of.sin(half)
@@ -114,12 +114,12 @@ class Frame(Part):
 
     def _transform(self) -> Array:
         if self.matrix is not None:
-            return np.array(self.matrix)
+            return np.array([values_of(row) for row in self.matrix])
         if self.dh is not None:
-            return _denavit_hartenberg(*self.dh)
+            return _denavit_hartenberg(*values_of(self.dh))
         transform = np.eye(4)
-        transform[:3, :3] = roll_pitch_yaw(*(self.rpy or (0.0, 0.0, 0.0)))
-        transform[:3, 3] = self.xyz or (0.0, 0.0, 0.0)
+        transform[:3, :3] = roll_pitch_yaw(*values_of(self.rpy or (0.0, 0.0, 0.0)))
+        transform[:3, 3] = values_of(self.xyz or (0.0, 0.0, 0.0))
         return transform
 
 
@@ -186,8 +186,8 @@ def _denavit_hartenberg_axes(ca: S, sa: S, ct: S, st: S, zero: S) -> list[list[S
     ]
 
 
-def _any_given(numbers: Iterable[float]) -> bool:
-    return any(isinstance(x, Given) for x in numbers)
+def _any_given(numbers: Iterable[AnyNumber]) -> bool:
+    return any(isinstance(x, ParametricNumber) for x in numbers)
 
 
 def _clean(rotation: Array) -> Array:
@@ -199,7 +199,7 @@ def _clean(rotation: Array) -> Array:
 def _check_constant(matrix: Matrix4) -> None:
     for i, row in enumerate(matrix):
         for j, x in enumerate(row):
-            if isinstance(x, Given) and (j < 3 or i == 3):
+            if isinstance(x, ParametricNumber) and (j < 3 or i == 3):
                 raise KeyProblem(
                     "matrix",
                     f"row {i + 1} depends on parameters ({x.text!r}), but then its axes may be no rotation any"

@@ -11,12 +11,12 @@ from pydantic import Field, field_validator, model_validator
 
 from ...core.arithmetic import S
 from ..fields.names import Name
-from ..fields.numbers import Positive, Vector3, between
+from ..fields.numbers import AnyNumber, Positive, Vector3, between, value_of
 from ..fields.types import Direction, Expression, KeyProblem, NonNegativePerItem, Order, Part, PositivePerLeg
 from ..types.bounds import RAMP
 from .frame import Frame
 
-Reader: TypeAlias = Callable[[float], S]  # from a number of the description to what stands for it
+Reader: TypeAlias = Callable[[AnyNumber], S]  # from a number of the description to what stands for it
 
 
 class Point(Part):
@@ -32,7 +32,7 @@ class Point(Part):
 
 
 HALF_TURN = -1.0 + 5e-7  # cosine of 180° less 1e-3 rad
-Share = Annotated[float, *between(RAMP)]
+Share = Annotated[AnyNumber, between(RAMP)]
 
 
 class Path(Part):
@@ -75,7 +75,7 @@ class Path(Part):
             given = getattr(self, key)
             if isinstance(given, tuple) and len(given) != count:
                 raise KeyProblem(key, f"expected {count} value(s), one per {what}, got {len(given)}")
-        for number, (duration, shared) in enumerate(self.blended(float), start=1):
+        for number, (duration, shared) in enumerate(self.blended(value_of), start=1):
             if shared > duration:
                 text = f"leg {number} lasts {duration:.6g} s, but its ends blend for {shared:.6g} s together"
                 raise KeyProblem("blend_time", f"{text}; expected no more than it lasts")
@@ -94,7 +94,7 @@ class Path(Part):
         return self
 
     @property
-    def ramp_share(self) -> float:
+    def ramp_share(self) -> AnyNumber:
         """Of a leg's time."""
         return 0.25 if self.ramp is None else self.ramp
 
@@ -128,7 +128,7 @@ def _cosine(here: Vector3, there: Vector3) -> float:
     return 0.5 * (float(trace) - 1.0)
 
 
-def _each(given: float | tuple[float, ...], count: int, value: Reader[S]) -> list[S]:
+def _each(given: AnyNumber | tuple[AnyNumber, ...], count: int, value: Reader[S]) -> list[S]:
     return [value(x) for x in (given if isinstance(given, tuple) else (given,) * count)]
 
 

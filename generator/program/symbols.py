@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ...description.fields.numbers import Given
+from ...description.fields.numbers import AnyNumber, ParametricNumber, value_of
 from ...description.types.bounds import ANY, NON_NEGATIVE, Bounds
 from ...description.types.origin import Origin
 from ...language import differentiate, ir
@@ -20,9 +20,13 @@ from .program import GENERAL, Parameter, Program, Requirement
 class Expressions:
     """Algebra in which a number is a constant, and an expression of parameters is expanded."""
 
-    def value(self, number: float) -> Expr:
+    def value(self, number: AnyNumber) -> Expr:
         """Return the constant, or the expanded expression of parameters that the number stands for."""
-        return differentiate.expand(number.tree) if isinstance(number, Given) else ir.constant(float(number))
+        return (
+            differentiate.expand(number.expression)
+            if isinstance(number, ParametricNumber)
+            else ir.constant(float(number))
+        )
 
     def cos(self, angle: Expr) -> Expr:
         """Cosine of an angle in rad."""
@@ -51,7 +55,7 @@ class Symbols(Expressions):
         return self._parameter(name, np.array(float(value)), unit, description, bounds)
 
     def scalar(
-        self, name: str, value: float | Expr, unit: str | None, description: str, bounds: Bounds = ANY
+        self, name: str, value: AnyNumber | Expr, unit: str | None, description: str, bounds: Bounds = ANY
     ) -> Expr:
         """Return the symbol of a parameter, or of a definition that follows from parameters of the description."""
         if _is_number(value):
@@ -59,7 +63,12 @@ class Symbols(Expressions):
         return self._calculated(name, self._expr(value, bounds), unit, description, bounds)
 
     def vector(
-        self, name: str, value: Sequence[float] | Sequence[Expr], unit: str, description: str, bounds: Bounds = ANY
+        self,
+        name: str,
+        value: Sequence[AnyNumber] | Sequence[Expr],
+        unit: str,
+        description: str,
+        bounds: Bounds = ANY,
     ) -> Expr:
         """Return the symbol of a vector, which follows from parameters as a whole if one of its elements does."""
         if all(map(_is_number, value)):
@@ -98,7 +107,7 @@ class Symbols(Expressions):
         """Return a matrix of numbers."""
         return ir.constant(numbers)
 
-    def _expr(self, value: float | Expr, bounds: Bounds) -> Expr:
+    def _expr(self, value: AnyNumber | Expr, bounds: Bounds) -> Expr:
         found = value if isinstance(value, Expr) else self.value(value)
         if found.op == "symbol" and bounds != ANY:
             self._tighten(found.data, bounds)
@@ -132,13 +141,13 @@ class Symbols(Expressions):
         return symbol
 
 
-def _is_number(value: float | Expr) -> bool:
+def _is_number(value: AnyNumber | Expr) -> bool:
     """Whether no parameter stands behind a number of the description or a constant."""
-    return value.op == "constant" if isinstance(value, Expr) else not isinstance(value, Given)
+    return value.op == "constant" if isinstance(value, Expr) else not isinstance(value, ParametricNumber)
 
 
-def _number(value: float | Expr) -> float:
-    return float(value.data) if isinstance(value, Expr) else float(value)
+def _number(value: AnyNumber | Expr) -> float:
+    return float(value.data) if isinstance(value, Expr) else value_of(value)
 
 
 def _cleaned(number: float) -> Expr:
