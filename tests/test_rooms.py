@@ -269,7 +269,7 @@ def _foreign(graph: Graph, own: str) -> set[str]:
 
 
 def test_the_reference_shares_no_equations(python_graph: Graph) -> None:
-    """The reference takes data and numbers, expressions, joint and closure types of the mechanism, and no equations."""
+    """The reference takes the data of the mechanism, expressions, joint and closure types, and no equations."""
     allowed = REFERENCE_USES.split()
     foreign = _foreign(python_graph, "reference")
     assert {"mechanism", "core.errors"} <= foreign
