@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -79,17 +80,21 @@ def known_parameters(values: Mapping[str, float | None]) -> Iterator[None]:
         _KNOWN.reset(token)
 
 
-def _read(value: Any, check: Callable[[Any], float]) -> AnyNumber:
+def _read(value: Any, check: Callable[[Any], float], bounds: Bounds) -> AnyNumber:
     if isinstance(value, ParametricNumber):  # of a part that is made of another one's numbers
-        check(value.value)
-        return value
+        return _checked(value, bounds)
     if not isinstance(value, str):
         return check(value)
     known, tree = _KNOWN.get({}), _parsed(value)
-    faulty = any(known[name] is None for name in _parameters_of(value, tree, known))
-    number = ParametricNumber(1.0 if faulty else _value(value, tree, known), value, tree)
-    if not faulty:  # else what is wrong is reported there
-        check(number.value)
+    if any(known[name] is None for name in _parameters_of(value, tree, known)):
+        return ParametricNumber(1.0, value, tree)  # the faulty parameter is reported itself
+    return _checked(ParametricNumber(_value(value, tree, known), value, tree), bounds)
+
+
+def _checked(number: ParametricNumber, bounds: Bounds) -> ParametricNumber:
+    problem = bounds.problem(number.value)
+    if problem:
+        raise ValueError(f"{problem}, got {number!r}")
     return number
 
 
@@ -137,9 +142,9 @@ class _Readable:
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         del source
         written = core_schema.plain_serializer_function_ser_schema(_written)
-        return core_schema.no_info_wrap_validator_function(
-            _read, handler.generate_schema(Annotated[float, _field(self.bounds)]), serialization=written
-        )
+        number = handler.generate_schema(Annotated[float, _field(self.bounds)])
+        read = partial(_read, bounds=self.bounds)
+        return core_schema.no_info_wrap_validator_function(read, number, serialization=written)
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         number = handler(schema)
